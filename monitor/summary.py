@@ -220,6 +220,9 @@ class Summary:
     left_out : mapping of str to (int, int)
         Of a single day that was just read: by setting the rows that it leaves out, and all rows of
         that log. It is not stored.
+    acted : int or None
+        Of a single day: predictions that were acted on, whose outcomes do not count; None of a
+        model without such a column.
     columns : mapping of str to mapping of str to ColumnPart
         Of a single day that was just read: what each watched column counts. It is stored apart.
     entities : mapping of (str, str) to BucketCounts
@@ -241,6 +244,7 @@ class Summary:
     classes: ClassCounts | None = None
     columns: Columns = field(default_factory=dict)
     entities: Entities = field(default_factory=dict)
+    acted: int | None = None
 
     @cached_property
     def buckets(self) -> Mapping[str, BucketCounts]:

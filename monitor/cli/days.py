@@ -111,7 +111,7 @@ def check_logs(
         long_acknowledgement,
         waits_for,
     )
-    from monitor.words.labels import chosen_sentence
+    from monitor.words.labels import acted_sentence, chosen_sentence
     from monitor.words.values import strata_to_set
 
     def look(model_name: str, model: Model) -> dict[str, Any]:
@@ -123,14 +123,16 @@ def check_logs(
         lost = mostly_left_out({looked_at: summary.left_out})
         wrong = what_looks_wrong(model_name, model, looked_at, summary, engine=config.engine)
         again = entities_of_day(model_name, model, looked_at, engine=config.engine)
-        chosen = chosen_labels(summary)
+        chosen = None if model.action else chosen_labels(summary)
         able = sensitivity(results_of(config.store, model_name)) or [
             first_sensitivity(model, summary)
         ]
         tell(summary_table(f"{model_name}, logs of {looked_at}", summary))
         wait = waits_for(model.horizon, model.settled_after)
         by_score = chosen and not model.label_rate and chosen_sentence(chosen)
-        said = [*lost, *filter(None, [wait, again, by_score])]
+        predicted = sum(part.predicted for part in summary.segments.values())
+        acted = summary.acted and acted_sentence(looked_at, summary.acted, predicted)
+        said = [*lost, *filter(None, [wait, again, by_score, acted])]
         noticed = [*map(str, said), *(remark.sentence for remark in wrong)]
         for sentence in [*able, *(f"{model_name}: {said}" for said in noticed)]:
             tell(sentence, markup=False, highlight=False, soft_wrap=True)
@@ -160,6 +162,7 @@ def check_logs(
             "doubts": model.doubts,
             "entities": again,
             "chosen_labels": chosen,
+            "acted": summary.acted,
             "sensitivity": able,
             "late": incomplete,
             "moving_priors": moving,

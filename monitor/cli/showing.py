@@ -41,7 +41,6 @@ LONG = 100  # days without a reference: then outcomes are rare, and reading them
 if TYPE_CHECKING:
     from monitor.drift.moving_priors import MovingPriors
     from monitor.drift.verdict import Verdict
-    from monitor.evaluation.chosen_labels import ChosenLabels
     from monitor.evaluation.evaluate import Evaluation
     from monitor.read.incidents import IncidentSummary
     from monitor.read.results import Results
@@ -174,7 +173,7 @@ def _show_newest(
 ) -> None:
     """Show what stands of a segment, and its last days."""
     from monitor.read.acknowledgements import who_has_taken
-    from monitor.read.labels import chosen_on
+    from monitor.read.labels import labels_of
     from monitor.read.standing import nearest_to_week, standing
     from monitor.read.unfinished import unfinished
     from monitor.report.classes import class_table
@@ -196,7 +195,7 @@ def _show_newest(
     stands = standing(results, segment, week).sound()
     last = stands.verdict.day if stands.verdict else None
     trusted = _trust(results, model, segment, stands.verdict) if stands.verdict else None
-    chosen_labels = None if model.label_rate else chosen_on(results, stands)
+    labels = labels_of(results, model, stands)
     today = now().astimezone(ZoneInfo(model.time_zone)).date()
     taken = who_has_taken(results, stands.verdict, today)
     strata = _strata(config, name, stands.verdict)
@@ -210,11 +209,11 @@ def _show_newest(
             {"day": v.day, "state": v.state, "reasons": v.reasons} for v in judged
         ]
         content["evaluations"] = [*map(document, chosen)]
-        further = {"unfinished": stopped, "doubts": model.doubts, "chosen_labels": chosen_labels}
+        further = {"unfinished": stopped, "doubts": model.doubts, **labels.document}
         print_json({**content, **further})
         return
     say(standing_text(stands, trusted, today, taken, usual_age=model.settled_after + 1))
-    _say_warnings(name, strata, chosen_labels)
+    _say_warnings(name, strata, labels.sentences)
     say_doubts("", model.doubts)
     if recent:
         say(recent_text(recent))
@@ -230,17 +229,14 @@ def _show_newest(
         say(class_table(f"{name}, classes, {length} to {chosen[-1].day}", chosen[-1]))
 
 
-def _say_warnings(
-    name: str, strata: "MovingPriors | None", chosen_labels: "ChosenLabels | None"
-) -> None:
+def _say_warnings(name: str, strata: "MovingPriors | None", of_labels: tuple[str, ...]) -> None:
     """Say why the verdict, or the measures, may not mean what they seem to."""
-    from monitor.words.labels import chosen_sentence
     from monitor.words.values import strata_instead_of_drift
 
     if strata:
         say(strata_instead_of_drift(name, strata), style="yellow", soft_wrap=True)
-    if chosen_labels:
-        say(chosen_sentence(chosen_labels), style="yellow", soft_wrap=True)
+    for sentence in of_labels:
+        say(sentence, style="yellow", soft_wrap=True)
 
 
 def _strata(config: Config, name: str, verdict: "Verdict | None") -> "MovingPriors | None":

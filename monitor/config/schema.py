@@ -678,6 +678,9 @@ class Model(Section):
         What an error is worth; one of the two.
     budget : Budget or None
         What miscalibration may cost.
+    action : str or None
+        The column of the predictions that says of a row that it was acted on, so that its outcome
+        is not the one that was predicted.
     doubts : tuple of str
         What nobody has looked at yet since `init` guessed it; a person deletes them.
     """
@@ -700,6 +703,7 @@ class Model(Section):
     value: Price | None = None
     decision: DecisionSetting | None = None
     budget: Budget | None = None
+    action: Value | None = None
     settled_after: Annotated[int, Field(ge=0, le=LONGEST_WAIT)] = 1
     windows: Windows = (1, 7, 28)
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
@@ -819,6 +823,7 @@ class Model(Section):
             "outcomes.absent_means": self.outcomes.absent_means is not None,
             "map beside predictions.classes.top": bool(self.map and self.predictions.classes.top),
             "several maps": bool(self.earlier_maps),
+            "action": self.action is not None,
         }
         if beside := _named(given):
             names, them = beside

@@ -194,4 +194,4 @@ def _is_read_alone(model: Model) -> bool:
     """
     weights = model.weight_column("predictions") or model.weight_column("outcomes")
     weighted = weights or model.predictions.classes
-    return bool(model.outcomes.in_predictions or weighted or model.columns)
+    return bool(model.outcomes.in_predictions or weighted or model.columns or model.action)

@@ -94,6 +94,7 @@ def summarise(batch: Batch, rows: DayRows) -> Summary:
         known_at=_known_at(day, batch.partitions[day], batch.model),
         class_weights=rows.weights,
         # No setting leaves out late outcomes: their day has settled.
+        acted=_acted(groups, batch.model),
         left_out={
             **rows.filtered,
             **{
@@ -108,6 +109,10 @@ def summarise(batch: Batch, rows: DayRows) -> Summary:
     )
     _check_day(batch, rows, settled=settled)
     return summary
+
+
+def _acted(groups: Groups, model: Model) -> int | None:
+    return groups.rows_with(Status.ACTED_ON) if model.action else None
 
 
 def is_settled(batch: Batch, day: date, groups: Groups) -> bool:

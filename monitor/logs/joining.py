@@ -54,6 +54,7 @@ class Status(IntEnum):
     OUTCOME_EARLY = 8
     SCORE_SUM = 9  # class probabilities that do not add up to 1
     NOT_CHOSEN = 10  # a prediction of another day, or one that the filter leaves out
+    ACTED_ON = 11  # a prediction whose outcome is not the one that was predicted
 
 
 # Predictions with a valid score. All but the first still need a usable outcome.
@@ -62,6 +63,7 @@ IN_PREDICTED = (
     Status.UNLABELLED,
     Status.OUTCOME_INVALID,
     Status.OUTCOME_EARLY,
+    Status.ACTED_ON,
 )
 # The last part of a key: without an outcome, or with one, and if it is positive.
 NO_OUTCOME, WITH_OUTCOME, POSITIVE, OUTCOMES = 0, 2, 3, 4
@@ -340,15 +342,20 @@ def _key(unobserved: Status, logs: Logs, part_count: int) -> nw.Expr:
         usual &= nw.col("observed_at") >= nw.col("scored_at")
         is_early = nw.col("observed_at") < nw.col("scored_at")
         early = [(is_early, code + of(Status.OUTCOME_EARLY) + WITH_OUTCOME)]
+    acted = list[tuple[nw.Expr, nw.Expr]]()
+    seen = choose([(outcome.is_null(), nw.lit(NO_OUTCOME))], nw.lit(WITH_OUTCOME))
+    if logs.acted:
+        usual &= nw.col("acted") == 0
+        acted = [((nw.col("acted") == 1) & (code < limit), code + of(Status.ACTED_ON) + seen)]
     nameless = code.is_null() & nw.col("outcome_id").is_null()
     alone = choose([(nameless, of(Status.OUTCOME_ID_MISSING))], of(Status.UNMATCHED_OUTCOME))
     if logs.horizon is not None:  # an outcome alone counts on the day on which it was logged
         own = nw.col("own_part").cast(whole)
         alone += own * ((BUCKETS if logs.entity else 1) * CELL_COUNT * OUTCOMES)
-    seen = choose([(outcome.is_null(), nw.lit(NO_OUTCOME))], nw.lit(WITH_OUTCOME))
     return choose(
         [
             (usual, code + outcome),
+            *acted,
             (code.is_null(), alone + WITH_OUTCOME),
             (code >= limit, code + seen),
             (outcome.is_null(), code + of(unobserved) + NO_OUTCOME),

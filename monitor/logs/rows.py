@@ -88,6 +88,9 @@ def prepare_predictions(rows: Frame, model: Model) -> Frame:
     """Make of each score a probability, and add `part` and `predicted`."""
     score = nw.col("score").cast(nw.Float64)
     rows = _weighted(rows, model, "predictions")
+    if model.action:
+        is_acted = nw.col("acted").cast(nw.Int8) == 1
+        rows = rows.with_columns(acted=choose([(is_acted, nw.lit(1))], nw.lit(0)))
     return rows.with_columns(
         score=_as_probability(score, model.predictions.score_means),
         part=_place(rows, "segment", model.segments) * len(model.stratum_names)

@@ -71,6 +71,8 @@ class Logs:
         The columns of the predictions that hold codes; see `monitor.logs.column_codes`.
     entity : bool
         Whether the predictions have `entity`, the bucket of the row's entity, null if unknown.
+    acted : bool
+        Whether the predictions have `acted`, 1 if the row was acted on, else 0.
     """
 
     predictions: Frame
@@ -85,6 +87,7 @@ class Logs:
     classes: bool = False
     codes: tuple[str, ...] = ()
     entity: bool = False
+    acted: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,6 +175,7 @@ def _logs(
         identical=model.predictions.duplicates == "keep_identical",
         classes=classes,
         entity=model.predictions.entity is not None,
+        acted=model.action is not None,
     )
 
 
@@ -218,7 +222,7 @@ def _meaning(model: Model) -> tuple[object, ...]:
     scored, observed = model.predictions, model.outcomes
     weights = model.weight_column("predictions"), model.weight_column("outcomes")
     duplicates = scored.duplicates, observed.duplicates
-    return scored.score_means, observed.outcome_means, *duplicates, *weights
+    return scored.score_means, observed.outcome_means, *duplicates, *weights, model.action
 
 
 def open_ids(
@@ -403,7 +407,13 @@ def _check_columns(
     scored_at, observed_at = _check_times(predictions, outcomes, model)
     parts = _check_parts(predictions, model)
     return (
-        {**score, **scored_at, **parts, **_check_weight(predictions, "predictions", model)},
+        {
+            **score,
+            **scored_at,
+            **parts,
+            **_check_weight(predictions, "predictions", model),
+            **_check_action(predictions, model),
+        },
         {**outcome, **observed_at, **_check_weight(outcomes, "outcomes", model)},
     )
 
@@ -548,6 +558,15 @@ def _check_weight(log: OpenLog, kind: Kind, model: Model) -> dict[str, Wanted]:
     return {"weight": number(column, setting) if log.is_text else as_it_is(column)}
 
 
+def _check_action(log: OpenLog, model: Model) -> dict[str, Wanted]:
+    """Return the column that says of a row that it was acted on, under its new name."""
+    column = model.action
+    if column is None:
+        return {}
+    log.check(column, "action", _is_true_or_false, "boolean, or an integer 0 or 1")
+    return {"acted": outcome(column, "action") if log.is_text else as_it_is(column)}
+
+
 def _no_outcomes(
     predictions: OpenLog, model: Model, ids: Key, *, observed_at: Wanted | None
 ) -> Any:
@@ -565,6 +584,10 @@ def _no_outcomes(
 
 def _is_real(type_: Type) -> bool:
     return type_.dtype.is_float() or type_.dtype.is_decimal()
+
+
+def _is_true_or_false(type_: Type) -> bool:
+    return type_.dtype.is_integer() or isinstance(type_.dtype, nw.Boolean)
 
 
 def _is_number(type_: Type) -> bool:

@@ -58,6 +58,7 @@ def check_rows(columns: Mapping[str, Ints], starts: Ints, predicted: Sequence[in
 def check_summary(summary: Summary) -> None:
     """Check what a summary has besides its rows."""
     _must("predicted", all(part.predicted >= 0 for part in summary.segments.values()))
+    _must("acted", summary.acted is None or summary.acted >= 0)
     _must("rejected", all(count >= 0 for count in summary.rejected.values()))
     _must("class_weights", all(isfinite(weight) and weight > 0 for weight in summary.class_weights))
     _must("known_at", summary.known_at.tzinfo is not None)

@@ -66,6 +66,8 @@ def summary_table(summary: Summary, entities: str | None = None) -> pa.Table:
         about["class_weights"] = summary.class_weights
     if summary.classes:
         about["classes"] = class_facts(summary.classes)
+    if summary.acted is not None:
+        about["acted"] = summary.acted
     if entities:
         about["entities"] = entities
     return pa.table(columns).replace_schema_metadata({"summary": json.dumps(about)})
@@ -121,6 +123,7 @@ def summary_of(model: str, day: date, table: pa.Table) -> Summary:
         final=about["final"],
         known_at=datetime.fromisoformat(about["known_at"]),
         class_weights=tuple(about.get("class_weights", NO_SAMPLE)),
+        acted=about.get("acted"),
         classes=class_counts_of(
             about["classes"],
             merge(part.tally for part in segments.values()),

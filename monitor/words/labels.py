@@ -1,5 +1,6 @@
 """What is said of labels that were chosen by their score. Pure."""
 
+from datetime import date
 from math import isinf
 
 from monitor.drift.label_plan import LabelPlan
@@ -55,6 +56,17 @@ def population_sentence(population: Population, labelled: float, span: str) -> s
         f"All predictions of the {span}, estimated from the labelled ones: {rates}, "
         f"{errors}. The labelled ones alone have a prevalence of {percent(labelled)}, and all "
         f"other numbers are theirs.{beyond}"
+    )
+
+
+def acted_sentence(day: date, acted: int, predicted: int) -> str:
+    """Say how many predictions of a day cannot be judged, because they were acted on."""
+    share = percent(acted / predicted)
+    return (
+        f"On {day} {acted:,} of {predicted:,} predictions ({share}) were acted on: nobody knows "
+        f"what their outcome would have been, so the verdict judges the others. It takes them for "
+        f"a sample of all predictions with the same score; a few per cent of random no-action "
+        f"test that. See {PAGE}#when-the-score-is-acted-on."
     )
 
 

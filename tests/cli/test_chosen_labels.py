@@ -22,6 +22,7 @@ RULES = {
     "weighed": BY_SCORE["2 %, and half of the highest"],
     "tabled": BY_SCORE["2 %, and half of the highest"],
     "logged": BY_SCORE["2 %, and half of the highest"],
+    "acted": BY_SCORE["2 %, and half of the highest"],
 }
 SETTINGS: dict[str, dict[str, Any]] = {
     "weighed": {"label_rate": "by_score"},
@@ -43,13 +44,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         prevalence[name] = float(outcomes.mean())
         outcome = pa.array(outcomes.astype(int), mask=~has)
         rows = {"prediction_id": np.arange(scores.size), "score": scores, "outcome": outcome}
-        rows["rate"] = rule(scores, outcomes)
+        rows["rate"], rows["acted"] = rule(scores, outcomes), ~has
         pq.write_table(pa.table(rows), root / f"{name}-{DAY}.parquet")
         models[name] = {
             "predictions": {"path": f"{name}-{{day}}.parquet"},
             "outcomes": {"in_predictions": True},
             "settled_after": 0,
             **SETTINGS.get(name, {}),
+            **({"action": "acted"} if name == "acted" else {}),
         }
     (root / "rates.csv").write_text("low,high,rate\n0,0.5,0.02\n0.5,1,0.5\n")
     (root / "prevalence.json").write_text(json.dumps(prevalence))
@@ -59,7 +61,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.mark.parametrize("model", ["reviewed", "sampled"])
+@pytest.mark.parametrize("model", ["reviewed", "sampled", "acted"])
 def test_check_and_show_say_so(folder: Path, model: str) -> None:
     """One sentence for people, and the facts for programs."""
     of_model = ("--model", model, "--config", folder / "monitor.yaml")
@@ -69,6 +71,9 @@ def test_check_and_show_say_so(folder: Path, model: str) -> None:
         told = json.loads(document.out)
         facts = (told["models"][model] if call[0] == "check" else told)["chosen_labels"]
         assert (SAID in text.out) == (facts is not None) == (model == "reviewed")
+        assert ("were acted on: nobody knows" in text.out) == (model == "acted")
+        acted = (told["models"][model] if call[0] == "check" else told)["acted"]
+        assert (acted is not None) == (model == "acted")
         if facts:
             assert facts["day"] == f"{DAY}"
             assert facts["most"]["rate"] > 10 * facts["least"]["rate"]
@@ -83,6 +88,7 @@ def test_the_page_says_so(folder: Path) -> None:
         page = (folder / "pages" / "models" / f"{model}.html").read_text()
         assert (SAID in page) == (model == "reviewed")
         assert (OF_ALL in page) == (model in SETTINGS)
+        assert ("were acted on: nobody knows" in page) == (model == "acted")
 
 
 @pytest.mark.parametrize("model", SETTINGS)

@@ -14,7 +14,7 @@ from monitor.measures.verdict_scopes import found_on
 from monitor.metrics.core.tally import Tally, merge
 from monitor.read.acknowledgements import who_has_taken
 from monitor.read.incidents import incidents
-from monitor.read.labels import chosen_on
+from monitor.read.labels import labels_of
 from monitor.read.results import Results, results_of
 from monitor.read.standing import Standing, day_by_day, nearest_to_week, standing
 from monitor.report.classes import COLUMNS, NOTE, class_rows, vector_sentences
@@ -28,7 +28,6 @@ from monitor.segment_names import WHOLE
 from monitor.store.settled import settled_model
 from monitor.summary import days_between
 from monitor.summary import whole as whole_of
-from monitor.words.labels import chosen_sentence
 from monitor.words.next_steps import next_steps
 
 DAYS_SHOWN = 90
@@ -81,8 +80,7 @@ def model_page(
     ]
     chosen = len(days) - 1 if day else span.index(judged)
     if span[chosen] == judged:
-        by_score = None if model.label_rate else chosen_on(results, stands)
-        said = [chosen_sentence(by_score)] if by_score else []
+        said = labels_of(results, model, stands).sentences
         days[chosen] = replace(days[chosen], reasons=(*reasons(stands), *said))
     whole = by_day[chosen].get(WHOLE, Standing())
     verdicts = [of.verdict for of in by_day[chosen].values() if of.verdict]

@@ -1,0 +1,150 @@
+"""Rows that were acted on: their outcomes do not count, and they are counted."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+from scipy.special import expit
+
+from monitor.drift.inputs import Day, Limits, fit_model_reference
+from monitor.drift.verdict import WEEK, judge
+from monitor.errors import DataError
+from monitor.logs import summarise_day
+from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT, Coarse
+from monitor.metrics.core.grid import Floats, locate
+from monitor.segment_names import WHOLE
+from monitor.store.store import Store
+from monitor.summary import Summary, whole
+from tests.logs.test_row_settings import DAY, SCORES, model_of, summarise, write
+
+ROWS = 3_000
+
+
+def rows_of(rng: np.random.Generator) -> dict[str, Any]:
+    """Draw rows of which some were acted on, with and without an outcome."""
+    scores = rng.random(ROWS)
+    acted = pa.array(rng.random(ROWS) < scores, mask=rng.random(ROWS) < 0.1)
+    return {"prediction_id": np.arange(ROWS), "score": scores, "blocked": acted}
+
+
+def read(folder: Path, rows: dict[str, Any], observed: dict[str, Any], how: str) -> Summary:
+    """Write both logs in one of their forms, and summarise the day."""
+    folder.mkdir()
+    keys: dict[str, Any] = {"action": "blocked"}
+    if how == "integer":
+        rows = {**rows, "blocked": rows["blocked"].cast(pa.int8())}
+    if how == "text":
+        folder.joinpath("predictions").mkdir()
+        text = pa.table({k: pa.array(v) for k, v in rows.items()})
+        pyarrow.csv.write_csv(text, folder / "predictions" / f"{DAY}.csv")
+        write(folder, "outcomes", observed)
+        keys["predictions"] = {"path": f"{folder}/predictions/{{day}}.csv"}
+        keys["ids"] = {"cast": "integer"}
+        return summarise_day("ctr", model_of(folder, **keys), DAY, as_of=DAY + timedelta(days=9))
+    if how == "clicks":
+        keys["outcomes"] = {"absent_means": "negative after 0d"}
+    if how == "together":
+        outcome = dict(
+            zip(observed["prediction_id"].tolist(), observed["outcome"].tolist(), strict=True)
+        )
+        write(folder, "predictions", rows | {"outcome": [outcome.get(i) for i in range(ROWS)]})
+        model = model_of(folder, **keys).model_dump(exclude={"outcomes"}, exclude_defaults=True)
+        of = model_of(folder).model_validate({**model, "outcomes": {"in_predictions": True}})
+        return summarise_day("ctr", of, DAY, as_of=DAY + timedelta(days=9))
+    return summarise(folder, rows, observed, **keys)
+
+
+@pytest.mark.parametrize("how", ["boolean", "integer", "text", "together", "clicks"])
+def test_their_outcomes_do_not_count(how: str, tmp_path: Path) -> None:
+    """All others do, and so do all scores; null is no action; the number is stored."""
+    rng = np.random.default_rng(1)
+    rows, has = rows_of(rng), rng.random(ROWS) < 0.7
+    outcomes = (rng.random(ROWS) < rows["score"]).astype(int)
+    observed = {"prediction_id": np.flatnonzero(has), "outcome": outcomes[has]}
+    acted = np.array([value is True for value in rows["blocked"].to_pylist()])
+
+    summary = read(tmp_path / "logs", rows, observed, how)
+    known = ~acted if how == "clicks" else ~acted & has
+    part, store = whole(summary), Store(f"{tmp_path / 'store'}")
+    store.write_summary(summary)
+
+    assert summary.acted == store.read_summary("ctr", DAY)[0].acted == acted.sum()
+    assert part.predicted == ROWS
+    assert part.tally.total == known.sum()
+    assert part.tally.total_positives == (outcomes * has)[known].sum()
+    cells, counts = np.unique(locate(rows["score"][known])[0], return_counts=True)
+    assert part.tally.cells
+    assert part.tally.cells.numbers.tolist() == cells.tolist()
+    assert part.tally.counts.tolist() == counts.tolist()
+    assert part.awaited.counts.sum() == ROWS - known.sum()
+
+
+def test_an_outcome_that_is_not_used_is_no_orphan_and_may_come_twice(tmp_path: Path) -> None:
+    """The checks of ids are those of other rows."""
+    ids = [1, 2, 3, 4]
+    scored = {"prediction_id": ids, "score": SCORES, "blocked": [True, False, True, False]}
+    observed = {"prediction_id": [1, 1, 2, 3], "outcome": [1, 1, 0, 0]}
+    summary = summarise(tmp_path, scored, observed, action="blocked")
+
+    assert (summary.acted, summary.rejected) == (2, {})
+    assert whole(summary).tally.total == 1
+
+
+def test_what_is_no_action_is_refused(tmp_path: Path) -> None:
+    """A column that is missing, or neither true nor false."""
+    scored = {"prediction_id": [1, 2, 3, 4], "score": SCORES, "blocked": [0.5, 0.0, 1.0, 1.0]}
+    observed = {"prediction_id": [1], "outcome": [1]}
+    with pytest.raises(DataError, match="must be boolean, or an integer 0 or 1"):
+        summarise(tmp_path, scored, observed, action="blocked")
+    with pytest.raises(DataError, match="no column 'stopped'"):
+        summarise(tmp_path, scored, observed, action="stopped")
+
+
+PREDICTED, REFERENCE, AFTER = 20_000, 28, 30
+THRESHOLD, PREVENTED, LEFT_ALONE = 0.5, 0.8, 0.03
+
+
+def intervened(number: int, rng: np.random.Generator, *, logged: bool) -> Day:
+    """Draw a day; from some day on most positives above a threshold are prevented."""
+    scores = expit(rng.normal(-1.5, 1.3, PREDICTED))
+    outcomes = rng.random(PREDICTED) < scores
+    works = number >= REFERENCE
+    acted = (scores > THRESHOLD) & (rng.random(PREDICTED) >= LEFT_ALONE) & works
+    outcomes &= ~(acted & (rng.random(PREDICTED) < PREVENTED))
+    seen: Floats = ~acted if logged else np.ones(PREDICTED, bool)
+    cells = locate(scores)[0] // CELLS_IN_ONE
+    counts, positives = (
+        np.bincount(cells[rows], minlength=COARSE_COUNT) for rows in (seen, seen & outcomes)
+    )
+    day = DAY + timedelta(days=number)
+    known = datetime(2027, 1, 1, tzinfo=UTC)
+    return Day(day, True, known, float(seen.mean()), {(WHOLE, WHOLE): Coarse(counts, positives)})
+
+
+@pytest.mark.parametrize("logged", [True, False])
+def test_a_working_intervention_is_no_drift(*, logged: bool) -> None:
+    """Of the rows that were left alone; of all rows it looks like scores that are too extreme."""
+    rng = np.random.default_rng(5)
+    days = [intervened(number, rng, logged=logged) for number in range(REFERENCE + AFTER)]
+    limits = Limits()
+    verdicts = judge(
+        *("ctr", days[REFERENCE:]),
+        references=[fit_model_reference(days[:REFERENCE], limits)],
+        limits=limits,
+        recent=days[REFERENCE - WEEK : REFERENCE],
+        recall={day.day: day for day in days}.get,
+    )
+    of_whole = [whole for whole, *_ in verdicts]
+
+    if logged:
+        assert {v.state for v in of_whole} == {"ok"}
+    else:
+        assert of_whole[2].state == "calibration_drift"
+        assert of_whole[-1].incident
+        assert of_whole[-1].incident.kind in ("too_extreme", "top_overpredicted")
+        assert of_whole[-1].slope
+        assert of_whole[-1].slope.high < 0.6
