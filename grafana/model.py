@@ -28,6 +28,7 @@ def model() -> dashboard.Dashboard:
         "Whether a model's probabilities can still be trusted, what is off, and what explains it.",
     )
     begun.annotation(incidents()).annotation(deployments())
+    begun.annotation(acknowledgements())
     begun.link(link("All models", "/d/calibration-fleet?var-datasource=${datasource}"))
     return laid_out(
         with_choices(begun),
@@ -65,6 +66,14 @@ def deployments() -> builders.AnnotationQuery:
     named = f'label_replace({age} >= 0 < {DAY}, "alertname", "new reference", "", "")'
     mark = builders.AnnotationQuery().name("Deployments").datasource(SOURCE).enable(enable=True)
     return mark.icon_color("blue").expr(named)
+
+
+def acknowledgements() -> builders.AnnotationQuery:
+    """Mark when somebody took the drift that is open, and name who."""
+    age = f"(time() - {newest('acknowledged_timestamp_seconds', JUDGED, 'by')})"
+    named = f'label_replace({age} >= 0 < {DAY}, "alertname", "acknowledged", "", "")'
+    mark = builders.AnnotationQuery().name("Acknowledgements").datasource(SOURCE)
+    return mark.enable(enable=True).icon_color("purple").expr(named)
 
 
 def with_choices(model: builders.Dashboard) -> builders.Dashboard:

@@ -28,7 +28,7 @@ def decision_table(
         holding |= {begun.number for begun in rebased(decisions)}
         for decision in decisions:
             cells = _cells(decision, holds=decision.number in holding)
-            decided = (f"{decision.number}", f"{decision.at:%Y-%m-%d %H:%M} UTC", decision.by)
+            decided = (f"{decision.number}", f"{decision.at:%Y-%m-%d}", decision.by)
             table.add_row(Text(shown(name)), *map(Text, (*decided, *cells, decision.why)))
     return table
 

@@ -31,7 +31,12 @@ STYLES = {
 }
 
 # Columns of words, which fold where a terminal is narrow.
-WORDS = frozenset({"because", "class", "model", "owner", "scores", "segment", "value", "what"})
+WORDS = frozenset(
+    {
+        *("because", "by", "class", "model", "owner", "scores", "segment", "state", "value"),
+        *("what", "why"),
+    }
+)
 LEAST_OF_WORDS = 8  # characters
 
 

@@ -16,6 +16,7 @@ from monitor.drift.detector import Shift, Worse, new_detector
 from monitor.drift.verdict import Verdict
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
+from monitor.report.decisions import COLUMNS
 from monitor.store.store import Store
 from tests.conftest import DAY as DAY_OF_LOGS
 from tests.conftest import Ended, Project
@@ -167,7 +168,8 @@ def test_show_and_page_tell_it(folder: Path, command: Command, tmp_path: Path) -
     )
     listed = command("ack", "--list", *at)
     assert listed.code == 0
-    assert "a new feature" in listed.out
+    assert "a new feature" in " ".join(listed.out.split())
+    assert all(f" {heading} " in f" {listed.out} " for heading in COLUMNS)
     assert json.loads(command("ack", "--list", *at, "--json").out)["models"]["fraud"] == [decision]
 
 
