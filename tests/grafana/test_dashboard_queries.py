@@ -31,6 +31,7 @@ ONE_OF_SEVERAL = "In words"  # whose queries each answer for one verdict
 MAY_BE_EMPTY = (
     *(ONE_OF_SEVERAL, "Invalid or unreadable", "Deployments", "Last drift over", "Report page"),
     *("What is wrong with the logs", "Explained by", "Values that drift alone"),
+    "Acknowledgements",
 )
 # Of drifts that have ended, became worse, have no slope or were taken, of drifts in few of the
 # segments or in single values, of rows and of report pages: not in these two models.
