@@ -8,8 +8,11 @@ import narwhals as nw
 from monitor.config import Engine, Model
 from monitor.logs.entities import digest_of, entity_columns
 from monitor.logs.joining import read_counts
+from monitor.logs.opening import raise_all
 from monitor.logs.partitions import has_day, open_log
+from monitor.logs.rows import can_be_cast
 from monitor.logs.session import Frame, Session, open_session
+from monitor.logs.sources import CAST_TYPES
 
 LOOK_BACK = 7  # days, of which the newest with predictions is compared
 
@@ -78,6 +81,9 @@ def entities_of_day(name: str, model: Model, day: date, *, engine: Engine) -> Re
 def _entities(session: Session, model: Model, day: date) -> Frame:
     """Count the chosen rows of a day by their entity."""
     log, columns = open_log(session, model, "predictions", [day]), entity_columns(model.predictions)
+    for column in columns:  # of an expression, the type becomes known so
+        log.check(column, "predictions.entity", can_be_cast, CAST_TYPES)
+    raise_all(log)
     rows = log.read(model.predictions.where, entity=digest_of(columns))
     view = session.show(f"entities of {day}", rows)
     named = session.frame(view).filter(~nw.col("entity").is_null())
