@@ -88,7 +88,6 @@ def check_logs(
     tell: Callable[..., None],
 ) -> tuple[dict[str, Any], list[ConfigError | DataError]]:
     """Check the logs of one day of each model, and `tell` people what they show."""
-    from monitor.evaluation.chosen_labels import chosen_labels
     from monitor.logs import (
         entities_of_day,
         mostly_left_out,
@@ -100,6 +99,7 @@ def check_logs(
     from monitor.pipeline.references import awaited_in_store, first_sensitivity
     from monitor.pipeline.settling import settle
     from monitor.pipeline.watching import priors_that_move
+    from monitor.read.labels import labels_in_logs
     from monitor.read.results import results_of
     from monitor.report.tables import summary_table
     from monitor.report.verdicts import sensitivity
@@ -111,7 +111,6 @@ def check_logs(
         long_acknowledgement,
         waits_for,
     )
-    from monitor.words.labels import acted_sentence, chosen_sentence
     from monitor.words.values import strata_to_set
 
     def look(model_name: str, model: Model) -> dict[str, Any]:
@@ -123,16 +122,12 @@ def check_logs(
         lost = mostly_left_out({looked_at: summary.left_out})
         wrong = what_looks_wrong(model_name, model, looked_at, summary, engine=config.engine)
         again = entities_of_day(model_name, model, looked_at, engine=config.engine)
-        chosen = None if model.action else chosen_labels(summary)
-        able = sensitivity(results_of(config.store, model_name)) or [
-            first_sensitivity(model, summary)
-        ]
+        stored = results_of(config.store, model_name)
+        labels = labels_in_logs(stored, model, summary)
+        able = sensitivity(stored) or [first_sensitivity(model, summary)]
         tell(summary_table(f"{model_name}, logs of {looked_at}", summary))
         wait = waits_for(model.horizon, model.settled_after)
-        by_score = chosen and not model.label_rate and chosen_sentence(chosen)
-        predicted = sum(part.predicted for part in summary.segments.values())
-        acted = summary.acted and acted_sentence(looked_at, summary.acted, predicted)
-        said = [*lost, *filter(None, [wait, again, by_score, acted])]
+        said = [*lost, *filter(None, [wait, again]), *labels.sentences]
         noticed = [*map(str, said), *(remark.sentence for remark in wrong)]
         for sentence in [*able, *(f"{model_name}: {said}" for said in noticed)]:
             tell(sentence, markup=False, highlight=False, soft_wrap=True)
@@ -161,8 +156,8 @@ def check_logs(
             "remarks": wrong,
             "doubts": model.doubts,
             "entities": again,
-            "chosen_labels": chosen,
-            "acted": summary.acted,
+            **labels.document,
+            "label_rule": labels.rule,
             "sensitivity": able,
             "late": incomplete,
             "moving_priors": moving,

@@ -115,7 +115,7 @@ def _test(part: Segment) -> Iterator[tuple[float, list[ScoreGroup]]]:
     if number < 2:  # noqa: PLR2004 - groups that can differ
         return
     seen = np.flatnonzero(labelled + late)
-    starts = _starts((labelled + late)[seen], number)
+    starts = starts_of_groups((labelled + late)[seen], number)
     if starts.size < 2:  # noqa: PLR2004 - the same
         return
     with_, without = (np.add.reduceat(rows[seen], starts) for rows in (labelled, late))
@@ -123,11 +123,8 @@ def _test(part: Segment) -> Iterator[tuple[float, list[ScoreGroup]]]:
     if rates.max() < TIMES * rates.min():
         return
     p = float(chdtrc(starts.size - 1, _g_statistic(with_, without)))
-    lasts = np.append(starts[1:], seen.size) - 1
-    reach = (CENTRES[1] - CENTRES[0]) / 2
-    lows, highs = expit(CENTRES[seen[starts]] - reach), expit(CENTRES[seen[lasts]] + reach)
-    ends = zip(lows.tolist(), highs.tolist(), rates.tolist(), strict=True)
-    yield p, [ScoreGroup(*of) for of in ends]
+    groups = zip(*(of.tolist() for of in (*score_ends(seen, starts), rates)), strict=True)
+    yield p, [ScoreGroup(*group) for group in groups]
 
 
 def by_coarse_cell(part: Segment) -> tuple[Ints, Ints]:
@@ -148,8 +145,14 @@ def by_coarse_cell(part: Segment) -> tuple[Ints, Ints]:
     return labelled, late
 
 
-def _starts(counts: Ints, number: int) -> Ints:
-    """Cut cells into at most so many groups, each with at least that share of the predictions."""
+def starts_of_groups(counts: Ints, number: int) -> Ints:
+    """Cut cells into at most so many groups, each with at least that share of the predictions.
+
+    Examples
+    --------
+    >>> starts_of_groups(np.array([4, 4, 1, 1, 2]), 3)
+    array([0, 1, 2])
+    """
     least, starts, size = int(counts.sum()) / number, [0], 0
     for cell, count in enumerate(counts.tolist()):
         if size >= least:
@@ -157,6 +160,20 @@ def _starts(counts: Ints, number: int) -> Ints:
             size = 0
         size += count
     return np.array(starts if size >= least or len(starts) == 1 else starts[:-1], np.int64)
+
+
+def score_ends(cells: Ints, starts: Ints) -> tuple[Floats, Floats]:
+    """Give the lowest and the highest score of each group of coarse cells.
+
+    Examples
+    --------
+    >>> [ends.round(3).tolist() for ends in score_ends(np.array([511, 512]), np.array([0]))]
+    [[0.492], [0.508]]
+    """
+    lasts = np.append(starts[1:], cells.size) - 1
+    reach = (CENTRES[1] - CENTRES[0]) / 2
+    lows, highs = expit(CENTRES[cells[starts]] - reach), expit(CENTRES[cells[lasts]] + reach)
+    return np.asarray(lows), np.asarray(highs)
 
 
 def _g_statistic(with_: Ints, without: Ints) -> float:

@@ -5,6 +5,7 @@ from math import isinf
 
 from monitor.drift.label_plan import LabelPlan
 from monitor.evaluation.chosen_labels import ChosenLabels, ScoreGroup
+from monitor.evaluation.label_rule import RuleChange
 from monitor.evaluation.population import Population
 from monitor.metrics.core.estimate import Estimate
 from monitor.segment_names import WHOLE, shown
@@ -24,6 +25,17 @@ def chosen_sentence(chosen: ChosenLabels) -> str:
         f"and slope are right all the same; prevalence, mean score, ECE, TCE, RBS and causes are "
         f"those of the labelled predictions, not of all: set label_rate to by_score to have those "
         f"of all too. If outcomes are only late, raise settled_after. See {PAGE}."
+    )
+
+
+def rule_sentence(change: RuleChange) -> str:
+    """Say since when another rule chooses which predictions get an outcome, and what follows."""
+    return (
+        f"Other predictions get an outcome since {change.day}: of those with "
+        f"{_scores(change.after)} {percent(change.after.rate)} have one since then, "
+        f"{percent(change.before.rate)} before. If the new rule looks at more than the score, a "
+        f"drift or a change of level that begins on that day may come from it, not from the "
+        f"model. See {PAGE}#when-the-rule-changes."
     )
 
 

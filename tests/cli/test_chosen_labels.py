@@ -1,7 +1,7 @@
 """Labels that are chosen by score: `check`, `show` and the page say so, of such a model only."""
 
 import json
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -111,3 +111,36 @@ def test_the_setting_gives_the_numbers_of_all(folder: Path, model: str) -> None:
     assert whole.prevalence > 1.5 * whole.population.prevalence.value
     assert f"prevalence {whole.population.prevalence:.1%}" in " ".join(shown.out.split())
     assert whole.population.prevalence.low < truth < whole.population.prevalence.high
+
+
+def test_check_names_the_day_of_a_new_rule(tmp_path: Path) -> None:
+    """With the share of the same scores before and since, in stored days; silent before it."""
+    rng, change = np.random.default_rng(3), DAY + timedelta(6)
+    days = [DAY + timedelta(i) for i in range(12)]
+    for day in days:
+        scores, outcomes = draw(1_500, -0.5, rng)
+        strict = np.where((scores > 0.5) & (day >= change), 0.2, 0.8)
+        outcome = pa.array(outcomes.astype(int), mask=rng.random(scores.size) > strict)
+        rows = {"prediction_id": np.arange(scores.size), "score": scores, "outcome": outcome}
+        pq.write_table(pa.table(rows), tmp_path / f"loans-{day}.parquet")
+    model = {
+        "predictions": {"path": "loans-{day}.parquet"},
+        "outcomes": {"in_predictions": True},
+        "settled_after": 0,
+        "label_rate": "by_score",
+    }
+    config = tmp_path / "monitor.yaml"
+    config.write_text(yaml.safe_dump({"store": "store", "models": {"loans": model}}))
+    done = run_command("backfill", "--from", days[0], "--to", days[-1], "--config", config)
+    assert done.code == 0, done.err
+
+    told = run_command("check", "--day", days[-1], "--config", config)
+    facts = run_command("check", "--day", days[-1], "--config", config, "--json")
+    before = run_command("check", "--day", change, "--config", config)
+
+    assert f"Other predictions get an outcome since {change}" in told.out
+    rule = json.loads(facts.out)["models"]["loans"]["label_rule"]
+    assert rule["day"] == f"{change}"
+    assert rule["before"]["rate"] == pytest.approx(0.8, abs=0.05)  # 1,800 rows: 5 errors are 0.05
+    assert rule["after"]["rate"] < 0.5  # 0.2 above a score of 0.5, which may lie within a group
+    assert "Other predictions get an outcome" not in before.out

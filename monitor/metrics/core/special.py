@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from scipy.special import ndtr as ndtr
     from scipy.special import ndtri as ndtri
     from scipy.special import softmax as softmax
+    from scipy.special import stdtr as stdtr
     from scipy.special import stdtrit as stdtrit
     from scipy.special import xlogy as xlogy
 else:
@@ -35,7 +36,7 @@ else:
         "scipy.interpolate": "CubicSpline PchipInterpolator",
         "scipy.optimize": "brentq fmin_l_bfgs_b fmin_slsqp",
         "scipy.special": "betaincinv betaln chdtr chdtrc erf expit gammaln log_ndtr log_softmax "
-        "logit logsumexp ndtr ndtri softmax stdtrit xlogy",
+        "logit logsumexp ndtr ndtri softmax stdtr stdtrit xlogy",
     }
 
     def _later(module: str, name: str) -> Callable[..., Any]:

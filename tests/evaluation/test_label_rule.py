@@ -1,0 +1,75 @@
+"""The day on which another rule chooses labels: found, to the day, and never made up."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+import numpy as np
+import pytest
+
+from monitor.evaluation.label_rule import LEAST_DAYS, rule_change
+from monitor.metrics.core.grid import Floats
+from monitor.summary import Summary
+from tests.support.label_worlds import BY_SCORE, DAY, SILENT, Rule, day_of, draw, part_of
+
+DAYS = 24
+ACCEPTED = "accepted below 0.3"
+
+
+def days_of(
+    rules: Sequence[Rule], seed: int, *, rows: int = 4_000, wander: float = 0.0
+) -> list[Summary]:
+    """Label a day by each rule; reviewers do more on some days, by a factor that `wander` sets."""
+    rng = np.random.default_rng(seed)
+    days = []
+    for i, rule in enumerate(rules):
+        scores, outcomes = draw(rows, -1.0 + rng.normal(0.0, 0.3), rng)
+        diligence = np.exp(rng.normal(-wander, wander))
+
+        def at_work(s: Floats, y: Floats, rule: Rule = rule, by: float = diligence) -> Floats:
+            return np.minimum(1.0, by * rule(s, y))
+
+        day = day_of(part_of(scores, outcomes, at_work, rng))
+        days.append(replace(day, days=(DAY + timedelta(i),)))
+    return days
+
+
+@pytest.mark.parametrize("rule", BY_SCORE | SILENT)
+@pytest.mark.parametrize("wander", [0.0, 0.2])
+def test_a_rule_that_stays_is_not_called_new(rule: str, wander: float) -> None:
+    """Whatever it looks at, while the prior moves, also where some days get fewer reviews."""
+    for seed in range(4):
+        assert rule_change(days_of([(BY_SCORE | SILENT)[rule]] * DAYS, seed, wander=wander)) is None
+
+
+@pytest.mark.parametrize("change", range(LEAST_DAYS, DAYS - LEAST_DAYS + 1, 3))
+@pytest.mark.parametrize("wander", [0.0, 0.2])
+def test_a_new_rule_is_found_on_its_day(change: int, wander: float) -> None:
+    """With the rates of the scores where it differs most clearly."""
+
+    def stricter(s: Floats, _: Floats) -> Floats:
+        return np.where(s < 0.3, 0.78, 0.2)
+
+    def before(s: Floats, _: Floats) -> Floats:
+        return np.full(s.size, 0.78)
+
+    days = days_of([before] * change + [stricter] * (DAYS - change), change, wander=wander)
+    found = rule_change(days)
+
+    assert found
+    assert abs((found.day - DAY).days - change) <= (1 if wander else 0)
+    assert found.before.low > 0.3 - 0.05
+    assert found.before.rate > 2.0 * found.after.rate
+    assert (found.before.low, found.before.high) == (found.after.low, found.after.high)
+
+
+def test_what_cannot_be_compared_is_left_out() -> None:
+    """Days whose outcomes can still arrive look as if fewer were chosen."""
+    rules = [SILENT["90 % at random"]] * 10 + [SILENT["10 % at random"]] * 10
+    days = days_of(rules, 1)
+
+    assert rule_change(days)
+    assert rule_change([replace(day, final=i < 10) for i, day in enumerate(days)]) is None
+    assert rule_change(days[: 2 * LEAST_DAYS - 1]) is None
+    assert rule_change(days[10 - LEAST_DAYS + 1 :]) is None
+    assert rule_change([]) is None
