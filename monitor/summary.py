@@ -19,6 +19,7 @@ from monitor.metrics.beyond_binary.class_counts import ClassCounts, merge_class_
 from monitor.metrics.beyond_binary.class_parts import ClassPart
 from monitor.metrics.core.buckets import NO_BUCKETS, BucketCounts, merge_buckets
 from monitor.metrics.core.grid import OFFSETS_PER_CELL, Floats, Ints, representative_scores
+from monitor.metrics.core.samples import Bools
 from monitor.metrics.core.special import expit, logit
 from monitor.metrics.core.tally import Tally, merge
 from monitor.segment_names import THIRD, WHOLE
@@ -142,6 +143,29 @@ class Segment:
     def parts(self) -> Mapping[str, "Segment"]:
         """The strata, or the segment itself under the name of the whole."""
         return self.strata or {WHOLE: self}
+
+
+@dataclass(frozen=True, eq=False)
+class CodedRows:
+    """The n rows of a day that have an outcome.
+
+    Attributes
+    ----------
+    places : ndarray of shape (n,)
+        Coarse cell of the score.
+    hits : ndarray of shape (n,)
+        Whether the outcome is positive.
+    codes : ndarray of shape (k, n)
+        The value in each of k columns, by number; 0 is any value without a number.
+    """
+
+    places: Ints
+    hits: Bools
+    codes: Ints
+
+    def chosen(self, kept: Bools) -> "CodedRows":
+        """Keep some rows."""
+        return CodedRows(self.places[kept], self.hits[kept], self.codes[:, kept])
 
 
 @dataclass(frozen=True, eq=False)

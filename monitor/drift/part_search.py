@@ -22,14 +22,14 @@ from monitor.drift.column_sums import (
     sum_part,
 )
 from monitor.drift.evidence import KINDS
-from monitor.drift.part_sums import WIDTH, CodedRows, Table
+from monitor.drift.part_sums import WIDTH, Table
 from monitor.drift.places import Condition, name_all
 from monitor.drift.reference import Reference
 from monitor.metrics.core.coarse import COARSE_COUNT
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.samples import Bools
-from monitor.summary import ColumnPart, column_part
+from monitor.summary import CodedRows, ColumnPart, column_part
 
 MOST_VALUES = 5  # of a column of texts in one part
 LARGEST_SHARE = 0.5  # of the outcomes: what is off in most rows is off in the whole

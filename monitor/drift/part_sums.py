@@ -16,35 +16,13 @@ from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.samples import Bools
 from monitor.metrics.core.special import expit
 from monitor.metrics.logistic.intercept import solve_factor
+from monitor.summary import CodedRows
 
 ONE = 2.0**20  # sums are kept in steps of a millionth
 WIDTH = len(DIRECTIONS)
 # Sums of a cell on a day: residual, weight, both times each direction, weight times its square,
 # rows and positive outcomes; and what is kept of them: score, information, rows and outcomes.
 SUMMED, KEPT = 4 + 3 * WIDTH, 2 + 2 * WIDTH
-
-
-@dataclass(frozen=True, eq=False)
-class CodedRows:
-    """The n rows of a day that have an outcome.
-
-    Attributes
-    ----------
-    places : ndarray of shape (n,)
-        Coarse cell of the score.
-    hits : ndarray of shape (n,)
-        Whether the outcome is positive.
-    codes : ndarray of shape (k, n)
-        The value in each of k columns, by number; 0 is any value without a number.
-    """
-
-    places: Ints
-    hits: Bools
-    codes: Ints
-
-    def chosen(self, kept: Bools) -> "CodedRows":
-        """Keep some rows."""
-        return CodedRows(self.places[kept], self.hits[kept], self.codes[:, kept])
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,6 @@ import narwhals as nw
 import numpy as np
 
 from monitor.config import Crossing, Model, Watched
-from monitor.drift.part_sums import CodedRows
 from monitor.logs.column_labels import (
     LARGEST_STEP,
     label_name,
@@ -40,7 +39,7 @@ from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import CELL_COUNT, Ints
 from monitor.segment_names import OTHER
-from monitor.summary import ColumnPart, Columns, column_part, named_pairs, paired_part
+from monitor.summary import CodedRows, ColumnPart, Columns, column_part, named_pairs, paired_part
 
 ROWS_AT_A_TIME, LARGEST_BYTE = 1_000_000, 255
 TABLE = "rows_with_codes"

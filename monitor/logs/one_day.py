@@ -10,7 +10,6 @@ from datetime import date, timedelta
 import narwhals as nw
 
 from monitor.config import Classes, Model
-from monitor.drift.part_sums import CodedRows
 from monitor.logs import contract
 from monitor.logs.class_columns import parts_of_vector
 from monitor.logs.class_rows import count_day, count_mapped_day, read_matched
@@ -51,7 +50,7 @@ from monitor.metrics.beyond_binary.class_parts import ClassPart
 from monitor.metrics.core.grid import Ints
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.maps.vector_map import VectorMap
-from monitor.summary import Columns, days_between
+from monitor.summary import CodedRows, Columns, days_between
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 
 from monitor.config import FIELD, Engine, Model, WatchedColumn
-from monitor.drift.part_sums import CodedRows
 from monitor.errors import DataError
 from monitor.logs.batches import summarise_day
 from monitor.logs.column_labels import range_names
@@ -22,7 +21,7 @@ from monitor.logs.partitions import open_log
 from monitor.logs.session import Frame, open_session
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.segment_names import OTHER
-from monitor.summary import Columns
+from monitor.summary import CodedRows, Columns
 
 MOST_VALUES = 20
 PARTS = 4  # of a column of floating-point numbers

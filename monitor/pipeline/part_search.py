@@ -13,7 +13,7 @@ from monitor.drift.part_search import (
     divide,
     propose,
 )
-from monitor.drift.part_sums import CodedRows, tables_of
+from monitor.drift.part_sums import tables_of
 from monitor.drift.reference import Reference
 from monitor.errors import ConfigError, DataError
 from monitor.logs import open_databases, parts_to_search, read_part_rows
@@ -23,6 +23,7 @@ from monitor.pipeline.asked_where import verdict_of
 from monitor.pipeline.references import read_references
 from monitor.pipeline.where import compared_days
 from monitor.store.store import Store
+from monitor.summary import CodedRows
 
 MOST_PARTS, MOST_COLUMNS = 4, 40
 KEPT_CODES = 200_000_000  # bytes of rows that are kept between readings

@@ -25,12 +25,13 @@ from monitor.drift.part_search import (
     divide,
     propose,
 )
-from monitor.drift.part_sums import CodedRows, tables_of
+from monitor.drift.part_sums import tables_of
 from monitor.drift.places import name_all
 from monitor.drift.reference import Reference, fit_reference
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Ints
 from monitor.segment_names import WHOLE
+from monitor.summary import CodedRows
 
 TABLES_END = "<!-- The table of parts ends here. -->\n"
 

@@ -67,7 +67,9 @@ def judged(config: Config) -> dict[str, bytes]:
     return stored(config)
 
 
-def test_judges_as_the_configuration_would(config: Config, command: Command) -> None:
+def test_judges_as_the_configuration_would(
+    config: Config, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The verdicts are those of a configuration that names the same days, and end the drift.
 
     With --end they are byte for byte those of before; both decisions stay.
@@ -107,6 +109,7 @@ def test_judges_as_the_configuration_would(config: Config, command: Command) -> 
     assert judged(config) == before
     assert [type(decision) for decision in Store(config.store).decisions("ctr")] == [Rebase, End]
     assert command(*rebase, "--from", NEW).code == 0
+    monkeypatch.setenv("COLUMNS", "200")
     listed = command("ack", "--list", "--config", folder / "monitor.yaml")
     assert listed.out.count(f"reference from {NEW}") == 1
 

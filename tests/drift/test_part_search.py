@@ -9,13 +9,13 @@ from scipy.special import expit
 
 from monitor.drift.column_sums import sum_part
 from monitor.drift.part_search import Proposal, SearchColumn, confirm_parts, divide, propose
-from monitor.drift.part_sums import WIDTH, CodedRows, tables_of
+from monitor.drift.part_sums import WIDTH, tables_of
 from monitor.drift.places import name_all
 from monitor.drift.reference import Reference, fit_reference
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.samples import Bools
 from monitor.segment_names import WHOLE
-from monitor.summary import column_part
+from monitor.summary import CodedRows, column_part
 
 ROWS, SIZES = 4_000, [4, 3, 5]
 COLUMNS = [
