@@ -115,7 +115,9 @@ def _say_all(models: "Sequence[Guess]", target: str, told: Sequence[Callable[[],
     for each in models:
         if each.to_decide:
             say_doubts(f"{each.name}: ", each.doubts)
-            say(f"{each.name}: not checked, because {len(each.to_decide)} keys are TODO.", **PLAIN)
+            number = len(each.to_decide)
+            todo = "1 key is" if number == 1 else f"{number} keys are"
+            say(f"{each.name}: not checked, because {todo} TODO.", **PLAIN)
 
 
 def _must_be_free(target: str) -> None:

@@ -230,6 +230,11 @@ def _shown(log: Log) -> str:
 
 
 def _lacking(scored: Sequence[Log], observed: Sequence[Log]) -> str:
+    if len(scored) == 1 and scored == observed:
+        return (
+            "has one log with scores and outcomes, but the scores predict no column that may be "
+            "the outcome; say which columns are the score and the outcome. This log was found:"
+        )
     if scored and observed:
         return (
             "has predictions and outcomes, but no column that both have and that tells predictions "

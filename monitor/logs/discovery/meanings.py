@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
+from itertools import combinations
 
 from monitor.logs.discovery.columns import NUMBERS, Column
 from monitor.logs.discovery.roles import words
@@ -82,9 +83,11 @@ def about_confidence(score: Column, beside: Sequence[Column]) -> list[str]:
     beside : sequence of Column
         The columns of the predictions.
     """
-    labels = labels_beside(score, beside)
-    if not labels or not score.least >= LEAST_CONFIDENCE:
+    if not score.least >= LEAST_CONFIDENCE or score.within != 1:
         return []
+    labels = labels_beside(score, beside)
+    if not labels:
+        return _about_twins(score, beside)
     label = labels[0]
     sentence = (
         f"`{score.name}` is never below 0.5 and stands beside `{label.name}`; if it is the "
@@ -99,6 +102,25 @@ def parts_of_one(columns: Sequence[Column]) -> list[str]:
     parts = [c for c in columns if c.kind == "real" and c.within == 1]
     several = len(parts) > 2 and abs(sum(c.mean for c in parts) - 1) < ROUNDED  # noqa: PLR2004 - two are one score
     return [c.name for c in parts] if several else []
+
+
+def _about_twins(score: Column, beside: Sequence[Column]) -> list[str]:
+    """Say that two columns have the same two values: one may be a label, the other what came true.
+
+    Which is which cannot be measured, because a label agrees with an outcome as often as the
+    outcome with the label.
+    """
+    of_two = [c for c in beside if len(c.values) == 2]  # noqa: PLR2004 - a label and another
+    twins = next(((a, b) for a, b in combinations(of_two, 2) if {*a.values} == {*b.values}), None)
+    if not twins:
+        return []
+    a, b = (c.name for c in twins)
+    sentence = (
+        f"`{score.name}` is never below 0.5, and `{a}` and `{b}` have the same two values; if it "
+        f"is the probability of one of them and the other is what came true, write score_means: "
+        f"probability_of_label, the first as predicted_label and the other as outcome"
+    )
+    return [sentence]
 
 
 def labels_beside(score: Column, beside: Sequence[Column]) -> list[Column]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from monitor.config import TODO
 from monitor.logs.discovery import roles
 from monitor.logs.discovery.columns import NUMBERS, Column, in_sql
-from monitor.logs.discovery.meanings import parts_of_one
+from monitor.logs.discovery.meanings import about_confidence, parts_of_one
 from monitor.logs.discovery.pairing import is_dated
 from monitor.logs.discovery.reading import Log
 from monitor.logs.discovery.settings import Setting, how_words_may_mean
@@ -34,7 +34,7 @@ def settings_to_decide(scored: Log | None, observed: Log | None) -> list[Setting
     settings = [*_place("predictions", scored)]
     if observed is not None and observed is scored:
         together = Setting("outcomes", "in_predictions", True, "The only log that was found.")
-        return [*settings, *_score(scored), together, *_outcome(observed)]
+        return [*settings, *_score(scored), together, *_outcome_beside(observed)]
     return [
         *settings,
         *_id("predictions", scored),
@@ -92,6 +92,21 @@ def _chosen(section: str, key: str, candidate: roles.Candidate) -> Iterator[Sett
         yield Setting(section, f"{key}_means", TODO, how_words_may_mean(candidate))
     elif (means := f"{key}_means") in candidate.settings:
         yield Setting(section, means, candidate.settings[means])
+
+
+def _outcome_beside(log: Log) -> Iterator[Setting]:
+    """Give the outcome in a log whose scores predict none of the columns that may be it."""
+    candidates = [c.column for c in roles.outcomes(log.columns)]
+    if len(candidates) == 1:
+        yield from _outcome(log)
+        return
+    score = roles.scores(log.columns)[0].column if roles.scores(log.columns) else ""
+    doubts = about_confidence(log.column(score), log.columns) if score else []
+    why = (
+        f"The column with what came true: one of {', '.join(candidates)}; the score predicts none "
+        f"of them as it stands, so it could not be measured which."
+    )
+    yield Setting("outcomes", "outcome", TODO, " ".join([why, *(f"{d}." for d in doubts)]))
 
 
 def _outcome(log: Log | None) -> Iterator[Setting]:

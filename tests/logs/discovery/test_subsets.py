@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.special import expit, logit
 
+from monitor.config import TODO
 from monitor.logs.discovery import Guess, guess
 
 FIRST, DAYS, ROWS = date(2026, 4, 1), 5, 400
@@ -160,6 +161,34 @@ def test_a_confidence_beside_its_label_is_read(seed: int, tmp_path: Path) -> Non
     assert settings["predictions.predicted_label"] == name
     assert settings["predictions.label_means"] == {"positive": ["yes"], "negative": ["no"]}
     assert "predictions.score_means" not in found(plain)
+
+
+@pytest.mark.parametrize("centre", [-1.0, 0.0, 1.0])
+@pytest.mark.parametrize("seed", range(2))
+def test_which_of_two_alike_came_true_is_said(seed: int, centre: float, tmp_path: Path) -> None:
+    """A label agrees with an outcome as often as the outcome with it, whatever they are called.
+
+    Where the confidence predicts one of them by chance, that is unsure; else it is to decide.
+    """
+    rng = np.random.default_rng(80 + seed)
+    names = ["Urteil", "tatsaechlich", "a", "b"]
+    said, true = rng.permutation(names)[:2]
+    for n in range(DAYS):
+        scores = expit(rng.normal(centre, 1.3, ROWS))
+        ids, outcomes = np.arange(ROWS) + ROWS * n, (rng.random(ROWS) < scores).astype(int)
+        likely, words = scores > 0.5, np.array(["legit", "fraud"])
+        columns = {"id": ids, "Sicherheit": np.where(likely, scores, 1 - scores)}
+        columns |= {said: words[likely.astype(int)], true: words[outcomes]}
+        put(tmp_path, rng, FIRST + timedelta(n), columns)
+
+    guesses = guess([str(tmp_path)])
+
+    (model,) = guesses.models
+    decided = found(model)["outcomes.outcome"] != TODO
+    assert decided == (not guesses.lacking)
+    told = " ".join([*model.doubts] if decided else [s.why for s in model.to_decide])
+    for part in (said, true, "never below 0.5", "score_means: probability_of_label"):
+        assert part in told
 
 
 def test_words_that_nobody_knows_are_to_decide(tmp_path: Path) -> None:
