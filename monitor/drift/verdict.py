@@ -225,7 +225,7 @@ class Verdict:
         return self.where.explanation if self.where else None
 
     @property
-    def told_slope(self) -> Estimate | None:
+    def headline_slope(self) -> Estimate | None:
         """The slope of the values that explain the open drift, where some do; else of all."""
         return self.explanation.slope if self.explanation else self.slope
 
@@ -233,7 +233,7 @@ class Verdict:
         """Say what its open drift is: in the values that explain it, where some do."""
         explained = self.explanation
         kind = explained.kind if explained else incident.kind
-        slope = self.told_slope
+        slope = self.headline_slope
         size = abs(explained.size if explained else incident.size)
         return Headline(kind, slope if kind in SLOPE_KINDS else None, size)
 

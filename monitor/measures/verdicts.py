@@ -233,7 +233,7 @@ OF_VERDICTS = (
         "Slope of the outcomes on the reference curve since the open drift began, or over 7 "
         "days if none is open. Of the values that explain the drift, where some do.",
         Unit("slope, 0.125 to 8", 0.125, 8.0),
-        lambda v: v.told_slope,
+        lambda v: v.headline_slope,
         absent=NO_LIFT,
         interval=INTERVAL,
         heading="slope",

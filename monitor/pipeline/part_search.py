@@ -22,13 +22,12 @@ from monitor.logs.databases import Databases
 from monitor.pipeline.asked_where import verdict_of
 from monitor.pipeline.references import read_references
 from monitor.pipeline.where import compared_days
+from monitor.pipeline.where_search import Halves, halves_of
 from monitor.store.store import Store
 from monitor.summary import CodedRows
 
 MOST_PARTS, MOST_COLUMNS = 4, 40
 KEPT_CODES = 200_000_000  # bytes of rows that are kept between readings
-
-Halves = tuple[list[date], list[date]]  # days of the reference, and later days
 
 
 @dataclass(frozen=True)
@@ -114,18 +113,9 @@ def search_parts(
             f"not; ask `where` without --search."
         )
         raise ConfigError(msg)
-    final = [d for d in store.days("summaries", name) if store.read_summary(name, d)[0].final]
-    old = [d for d in final if compared.first <= d <= compared.last]
-    new = [d for d in final if span[0] <= d <= span[1]]
-    if min(len(old), len(new)) < 2:  # noqa: PLR2004 - one for each half
-        msg = (
-            f"{name}: {len(new)} final days from {span[0]} to {span[1]} can be compared with "
-            f"{len(old)} of the reference; a search needs at least two of each."
-        )
-        raise DataError(msg)
-    searched, others = (old[::2], new[::2]), (old[1::2], new[1::2])
+    searched, others = halves_of(store, name, compared, span)
     with open_databases(config.engine) as databases:
-        watched = parts_to_search(name, model, columns, [old[0], new[0]], databases)
+        watched = parts_to_search(name, model, columns, [days[0] for days in searched], databases)
         _check_columns(name, watched)
         rows, named = _Rows(name, model, databases, watched), [*map(_named, watched)]
         _say_how_long(rows, reference, searched, others, clock, say)

@@ -77,21 +77,39 @@ def search(
     model, store = config.model(name), Store(config.store)
     verdict = verdict_of(config, name, day)
     compared, reference, span, _ = compared_days(name, read_references(config, name), verdict)
+    halves = halves_of(store, name, compared, span)
+    first = halves[0][0][0]
+    with open_databases(config.engine) as databases:
+        began = clock()
+        watched = columns_to_search(name, model, columns, first, databases)
+        task = _Search(name, model, store, databases, watched, compared, reference)
+        _count(task, first, watched, ())
+        each = (clock() - began).total_seconds()
+        say(_time_needed(each, [len(a) + len(b) for a, b in halves]))
+        return _descend(task, *halves, say)
+
+
+def halves_of(
+    store: Store, name: str, compared: ModelReference, span: tuple[date, date]
+) -> tuple[Halves, Halves]:
+    """Divide the final days of a reference, and of a span, into every second one and the others.
+
+    Raises
+    ------
+    DataError
+        If there are fewer than two of each, one for each half.
+    """
     final = [d for d in store.days("summaries", name) if store.read_summary(name, d)[0].final]
     old = [d for d in final if compared.first <= d <= compared.last]
     new = [d for d in final if span[0] <= d <= span[1]]
     if min(len(old), len(new)) < 2:  # noqa: PLR2004 - one for each half
-        msg = f"{name}: the drift has {len(new)} final days; a search needs at least two."
+        msg = (
+            f"{name}: {len(new)} final days from {span[0]} to {span[1]} can be compared with "
+            f"{len(old)} of the reference; a search needs at least two of each. Process more days "
+            f"with calibration-monitor backfill, or choose another one with --day."
+        )
         raise DataError(msg)
-    halves = (old[::2], new[::2]), (old[1::2], new[1::2])
-    with open_databases(config.engine) as databases:
-        began = clock()
-        watched = columns_to_search(name, model, columns, old[0], databases)
-        task = _Search(name, model, store, databases, watched, compared, reference)
-        _count(task, old[0], watched, ())
-        each = (clock() - began).total_seconds()
-        say(_time_needed(each, [len(a) + len(b) for a, b in halves]))
-        return _descend(task, *halves, say)
+    return (old[::2], new[::2]), (old[1::2], new[1::2])
 
 
 def _time_needed(each: float, days: Sequence[int]) -> str:

@@ -71,7 +71,7 @@ class Recent:
                     "state": v.state,
                     "evidence": v.reached,
                     "withheld": v.withheld,
-                    "slope": v.told_slope,
+                    "slope": v.headline_slope,
                     "shift": v.shift,
                     "prevalence": standing.week and standing.week.prevalence,
                     "matched": standing.week and standing.week.matched,
@@ -106,7 +106,7 @@ def _recent_day(day: date, standing: Standing) -> RecentDay:
         v.state if v else None,
         v.reached if v else None,
         alone.prevalence if alone and alone.final and isfinite(alone.prevalence) else None,
-        v.told_slope.value if v and v.told_slope else None,
+        v.headline_slope.value if v and v.headline_slope else None,
         withheld=bool(v and v.withheld),
     )
 

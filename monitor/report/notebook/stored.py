@@ -212,7 +212,7 @@ def _verdicts(results: "Results", day: date) -> Iterator[Columns]:
 
 
 def _verdict(v: "Verdict") -> Columns:
-    incident, estimates = v.incident, (v.told_slope, v.shift, v.level_change)
+    incident, estimates = v.incident, (v.headline_slope, v.shift, v.level_change)
     about = ("segment", "state", "final", "known_at", "limit", "reference_prevalence")
     return {
         **{name: getattr(v, name) for name in about},

@@ -90,7 +90,7 @@ def _figures(
     if verdict and verdict.compared:
         figures.append(_evidence(verdict))
     explained = verdict.explanation if verdict else None
-    if verdict and (slope := verdict.told_slope):
+    if verdict and (slope := verdict.headline_slope):
         note = f"{interval(slope)}; 1 is as in the reference"
         note += f"; of {explained_by(explained)}" if explained else ""
         figures.append(Figure("Slope", minus(f"{slope.value:.2f}"), note))

@@ -182,7 +182,7 @@ def _day(day: DayOnPage) -> dict[str, Any]:
         "figures": [[f.label, f.value, f.note] for f in day.figures],
         "evidence": _number(v.reached if v else None),
         "limit": _number(v.limit if v and v.compared else None),
-        "slope": _interval(v.told_slope if v else None),
+        "slope": _interval(v.headline_slope if v else None),
         "shift": _interval(v.shift if v else None),
         "prevalence": _number(final.prevalence if final else None),
         "mean": _number(final.mean_score if final else None),
