@@ -4,6 +4,8 @@ import base64
 import csv
 import hashlib
 import json
+import re
+import subprocess
 import zipfile
 from pathlib import Path
 
@@ -91,23 +93,75 @@ def test_the_commands_work(environment: Installed, project: Project) -> None:
     assert "ctr" in shown.stdout
 
 
-def test_assets_of_the_wheel_are_those_of_the_repository(
-    environment: Installed, tmp_path: Path
-) -> None:
+@pytest.fixture(scope="module")
+def assets_of_wheel(environment: Installed, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Let the installed program write its assets, twice: the second time nothing differs."""
+    folder = tmp_path_factory.mktemp("assets")
+    call = ("calibration-monitor", "assets", "--into", folder, "--json")
+    for _ in range(2):
+        ended = environment.run(folder, *call)
+        assert ended.returncode == 0, ended.stderr
+    written = {Path(path) for path in json.loads(ended.stdout)["written"]}
+    assert written == {path for path in folder.rglob("*") if path.is_file()}
+    return folder
+
+
+def test_assets_of_the_wheel_are_those_of_the_repository(assets_of_wheel: Path) -> None:
     """All files of the listed places come along, byte for byte, and something of every kind."""
-    ended = environment.run(
-        tmp_path, "calibration-monitor", "assets", "--into", tmp_path / "there", "--json"
-    )
-    assert ended.returncode == 0, ended.stderr
-    written = {
-        Path(p).relative_to(tmp_path / "there").as_posix()
-        for p in json.loads(ended.stdout)["written"]
-    }
+    there = (path for path in assets_of_wheel.rglob("*") if path.is_file())
+    written = {path.relative_to(assets_of_wheel).as_posix() for path in there}
 
     assert set(OF_EVERY_KIND) <= written
     assert set(shipped()) <= written
     for name in shipped():
-        assert (tmp_path / "there" / name).read_bytes() == (ROOT / name).read_bytes(), name
+        assert (assets_of_wheel / name).read_bytes() == (ROOT / name).read_bytes(), name
+
+
+def test_the_wheel_of_assets_is_the_installed_one(
+    environment: Installed, assets_of_wheel: Path
+) -> None:
+    """Put together again from what pip installed, it has every file of the wheel, byte for byte."""
+    (again,) = assets_of_wheel.glob("*.whl")
+    (ours, theirs) = (zipped(path) for path in (environment.wheel, again))
+    (record,) = (name for name in ours if name.endswith("RECORD"))
+
+    assert again.name == environment.wheel.name
+    assert {n: c for n, c in theirs.items() if n != record} == {
+        n: c for n, c in ours.items() if n != record
+    }
+    assert sorted(theirs[record].split()) == sorted(ours[record].split())
+
+
+def zipped(path: Path) -> dict[str, bytes]:
+    """Read every file of a wheel."""
+    with zipfile.ZipFile(path) as wheel:
+        return {name: wheel.read(name) for name in wheel.namelist()}
+
+
+def test_the_image_is_built_from_the_folder_of_assets(
+    environment: Installed, assets_of_wheel: Path, tmp_path: Path
+) -> None:
+    """The step of the Dockerfile installs the program there, with nothing else at hand.
+
+    The dependencies are left out: to load them takes minutes.
+    """
+    recipe = (assets_of_wheel / "deploy" / "container" / "Dockerfile").read_text()
+    (step,) = re.findall(r"^RUN (python -m venv (?:.*\\\n)*.*)$", recipe, re.MULTILINE)
+    left_out = {"PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1", "PIP_NO_COMPILE": "1", "EXTRAS": "[s3]"}
+    done = subprocess.run(
+        ["/bin/sh", "-ec", step.replace("/opt/calibration-monitor", f"{tmp_path / 'env'}")],
+        cwd=assets_of_wheel,
+        env={"PATH": f"{environment.bin}:/usr/bin:/bin", **left_out},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    (program,) = (tmp_path / "env" / "bin").glob("calibration-monitor")
+    (package,) = (tmp_path / "env" / "lib").glob("python*/site-packages/monitor")
+    assert program.stat().st_mode & 0o100
+    assert (package / "assets" / "constraints.txt").is_file()
 
 
 def test_the_wheel_and_the_command_name_the_same_places() -> None:

@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from monitor.cli.options import AsJson
+from monitor.cli.own_wheel import own_wheel
 from monitor.cli.owner_routes import with_owners
 from monitor.cli.printing import answer
 from monitor.config.owners import read_owners
@@ -23,7 +24,7 @@ from monitor.files import writing
 PACKAGED = Path(str(files("monitor"))) / "assets"
 CHECKOUT = Path(str(files("monitor"))).parent
 PARTS = ("alerts", "dags", "deploy", "grafana/dashboards", "grafana/provisioning")
-SINGLE = ("grafana/prometheus.yml", "monitor.example.yaml")
+SINGLE = ("constraints.txt", "grafana/prometheus.yml", "monitor.example.yaml")
 RULES = "alerts/calibration.rules.yml"
 ROUTES = "alerts/alertmanager.yml"
 DASHBOARDS = "grafana/dashboards"
@@ -52,9 +53,11 @@ def assets(
 ) -> None:
     """Write rules, dashboards, DAG and manifests.
 
-    Also the Alertmanager configuration, the runbook, and an example of monitor.yaml.
+    Also the Alertmanager configuration, the runbook, an example of monitor.yaml, and the wheel of
+    this program, from which deploy/container/Dockerfile builds an image.
     """
     contents = {name: (_source() / name).read_bytes() for name in sorted(shipped())} | composed()
+    contents |= own_wheel()
     if owners:
         shared = contents[ROUTES].decode("utf-8")
         contents[ROUTES] = with_owners(shared, read_owners(owners)).encode("utf-8")

@@ -22,6 +22,10 @@ FOLDER = ROOT / "deploy" / "systemd"
 UNITS = sorted(path.name for path in FOLDER.iterdir())
 INSTALLED = "/opt/calibration-monitor/bin/calibration-monitor"
 CONFIGURED = "/etc/calibration-monitor/monitor.yaml"
+HARDENED = (
+    r"(?m)^(?:CapabilityBoundingSet|Lock|Memory|NoNew|Private|Protect|Remove|Restrict[A-Z]|SystemCall"
+    r"|UMask|DynamicUser|User)\w*=.*$"
+)
 
 
 def unit(name: str) -> RawConfigParser:
@@ -75,6 +79,23 @@ def test_systemd_finds_a_mistyped_key(tmp_path: Path) -> None:
     checked = subprocess.run(call, check=False, capture_output=True, text=True)
 
     assert "'RestartSecs'" in checked.stderr
+
+
+@pytest.mark.parametrize("name", [name for name in UNITS if name.endswith(".service")])
+def test_a_unit_is_exposed_to_little(tmp_path: Path, name: str) -> None:
+    """By the measure of systemd: 0 is nothing, 10 all; without hardening a unit has 9.6."""
+    call = [program_path("systemd-analyze"), "security", "--offline=true", "--no-pager"]
+    exposed = {}
+    for hardened in (True, False):
+        text = (FOLDER / name).read_text()
+        (tmp_path / name).write_text(text if hardened else re.sub(HARDENED, "", text))
+        said = subprocess.run([*call, tmp_path / name], capture_output=True, text=True, check=True)
+        level = re.search(r"exposure level for .*: ([\d.]+)", said.stdout)
+        assert level, said.stdout
+        exposed[hardened] = float(level[1])
+
+    assert exposed[True] < 2
+    assert exposed[False] > 8
 
 
 def test_the_timer_is_a_calendar() -> None:

@@ -39,7 +39,7 @@ METHODS = ("GET", "HEAD")
 NOT_ANSWERED = "only GET and HEAD are answered\n"
 GZIP = 16 + zlib.MAX_WBITS  # the format of the compressed stream
 ABSOLUTE_PATH = re.compile(r"(?<![\w:/.])/(?:[^\s/:;,'\"]+/)+")
-WELCOME = "calibration-monitor: gauges at /metrics, health at /healthz, reports at /reports/\n"
+WELCOME = "calibration-monitor: gauges at /metrics, health at /healthz"
 
 Answer = tuple[str, str, Parts, list[tuple[str, str]]]  # status, content type, content, headers
 State = tuple[tuple[str, int, int, int, int], ...]  # of each file of the configuration
@@ -185,8 +185,17 @@ def _answer(exporter: Exporter, environ: WSGIEnvironment) -> Answer:
     if path == "/healthz":
         return _health(exporter)
     if path == "/":
-        return _said(OK, WELCOME)
-    return _said("404 Not Found", f"nothing is here; {WELCOME}")
+        return _said(OK, f"{_welcome(exporter)}\n")
+    return _said("404 Not Found", f"nothing is here; {_welcome(exporter)}\n")
+
+
+def _welcome(exporter: Exporter) -> str:
+    """Say what is served; report pages only where the configuration names them."""
+    try:
+        there = exporter.config().report
+    except (ConfigError, DataError):  # which /healthz reports
+        there = None
+    return f"{WELCOME}, reports at {REPORTS}" if there else WELCOME
 
 
 def _health(exporter: Exporter) -> Answer:
