@@ -382,8 +382,7 @@ def prevalence_of(days: Sequence[Day], name: str) -> float:
 
     nan without an outcome. Of vectors it is how often the first choice was right.
     """
-    together = sum_of_days(day.classes for day in days)
-    if together and (classes := together.of(name)):
+    if classes := sum_of_days((day.classes for day in days), name):
         return classes.right / classes.total if classes.total else nan
     positives = total = 0.0
     for day in days:

@@ -145,12 +145,12 @@ def class_day(counts: ClassCounts, right: Mapping[str, int]) -> ClassDay:
     )
 
 
-def sum_of_days(days: Iterable[ClassDay | None]) -> ClassDay | None:
-    """Add the days up that are like the last one with classes; None if none has any."""
+def sum_of_days(days: Iterable[ClassDay | None], stream: str = WHOLE) -> ClassDay | None:
+    """Add the days up that are like the last one with classes; None if none counts the stream."""
     with_classes = [day for day in days if day]
-    if not with_classes:
-        return None
-    return _added([day for day in with_classes if day.is_like(with_classes[-1])])
+    alike = (day.of(stream) for day in with_classes if day.is_like(with_classes[-1]))
+    counted = [own for own in alike if own]
+    return _added(counted) if counted else None
 
 
 def _added(days: Sequence[ClassDay]) -> ClassDay:

@@ -921,8 +921,7 @@ def _classes(
     if reference is None or before is None:
         return None
     days = _week_of_classes(recent, reference)
-    together = sum_of_days(day.classes for day in days)
-    week = together.of(name) if together else None
+    week = sum_of_days((day.classes for day in days), name)
     if week is None or not week.is_like(before):
         return None
     if name != WHOLE:

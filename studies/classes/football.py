@@ -2,11 +2,11 @@
 
     python -m studies.classes.football spi_matches.csv [--known]
 
-The file is the one that FiveThirtyEight published as soccer-spi; it is not part of this
-project. The first season is the reference. What is judged are weeks of matches, as published, and
-with logits that are too large by a factor from the third season on. Matches that cannot end in a
-draw have probability 0 of one, but the result in the file may be that of 90 minutes, so they are
-left out, but for one row.
+The file is the one that FiveThirtyEight published as soccer-spi, under CC BY 4.0; it is not part
+of this project. The first season is the reference. What is judged are weeks of matches, as
+published, and with logits that are too large by a factor from the third season on. Matches that
+cannot end in a draw have probability 0 of one, but the result in the file may be that of 90
+minutes, so they are left out, but for one row.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Watch models with classes and 30 segments, of which a small one drifts.
 
-    python -m studies.classes.segments [--streams 2] [--days 180] [--write]
+    python -m studies.classes.segments [--streams 21] [--days 180] [--drifts 20] [--write]
 
 Every segment is a stream of its own: clouds, class priors that wander and, in a bent world, factors
 of the logits are its own too.
@@ -28,6 +28,7 @@ BEGIN = "<!-- studies/classes/segments.py -->"
 SEED = 9_000  # no other study of classes draws these streams
 SMALL = 0.03  # share of the rows of the segment that changes
 FOLLOWED = 20  # days of a drift
+WITHIN = 5  # days in which it is to be found
 WORLDS = (
     World("5 classes, 20,000 rows", 5, rows=20_000),
     World("5 classes, 20,000 rows, each bent in its own way", 5, rows=20_000, bent=0.3),
@@ -104,24 +105,29 @@ def openings(days: Iterator[Day]) -> list[tuple[int, str]]:
     ]
 
 
-def row(world: World, streams: int, days: int) -> str:
+def row(world: World, streams: int, days: int, drifts: int) -> str:
     """Watch the streams of a world, and write its row."""
     opened, delays = Counter[str](), list[int]()
     for seed in range(streams):
         drawn = divided_stream(world, NONE, SEED + seed, days=days, start=days + 1)
-        opened.update(kind_of(name) for _, name in openings(drawn))
+        found = openings(drawn)
+        opened.update(kind_of(name) for _, name in found)
+        print(f"sound stream {seed}: {found}", flush=True)
     beside = 0
-    for seed in range(2 * streams):
+    for seed in range(drifts):
         drawn = divided_stream(
             *(world, DRIFTS[0], SEED + 500 + seed), days=START + FOLLOWED, start=START
         )
         found = [(day, name) for day, name in openings(drawn) if day >= START]
         delays += [day - START + 1 for day, name in found if name == "small"][:1]
         beside += sum(name.startswith("segment") for _, name in found)
+        print(f"drift {seed}: {found}", flush=True)
     years = streams * days / YEAR
+    within = sum(delay <= WITHIN for delay in delays)
     middle = f"{median(delays):.0f} days ({min(delays)} to {max(delays)}), " if delays else ""
     counts = [f"{opened[kind]} in {years:.1f}" for kind in ("whole", "segment", "pair")]
-    cells = [world.name, *counts, f"{middle}{len(delays)} of {2 * streams}", f"{beside}"]
+    cells = [world.name, *counts, f"{middle}{len(delays)} of {drifts}, {within} by day {WITHIN}"]
+    cells.append(f"{beside}")
     return f"| {' | '.join(cells)} |"
 
 
@@ -135,15 +141,16 @@ def kind_of(name: str) -> str:
 def main() -> None:
     """Read the command line and run."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--streams", type=int, default=2)
+    parser.add_argument("--streams", type=int, default=21)
     parser.add_argument("--days", type=int, default=180)
+    parser.add_argument("--drifts", type=int, default=20)
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     names = ("world", "openings of the whole in stream-years", "of 30 segments", "of pairs")
     names += (f"small segment: {DRIFTS[0].name}", "other segments that opened then")
     rows = [f"| {' | '.join(names)} |", "|---|" + "---|" * (len(names) - 1)]
     for world in WORLDS:
-        rows.append(row(world, given.streams, given.days))
+        rows.append(row(world, given.streams, given.days, given.drifts))
         print(rows[-1], flush=True)
     if given.write:
         page_with(BEGIN, rows)

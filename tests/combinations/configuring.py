@@ -7,6 +7,15 @@ from tests.combinations.covering import Row
 from tests.combinations.rows import CLASSES, QUIET, SUFFIX
 
 WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+UNLISTED = "cow"  # a class that is never among the highest
+TOP = {
+    "top_columns": {
+        "classes": [f"class_{i}" for i in range(3)],
+        "scores": [f"score_{i}" for i in range(3)],
+    },
+    "top_lists": {"classes": "best", "scores": "scores"},
+    "top_map": {"map": "p"},
+}
 ACCEPT = dict.fromkeys(("empty_day", "no_outcomes", "one_class"), "accept")
 REJECT = dict.fromkeys(
     ("prediction_id_missing", "prediction_repeated", "score_missing", "score_out_of_range",
@@ -184,11 +193,15 @@ def _ids(row: Row, column: str) -> Any:
 
 
 def _classes(row: Row) -> dict[str, Any]:
-    found: dict[str, Any] = {"names": [*CLASSES], "watch": ["cat", "dog"]}
-    if row["classes"] == "columns":
-        found["columns"] = [f"p_{name}" for name in CLASSES]
+    found: dict[str, Any] = {"names": [*CLASSES]}
+    if row["classes"] in TOP:
+        found = {"names": [*CLASSES, UNLISTED], "top": TOP[row["classes"]]}
+    elif row["classes"] == "columns":
+        found |= {"columns": [f"p_{name}" for name in CLASSES], "watch": ["cat", "dog"]}
     else:
-        found["vector"] = "p"
+        found |= {"vector": "p", "watch": ["cat", "dog"]}
+    if row["rates"] == "by_class":
+        found["weights"] = [1, 2, 4.5]
     if row["sums"] != "check":
         found["sums"] = row["sums"]
     return found

@@ -25,8 +25,9 @@ FACTORS: dict[str, tuple[str, ...]] = {
     "segments": ("none", "one", "list", "primary"),
     "strata": ("none", "one"),
     "entity": ("none", "number", "text", "pair"),
-    "classes": ("none", "columns", "list", "struct", "map"),
+    "classes": ("none", "columns", "list", "struct", "map", "top_columns", "top_lists", "top_map"),
     "sums": ("check", "normalise"),
+    "rates": ("equal", "by_class"),
     "time": ("none", "zoned", "naive", "text", "ms"),
     "timed": ("both", "outcomes", "predictions"),
     "time_zone": ("UTC", "America/New_York", "Asia/Kolkata"),
@@ -57,6 +58,7 @@ def _apart(ones: list[Choice], others: list[Choice]) -> list[Apart]:
     return [(one, other) for one in ones for other in others]
 
 
+TOP = [("classes", form) for form in FACTORS["classes"] if form.startswith("top")]
 WITH_CLASSES, TOGETHER = _all("classes", "none"), [("together", "yes")]
 CLICKS = [("outcome", "clicks")]
 WITH_MEANINGS = [("outcome", value) for value in ("texts", "numbers", "truths")]
@@ -76,6 +78,8 @@ REFUSED: dict[tuple[str, str], list[Apart]] = {
     ),
     ("predictions.classes", "outcomes.weight"): _apart(WITH_CLASSES, [("weight", "outcomes")]),
     ("predictions.classes", "predictions.entity"): _apart(WITH_CLASSES, _all("entity", "none")),
+    ("sums: normalise", "top"): _apart(TOP, [("sums", "normalise")]),
+    ("weights", "top"): _apart(TOP, [("rates", "by_class")]),
     ("in_predictions", "where"): _apart(TOGETHER, [("observed_where", "yes")]),
     ("in_predictions", "duplicates"): _apart(TOGETHER, [("observed_duplicates", "latest")]),
     ("outcome: null", "in_predictions"): _apart(TOGETHER, CLICKS),
@@ -125,6 +129,7 @@ MEANINGLESS: dict[str, list[Apart]] = {
         _all("score_means", "probability_of_label"), _all("label", "outcome")
     ),
     "only vectors have sums": _apart([("classes", "none")], [("sums", "normalise")]),
+    "only classes have rates": _apart([("classes", "none")], [("rates", "by_class")]),
     "without times nobody is early": _apart(
         [("broken", "early")], [("time", "none"), *_all("timed", "both")]
     ),

@@ -286,7 +286,7 @@ def _local_day(day: Day, value: Any) -> date:
 def _score(day: Day, row: Mapping[str, Any]) -> float | None:
     settings = day.model["predictions"]
     if "classes" in settings:
-        vector = _vector(settings["classes"], row)
+        vector = _sampled(settings["classes"], _vector(settings["classes"], row))
         return None if vector is None else max(vector)
     value = row["score"]
     if _is_missing(value) or ("predicted" in row and _is_missing(row["predicted"])):
@@ -305,7 +305,10 @@ def _score(day: Day, row: Mapping[str, Any]) -> float | None:
 
 
 def _vector(classes: dict[str, Any], row: Mapping[str, Any]) -> list[float] | None:
-    if "columns" in classes:
+    values: Any
+    if "top" in classes:
+        values = _highest(classes, row)
+    elif "columns" in classes:
         values = [row[column] for column in classes["columns"]]
     else:
         whole = row[classes["vector"]]
@@ -317,12 +320,34 @@ def _vector(classes: dict[str, Any], row: Mapping[str, Any]) -> list[float] | No
     return [v / total for v in values]
 
 
+def _highest(classes: dict[str, Any], row: Mapping[str, Any]) -> list[float] | None:
+    """Read the highest scores of a row; all others are 0."""
+    top = classes["top"]
+    if "map" in top:
+        found = row[top["map"]]
+    else:
+        columns = (top["classes"], top["scores"])
+        names, scores = (
+            row[of] if isinstance(of, str) else [row[column] for column in of] for of in columns
+        )
+        found = None if scores is None else dict(zip(names, scores, strict=True))
+    return None if found is None else [found.get(name, 0.0) for name in classes["names"]]
+
+
+def _sampled(classes: dict[str, Any], vector: list[float] | None) -> list[float] | None:
+    """Move a vector to a log that keeps one row in so many of each class."""
+    if vector is None or "weights" not in classes:
+        return vector
+    kept = [p / weight for p, weight in zip(vector, classes["weights"], strict=True)]
+    return [p / sum(kept) for p in kept]
+
+
 def _outcome(day: Day, row: Mapping[str, Any]) -> int | None:
     """Read an outcome as 1 or 0, of classes whether the first choice was right; None if invalid."""
     said, means = row["said"], day.model["outcomes"].get("outcome_means")
     if classes := day.model["predictions"].get("classes"):
         label = _label(classes, said)
-        vector = _vector(classes, row)
+        vector = _sampled(classes, _vector(classes, row))
         return None if label is None or not vector else int(vector.index(max(vector)) == label)
     if means:
         known = {**dict.fromkeys(means["negative"], 0), **dict.fromkeys(means["positive"], 1)}
@@ -443,10 +468,11 @@ def _pairs(
     for row in rows:
         vector, label = _vector(classes, row) or [], _label(classes, row["said"])
         ranked = sorted(range(len(vector)), key=lambda k: (-vector[k], k))
+        moved = _sampled(classes, vector) or []
         for rank in ("second", "third"):
             a, b = sorted((ranked[0], ranked[1 if rank == "second" else 2]))
             if label in (a, b):
-                share = vector[a] / (vector[a] + vector[b])
+                share = moved[a] / (moved[a] + moved[b])
                 cells = found.setdefault((rank, classes["names"][a], classes["names"][b]), {})
                 cell = floor((log(share / (1 - share)) + 16) * 32)
                 every, hits = cells.get(cell, (0, 0))

@@ -263,14 +263,26 @@ def _vector(row: Row, p: float | None, number: int) -> dict[str, Any]:
         best = p if p <= 1 else 0.6
         shares = [best, rest * 0.7, rest * 0.3]
         if p > 1 and row["sums"] == "check":
-            shares[1] += 0.1
+            shares[1] += 0.5  # also the highest scores may not add up to more than 1
         turned = [shares[(i - number) % 3] for i in range(3)]
         values = [2.0 * v if row["sums"] == "normalise" else v for v in turned]
     if row["classes"] == "columns":
         return {f"p_{name}": value for name, value in zip(CLASSES, values, strict=True)}
     if row["classes"] == "list":
         return {"p": None if p is None else values}
+    if row["classes"].startswith("top_") and row["classes"] != "top_map":
+        return _highest(row, values, number)
     return {"p": None if p is None else dict(zip(CLASSES, values, strict=True))}
+
+
+def _highest(row: Row, values: list[float | None], number: int) -> dict[str, Any]:
+    """Write the three highest scores and their classes, in any order."""
+    order = [(i + number // 3) % 3 for i in range(3)]
+    names, scores = [CLASSES[i] for i in order], [values[i] for i in order]
+    if row["classes"] == "top_lists":
+        return {"best": names, "scores": None if None in scores else scores}
+    of = enumerate(zip(names, scores, strict=True))
+    return {key: v for i, (n, p) in of for key, v in ((f"class_{i}", n), (f"score_{i}", p))}
 
 
 def _said(row: Row, said: int | str | None) -> Any:
@@ -333,6 +345,8 @@ def _write_log(row: Row, root: Path, rows: Log, form: str) -> None:
         name: pa.array([one[name] for listed in rows.values() for one in listed]).type
         for name in columns
     }
+    if row["classes"] in {"map", "top_map"} and "p" in kinds:
+        kinds["p"] = pa.map_(pa.string(), pa.float64())
     if row["layout"] == "table":
         everything = [one for day in sorted(rows) for one in rows[day]]
         if form == "delta":
@@ -351,7 +365,14 @@ def _write_log(row: Row, root: Path, rows: Log, form: str) -> None:
 
 
 def _table(rows: Rows, kinds: dict[str, pa.DataType]) -> pa.Table:
-    return pa.table({name: pa.array([r[name] for r in rows], kind) for name, kind in kinds.items()})
+    return pa.table(
+        {name: pa.array([_item(r[name], kind) for r in rows], kind) for name, kind in kinds.items()}
+    )
+
+
+def _item(value: Any, kind: pa.DataType) -> Any:
+    """Write the content of a map as Arrow takes it."""
+    return [*value.items()] if pa.types.is_map(kind) and value is not None else value
 
 
 def _write_file(path: Path, rows: Rows, kinds: dict[str, pa.DataType], form: str) -> None:

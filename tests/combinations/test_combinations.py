@@ -46,11 +46,9 @@ NOT_COUNTED: dict[str, Mapping[str, str]] = {
     **{key: {"*": "as label_rate"} for key in ("ScoreRate", "RateFile", "RateColumn")},
     "Verdicts": {"*": "computed from counts"},
     "MapSetting": {"*": "computed from counts"},
-    "Classes": {
-        "top": "of three highest scores; tests/logs/test_class_top.py",
-        "weights": "of a sample by class; tests/logs/test_class_weights.py",
-    },
-    "Highest": {"*": "tests/logs/test_class_top.py"},
+    "Highest": dict.fromkeys(
+        ("true_score", "squares"), "sums beside the counts; tests/logs/test_class_top.py"
+    ),
     "Price": {"*": "computed from counts"},
     "Budget": {"*": "computed from counts"},
     "DecisionSetting": {"*": "computed from counts"},
