@@ -98,7 +98,7 @@ def check_logs(
     from monitor.pipeline.arriving import late_in_logs
     from monitor.pipeline.references import awaited_in_store, first_sensitivity
     from monitor.pipeline.settling import settle
-    from monitor.pipeline.watching import priors_that_move
+    from monitor.pipeline.watching import priors_that_move, strata_found
     from monitor.read.labels import labels_in_logs
     from monitor.read.results import results_of
     from monitor.report.tables import summary_table
@@ -111,7 +111,7 @@ def check_logs(
         long_acknowledgement,
         waits_for,
     )
-    from monitor.words.values import strata_to_set
+    from monitor.words.values import priors_of_their_own, strata_to_set
 
     def look(model_name: str, model: Model) -> dict[str, Any]:
         until = end_of_outcomes(as_of, model)
@@ -141,7 +141,9 @@ def check_logs(
         awaited = awaited_in_store(own, model_name)
         incomplete = late_in_logs(own, model_name, as_of=until)
         moving = priors_that_move(own, model_name)
-        strata = [strata_to_set(model_name, moving)] if moving else []
+        apart = strata_found(Store(config.store), model_name)
+        strata = [priors_of_their_own(apart)] if apart else []
+        strata += [strata_to_set(model_name, moving)] if moving else []
         unsure = [f"unsure: {doubt}" for doubt in model.doubts]
         late = [late_outcomes(incomplete)] if incomplete else []
         made = model.decision
@@ -160,6 +162,7 @@ def check_logs(
             "label_rule": labels.rule,
             "sensitivity": able,
             "late": incomplete,
+            "strata_found": apart,
             "moving_priors": moving,
             "known_drifts": reminders,
             "taken": taken,

@@ -587,6 +587,7 @@ class Verdicts(Section):
     false_alert_days: Annotated[int, Field(ge=30, le=1_000_000)] = 1000
     limit: Literal["guaranteed", "calibrated"] = "guaranteed"
     wander: Literal["ignored", "fitted"] = "ignored"
+    strata: Literal["named", "auto"] = "named"
     segment_false_alert_days: Annotated[int, Field(ge=30, le=1_000_000)] = 365
     value_severity: Literal["page", "ticket", "info", "none"] = "ticket"
     slope_tolerance: Annotated[float, Field(gt=0, lt=1)] = 0.03
@@ -805,6 +806,30 @@ class Model(Section):
                 f"horizon is {self.horizon}d, but outcomes.absent_means is 'negative after "
                 f"{absent}d'; set it to 'negative after {self.horizon}d', because an outcome may "
                 f"come until then"
+            )
+            raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
+    def _can_find_strata(self) -> Self:
+        if self.verdicts.strata != "auto":
+            return self
+        given = {
+            "a primary column of segments": self.segments is not None,
+            "predictions.entity": self.predictions.entity is not None,
+            "predictions.classes": self.predictions.classes is not None,
+        }
+        if beside := _named(given):
+            names, _ = beside
+            msg = (
+                f"verdicts.strata: auto cannot be combined with {names}; leave it out, and name a "
+                f"column under strata where calibration-monitor check proposes one"
+            )
+            raise ValueError(msg)
+        if not self.columns:
+            msg = (
+                "verdicts.strata: auto looks for a column among those under segments, and there "
+                "are none; list columns there, or leave it out"
             )
             raise ValueError(msg)
         return self

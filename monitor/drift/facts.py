@@ -101,6 +101,9 @@ class Facts:
         The share of the outcomes that seem to be recorded as their opposite; None if none do.
     third : ThirdChoices or None
         Of a whole with classes, what its third choices say beyond a calm stream.
+    strata : str
+        The column whose values have priors of their own because these moved apart in the
+        reference; empty if the monitor has not looked for one, or found none.
     """
 
     obstacle: Obstacle | None = None
@@ -122,6 +125,7 @@ class Facts:
     alone: float | None = None
     wrong: float | None = None
     third: ThirdChoices | None = None
+    strata: str = ""
 
 
 def faults_of(reference: Reference, least_shift: float) -> tuple[Fault, ...]:

@@ -22,6 +22,7 @@ from monitor.drift.entities import (
     sum_buckets,
 )
 from monitor.drift.lack import Lack
+from monitor.drift.moving_priors import MovingPriors
 from monitor.drift.overlap import with_overlap
 from monitor.drift.pairs import (
     SAME,
@@ -103,6 +104,8 @@ class ModelReference:
     alerts, log10.
     `deployed` is the first day that is compared with the reference of a calibration map; other
     references are compared with from their own first day on.
+    `strata` is the column whose values have priors of their own in the verdict of the whole, where
+    the monitor has found one.
     """
 
     first: date
@@ -117,6 +120,7 @@ class ModelReference:
     deployed: date | None = None
     awaited: tuple[date, Lack] | None = None
     limit: float | None = None
+    strata: MovingPriors | None = None
 
     @property
     def begins(self) -> date:

@@ -732,6 +732,12 @@ class Stream:
         return compared.streams.get(self.name, compared.lack) if compared else NO_REFERENCE
 
     @property
+    def strata(self) -> str:
+        """The column whose values the monitor has given priors of their own."""
+        of_whole = self.reference.strata if self.reference and self.name == WHOLE else None
+        return of_whole.column if of_whole else ""
+
+    @property
     def compared_with(self) -> tuple[date, ...]:
         """First and last day of the reference of all streams, if there is one."""
         return (self.reference.first, self.reference.last) if self.reference else ()
@@ -870,6 +876,7 @@ def _state_and_facts(
         classes=classes and replace(classes, off=week.off.name if week.off else None),
         wrong=wrong_share(own.noise, stream.detector.noise) or None if own else None,
         third=_third(stream.third) if stream.third else None,
+        strata=stream.strata,
     )
 
 

@@ -33,6 +33,7 @@ from monitor.metrics.test_based.tce_at_size import standard_size
 from monitor.pipeline.progress import fingerprint
 from monitor.pipeline.reference_days import ReferenceSpan, days_of_references
 from monitor.pipeline.shadow import read_map_of
+from monitor.pipeline.strata import StrataFinder
 from monitor.segment_names import WHOLE
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary, all_scores
@@ -133,19 +134,22 @@ def read_references(config: Config, name: str) -> References:
         used[basis] = kept.get(basis) or fit_model_reference(read(), limits)
         return used[basis]
 
-    def fit_span(span: ReferenceSpan, marks: Sequence[str]) -> ModelReference:
-        if span.lack:
-            return ModelReference(span.first, span.last, {}, span.lack)
-        return fit(marks, lambda: [read_day(day) for day in span.days])
+    finder = StrataFinder(model, store, name)
 
-    fitted = list[Marked]()
-    for span in days_of_references(model, store, name, read_day):
+    def fit_span(span: ReferenceSpan) -> Marked:
         marks = [store.summary_mark(name, day) for day in span.days]
-        fitted.append((fit_span(span, marks), marks))
+        if span.lack:
+            return ModelReference(span.first, span.last, {}, span.lack), marks
+        strata = finder.of_days(span.days)
+        marks += [repr(strata)] if strata else []
+        fitted = fit(marks, lambda: [finder.split(read_day(day), strata) for day in span.days])
+        return replace(fitted, strata=strata), marks
+
+    fitted = [fit_span(span) for span in days_of_references(model, store, name, read_day)]
     for setting in (*model.earlier_maps, *([model.map] if model.map else [])):
         if setting.deploy:
             before = _in_force_before(setting.deploy, fitted)
-            fitted.append(_reference_of_map(model, store, name, fit, setting))
+            fitted.append(_reference_of_map(model, store, name, fit, setting, finder))
             if setting.retire and before:  # the scores are again those of before
                 reference, marks = before
                 again = replace(reference, deployed=setting.retire)
@@ -188,23 +192,31 @@ def spans_in_store(
 
 
 def _reference_of_map(
-    model: Model, store: Store, name: str, fit: Fit, setting: MapSetting
+    model: Model,
+    store: Store,
+    name: str,
+    fit: Fit,
+    setting: MapSetting,
+    finder: StrataFinder,
 ) -> Marked:
     """Fit the reference of a deployed map: the days it was fitted to, through the map."""
     model_map = read_map_of(setting, model, name, store, partial(store.read_summary, name))
     training = model_map.content.training
     days, marks = list[Day](), [model_map.mark, f"{setting.deploy}"]
-    for day in filter(model_map.trains, store.days("summaries", name)):
+    trained = [*filter(model_map.trains, store.days("summaries", name))]
+    strata = finder.of_days(trained)
+    marks += [repr(strata)] if strata else []
+    for day in trained:
         mapped, mark = model_map.map_day(day) or (None, "")
         prepared = mapped and inputs_of(mapped)
         if prepared and prepared.final and prepared.parts:
-            days.append(prepared)
+            days.append(finder.split(prepared, strata, model_map))
             marks.append(mark)
     if lack := what_a_reference_lacks([day.parts for day in days]):
         first, last = training.first, training.last
         lack = replace(lack, span=(first, last), map_file=setting.file)
         return ModelReference(first, last, {}, lack, deployed=setting.deploy), marks
-    return replace(fit(marks, lambda: days), deployed=setting.deploy), marks
+    return replace(fit(marks, lambda: days), deployed=setting.deploy, strata=strata), marks
 
 
 def first_sensitivity(model: Model, summary: Summary) -> str:

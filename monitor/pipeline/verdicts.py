@@ -8,12 +8,13 @@ from monitor import program
 from monitor.arrivals import late
 from monitor.config import Config
 from monitor.drift.detector import Detector
-from monitor.drift.inputs import Day, failed_day, inputs_of
+from monitor.drift.inputs import Day, failed_day, inputs_of, reference_of_day
 from monitor.drift.verdict import days_needed, judge
 from monitor.errors import DataError
 from monitor.pipeline.neighbours import known_until
 from monitor.pipeline.progress import Failure, PhaseProgress, fingerprint, in_parallel
 from monitor.pipeline.references import References, limits_of
+from monitor.pipeline.strata import StrataFinder
 from monitor.pipeline.watching import value_watcher, watches_values
 from monitor.pipeline.where import place_adder
 from monitor.store.delays import delays
@@ -79,7 +80,7 @@ def judge_days(
     if start < stale:  # if this run is killed, the next one may not go on between two programs
         store.mark_stale(name, start)
 
-    delay_on = delays(store, name, model)
+    delay_on, finder = delays(store, name, model), StrataFinder(model, store, name)
 
     marks = dict[date, str]()
 
@@ -87,7 +88,8 @@ def judge_days(
         if day in complaints:
             return complaints[day]
         summary, marks[day] = store.read_summary(name, day)
-        prepared = inputs_of(summary)
+        compared = reference_of_day(day, references.fitted)
+        prepared = finder.split(inputs_of(summary), compared.strata if compared else None)
         return replace(prepared, late=late(delay_on(day, prepared.known_at), model.settled_after))
 
     before, to_do = [d for d in days if d < start], [d for d in days if d >= start]

@@ -33,10 +33,11 @@ def watches_values(model: Model) -> bool:
 def priors_that_move(config: Config, name: str) -> MovingPriors | None:
     """Find the column that should be `strata`, in the last days that were counted by column.
 
-    None if the model has strata, or several classes, or no column's priors move apart.
+    None if the model has strata, named or found, or several classes, or no column's priors move
+    apart.
     """
     model, store = config.model(name), Store(config.store)
-    if model.strata or model.predictions.classes:
+    if model.strata or model.predictions.classes or strata_found(store, name):
         return None
     listed = {w.name for w in model.columns if not isinstance(w, Crossing) and not w.numeric}
     days = list[Columns]()
@@ -45,6 +46,15 @@ def priors_that_move(config: Config, name: str) -> MovingPriors | None:
             counted = store.read_columns(name, day)
             days.append({column: counted[column] for column in counted if column in listed})
     return moving_priors(days)
+
+
+def strata_found(store: Store, name: str) -> str:
+    """Name the column whose values have priors of their own in the newest verdict, or nothing."""
+    days = store.days("verdicts", name)
+    with suppress(DataError):  # damaged: `check --store` says so
+        verdicts = store.read_verdicts(name, days[-1])[0] if days else []
+        return next((v.facts.strata for v in verdicts if v.segment == WHOLE), "")
+    return ""
 
 
 def value_watcher(

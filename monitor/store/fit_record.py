@@ -19,6 +19,7 @@ from monitor.drift.detectable import Detectable, Together
 from monitor.drift.inputs import ModelReference
 from monitor.drift.label_noise import Noise
 from monitor.drift.lack import Lack
+from monitor.drift.moving_priors import MovingPriors
 from monitor.drift.pairs import ClassDay, PairCurves
 from monitor.drift.reference import Reference, Sensitivity
 from monitor.metrics.core.coarse import Coarse
@@ -30,7 +31,7 @@ KINDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
         *(ModelReference, Reference, Lack, Sensitivity, Detectable, Coarse, Level, Estimate),
-        Noise,
+        *(Noise, MovingPriors),
         *(ClassDay, PairCurves, ClassLevels, PairLevel),  # of models with classes
         *(Together, DesignEffects),  # of models with entities
     )

@@ -59,6 +59,19 @@ def strata_to_set(model: str, found: MovingPriors) -> str:
     )
 
 
+def priors_of_their_own(column: str) -> str:
+    """Say which column the monitor has taken for strata.
+
+    Examples
+    --------
+    >>> priors_of_their_own("device")
+    'Each value of device has a prior of its own, because they moved apart in the reference.'
+    """
+    return (
+        f"Each value of {column} has a prior of its own, because they moved apart in the reference."
+    )
+
+
 def strata_instead_of_drift(model: str, found: MovingPriors) -> str:
     """Say that an open drift may be none, because of priors that move, and the setting."""
     return (

@@ -11,7 +11,7 @@ from monitor.words import classes
 from monitor.words.advice import COUNTED_AGAIN, awaited_reference, ended, late_outcomes
 from monitor.words.numbers import odds, times
 from monitor.words.obstacles import why_not_judged
-from monitor.words.values import value_sentences
+from monitor.words.values import priors_of_their_own, value_sentences
 from monitor.words.where import where_sentence
 
 # What the outcomes now say of the scores, compared with the reference.
@@ -82,6 +82,8 @@ def _sentences(v: Verdict) -> Iterator[str]:
             f"About {100 * v.facts.wrong:.2g}% of the outcomes seem to be wrong at random, which "
             "the verdict allows for."
         )
+    if v.facts.strata and not v.facts.obstacle:
+        yield priors_of_their_own(v.facts.strata)
     if v.facts.awaits:
         yield awaited_reference(v.facts.awaits)
     if v.where:

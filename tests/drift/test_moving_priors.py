@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from monitor.drift.moving_priors import moving_priors
+from monitor.drift.moving_priors import MovingPriors, moving_priors, split_by
 from monitor.metrics.core.coarse import CENTRES
 from monitor.metrics.core.special import expit
+from monitor.segment_names import OTHER
 from monitor.summary import ColumnPart, Columns
 
 CELLS = np.flatnonzero(abs(CENTRES) < 3)[::8]
@@ -13,7 +14,9 @@ SIZES = {"country": 5, "device": 4, "customer": 10}
 DAYS, ROWS = 21, 6_000
 
 
-def draw(seed: int, moving: dict[str, float], day_sd: float = 0.5) -> list[Columns]:
+def draw(
+    seed: int, moving: dict[str, float], day_sd: float = 0.5, level: float = 0.0
+) -> list[Columns]:
     """Draw days whose priors move by column, value and day, and differ by value for good."""
     rng = np.random.default_rng([27, seed])
     levels = {name: rng.normal(0.0, 0.5, size) for name, size in SIZES.items()}
@@ -21,7 +24,7 @@ def draw(seed: int, moving: dict[str, float], day_sd: float = 0.5) -> list[Colum
     for _ in range(DAYS):
         values = {name: rng.integers(0, size, ROWS) for name, size in SIZES.items()}
         places = rng.integers(0, CELLS.size, ROWS)
-        logits = CENTRES[CELLS[places]] + rng.normal(0.0, day_sd)
+        logits = CENTRES[CELLS[places]] + level + rng.normal(0.0, day_sd)
         for name, of in values.items():
             moved = rng.normal(0.0, moving.get(name, 0.0), SIZES[name])
             logits = logits + (levels[name] + moved)[of]
@@ -41,10 +44,11 @@ def count(values: np.ndarray, places: np.ndarray, hits: np.ndarray) -> dict[str,
     return found
 
 
+@pytest.mark.parametrize("level", [0.0, -3.0, 2.0])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_column_that_moves_most_is_named(seed: int) -> None:
-    """With about its spread, whatever the order of days."""
-    days = draw(seed, {"device": 0.6, "country": 0.3})
+def test_the_column_that_moves_most_is_named(seed: int, level: float) -> None:
+    """With about its spread, whatever the order of days, and if all scores are too high or low."""
+    days = draw(seed, {"device": 0.6, "country": 0.3}, level=level)
 
     found = moving_priors(days)
 
@@ -67,3 +71,23 @@ def test_priors_of_days_and_of_values_for_good_are_no_reason(seed: int) -> None:
 def test_few_days_say_nothing() -> None:
     """A column is proposed from a week on."""
     assert moving_priors(draw(1, {"device": 0.6})[:6]) is None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_days_are_split_into_all_their_rows(seed: int) -> None:
+    """Whatever values are named, parts add up to the rows of the column, in one order."""
+    rng = np.random.default_rng(seed)
+    for column in draw(seed, {})[0].values():
+        values = tuple(rng.permutation([*column, "of another day"])[: rng.integers(1, 5)].tolist())
+        parts = split_by(column, MovingPriors("any", 0.5, values, 28))
+
+        assert {*parts} <= {*values, OTHER}
+        assert [*parts] == [
+            *split_by(dict(reversed(column.items())), MovingPriors("any", 0.5, values, 28))
+        ]
+        assert sum(int(part.counts.sum()) for part in parts.values()) == ROWS
+        for value in {*values} & {*column}:
+            np.testing.assert_array_equal(parts[value].counts[CELLS], column[value].counts)
+            np.testing.assert_array_equal(parts[value].positives[CELLS], column[value].positives)
+        hits = sum(int(part.positives.sum()) for part in column.values())
+        assert sum(int(part.positives.sum()) for part in parts.values()) == hits

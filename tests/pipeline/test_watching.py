@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pydantic import ValidationError
 from scipy.special import expit
 from typer.testing import CliRunner
 
 from monitor.cli import app
-from monitor.config import Config, load_config
+from monitor.config import Config, Model, load_config
 from monitor.drift.verdict import Verdict
 from monitor.logs import summarise_day
 from monitor.pipeline.asked_where import strata_instead, verdict_of
@@ -35,6 +37,8 @@ from monitor.words.values import strata_instead_of_drift
 
 FIRST, REFERENCE, LATER, ROWS = date(2026, 1, 1), 14, 12, 3_000
 DAYS = [FIRST + timedelta(days=i) for i in range(REFERENCE + LATER)]
+COUNTRY = {"column": "country", "values": ["DE"]}
+DEVICE = {"column": "device", "top": 3}
 CONFIG = """\
 store: store
 models:
@@ -227,17 +231,22 @@ def test_nothing_is_watched_without_columns_or_where_that_is_switched_off(config
         assert "values" not in table.names
 
 
-def moved(folder: Path, slope: float) -> Config:
-    """Write and judge days on which the priors of devices move apart, and slopes are another."""
+def moved(folder: Path, slope: float, strata: str = "named", *, always: bool = False) -> Config:
+    """Write and judge days on which the priors of devices move apart, and slopes are another.
+
+    The priors move from the first day on, or since the reference is over.
+    """
     (folder / "predictions").mkdir(parents=True)
     text = CONFIG.partition("  plain:")[0].replace("      - {column: customer, top: 20}\n", "")
+    text = text.replace("{references", f"{{strata: {strata}, references")
     (folder / "monitor.yaml").write_text(text)
     config = load_config(folder / "monitor.yaml")
     for day in DAYS:
         rng = np.random.default_rng(day.toordinal())
         later = day >= DAYS[REFERENCE]
         logits, device = rng.normal(-0.5, 1.3, ROWS), rng.integers(0, 3, ROWS)
-        shifts = np.array([-1.6, 0.0, 1.6]) * rng.choice([-1.0, 1.0]) if later else np.zeros(3)
+        shifts = np.array([-1.6, 0.0, 1.6]) * (rng.choice([-1.0, 1.0]) if later else 0.0)
+        shifts = shifts if later or not always else rng.normal(0.0, 0.5, 3)
         hits = rng.random(ROWS) < expit((slope if later else 1.0) * logits + shifts[device])
         table = {
             "score": expit(logits),
@@ -266,3 +275,83 @@ def test_moving_priors_explain_a_drift_where_they_do(
         assert said.startswith("This may be no drift: within the values of device")
         assert 'Set models.ctr.strata to {"column": "device"' in said
     assert strata_instead(config, "ctr", wholes(config)[REFERENCE]) is None  # no drift is open
+
+
+@pytest.mark.parametrize("slope", [1.0, 0.5])
+def test_strata_are_found_in_the_reference(tmp_path: Path, slope: float) -> None:
+    """What moves apart there is no drift later on; a slope within the values still is one.
+
+    The verdicts are those of a model whose logs were counted by that column, but for its name.
+    """
+    config = moved(tmp_path, slope, "auto", always=True)
+    last = wholes(config)[-1]
+    own = "Each value of device has a prior of its own, because they moved apart in the reference."
+    call = ["check", "-m", "ctr", "--config", f"{tmp_path}/monitor.yaml", "--day", f"{DAYS[-1]}"]
+
+    assert {v.facts.strata for v in wholes(config)} == {"device"}
+    assert (last.incident is not None) == (slope < 1.0)
+    assert own in last.reasons
+    assert priors_that_move(config, "ctr") is None
+    if last.incident:
+        other = with_strata(config)
+        for found, told in zip(wholes(config), wholes(other), strict=True):
+            assert (found.state, found.slope) == (told.state, told.slope)
+            assert found.detector.evidence == told.detector.evidence
+            assert found.facts == replace(told.facts, strata="device")
+    else:
+        assert own in " ".join(CliRunner().invoke(app, call).output.split())
+        store = Store(config.store)
+        at_once = {day: store.content("verdicts", "ctr", day) for day in DAYS}
+        judge(config, "ctr", DAYS[-2])
+        assert {day: store.content("verdicts", "ctr", day) for day in DAYS} == at_once
+
+
+def with_strata(config: Config) -> Config:
+    """Judge the same logs in another store, with the strata named that were found."""
+    (strata,) = {compared.strata for compared in read_references(config, "ctr").fitted}
+    assert strata is not None
+    named = json.dumps({"column": strata.column, "values": strata.values})
+    folder = Path(config.store).parent
+    text = (folder / "monitor.yaml").read_text().replace("store: store", "store: other")
+    (folder / "named.yaml").write_text(
+        text.replace("    segments:", f"    strata: {named}\n    segments:")
+    )
+    other = load_config(folder / "named.yaml")
+    for day in DAYS:
+        store_day(other, "ctr", day)
+    judge(other, "ctr")
+    return other
+
+
+def test_without_priors_that_move_nothing_is_found(tmp_path: Path) -> None:
+    """Then verdicts are as without the setting, and the warning of an open drift stays."""
+    config = moved(tmp_path, 1.0, "auto")
+    before = [Store(config.store).content("verdicts", "ctr", day) for day in DAYS]
+    text = (tmp_path / "monitor.yaml").read_text().replace("strata: auto, ", "")
+    (tmp_path / "monitor.yaml").write_text(text)
+    judge(load_config(tmp_path / "monitor.yaml"), "ctr")
+
+    assert [Store(config.store).content("verdicts", "ctr", day) for day in DAYS] == before
+    assert strata_instead(config, "ctr", verdict_of(config, "ctr", None)) is not None
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"segments": [{**COUNTRY, "primary": True}, DEVICE]}, "a primary column of segments"),
+        ({"predictions": {"path": "p/{day}", "entity": "user"}}, "predictions.entity"),
+        ({"segments": None}, "there are none"),
+    ],
+)
+def test_strata_are_found_among_columns_only(change: dict[str, Any], named: str) -> None:
+    """The message says what does not go with it, and what to do instead."""
+    given = {
+        "predictions": {"path": "p/{day}"},
+        "outcomes": {"path": "o/{day}"},
+        "segments": [DEVICE],
+        "verdicts": {"strata": "auto"},
+    }
+    assert Model.model_validate(given).verdicts.strata == "auto"
+
+    with pytest.raises(ValidationError, match=rf"verdicts.strata: auto .*{named}.*leave it out"):
+        Model.model_validate(given | change)
