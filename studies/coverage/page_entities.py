@@ -30,7 +30,7 @@ own. *500 x 24*: 500 entities that are scored 24 times a day, with *one outcome*
 outcomes that share 30 % of a latent variance. *Customers*: 1,000 that come every day, share 50 %
 over days, and of whom 3 % leave a day. *Campaigns*: 200 with 15 rows a day each, that share 3 %, at
 a prevalence of some 10 %. ECE has 20 resamples a world, as in the daily job, with which its
-interval holds the truth 95 to 97 % of the time for independent rows.
+interval holds the truth 93 to 97 % of the time for independent rows.
 
 How it is done: for a number that is a mean or has a standard error, the sums over 64 buckets of
 what each row adds to it (its influence) say by how much its variance exceeds that of independent

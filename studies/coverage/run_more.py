@@ -2,9 +2,10 @@
 
     .venv/bin/python -m studies.coverage.run_more [--repetitions 500]
 
-Improvement by a fixed map, means over three classes, and predicted moments; resampled ones are
-tried a fifth as often, and on the smallest worlds only. Takes a few minutes. Counts go to
-studies/coverage/run_more.json, tables into the last section of docs/coverage.md.
+Improvement by a fixed map, numbers that professions ask for, means over three classes, and
+predicted moments; resampled ones are tried a fifth as often, and on the smallest worlds only.
+Takes a few minutes. Counts go to studies/coverage/run_more.json, tables into the last section of
+docs/coverage.md.
 """
 
 import argparse
@@ -24,11 +25,13 @@ from monitor.metrics.binned.binning import monitor_sizes, pava_bc
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.tally import Tally
+from monitor.metrics.intervals.actual_over_expected import actual_over_expected
 from monitor.metrics.intervals.bootstrap import bootstrap_interval
 from monitor.metrics.intervals.ece_interval import ece_interval
 from monitor.metrics.intervals.intervals import normal_interval, rbs_interval
 from monitor.metrics.scores.bounds import ScoringRule, improvement
 from monitor.metrics.scores.brier import rbs
+from monitor.metrics.scores.brier_skill import brier_skill
 from monitor.metrics.scores.corp import corp
 from monitor.metrics.test_based.tce import tce
 from studies.coverage.page_entities import stored_section
@@ -54,6 +57,10 @@ def log_discrimination(t: Tally) -> float:
     return corp(t, rule="log").discrimination
 
 
+PROFESSIONS: dict[str, Callable[[Tally], Estimate]] = {
+    "actual over expected": actual_over_expected,
+    "Brier skill": brier_skill,
+}
 RULES: tuple[ScoringRule, ...] = ("brier", "log")
 DAILY_ECE = f"ECE of the daily job, {INTERVAL_REPLICATES} resamples a world"
 
@@ -73,6 +80,7 @@ def two_classes(world: World) -> tuple[Truths, Callable[[np.random.Generator, bo
     p, rng = population(world), np.random.default_rng(7)
     many = expected(p)
     truths = {name: value for name, value, _ in improvements(many, world)}
+    truths |= {name: measure(many).value for name, measure in PROFESSIONS.items()}
     means = [monitors_tce(sample(p, world.size, rng)) for _ in range(FRESH)]
     truths["TCE, monitor's sizes, inverted mean"] = float(np.mean(means))
     truths["CORP discrimination, log, bias-corrected"] = log_discrimination(many)
@@ -81,6 +89,8 @@ def two_classes(world: World) -> tuple[Truths, Callable[[np.random.Generator, bo
     def find(rng: np.random.Generator, slow: bool) -> Found:  # noqa: FBT001 - passed by position
         t = sample(p, world.size, rng)
         found = {name: normal_interval(v, e) for name, v, e in improvements(t, world)}
+        if t.total_positives:
+            found |= {name: measure(t) for name, measure in PROFESSIONS.items()}
         found[DAILY_ECE] = ece_interval(t, adjusted="raw", replicates=INTERVAL_REPLICATES, rng=rng)
         if slow:
             found["TCE, monitor's sizes, inverted mean"] = bootstrap_interval(

@@ -176,8 +176,6 @@ def pava_bc(t: Tally, *, min_size: int, max_size: int, tail: Tail = "paper") -> 
 def quantile_bins(t: Tally | Rows, n: int) -> Bins:
     """Cut the predictions, sorted by score, into `n` bins of equal size.
 
-    For analysis, not used by the daily job.
-
     Parameters
     ----------
     t : Tally or pair of array-like

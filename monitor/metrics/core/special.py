@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from scipy.optimize import brentq as brentq
     from scipy.optimize import fmin_l_bfgs_b as fmin_l_bfgs_b
     from scipy.optimize import fmin_slsqp as fmin_slsqp
+    from scipy.special import betainc as betainc
     from scipy.special import betaincinv as betaincinv
     from scipy.special import betaln as betaln
     from scipy.special import chdtr as chdtr
@@ -35,8 +36,8 @@ else:
     NAMES = {
         "scipy.interpolate": "CubicSpline PchipInterpolator",
         "scipy.optimize": "brentq fmin_l_bfgs_b fmin_slsqp",
-        "scipy.special": "betaincinv betaln chdtr chdtrc erf expit gammaln log_ndtr log_softmax "
-        "logit logsumexp ndtr ndtri softmax stdtr stdtrit xlogy",
+        "scipy.special": "betainc betaincinv betaln chdtr chdtrc erf expit gammaln log_ndtr "
+        "log_softmax logit logsumexp ndtr ndtri softmax stdtr stdtrit xlogy",
     }
 
     def _later(module: str, name: str) -> Callable[..., Any]:

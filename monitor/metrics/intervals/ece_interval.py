@@ -76,7 +76,7 @@ def ece_interval(
     together in cells of 1/64 in logit. Measured at 95 % (docs/coverage.md): 93-95 %
     over prevalences of 50, 5 and 0.5 % and 1,000 to 100,000 rows together, as scored and with the
     prior forgiven, calibrated and drifted; in single cells of these 91-98 %, each known to 2 %.
-    With 20 resamples a world, as in the daily job, 95-97 % where the slope has drifted to 0.8.
+    With 20 resamples a world, as in the daily job, 93-97 % where the slope has drifted to 0.8.
 
     Examples
     --------

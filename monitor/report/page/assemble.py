@@ -23,6 +23,7 @@ from monitor.report.page.bins import curve_of, reliability
 from monitor.report.page.content import DayOnPage, Page, Table
 from monitor.report.page.day import day_on_page
 from monitor.report.page.facts import facts
+from monitor.report.page.professions import professions
 from monitor.report.verdicts import reasons
 from monitor.segment_names import WHOLE
 from monitor.store.settled import settled_model
@@ -104,7 +105,24 @@ def model_page(
         facts=facts(model, references, whole.verdict, span[chosen]),
         taken=who_has_taken(results, drifting),
         next_steps=next_steps(drifting) if drifting else (),
+        professions=_professions(span[chosen], whole.week, tallies, window),
     )
+
+
+def _professions(
+    day: date, week: Evaluation | None, tallies: Mapping[date, Tally], window: int
+) -> dict[str, Table]:
+    """Lay out what professions ask for; not of first choices, which are nobody's events."""
+    if week is None or week.classes:
+        return {}
+    return professions(merge(_of_window(day, tallies, window).values()))
+
+
+def _of_window(day: date, tallies: Mapping[date, Tally], window: int) -> dict[date, Tally]:
+    """Take the days of the window that ends with a day, as far as they are stored."""
+    return {
+        d: tallies[d] for d in days_between(day - timedelta(days=window - 1), day) if d in tallies
+    }
 
 
 def _parts(week: Evaluation | None, measured: Collection[str]) -> str:
@@ -144,11 +162,12 @@ def _day(
     window: int,
     alpha: float,
 ) -> DayOnPage:
-    days = [d for d in days_between(day - timedelta(days=window - 1), day) if d in tallies]
     drawn = None
     if day in tallies:
         whole = standings.get(WHOLE, Standing())
         classes = any(e and e.classes for e in (whole.alone, whole.week))
-        merged = merge([tallies[d] for d in days])
-        drawn = reliability(merged, days, references, alpha=alpha, first_choices=classes)
+        by_day = _of_window(day, tallies, window)
+        drawn = reliability(
+            merge(by_day.values()), [*by_day], references, alpha=alpha, first_choices=classes
+        )
     return day_on_page(day, standings, reliability=drawn)

@@ -169,6 +169,9 @@ class Page:
         Who has taken the drift of that day, or the command that takes it; None without one.
     next_steps : sequence of NextStep
         The commands that help with it; empty without a drift.
+    professions : mapping of str to Table
+        What a profession asks for of the window of the day that the page opens with, by caption;
+        empty if the model has classes.
     """
 
     model: str
@@ -189,6 +192,7 @@ class Page:
     values: Table
     taken: str | None = None
     next_steps: Sequence[NextStep] = ()
+    professions: Mapping[str, Table] = field(default_factory=dict)
 
     @property
     def day(self) -> DayOnPage:
