@@ -1,6 +1,7 @@
 """The site: it builds without a warning, its links lead somewhere, and it asks no other host."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,11 +10,14 @@ from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
 from playwright.sync_api import Browser
+from typer.main import get_command
 
+from monitor.cli import app
 from monitor.public_names import homes_of
 from tests.support.browser import chromium
 from tests.support.paths import ROOT
@@ -107,6 +111,25 @@ def test_nothing_is_loaded_from_elsewhere(pages: dict[str, Reader]) -> None:
         for address in page.loaded
         if urlsplit(address).scheme not in {"", "data"} or address.startswith("//")
     ] == []
+
+
+def test_every_command_and_option_is_in_the_reference(site: Path, pages: dict[str, Reader]) -> None:
+    """As the parser has them, so a command that is added is on the page by itself."""
+    text, places = (site / "commands.html").read_text(), pages["commands.html"].places
+    groups: list[tuple[str, Any]] = [("", get_command(app))]
+    options: set[str] = set()
+    commands: set[str] = set()
+    while groups:
+        before, group = groups.pop()
+        for name, command in group.commands.items():
+            if hasattr(command, "commands"):
+                groups.append((f"{before}{name}-", command))
+                continue
+            commands.add(f"{before}{name}")
+            options |= {option for p in command.params for option in p.opts if option[0] == "-"}
+
+    assert {"where", "map-compose"} <= commands <= places
+    assert [option for option in options if not re.search(rf"<code>[^<]*{option}\b", text)] == []
 
 
 def test_every_public_name_is_in_the_reference(pages: dict[str, Reader]) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from mkdocs.structure.files import File
 
 from monitor.public_names import homes_of
+from tools.site.commands import commands_page
 
 ROOT = Path(__file__).parents[2]
 # Files of the repository that are pages of the site, by the name of the page.
@@ -76,6 +77,7 @@ def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
     pages = {
         "configuration.md": CONFIGURATION.format(example=example),
         "api-metrics.md": measures(),
+        "commands.md": commands_page(),
     }
     for page, content in pages.items():
         files.append(File.generated(config, page, content=content))
