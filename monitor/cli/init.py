@@ -30,12 +30,21 @@ def init(
         list[str],
         typer.Argument(
             metavar="PATH...",
-            help="Folders or files of logs; predictions and outcomes may lie in one folder or two.",
+            help="Folders or files of logs; predictions and outcomes may lie in one folder or two. "
+            "With --connection also queries.",
         ),
     ],
     target: Annotated[
         str, typer.Option("--out", help="The file to write; - for standard output.")
     ] = "monitor.yaml",
+    connection: Annotated[
+        str | None,
+        typer.Option(
+            "--connection",
+            metavar="VARIABLE",
+            help="The environment variable with the address of the database for queries.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Look at logs and write a configuration for them.
@@ -48,7 +57,7 @@ def init(
 
     _must_be_free(target)
     with err.status("looking at the logs") as status:
-        guessed = guess(paths, status.update)
+        guessed = guess(paths, status.update, connection=connection)
     for left_out in guessed.left_out:
         err.print(f"left out: {left_out}", **PLAIN)
     if guessed.lacking:

@@ -5,10 +5,11 @@ from another file would become null, and a 0.4 could become the integer 0.
 """
 
 import difflib
+import json
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import reduce
@@ -80,6 +81,8 @@ class OpenLog:
         Reads it if the session has a session of Spark.
     problems : list of DataError
         What is wrong with the columns, so that one run shows all mistakes.
+    named : frozenset of str
+        The columns that the configuration names.
     """
 
     session: Session
@@ -91,6 +94,7 @@ class OpenLog:
     table: Table | None = None
     with_spark: SparkReader | None = None
     problems: list[DataError] = field(default_factory=list)
+    named: frozenset[str] = frozenset()
 
     @property
     def is_text(self) -> bool:
@@ -122,6 +126,12 @@ class OpenLog:
                 hint = f"did you mean '{near[0]}'? " if near else ""
                 if FIELD in column and self.form == "csv":
                     hint = "CSV has no structs; "
+                elif FIELD not in column and not self.table:
+                    old = self._formerly(types, near, fits)
+                    hint += (
+                        f"if older files call it something else, write renamed: "
+                        f"{{{_key(old or 'OLD_NAME')}: {_key(column)}}} for that log; else "
+                    )
                 msg = (
                     f"{what}: the {self.kind} have no column '{named(column)}', only "
                     f"{', '.join(name for name in types if FIELD not in name)} ({file}); {hint}"
@@ -143,6 +153,18 @@ class OpenLog:
                 self.note(msg, "has another type")
                 return False
         return True
+
+    def _formerly(
+        self, types: Mapping[str, Type], near: Sequence[str], fits: Callable[[Type], bool]
+    ) -> str | None:
+        """Name the column of a file that may be what is missing: of those that nothing names."""
+        free = [
+            name
+            for name, type_ in types.items()
+            if name not in self.named and (self.is_text or fits(type_))
+        ]
+        likely = [name for name in near if name in free] or free
+        return likely[0] if len(likely) == 1 else None
 
     def _check_expression(
         self, column: str, setting: str, fits: Callable[[Type], bool], wanted: str
@@ -371,7 +393,8 @@ def open_files(
     files = {
         name: _renamed(types, log) for name, types in _inspect(session, log.format, names).items()
     }
-    opened = OpenLog(session, kind, log.format, files, dating_of(model, kind), days)
+    named = frozenset(_texts([log.model_dump(), model.segments and model.segments.column]))
+    opened = OpenLog(session, kind, log.format, files, dating_of(model, kind), days, named=named)
     _check_dating(opened)
     return opened
 
@@ -464,6 +487,20 @@ def _renamed(types: Mapping[str, Type], log: PredictionLog | OutcomeLog) -> dict
                 for name, kind in today.items()
             }
     return today
+
+
+def _texts(value: object) -> Iterator[str]:
+    """List the texts in a value, however deep."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list | tuple):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _texts(inner)
+
+
+def _key(name: str) -> str:
+    """Write a name in YAML, in quotes if it needs them."""
+    return name if re.fullmatch(r"[A-Za-z_]\w*", name) else json.dumps(name, ensure_ascii=False)
 
 
 def _in_path(column: str) -> str:

@@ -424,6 +424,14 @@ TRAPS: dict[str, tuple[Callable[[Path], None], dict[str, Any]]] = {
         plain(changed(decision=lambda rows: [int(score > 0.3) for score in rows["score"]])),
         {"predictions.score": "score", "predictions.score_means": None},
     ),
+    "scores as texts": (
+        plain(changed(score=lambda rows: [f"{score:.4f}" for score in rows["score"]])),
+        {"predictions.score": {"sql": "CAST(score AS DOUBLE)"}},
+    ),
+    "decimal commas": (
+        plain(changed(score=lambda rows: [f"{s:.4f}".replace(".", ",") for s in rows["score"]])),
+        {"predictions.score": {"sql": "CAST(replace(score, ',', '.') AS DOUBLE)"}},
+    ),
     "several scores": (
         plain(several_scores),
         {"predictions.score": "score_v2", "predictions.score_means": None},
@@ -494,7 +502,12 @@ TRAPS: dict[str, tuple[Callable[[Path], None], dict[str, Any]]] = {
     ),
     "a date in an id": (
         plain(changed(request_id=lambda r: [f"2026-01-28/{one}" for one in r["request_id"]])),
-        {"outcomes.id": "request_id"},
+        {
+            "predictions.id": {
+                "sql": (r"regexp_extract(request_id, '^\d{4}-?\d\d-?\d\d[^0-9A-Za-z](.+)$', 1)")
+            },
+            "outcomes.id": "request_id",
+        },
     ),
     "corrections": (plain(dict, corrected), {"outcomes.duplicates": "latest"}),
     "clicks": (

@@ -35,18 +35,6 @@ def other_ids(root: Path) -> None:
     write(root, LOGS, "scores/{day}.parquet", "labels/{day}.parquet", of_outcomes=strange)
 
 
-def texts(root: Path) -> None:
-    """Write scores as texts, which Parquet need not."""
-    written = changed(score=lambda rows: [f"{score:.4f}" for score in rows["score"]])
-    write(root, LOGS, "scores/{day}.parquet", "labels/{day}.parquet", of_predictions=written)
-
-
-def commas(root: Path) -> None:
-    """Write scores as texts with a decimal comma."""
-    written = changed(score=lambda rows: [f"{s:.4f}".replace(".", ",") for s in rows["score"]])
-    write(root, LOGS, "scores/{day}.parquet", "labels/{day}.parquet", of_predictions=written)
-
-
 def grades(root: Path) -> None:
     """Write grades in place of scores."""
     written = changed(score=lambda rows: ["ABCDE"[int(5 * score)] for score in rows["score"]])
@@ -123,24 +111,14 @@ UNFINISHED: dict[str, tuple[Callable[[Path], object], set[str], tuple[str, ...]]
         {"predictions.id", "outcomes.id"},
         ("no column that both have and that", "labels/{day}.parquet"),
     ),
-    "texts as scores": (
-        texts,
-        {"predictions.id", "predictions.score", "outcomes.id"},
-        ('score is VARCHAR that is a number: write it as {sql: "CAST(score AS DOUBLE)"}.',),
-    ),
-    "decimal commas": (
-        commas,
-        {"predictions.id", "predictions.score", "outcomes.id"},
-        ("""decimal comma: write it as {sql: "CAST(replace(score, ',', '.') AS DOUBLE)"}.""",),
-    ),
     "grades as scores": (
         grades,
-        {"predictions.id", "predictions.score", "outcomes.id"},
-        ("score is VARCHAR with grades such as A, B, C: write the probability that each stands",),
+        {"predictions.score"},
+        ("score predicts, but it is no probability: score is VARCHAR with grades such as A, B, C",),
     ),
     "points as scores": (
         points,
-        {"predictions.id", "predictions.score", "outcomes.id"},
+        {"predictions.score"},
         ('a scorecard: write the probability that they stand for, {sql: "1 / (1 + exp((',),
     ),
 }
@@ -175,8 +153,9 @@ def test_what_cannot_be_guessed_is_to_decide(case: str, here: Path, command: Com
     ended = command("init", "logs", "--json")
 
     assert ended.code == 0, ended.err
-    assert [part for part in said if part not in ended.err] == [], ended.err
     (model,) = json.loads(ended.out)["models"].values()
+    told = " ".join([ended.err, *(s["why"] for s in model["to_decide"])])
+    assert [part for part in said if part not in told] == [], told
     assert {f"{s['section']}.{s['key']}" for s in model["to_decide"]} == wanted
     checked = command("check")
     assert checked.code == 2

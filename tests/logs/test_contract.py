@@ -56,7 +56,17 @@ def middle_zeroed(whole_file: bytes) -> bytes:
 OUTCOME_TYPES = "integer, boolean or floating point (or list its values in outcomes.outcome_means)"
 AS_TEXT = "as in predictions (or set ids: {cast: text} in the configuration)"
 AS_INTEGER = AS_TEXT.replace("text", "integer")
+
+
 # The damage of the logs, and the message after "ctr 2026-03-02: ".
+def if_renamed(column: str, old: str = "OLD_NAME") -> str:
+    """Say what to write if the column only got another name."""
+    return (
+        f"if older files call it something else, write renamed: {{{old}: {column}}} for that log; "
+        f"else "
+    )
+
+
 MISSING: dict[str, tuple[Damage, str]] = {
     "no predictions": (
         removed("predictions", DAY),
@@ -88,7 +98,7 @@ MISSING: dict[str, tuple[Damage, str]] = {
         without_column("predictions", "score"),
         (
             "the predictions have no column 'score', only prediction_id, country, scored_at "
-            f"({SCORES}); did you mean 'scored_at'? "
+            f"({SCORES}); did you mean 'scored_at'? {if_renamed('score')}"
             "correct predictions.score in the configuration, or the log."
         ),
     ),
@@ -96,6 +106,7 @@ MISSING: dict[str, tuple[Damage, str]] = {
         without_column("outcomes", "outcome"),
         (
             f"the outcomes have no column 'outcome', only prediction_id, observed_at ({RESULTS}); "
+            f"{if_renamed('outcome')}"
             "correct outcomes.outcome in the configuration, or the log."
         ),
     ),
@@ -103,7 +114,8 @@ MISSING: dict[str, tuple[Damage, str]] = {
         without_column("predictions", "country"),
         (
             "the predictions have no column 'country', only prediction_id, score, scored_at "
-            f"({SCORES}); correct segments.column in the configuration, or the log."
+            f"({SCORES}); {if_renamed('country')}"
+            "correct segments.column in the configuration, or the log."
         ),
     ),
     "a column that the second file lacks": (
@@ -111,6 +123,7 @@ MISSING: dict[str, tuple[Damage, str]] = {
         (
             "the predictions have no column 'score', only prediction_id, country, scored_at "
             "({folder}/predictions/2026-03-02/1.parquet); did you mean 'scored_at'? "
+            f"{if_renamed('score')}"
             "correct predictions.score in the configuration, or the log."
         ),
     ),
@@ -126,9 +139,11 @@ MISSING: dict[str, tuple[Damage, str]] = {
         ),
         (
             f"the predictions have no column 'score', only prediction_id, scored_at ({SCORES}); "
-            "did you mean 'scored_at'? correct predictions.score in the configuration, or the log."
+            f"did you mean 'scored_at'? {if_renamed('score')}"
+            "correct predictions.score in the configuration, or the log."
             "\nctr 2026-03-02: the predictions have no column 'country', only prediction_id, "
-            f"scored_at ({SCORES}); correct segments.column in the configuration, or the log."
+            f"scored_at ({SCORES}); {if_renamed('country')}"
+            "correct segments.column in the configuration, or the log."
             "\nctr 2026-03-02: "
             + mistyped("prediction_id", "DOUBLE", f"BIGINT, {AS_INTEGER}", RESULTS, "outcomes.id")
             + "\nctr 2026-03-02: "

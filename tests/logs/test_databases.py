@@ -28,6 +28,7 @@ from monitor.logs.session import Session
 from monitor.pipeline.run import run
 from monitor.pipeline.task import Task
 from monitor.store.store import Store
+from tests.conftest import run_command
 from tests.logs.test_shapes import (
     DAYS,
     LONG_AFTER,
@@ -41,6 +42,7 @@ from tests.logs.test_shapes import (
     table_of,
 )
 from tests.support.postgresql import postgresql
+from tests.support.undescribed import history, put, stacked
 
 ENGINE = Engine(threads=1, memory_mb=200)
 PASSWORD = "pa:ss/w@rd %?#"  # noqa: S105 - every sign that an address writes in another way
@@ -104,6 +106,75 @@ def of_tables(scored_at: str = "scored_at", observed_at: str = "observed_at") ->
 def bytes_of(config: dict[str, Any], folder: Path) -> list[bytes]:
     """Summarise days as a run does, which connects once for what it asks of all days."""
     return stored(config, folder)
+
+
+# How columns of tables are written in a query, and what `init` must make of them.
+WRITTEN = {
+    "score": ("score", "score::real AS score", "score::numeric AS score"),
+    "request_id": ("request_id", "replace(request_id, '-', '')::numeric AS request_id"),
+    "at": ("{0}", "({0} AT TIME ZONE 'UTC') AS {0}", "{0}::date AS {0}"),
+}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_init_reads_queries_as_it_reads_files(
+    seed: int, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The columns and the wait are those of the files; numeric gets its cast; check passes."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(seed)
+    logs = history(delay=0.8 * (seed % 2), rows=150)
+    tables = {name: stacked(days.values()) for name, days in vars(logs).items()}
+    score, key, at = (str(rng.choice(WRITTEN[name])) for name in WRITTEN)
+    for name, columns in tables.items():
+        write(database, f"some_{name}", pa.table(columns))
+        put(tmp_path / "logs" / f"{name}.parquet", columns)
+    queries = (
+        f"SELECT {score}, {key}, {at.format('scored_at')} FROM some_predictions",  # noqa: S608
+        f"SELECT label, {key}, {at.format('observed_at')} FROM some_outcomes;",  # noqa: S608
+    )
+
+    of_files = run_command("init", "logs", "--out", "files.yaml")
+    of_queries = run_command("init", *queries, "--connection", ADDRESS)
+
+    assert (of_files.code, of_queries.code) == (0, 0), of_queries.err
+    files, rows = (
+        next(iter(yaml.safe_load(Path(name).read_text())["models"].values()))
+        for name in ("files.yaml", "monitor.yaml")
+    )
+    assert rows["predictions"]["connection"] == ADDRESS
+    for section, key in (("predictions", "score"), ("outcomes", "outcome")):
+        for name in ("id", key, "day"):
+            assert rows[section][name] == files[section][name]
+    assert rows["settled_after"] == files["settled_after"]
+    assert ("::numeric::double precision" in rows["predictions"]["sql"]) == ("numeric" in score)
+    assert ", logs of 2026-" in of_queries.out  # what check prints
+    told = Path("monitor.yaml").read_text() + of_queries.out + of_queries.err
+    assert not any(part in told for part in (PASSWORD, quote(PASSWORD, safe="")))
+
+
+@pytest.mark.usefixtures("database")
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (("SELECT 1 AS x", "--connection", ADDRESS), "gives no date and no timestamp"),
+        (("SELECT * FROM nothing", "--connection", ADDRESS), 'relation "nothing" does not exist'),
+        (("SELECT 1 AS x",), "name the environment variable that holds the address"),
+        (("SELECT 1", "--connection", "postgresql://me:hidden@h/x"), "not the address itself"),
+        (("SELECT 1", "--connection", "NO_SUCH_VARIABLE"), "NO_SUCH_VARIABLE is not set"),
+    ],
+)
+def test_what_init_cannot_read_is_said(
+    call: tuple[str, ...], expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One message with what to do, and no part of an address."""
+    monkeypatch.chdir(tmp_path)
+
+    ended = run_command("init", *call)
+
+    assert ended.code in (2, 3)
+    assert expected in " ".join(ended.err.split())
+    assert "hidden" not in ended.out + ended.err
 
 
 @pytest.mark.usefixtures("database")

@@ -5,6 +5,7 @@ Each shape is a line of the table in docs/logs.md.
 
 import gzip
 import json
+import re
 import sqlite3
 import struct
 import sys
@@ -22,6 +23,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pyiceberg.catalog
 import pytest
+import yaml
 from deltalake import DeltaTable, write_deltalake
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.utils.config import Config
@@ -766,6 +768,28 @@ def test_what_cannot_be_read_is_named(case: str, tmp_path: Path) -> None:
         stored(config, tmp_path)
 
     assert expected in str(refusal.value)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_the_line_of_the_message_reads_a_renamed_column(
+    ending: str, expected: list[bytes], tmp_path: Path
+) -> None:
+    """What a day says of a missing column is the line with which its bytes are those of all."""
+    config = renamed(Root(f"{tmp_path}/logs"), ending)
+    config["predictions"].pop("where")
+    for log in config.values():
+        del log["renamed"]
+    while any("renamed" not in log for log in config.values()):
+        with pytest.raises(DataError) as refusal:
+            stored(config, tmp_path)
+        missing = r"the (\w+) have no column .* write renamed: ({.*?}) for that log"
+        lines = dict(re.findall(missing, f"{refusal.value}"))
+        assert lines
+        for log, line in lines.items():
+            assert "renamed" not in config[log]
+            config[log]["renamed"] = yaml.safe_load(line)
+
+    assert stored(config, tmp_path) == expected
 
 
 IN_A_STORE = [

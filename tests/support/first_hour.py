@@ -18,9 +18,9 @@ import yaml
 from monitor.config import load_config
 from monitor.errors import DataError
 from monitor.logs import summarise_day
-from monitor.summary import whole
+from monitor.summary import Segment, whole
 from tests.conftest import run_command
-from tests.support.strange_logs import DAYS, DRIFT_FROM, FIRST, Draw, draw
+from tests.support.strange_logs import DAYS, DRIFT_FROM, FIRST, Draw, Truth, draw
 
 CHECKED = 9  # days after the first: the day whose counts are compared
 ENOUGH = 0.97  # share of the outcomes that must have come by `settled_after`
@@ -72,8 +72,16 @@ def compare(drawn: Draw) -> str:
         summary = summarise_day(name, model, day, as_of=drawn.until)
     except DataError as error:
         return f"{error}"
-    part, (scores, outcomes, waits) = whole(summary), drawn.truth[day]
-    come = waits <= model.settled_after
+    if classes := model.predictions.classes:
+        right = drawn.classes == dict(zip(classes.columns, classes.names, strict=False))
+        return "" if right else f"classes {classes} in place of {drawn.classes}"
+    return compare_counts(whole(summary), drawn.truth[day], model.settled_after)
+
+
+def compare_counts(part: Segment, truth: Truth, settled_after: int) -> str:
+    """Compare the counts of a day with the truth; say what differs."""
+    scores, outcomes, waits = truth
+    come = waits <= settled_after
     if part.predicted != scores.size:
         return f"{part.predicted} predictions in place of {scores.size}"
     if not ENOUGH * scores.size <= part.tally.total <= scores.size:

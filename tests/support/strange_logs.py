@@ -35,6 +35,7 @@ ID_KINDS = ("integer", "text", "uuid", "padded", "bytes", "dated", "mixed")
 LATE = (0, 0, 0, 2, 7, 21, 45, 90)
 Columns = dict[str, Any]
 Array = np.ndarray
+Truth = tuple[Array, Array, Array]
 
 
 @dataclass
@@ -53,11 +54,14 @@ class Draw:
         Of the predictions that count, by day.
     drifts : bool
         Whether scores become too extreme.
+    classes : dict of str to str
+        The class of each column, if there are several classes.
     """
 
     facts: dict[str, Any]
     truth: dict[date, tuple[Array, Array, Array]] = field(default_factory=dict)
     drifts: bool = False
+    classes: dict[str, str] = field(default_factory=dict)
     first: date = FIRST
     last: date = FIRST
     until: date = FIRST
@@ -111,6 +115,8 @@ def _sensible(facts: dict[str, Any]) -> dict[str, Any]:
             facts["scale"] = "probability"
     if facts["scale"] in ("argmax", "one-hot", "vector", "scorecard", "comma", "text"):
         facts |= {"nested": False, "horizons": False}
+    if facts["scale"] == "one-hot" and facts["extra"] == "version":
+        facts["extra"] = None  # of which only one column would be blurred
     if facts["layout"] == "together" and facts["words"] in WORDS:
         facts["words"] = "bool"
     return facts
@@ -119,6 +125,8 @@ def _sensible(facts: dict[str, Any]) -> dict[str, Any]:
 def write(facts: dict[str, Any], rng: np.random.Generator, root: Path) -> Draw:
     """Write the days of a draw."""
     drawn = Draw(facts, drifts=facts["drifts"], last=FIRST + timedelta(facts["days"] - 1))
+    if facts["scale"] == "one-hot":
+        drawn.classes = {"p_a": "a", "p_b": "b", facts["score"]: "c"}
     predictions, outcomes = dict[date, Columns](), dict[date, list[Columns]]()
     for number in range(facts["days"]):
         day = FIRST + timedelta(number)

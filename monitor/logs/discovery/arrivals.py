@@ -172,7 +172,7 @@ def _meet(
     ones = ", ".join(f"{sql} AS cm_one_{i}" for i, sql in enumerate(meaning.are_one))
     names = ", ".join(f"o.cm_one_{i}" for i in range(len(meaning.are_one)))
     for later in later_days(observed, day, MOST_AGES, since):
-        opened = open_rows(session, observed.place, observed.format, later, most=ROWS_PER_PARTITION)
+        opened = open_rows(session, observed.source, later, most=ROWS_PER_PARTITION)
         if opened is None:
             continue
         opened.create_view("some_rows", replace=True)

@@ -10,6 +10,7 @@ from monitor.logs.discovery.ranking import (
     Floats,
     best_outcome,
     best_score,
+    gain,
     is_better,
     measured,
     same,
@@ -32,6 +33,7 @@ class Choice:
     remarks: list[Remark] = field(default_factory=list)
     doubts: tuple[str, ...] = ()
     predicts: bool = False  # whether the score predicts the outcome, as far as was measured
+    unread: str | None = None  # a column that is no probability, but predicts better than the score
 
 
 def choose(
@@ -85,6 +87,43 @@ def choose(
         ),
     ]
     return Choice(ordered, chosen, remarks, tuple(doubts), predicts=fits[outcome][score].predicts)
+
+
+def with_unread(
+    choice: Choice,
+    probabilities: Mapping[str, Floats],
+    ones: Mapping[str, Floats],
+    unread: Mapping[str, Floats],
+) -> Choice:
+    """Note a column that is no probability, but predicts better than what was chosen.
+
+    Parameters
+    ----------
+    choice : Choice
+        What was chosen of the probabilities.
+    probabilities, ones : mapping of str to ndarray of shape (n,)
+        As for `choose`.
+    unread : mapping of str to ndarray of shape (n,)
+        Numbers from 0 to 1 in the order of each such column.
+    """
+    if not ones or not unread:
+        return choice
+    constant = np.full(next(iter(unread.values())).size, 0.5)
+    against = dict.fromkeys(ones, constant)
+    if choice.predicts:
+        against = {choice.outcomes[0].column: probabilities[choice.scores[0].column]}
+    gains = {
+        (name, of): gain(unread[name], than, ones[of])
+        for name in unread
+        for of, than in against.items()
+    }
+    name, of = max(gains, key=lambda both: gains[both])
+    if not gains[name, of]:
+        return choice
+    outcomes = sorted(choice.outcomes, key=lambda c: c.column != of)
+    doubts = choice.doubts if choice.predicts else ()
+    scores = choice.scores or [Candidate(name, 0.0, "")]
+    return replace(choice, scores=scores, outcomes=outcomes, unread=name, doubts=doubts)
 
 
 def _with_likely_word(outcome: Candidate, *, flipped: bool) -> Candidate:

@@ -22,6 +22,7 @@ KINDS = {
     "DATE": "date",
 }
 NUMBERS = ("integer", "real")
+LEAST_GRADES, MOST_GRADES = 3, 20  # different values
 PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 
 
@@ -65,6 +66,14 @@ class Column:
     mark: str = ""
 
     @property
+    def has_grades(self) -> bool:
+        """Whether it has a few whole numbers, such as grades from 1 to 10, or a few texts."""
+        if not LEAST_GRADES <= self.distinct <= MOST_GRADES or not self.values:
+            return False
+        numbers = self.kind in NUMBERS and all(float(v).is_integer() for v in self.values)
+        return self.kind == "text" or (numbers and 0 <= self.least <= self.greatest <= MOST_GRADES)
+
+    @property
     def uniqueness(self) -> float:
         """Return the share of different values in the rows that have one."""
         return self.distinct / max(1, self.rows - self.nulls)
@@ -73,6 +82,18 @@ class Column:
 def in_sql(name: str) -> str:
     """Write a name in SQL for people, in quotes only if it needs them."""
     return name if PLAIN.fullmatch(name) else quoted(name)
+
+
+def number_in(sql: str, mark: str) -> str:
+    """Write the number that a text has, with a decimal point or comma.
+
+    Examples
+    --------
+    >>> number_in("score", ",")
+    "CAST(replace(score, ',', '.') AS DOUBLE)"
+    """
+    with_point = f"replace({sql}, ',', '.')" if mark == "," else sql
+    return f"CAST({with_point} AS DOUBLE)"
 
 
 def columns_of(
@@ -115,8 +136,10 @@ def _column(
         number = f"try_cast({column} AS DOUBLE)"
         (filled,) = ask(f"count({column}) FILTER (NOT isnan({number}))")
         counted["nulls"] = rows - filled  # the logs may write a missing number as nan
-    if kind in NUMBERS and filled:
-        number = f"try_cast({column} AS DOUBLE)"
+    if kind == "text" and filled:
+        counted["mark"] = _decimal_mark(ask, column, filled)
+    if (kind in NUMBERS or counted.get("mark")) and filled:
+        number = f"try_{number_in(column, counted.get('mark', ''))}"
         counted["least"], counted["greatest"], counted["mean"], counted["within"] = ask(
             f"min({number}) FILTER (NOT isnan({number}))",
             f"max({number}) FILTER (NOT isnan({number}))",
@@ -125,8 +148,6 @@ def _column(
         )
     if kind in ("time", "date", "text") and filled:
         counted["first"], counted["last"] = _times(ask, column)
-    if kind == "text" and filled:
-        counted["mark"] = _decimal_mark(ask, column, filled)
     if 0 < distinct <= MOST_VALUES and kind != "other":
         counted["values"] = _values(connection, table, column)
     return Column(name, native, kind, **counted)

@@ -67,7 +67,7 @@ def fill(
     shares, ones = dict[int, float](), dict[int, int]()
     newest = log.days[-NEWEST_DAYS:]
     for day in newest:
-        rows = open_rows(session, log.place, log.format, day, most=ROWS_PER_DAY)
+        rows = open_rows(session, log.source, day, most=ROWS_PER_DAY)
         if rows is not None:
             rows.filter(log.row_filter or "true").create_view("some_rows", replace=True)
             total, filled, positive = ask(session, f"SELECT {counted} FROM some_rows")
@@ -79,7 +79,7 @@ def fill(
             for c in (columns_of_filter(log.row_filter) if log.row_filter else ())
             if c not in columns
         ]
-        rows = open_rows(session, log.place, log.format, None, columns=[*columns, *used])
+        rows = open_rows(session, log.source, None, columns=[*columns, *used])
         assert rows is not None  # the sample is from there
         rows.filter(log.row_filter or "true").create_view("all_rows", replace=True)
         dated = f"({dated_by})::DATE"

@@ -7,17 +7,15 @@ from datetime import date, timedelta
 
 from monitor.config import TODO, Checks, Engine
 from monitor.errors import ConfigError, DataError
+from monitor.files import looking_once
 from monitor.logs.discovery import roles
+from monitor.logs.discovery.databases import is_query, open_query
 from monitor.logs.discovery.listing import Survey, survey
 from monitor.logs.discovery.pairing import Pair, is_dated, pair_logs, read_logs
 from monitor.logs.discovery.reading import Log
 from monitor.logs.discovery.settings import MOST_REJECTED, Setting, settings_of, span
-from monitor.logs.discovery.unfinished import (
-    could_be_score,
-    how_to_map,
-    most_likely,
-    settings_to_decide,
-)
+from monitor.logs.discovery.unfinished import most_likely, settings_to_decide
+from monitor.logs.discovery.unread import could_be_score, how_to_map
 from monitor.logs.session import open_session
 
 GENERIC = {
@@ -90,15 +88,22 @@ class Guesses:
     lacking: str = ""
 
 
-def guess(paths: Sequence[str], on_progress: Callable[[str], None] = lambda _: None) -> Guesses:
+def guess(
+    paths: Sequence[str],
+    on_progress: Callable[[str], None] = lambda _: None,
+    *,
+    connection: str | None = None,
+) -> Guesses:
     """Guess the configuration of every model whose logs lie below some paths.
 
     Parameters
     ----------
     paths : sequence of str
-        Folders, files, or URLs of an object store.
+        Folders, files, or URLs of an object store; with a connection also queries.
     on_progress : callable
         Is called with a few words before every step.
+    connection : str, optional
+        The environment variable with the address of the database that the queries are for.
 
     Raises
     ------
@@ -109,10 +114,21 @@ def guess(paths: Sequence[str], on_progress: Callable[[str], None] = lambda _: N
         If no log can be read.
     """
     on_progress("listing files")
-    surveys = survey(paths)
-    with open_session("init", Engine()) as session:
+    queries = [path for path in paths if is_query(path)]
+    if queries and not connection:
+        msg = (
+            f"{queries[0]!r}: is a query; name the environment variable that holds the address of "
+            f"its database: --connection WAREHOUSE_URL."
+        )
+        raise ConfigError(msg)
+    surveys = survey([path for path in paths if path not in queries])
+    # One snapshot of a database for all that is asked of it.
+    with looking_once(), open_session("init", Engine()) as session:
         session.connection.execute("SET preserve_insertion_order = true")  # the same sample always
         logs, problems = read_logs(session, surveys, on_progress)
+        for number, sql in enumerate(queries):
+            on_progress("reading a sample of a query")
+            logs.append(open_query(session, sql, f"{connection}", f"query_{number}"))
         pairs = pair_logs(session, logs, on_progress)
     if not logs:
         raise _nothing(surveys, problems)
@@ -180,7 +196,8 @@ def _names(logs: Sequence[Log]) -> list[str]:
     """Name each model after the last folder that does not only say what lies in it."""
     names = list[str]()
     for log in logs:
-        folders = [f for f in re.split(r"/", log.place)[:-1] if "{" not in f and "*" not in f]
+        above = [] if log.format == "sql" else log.place.split("/")[:-1]
+        folders = [f for f in above if "{" not in f and "*" not in f]
         telling = [
             f for f in folders if f.lower() not in GENERIC and "=" not in f and NAME.fullmatch(f)
         ]

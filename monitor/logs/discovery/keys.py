@@ -200,7 +200,7 @@ def _keep_ids(
     session: Session, log: Log, columns: Sequence[Column], day: date | None, most: int, table: str
 ) -> None:
     """Add what may be ids of a partition to a table, with its day."""
-    rows = open_rows(session, log.place, log.format, day, most=most)
+    rows = open_rows(session, log.source, day, most=most)
     if rows is not None:
         rows.create_view("some_rows", replace=True)
         names = [quoted(c.name) for c in columns if c.name in rows.columns]

@@ -1,13 +1,16 @@
 """Which logs belong together: predictions with the outcomes that share their ids."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from monitor.config import literal
 from monitor.errors import ConfigError, DataError
 from monitor.logs.conversions import quoted
 from monitor.logs.discovery import arrivals, choosing, filling, roles
 from monitor.logs.discovery.arrivals import Arrivals, Meaning
+from monitor.logs.discovery.class_columns import Labels, class_columns, labels_in, name_classes
+from monitor.logs.discovery.columns import number_in
 from monitor.logs.discovery.entities import EntityColumn, entity_column
 from monitor.logs.discovery.filling import Filling
 from monitor.logs.discovery.keys import ID_KINDS, LEAST_UNIQUENESS, UNIQUE, Key, find_key
@@ -25,6 +28,7 @@ from monitor.logs.discovery.reading import PARTITION, Log, open_log
 from monitor.logs.discovery.roles import Candidate
 from monitor.logs.discovery.rows import ask, open_rows
 from monitor.logs.discovery.subsets import Subset, live_rows, only, version_rows
+from monitor.logs.discovery.unread import unread_scores
 from monitor.logs.plausibility import Remark, about_times
 from monitor.logs.session import Session
 
@@ -74,6 +78,10 @@ class Pair:
         A column of ids that come again on other days.
     doubts : tuple of str
         What a person should look at, a sentence each.
+    unread : str or None
+        A column that is no probability, but predicts better than the score.
+    classes : mapping of str to object, or None
+        What `predictions.classes` is to say, if the model has several.
     """
 
     scored: Log
@@ -89,6 +97,8 @@ class Pair:
     ahead: int | None = None
     entity: EntityColumn | None = None
     doubts: tuple[str, ...] = ()
+    unread: str | None = None
+    classes: Mapping[str, Any] | None = None
 
 
 def read_logs(
@@ -125,7 +135,7 @@ def _with_span(session: Session, log: Log) -> Log:
     times = roles.times(log.columns)
     if log.days or not times:
         return log
-    rows = open_rows(session, log.place, log.format, None, columns=[times[0].column])
+    rows = open_rows(session, log.source, None, columns=[times[0].column])
     assert rows is not None  # the sample is from there
     rows.create_view("all_rows", replace=True)
     day = f"({moment(times[0])})::TIMESTAMP::DATE"
@@ -138,16 +148,21 @@ def pair_logs(
 ) -> list[Pair]:
     """Find the logs of every model, those with the clearest scores first."""
     logs = [_live(session, log) for log in logs if is_dated(log)]
-    scored = {log.place: score for log in logs if (score := roles.scores(log.columns))}
-    ranked = sorted(
-        (log for log in logs if log.place in scored), key=lambda log: -scored[log.place][0].points
-    )
+    points = {log.place: score[0].points for log in logs if (score := roles.scores(log.columns))}
+    points |= {
+        log.place: 0.0 for log in logs if log.place not in points and unread_scores(log.columns, ())
+    }
+    ranked = sorted((log for log in logs if log.place in points), key=lambda o: -points[o.place])
     pairs = list[Pair]()
     used = set[str]()
     for log in ranked:
         if log.place in used:
             continue
         on_progress(f"looking for the outcomes of {log.pattern.template}")
+        if of_classes := _of_classes(session, log, logs):
+            pairs.append(of_classes)
+            used.add(of_classes.observed.place)
+            continue
         match = _match(session, log, [other for other in logs if other is not log])
         if match and match[1].uniqueness < UNIQUE:
             names = [c.name for c in match[0].columns]
@@ -217,19 +232,15 @@ def _nearness(log: Log, other: Log) -> int:
     return next((depth for depth, (a, b) in enumerate(both) if a != b), 0)
 
 
-def _joined(session: Session, scored: Log, observed: Log, key: Key) -> Pair:
+def _joined(session: Session, scored: Log, observed: Log, key: Key) -> Pair | None:
     outcomes = roles.outcomes([c for c in observed.columns if c.name not in key.observed])
     times = _times(scored, observed)
-    meaning = Meaning(
-        are_one=[*map(is_one, outcomes)],
-        scored_on=None if scored.days else _moment(roles.times(scored.columns)),
-        observed_on=None if observed.days else _moment(roles.times(observed.columns)),
-        scored_at=moment(times[0]) if times else None,
-        observed_at=moment(times[1]) if times else None,
-    )
+    meaning = _meaning(scored, observed, times, [*map(is_one, outcomes)])
     scored, observed = _with_span(session, scored), _with_span(session, observed)
     asked, looked = arrivals.look_up(session, scored, observed, key, meaning)
     chosen = _chosen(session, scored, key.scored, outcomes)
+    if not chosen.scores:
+        return None
     outcome = chosen.outcomes[0]
     arrivals.take_outcome(session, [c.column for c in outcomes].index(outcome.column))
     arrived, remarks = arrivals.count(session, asked=asked, looked=looked), [*chosen.remarks]
@@ -247,6 +258,19 @@ def _joined(session: Session, scored: Log, observed: Log, key: Key) -> Pair:
     return Pair(
         *(scored, observed, scores, chosen.outcomes, key, times, arrived, remarks, weight, twice),
         doubts=chosen.doubts,
+        unread=chosen.unread,
+    )
+
+
+def _meaning(
+    scored: Log, observed: Log, times: tuple[Candidate, Candidate] | None, are_one: Sequence[str]
+) -> Meaning:
+    return Meaning(
+        are_one=are_one,
+        scored_on=None if scored.days else _moment(roles.times(scored.columns)),
+        observed_on=None if observed.days else _moment(roles.times(observed.columns)),
+        scored_at=moment(times[0]) if times else None,
+        observed_at=moment(times[1]) if times else None,
     )
 
 
@@ -280,6 +304,63 @@ def _in_one(session: Session, log: Log) -> Pair | None:
     return Pair(
         *(log, log, chosen.scores, chosen.outcomes, None, times, filled, chosen.remarks, weight),
         doubts=chosen.doubts,
+        unread=chosen.unread,
+    )
+
+
+def _of_classes(session: Session, log: Log, logs: Sequence[Log]) -> Pair | None:
+    """Pair a log whose columns are the probabilities of classes with what says which came true."""
+    parts = class_columns(session, log)
+    for observed in logs if parts else ():
+        together = observed is log
+        choices = labels_in(session, observed, len(parts), parts if together else ())
+        key = find_key(session, log, observed) if choices and not together else None
+        if not choices or (not together and (key is None or key.uniqueness < LEAST_UNIQUENESS)):
+            continue
+        if pair := _with_classes(session, log, observed, key, parts, choices):
+            return pair
+    return None
+
+
+def _with_classes(
+    session: Session,
+    scored: Log,
+    observed: Log,
+    key: Key | None,
+    parts: Sequence[str],
+    choices: Sequence[Labels],
+) -> Pair | None:
+    are_one = [sql for of in choices for sql in of.are_one]
+    times = _times(scored, observed) if key else None
+    asked, looked = 0, 0
+    if key:
+        meaning = _meaning(scored, observed, times, are_one)
+        asked, looked = arrivals.look_up(session, scored, observed, key, meaning)
+    else:
+        filling.keep_own(session, scored, are_one)
+    chosen = name_classes(session, scored, parts, choices)
+    if chosen is None:
+        return None
+    labels, classes = chosen
+    first = sum(len(of.are_one) for of in choices[: choices.index(labels)])
+    arrivals.take_outcome(session, first)
+    arrived: Arrivals | Filling
+    if key:
+        scored, observed = _with_span(session, scored), _with_span(session, observed)
+        arrived = arrivals.count(session, asked=asked, looked=looked)
+    else:
+        dated = [] if scored.days else roles.times(scored.columns)[:1]
+        scored = observed = _with_span(session, scored)
+        known = f"CASE WHEN {' OR '.join(labels.are_one)} THEN {labels.are_one[0]} END"
+        columns = [c.name for c in scored.columns]
+        arrived = filling.fill(session, scored, known, _moment(dated), columns)
+    score = Candidate(parts[0], CLEAR, "the probability of a class")
+    doubts = (*scored.doubts, *classes.doubts)
+    return Pair(
+        *(scored, observed, [score], [labels.candidate], key, times, arrived, []),
+        ahead=_ahead(session, scored),
+        doubts=doubts,
+        classes=classes.setting,
     )
 
 
@@ -308,7 +389,10 @@ def _chosen(
     probabilities, ones = arrivals.matched(
         session, {c.column: probability(c) for c in scores}, names
     )
-    return choosing.choose(scores, outcomes, probabilities, ones)
+    chosen = choosing.choose(scores, outcomes, probabilities, ones)
+    readable = {*own, *taken, *(c.column for c in scores)}
+    unread, same_ones = arrivals.matched(session, unread_scores(log.columns, readable), names)
+    return choosing.with_unread(chosen, probabilities, ones or same_ones, unread)
 
 
 def _of_label(session: Session, log: Log, score: Candidate, outcomes: Sequence[str]) -> Candidate:
@@ -411,7 +495,7 @@ def _comparable(scored: Log, a: Candidate, observed: Log, b: Candidate) -> bool:
 
 def probability(score: Candidate) -> str:
     """Write the probability that a score column means in SQL."""
-    number = f"try_cast({quoted(score.column)} AS DOUBLE)"
+    number = f"try_{number_in(quoted(score.column), score.mark)}"
     if label := score.settings.get("predicted_label"):
         said = score.settings.get("label_means")
         settings = {"outcome_means": said} if said else {}

@@ -164,6 +164,31 @@ def best_reading(readings: Mapping[str, Floats], outcomes: Mapping[str, Floats])
     return max(better, key=lambda name: better[name], default=None)
 
 
+def gain(unread: Floats, score: Floats, outcomes: Floats) -> float:
+    """Measure how much better the curve of some values predicts than that of a score, in nats.
+
+    Parameters
+    ----------
+    unread : ndarray of shape (n,)
+        Numbers from 0 to 1 in the order of what is no probability; nan where there is none.
+    score : ndarray of shape (n,)
+        Probabilities; nan where there is none.
+    outcomes : ndarray of shape (n,)
+        1.0, 0.0, or nan where it is not known.
+
+    Returns
+    -------
+    float
+        The mean over the rows; 0 if it is not above chance.
+    """
+    known = ~(np.isnan(unread) | np.isnan(score) | np.isnan(outcomes))
+    y = outcomes[known]
+    if y.size < FEWEST or y.min() == y.max():
+        return 0.0
+    own, other = (_losses(_curve(p[known], y), y) for p in (score, unread))
+    return float((own - other).mean()) if is_better(own - other) else 0.0
+
+
 def same(a: Floats, b: Floats, most: float = 1e-3) -> bool:
     """Tell whether two columns say the same, where both say something."""
     both = ~(np.isnan(a) | np.isnan(b))

@@ -1,8 +1,8 @@
 """A sample of the rows of a log, in a table of a DuckDB connection."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
 
 import duckdb
@@ -11,11 +11,20 @@ from monitor.config import literal
 from monitor.errors import DataError
 from monitor.files import list_days
 from monitor.logs.conversions import quoted
-from monitor.logs.discovery.columns import Column, columns_of
+from monitor.logs.discovery.columns import Column, columns_of, in_sql
 from monitor.logs.discovery.listing import Survey
 from monitor.logs.discovery.naming import Pattern
-from monitor.logs.discovery.rows import add, ask, leaves_of, open_rows, tables
+from monitor.logs.discovery.rows import (
+    Source,
+    add,
+    ask,
+    leaves_of,
+    look_into,
+    open_rows,
+    tables,
+)
 from monitor.logs.session import DAMAGE, Session, first_line
+from monitor.logs.tables import TABLE_NAMES
 
 ROWS_PER_DAY = 20_000  # of each sampled day
 UNDATED_ROWS = 60_000  # of a log whose path does not name the day
@@ -35,10 +44,8 @@ class Log:
 
     Attributes
     ----------
-    place : str
-        Its path template, absolute.
-    format : str
-        Such as `parquet`.
+    source : Source
+        Where its rows are; of files an absolute path template.
     pattern : Pattern
         What its names have in common.
     days : tuple of date
@@ -53,16 +60,16 @@ class Log:
         What the sample contains.
     nested : tuple of (str, str)
         The columns that are structs, maps or lists, with their types; the sample is without them.
-    inner : tuple of str
-        The columns that are fields of structs, by their dotted names.
+    inner : mapping of str to str
+        The columns that are within others, such as fields of structs, with the expressions that the
+        configuration needs for them.
     row_filter : str or None
-        The filter in SQL of the rows that are counted.
+        The filter in SQL of the rows that are counted, in the names of the sample.
     doubts : tuple of str
         What is unsure about it.
     """
 
-    place: str
-    format: str
+    source: Source
     pattern: Pattern
     days: tuple[date, ...]
     sampled: tuple[date, ...]
@@ -70,9 +77,19 @@ class Log:
     columns: tuple[Column, ...]
     span: tuple[date, date] | None = None
     nested: tuple[tuple[str, str], ...] = ()
-    inner: tuple[str, ...] = ()
+    inner: Mapping[str, str] = field(default_factory=dict)
     row_filter: str | None = None
     doubts: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> str:
+        """Where it is."""
+        return self.source.place
+
+    @property
+    def format(self) -> str:
+        """Such as `parquet`."""
+        return self.source.format
 
     def column(self, name: str) -> Column:
         """Return the facts about a column."""
@@ -90,15 +107,28 @@ def open_log(session: Session, survey: Survey, pattern: Pattern, table: str) -> 
     place = f"{literal(survey.root)}/{pattern.template}".rstrip("/")
     format_ = survey.format_of(pattern.files[0])
     days = tuple(list_days(place)) if pattern.dated else ()
-    sampled = tuple(
-        dict.fromkeys(days[int(part * (len(days) - 1))] for part in SAMPLED_DAYS if days)
-    )
-    failures = []
+    source = _known_source(session, Source(place, format_), _chosen(days)[0] if days else None)
+    return sample_of(session, source, pattern, days, table)
+
+
+def sample_of(
+    session: Session, source: Source, pattern: Pattern, days: tuple[date, ...], table: str
+) -> Log:
+    """Read rows of some days of a log, or of all if nothing tells days apart, into a table.
+
+    Raises
+    ------
+    DataError
+        If none of the chosen days can be read, or they have no rows.
+    """
+    place, format_ = source.place, source.format
+    sampled = _chosen(days)
+    failures = list[str]()
     read = list[date]()
     for day in sampled or (None,):
         for tried in _from(days, day):
             try:
-                rows = _sample(session, place, format_, tried, table)
+                rows = _sample(session, source, tried, table)
             except (*DAMAGE, DataError) as error:
                 own = str(error).startswith(place)  # of a table
                 said = (
@@ -115,7 +145,7 @@ def open_log(session: Session, survey: Survey, pattern: Pattern, table: str) -> 
     columns = columns_of(session.connection, table, textual=format_ in TEXTUAL)
     doubts: tuple[str, ...] = ()
     if len(read) > 1 and format_ != "json" and any(column.nulls for column in columns):
-        read, doubts = _with_columns_of_newest(session, place, format_, table, read)
+        read, doubts = _with_columns_of_newest(session, source, table, read)
         columns = (
             columns_of(session.connection, table, textual=format_ in TEXTUAL) if doubts else columns
         )
@@ -124,13 +154,18 @@ def open_log(session: Session, survey: Survey, pattern: Pattern, table: str) -> 
     if not rows:
         msg = f"{place}: the sampled files have no rows; name files that have some."
         raise DataError(msg)
-    nested, inner = _nested(session, place, format_, read[0] if read else None)
-    whole = Log(place, format_, pattern, days, tuple(read), table, named, None, nested, inner)
+    nested, inner = _nested(session, source, read[0] if read else None)
+    whole = Log(source, pattern, days, tuple(read), table, named, None, nested, inner)
     return replace(whole, doubts=doubts)
 
 
+def _chosen(days: tuple[date, ...]) -> tuple[date, ...]:
+    """Choose the days that are sampled."""
+    return tuple(dict.fromkeys(days[int(part * (len(days) - 1))] for part in SAMPLED_DAYS if days))
+
+
 def _with_columns_of_newest(
-    session: Session, place: str, format_: str, table: str, read: list[date]
+    session: Session, source: Source, table: str, read: list[date]
 ) -> tuple[list[date], tuple[str, ...]]:
     """Where columns went and others came, keep the days that have all columns of the newest.
 
@@ -140,9 +175,7 @@ def _with_columns_of_newest(
         The days whose rows are kept, and what is unsure about the others.
     """
     columns = {
-        day: set(rows.columns)
-        for day in read
-        if (rows := open_rows(session, place, format_, day, files=1))
+        day: set(rows.columns) for day in read if (rows := open_rows(session, source, day, files=1))
     }
     today = columns[max(read)]
     older = [day for day in read if not columns[day] >= today]
@@ -163,14 +196,48 @@ def _with_columns_of_newest(
 
 
 def _nested(
-    session: Session, place: str, format_: str, day: date | None
-) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
-    """List the nested columns with their types, and the names of the fields within structs."""
-    rows = open_rows(session, place, format_, day, files=1, nested=True)
+    session: Session, source: Source, day: date | None
+) -> tuple[tuple[tuple[str, str], ...], dict[str, str]]:
+    """List the nested columns with their types, and the expressions of what is within."""
+    if source.format in TABLE_NAMES:
+        return (), {}
+    rows = open_rows(session, source, day, files=1, nested=True)
     if rows is None:
-        return (), ()
+        return (), {}
     types = zip(rows.columns, map(str, rows.types), strict=True)
-    return tuple(t for t in types if NESTED.search(t[1])), tuple(leaves_of(rows))
+    leaves = (*leaves_of(rows, source.format), *source.leaves)
+    return tuple(t for t in types if NESTED.search(t[1])), {x.name: x.written for x in leaves}
+
+
+def _known_source(session: Session, source: Source, day: date | None) -> Source:
+    """Look what maps and JSON in texts of files hold; damaged files are for later."""
+    if source.format in TABLE_NAMES:
+        return source
+    try:
+        rows = open_rows(session, source, day, files=1, nested=True)
+        leaves = tuple(look_into(rows, source.format)) if rows else ()
+    except (*DAMAGE, DataError):
+        return source
+    return replace(source, leaves=leaves)
+
+
+def value_of(name: str, log: Log) -> str | dict[str, str]:
+    """Write how the configuration names a column of a log, which may be within another one."""
+    return {"sql": log.inner[name]} if name in log.inner else name
+
+
+def in_where(name: str, log: Log) -> str:
+    """Write a column of a log in SQL for people, as a filter names it."""
+    within = log.inner.get(name)
+    return in_sql(name) if within is None else f"({within})" if "->>" in within else within
+
+
+def where_of(log: Log) -> str | None:
+    """Write the filter of a log as the configuration needs it."""
+    written = log.row_filter
+    for column in log.columns if written else ():
+        written = f"{written}".replace(quoted(column.name), in_where(column.name, log))
+    return written
 
 
 def _remedy(error: Exception, format_: str) -> str:
@@ -191,20 +258,19 @@ def _from(days: Sequence[date], day: date | None) -> Sequence[date | None]:
 
 def add_day(session: Session, log: Log, day: date) -> None:
     """Add the rows of a further day to the sample of a log."""
-    _sample(session, log.place, log.format, day, log.table, log.row_filter)
+    _sample(session, log.source, day, log.table, log.row_filter)
 
 
 def _sample(
     session: Session,
-    place: str,
-    format_: str,
+    source: Source,
     day: date | None,
     table: str,
     row_filter: str | None = None,
 ) -> int:
     """Add rows to the table of a sample, and return how many; nested columns are left out."""
     most = ROWS_PER_DAY if day else UNDATED_ROWS
-    rows = open_rows(session, place, format_, day, most=most, files=FILES_PER_DAY)
+    rows = open_rows(session, source, day, most=most, files=FILES_PER_DAY)
     if rows is None:
         msg = "there are no files"
         raise DataError(msg)

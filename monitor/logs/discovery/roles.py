@@ -68,6 +68,8 @@ class Candidate:
         Further keys that the role then needs, such as `outcome_means`.
     unknown_words : bool
         Whether nobody knows which of its two words means 1: `outcome_means` is a try.
+    mark : str
+        The decimal mark of a number that is written as a text.
     """
 
     column: str
@@ -75,6 +77,7 @@ class Candidate:
     reason: str
     settings: Mapping[str, object] = field(default_factory=dict)
     unknown_words: bool = False
+    mark: str = ""
 
 
 def words(name: str) -> list[str]:
@@ -129,9 +132,12 @@ def weights(columns: Sequence[Column]) -> list[Column]:
 
 
 def _score(column: Column) -> Candidate | None:
-    if column.kind != "real" and not (column.kind == "integer" and _named(column, SCORE_WORDS) > 2):  # noqa: PLR2004 - clearly a score by name
+    is_number = column.kind == "real" or column.mark
+    if not is_number and not (column.kind == "integer" and _named(column, SCORE_WORDS) > 2):  # noqa: PLR2004 - clearly a score by name
         return None
     if column.distinct <= 2 or column.rows == column.nulls:  # noqa: PLR2004 - an outcome, not a score
+        return None
+    if column.has_grades and column.greatest > 1:
         return None
     named = _named(column, SCORE_WORDS)
     span = f"{column.least:.4g} to {column.greatest:.4g}, mean {column.mean:.4g}"
@@ -151,7 +157,7 @@ def _score(column: Column) -> Candidate | None:
     if column.kind == "integer" and not settings:
         return None
     points += min(1.0, column.distinct / 100) if points > 0 else 0.0
-    return Candidate(column.name, points, reason, settings)
+    return Candidate(column.name, points, reason, settings, mark=column.mark)
 
 
 def _outcome(column: Column) -> Candidate | None:

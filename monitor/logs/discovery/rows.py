@@ -1,8 +1,10 @@
-"""Rows of files and tables that nobody has described, for the queries of DuckDB."""
+"""Rows of files, tables and queries that nobody has described, for the queries of DuckDB."""
 
+import json
 import re
-from collections.abc import Sequence
-from datetime import date
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
 from typing import Any
 
 import duckdb
@@ -12,16 +14,70 @@ from fsspec.implementations.local import LocalFileSystem
 from monitor.config import PredictionLog
 from monitor.files import list_files, open_filesystem
 from monitor.logs.conversions import quoted, text
+from monitor.logs.discovery.columns import PLAIN, in_sql
 from monitor.logs.session import Session
-from monitor.logs.tables import TABLE_NAMES, open_table
+from monitor.logs.tables import TABLE_NAMES, Table, open_table
 
-MOST_LEAVES = 200  # fields of structs that are looked at
+MOST_LEAVES = 200  # values within nested columns that are looked at
+MOST_PLACES = 30  # of a list that is looked into
+LOOKED_AT = 100  # rows that say what is in texts and maps
+OF_JSON = {
+    **dict.fromkeys(("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "BOOLEAN"), True),
+    **dict.fromkeys(("VARCHAR", "DATE", "TIMESTAMP", "TIME", "UUID"), False),
+}  # types that a text in JSON is cast to, or not
+LISTS, NESTED = ("list", "array"), ("list", "array", "map", "union", "struct")
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A value within a nested column, or within JSON in a text, that is read as a column.
+
+    Attributes
+    ----------
+    name : str
+        Such as `payload.score`, `scores[2]` or `features['score']`.
+    whole : str
+        The column that has it.
+    read : str
+        SQL that reads it here.
+    written : str
+        The expression that the configuration needs.
+    """
+
+    name: str
+    whole: str
+    read: str
+    written: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the rows of a log are.
+
+    Attributes
+    ----------
+    place : str
+        A path template, the folder of a table, or a query.
+    format : str
+        Such as `parquet`, `delta` or `sql`.
+    connection : str or None
+        The environment variable with the address of a database.
+    dated_by : str or None
+        The column of a query that dates its rows.
+    leaves : tuple of Leaf
+        What lists, maps and JSON in texts hold; the fields of structs are in their types.
+    """
+
+    place: str
+    format: str
+    connection: str | None = None
+    dated_by: str | None = None
+    leaves: tuple[Leaf, ...] = ()
 
 
 def open_rows(
     session: Session,
-    place: str,
-    format_: str,
+    source: Source,
     day: date | None,
     *,
     most: int | None = None,
@@ -31,18 +87,16 @@ def open_rows(
 ) -> duckdb.DuckDBPyRelation | None:
     """Open rows; columns of a format without types are texts.
 
-    The fields of structs of files are columns too, with dotted names.
+    What is within nested columns of files is columns too, with names such as `payload.score`.
 
     Parameters
     ----------
     session : Session
         Runs the queries.
-    place : str
-        A path template, or the folder of a table.
-    format_ : str
-        Such as `parquet` or `delta`.
+    source : Source
+        Where they are.
     day : date or None
-        The day to read; None if the path names none.
+        The day to read; None if neither a path nor a query tells days apart.
     most : int, optional
         At most so many rows.
     files : int, optional
@@ -57,15 +111,15 @@ def open_rows(
     DuckDBPyRelation or None
         None if there are no files.
     """
-    if format_ in TABLE_NAMES:
-        return _rows_of_table(session, place, format_, most, columns)
+    if source.format in TABLE_NAMES:
+        return _rows_of_table(session, source, day, most, columns)
     # A place without {day} is a template too: any day gives its files.
-    names = list_files(place, day or date.min)[: files if day else None]
+    names = list_files(source.place, day or date.min)[: files if day else None]
     if not names:
         return None
-    rows = _rows_of_files(session, names, format_, nested=nested)
+    rows = _rows_of_files(session, names, source, nested=nested)
     # Parquet counts its rows in the footer, and a limit keeps filters and threads from the files.
-    few = format_ == "parquet" and most and len(rows) <= most
+    few = source.format == "parquet" and most and len(rows) <= most
     return rows if few or most is None else rows.limit(most)
 
 
@@ -93,48 +147,112 @@ def add(session: Session, query: str, table: str) -> None:
         connection.execute(f"CREATE OR REPLACE TABLE {table} AS {both}")
 
 
+def leaves_of(rows: duckdb.DuckDBPyRelation, format_: str) -> list[Leaf]:
+    """List the fields of structs, however deep, by their types."""
+    fields = [
+        leaf for leaf, native in _columns_and_fields(rows, format_) if native.id not in NESTED
+    ]
+    return [leaf for leaf in fields if leaf.name not in rows.columns][:MOST_LEAVES]
+
+
+def look_into(rows: duckdb.DuckDBPyRelation, format_: str) -> Iterator[Leaf]:
+    """List what short lists, maps and JSON in texts hold, by some rows."""
+    few = rows.limit(LOOKED_AT)
+    for leaf, native in _columns_and_fields(rows, format_):
+        if native.id in LISTS and dict(native.children)["child"].id not in NESTED:
+            sizes = few.aggregate(f"min(len({leaf.read})), max(len({leaf.read}))").fetchall()
+            ((least, most),) = sizes
+            places = range(most if least == most and 1 < most <= MOST_PLACES else 0)
+            yield from (_item(leaf, place, format_) for place in places)
+        elif native.id == "map" and f"{native.children[0][1]}" == "VARCHAR":
+            keys = few.project(f"unnest(map_keys({leaf.read})) AS k").aggregate("k").order("k")
+            for (key,) in keys.limit(MOST_LEAVES).fetchall():
+                yield _key_of_map(leaf, key)
+        elif native.id == "varchar" and format_ in ("parquet", "csv"):
+            documents = few.filter(f"{leaf.read} LIKE '{{%' AND json_valid({leaf.read})")
+            found = documents.aggregate(f"json_group_structure({leaf.read}::JSON)::VARCHAR")
+            ((structure,),) = found.fetchall()
+            yield from _within_json(leaf, json.loads(structure) if structure else None)
+
+
+def _columns_and_fields(rows: duckdb.DuckDBPyRelation, format_: str) -> Iterator[tuple[Leaf, Any]]:
+    """Walk through the columns, and the fields of those that are structs."""
+    waiting: list[tuple[Leaf, Any]] = [
+        (Leaf(name, name, quoted(name), in_sql(name)), native)
+        for name, native in zip(rows.columns, rows.types, strict=True)
+    ]
+    while waiting:
+        leaf, native = waiting.pop(0)
+        yield leaf, native
+        if native.id == "struct":
+            waiting += [(_field(leaf, name, format_), kind) for name, kind in native.children]
+
+
+def _within_json(leaf: Leaf, structure: Any) -> Iterator[Leaf]:
+    """List the plain values of documents, given the types of their keys."""
+    waiting = [([key], inner) for key, inner in structure.items()] if structure else []
+    found = 0
+    while waiting and found < MOST_LEAVES:
+        keys, kind = waiting.pop(0)
+        if isinstance(kind, dict):
+            waiting += [([*keys, key], inner) for key, inner in kind.items()]
+        elif isinstance(kind, str) and kind in OF_JSON:
+            found += 1
+            path = text(f"$.{'.'.join(map(_key, keys))}")
+            read, written = (f"{part}->>{path}" for part in (leaf.read, leaf.written))
+            if OF_JSON[kind]:
+                read, written = f"TRY_CAST({read} AS {kind})", f"CAST({written} AS {kind})"
+            yield Leaf(".".join([leaf.name, *keys]), leaf.whole, f"({read})", written)
+
+
+def _field(leaf: Leaf, name: str, format_: str) -> Leaf:
+    written = (
+        _in_text(leaf, f".{_key(name)}") if format_ == "json" else f"{leaf.written}.{in_sql(name)}"
+    )
+    return Leaf(f"{leaf.name}.{name}", leaf.whole, f"{leaf.read}.{quoted(name)}", written)
+
+
+def _key_of_map(leaf: Leaf, key: str) -> Leaf:
+    step = f"[{text(key)}]"
+    return Leaf(f"{leaf.name}{step}", leaf.whole, f"{leaf.read}{step}", f"{leaf.written}{step}")
+
+
+def _item(leaf: Leaf, place: int, format_: str) -> Leaf:
+    first = f"[{place + 1}]"
+    written = _in_text(leaf, f"[{place}]") if format_ == "json" else f"{leaf.written}{first}"
+    return Leaf(f"{leaf.name}{first}", leaf.whole, f"{leaf.read}{first}", written)
+
+
+def _in_text(leaf: Leaf, step: str) -> str:
+    """Write a step further into an object of JSON lines, whose columns are texts."""
+    return f"{leaf.written[:-1]}{step}'" if "->>" in leaf.written else f"{leaf.written}->>'${step}'"
+
+
+def _key(name: str) -> str:
+    return name if PLAIN.fullmatch(name) else f'"{name}"'
+
+
 def _rows_of_files(
-    session: Session, names: Sequence[str], format_: str, *, nested: bool
+    session: Session, names: Sequence[str], source: Source, *, nested: bool
 ) -> duckdb.DuckDBPyRelation:
     filesystem, _ = open_filesystem(names[0])
     if isinstance(filesystem, LocalFileSystem):
         names = [name.removeprefix("file://") for name in names]
     else:
         session.read_through(filesystem, names)
-    rows = _opened(session, names, format_)
+    rows = _opened(session, names, source.format)
     if nested:
         return rows
-    leaves = leaves_of(rows)
+    leaves = [*leaves_of(rows, source.format)]
     kept = [
         quoted(name)
         for name in rows.columns
-        if format_ == "parquet" or name not in {leaf.partition(".")[0] for leaf in leaves}
+        if source.format == "parquet" or name not in {leaf.whole for leaf in leaves}
     ]
-    fields = [f"{sql} AS {quoted(name)}" for name, sql in leaves.items()]
+    leaves += [leaf for leaf in source.leaves if leaf.whole in rows.columns]
+    fields = [f"{leaf.read} AS {quoted(leaf.name)}" for leaf in leaves]
     flat = rows.select(", ".join([*kept, *fields])) if leaves else rows
-    return flat if format_ != "json" else flat.select("COLUMNS(*)::VARCHAR")
-
-
-def leaves_of(rows: duckdb.DuckDBPyRelation) -> dict[str, str]:
-    """List the fields of structs, however deep, as a dotted name and as SQL.
-
-    A name that is also that of a column is left out.
-    """
-    leaves = dict[str, str]()
-    waiting: list[tuple[str, str, Any]] = [
-        (name, quoted(name), native)
-        for name, native in zip(rows.columns, rows.types, strict=True)
-        if native.id == "struct"
-    ]
-    while waiting:
-        name, sql, native = waiting.pop(0)
-        for field, inner in native.children:
-            below = f"{name}.{field}", f"{sql}.{quoted(field)}", inner
-            if inner.id == "struct":
-                waiting.append(below)
-            elif inner.id not in ("list", "map", "array", "union") and len(leaves) < MOST_LEAVES:
-                leaves[below[0]] = below[1]
-    return {name: sql for name, sql in leaves.items() if name not in rows.columns}
+    return flat if source.format != "json" else flat.select("COLUMNS(*)::VARCHAR")
 
 
 def _opened(session: Session, names: Sequence[str], format_: str) -> duckdb.DuckDBPyRelation:
@@ -156,13 +274,36 @@ def _opened(session: Session, names: Sequence[str], format_: str) -> duckdb.Duck
     return session.connection.sql(query.replace("'auto', ", f"'auto', columns = {{{written}}}, "))
 
 
+def table_of(source: Source) -> Table:
+    """Open a table or a query; any column may date it here."""
+    where = {"path": source.place}
+    if source.format == "sql":
+        where = {"sql": source.place, "connection": f"{source.connection}"}
+    return open_table(
+        PredictionLog.model_validate(
+            {**where, "format": source.format, "day": source.dated_by or "-"}
+        )
+    )
+
+
 def _rows_of_table(
-    session: Session, place: str, format_: str, most: int | None, columns: Sequence[str]
+    session: Session,
+    source: Source,
+    day: date | None,
+    most: int | None,
+    columns: Sequence[str],
 ) -> duckdb.DuckDBPyRelation:
-    """Copy rows of a table, which can be read only once; any column may date it here."""
-    table = open_table(PredictionLog.model_validate({"path": place, "format": format_, "day": "-"}))
-    plain = [field.name for field in table.schema if not pa.types.is_nested(field.type)]
-    rows = session.connection.from_arrow(table.scan(columns or plain, "", ()))
+    """Copy rows of a table, which can be read only once."""
+    table = table_of(source)
+    plain = [
+        field.name
+        for field in table.schema
+        if not pa.types.is_nested(field.type) and field.name not in table.unfit
+    ]
+    ranges = ((day, day + timedelta(1)),) if day else ()
+    rows = session.connection.from_arrow(
+        table.scan(columns or plain, source.dated_by or "", ranges)
+    )
     rows = rows if most is None else rows.limit(most)
     session.connection.execute("DROP TABLE IF EXISTS rows_of_table")
     rows.create("rows_of_table")

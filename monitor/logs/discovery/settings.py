@@ -9,11 +9,13 @@ from monitor.arrivals import DAYS_LOOKED_AT, ENOUGH, LEAST
 from monitor.config import AUTO_SETTLED_AFTER, LONGEST_WAIT, TODO, WEEKDAYS
 from monitor.logs.discovery import roles
 from monitor.logs.discovery.arrivals import COMPLETE, Arrivals
-from monitor.logs.discovery.columns import PLAIN, in_sql
+from monitor.logs.discovery.columns import in_sql, number_in
+from monitor.logs.discovery.databases import changed_by
 from monitor.logs.discovery.filling import Filling
 from monitor.logs.discovery.pairing import Pair
-from monitor.logs.discovery.reading import TEXTUAL, Log
+from monitor.logs.discovery.reading import Log, value_of, where_of
 from monitor.logs.discovery.segments import SegmentColumn, segment_columns
+from monitor.logs.discovery.unread import how_to_map
 from monitor.summary import days_between
 
 FEW = 5  # positives of a day: with fewer, a day without any is not rare
@@ -94,29 +96,16 @@ def _with_fields(setting: Setting, log: Log) -> Setting:
         return replace(setting, value={**value, "column": value_of(value["column"], log)})
     if setting.key == "day" and setting.value in log.inner:
         whole, *fields = setting.value.split(".")
-        field = {"column": whole, "field": fields[0]}
         why = f"{setting.value} dates the rows, but only a column or a field of one can be named."
-        return (
-            replace(setting, value=field)
-            if len(fields) == 1
-            else replace(setting, value=TODO, why=why)
-        )
+        is_field = len(fields) == 1 and whole in dict(log.nested)
+        if not is_field:
+            return replace(setting, value=TODO, why=why)
+        return replace(setting, value={"column": whole, "field": fields[0]})
     if setting.key not in OF_COLUMNS or isinstance(setting.value, dict):
         return setting
     several = isinstance(setting.value, list)
     named = [value_of(name, log) for name in (setting.value if several else [setting.value])]
     return replace(setting, value=named if several else named[0])
-
-
-def value_of(name: str, log: Log) -> str | dict[str, str]:
-    """Write how the configuration names a column of a log, which may be a field of a struct."""
-    if name not in log.inner:
-        return name
-    whole, *fields = name.split(".")
-    if log.format in TEXTUAL:
-        path = ".".join(field if PLAIN.fullmatch(field) else f'"{field}"' for field in fields)
-        return {"sql": f"{in_sql(whole)}->>'$.{path}'"}
-    return {"sql": ".".join(map(in_sql, (whole, *fields)))}
 
 
 def _place(section: str, log: Log) -> Iterator[Setting]:
@@ -127,15 +116,29 @@ def _place(section: str, log: Log) -> Iterator[Setting]:
     else:
         days = f", from {log.span[0]} to {log.span[1]}" if log.span else ""
         why = f"The path names no day, so a column dates the rows{days}."
-    yield Setting(section, "path", log.place, why)
-    yield Setting(section, "format", log.format, active=log.format != "parquet")
+    yield from place_of(section, log, why)
     if log.row_filter and section == "predictions":
-        yield Setting(section, "where", log.row_filter, f"{_sentence('. '.join(log.doubts))}.")
+        yield Setting(section, "where", where_of(log), f"{_sentence('. '.join(log.doubts))}.")
     if not log.days:
         first, *_ = roles.times(log.columns)
         yield Setting(section, "day", first.column, f"{_sentence(first.reason)}.")
         if "time_unit" in first.settings:
             yield Setting(section, "time_unit", first.settings["time_unit"])
+
+
+def place_of(section: str, log: Log, why: str = "") -> Iterator[Setting]:
+    """Say where the rows of a log are."""
+    if log.format != "sql":
+        yield Setting(section, "path", log.place, why)
+        yield Setting(section, "format", log.format, active=log.format != "parquet")
+        return
+    yield Setting(section, "format", "sql", why)
+    yield Setting(section, "sql", log.place)
+    yield Setting(section, "connection", log.source.connection)
+    yield Setting(section, "day", log.source.dated_by)
+    if changed := changed_by(log):
+        why = "Tells that a row has changed, without reading whole rows."
+        yield Setting(section, "changed", changed, why)
 
 
 def _id(section: str, pair: Pair) -> Iterator[Setting]:
@@ -163,12 +166,21 @@ def _id(section: str, pair: Pair) -> Iterator[Setting]:
 
 
 def _score(pair: Pair) -> Iterator[Setting]:
+    if pair.classes:
+        yield Setting("predictions", "classes", pair.classes, "These columns add up to 1.")
+        return
+    if pair.unread:
+        other = pair.scores[0].column
+        better = "" if other == pair.unread else f" better than {other}"
+        why = f"{pair.unread} predicts{better}, but it is no probability: {_how_to_map(pair)}"
+        yield Setting("predictions", "score", TODO, why)
+        return
     best, *others = pair.scores
     why = f"{_sentence(best.reason)}."
     if others:
         named = "; ".join(f"{c.column} ({c.reason})" for c in others[:MOST_SHOWN])
         why += f" Other columns that could be the score: {named}."
-    yield Setting("predictions", "score", best.column, why)
+    yield Setting("predictions", "score", _number(best, pair.scored), why)
     means = {r.value: r.sentence for r in pair.remarks if r.key == "predictions.score_means"}
     if "score_means" in best.settings:
         why = f"{_sentence(best.reason)}."
@@ -179,6 +191,16 @@ def _score(pair: Pair) -> Iterator[Setting]:
     elif means:
         value, sentence = next(iter(means.items()))
         yield Setting("predictions", "score_means", value, f"{_sentence(sentence)}")
+
+
+def _number(score: roles.Candidate, log: Log) -> str | dict[str, str]:
+    """Name the score; a number that is written as a text needs an expression."""
+    within = log.inner.get(score.column, in_sql(score.column))
+    return {"sql": number_in(within, score.mark)} if score.mark else score.column
+
+
+def _how_to_map(pair: Pair) -> str:
+    return how_to_map(pair.scored.column(f"{pair.unread}"))
 
 
 def _weight(section: str, pair: Pair) -> Iterator[Setting]:
@@ -219,6 +241,11 @@ def _time(section: str, pair: Pair) -> Iterator[Setting]:
 
 
 def _outcome(pair: Pair) -> Iterator[Setting]:
+    if pair.classes:
+        (labels,) = pair.outcomes
+        value = {"sql": labels.column} if labels.column.startswith("CASE ") else labels.column
+        yield Setting("outcomes", "outcome", value, f"{labels.reason}.")
+        return
     best, *others = pair.outcomes
     why = f"{_sentence(best.reason)}."
     if others:
@@ -417,7 +444,7 @@ def _shares(segment: SegmentColumn) -> str:
 def _checks(pair: Pair) -> Iterator[Setting]:
     """Leave out the few rows that would stop every day, and say how many they are."""
     score = pair.scored.column(pair.scores[0].column)
-    outcome = pair.observed.column(pair.outcomes[0].column)
+    is_read = not (pair.unread or pair.classes)
     if _repeats_often(pair) and pair.key:
         why = (
             f"{1 - pair.key.uniqueness:.0%} of the sampled ids are repeats, and no column says "
@@ -432,12 +459,25 @@ def _checks(pair: Pair) -> Iterator[Setting]:
     if pair.key and any(pair.scored.column(name).nulls for name in pair.key.scored):
         why = "Some sampled predictions have no id."
         yield Setting("checks", "prediction_id_missing", "reject", why)
-    if score.nulls:
+    if score.nulls and not pair.unread:
         why = f"{score.nulls:,} of {score.rows:,} sampled predictions have no score."
         yield Setting("checks", "score_missing", "reject", why)
-    if score.within < 1 and "score_means" not in pair.scores[0].settings:
+    if is_read and score.within < 1 and "score_means" not in pair.scores[0].settings:
         why = f"{1 - score.within:.3%} of the sampled scores lie outside [0, 1]."
         yield Setting("checks", "score_out_of_range", "reject", why)
+    yield from _invalid_outcomes(pair)
+    if pair.scored.days and (gaps := _gaps(pair.scored)) and not _weekdays(pair.scored):
+        why = f"{gaps:,} days between the first and the last have no predictions."
+        yield Setting("checks", "missing_day", "accept", why)
+    if _positives_a_day(pair) < FEW and not pair.classes:
+        why = "Days without a positive outcome are normal at this volume."
+        yield Setting("checks", "one_class", "accept", why)
+
+
+def _invalid_outcomes(pair: Pair) -> Iterator[Setting]:
+    if pair.classes:
+        return
+    outcome = pair.observed.column(pair.outcomes[0].column)
     means = pair.outcomes[0].settings.get("outcome_means")
     lists = means.values() if isinstance(means, dict) else [outcome.values]
     given = {str(value) for values in lists for value in values}
@@ -448,12 +488,6 @@ def _checks(pair: Pair) -> Iterator[Setting]:
     if unlisted or nulls:
         why = f"Of {outcome.rows:,} sampled outcomes {', '.join([*nulls, *unlisted])}."
         yield Setting("checks", "outcome_invalid", "reject", why)
-    if pair.scored.days and (gaps := _gaps(pair.scored)) and not _weekdays(pair.scored):
-        why = f"{gaps:,} days between the first and the last have no predictions."
-        yield Setting("checks", "missing_day", "accept", why)
-    if _positives_a_day(pair) < FEW:
-        why = "Days without a positive outcome are normal at this volume."
-        yield Setting("checks", "one_class", "accept", why)
 
 
 def _repeats_often(pair: Pair) -> bool:

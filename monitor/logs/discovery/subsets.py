@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from monitor.logs.conversions import quoted, text
-from monitor.logs.discovery.columns import Column, columns_of, in_sql
-from monitor.logs.discovery.reading import PARTITION, TEXTUAL, Log
+from monitor.logs.discovery.columns import Column, columns_of
+from monitor.logs.discovery.reading import PARTITION, TEXTUAL, Log, in_where
 from monitor.logs.discovery.roles import words
 from monitor.logs.discovery.rows import ask
 from monitor.logs.session import Session
@@ -28,7 +28,15 @@ EACH = 0.6  # share of the ids that have a row for each value
 
 @dataclass(frozen=True)
 class Subset:
-    """The rows that are counted, as a filter in SQL, and what a person should look at."""
+    """The rows that are counted, and what a person should look at.
+
+    Attributes
+    ----------
+    row_filter : str
+        SQL on the columns of a sample, where a field of a struct is a column with a dotted name.
+    doubt : str
+        A sentence.
+    """
 
     row_filter: str
     doubt: str
@@ -36,17 +44,17 @@ class Subset:
 
 def live_rows(log: Log) -> Subset | None:
     """Find a column whose values say which rows are those of the model in production."""
-    for column in (c for c in log.columns if c.name not in log.inner):
+    for column in log.columns:
         spoken = {value: value.strip().lower() for value in column.values}
         known = all(word in (*LIVE, *TESTED, *OTHERS) for word in spoken.values())
         if column.kind == "text" and 1 < len(spoken) <= MOST_VALUES and known:
             for meant in (LIVE, TESTED):
                 if chosen := [value for value, word in spoken.items() if word in meant]:
-                    return subset(column, chosen[0])
+                    return subset(log, column, chosen[0])
         flag = column.kind == "boolean" or set(column.values) == {"0", "1"}
         if flag and len(column.values) > 1 and set(words(column.name)) & {*FLAGS}:
             true = next(v for v in column.values if v.lower() in ("true", "1"))
-            return subset(column, true)
+            return subset(log, column, true)
     return None
 
 
@@ -65,7 +73,7 @@ def version_rows(
         The columns of the outcomes: one that both logs have belongs to the id.
     """
     for column in log.columns:
-        if not 1 < len(column.values) <= MOST_VALUES or column.name in (*key, *others, *log.inner):
+        if not 1 < len(column.values) <= MOST_VALUES or column.name in (*key, *others):
             continue
         together = ", ".join(map(quoted, (*key, column.name)))
         alone = ", ".join(map(quoted, key))
@@ -75,26 +83,25 @@ def version_rows(
             f"FROM {log.table}",
         )
         if both >= UNIQUE * rows > ids and rows >= EACH * len(column.values) * ids:
-            return subset(column, _newest(column), "an id has a row for each of them; ")
+            return subset(log, column, _newest(column), "an id has a row for each of them; ")
     return None
 
 
-def subset(column: Column, value: str, before: str = "") -> Subset:
+def subset(log: Log, column: Column, value: str, before: str = "") -> Subset:
     """Choose the rows of a value of a column."""
-    name = in_sql(column.name)
-    if column.type == "BOOLEAN":
-        row_filter = name
-    else:
-        literal = value if column.kind in ("integer", "real") else text(value)
-        row_filter = f"{name} = {text(value) if column.type == 'VARCHAR' else literal}"
+    of_value = ""
+    if column.type != "BOOLEAN":
+        number = column.kind in ("integer", "real") and column.type != "VARCHAR"
+        of_value = f" = {value if number else text(value)}"
     shares = ", ".join(
         f"{other} {rows / max(1, column.rows):.0%}" for other, rows in column.values.items()
     )
     doubt = (
-        f"only rows with {row_filter} are counted, of `{column.name}`: {shares}; {before}to watch "
-        f"the others too, write a model for each with its own predictions.where"
+        f"only rows with {in_where(column.name, log)}{of_value} are counted, of `{column.name}`: "
+        f"{shares}; {before}to watch the others too, write a model for each with its own "
+        f"predictions.where"
     )
-    return Subset(row_filter, doubt)
+    return Subset(f"{quoted(column.name)}{of_value}", doubt)
 
 
 def only(session: Session, log: Log, chosen: Subset) -> Log:
@@ -105,9 +112,8 @@ def only(session: Session, log: Log, chosen: Subset) -> Log:
     )
     columns = columns_of(session.connection, log.table, textual=log.format in TEXTUAL)
     named = tuple(column for column in columns if column.name != PARTITION)
-    row_filter = (
-        f"({log.row_filter}) AND {chosen.row_filter}" if log.row_filter else chosen.row_filter
-    )
+    row_filters = [*filter(None, (log.row_filter, chosen.row_filter))]
+    row_filter = " AND ".join(row_filters)
     return replace(log, columns=named, row_filter=row_filter, doubts=(*log.doubts, chosen.doubt))
 
 

@@ -4,15 +4,13 @@ from collections.abc import Iterator, Sequence
 
 from monitor.config import TODO
 from monitor.logs.discovery import roles
-from monitor.logs.discovery.columns import NUMBERS, Column, in_sql
 from monitor.logs.discovery.meanings import about_confidence, parts_of_one
 from monitor.logs.discovery.pairing import is_dated
 from monitor.logs.discovery.reading import Log
-from monitor.logs.discovery.settings import Setting, how_words_may_mean
+from monitor.logs.discovery.settings import Setting, how_words_may_mean, place_of
+from monitor.logs.discovery.unread import could_be_score, how_to_map
 
 MOST_SHOWN = 12  # columns in a comment
-FEW = 12  # values of grades
-CREDIT = 250.0, 1000.0  # where the points of credit scores lie
 
 
 def most_likely(logs: Sequence[Log]) -> tuple[Log | None, Log | None]:
@@ -50,8 +48,7 @@ def _place(section: str, log: Log | None) -> Iterator[Setting]:
         why = f"No log that could be the {section} was found: such as {section}/{{day}}.parquet."
         yield Setting(section, "path", TODO, why)
         return
-    yield Setting(section, "path", log.place)
-    yield Setting(section, "format", log.format, active=log.format != "parquet")
+    yield from place_of(section, log)
     if not is_dated(log):
         why = f"The column that says the day of a row, a date, a time or ISO text. {_list(log)}"
         yield Setting(section, "day", TODO, why)
@@ -119,36 +116,6 @@ def _outcome(log: Log | None) -> Iterator[Setting]:
         f"null and absent_means: negative after 7d. {_list(log)}"
     )
     yield Setting("outcomes", "outcome", TODO, why.rstrip())
-
-
-def could_be_score(column: Column) -> bool:
-    """Tell whether a column is named like a score, or has the text of numbers with a fraction."""
-    return roles.is_named_score(column) or bool(column.mark)
-
-
-def how_to_map(column: Column) -> str:
-    """Say of a column that is named like a score why it is none, and how it becomes one."""
-    begin = f"{column.name} is {column.type}"
-    if column.kind in NUMBERS:
-        begin = f"{begin} from {column.least:.4g} to {column.greatest:.4g}"
-        if CREDIT[0] <= column.least and column.greatest <= CREDIT[1]:
-            return (
-                f"{begin}, points of a scorecard: write the probability that they stand for, "
-                f'{{sql: "1 / (1 + exp(({in_sql(column.name)} - offset) / factor))"}}, with the '
-                f"numbers of the scorecard."
-            )
-    elif column.kind == "text" and 0 < column.distinct <= FEW:
-        return (
-            f"{begin} with grades such as {', '.join(sorted(column.values)[:3])}: write the "
-            f'probability that each stands for, {{sql: "CASE {in_sql(column.name)} WHEN '
-            f"'{min(column.values)}' THEN 0.01 … END\"}}."
-        )
-    if column.mark:
-        name = in_sql(column.name)
-        name = f"replace({name}, ',', '.')" if column.mark == "," else name
-        how = "with a decimal comma" if column.mark == "," else "that is a number"
-        return f'{begin} {how}: write it as {{sql: "CAST({name} AS DOUBLE)"}}.'
-    return f"{begin}, not a number from 0 to 1; write the probability that it stands for."
 
 
 def _list(log: Log | None) -> str:

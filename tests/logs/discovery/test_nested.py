@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 import yaml
@@ -16,6 +17,7 @@ from scipy.special import expit
 Command = Callable[..., Any]
 FIRST, DAYS, ROWS = date(2026, 4, 1), 6, 300
 NAMES = ("prediction", "data", "Payload", "r", "event")
+MAP = pa.map_(pa.string(), pa.float64())
 FIELDS = ("result", "output", "x y", "inner", "meta")
 
 
@@ -83,3 +85,57 @@ def test_nested_columns_are_found(
     assert model["outcomes"]["id"] == sql(theirs["key_id"], form)
     assert model["outcomes"]["outcome"] == sql(theirs["label"], form)
     assert f"{ROWS} " in ended.out  # of the table that check prints
+
+
+FORMS = ("JSON in a text", "JSON in a text of CSV", "a map", "a list", "a list of JSON lines")
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("seed", range(2))
+def test_values_in_documents_maps_and_lists_are_found(
+    seed: int, form: str, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The score within is named by the expression of docs/logs.md, and passes check."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(20 + seed)
+    name, field = str(rng.choice(NAMES)), str(rng.choice(FIELDS))
+    column = name if name.islower() else f'"{name}"'
+    step = field if " " not in field else f'"{field}"'
+    written = {
+        "JSON in a text": f"CAST({column}->>'$.{step}.p' AS DOUBLE)",
+        "JSON in a text of CSV": f"CAST({column}->>'$.{step}.p' AS DOUBLE)",
+        "a map": f"{column}['{field}']",
+        "a list": f"{column}[2]",
+        "a list of JSON lines": f"{column}->>'$[1]'",
+    }[form]
+    ending = {"JSON in a text of CSV": "csv", "a list of JSON lines": "jsonl"}.get(form, "parquet")
+    for n in range(DAYS):
+        p = expit(rng.normal(-1, 1.3, ROWS)).tolist()
+        labels = (rng.random(ROWS) < p).astype(int).tolist()
+        ids = [f"{n}-{i:04}" for i in range(ROWS)]
+        values: Any = [json.dumps({field: {"p": x, "ok": True}, "v": "m"}) for x in p]
+        if form == "a map":
+            values = pa.array([[(field, x), ("age", 40.0)] for x in p], MAP)
+        if form.startswith("a list"):
+            values = [[1 - x, x] for x in p]
+        day = FIRST + timedelta(n)
+        write(tmp_path / f"logs/p/{day}.{ending}", pa.table({"key_id": ids, name: values}))
+        write(tmp_path / f"logs/o/{day}.{ending}", pa.table({"key_id": ids, "label": labels}))
+
+    ended = command("init", "logs")
+
+    assert ended.code == 0, ended.err
+    (model,) = yaml.safe_load((tmp_path / "monitor.yaml").read_text())["models"].values()
+    assert model["predictions"]["score"] == {"sql": written}
+    assert f"{ROWS} " in ended.out  # of the table that check prints
+
+
+def write(file: Path, table: pa.Table) -> None:
+    """Write a table in the format that the name says."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if file.suffix == ".parquet":
+        pq.write_table(table, file)
+    elif file.suffix == ".csv":
+        pyarrow.csv.write_csv(table, file)
+    else:
+        file.write_text("".join(f"{json.dumps(row)}\n" for row in table.to_pylist()))

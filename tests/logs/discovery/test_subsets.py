@@ -1,5 +1,6 @@
 """Logs that hold more than one model: which rows are counted, and what is said about the others."""
 
+import re
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -211,25 +212,112 @@ def test_words_that_nobody_knows_are_to_decide(tmp_path: Path) -> None:
     assert not any("other class" in doubt for doubt in model.doubts)
 
 
-@pytest.mark.parametrize("count", [3, 5])
-def test_probabilities_of_classes_are_to_decide(count: int, tmp_path: Path) -> None:
-    """Columns that add up to 1 are named, with how to write them."""
-    rng = np.random.default_rng(count)
-    names = [f"p_{kind}" for kind in "abcdefg"[:count]]
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_of_production_in_a_struct(seed: int, tmp_path: Path) -> None:
+    """A split or a version that is a field of a struct is seen as a column is."""
+    rng = np.random.default_rng(120 + seed)
+    is_version = bool(seed % 2)
     for n in range(DAYS):
-        ids, _, _ = draw(rng, n)
-        vectors = rng.dirichlet(np.ones(count), ROWS)
-        columns = dict(zip(names, vectors.T, strict=True))
-        happened = np.array([*"abcdefg"])[[rng.choice(count, p=vector) for vector in vectors]]
+        ids, scores, labels = draw(rng, n)
+        values = np.array(["v1", "v2"]) if is_version else np.array(["staging", "prod"])
+        kept = np.repeat([False, True], ROWS) if is_version else rng.random(ROWS) < 0.6
+        every = np.tile(scores, 2) if is_version else scores
+        shown = np.where(kept, every, expit(logit(every) + rng.normal(0, 2, every.size)))
+        meta = [{"kind": values[int(k)], "host": "a"} for k in kept]
         day = FIRST + timedelta(n)
-        put(tmp_path / "p", rng, day, {"id": ids, **columns})
-        put(tmp_path / "o", rng, day, {"id": ids, "species": happened})
+        put(
+            *(tmp_path / "p", rng, day),
+            {
+                "id": np.tile(ids, 2) if is_version else ids,
+                "score": shown,
+                "meta": np.array(meta, dtype=object),
+            },
+        )
+        put(tmp_path / "o", rng, day, {"id": ids, "label": labels})
 
     (model,) = guess([str(tmp_path)]).models
 
-    (setting,) = [s for s in model.to_decide if s.key == "classes"]
-    assert all(name in setting.why for name in names)
-    assert "several classes: write classes: {names:" in setting.why
+    assert found(model)["predictions.where"] == f"meta.kind = '{'v2' if is_version else 'prod'}'"
+    assert "meta.kind = " in model.doubts[0]
+
+
+@pytest.mark.parametrize("form", ["columns", "list", "flags", "one log"])
+@pytest.mark.parametrize("seed", range(3))
+def test_probabilities_of_classes_are_read(seed: int, form: str, tmp_path: Path) -> None:
+    """Each column gets the class that it predicts; it is a doubt if its name does not say so."""
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(3, 6))
+    kinds = [str(kind) for kind in rng.permutation(["cat", "dog", "fish", "cow", "hen"])[:count]]
+    tells = bool(seed % 2)  # whether names say the class
+    names = [f"p_{kind}" if tells else f"q{i}" for i, kind in enumerate(kinds)]
+    prior = rng.dirichlet(np.full(count, 20.0))
+    for n in range(DAYS):
+        ids, _, _ = draw(rng, n)
+        vectors = rng.dirichlet(3 * prior, ROWS)
+        happened = np.array([rng.choice(count, p=vector) for vector in vectors])
+        scored = {"id": ids, **dict(zip(names, vectors.T, strict=True))}
+        if form == "list":
+            scored = {"id": ids, "probs": np.array([*map(list, vectors), None], dtype=object)[:-1]}
+        scored |= {"x": rng.random(ROWS), "flag": rng.random(ROWS) < 0.5}
+        observed = {"species": np.array(kinds)[happened]}
+        if form == "flags":
+            observed = {f"is_{kind}": (happened == i).astype(int) for i, kind in enumerate(kinds)}
+        day = FIRST + timedelta(n)
+        if form == "one log":
+            put(tmp_path / "p", rng, day, scored | observed)
+        else:
+            put(tmp_path / "p", rng, day, scored)
+            put(tmp_path / "o", rng, day, {"id": ids, **observed})
+
+    (model,) = guess([str(tmp_path)]).models
+    settings = found(model)
+
+    classes = dict(settings["predictions.classes"])  # type: ignore[call-overload]
+    if form == "list":
+        assert classes == {"names": kinds, "vector": "probs"}
+    else:
+        read = dict(zip(classes["columns"], classes["names"], strict=True))
+        assert read == dict(zip(names, kinds, strict=True))
+    if form == "flags":
+        outcome = settings["outcomes.outcome"]["sql"]  # type: ignore[index]
+        cases = dict(re.findall(r"WHEN is_(\w+) = 1 THEN '(\w+)'", outcome))
+        assert cases == {kind: kind for kind in kinds}
+    else:
+        assert settings["outcomes.outcome"] == "species"
+    measured = any("which class each probability is of was measured" in d for d in model.doubts)
+    assert measured == (not tells or form == "list")
+
+
+@pytest.mark.parametrize("kind", ["points", "grades", "letters", "decision"])
+@pytest.mark.parametrize("beside", ["nothing", "an old score"])
+def test_what_is_no_probability_is_to_decide(kind: str, beside: str, tmp_path: Path) -> None:
+    """Points, grades and decisions are named with how to map them, also beside a weaker score."""
+    rng = np.random.default_rng(len(kind))
+    written = {
+        "points": lambda p: np.round(600 - 50 * logit(p)).clip(300, 850).astype(int),
+        "grades": lambda p: np.ceil(10 * p).astype(int).clip(1, 10),
+        "letters": lambda p: np.array([*"ABCDE"])[(5 * p).astype(int).clip(0, 4)],
+        "decision": lambda p: (p > 0.4).astype(int),
+    }
+    for n in range(DAYS):
+        ids, scores, labels = draw(rng, n)
+        day = FIRST + timedelta(n)
+        scored = {"id": ids, "score": written[kind](scores)}
+        if beside != "nothing":
+            scored["old_score"] = expit(logit(scores) + rng.normal(0, 3, ROWS))
+        put(tmp_path / "p", rng, day, scored)
+        put(tmp_path / "o", rng, day, {"id": ids, "label": labels})
+
+    (model,) = guess([str(tmp_path)]).models
+
+    (setting,) = model.to_decide
+    assert f"{setting.section}.{setting.key}" == "predictions.score"
+    assert "score predicts" in setting.why
+    how = {"points": "points of a scorecard", "decision": "a decision and no probability"}
+    assert how.get(kind, "grades") in setting.why
+    if kind in ("grades", "letters"):
+        assert "CASE score WHEN" in setting.why
+    assert found(model)["outcomes.outcome"] == "label"
 
 
 def test_labels_that_come_true_together_are_named(tmp_path: Path) -> None:
