@@ -1,6 +1,6 @@
 """Watch streams of models with classes beside usual rules: class-wise ECE, and NannyML if asked.
 
-    python -m studies.classes.beside [--streams 1] [--nannyml PYTHON]
+    python -m studies.classes.beside [--streams 1] [--classes 20 ...] [--cases 0 ...] [--nannyml PYTHON]
 
 PYTHON is that of an environment with `studies/peers/environments/nannyml.txt`. Every rule gets the
 same rows. The usual rules alarm on a day whose number is more than three standard deviations from
@@ -33,23 +33,31 @@ from studies.classes.worlds import (
 )
 
 DAYS, START, BINS = 40, 20, 15
-NOISE, KEPT = 0.02, 0.01  # of labels that are drawn anew; of the rows of a class that is new
+NOISE, KEPT = 0.02, 0.01  # of labels that are drawn anew; of the rows of a class that is hardly there
 WORLDS = tuple(
     World(f"{k} classes", k, rows=3_000, group=min(k, 5), vanishing=False) for k in (3, 5, 20, 100)
 )
-CASES = ("nothing but priors", "label noise of 2 %", "a new class", DRIFTS[0].name)
+_, NOISY, NEW, GONE = CASES = (
+    "nothing but priors",
+    "label noise of 2 %",
+    "a new class",
+    "a class that vanishes",
+)
+DRIFTING = DRIFTS[0].name
 
 
 def drawn(world: World, case: str, seed: int) -> list[Rows]:
     """Draw a stream."""
-    drift = DRIFTS[0] if case == DRIFTS[0].name else NONE
+    drift = DRIFTS[0] if case == DRIFTING else NONE
     rng, days = np.random.default_rng(seed), list[Rows]()
     for number, rows in enumerate(stream(world, drift, seed, days=DAYS, start=START)):
         vectors, labels = rows.vectors, rows.labels
-        if case == CASES[1]:
+        if case == NOISY:
             again = rng.random(labels.size) < NOISE
             labels = np.where(again, rng.integers(0, world.classes, labels.size), labels)
-        if case == CASES[2] and number < REFERENCE + START:
+        if (case == NEW and number < REFERENCE + START) or (
+            case == GONE and number >= REFERENCE + START
+        ):
             kept = (labels != 1) | (rng.random(labels.size) < KEPT)
             vectors, labels = vectors[kept], labels[kept]
         days.append(Rows(rows.day, vectors, labels))
@@ -109,7 +117,7 @@ def nannyml(python: str, days: Sequence[Rows]) -> dict[str, list[int]]:
 
 def told(found: Sequence[int], case: str) -> str:
     """Say how many days alarm, and after a drift when the first does."""
-    if case != DRIFTS[0].name:
+    if case != DRIFTING:
         return f"{len(found)} of {DAYS}"
     before = sum(day < START for day in found)
     first = next((day - START + 1 for day in found if day >= START), None)
@@ -122,9 +130,12 @@ def main() -> None:
     parser.add_argument("--streams", type=int, default=1)
     parser.add_argument("--nannyml", default="")
     parser.add_argument("--classes", type=int, nargs="*", default=[])
+    parser.add_argument("--cases", type=int, nargs="*", default=[])
     given = parser.parse_args()
+    every = [*CASES, DRIFTING]
+    cases = [every[number] for number in given.cases] or every
     for world in WORLDS:
-        for case in CASES if not given.classes or world.classes in given.classes else ():
+        for case in cases if not given.classes or world.classes in given.classes else ():
             for seed in range(given.streams):
                 days = drawn(world, case, 700 + seed)
                 rules = {"pairs": opened(days, pairs=True)}
