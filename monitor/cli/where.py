@@ -48,8 +48,7 @@ def where(
         _search(config, name, columns.split(","), day.date() if day else None, as_json=as_json)
         return
     answered = answer_where(config, name, day.date() if day else None)
-    # A map of class vectors is for all rows.
-    commands = [] if config.model(name).predictions.classes else repair_of(name, answered)
+    commands = repair_of(name, answered) if config.model(name).maps == "parts" else []
     document = where_document(answered, most, commands)
     answer(document, where_text(name, answered, most, commands), as_json=as_json)
 

@@ -999,6 +999,14 @@ class Model(Section):
         return model
 
     @property
+    def maps(self) -> Literal["parts", "all rows", "none"]:
+        """What `recalibrate` can fit a map of: parts of the rows too, all of them only, or none."""
+        classes = self.predictions.classes
+        if classes is None:
+            return "parts"
+        return "none" if classes.top or classes.weights else "all rows"
+
+    @property
     def segment_names(self) -> tuple[str, ...]:
         """The segments that are tallied separately, in stored order; one if none are configured."""
         return (*self.segments.values, OTHER) if self.segments else (WHOLE,)

@@ -9,7 +9,7 @@ from monitor.drift.verdict import DRIFTING, State, Verdict
 from monitor.segment_names import shown
 from monitor.words.values import repair_of, values_in_short
 from monitor.words.verdict import drift_in_short, in_short, own_faults
-from monitor.words.where import repair_commands
+from monitor.words.where import Maps, repair_commands
 
 NAMED = 3  # segments that a line names
 LOOK_AGAIN = "Look again in some weeks; it pages again if the outcomes say that it lasts."
@@ -41,6 +41,12 @@ ANSWERS: Mapping[State, Trust] = {
 }
 
 
+NO_MAP = (
+    "Repair the model: no map can be fitted to a log with the highest scores only, or to a sample "
+    "by class."
+)
+
+
 class Need(NamedTuple):
     """Something that a first reference needs: how many there are, and how many it takes."""
 
@@ -49,7 +55,12 @@ class Need(NamedTuple):
     least: int
 
 
-def trust(verdict: Verdict, elsewhere: Sequence[str] = (), until_first: str = "") -> Trust:
+def trust(
+    verdict: Verdict,
+    elsewhere: Sequence[str] = (),
+    until_first: str = "",
+    maps: Maps = "parts",
+) -> Trust:
     """Answer for someone who reads nothing else.
 
     Parameters
@@ -60,6 +71,8 @@ def trust(verdict: Verdict, elsewhere: Sequence[str] = (), until_first: str = ""
         Other segments with an open drift.
     until_first : str
         What `first_verdict` says, of a model without a reference.
+    maps : str
+        What `recalibrate` can fit a map of.
     """
     command = f"calibration-monitor show --model {verdict.model} --segment"
     if elsewhere and verdict.state not in DRIFTING:
@@ -70,17 +83,17 @@ def trust(verdict: Verdict, elsewhere: Sequence[str] = (), until_first: str = ""
             f"{command} '{shown(elsewhere[0])}' says how.",
         )
     if verdict.facts.obstacle:
-        return _not_judged(verdict, until_first)
+        return _not_judged(verdict, until_first, maps)
     values = verdict.values.ranked if verdict.values else ()
     if values and verdict.state not in DRIFTING:
         return Trust(
             f"Not everywhere: {values_in_short(values, NAMED)} drifted.",
             f"{repair_of(verdict.model, values[0])} fits a map of that part alone.",
         )
-    return _judged(verdict)
+    return _judged(verdict, maps)
 
 
-def _not_judged(v: Verdict, until_first: str) -> Trust:
+def _not_judged(v: Verdict, until_first: str, maps: Maps) -> Trust:
     if v.facts.obstacle == "logs failed":
         run = f"calibration-monitor run --model {v.model} --day {v.day}"
         return Trust(
@@ -88,7 +101,7 @@ def _not_judged(v: Verdict, until_first: str) -> Trust:
             f"Correct the logs, then {run}. The check says below what is wrong.",
         )
     if v.incident:
-        return Trust(f"No: {drift_in_short(v, v.incident)}.", _repair(v))
+        return Trust(f"No: {drift_in_short(v, v.incident)}.", _repair(v, maps))
     if v.facts.obstacle == "outcomes awaited":
         return Trust(
             "Not known yet: outcomes are still awaited.", "Wait until the day has settled."
@@ -100,11 +113,11 @@ def _not_judged(v: Verdict, until_first: str) -> Trust:
     return Trust("Unknown: the day could not be judged.", "See why below.")
 
 
-def _judged(v: Verdict) -> Trust:
+def _judged(v: Verdict, maps: Maps) -> Trust:
     if v.state == "undecided":
         return Trust(f"Perhaps: {in_short(v)}, but it may be over.", LOOK_AGAIN)
     if v.state == "calibration_drift":
-        return Trust(f"No: {in_short(v)}.", _repair(v))
+        return Trust(f"No: {in_short(v)}.", _repair(v, maps))
     if v.state == "acknowledged":
         until = v.facts.known_until
         return Trust(f"Not asked: drifts are acknowledged until {until}.", "Nothing until then.")
@@ -112,13 +125,16 @@ def _judged(v: Verdict) -> Trust:
         return COUNTED_AGAIN
     if v.state == "ok" and (faults := " and ".join(own_faults(v))):
         step = f"calibration-monitor recalibrate --model {v.model} fits a map."
+        step = NO_MAP if maps == "none" else step
         return Trust(f"As far as before: even in the reference scores are {faults}.", step)
     return ANSWERS[v.state]
 
 
-def _repair(v: Verdict) -> str:
+def _repair(v: Verdict, maps: Maps) -> str:
     model = v.model
-    if v.explanation:
+    if maps == "none":
+        return f"calibration-monitor where --model {model} says where it sits. {NO_MAP}"
+    if v.explanation and maps == "parts":
         return " ".join(
             f"{command} fits a map of that part alone."
             for command in repair_commands(model, v.explanation)

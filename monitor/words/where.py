@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from monitor.drift.places import Explanation, Where, explained_by, listed, name_all, name_of
 from monitor.metrics.core.estimate import Estimate
@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # its room needs mathematics, and commands that only show sta
     from monitor.drift.where_search import Found
 
 MOST_NAMED = 5
+Maps = Literal["parts", "all rows", "none"]  # what `recalibrate` can fit a map of
 
 
 def where_sentence(where: Where) -> str:

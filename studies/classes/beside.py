@@ -1,6 +1,7 @@
 """Watch streams of models with classes beside usual rules: class-wise ECE, and NannyML if asked.
 
-    python -m studies.classes.beside [--streams 1] [--classes 20 ...] [--cases 0 ...] [--nannyml PYTHON]
+    python -m studies.classes.beside [--streams 1] [--classes N ...] [--cases N ...]
+        [--nannyml PYTHON]
 
 PYTHON is that of an environment with `studies/peers/environments/nannyml.txt`. Every rule gets the
 same rows. The usual rules alarm on a day whose number is more than three standard deviations from
@@ -33,7 +34,8 @@ from studies.classes.worlds import (
 )
 
 DAYS, START, BINS = 40, 20, 15
-NOISE, KEPT = 0.02, 0.01  # of labels that are drawn anew; of the rows of a class that is hardly there
+NOISE = 0.02  # of labels that are drawn anew
+KEPT = 0.01  # of the rows of a class before it is new, and after it has vanished
 WORLDS = tuple(
     World(f"{k} classes", k, rows=3_000, group=min(k, 5), vanishing=False) for k in (3, 5, 20, 100)
 )

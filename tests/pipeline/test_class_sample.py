@@ -15,7 +15,10 @@ from monitor.store.store import Store
 from tests.support.class_logs import NAMES, draw, write_day
 
 DAYS = [date(2026, 1, 1) + timedelta(days=number) for number in range(37)]
-SAMPLED, BROKEN = DAYS[29], DAYS[33]  # the first day of the sample, and of logits that are too large
+SAMPLED, BROKEN = (
+    DAYS[29],
+    DAYS[33],
+)  # the first day of the sample, and of logits that are too large
 WEIGHTS = np.array([4.0, 1.0, 2.0])
 SLOPE = 0.6
 CONFIG = """\

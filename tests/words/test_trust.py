@@ -6,7 +6,8 @@ from datetime import date
 import pytest
 
 from monitor.drift.verdict import DRIFTING
-from monitor.words.trust import Need, first_verdict, trust
+from monitor.words.next_steps import next_steps
+from monitor.words.trust import NO_MAP, Need, first_verdict, trust
 from tests.words.test_facts import SEEDS, Drawn, verdict_of
 
 BEGINNINGS = {
@@ -55,6 +56,25 @@ def test_a_drift_that_is_open_is_no_less_open_on_a_day_that_is_not_judged() -> N
     waiting = replace(drifting, state="insufficient_data", facts=facts)
 
     assert trust(waiting).answer == trust(drifting).answer
+
+
+def test_no_command_is_named_that_is_refused() -> None:
+    """Where maps are for all rows, no step fits one to a part; where there are none, to no rows."""
+    drawn = [verdict_of(Drawn(seed)) for seed in range(SEEDS)]
+    of_parts = 0
+    for verdict in drawn:
+        said = {
+            maps: f"{trust(verdict, maps=maps).step} {next_steps(verdict, maps)}"
+            for maps in ("parts", "all rows", "none")
+        }
+        of_parts += "--part" in said["parts"] or "recalibrate --segment" in said["parts"]
+        if verdict.values and verdict.values.ranked:  # only models whose maps may be of parts
+            continue
+        assert not {"--part", " --segment "} & {*said["all rows"].split()}
+        assert "recalibrate" not in said["none"]
+        assert (NO_MAP in said["none"]) >= (verdict.state == "calibration_drift")
+
+    assert of_parts
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def model_page(
         values=tables.value_rows(verdicts),
         facts=facts(model, references, whole.verdict, span[chosen]),
         taken=who_has_taken(results, drifting),
-        next_steps=next_steps(drifting) if drifting else (),
+        next_steps=next_steps(drifting, model.maps) if drifting else (),
         professions=_professions(span[chosen], whole.week, tallies, window),
     )
 
