@@ -16,7 +16,7 @@ from monitor.evaluation.chosen_labels import (
     score_ends,
     starts_of_groups,
 )
-from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.grid import Ints
 from monitor.metrics.core.special import stdtr
 from monitor.summary import NO_SAMPLE, Summary
 
@@ -63,11 +63,13 @@ def rule_change(days: Sequence[Summary]) -> RuleChange | None:
     Notes
     -----
     Predictions in up to 5 groups of neighbouring scores, about as many in each. In each group, and
-    at each day, the rates before and after are compared: ``t = (b - a) / sqrt(phi p (1 - p)
-    (1 / n_b + 1 / n_a))``, where phi is Pearson's chi-squared of the daily counts around both
-    rates, divided by its degrees of freedom and at least 1, because reviewers do not work alike on
-    all days (McCullagh and Nelder, Generalized Linear Models, 1989, section 4.5). The p-value of
-    Student's t is multiplied by the number of comparisons.
+    at each day, the rates before and after are compared: ``t = (b - a) / sqrt(phi sum s**2 p
+    (1 - p) (1 / n_b + 1 / n_a))``. Rates differ between segments and strata, and so does the
+    traffic from day to day, so a and b are means of their rates with the shares s that they have
+    after the day (direct standardisation). phi is Pearson's chi-squared of the daily counts
+    around these rates, divided by its degrees of freedom and at least 1, because reviewers do not
+    work alike on all days (McCullagh and Nelder, Generalized Linear Models, 1989, section 4.5).
+    The p-value of Student's t is multiplied by the number of comparisons.
 
     Examples
     --------
@@ -87,17 +89,14 @@ def rule_change(days: Sequence[Summary]) -> RuleChange | None:
     kept = [d for d in days if d.final and not d.classes and d.class_weights == NO_SAMPLE]
     if len(kept) < 2 * LEAST_DAYS:
         return None
-    labelled, late = (np.array(of) for of in zip(*map(_counts, kept), strict=True))
-    total = (labelled + late).sum(axis=0)
+    total = sum(all_ for day in kept for _, all_ in _counts(day).values())
     seen = np.flatnonzero(total)
     if not seen.size:
         return None
-    starts = starts_of_groups(total[seen], GROUPS)
-    with_, all_ = (
-        np.add.reduceat(of[:, seen], starts, axis=1) for of in (labelled, labelled + late)
-    )
+    starts = starts_of_groups(np.asarray(total)[seen], GROUPS)
+    with_, all_ = _by_group(kept, seen, starts)
     clearest = min(
-        ((*_clearest(with_[:, i], all_[:, i]), i) for i in range(starts.size)),
+        ((*_clearest(with_[..., i], all_[..., i]), i) for i in range(starts.size)),
         key=lambda change: change[0],
     )
     p, place, b, a, group = clearest
@@ -108,29 +107,51 @@ def rule_change(days: Sequence[Summary]) -> RuleChange | None:
     return RuleChange(kept[place].days[-1], ScoreGroup(low, high, b), ScoreGroup(low, high, a), p)
 
 
-def _counts(day: Summary) -> tuple[Ints, Ints]:
-    """Count the predictions of a day with an outcome, and those without, by coarse cell."""
-    parts = [by_coarse_cell(part) for part in day.segments.values()]
-    labelled, late = np.sum(parts, axis=0)
-    return labelled, late
+def _counts(day: Summary) -> dict[tuple[str, str], tuple[Ints, Ints]]:
+    """Count labelled and all predictions by coarse cell, of each segment and stratum."""
+    counts = dict[tuple[str, str], tuple[Ints, Ints]]()
+    for segment, whole in day.segments.items():
+        for stratum, part in whole.parts.items():
+            labelled, late = by_coarse_cell(part)
+            counts[segment, stratum] = labelled, labelled + late
+    return counts
+
+
+def _by_group(days: Sequence[Summary], seen: Ints, starts: Ints) -> tuple[Ints, Ints]:
+    """Count labelled and all predictions, of shape (parts, days, groups of cells)."""
+    parts = dict[tuple[str, str], Ints]()
+    for number, day in enumerate(days):
+        for name, counts in _counts(day).items():
+            none = np.zeros((2, len(days), starts.size), np.int64)
+            grouped = [np.add.reduceat(of[seen], starts) for of in counts]
+            parts.setdefault(name, none)[:, number] = grouped
+    with_, all_ = np.stack([*parts.values()], axis=1)
+    return with_, all_
 
 
 def _clearest(with_: Ints, all_: Ints) -> tuple[float, int, float, float]:
-    """Give the p-value of the clearest change of a rate, its place, and the rates around it."""
+    """Give the p-value of the clearest change of a rate, its place, and the rates around it.
+
+    Counts have the shape (parts, days).
+    """
     best = 1.0, LEAST_DAYS, 0.0, 0.0
-    places = range(LEAST_DAYS, with_.size - LEAST_DAYS + 1)
+    days = with_.shape[1]
+    places = range(LEAST_DAYS, days - LEAST_DAYS + 1)
     for place in places:
         sides = slice(None, place), slice(place, None)
-        sizes = [int(all_[side].sum()) for side in sides]
-        if min(sizes) < LEAST_IN_GROUP:
+        k, n = (np.array([of[:, side].sum(axis=1) for side in sides]) for of in (with_, all_))
+        on_both = n.min(axis=0) > 0
+        k, n = k[:, on_both], n[:, on_both]
+        if not n.size or n.sum(axis=1).min() < LEAST_IN_GROUP:
             continue
-        rates = [float(with_[side].sum()) / n for side, n in zip(sides, sizes, strict=True)]
-        phi = max(1.0, _pearson(with_, all_, place) / (with_.size - 2))
-        p = float(with_.sum()) / sum(sizes)
-        error = sqrt(phi * p * (1.0 - p) * (1.0 / sizes[0] + 1.0 / sizes[1]))
-        t = abs(rates[1] - rates[0]) / error if error else 0.0
-        found = min(1.0, 2.0 * float(stdtr(with_.size - 2, -t)) * len(places))
-        best = min(best, (found, place, rates[0], rates[1]))
+        share = n[1] / n[1].sum()
+        before, after = ((share * k[side] / n[side]).sum() for side in (0, 1))
+        p = k.sum(axis=0) / n.sum(axis=0)
+        phi = max(1.0, _pearson(with_[on_both], all_[on_both], place) / (days - 2))
+        error = sqrt(phi * float((share**2 * p * (1.0 - p) * (1.0 / n).sum(axis=0)).sum()))
+        t = abs(after - before) / error if error else 0.0
+        found = min(1.0, 2.0 * float(stdtr(days - 2, -t)) * len(places))
+        best = min(best, (found, place, float(before), float(after)))
     return best
 
 
@@ -138,9 +159,9 @@ def _pearson(with_: Ints, all_: Ints, place: int) -> float:
     """Sum the squared distances of daily counts from those of both sides, in their variances."""
     total = 0.0
     for side in (slice(None, place), slice(place, None)):
-        n: Floats = all_[side].astype(np.float64)
+        k, n = with_[:, side], all_[:, side].astype(np.float64)
         # Half a row more on each side, so that a rate of 0 or 1 has a variance.
-        rate = (with_[side].sum() + 0.5) / (n.sum() + 1.0)
-        variance = np.maximum(n, 1.0) * rate * (1.0 - rate)
-        total += float(((with_[side] - n * rate) ** 2 / variance).sum())
+        rate = ((k.sum(axis=1) + 0.5) / (n.sum(axis=1) + 1.0))[:, None]
+        variance = (np.maximum(n, 1.0 / len(n)) * rate * (1.0 - rate)).sum(axis=0)
+        total += float(((k - n * rate).sum(axis=0) ** 2 / variance).sum())
     return total

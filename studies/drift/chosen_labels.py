@@ -35,11 +35,16 @@ Rule = Callable[[Floats, Floats, Floats], Floats]
 
 
 class Case(NamedTuple):
-    """What chooses before and after the change, and the slope of the outcomes after it."""
+    """What chooses before and after the change, and the slope of the outcomes after it.
+
+    `explored` is the share of the predictions that are labelled at random instead; only those are
+    judged then, as a model with a filter or a segment of their own is.
+    """
 
     before: Rule
     after: Rule
     slope: float = 1.0
+    explored: float = 0.0
 
 
 def highest(x: Floats, _: Floats, __: Floats) -> Floats:
@@ -99,6 +104,18 @@ CASES = {
     "the outcome: complaints, then half as many again": Case(complaints, more_complaints),
     "the outcome and the score: found if high": Case(found_if_high, found_if_high),
     "the outcome and the score, then found better": Case(found_if_high, found_better),
+    "reviewers, then the score only; judged: 3 % at random": Case(
+        reviewers, without_looking, explored=0.03
+    ),
+    "the outcome and the score, then found better; judged: 3 % at random": Case(
+        found_if_high, found_better, explored=0.03
+    ),
+    "the slope becomes 0.8; judged: 3 % at random": Case(
+        found_if_high, found_if_high, 0.8, explored=0.03
+    ),
+    "the slope becomes 0.8; judged: 5 % at random": Case(
+        found_if_high, found_if_high, 0.8, explored=0.05
+    ),
 }
 
 
@@ -109,6 +126,8 @@ def day_of(number: int, case: Case, rng: np.random.Generator) -> Day:
     slope = case.slope if changed else 1.0
     y = rng.random(ROWS) < expit(-1.5 + slope * (x + 1.5) + HIDDEN * z)
     has = rng.random(ROWS) < (case.after if changed else case.before)(x, z, y)
+    if case.explored:
+        has = rng.random(ROWS) < case.explored
     cells = locate(expit(x[has]))[0] // CELLS_IN_ONE
     counts = np.bincount(cells, minlength=COARSE_COUNT)
     positives = np.bincount(cells[y[has]], minlength=COARSE_COUNT)

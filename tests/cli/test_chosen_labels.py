@@ -11,6 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from monitor.config import Engine, load_config
+from monitor.logs import open_databases, summarise_day
+from monitor.read.labels import labels_in_logs
+from monitor.read.results import results_of
 from monitor.store.store import Store
 from tests.conftest import run_command
 from tests.support.label_worlds import BY_SCORE, SILENT, draw
@@ -113,34 +117,79 @@ def test_the_setting_gives_the_numbers_of_all(folder: Path, model: str) -> None:
     assert whole.population.prevalence.low < truth < whole.population.prevalence.high
 
 
-def test_check_names_the_day_of_a_new_rule(tmp_path: Path) -> None:
-    """With the share of the same scores before and since, in stored days; silent before it."""
+SEGMENTS = {"segments": {"column": "country", "values": ["DE", "FR"]}}
+STRATA = {"strata": {"column": "country", "values": ["DE", "FR"]}}
+# Each form of `label_rate` with what else decides or divides, so that every pair is there.
+CROSSED: dict[str, dict[str, Any]] = {
+    "plain": {"label_rate": "by_score"},
+    "table-segments": {"label_rate": [{"low": 0, "high": 1, "rate": 0.5}], **SEGMENTS},
+    "table-strata": {"label_rate": {"file": "rates.csv"}, **STRATA},
+    "column-segments": {"label_rate": "rate", **SEGMENTS},
+    "column-strata": {"label_rate": "rate", **STRATA},
+    "score-both": {"label_rate": "by_score", **SEGMENTS, **STRATA},
+    "action-segments": {"action": "acted", **SEGMENTS},
+    "action-strata": {"action": "acted", "label_rate": "by_score", **STRATA},
+    "action-table": {"action": "acted", "label_rate": [{"low": 0, "high": 1, "rate": 0.5}]},
+    "action-column": {"action": "acted", "label_rate": "rate"},
+}
+
+
+@pytest.mark.parametrize("has_new_rule", [True, False])
+def test_check_names_the_day_of_a_new_rule(tmp_path: Path, *, has_new_rule: bool) -> None:
+    """Whatever says how labels are chosen, while the traffic moves from one country to another."""
     rng, change = np.random.default_rng(3), DAY + timedelta(6)
     days = [DAY + timedelta(i) for i in range(12)]
     for day in days:
-        scores, outcomes = draw(1_500, -0.5, rng)
-        strict = np.where((scores > 0.5) & (day >= change), 0.2, 0.8)
-        outcome = pa.array(outcomes.astype(int), mask=rng.random(scores.size) > strict)
-        rows = {"prediction_id": np.arange(scores.size), "score": scores, "outcome": outcome}
+        scores, outcomes = draw(2_000, -0.5, rng)
+        is_german = rng.random(scores.size) < (0.7 if day < change else 0.3)
+        is_new = has_new_rule & (day >= change)
+        share = np.where(is_german, 0.9, 0.5) * np.where((scores > 0.5) & is_new, 0.3, 1.0)
+        has = rng.random(scores.size) < share
+        rows = {
+            "prediction_id": np.arange(scores.size),
+            "score": scores,
+            "outcome": pa.array(outcomes.astype(int), mask=~has),
+            "country": np.where(is_german, "DE", "FR"),
+            "rate": share,
+            "acted": rng.random(scores.size) < 0.1,
+        }
         pq.write_table(pa.table(rows), tmp_path / f"loans-{day}.parquet")
-    model = {
-        "predictions": {"path": "loans-{day}.parquet"},
-        "outcomes": {"in_predictions": True},
-        "settled_after": 0,
-        "label_rate": "by_score",
+    (tmp_path / "rates.csv").write_text("low,high,rate\n0,1,0.5\n")
+    models = {
+        name: {
+            "predictions": {"path": "loans-{day}.parquet"},
+            "outcomes": {"in_predictions": True},
+            "settled_after": 0,
+            **settings,
+        }
+        for name, settings in CROSSED.items()
+        if has_new_rule or name in ("plain", "score-both", "column-strata")
     }
     config = tmp_path / "monitor.yaml"
-    config.write_text(yaml.safe_dump({"store": "store", "models": {"loans": model}}))
-    done = run_command("backfill", "--from", days[0], "--to", days[-1], "--config", config)
-    assert done.code == 0, done.err
+    config.write_text(yaml.safe_dump({"store": "store", "models": models}))
+    loaded, store = load_config(config), Store(str(tmp_path / "store"))
+    with open_databases(Engine(threads=1, memory_mb=300)) as engine:
+        for name in models:
+            for day in days:
+                read = {"as_of": day + timedelta(3), "engine": engine}
+                store.write_summary(summarise_day(name, loaded.model(name), day, **read))
 
-    told = run_command("check", "--day", days[-1], "--config", config)
-    facts = run_command("check", "--day", days[-1], "--config", config, "--json")
-    before = run_command("check", "--day", change, "--config", config)
+    plain = ("check", "--model", "plain", "--config", config, "--day")
+    told, before = run_command(*plain, days[-1]), run_command(*plain, change)
 
-    assert f"Other predictions get an outcome since {change}" in told.out
-    rule = json.loads(facts.out)["models"]["loans"]["label_rule"]
-    assert rule["day"] == f"{change}"
-    assert rule["before"]["rate"] == pytest.approx(0.8, abs=0.05)  # 1,800 rows: 5 errors are 0.05
-    assert rule["after"]["rate"] < 0.5  # 0.2 above a score of 0.5, which may lie within a group
+    assert told.code == 0, told.err
     assert "Other predictions get an outcome" not in before.out
+    for name in models:
+        results, model = results_of(loaded.store, name), loaded.model(name)
+        labels = labels_in_logs(results, model, store.read_summary(name, days[-1])[0])
+        by_country = "segments" in name or "strata" in name or "both" in name
+        if has_new_rule:
+            assert labels.rule, name
+            assert labels.rule.day == change, name
+            assert labels.rule.after.rate < 0.5 * labels.rule.before.rate, name
+        else:  # a mix of countries that is not told apart has other shares with an outcome
+            assert (labels.rule is None) == by_country, name
+        said = f"Other predictions get an outcome since {change}"
+        assert (said in " ".join(labels.sentences)) == (labels.rule is not None)
+        if name == "plain":
+            assert (said in told.out) == (labels.rule is not None)

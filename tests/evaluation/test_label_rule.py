@@ -9,7 +9,7 @@ import pytest
 
 from monitor.evaluation.label_rule import LEAST_DAYS, rule_change
 from monitor.metrics.core.grid import Floats
-from monitor.summary import Summary
+from monitor.summary import Segment, Summary, whole
 from tests.support.label_worlds import BY_SCORE, DAY, SILENT, Rule, day_of, draw, part_of
 
 DAYS = 24
@@ -61,6 +61,36 @@ def test_a_new_rule_is_found_on_its_day(change: int, wander: float) -> None:
     assert found.before.low > 0.3 - 0.05
     assert found.before.rate > 2.0 * found.after.rate
     assert (found.before.low, found.before.high) == (found.after.low, found.after.high)
+
+
+def mixed(parts: str, change: int, rates: dict[str, tuple[float, float]]) -> list[Summary]:
+    """Draw days of two parts with rates before and after a day, on which their traffic swaps."""
+    rng, days = np.random.default_rng(change), []
+    for i in range(DAYS):
+        drawn = dict[str, Segment]()
+        for name, sizes in (("few", (3_000, 1_000)), ("many", (1_000, 3_000))):
+            rate = rates[name][i >= change]
+            scores, outcomes = draw(sizes[i >= change], -1.0, rng)
+            drawn[name] = part_of(scores, outcomes, lambda s, _, r=rate: np.full(s.size, r), rng)
+        day = day_of(drawn)
+        if parts == "strata":
+            day = day_of(replace(whole(day), strata=drawn))
+        days.append(replace(day, days=(DAY + timedelta(i),)))
+    return days
+
+
+@pytest.mark.parametrize("parts", ["segments", "strata"])
+def test_traffic_that_moves_between_parts_is_no_new_rule(parts: str) -> None:
+    """The share of each part stays; a new rule of one part is found, and its day."""
+    stays = {"few": (0.2, 0.2), "many": (0.8, 0.8)}
+
+    assert rule_change(mixed(parts, 12, stays)) is None
+    found = rule_change(mixed(parts, 12, stays | {"many": (0.8, 0.5)}))
+    assert found
+    assert found.day == DAY + timedelta(12)
+    # A quarter of the traffic has a rate of 0.2; 800 rows of a group and 12 days give 0.005.
+    assert found.before.rate == pytest.approx(0.65, abs=0.02)
+    assert found.after.rate == pytest.approx(0.425, abs=0.02)
 
 
 def test_what_cannot_be_compared_is_left_out() -> None:
