@@ -47,19 +47,19 @@ def our_jobs(rows: np.ndarray, labels: np.ndarray) -> dict[str, Job]:
         uniform_bins,
     )
 
-    each, top = classwise_tallies(rows, labels), top_label_tally(rows, labels)
+    each, top = classwise_tallies(labels, rows), top_label_tally(labels, rows)
 
     def even(t):  # noqa: ANN001, ANN202
         return quantile_bins(t, BINS)
 
     return {
-        f"{EACH}|rows": lambda: classwise_calibration_error(rows, labels, BINS),
+        f"{EACH}|rows": lambda: classwise_calibration_error(labels, rows, BINS),
         f"{EACH}|tally": lambda: [ece(uniform_bins(t, BINS)) for t in each],
-        f"{EACH_SQUARED}|rows": lambda: classwise_calibration_error(rows, labels, even, order=2),
+        f"{EACH_SQUARED}|rows": lambda: classwise_calibration_error(labels, rows, even, order=2),
         f"{EACH_SQUARED}|tally": lambda: [mean_squared_gap(even(t)) for t in each],
-        f"{TOP}|rows": lambda: top_label_calibration_error(rows, labels, BINS),
+        f"{TOP}|rows": lambda: top_label_calibration_error(labels, rows, BINS),
         f"{TOP}|tally": lambda: ece(uniform_bins(top, BINS)),
-        f"{TOP_EVEN}|rows": lambda: top_label_calibration_error(rows, labels, even),
+        f"{TOP_EVEN}|rows": lambda: top_label_calibration_error(labels, rows, even),
         f"{TOP_EVEN}|tally": lambda: ece(even(top)),
     }
 

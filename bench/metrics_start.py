@@ -21,14 +21,14 @@ FIRST_TCE = """
 from monitor.metrics import pava_bc, tally, tce
 """
 FIRST_TCE_RUN = """
-t = tally([i / 1000 for i in range(1000)], [i % 2 for i in range(1000)])
+t = tally([i % 2 for i in range(1000)], [i / 1000 for i in range(1000)])
 tce(t, pava_bc(t, min_size=50, max_size=200))
 """
 FIRST_ECE = """
 from monitor.metrics import ece, uniform_bins
 """
 FIRST_ECE_RUN = """
-ece(uniform_bins(([i / 1000 for i in range(1000)], [i % 2 for i in range(1000)]), 15))
+ece(uniform_bins(([i % 2 for i in range(1000)], [i / 1000 for i in range(1000)]), 15))
 """
 COMMAND = "import sys; from monitor.cli import main; sys.argv[0] = 'calibration-monitor'; main()"
 CONFIG = """\

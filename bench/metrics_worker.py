@@ -131,7 +131,7 @@ def serve_rows(folder: Path, *, whole_loop: bool) -> None:
     from monitor.metrics import paper_sizes, pava_bc, tally
 
     s, y = load(folder)
-    t = tally(s, y)
+    t = tally(y, s)
     smallest, largest = paper_sizes(t.total)
     whole = whole_loop and s.size == LOOP_SIZE
     share = 1.0 if whole else min(1.0, LOOP_SAMPLE / s.size)
@@ -141,15 +141,15 @@ def serve_rows(folder: Path, *, whole_loop: bool) -> None:
         CONTROL: control,
         "np.sort": lambda: np.sort(s),
         "argsort": lambda: np.argsort(s, kind="stable"),
-        "tally": lambda: tally(s, y),
+        "tally": lambda: tally(y, s),
         "loop": lambda: test_one_by_one(tests),
     }
     without_tally = our_measures_of_rows()
     for measure in without_tally.values():
-        measure((s[:100], y[:100]))  # compiles before timing
+        measure((y[:100], s[:100]))  # compiles before timing
     for name, measure in our_measures().items():
         of_rows = without_tally.get(name, lambda rows, measure=measure: measure(tally(*rows)))
-        jobs[f"{name}|rows"] = lambda of_rows=of_rows: of_rows((s, y))
+        jobs[f"{name}|rows"] = lambda of_rows=of_rows: of_rows((y, s))
         jobs[f"{name}|tally"] = lambda measure=measure: measure(t)
         jobs[f"{name}|tally"]()
     many = classes.our_jobs(*classes.load_classes(folder))

@@ -51,7 +51,7 @@ def one_day(segments: int) -> list[Evaluation]:
     parts = {}
     for number in range(segments):
         scores = rng.uniform(0.01, 0.6, 400)
-        parts[f"segment-{number}"] = Segment(tally(scores, rng.random(400) < scores), 420)
+        parts[f"segment-{number}"] = Segment(tally(rng.random(400) < scores, scores), 420)
     known = datetime(2026, 4, 2, tzinfo=UTC)
     day = Summary("m", (LAST,), parts, {"outcome_orphan": 3}, final=True, known_at=known)
     settings = Settings(alpha=0.05, null_replicates=100, tce_size=300)

@@ -72,7 +72,7 @@ def one_day(
     for segment in config.model(name).segment_names:
         logits = rng.normal(centre, 1.0, size.predictions)
         hits = rng.random(size.predictions) < expit(logits + rng.normal(0.0, 0.1))
-        parts[segment] = Segment(tally_on_grid(expit(logits), hits), size.predictions)
+        parts[segment] = Segment(tally_on_grid(hits, expit(logits)), size.predictions)
     known = datetime.combine(day + timedelta(days=2), datetime.min.time(), UTC)
     return Summary(name, (day,), parts, {}, final=True, known_at=known)
 

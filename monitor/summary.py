@@ -298,7 +298,7 @@ def all_scores(part: Segment) -> tuple[Floats, Ints]:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally_on_grid
-    >>> all_scores(Segment(tally_on_grid([0.5], [1]), 2, awaited(np.array([9000]), np.array([1]))))
+    >>> all_scores(Segment(tally_on_grid([1], [0.5]), 2, awaited(np.array([9000]), np.array([1]))))
     (array([0.5       , 0.82907724]), array([1, 1]))
     """
     if part.tally.cells is None:

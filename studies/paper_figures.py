@@ -81,8 +81,8 @@ def models() -> dict[str, Tally]:
     }
     return {
         name: tally(
-            model.fit(features[trained], late[trained]).predict_proba(features[tested])[:, 1],
             late[tested],
+            model.fit(features[trained], late[trained]).predict_proba(features[tested])[:, 1],
         )
         for name, model in kinds.items()
     }

@@ -114,7 +114,7 @@ def draw(
     x = 2.0 * stream.standard_normal(train_size) + (trained - 0.5)
     slope, intercept = fit(x, trained)
     x = 2.0 * stream.standard_normal(test_size) + (outcomes - 0.5)
-    return tally(expit(slope * x + intercept), outcomes)
+    return tally(outcomes, expit(slope * x + intercept))
 
 
 def cut(sample: Tally, setting: Setting, kind: str, *, truncated: bool = False) -> Bins:

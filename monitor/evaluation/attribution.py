@@ -137,7 +137,7 @@ def causes_of(t: Tally, held: BucketCounts = NO_BUCKETS) -> Causes | None:
     --------
     >>> from monitor.metrics.core.tally import tally
     >>> outcomes = [1] * 40 + [0] * 60 + [1] * 65 + [0] * 35
-    >>> causes = causes_of(tally([0.2] * 100 + [0.4] * 100, outcomes))
+    >>> causes = causes_of(tally(outcomes, [0.2] * 100 + [0.4] * 100))
     >>> round(causes.log_loss.prior_shift, 3), round(causes.log_loss_errors.prior_shift, 3)
     (0.113, 0.035)
     """
@@ -169,7 +169,7 @@ def intercept_correction(t: Tally, held: BucketCounts = NO_BUCKETS) -> Intercept
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> shift = intercept_correction(tally([0.5] * 400, [1] * 300 + [0] * 100))
+    >>> shift = intercept_correction(tally([1] * 300 + [0] * 100, [0.5] * 400))
     >>> round(shift.delta.value, 4), round(shift.squared_error.value, 4)  # log 3; 1/16, nearly
     (1.0986, 0.062)
     """

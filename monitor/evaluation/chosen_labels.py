@@ -85,7 +85,7 @@ def chosen_labels(day: Summary) -> ChosenLabels | None:
     >>> from datetime import UTC, datetime
     >>> from monitor.metrics.core.tally import tally_on_grid
     >>> from monitor.summary import awaited
-    >>> tally = tally_on_grid([0.2] * 30 + [0.9] * 300, [0, 1] * 165)
+    >>> tally = tally_on_grid([0, 1] * 165, [0.2] * 30 + [0.9] * 300)
     >>> part = Segment(tally, 730, awaited(np.array([7482, 9316]), np.array([300, 100])))
     >>> known = datetime(2026, 3, 9, tzinfo=UTC)
     >>> chosen = chosen_labels(Summary("m", (date(2026, 3, 7),), {"all": part}, {}, True, known))
@@ -133,7 +133,7 @@ def by_coarse_cell(part: Segment) -> tuple[Ints, Ints]:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally_on_grid
-    >>> known, late = by_coarse_cell(Segment(tally_on_grid([0.5], [1]), 1))
+    >>> known, late = by_coarse_cell(Segment(tally_on_grid([1], [0.5]), 1))
     >>> int(known[512]), int(late.sum())
     (1, 0)
     """

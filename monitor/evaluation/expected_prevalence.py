@@ -108,7 +108,7 @@ def expect_prevalence(
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> reference = tally([0.2] * 500 + [0.8] * 500, [0] * 400 + [1] * 100 + [1] * 400 + [0] * 100)
+    >>> reference = tally([0] * 400 + [1] * 100 + [1] * 400 + [0] * 100, [0.2] * 500 + [0.8] * 500)
     >>> expected = expect_prevalence(reference, np.array([0.2, 0.8]), np.array([740, 260]))
     >>> round(expected.prevalence, 6), round(expected.unshifted, 6)  # 0.1 * 0.8 + 0.9 * 0.2 is 0.26
     (0.1, 0.356)

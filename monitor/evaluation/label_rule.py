@@ -80,7 +80,7 @@ def rule_change(days: Sequence[Summary]) -> RuleChange | None:
     >>> def day(i):
     ...     labelled = 780 if i < 9 else 410
     ...     late = awaited(np.array([9316]), np.array([1000 - labelled]))
-    ...     part = Segment(tally_on_grid([0.9] * labelled, [1] * labelled), 1000, late)
+    ...     part = Segment(tally_on_grid([1] * labelled, [0.9] * labelled), 1000, late)
     ...     return Summary("m", (first + timedelta(i),), {"all": part}, {}, True, known)
     >>> change = rule_change([day(i) for i in range(20)])
     >>> f"{change.day} {change.before.rate:.2f} {change.after.rate:.2f}"

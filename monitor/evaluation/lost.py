@@ -119,7 +119,7 @@ def lost_of(worth: Worth, t: Tally, held: BucketCounts) -> Lost | None:
     >>> from monitor.metrics.core.tally import tally
     >>> outcomes = [1] * 40 + [0] * 60 + [1] * 65 + [0] * 35
     >>> worth = Worth("EUR", decision=Decision(0.3, 7.0, 3.0))
-    >>> lost = lost_of(worth, tally([0.2] * 100 + [0.4] * 100, outcomes), NO_BUCKETS)
+    >>> lost = lost_of(worth, tally(outcomes, [0.2] * 100 + [0.4] * 100), NO_BUCKETS)
     >>> f"{lost.all:.2f}"  # the first hundred, not acted on: 0.4 times 7 less 0.6 times 3, halved
     '0.50 (95 % 0.01 to 0.99)'
     """

@@ -158,7 +158,7 @@ def population_of(
     --------
     >>> from monitor.metrics.core.tally import tally_on_grid
     >>> from monitor.summary import awaited
-    >>> reviewed = tally_on_grid([0.2] * 10 + [0.8] * 10, [0] * 8 + [1] * 10 + [0] * 2)
+    >>> reviewed = tally_on_grid([0] * 8 + [1] * 10 + [0] * 2, [0.2] * 10 + [0.8] * 10)
     >>> part = Segment(reviewed, 110, awaited(locate(np.array([0.2]))[0], np.array([90])))
     >>> round(population_of(part, 0.05).prevalence.value, 3)  # 20 % of 100 and 80 % of 10
     0.255

@@ -3,7 +3,7 @@
 Every public measure, its interval and the types that they give are imported from here:
 
 >>> from monitor.metrics import ece, tally, uniform_bins
->>> ece(uniform_bins(tally([0.25, 0.25, 0.75, 0.75], [0, 0, 1, 1]), 2))
+>>> ece(uniform_bins(tally([0, 0, 1, 1], [0.25, 0.25, 0.75, 0.75]), 2))
 0.25
 
 Each is loaded when it is first used, so importing this package loads neither numpy, SciPy nor

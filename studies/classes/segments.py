@@ -76,7 +76,7 @@ def day_of_segments(rows: dict[str, Rows]) -> Day:
     counts = count_classes(names, [(vectors, labels)], np.zeros(classes), watched=[], pairs=[])
     parts = count_parts([(vectors, labels, places)], classes, len(rows))
     tops = {
-        name: tally_on_grid(of.vectors.max(axis=1), of.vectors.argmax(axis=1) == of.labels)
+        name: tally_on_grid(of.vectors.argmax(axis=1) == of.labels, of.vectors.max(axis=1))
         for name, of in rows.items()
     }
     summary = Summary(

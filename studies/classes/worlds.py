@@ -191,7 +191,7 @@ def day_of_pairs(rows: Rows) -> Day:
     _, pairs, third = choose_classes([batch], classes)
     counts = count_classes(names, [batch], np.zeros(classes), watched=[], pairs=pairs, third=third)
     right = rows.vectors.argmax(axis=1) == rows.labels
-    top = tally_on_grid(rows.vectors.max(axis=1), right)
+    top = tally_on_grid(right, rows.vectors.max(axis=1))
     summary = Summary(
         model="study",
         days=(rows.day,),

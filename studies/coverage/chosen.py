@@ -69,7 +69,7 @@ def play(rule: str, centre: float, slope: float, number: int, repetitions: int) 
     for _ in range(repetitions):
         scores, right = draw(ROWS, centre, slope, rng)
         has = rng.random(ROWS) < RULES[rule](scores)
-        t = tally_on_grid(scores[has], rng.random(has.sum()) < right[has])
+        t = tally_on_grid(rng.random(has.sum()) < right[has], scores[has])
         cells = locate(scores[~has])[0]
         part = Segment(t, ROWS, awaited(cells, np.ones(cells.size, np.int64)))
         found = population_of(part, ALPHA)
@@ -95,7 +95,7 @@ def review(number: int, rule: str, centre: float, slope: float, repetitions: int
         w = 1.0 / rate[has]
         units = (np.rint(UNIT * w).astype(int), np.rint(SQUARE * w * w).astype(int))
         part = Segment(
-            tally_on_grid(scores[has], outcomes[has]),
+            tally_on_grid(outcomes[has], scores[has]),
             ROWS,
             awaited(late, np.ones(late.size, np.int64)),
             rated=rated(cells, *units, outcomes[has]),

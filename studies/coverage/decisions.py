@@ -59,7 +59,7 @@ def row(world: World, decision: Decision, scores: tuple[float, float, int], days
     lost = []
     for _ in range(days):
         z = rng.normal(mean, deviation, size)
-        t = tally_on_grid(expit(z), rng.random(size) < expit(world.log_odds(z, mean)))
+        t = tally_on_grid(rng.random(size) < expit(world.log_odds(z, mean)), expit(z))
         of_day = lost_of(Worth("", decision=decision), t, NO_BUCKETS)
         if of_day:
             lost.append(of_day.all)

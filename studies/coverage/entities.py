@@ -105,7 +105,7 @@ def draw(world: World, rng: np.random.Generator) -> Iterator[tuple[Floats, Float
 
 def summary(number: int, buckets: Floats, scores: Floats, outcomes: Floats) -> Summary:
     """Count a day as the logs of a model with entities are counted."""
-    t = tally_on_grid(scores, outcomes)
+    t = tally_on_grid(outcomes, scores)
     one, hits = np.ones(scores.size, np.int64), outcomes.astype(np.int64)
     held = add_up_buckets(buckets, bins_of(locate(scores)[0]), one, hits)
     day = (FIRST + timedelta(number),)
@@ -118,7 +118,7 @@ def truths(world: World) -> dict[str, float]:
     """Compute what the intervals should hold; that of TCE@N* is not known beforehand."""
     many = replace(world, entities=MANY, rows=1, days=1, shared=0.0)
     ((_, scores, outcomes),) = draw(many, np.random.default_rng(7))
-    t = tally_on_grid(scores, outcomes)
+    t = tally_on_grid(outcomes, scores)
     right = expit(world.centre + world.slope * (logit(scores) - world.centre))
     delta = fit_intercept(t).delta if world.slope != 1.0 else 0.0
     moved = scores if world.slope == 1.0 else expit(logit(scores) + delta)

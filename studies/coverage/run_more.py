@@ -115,11 +115,12 @@ def draw_classes(size: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
 def three_classes(size: int) -> tuple[Truths, Callable[[np.random.Generator, bool], Found]]:
     """Give the true mean RBS of three classes, and what finds a sample's interval."""
     name = "class-wise RBS, mean of the classes' ends"
-    truth = classwise(rbs, *draw_classes(1_000_000, np.random.default_rng(7))).value
+    truth = classwise(rbs, *draw_classes(1_000_000, np.random.default_rng(7))[::-1]).value
 
     def find(rng: np.random.Generator, slow: bool) -> Found:  # noqa: FBT001, ARG001
         each = [
-            rbs_interval(t, level=1 - 0.05 / 3) for t in classwise_tallies(*draw_classes(size, rng))
+            rbs_interval(t, level=1 - 0.05 / 3)
+            for t in classwise_tallies(*draw_classes(size, rng)[::-1])
         ]
         return {name: Estimate(*np.mean([(e.value, e.low, e.high) for e in each], axis=0))}
 

@@ -87,7 +87,7 @@ def by_day(flights: Flights, groups: np.ndarray) -> Days:
     for rows in np.split(np.arange(flights.day.size), edges[1:]):
         for group in np.unique(groups[rows]):
             chosen = rows[groups[rows] == group]
-            tally = tally_on_grid(expit(flights.logit[chosen]), flights.late[chosen].astype(int))
+            tally = tally_on_grid(flights.late[chosen].astype(int), expit(flights.logit[chosen]))
             days.setdefault(flights.day[rows[0]].item(), {})[str(group)] = coarsen(tally)
     return days
 

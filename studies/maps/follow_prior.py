@@ -99,7 +99,7 @@ def flights_days(model: str, root: Path) -> list[Tally]:
     while day <= date(2013, 12, 31):
         table = pq.read_table(root / "predictions" / model / f"{day}.parquet").to_pydict()
         rows = [
-            (score, outcomes[key])
+            (outcomes[key], score)
             for key, score in zip(table["prediction_id"], table["score"], strict=True)
             if key in outcomes
         ]

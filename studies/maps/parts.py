@@ -87,7 +87,7 @@ def counted(rows: World) -> list[dict[int, Coarse]]:
         parts = {}
         for segment in np.unique(of_day.segments):
             one = of_day.segments == segment
-            parts[int(segment)] = coarsen(tally_on_grid(of_day.scores[one], of_day.outcomes[one]))
+            parts[int(segment)] = coarsen(tally_on_grid(of_day.outcomes[one], of_day.scores[one]))
         found.append(parts)
     return found
 

@@ -127,7 +127,7 @@ def follow(curve: Curve, prevalence: float, rows: int, seed: int, fit_others: Fi
     """Fit to the first days, and see what comes of it on the others."""
     rng = np.random.default_rng([seed, rows])
     scores, outcomes = draw(curve, prevalence, rows, rng)
-    tallies = [tally_on_grid(s, y) for s, y in zip(scores, outcomes, strict=True)]
+    tallies = [tally_on_grid(y, s) for s, y in zip(scores, outcomes, strict=True)]
     later = daily_counts(tallies[FITTED:])
     begun = process_time()
     choice = choose_map(daily_counts(tallies[:FITTED]))

@@ -87,7 +87,7 @@ def follow(rows: ClassRows) -> Stream:
     gains = {candidate.kind: gain(candidate.fitted) for candidate in choice.candidates}
     promised, chosen = choice.chosen.log_loss, choice.chosen.kind
     scaled = apply_class_map(
-        later.vectors, fit_class_map(fitted.vectors, fitted.labels, "temperature")
+        later.vectors, fit_class_map(fitted.labels, fitted.vectors, "temperature")
     )
     true = np.arange(later.labels.size), later.labels
     kind = chosen if choice.worth_it else "identity"

@@ -78,7 +78,7 @@ def _day(
         # The inputs move; given them, the outcome keeps its rate at this day's prior.
         x = x + inputs
         positive = rng.random(rows) < expit(x + logit(share) - logit(prevalence))
-    return tally_on_grid(expit(x / SLOPE), positive)
+    return tally_on_grid(positive, expit(x / SLOPE))
 
 
 def lag(days: Sequence[Tally], place: int, length: int, delay: int) -> Sequence[Tally]:

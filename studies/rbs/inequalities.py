@@ -78,17 +78,17 @@ def mean_embedding(t: Tally) -> float:
 def ks_to_the_letter(scores: Floats, labels: Ints) -> float:
     """Average KS of all scores of class k over the class k that is predicted."""
     predicted = np.bincount(scores.argmax(axis=1), minlength=scores.shape[1]) / labels.size
-    each = [cumulative_differences(t).ks for t in classwise_tallies(scores, labels)]
+    each = [cumulative_differences(t).ks for t in classwise_tallies(labels, scores)]
     return float((predicted * each).sum())
 
 
 def of_vectors(scores: Floats, labels: Ints) -> Sides:
     """Compare the errors of whole vectors, of classes and of top labels."""
     n = scores.shape[1]
-    root = sqrt(sum(brier(t) for t in classwise_tallies(scores, labels)))
+    root = sqrt(sum(brier(t) for t in classwise_tallies(labels, scores)))
     ce = {p: norm_error(scores, labels, p) for p in (1.0, 1.5, 2.0, 3.0)}
-    each = {p: classwise_calibration_error(scores, labels, by_score, order=p) for p in (1.0, 2.0)}
-    top = {p: top_label_calibration_error(scores, labels, by_score, order=p) for p in (1.0, 2.0)}
+    each = {p: classwise_calibration_error(labels, scores, by_score, order=p) for p in (1.0, 2.0)}
+    top = {p: top_label_calibration_error(labels, scores, by_score, order=p) for p in (1.0, 2.0)}
     return {
         "CE_2 ≤ √BS": (ce[2.0], root),
         "CE_1.5 ≤ n^(1/1.5 - 1/2) √BS": (ce[1.5], n ** (1 / 1.5 - 0.5) * root),
@@ -106,7 +106,7 @@ def of_vectors(scores: Floats, labels: Ints) -> Sides:
 
 def of_tallies(scores: Floats, labels: Ints) -> Sides:
     """Compare the errors of the top label, and those that a monitor of one class shows."""
-    top, first = top_label_tally(scores, labels), classwise_tallies(scores, labels)[0]
+    top, first = top_label_tally(labels, scores), classwise_tallies(labels, scores)[0]
     widest = power(top, 1.0)
     smallest, largest = monitor_sizes(first.total)
     bins = pava_bc(first, min_size=smallest, max_size=largest)

@@ -33,26 +33,26 @@ def brier_of_vectors(scores: Floats, labels: Ints) -> float:
 
 def debiased(scores: Floats, labels: Ints) -> float:
     """Take the debiased top-label L2 error of the paper."""
-    return debiased_root_mean_squared_gap(quantile_bins(top_label_tally(scores, labels), 15))
+    return debiased_root_mean_squared_gap(quantile_bins(top_label_tally(labels, scores), 15))
 
 
 def ece_of_confidence(scores: Floats, labels: Ints) -> float:
     """Take the usual ECE."""
-    return top_label_calibration_error(scores, labels, 15)
+    return top_label_calibration_error(labels, scores, 15)
 
 
 QUICK: dict[str, Estimator] = {
     "RBS": lambda s, y: sqrt(brier_of_vectors(s, y)),
-    "class-wise L2, 15 uniform bins": lambda s, y: classwise_calibration_error(s, y, 15, order=2),
-    "class-wise L2, 100 uniform bins": lambda s, y: classwise_calibration_error(s, y, 100, order=2),
+    "class-wise L2, 15 uniform bins": lambda s, y: classwise_calibration_error(y, s, 15, order=2),
+    "class-wise L2, 100 uniform bins": lambda s, y: classwise_calibration_error(y, s, 100, order=2),
     "top-label ECE, 15 uniform bins": ece_of_confidence,
-    "top-label L2, 100 uniform bins": lambda s, y: top_label_calibration_error(s, y, 100, order=2),
+    "top-label L2, 100 uniform bins": lambda s, y: top_label_calibration_error(y, s, 100, order=2),
     "top-label L2, 15 quantile bins, debiased": debiased,
-    "top-label KS": lambda s, y: cumulative_differences(top_label_tally(s, y)).ks,
+    "top-label KS": lambda s, y: cumulative_differences(top_label_tally(y, s)).ks,
 }
 SLOW: dict[str, Estimator] = {
     "top-label L2, kernel density": lambda s, y: (
-        kernel_density_error(top_label_tally(s, y), order=2).value
+        kernel_density_error(top_label_tally(y, s), order=2).value
     ),
 }
 DIRICHLET = ("CE_1, kernel density", "CE_2, kernel density")
@@ -61,9 +61,9 @@ NAMES = (*QUICK, *SLOW, *DIRICHLET)
 
 def dirichlet(scores: Floats, labels: Ints) -> list[float]:
     """Estimate CE_1 and CE_2 with one bandwidth."""
-    first = kernel_density_class_error(scores, labels)
+    first = kernel_density_class_error(labels, scores)
     width = first.bandwidth
     return [
         first.value,
-        kernel_density_class_error(scores, labels, order=2, bandwidth=width).value,
+        kernel_density_class_error(labels, scores, order=2, bandwidth=width).value,
     ]

@@ -61,7 +61,7 @@ def draw_labels(truths: Floats, rng: np.random.Generator) -> Ints:
 
 def fit_all(scores: Floats, labels: Ints) -> dict[str, ClassMap]:
     """Fit a map of every kind."""
-    return {kind: fit_class_map(scores, labels, kind) for kind in KINDS}
+    return {kind: fit_class_map(labels, scores, kind) for kind in KINDS}
 
 
 def map_all(scores: Floats, maps: dict[str, ClassMap]) -> dict[str, Floats]:

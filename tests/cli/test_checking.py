@@ -261,7 +261,7 @@ def test_a_reference_that_is_too_short_is_said(tmp_path: Path, days: int, *, awa
     first, second = DAY - timedelta(days=50), DAY - timedelta(days=20)
     spans = [{"first": day, "last": day + timedelta(days=13)} for day in (first, second)]
     store, part = Store(f"{tmp_path}/store"), rows()
-    whole = Segment(tally_on_grid(part["score"], part["outcome"]), ROWS)
+    whole = Segment(tally_on_grid(part["outcome"], part["score"]), ROWS)
     of_each = [first + timedelta(days=i) for i in range(14)]
     for day in of_each + [second + timedelta(days=i) for i in range(days)]:
         known_at = datetime.combine(DAY, time(), UTC)

@@ -116,8 +116,8 @@ def test_the_gauge_has_what_was_lost(folder: Path) -> None:
 
     day = pq.read_table(folder / f"{DAY}.parquet").to_pydict()
     z, y = np.log(day["score"]) - np.log1p(-np.array(day["score"])), np.array(day["outcome"])
-    recalibrated = net_benefit(tally_on_grid(expit(z + 0.8), y), 0.2, benefit=4, cost=1).value
-    as_decided = net_benefit(tally_on_grid(expit(z), y), 0.2, benefit=4, cost=1).value
+    recalibrated = net_benefit(tally_on_grid(y, expit(z + 0.8)), 0.2, benefit=4, cost=1).value
+    as_decided = net_benefit(tally_on_grid(y, expit(z)), 0.2, benefit=4, cost=1).value
     low, high = of("decides", "all", "_low"), of("decides", "all", "_high")
     assert 0.0 < low < recalibrated - as_decided < high
     assert low < of("decides", "prior_shift") < high

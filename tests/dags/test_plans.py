@@ -24,7 +24,7 @@ from tests.support.paths import ROOT
 
 SITUATIONS = 80
 ZONES = "UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Pacific/Auckland"
-SEGMENT = Segment(tally_on_grid(np.array([0.2, 0.4, 0.6]), np.array([False, True, True])), 3)
+SEGMENT = Segment(tally_on_grid(np.array([False, True, True]), np.array([0.2, 0.4, 0.6])), 3)
 ONE = timedelta(days=1)
 
 

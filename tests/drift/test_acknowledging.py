@@ -37,7 +37,7 @@ def days() -> list[Day]:
         for segment, centre in (("DE", -1.0), ("FR", 0.0)):
             x = rng.normal(centre, 1.2, ROWS)
             outcomes = rng.random(ROWS) < expit(slope(place) * x + rng.normal(0.0, 0.5))
-            parts[segment, "all"] = coarsen(tally_on_grid(expit(x), outcomes))
+            parts[segment, "all"] = coarsen(tally_on_grid(outcomes, expit(x)))
         known_at = datetime.combine(day + timedelta(days=3), datetime.min.time(), UTC)
         found.append(Day(day, True, known_at, 1.0, parts))
     return found

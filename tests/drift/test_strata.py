@@ -92,7 +92,7 @@ def test_logs_are_tallied_by_segment_and_stratum(tmp_path: Path) -> None:
     for place, (part_of_day, (scores, outcomes)) in enumerate(rows(DAY).items()):
         for country, chosen in (("DE", odd), ("FR", ~odd)):
             leaf = read.segments[country].strata[part_of_day]
-            assert same(leaf.tally, tally_on_grid(scores[chosen], outcomes[chosen]))
+            assert same(leaf.tally, tally_on_grid(outcomes[chosen], scores[chosen]))
             assert leaf.predicted == 2_000, place
     assert read.segments["other"].strata["morning"].predicted == 0
     assert sum(read.segments[name].strata["other"].predicted for name in ("DE", "FR")) == 3
@@ -109,7 +109,9 @@ def test_a_missing_column_of_strata_is_named(tmp_path: Path) -> None:
 
 def summary(day: date) -> Summary:
     """Make the summary of a day of one segment with two strata."""
-    strata = {name: Segment(tally_on_grid(*drawn), 4_000) for name, drawn in rows(day).items()}
+    strata = {
+        name: Segment(tally_on_grid(*drawn[::-1]), 4_000) for name, drawn in rows(day).items()
+    }
     moment = np.datetime64(day, "s").item()
     return Summary("ctr", (day,), {WHOLE: stratified(strata)}, {}, final=True, known_at=moment)
 

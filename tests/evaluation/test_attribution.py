@@ -280,7 +280,7 @@ def test_optimism_where_the_map_is_right(terms: int) -> None:
 
 def test_rest_is_the_debiased_gap_and_what_the_fit_took() -> None:
     """Over the same bins: the debiased gap of f3, plus nearly the optimism of its Brier score."""
-    t = tally_on_grid(*_rows(40_000))
+    t = tally_on_grid(*_rows(40_000)[::-1])
     maps = fitted(t)
     rest, last = remaining_error(maps), fitted_score(t, maps.logits[3], maps.design, "brier")
     found = attributed(t)
@@ -328,7 +328,7 @@ def test_few_outcomes_leave_causes_out() -> None:
         outcomes = np.zeros(2_000)
         # Spread so that outcomes rise with the scores and no curve is needed.
         outcomes[(2_000 * np.sqrt((np.arange(positives) + 0.5) / positives)).astype(int)] = 1
-        maps = fit_nested_maps(tally(scores, outcomes))
+        maps = fit_nested_maps(tally(outcomes, scores))
         fit[positives] = maps.terms if maps else None
 
     assert fit == {
@@ -364,7 +364,7 @@ def test_what_cannot_be_fitted_explains_nothing(scores: list[float], positives: 
 def test_scores_of_0_and_1_do_not_count() -> None:
     """Rows that no map can move leave everything as it was."""
     t = sample("slope", -1.0, 3_000, np.random.default_rng(25))
-    ends = tally([0.0, 0.0, 1.0, 1.0], [0, 1, 0, 1])
+    ends = tally([0, 1, 0, 1], [0.0, 0.0, 1.0, 1.0])
 
     assert causes_of(merge([t, ends])) == causes_of(t)
 
@@ -381,8 +381,8 @@ def test_rows_of_an_entity_count_once(name: str) -> None:
         held = add_up_buckets(
             *(np.repeat(buckets, 8), bins_of(np.repeat(cells, 8)), np.ones_like(hits), hits)
         )
-        eightfold = tally_on_grid(np.repeat(scores[drawn], 8), hits)
-        once.append(in_numbers(causes_of(tally_on_grid(scores[drawn], outcomes))))
+        eightfold = tally_on_grid(hits, np.repeat(scores[drawn], 8))
+        once.append(in_numbers(causes_of(tally_on_grid(outcomes, scores[drawn]))))
         again.append(in_numbers(causes_of(eightfold, held)))
         without.append(in_numbers(causes_of(eightfold)))
 
@@ -414,7 +414,7 @@ def test_nothing_is_left_where_rows_of_an_entity_spread_over_bins() -> None:
         hits = (np.repeat(fates, 12) < scores).astype(np.int64)
         cells = bins_of(locate(scores)[0])
         held = add_up_buckets(np.repeat(of, 12), cells, np.ones_like(hits), hits)
-        found.append(in_numbers(causes_of(tally_on_grid(scores, hits), held))[:, 3])
+        found.append(in_numbers(causes_of(tally_on_grid(hits, scores), held))[:, 3])
 
     rest, errors = np.array(found).T
     assert abs(rest.mean()) < 4.0 * rest.std() / 10.0
@@ -429,7 +429,7 @@ def test_days_with_the_same_entities_count_once() -> None:
     hits = (rng.random(4_000) < truths[drawn]).astype(np.int64)
     buckets, cells = rng.integers(BUCKETS, size=4_000), locate(scores[drawn])[0]
     held = add_up_buckets(buckets, bins_of(cells), np.ones_like(hits), hits)
-    day = tally_on_grid(scores[drawn], hits), held
+    day = tally_on_grid(hits, scores[drawn]), held
     week = merge([day[0]] * 7), merge_buckets([held] * 7)
 
     alone = in_numbers(causes_of(day[0]))[1]

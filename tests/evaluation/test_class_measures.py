@@ -37,7 +37,7 @@ def day(number: int, *, slope: float = 1.0) -> tuple[Summary, np.ndarray, np.nda
         model="pets",
         days=(when,),
         segments={
-            "all": Segment(tally_on_grid(vectors.max(axis=1), vectors.argmax(1) == labels), ROWS)
+            "all": Segment(tally_on_grid(vectors.argmax(1) == labels, vectors.max(axis=1)), ROWS)
         },
         rejected={},
         final=True,
@@ -145,7 +145,7 @@ def test_of_many_classes_the_most_frequent_are_measured() -> None:
         batch = [(vectors, labels)]
         watched, pairs, _ = choose_classes(batch, classes)
         when = FIRST + timedelta(days=number)
-        top = tally_on_grid(vectors.max(axis=1), vectors.argmax(1) == labels)
+        top = tally_on_grid(vectors.argmax(1) == labels, vectors.max(axis=1))
         names = [f"item {k}" for k in range(classes)]
         counts = count_classes(names, batch, np.zeros(classes), watched=watched, pairs=pairs)
         days.append(

@@ -41,7 +41,7 @@ def drawn(rows: int, *, seed: int, delta: float = 0.0, slope: float = 1.0) -> Ta
     """Draw a model whose true log-odds are `slope` times its own, plus `delta`."""
     rng = np.random.default_rng(seed)
     logits = rng.normal(-1, 1, rows)
-    return tally_on_grid(expit(logits), rng.random(rows) < expit(slope * logits + delta))
+    return tally_on_grid(rng.random(rows) < expit(slope * logits + delta), expit(logits))
 
 
 def summary(day: date = DAY, *, final: bool = True, **tallies: Tally) -> Summary:
@@ -146,16 +146,16 @@ def test_the_offered_intercept_is_one_for_the_whole_window() -> None:
     assert e.correction.delta.value == pytest.approx(e.shift.value, rel=1e-9)
     share, removed = e.causes.log_loss.prior_shift, e.correction.log_loss
     assert share > removed.value + 5 * removed.standard_error > 0
-    one_class = by_segment(summary(all=tally_on_grid([0.1] * 50, [0] * 50)))["all"]
+    one_class = by_segment(summary(all=tally_on_grid([0] * 50, [0.1] * 50)))["all"]
     assert one_class.correction is None
 
 
 def test_one_class_has_raw_measures_only() -> None:
     """Without a positive there is no finite intercept, hence no shift, prior or null."""
-    e = by_segment(summary(all=tally_on_grid([0.1, 0.2, 0.3], [0, 0, 0])))["all"]
+    e = by_segment(summary(all=tally_on_grid([0, 0, 0], [0.1, 0.2, 0.3])))["all"]
 
     assert (e.shift, e.prior, e.null) == (None, None, None)
-    assert points(e.raw) == errors(tally_on_grid([0.1, 0.2, 0.3], [0, 0, 0]))
+    assert points(e.raw) == errors(tally_on_grid([0, 0, 0], [0.1, 0.2, 0.3]))
     assert e.prevalence == 0.0
 
 
@@ -164,7 +164,7 @@ def test_one_class_has_raw_measures_only() -> None:
 def test_chance_is_resampled_where_it_informs(rarer: int, *, informs: bool, flipped: bool) -> None:
     """Of a hundred of the rarer outcome on, whichever it is; all else is there with fewer too."""
     outcomes = (np.arange(4_000) < rarer) != flipped
-    e = by_segment(summary(all=tally_on_grid(np.linspace(0.01, 0.99, 4_000), outcomes)))["all"]
+    e = by_segment(summary(all=tally_on_grid(outcomes, np.linspace(0.01, 0.99, 4_000))))["all"]
 
     assert (e.null is not None) == informs
     assert None not in (e.raw, e.prior, e.shift)
@@ -289,7 +289,7 @@ def test_intervals_count_entities_over_days_and_segments() -> None:
     outcomes = rng.random(entities) < expit(logits)
     of = {"DE": np.arange(entities) % 2 == 0, "FR": np.arange(entities) % 2 == 1}
     for i in range(4):
-        tallies = {name: tally_on_grid(expit(logits[r]), outcomes[r]) for name, r in of.items()}
+        tallies = {name: tally_on_grid(outcomes[r], expit(logits[r])) for name, r in of.items()}
         held = {
             (name, "all"): add_up_buckets(
                 np.arange(entities)[r] // 2 % BUCKETS,

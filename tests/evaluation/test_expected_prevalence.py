@@ -204,7 +204,7 @@ def repeated_entities(
     each = np.full(entities, rows)
     buckets, bins = rng.integers(BUCKETS, size=entities), bins_of(locate(mine)[0])
     held = add_up_buckets(buckets, bins, each, each * outcomes)
-    return tally(np.repeat(mine, rows), np.repeat(outcomes, rows)), held
+    return tally(np.repeat(outcomes, rows), np.repeat(mine, rows)), held
 
 
 def test_interval_holds_the_truth_where_rows_hang_together() -> None:
@@ -236,12 +236,12 @@ def test_none_without_scores_or_outcomes() -> None:
 
     assert expect_prevalence(t, nothing, nothing.astype(np.int64)) is None
     assert expect_prevalence(t, np.array([0.0, 1.0]), np.array([3, 4])) is None
-    assert expect_prevalence(tally([0.2] * 99, [0] * 99), t.scores, t.counts) is None
+    assert expect_prevalence(tally([0] * 99, [0.2] * 99), t.scores, t.counts) is None
 
 
 def test_scores_that_tell_nothing() -> None:
     """A reference with one score: any prevalence fits, so none is given; the other is its rate."""
-    found = expected(tally([0.2] * 100, [0] * 70 + [1] * 30), np.array([0.2]), np.array([50]))
+    found = expected(tally([0] * 70 + [1] * 30, [0.2] * 100), np.array([0.2]), np.array([50]))
 
     assert math.isnan(found.prevalence)
     assert math.isnan(found.fit_log10_p)

@@ -30,7 +30,7 @@ def world(seed: int, n: int = 6000) -> tuple[Tally, Decision]:
     z = rng.normal(rng.uniform(-2, 0), rng.uniform(0.7, 1.5), n)
     y = rng.random(n) < expit(rng.uniform(-0.5, 0.5) + rng.uniform(0.6, 1.2) * z)
     decision = Decision(rng.uniform(0.1, 0.5), rng.uniform(1, 5), rng.uniform(0.5, 3))
-    return tally_on_grid(expit(z), y), decision
+    return tally_on_grid(y, expit(z)), decision
 
 
 def lost_by(t: Tally, decision: Decision) -> dict[str, Estimate]:
@@ -70,7 +70,7 @@ def test_is_nothing_where_no_score_passes_the_threshold() -> None:
     """No decision changes, so nothing was lost, whatever the error."""
     rng = np.random.default_rng(1)
     z = rng.normal(-3.0, 0.3, 4000)
-    t = tally_on_grid(expit(z), rng.random(4000) < expit(z + 0.4))
+    t = tally_on_grid(rng.random(4000) < expit(z + 0.4), expit(z))
     for amount in lost_by(t, Decision(0.9, 1.0, 9.0)).values():
         assert (amount.value, amount.low, amount.high) == (0.0, 0.0, 0.0)
 
@@ -83,7 +83,7 @@ def test_finds_what_a_known_error_costs(exact_cost: bool) -> None:  # noqa: FBT0
     days = []
     for _ in range(40):
         z = rng.normal(-1.0, 1.0, n)
-        days.append((tally_on_grid(expit(z), rng.random(n) < expit(0.3 + 0.8 * z)), NO_BUCKETS))
+        days.append((tally_on_grid(rng.random(n) < expit(0.3 + 0.8 * z), expit(z)), NO_BUCKETS))
     worth = Worth("", decision=decision)
     merged = merge(t for t, _ in days), NO_BUCKETS
     lost = mean_lost(days, merged, worth, lambda t, held: lost_of(worth, t, held))
@@ -115,7 +115,7 @@ def test_of_log_loss_is_the_error_by_cause_times_its_price() -> None:
 
 def test_too_few_outcomes_have_no_price() -> None:
     """As they have no causes."""
-    t = tally([0.1] * 50 + [0.2] * 50, [1] * 9 + [0] * 91)
+    t = tally([1] * 9 + [0] * 91, [0.1] * 50 + [0.2] * 50)
     assert lost_of(Worth("", decision=Decision(0.2, 1.0, 0.25)), t, NO_BUCKETS) is None
 
 

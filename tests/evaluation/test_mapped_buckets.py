@@ -23,7 +23,7 @@ OUTCOME, ONE = RNG.integers(0, 2, ROWS), np.ones(ROWS, np.int64)
 
 def summary() -> Summary:
     """Make a day of two segments with the same buckets."""
-    part = Segment(tally_on_grid([0.2, 0.7], [0, 1]), 2)
+    part = Segment(tally_on_grid([0, 1], [0.2, 0.7]), 2)
     counts = add_up_buckets(BUCKET, BIN, ONE, OUTCOME)
     known = datetime(2026, 3, 3, tzinfo=UTC)
     made = Summary(

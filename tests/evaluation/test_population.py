@@ -55,7 +55,7 @@ def test_all_labelled_is_the_tally_itself(centre: float) -> None:
 
 def test_a_rate_in_each_group_weighs_exactly() -> None:
     """Ten in a hundred at 0.2, all of ten at 0.8: the rates by hand."""
-    tally = tally_on_grid([0.2] * 10 + [0.8] * 10, [1] + [0] * 9 + [1] * 7 + [0] * 3)
+    tally = tally_on_grid([1] + [0] * 9 + [1] * 7 + [0] * 3, [0.2] * 10 + [0.8] * 10)
     part = Segment(tally, 110, awaited(locate(np.array([0.2]))[0], np.array([90])))
 
     found = of(part)
@@ -141,7 +141,7 @@ def test_few_labels_in_a_tail_leave_nothing_out() -> None:
 @pytest.mark.parametrize("outcome", [0, 1])
 def test_few_labels_make_a_number_all_the_same(labelled: int, outcome: int) -> None:
     """One label, or outcomes that are all equal, are wide intervals inside [0, 1]."""
-    tally = tally_on_grid(np.linspace(0.1, 0.9, labelled), np.full(labelled, outcome))
+    tally = tally_on_grid(np.full(labelled, outcome), np.linspace(0.1, 0.9, labelled))
     part = Segment(tally, labelled + 50, awaited(np.array([8192]), np.array([50])))
 
     found = of(part)
@@ -176,7 +176,7 @@ def hidden(rng: np.random.Generator, *, slope: float) -> tuple[Segment, np.ndarr
     cells, late = locate(scores[has])[0], locate(scores[~has])[0]
     w = 1.0 / rate[has]
     sums = rated(cells, (w * UNIT).astype(int), (w * w * SQUARE).astype(int), outcomes[has])
-    tally = tally_on_grid(scores[has], outcomes[has])
+    tally = tally_on_grid(outcomes[has], scores[has])
     part = Segment(tally, x.size, awaited(late, np.ones(late.size, np.int64)), rated=sums)
     return part, np.array([right.sum(), scores.sum(), (right * (1 - 2 * scores) + scores**2).sum()])
 

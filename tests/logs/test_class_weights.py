@@ -77,7 +77,7 @@ def plain_pairs(rows: Rows, rank: int) -> dict[tuple[int, int], tuple[list[int],
             of_pair = scores.setdefault((a, b), ([], []))
             of_pair[0].append(odds[0] / sum(odds))
             of_pair[1].append(label == a)
-    coarse = {pair: coarsen(tally_on_grid(*of)) for pair, of in scores.items()}
+    coarse = {pair: coarsen(tally_on_grid(*of[::-1])) for pair, of in scores.items()}
     return {pair: (c.counts.tolist(), c.positives.tolist()) for pair, c in coarse.items()}
 
 
@@ -93,12 +93,12 @@ def test_every_count_is_that_of_plain_loops(tmp_path: Path) -> None:
         plain = plain_pairs(rows, rank)
         found = {of: (p.counts.tolist(), p.positives.tolist()) for of, p in pairs.items()}
         assert {of: both for of, both in found.items() if any(both[0])} == plain
-    first = tally_on_grid(moved.max(axis=1), moved.argmax(axis=1) == rows[1])
+    first = tally_on_grid(moved.argmax(axis=1) == rows[1], moved.max(axis=1))
     for top in (summary.segments["all"].tally, counts.raw.top):
         assert top.counts.tolist() == first.counts.tolist()
         assert top.positives.tolist() == first.positives.tolist()
     for k, tally in counts.raw.by_class.items():
-        assert tally.counts.tolist() == tally_on_grid(moved[:, k], rows[1] == k).counts.tolist()
+        assert tally.counts.tolist() == tally_on_grid(rows[1] == k, moved[:, k]).counts.tolist()
     assert counts.outcomes.tolist() == np.bincount(rows[1]).tolist()
     assert counts.weights == WEIGHTS
 

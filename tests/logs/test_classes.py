@@ -175,11 +175,11 @@ def test_counts_are_those_of_plain_numpy(
     weights = fit_class_weights(lambda: [(vectors, labels)], 3)
     moved = adjusted_vectors(vectors, weights)
 
-    top = top_label_tally(vectors, labels)
+    top = top_label_tally(labels, vectors)
     assert summary.segments["all"].tally.total_positives == top.total_positives
     assert found.outcomes.tolist() == np.bincount(labels).tolist()
     for reading, scores in ((found.raw, vectors), (found.adjusted, moved)):
-        for k, exact in enumerate(classwise_tallies(scores, labels)):
+        for k, exact in enumerate(classwise_tallies(labels, scores)):
             assert reading.by_class[k].total_positives == exact.total_positives
             # A cell keeps its mean in logit: 2e-7 relative.
             np.testing.assert_allclose(reading.by_class[k].mean_score, exact.mean_score, rtol=1e-6)
@@ -192,7 +192,7 @@ def test_counts_are_those_of_plain_numpy(
     for (a, b), pair in found.pairs.items():
         chosen = (two == [a, b]).all(axis=1) & np.isin(labels, [a, b])
         score = vectors[chosen, a] / (vectors[chosen, a] + vectors[chosen, b])
-        expected = coarsen(tally_on_grid(score, labels[chosen] == a))
+        expected = coarsen(tally_on_grid(labels[chosen] == a, score))
         assert pair.counts.tolist() == expected.counts.tolist()
         assert pair.positives.tolist() == expected.positives.tolist()
 

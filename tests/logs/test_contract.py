@@ -518,7 +518,7 @@ def test_all_that_can_be_rejected(project: Project, command: Command) -> None:
     for name, part in summary.segments.items():
         clean = (segments == name) & (np.arange(40) >= 10)
         assert part.predicted == np.sum((segments == name) & (np.arange(40) >= 7))
-        assert integers(part.tally) == integers(tally_on_grid(scores[clean], happened[clean]))
+        assert integers(part.tally) == integers(tally_on_grid(happened[clean], scores[clean]))
 
 
 ODD_DAYS: dict[str, tuple[Damage, bool, int]] = {

@@ -40,7 +40,7 @@ from tests.support.recorded import Recorded
 
 inner = st.floats(0.001, 0.999)
 tallies = st.lists(st.tuples(inner, st.booleans()), min_size=1, max_size=60).map(
-    lambda rows: tally([s for s, _ in rows], [y for _, y in rows])
+    lambda rows: tally([y for _, y in rows], [s for s, _ in rows])
 )
 
 
@@ -97,7 +97,7 @@ def test_grid_hardly_changes_measures(centre: float) -> None:
     rng = np.random.default_rng(1)
     logits = rng.normal(centre, 1.2, 200_000)
     scores, outcomes = expit(logits), rng.random(200_000) < expit(logits + 0.2)
-    exact, gridded = tally(scores, outcomes), tally_on_grid(scores, outcomes)
+    exact, gridded = tally(outcomes, scores), tally_on_grid(outcomes, scores)
 
     # Cells are 1/512 wide in logit, so scores move by 1e-3 relative at most and cancel on average.
     assert ece(uniform_bins(gridded, 15)) == pytest.approx(ece(uniform_bins(exact, 15)), rel=3e-6)
@@ -134,7 +134,7 @@ def test_intercept_follows_a_shift(t: Tally, delta: float) -> None:
 
 def test_intercept_finds_a_prior_shift() -> None:
     """A prior shift of 0.7 is found within three standard errors."""
-    found = fit_intercept(tally(*calibrated(50_000, seed=2, delta=0.7)))
+    found = fit_intercept(tally(*calibrated(50_000, seed=2, delta=0.7)[::-1]))
 
     assert abs(found.delta - 0.7) < 3 * found.standard_error
     assert found.standard_error < 0.02
@@ -146,7 +146,7 @@ def test_intercept_finds_a_prior_shift() -> None:
 )
 def test_one_class_has_no_intercept(scores: list[float], outcomes: list[int]) -> None:
     """With one class among the scores inside (0, 1) there is no finite intercept."""
-    t = tally(scores, outcomes)
+    t = tally(outcomes, scores)
 
     assert not has_intercept(t)
     with pytest.raises(ValueError, match=r"^a finite intercept needs both outcomes"):
@@ -155,15 +155,15 @@ def test_one_class_has_no_intercept(scores: list[float], outcomes: list[int]) ->
 
 def test_scores_of_0_and_1_do_not_move_the_intercept() -> None:
     """Rows that no shift can move leave the fit as it was."""
-    inside = tally([0.2, 0.4, 0.4, 0.9], [0, 1, 0, 1])
-    ends = tally([0.0, 0.0, 1.0], [0, 1, 1])
+    inside = tally([0, 1, 0, 1], [0.2, 0.4, 0.4, 0.9])
+    ends = tally([0, 1, 1], [0.0, 0.0, 1.0])
 
     assert fit_intercept(merge([inside, ends])).delta == fit_intercept(inside).delta
 
 
-few_rows = tally(*calibrated(300, seed=3))
-many_rows = tally(*calibrated(6_000, seed=3))
-large_groups = tally(np.repeat(np.linspace(0.05, 0.95, 40), 40), np.zeros(1_600))
+few_rows = tally(*calibrated(300, seed=3)[::-1])
+many_rows = tally(*calibrated(6_000, seed=3)[::-1])
+large_groups = tally(np.zeros(1_600), np.repeat(np.linspace(0.05, 0.95, 40), 40))
 
 
 @pytest.mark.parametrize("scored", [few_rows, many_rows, large_groups])
@@ -200,7 +200,7 @@ def test_null_reference_covers_a_calibrated_model() -> None:
     """
     above = 0
     for seed in range(200):
-        t = tally(*calibrated(1_500, seed=100 + seed))
+        t = tally(*calibrated(1_500, seed=100 + seed)[::-1])
         adjusted = shift(t, fit_intercept(t).delta)
         smallest, largest = paper_sizes(t.total)
         bins = pava_bc(adjusted, min_size=smallest, max_size=largest)
@@ -298,7 +298,7 @@ def test_null_reference_judges_as_the_test_does() -> None:
 
     Of 60 worlds of this size about 8 differ, by 0.0005 of the predictions on average.
     """
-    t = tally_on_grid(*calibrated(4_000, seed=3))
+    t = tally_on_grid(*calibrated(4_000, seed=3)[::-1])
     smallest, largest = paper_sizes(t.total)
     groups, differences = groups_of(t.scores, t.counts), []
     for positives in draw_worlds(np.random.default_rng(9), t.scores, t.counts, 60):
@@ -329,7 +329,7 @@ def test_a_guess_is_within_its_margin(alpha: float) -> None:
 
 def test_null_reference_is_reproducible() -> None:
     """The same seed gives the same numbers, another seed others."""
-    t = tally(*calibrated(500, seed=7))
+    t = tally(*calibrated(500, seed=7)[::-1])
     draw = [
         tce_null_reference(t, min_size=25, max_size=100, rng=np.random.default_rng(seed))
         for seed in (1, 1, 2)

@@ -108,20 +108,20 @@ def test_top_label_errors_are_the_rbs_programs(reference: list[Recorded]) -> Non
     """
     for data in reference:
         rows, expected = both_classes(data), data.values["reference_repo"]["top_label"]
-        first = top_label_calibration_error(rows, data.outcomes, lambda t: uniform_bins(t, 15))
+        first = top_label_calibration_error(data.outcomes, rows, lambda t: uniform_bins(t, 15))
         assert first == pytest.approx(expected["ECE_15"], abs=1e-12)
         if data.name == TIED:
             parted = bins_above(
-                top_label_tally(through_logits(rows), data.outcomes),
+                top_label_tally(data.outcomes, through_logits(rows)),
                 [BELOW, *(i / 100 for i in range(1, 101))],
             )
             assert root_mean_squared_gap(parted) == pytest.approx(expected["TCE2_100"], abs=1e-12)
             continue
         second = top_label_calibration_error(
-            rows, data.outcomes, lambda t: uniform_bins(t, 100), order=2
+            data.outcomes, rows, lambda t: uniform_bins(t, 100), order=2
         )
         assert second == pytest.approx(expected["TCE2_100"], abs=1e-12)
-        found = cumulative_differences(top_label_tally(rows, data.outcomes)).ks
+        found = cumulative_differences(top_label_tally(data.outcomes, rows)).ks
         assert found == pytest.approx(expected["KS"], abs=1e-12)
 
 
@@ -138,7 +138,7 @@ def test_classwise_errors_are_the_rbs_programs(reference: list[Recorded], n: int
         if data.name != TIED or n == 100:
             cuts.append(lambda t: uniform_bins(t, n))
         for cut in cuts:
-            found = classwise_calibration_error(rows, data.outcomes, cut, order=2)
+            found = classwise_calibration_error(data.outcomes, rows, cut, order=2)
             assert found == pytest.approx(theirs, abs=1e-12)
 
 
@@ -162,7 +162,7 @@ def test_debiased_errors_are_the_rbs_programs(reference: list[Recorded]) -> None
         theirs = expected["one_dim_positive_class"]["L2_15_equal_mass_debiased"]
         found = debiased_root_mean_squared_gap(chunks(data.t, 15))
         assert found == pytest.approx(theirs, abs=1e-12)
-        top = top_label_tally(through_logits(rows), data.outcomes)
+        top = top_label_tally(data.outcomes, through_logits(rows))
         theirs = expected["top_label"]["debiased_TCE2_15_equal_mass"]
         assert debiased_root_mean_squared_gap(chunks(top, 15)) == pytest.approx(theirs, abs=1e-12)
 
@@ -195,7 +195,7 @@ def test_ece_is_calzones(reference: list[Recorded]) -> None:
     """
     for data in reference:
         expected, t = data.values["calzone_10_bins"], data.t
-        top = top_label_tally(both_classes(data), data.outcomes)
+        top = top_label_tally(data.outcomes, both_classes(data))
         for name, one in (("", t), (" topclass", top)):
             sliced, cut = bins_above(one, np.linspace(0, 1, 11)), open_quantiles(one, 10)
             assert ece(sliced) == pytest.approx(expected[f"ECE-H{name}"], abs=1e-12)

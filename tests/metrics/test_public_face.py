@@ -22,7 +22,7 @@ def test_loads_nothing_until_it_is_used() -> None:
 import sys, monitor.metrics
 print([name for name in {HEAVY} if name in sys.modules], "tce" in dir(monitor.metrics))
 from monitor.metrics import tally, tce, pava_bc, rbs, ece
-print("numba" in sys.modules, rbs(tally([0.5, 0.5], [0, 1])), "numba" in sys.modules)
+print("numba" in sys.modules, rbs(tally([0, 1], [0.5, 0.5])), "numba" in sys.modules)
 """
     ended = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False

@@ -35,7 +35,7 @@ REFERENCE, DAYS, MORNINGS = 28, 46, 5  # the last days are judged one by one, to
 def counted(number: int, rows: Rows) -> Summary:
     """Count the rows of a day."""
     day = as_day(number, rows)
-    segment = Segment(tally_on_grid(expit(rows.logits), rows.outcomes > 0), rows.logits.size)
+    segment = Segment(tally_on_grid(rows.outcomes > 0, expit(rows.logits)), rows.logits.size)
     return Summary(
         *("ctr", (day.day,), {WHOLE: segment}, {}, True, KNOWN_AT), entities=day.entities
     )

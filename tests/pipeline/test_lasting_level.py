@@ -39,7 +39,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Config:
         rng = np.random.default_rng(place)
         x = rng.normal(-1.0, 1.0, ROWS)
         outcomes = rng.random(ROWS) < expit(x + (SHIFT if place >= MOVED else 0.0))
-        segment = Segment(tally_on_grid(expit(x), outcomes), ROWS)
+        segment = Segment(tally_on_grid(outcomes, expit(x)), ROWS)
         store.write_summary(
             Summary("ctr", (day,), {"all": segment}, {}, final=True, known_at=known_at)
         )

@@ -27,7 +27,7 @@ def write(store: Store, places: Iterable[int], positives: int = POSITIVES) -> No
     for place in places:
         rng = np.random.default_rng(place)
         scores = rng.uniform(0.005, 0.02, ROWS)
-        part = Segment(tally_on_grid(scores, np.arange(ROWS) < positives), ROWS)
+        part = Segment(tally_on_grid(np.arange(ROWS) < positives, scores), ROWS)
         known = datetime(2026, 1, 3, tzinfo=UTC) + timedelta(days=place)
         store.write_summary(
             Summary("rare", (day_of(place),), {"all": part}, {}, final=True, known_at=known)

@@ -68,7 +68,7 @@ def summary(day: date, found: CalibrationMap | None = None, *, repaired: bool = 
     for name in ("DE", "FR"):
         scores, outcomes = rows_of(day, name, repaired=repaired)
         counted = scores if found is None else apply_calibration_map(scores, found)
-        segments[name] = Segment(tally_on_grid(counted, outcomes), ROWS)
+        segments[name] = Segment(tally_on_grid(outcomes, counted), ROWS)
     known_at = datetime(2026, 4, 1, tzinfo=UTC)
     return Summary("ctr", (day,), segments, {}, final=True, known_at=known_at)
 
@@ -259,7 +259,7 @@ def test_samples_are_mapped_as_their_population() -> None:
     scores, outcomes = rows_of(SINCE, "DE")
     moved = expit(logit(scores) + np.log(2.0))
     waiting = awaited(np.array([8192]), np.array([5]))
-    part = Segment(tally_on_grid(moved, outcomes), ROWS + 5, waiting)
+    part = Segment(tally_on_grid(outcomes, moved), ROWS + 5, waiting)
     day = Summary(
         "ctr", (SINCE,), {"DE": stratified({"a": part, "b": part})}, {}, final=True,
         known_at=datetime(2026, 4, 1, tzinfo=UTC), class_weights=(2.0, 1.0),
@@ -280,7 +280,7 @@ def test_columns_are_mapped_as_their_rows() -> None:
     day, found = FIRST, CalibrationMap("beta", 0.3, (0.7, 1.2))
     scores, outcomes = rows_of(day, "DE")
     logged, mapped = (
-        coarsen(tally_on_grid(s, outcomes)) for s in (scores, apply_calibration_map(scores, found))
+        coarsen(tally_on_grid(outcomes, s)) for s in (scores, apply_calibration_map(scores, found))
     )
     cells = np.flatnonzero(logged.counts)
     part = ColumnPart(cells, logged.counts[cells], logged.positives[cells], ROWS)

@@ -57,7 +57,7 @@ def summary(day: date, *, final: bool = True, slope: float | None = None) -> Sum
     def segment(centre: float) -> Segment:
         x = rng.normal(centre, 1.2, ROWS)
         prior = rng.normal(0.0, 0.5)
-        t = tally_on_grid(expit(x), rng.random(ROWS) < expit(tilt * x + prior))
+        t = tally_on_grid(rng.random(ROWS) < expit(tilt * x + prior), expit(x))
         return Segment(t, ROWS)
 
     return Summary(
@@ -462,7 +462,7 @@ def with_more_positives(part: Segment) -> Segment:
         np.repeat(t.scores, 3 * t.positives),
         np.repeat(t.scores, t.counts - t.positives),
     )
-    more = tally_on_grid(np.concatenate(scores), np.concatenate(outcomes))
+    more = tally_on_grid(np.concatenate(outcomes), np.concatenate(scores))
     return Segment(more, more.total)
 
 

@@ -79,7 +79,7 @@ def summary(place: int) -> Summary:
     for name, centre in (("DE", -1.0), ("FR", 0.0)):
         x = rng.normal(centre, 1.2, ROWS)
         outcomes = rng.random(ROWS) < expit(tilt * x + rng.normal(0.0, 0.5))
-        parts[name] = Segment(tally_on_grid(expit(x), outcomes), ROWS)
+        parts[name] = Segment(tally_on_grid(outcomes, expit(x)), ROWS)
     known_at = datetime.combine(DAYS[place] + timedelta(days=4), datetime.min.time(), UTC)
     return Summary("ctr", (DAYS[place],), parts, {}, final=True, known_at=known_at)
 

@@ -83,7 +83,7 @@ class World:
         segments = {}
         for name in SLOPES:
             scores, outcomes = drawn(day, name)
-            segments[name] = Segment(tally_on_grid(self._logged(scores, day, name), outcomes), ROWS)
+            segments[name] = Segment(tally_on_grid(outcomes, self._logged(scores, day, name)), ROWS)
         known_at = datetime(2026, 6, 1, tzinfo=UTC)
         return Summary("fraud", (day,), segments, {}, final=True, known_at=known_at)
 

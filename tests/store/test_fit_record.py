@@ -23,7 +23,7 @@ def a_day(number: int) -> Summary:
     segments = {}
     for name, rows in (("DE", 400), ("FR", 9)):
         scores = expit(rng.normal(-1.0, 1.0, rows))
-        segments[name] = Segment(tally_on_grid(scores, rng.random(rows) < scores), rows)
+        segments[name] = Segment(tally_on_grid(rng.random(rows) < scores, scores), rows)
     return Summary("ctr", (day,), segments, {}, final=True, known_at=end_of_day(day, "UTC"))
 
 

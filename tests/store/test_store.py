@@ -35,11 +35,11 @@ def a_summary(day: date = DAY) -> Summary:
         days=(day,),
         segments={
             "DE": Segment(
-                tally_on_grid(rng.random(500), rng.random(500) < 0.3),
+                tally_on_grid(rng.random(500) < 0.3, rng.random(500)),
                 600,
                 awaited(rng.integers(0, CELL_COUNT, 100), np.ones(100, np.int64)),
             ),
-            "FR": Segment(tally_on_grid([0.0, 1.0], [1, 0]), 2),
+            "FR": Segment(tally_on_grid([1, 0], [0.0, 1.0]), 2),
             "other": Segment(tally_on_grid([], []), 7, awaited(np.array([5]), np.array([7]))),
         },
         rejected={"score_missing": 3},
@@ -245,7 +245,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
 
 def test_exact_tallies_are_not_stored(tmp_path: Path) -> None:
     """Only the grid merges by cell, so anything else is refused."""
-    exact = {"all": Segment(tally([0.1], [0]), 1)}
+    exact = {"all": Segment(tally([0], [0.1]), 1)}
     summary = Summary("ctr", (DAY,), exact, {}, final=True, known_at=KNOWN)
 
     with pytest.raises(TypeError, match=r"^only tallies on the grid are stored"):

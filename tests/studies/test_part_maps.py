@@ -15,7 +15,7 @@ def test_one_segment_is_off_from_a_day_on() -> None:
     slopes = []
     for rows in (world.days < REFERENCE, world.days >= REFERENCE):
         kept = rows & drifting
-        slopes.append(fit_cox(tally(world.scores[kept], world.outcomes[kept])).slope)
+        slopes.append(fit_cox(tally(world.outcomes[kept], world.scores[kept])).slope)
 
     # A prior that wanders makes a pooled slope a little flatter.
     assert slopes == pytest.approx([1.0, SLOPE], abs=0.08)

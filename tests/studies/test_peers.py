@@ -19,7 +19,7 @@ KEPT_ANSWERS = json.loads(KEPT.read_text())
 def cox(truth: str) -> tuple[float, float]:
     """Fit intercept and slope to 100,000 predictions of a day of a kind."""
     scores, outcomes = world.draw_day(truth, 100_000, np.random.default_rng(3))
-    found = fit_cox(tally(scores, outcomes))
+    found = fit_cox(tally(outcomes, scores))
     assert found is not None
     return found.intercept, found.slope
 

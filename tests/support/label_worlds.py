@@ -46,7 +46,7 @@ def part_of(scores: Floats, outcomes: Floats, rule: Rule, rng: np.random.Generat
     has = rng.random(scores.size) < rule(scores, outcomes)
     cells = locate(scores[~has])[0]
     late = awaited(cells, np.ones(cells.size, np.int64))
-    return Segment(tally_on_grid(scores[has], outcomes[has]), scores.size, late)
+    return Segment(tally_on_grid(outcomes[has], scores[has]), scores.size, late)
 
 
 def day_of(segments: dict[str, Segment] | Segment, *, final: bool = True) -> Summary:

@@ -72,13 +72,13 @@ def our_bins(t: Tally) -> Bins:
 
 def averaged(measure: Callable[[Tally], float]) -> Callable[[Labelled], float]:
     """Average a measure over the classes."""
-    return lambda day: classwise(measure, *day).value
+    return lambda day: classwise(measure, *day[::-1]).value
 
 
 def top(order: float) -> Callable[[Labelled], float]:
     """Take the top-label calibration error of some order."""
     return lambda day: top_label_calibration_error(
-        *day, lambda t: quantile_bins(t, 15), order=order
+        *day[::-1], lambda t: quantile_bins(t, 15), order=order
     )
 
 
@@ -117,14 +117,16 @@ CLASSES = Table(
         "class-wise ECE, 15 uniform bins": (averaged(lambda t: ece(uniform_bins(t, 15))), 4),
         "class-wise ACE, 10 quantile bins": (averaged(lambda t: ace(t, 10)), 4),
         "class-wise calibration error, order 2, 15 quantile bins": (
-            lambda day: classwise_calibration_error(*day, lambda t: quantile_bins(t, 15), order=2),
+            lambda day: classwise_calibration_error(
+                *day[::-1], lambda t: quantile_bins(t, 15), order=2
+            ),
             4,
         ),
         "class-wise RBS": (averaged(rbs), 4),
         "top-label calibration error, order 1, 15 quantile bins": (top(1.0), 4),
         "the same, order 2": (top(2.0), 4),
-        "accuracy": (lambda day: top_label_tally(*day).prevalence, 3),
-        "mean top score": (lambda day: top_label_tally(*day).mean_score, 3),
+        "accuracy": (lambda day: top_label_tally(*day[::-1]).prevalence, 3),
+        "mean top score": (lambda day: top_label_tally(*day[::-1]).mean_score, 3),
     },
 )
 

@@ -56,7 +56,7 @@ def scores(rng: np.random.Generator, size: int, centre: float = USUAL) -> np.nda
 def calibrated(rng: np.random.Generator, size: int = ROWS, centre: float = USUAL) -> Tally:
     """Let every score be the probability of its outcome."""
     s = scores(rng, size, centre)
-    return tally_on_grid(s, rng.random(size) < s)
+    return tally_on_grid(rng.random(size) < s, s)
 
 
 def prior_shift(rng: np.random.Generator) -> Tally:
@@ -64,14 +64,14 @@ def prior_shift(rng: np.random.Generator) -> Tally:
     s = scores(rng, 3 * ROWS)
     y = rng.random(s.size) < s
     kept = np.flatnonzero(y | (rng.random(s.size) < 0.5))[:ROWS]  # all positives, half the others
-    return tally_on_grid(s[kept], y[kept])
+    return tally_on_grid(y[kept], s[kept])
 
 
 def slope_drift(rng: np.random.Generator) -> Tally:
     """Make scores too extreme: true logits are 0.8 times as far from their centre."""
     s = scores(rng, ROWS)
     true = 0.8 * np.log(s / (1.0 - s)) - 0.197  # which leaves the prevalence as it was
-    return tally_on_grid(s, rng.random(s.size) < expit(true))
+    return tally_on_grid(rng.random(s.size) < expit(true), s)
 
 
 WORLDS: dict[str, Callable[[np.random.Generator], Tally]] = {

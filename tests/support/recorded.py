@@ -34,7 +34,7 @@ class Recorded:
     @property
     def t(self) -> Tally:
         """Its tally."""
-        return tally(self.scores, self.outcomes)
+        return tally(self.outcomes, self.scores)
 
 
 def read_golden(name: str) -> Any:

@@ -114,7 +114,7 @@ class World:
         for name, centre in (("DE", -1.0), ("FR", 0.0)) if self.segments else (("all", -0.5),):
             x = rng.normal(centre, 1.2, ROWS)
             outcomes = rng.random(ROWS) < expit(tilt * x + rng.normal(0.0, 0.3))
-            parts[name] = Segment(tally_on_grid(expit(x), outcomes), ROWS)
+            parts[name] = Segment(tally_on_grid(outcomes, expit(x)), ROWS)
         known_at = datetime.combine(day_at(place + 4), datetime.min.time(), UTC)
         return Summary("ctr", (day_at(place),), parts, {}, final=True, known_at=known_at)
 

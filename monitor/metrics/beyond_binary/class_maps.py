@@ -59,7 +59,7 @@ class ClassMap:
 
 
 def fit_class_map(
-    scores: npt.ArrayLike, labels: npt.ArrayLike, kind: Kind, *, penalty: float = 1e-3
+    y_true: npt.ArrayLike, y_prob: npt.ArrayLike, kind: Kind, *, penalty: float = 1e-3
 ) -> ClassMap:
     """Fit a recalibration map of class probabilities.
 
@@ -67,11 +67,11 @@ def fit_class_map(
 
     Parameters
     ----------
-    scores : array-like of shape (n, c)
+    y_true : array-like of shape (n,)
+        The class that came true, an integer in [0, c).
+    y_prob : array-like of shape (n, c)
         Predicted probabilities in [0, 1] of c >= 2 classes; every row sums to 1 within 1e-4.
         Rows that the model was not trained on.
-    labels : array-like of shape (n,)
-        The class that came true, an integer in [0, c).
     kind : str
         "temperature", "ensemble", "order_preserving", "vector" or "dirichlet".
     penalty : float
@@ -111,11 +111,11 @@ def fit_class_map(
     >>> logits = rng.normal(size=(4_000, 3))
     >>> truth = softmax(logits, axis=1)
     >>> labels = (rng.uniform(size=(4_000, 1)) > truth.cumsum(axis=1)).sum(axis=1)
-    >>> fitted = fit_class_map(softmax(2.0 * logits, axis=1), labels, "temperature")
+    >>> fitted = fit_class_map(labels, softmax(2.0 * logits, axis=1), "temperature")
     >>> bool(abs(fitted.parameters[0] - 0.5) < 0.05)  # the logits were doubled
     True
     """
-    rows, classes = check_class_scores(scores, labels)
+    classes, rows = check_class_scores(y_true, y_prob)
     if not classes.size:
         msg = "a map needs at least one row of scores."
         raise ValueError(msg)
@@ -171,7 +171,7 @@ def apply_class_map(scores: npt.ArrayLike, class_map: ClassMap) -> Floats:
     >>> apply_class_map([[0.64, 0.32, 0.04]], half).round(3)
     array([[0.511, 0.361, 0.128]])
     """
-    rows, _ = check_class_scores(scores, np.zeros(len(np.asarray(scores)), np.int64))
+    _, rows = check_class_scores(np.zeros(len(np.asarray(scores)), np.int64), scores)
     if rows.shape[1] != class_map.classes:
         msg = f"the map is of {class_map.classes} classes, the scores are of {rows.shape[1]}."
         raise ValueError(msg)

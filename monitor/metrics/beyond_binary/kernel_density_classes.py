@@ -25,8 +25,8 @@ ROWS_AT_ONCE = 256  # each needs a kernel for every other row
 
 
 def kernel_density_class_error(
-    scores: npt.ArrayLike,
-    labels: npt.ArrayLike,
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
     *,
     order: float = 1.0,
     bandwidth: float | None = None,
@@ -37,11 +37,11 @@ def kernel_density_class_error(
 
     Parameters
     ----------
-    scores : array-like of shape (n, c)
+    y_true : array-like of shape (n,)
+        The class that came true, an integer in [0, c).
+    y_prob : array-like of shape (n, c)
         Predicted probabilities in [0, 1] of c >= 2 classes; every row sums to 1 within 1e-4. At
         least two rows, at most some thousands: the cost grows with their square.
-    labels : array-like of shape (n,)
-        The class that came true, an integer in [0, c).
     order : float
         The p of the norm, at least 1.
     bandwidth : float, optional
@@ -77,11 +77,11 @@ def kernel_density_class_error(
     Examples
     --------
     >>> scores = [[0.5, 0.25, 0.25]] * 4
-    >>> error = kernel_density_class_error(scores, [0, 0, 1, 2], bandwidth=0.01)
+    >>> error = kernel_density_class_error([0, 0, 1, 2], scores, bandwidth=0.01)
     >>> round(error.value, 6)  # every row is judged by three others, of equal weight
     0.416667
     """
-    rows, classes = check_class_scores(scores, labels)
+    classes, rows = check_class_scores(y_true, y_prob)
     if classes.size < FEWEST:
         msg = f"a kernel density estimate needs at least two rows, got {classes.size}."
         raise ValueError(msg)

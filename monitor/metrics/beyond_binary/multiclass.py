@@ -18,7 +18,7 @@ import numpy.typing as npt
 from monitor.metrics.binned.binning import Bins, uniform_bins
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
-from monitor.metrics.core.samples import Bools
+from monitor.metrics.core.samples import SWAPPED, Bools, numbers_of
 from monitor.metrics.core.tally import Tally, tally
 
 Binning = (
@@ -46,17 +46,17 @@ class Classwise:
     by_class: Floats
 
 
-def classwise_tallies(scores: npt.ArrayLike, labels: npt.ArrayLike) -> list[Tally]:
+def classwise_tallies(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> list[Tally]:
     """Count each class against the rest.
 
     For analysis, not used by the daily job.
 
     Parameters
     ----------
-    scores : array-like of shape (n, c)
-        Predicted probabilities in [0, 1] of c >= 2 classes; every row sums to 1 within 1e-4.
-    labels : array-like of shape (n,)
+    y_true : array-like of shape (n,)
         The class that came true, an integer in [0, c).
+    y_prob : array-like of shape (n, c)
+        Predicted probabilities in [0, 1] of c >= 2 classes; every row sums to 1 within 1e-4.
 
     Returns
     -------
@@ -77,15 +77,15 @@ def classwise_tallies(scores: npt.ArrayLike, labels: npt.ArrayLike) -> list[Tall
 
     Examples
     --------
-    >>> rest = classwise_tallies([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7]], [0, 1])
+    >>> rest = classwise_tallies([0, 1], [[0.7, 0.2, 0.1], [0.1, 0.2, 0.7]])
     >>> rest[1].scores, rest[1].counts, rest[1].positives
     (array([0.2]), array([2]), array([1]))
     """
-    return list(_one_vs_rest(*check_class_scores(scores, labels)))
+    return list(_one_vs_rest(*check_class_scores(y_true, y_prob)))
 
 
 def classwise(
-    measure: Callable[[Tally], float], scores: npt.ArrayLike, labels: npt.ArrayLike
+    measure: Callable[[Tally], float], y_true: npt.ArrayLike, y_prob: npt.ArrayLike
 ) -> Classwise:
     """Average any measure of a tally over the classes.
 
@@ -96,10 +96,10 @@ def classwise(
     measure : callable
         From a Tally to a number: TCE, ECE, RBS, ... with its bins chosen inside, because every
         class has scores of its own.
-    scores : array-like of shape (n, c)
-        Predicted probabilities, as for `classwise_tallies`.
-    labels : array-like of shape (n,)
+    y_true : array-like of shape (n,)
         The classes that came true, integers in [0, c).
+    y_prob : array-like of shape (n, c)
+        Predicted probabilities, as for `classwise_tallies`.
 
     Returns
     -------
@@ -130,26 +130,26 @@ def classwise(
     >>> from monitor.metrics.binned.binning import uniform_bins
     >>> from monitor.metrics.binned.ece import ece
     >>> scores = [[0.75, 0.25, 0.0]] * 2 + [[0.0, 0.25, 0.75]] * 2
-    >>> result = classwise(lambda t: ece(uniform_bins(t, 2)), scores, [0, 1, 2, 2])
+    >>> result = classwise(lambda t: ece(uniform_bins(t, 2)), [0, 1, 2, 2], scores)
     >>> result.value, result.by_class
     (0.08333333333333333, array([0.125, 0.   , 0.125]))
     """
-    tallies = _one_vs_rest(*check_class_scores(scores, labels))
+    tallies = _one_vs_rest(*check_class_scores(y_true, y_prob))
     by_class = np.array([measure(tally) for tally in tallies], np.float64)
     return Classwise(float(by_class.mean()), by_class)
 
 
-def top_label_tally(scores: npt.ArrayLike, labels: npt.ArrayLike) -> Tally:
+def top_label_tally(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> Tally:
     """Count how often the predicted class came true, by the probability it was given.
 
     For analysis, not used by the daily job.
 
     Parameters
     ----------
-    scores : array-like of shape (n, c)
-        Predicted probabilities, as for `classwise_tallies`.
-    labels : array-like of shape (n,)
+    y_true : array-like of shape (n,)
         The classes that came true, integers in [0, c).
+    y_prob : array-like of shape (n, c)
+        Predicted probabilities, as for `classwise_tallies`.
 
     Returns
     -------
@@ -172,16 +172,16 @@ def top_label_tally(scores: npt.ArrayLike, labels: npt.ArrayLike) -> Tally:
 
     Examples
     --------
-    >>> t = top_label_tally([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7]], [0, 1])
+    >>> t = top_label_tally([0, 1], [[0.7, 0.2, 0.1], [0.1, 0.2, 0.7]])
     >>> t.scores, t.counts, t.positives
     (array([0.7]), array([2]), array([1]))
     """
-    return tally(*_top_label(scores, labels))
+    return tally(*_top_label(y_true, y_prob))
 
 
 def top_label_calibration_error(
-    scores: npt.ArrayLike,
-    labels: npt.ArrayLike,
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
     binning: Binning,
     *,
     order: float = 1.0,
@@ -192,10 +192,10 @@ def top_label_calibration_error(
 
     Parameters
     ----------
-    scores : array-like of shape (n, c)
-        Predicted probabilities, as for `classwise_tallies`; at least one row.
-    labels : array-like of shape (n,)
+    y_true : array-like of shape (n,)
         The classes that came true, integers in [0, c).
+    y_prob : array-like of shape (n, c)
+        Predicted probabilities, as for `classwise_tallies`; at least one row.
     binning : callable or int
         From the top-label tally to its bins, such as ``lambda t: quantile_bins(t, 15)``; or a
         number of uniform bins, which are filled in one pass over the rows.
@@ -226,19 +226,19 @@ def top_label_calibration_error(
     --------
     >>> from monitor.metrics.binned.binning import quantile_bins
     >>> scores, labels = [[0.75, 0.25], [0.25, 0.75]], [0, 1]
-    >>> top_label_calibration_error(scores, labels, lambda t: quantile_bins(t, 1))
+    >>> top_label_calibration_error(labels, scores, lambda t: quantile_bins(t, 1))
     0.25
-    >>> top_label_calibration_error(scores, labels, 10)
+    >>> top_label_calibration_error(labels, scores, 10)
     0.25
     """
     _check_order(order)
-    bins = _cut(*_top_label(scores, labels), binning)
+    bins = _cut(*_top_label(y_true, y_prob), binning)
     return float(_mean_power(bins, order) ** (1.0 / order))
 
 
 def classwise_calibration_error(
-    scores: npt.ArrayLike,
-    labels: npt.ArrayLike,
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
     binning: Binning,
     *,
     order: float = 1.0,
@@ -249,10 +249,10 @@ def classwise_calibration_error(
 
     Parameters
     ----------
-    scores : array-like of shape (n, c)
-        Predicted probabilities, as for `classwise_tallies`; at least one row.
-    labels : array-like of shape (n,)
+    y_true : array-like of shape (n,)
         The classes that came true, integers in [0, c).
+    y_prob : array-like of shape (n, c)
+        Predicted probabilities, as for `classwise_tallies`; at least one row.
     binning : callable or int
         From the tally of a class against the rest to its bins, such as
         ``lambda t: quantile_bins(t, 15)``; or a number of uniform bins, which are filled in one
@@ -284,13 +284,13 @@ def classwise_calibration_error(
     Examples
     --------
     >>> scores = [[0.75, 0.25, 0.0]] * 2 + [[0.0, 0.25, 0.75]] * 2
-    >>> classwise_calibration_error(scores, [0, 1, 2, 2], 2)
+    >>> classwise_calibration_error([0, 1, 2, 2], scores, 2)
     0.25
     """
     _check_order(order)
-    rows, classes = check_class_scores(scores, labels)
+    classes, rows = check_class_scores(y_true, y_prob)
     each = [
-        _mean_power(_cut(rows[:, k], classes == k, binning), order) for k in range(rows.shape[1])
+        _mean_power(_cut(classes == k, rows[:, k], binning), order) for k in range(rows.shape[1])
     ]
     return float(np.sum(each) ** (1.0 / order))
 
@@ -306,25 +306,24 @@ def _check_order(order: float) -> None:
         raise ValueError(msg)
 
 
-def _cut(scores: Floats, positive: Bools, binning: Binning) -> Bins:
+def _cut(positive: Bools, scores: Floats, binning: Binning) -> Bins:
     if callable(binning):
-        return binning(tally(scores, positive))
-    return uniform_bins((scores, positive), binning)
+        return binning(tally(positive, scores))
+    return uniform_bins((positive, scores), binning)
 
 
-def _top_label(scores: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Floats, Bools]:
-    """Give the largest score of each row, and whether its class came true."""
-    rows, classes = np.asarray(scores, np.float64), np.asarray(labels)
+def _top_label(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> tuple[Bools, Floats]:
+    """Give whether the class of the largest score of each row came true, and that score."""
+    classes, rows = np.asarray(y_true), numbers_of(y_prob)
     if rows.ndim != 2 or classes.shape != rows.shape[:1] or classes.dtype != np.int64:  # noqa: PLR2004
-        rows, classes = check_class_scores(scores, labels)
+        classes, rows = check_class_scores(y_true, y_prob)
     sound, top, right = _take_top(np.ascontiguousarray(rows), np.ascontiguousarray(classes))
     if sound:
-        return top, right
-    rows, classes = check_class_scores(
-        scores, labels
-    )  # raises with the reason, or finds nothing wrong
+        return right, top
+    # Raises with the reason, or finds nothing wrong.
+    classes, rows = check_class_scores(y_true, y_prob)
     predicted = rows.argmax(axis=1)
-    return rows[np.arange(classes.size), predicted], np.asarray(predicted == classes)
+    return np.asarray(predicted == classes), rows[np.arange(classes.size), predicted]
 
 
 @compiled
@@ -347,26 +346,27 @@ def _take_top(rows: Floats, labels: Ints) -> tuple[bool, Floats, Bools]:
     return sound, top, right
 
 
-def _one_vs_rest(scores: Floats, labels: Ints) -> Iterator[Tally]:
+def _one_vs_rest(labels: Ints, scores: Floats) -> Iterator[Tally]:
     for k in range(scores.shape[1]):
-        yield tally(scores[:, k], labels == k)
+        yield tally(labels == k, scores[:, k])
 
 
-def check_class_scores(scores: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Floats, Ints]:
-    """Check probabilities of classes and labels; raise ValueError with the first fault.
+def check_class_scores(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> tuple[Ints, Floats]:
+    """Check labels and probabilities of classes; raise ValueError with the first fault.
 
     Examples
     --------
-    >>> rows, labels = check_class_scores([[0.25, 0.75]], [True])
+    >>> labels, rows = check_class_scores([True], [[0.25, 0.75]])
     >>> labels
     array([1])
     """
-    rows, classes = np.asarray(scores, np.float64), np.asarray(labels)
+    classes, rows = np.asarray(y_true), numbers_of(y_prob)
     # A vector of scores of one class is a binary problem written down wrongly, not c = 1.
     if rows.ndim != 2 or rows.shape[1] < 2 or classes.shape != rows.shape[:1]:  # noqa: PLR2004
+        swapped = SWAPPED if classes.ndim > rows.ndim else ""
         msg = (
-            f"scores must have one row for each label and two classes or more, got shapes "
-            f"{rows.shape} and {classes.shape}."
+            f"y_prob must have one row for each label and two classes or more, got shapes "
+            f"{classes.shape} of y_true and {rows.shape} of y_prob.{swapped}"
         )
         raise ValueError(msg)
     # The usual case in few passes; whatever fails it is checked again, for the message.
@@ -376,7 +376,7 @@ def check_class_scores(scores: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Fl
     integers = classes.dtype.kind in "biu"
     if not (integers and classes.size and 0 <= classes.min() <= classes.max() < rows.shape[1]):
         _check_labels(classes, rows.shape[1])
-    return rows, classes.astype(np.int64)
+    return classes.astype(np.int64), rows
 
 
 def _check_scores(rows: Floats) -> None:

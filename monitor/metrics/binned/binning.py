@@ -16,6 +16,7 @@ from monitor.metrics.binned.row_bins import Filled, fill_quantiles, fill_uniform
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.option_check import check_option
+from monitor.metrics.core.reading import reads_pairs, takes_rows
 from monitor.metrics.core.samples import Rows
 from monitor.metrics.core.tally import Tally
 
@@ -90,6 +91,7 @@ def paper_sizes(total: int) -> tuple[int, int]:
     return total // 20, total // 5
 
 
+@takes_rows
 def pava(t: Tally) -> Bins:
     """Pool adjacent violators: the bins of the weighted isotonic regression of the outcomes.
 
@@ -97,7 +99,7 @@ def pava(t: Tally) -> Bins:
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         m groups of equal score.
 
     Returns
@@ -121,18 +123,19 @@ def pava(t: Tally) -> Bins:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> pava(tally([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1])).starts
+    >>> pava(tally([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4])).starts
     array([0, 1, 3, 4])
     """
     return pava_bc(t, min_size=0, max_size=NO_LIMIT)
 
 
+@takes_rows
 def pava_bc(t: Tally, *, min_size: int, max_size: int, tail: Tail = "paper") -> Bins:
     """PAVA with block constraints: isotonic bins with a smallest and a largest size.
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         m groups of equal score.
     min_size, max_size : int
         Predictions in a bin, ``0 <= min_size <= max_size``. The smallest size wins over the
@@ -165,7 +168,7 @@ def pava_bc(t: Tally, *, min_size: int, max_size: int, tail: Tail = "paper") -> 
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> pava_bc(tally([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1]), min_size=2, max_size=2).starts
+    >>> pava_bc(tally([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4]), min_size=2, max_size=2).starts
     array([0, 2, 4])
     """
     check_sizes(min_size, max_size)
@@ -173,12 +176,13 @@ def pava_bc(t: Tally, *, min_size: int, max_size: int, tail: Tail = "paper") -> 
     return bins_of(t, pool(t.counts, t.positives, min_size, max_size, int(tail == "reference")))
 
 
+@reads_pairs
 def quantile_bins(t: Tally | Rows, n: int) -> Bins:
     """Cut the predictions, sorted by score, into `n` bins of equal size.
 
     Parameters
     ----------
-    t : Tally or pair of array-like
+    t : Tally or rows
         m groups of equal score; or scores and outcomes, which are not sorted then. Their bins
         have the same counts, but `starts` counts rows, so they suit measures of bins alone.
     n : int
@@ -204,7 +208,7 @@ def quantile_bins(t: Tally | Rows, n: int) -> Bins:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> quantile_bins(tally([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1]), 2).counts
+    >>> quantile_bins(tally([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4]), 2).counts
     array([2, 2])
     """
     check_number(n)
@@ -219,6 +223,7 @@ def quantile_bins(t: Tally | Rows, n: int) -> Bins:
     return bins_of(t, np.unique(np.concatenate([[0], nearest, [t.scores.size]])))
 
 
+@reads_pairs
 def uniform_bins(t: Tally | Rows, n: int) -> Bins:
     """Cut the score axis [0, 1] into `n` bins of equal width, left-closed, the last closed.
 
@@ -226,7 +231,7 @@ def uniform_bins(t: Tally | Rows, n: int) -> Bins:
 
     Parameters
     ----------
-    t : Tally or pair of array-like
+    t : Tally or rows
         m groups of equal score; or scores and outcomes, which are not sorted then. Their bins
         have the same counts, but `starts` counts rows, so they suit measures of bins alone.
     n : int
@@ -250,7 +255,7 @@ def uniform_bins(t: Tally | Rows, n: int) -> Bins:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> uniform_bins(tally([0.1, 0.2, 0.5, 1.0], [0, 1, 0, 1]), 2).counts
+    >>> uniform_bins(tally([0, 1, 0, 1], [0.1, 0.2, 0.5, 1.0]), 2).counts
     array([2, 2])
     """
     check_number(n)
@@ -291,7 +296,7 @@ def bins_of(t: Tally, starts: Ints) -> Bins:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> bins_of(tally([0.2, 0.4, 0.9], [0, 1, 1]), np.array([0, 2, 3])).counts
+    >>> bins_of(tally([0, 1, 1], [0.2, 0.4, 0.9]), np.array([0, 2, 3])).counts
     array([2, 1])
     """
     if not t.scores.size:

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from monitor.metrics.binned.binning import Bins, quantile_bins
+from monitor.metrics.binned.default_bins import daily_bins, fifteen_quantiles, takes_bins
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.reading import reads_pairs
 from monitor.metrics.core.samples import Rows
 from monitor.metrics.core.tally import Tally
 
@@ -33,12 +35,13 @@ class WidestGap:
     size: int
 
 
+@takes_bins(daily_bins)
 def ece(bins: Bins) -> float:
     """Average the gap between observed and predicted rate over bins, weighted by their size.
 
     Parameters
     ----------
-    bins : Bins
+    bins : Bins, Tally or rows
         Any b bins; the monitor uses PAVA-BC bins. Over uniform bins this is the usual ECE,
         over quantile bins it is ACE.
 
@@ -59,7 +62,7 @@ def ece(bins: Bins) -> float:
     --------
     >>> from monitor.metrics.binned.binning import uniform_bins
     >>> from monitor.metrics.core.tally import tally
-    >>> ece(uniform_bins(tally([0.25, 0.25, 0.75, 0.75], [0, 0, 1, 1]), 2))
+    >>> ece(uniform_bins(tally([0, 0, 1, 1], [0.25, 0.25, 0.75, 0.75]), 2))
     0.25
     """
     return _mean_gap(bins.counts, bins.positives, bins.score_sums)
@@ -75,6 +78,7 @@ def _mean_gap(counts: Ints, positives: Ints, score_sums: Floats) -> float:
     return gaps / total
 
 
+@reads_pairs
 def ace(t: Tally | Rows, n: int) -> float:
     """Measure the adaptive calibration error: ECE over `n` quantile bins.
 
@@ -82,8 +86,8 @@ def ace(t: Tally | Rows, n: int) -> float:
 
     Parameters
     ----------
-    t : Tally or pair of array-like
-        At least one prediction; or its scores and outcomes, which are read once, not sorted.
+    t : Tally or rows
+        At least one prediction; or its rows, which are read once, not sorted.
     n : int
         Number of quantile bins, at least 1; the paper takes 10. Ties can leave fewer.
 
@@ -105,12 +109,13 @@ def ace(t: Tally | Rows, n: int) -> float:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> ace(tally([0.25, 0.25, 0.75, 0.75], [0, 0, 1, 1]), 2)
+    >>> ace(tally([0, 0, 1, 1], [0.25, 0.25, 0.75, 0.75]), 2)
     0.25
     """
     return ece(quantile_bins(t, n))
 
 
+@takes_bins(daily_bins)
 def mce(bins: Bins) -> WidestGap:
     """Find the widest gap between observed and predicted rate: the maximum calibration error.
 
@@ -118,7 +123,7 @@ def mce(bins: Bins) -> WidestGap:
 
     Parameters
     ----------
-    bins : Bins
+    bins : Bins, Tally or rows
         Any b bins. MCE is this over uniform bins; the paper's MCE(Q) is
         ``mce(quantile_bins(t, n))``.
 
@@ -142,7 +147,7 @@ def mce(bins: Bins) -> WidestGap:
     --------
     >>> from monitor.metrics.binned.binning import uniform_bins
     >>> from monitor.metrics.core.tally import tally
-    >>> mce(uniform_bins(tally([0.25] * 4 + [0.75], [0, 0, 0, 1, 0]), 2))
+    >>> mce(uniform_bins(tally([0, 0, 0, 1, 0], [0.25] * 4 + [0.75]), 2))
     WidestGap(value=0.75, size=1)
     """
     gaps = _gaps(bins)
@@ -150,6 +155,7 @@ def mce(bins: Bins) -> WidestGap:
     return WidestGap(float(widest), int(bins.counts[gaps == widest].max()))
 
 
+@takes_bins(daily_bins)
 def mean_squared_gap(bins: Bins) -> float:
     """Average the squared gap over bins, weighted by their size: L2 calibration error, *no root*.
 
@@ -157,7 +163,7 @@ def mean_squared_gap(bins: Bins) -> float:
 
     Parameters
     ----------
-    bins : Bins
+    bins : Bins, Tally or rows
         Any b bins.
 
     Returns
@@ -176,12 +182,13 @@ def mean_squared_gap(bins: Bins) -> float:
     --------
     >>> from monitor.metrics.binned.binning import uniform_bins
     >>> from monitor.metrics.core.tally import tally
-    >>> mean_squared_gap(uniform_bins(tally([0.25, 0.25, 0.75, 0.75], [0, 0, 1, 1]), 2))
+    >>> mean_squared_gap(uniform_bins(tally([0, 0, 1, 1], [0.25, 0.25, 0.75, 0.75]), 2))
     0.0625
     """
     return float((bins.counts * _gaps(bins) ** 2).sum() / bins.counts.sum())
 
 
+@takes_bins(daily_bins)
 def root_mean_squared_gap(bins: Bins) -> float:
     """Take the root of `mean_squared_gap`: the L2 calibration error CE_2, in probability.
 
@@ -189,7 +196,7 @@ def root_mean_squared_gap(bins: Bins) -> float:
 
     Parameters
     ----------
-    bins : Bins
+    bins : Bins, Tally or rows
         Any b bins.
 
     Returns
@@ -208,18 +215,19 @@ def root_mean_squared_gap(bins: Bins) -> float:
     --------
     >>> from monitor.metrics.binned.binning import uniform_bins
     >>> from monitor.metrics.core.tally import tally
-    >>> root_mean_squared_gap(uniform_bins(tally([0.25, 0.25, 0.75, 0.75], [0, 0, 1, 1]), 2))
+    >>> root_mean_squared_gap(uniform_bins(tally([0, 0, 1, 1], [0.25, 0.25, 0.75, 0.75]), 2))
     0.25
     """
     return float(np.sqrt(mean_squared_gap(bins)))
 
 
+@takes_bins(fifteen_quantiles)
 def debiased_mean_squared_gap(bins: Bins) -> float:
     """Average the squared gaps less what sampling alone adds to them: *signed* and *no root*.
 
     Parameters
     ----------
-    bins : Bins
+    bins : Bins, Tally or rows
         Bins cut without looking at the outcomes: uniform or quantile bins. PAVA and PAVA-BC
         bins follow the outcomes, and there the correction is too large. Bins of one
         prediction are left out, of the sum and of the weights: one outcome says nothing
@@ -253,7 +261,7 @@ def debiased_mean_squared_gap(bins: Bins) -> float:
     --------
     >>> from monitor.metrics.binned.binning import uniform_bins
     >>> from monitor.metrics.core.tally import tally
-    >>> t = tally([0.25] * 4 + [0.75] * 4, [0, 0, 0, 1, 1, 1, 1, 0])
+    >>> t = tally([0, 0, 0, 1, 1, 1, 1, 0], [0.25] * 4 + [0.75] * 4)
     >>> debiased_mean_squared_gap(uniform_bins(t, 2))
     -0.0625
     """
@@ -269,6 +277,7 @@ def debiased_mean_squared_gap(bins: Bins) -> float:
     return float((counts * (_gaps(bins)[several] ** 2 - noise)).sum() / counts.sum())
 
 
+@takes_bins(fifteen_quantiles)
 def debiased_root_mean_squared_gap(bins: Bins) -> float:
     """Take the root of `debiased_mean_squared_gap`, or 0 where that is negative.
 
@@ -276,7 +285,7 @@ def debiased_root_mean_squared_gap(bins: Bins) -> float:
 
     Parameters
     ----------
-    bins : Bins
+    bins : Bins, Tally or rows
         As for `debiased_mean_squared_gap`, with the same error.
 
     Returns
@@ -299,7 +308,7 @@ def debiased_root_mean_squared_gap(bins: Bins) -> float:
     --------
     >>> from monitor.metrics.binned.binning import uniform_bins
     >>> from monitor.metrics.core.tally import tally
-    >>> debiased_root_mean_squared_gap(uniform_bins(tally([0.5] * 4, [1, 1, 1, 1]), 2))
+    >>> debiased_root_mean_squared_gap(uniform_bins(tally([1, 1, 1, 1], [0.5] * 4), 2))
     0.5
     """
     return float(np.sqrt(max(0.0, debiased_mean_squared_gap(bins))))

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from monitor.metrics.binned.binning import Bins
+from monitor.metrics.binned.default_bins import daily_bins, takes_bins
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class EstimationError:
     within_bin: float
 
 
+@takes_bins(daily_bins)
 def estimation_error(bins: Bins) -> EstimationError:
     """Measure how much the outcomes inside bins differ from their bin's observed rate.
 
@@ -28,7 +30,7 @@ def estimation_error(bins: Bins) -> EstimationError:
 
     Parameters
     ----------
-    bins : Bins
+    bins : Bins, Tally or rows
         Any b bins.
 
     Returns
@@ -48,7 +50,7 @@ def estimation_error(bins: Bins) -> EstimationError:
     --------
     >>> from monitor.metrics.binned.binning import pava
     >>> from monitor.metrics.core.tally import tally
-    >>> t = tally([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [0, 0, 0, 0, 1, 0])
+    >>> t = tally([0, 0, 0, 0, 1, 0], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
     >>> estimation_error(pava(t))
     EstimationError(total=0.08333333333333333, within_bin=0.125)
     """

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from monitor.metrics.binned.binning import Bins
+from monitor.metrics.binned.default_bins import deciles, takes_bins
 from monitor.metrics.core.special import gammaln, log_ndtr, xlogy
 
 
@@ -29,6 +30,7 @@ class HosmerLemeshow:
     log10_p: float
 
 
+@takes_bins(deciles)
 def hosmer_lemeshow(bins: Bins, *, degrees_lost: int = 0) -> HosmerLemeshow:
     """Test whether every bin's observed rate is its mean prediction, by chi-squared.
 
@@ -36,7 +38,7 @@ def hosmer_lemeshow(bins: Bins, *, degrees_lost: int = 0) -> HosmerLemeshow:
 
     Parameters
     ----------
-    bins : Bins
+    bins : Bins, Tally or rows
         b bins cut without looking at the outcomes: uniform (Hosmer and Lemeshow's H) or
         quantile bins (their C). PAVA and PAVA-BC bins follow the outcomes: there the law
         below does not hold, and measured on calibrated models a test at 5 % rejects 0 to
@@ -75,7 +77,7 @@ def hosmer_lemeshow(bins: Bins, *, degrees_lost: int = 0) -> HosmerLemeshow:
     --------
     >>> from monitor.metrics.binned.binning import uniform_bins
     >>> from monitor.metrics.core.tally import tally
-    >>> result = hosmer_lemeshow(uniform_bins(tally([0.25] * 12 + [0.5] * 16, [0] * 28), 4))
+    >>> result = hosmer_lemeshow(uniform_bins(tally([0] * 28, [0.25] * 12 + [0.5] * 16), 4))
     >>> result.statistic, result.degrees, round(result.log10_p, 6)
     (20.0, 2, -4.342945)
     """

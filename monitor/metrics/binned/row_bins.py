@@ -33,10 +33,10 @@ def fill_uniform(rows: Rows, n: int) -> Filled:
 
     Examples
     --------
-    >>> fill_uniform(([0.75, 0.25, 0.75, 0.25], [1, 0, 1, 0]), 2)[1:]
+    >>> fill_uniform(([1, 0, 1, 0], [0.75, 0.25, 0.75, 0.25]), 2)[1:]
     (array([2, 2]), array([0, 2]), array([0.5, 1.5]))
     """
-    s, y = unchecked(*rows)
+    y, s = unchecked(*rows)
     sound, sizes, sums = _fill_slices(s, y, n)
     return _without_empty(sizes, sums) if sound else refuse(*rows)
 
@@ -50,10 +50,10 @@ def fill_quantiles(rows: Rows, n: int) -> Filled:
 
     Examples
     --------
-    >>> fill_quantiles(([0.75, 0.25, 0.75, 0.25], [1, 0, 1, 0]), 2)[1:]
+    >>> fill_quantiles(([1, 0, 1, 0], [0.75, 0.25, 0.75, 0.25]), 2)[1:]
     (array([2, 2]), array([0, 2]), array([0.5, 1.5]))
     """
-    s, y = unchecked(*rows)
+    y, s = unchecked(*rows)
     bits = s.view(np.int64)
     sound, sizes = _fill_drawers(s, bits, y)
     if not sound:

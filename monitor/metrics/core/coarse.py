@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from monitor.metrics.core.grid import CELL_COUNT, CELLS_PER_LOGIT, LOGIT_LIMIT, Floats, Ints, locate
+from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.special import expit
 from monitor.metrics.core.tally import Tally
 
@@ -64,7 +65,7 @@ def tally_of(everything: Coarse) -> Tally:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> rough = tally_of(coarsen(tally([0.2, 0.2, 0.9], [0, 1, 1])))
+    >>> rough = tally_of(coarsen(tally([0, 1, 1], [0.2, 0.2, 0.9])))
     >>> rough.counts, rough.positives
     (array([2, 1]), array([1, 1]))
     """
@@ -72,12 +73,13 @@ def tally_of(everything: Coarse) -> Tally:
     return Tally(expit(CENTRES[seen.cells]), seen.counts, seen.positives)
 
 
+@takes_rows
 def coarsen(t: Tally) -> Coarse:
     """Add up neighbouring cells of a tally.
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         On the stored grid, or exact.
 
     Returns
@@ -88,7 +90,7 @@ def coarsen(t: Tally) -> Coarse:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> coarse = coarsen(tally([0.5, 0.501, 0.9], [0, 1, 1]))
+    >>> coarse = coarsen(tally([0, 1, 1], [0.5, 0.501, 0.9]))
     >>> coarse.counts[coarse.counts > 0], coarse.positives[coarse.counts > 0]
     (array([2, 1]), array([1, 1]))
     """
@@ -105,7 +107,7 @@ def coarsen_occupied(t: Tally) -> OccupiedCells:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> coarsen_occupied(tally([0.5, 0.501, 0.9], [0, 1, 1])).counts
+    >>> coarsen_occupied(tally([0, 1, 1], [0.5, 0.501, 0.9])).counts
     array([2, 1])
     """
     cells = (t.cells.numbers if t.cells else locate(t.scores)[0]) // CELLS_IN_ONE

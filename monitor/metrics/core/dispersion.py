@@ -131,7 +131,7 @@ def design_effect(
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> t = tally([0.4] * 640, [1, 0] * 320)
+    >>> t = tally([1, 0] * 320, [0.4] * 640)
     >>> of = np.arange(64)
     >>> alike = BucketCounts(of, np.full(64, 62), np.full(64, 10), 10 * (of % 2))
     >>> round(design_effect(t, alike, np.ones(1), np.zeros(1)), 1)  # ten rows are one, 63 degrees
@@ -168,7 +168,7 @@ def shared_covariance(
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> t = tally([0.4] * 640, [1, 0] * 320)
+    >>> t = tally([1, 0] * 320, [0.4] * 640)
     >>> of = np.arange(64)
     >>> alike = BucketCounts(of, np.full(64, 62), np.full(64, 10), 10 * (of % 2))
     >>> (shared_covariance(t, alike, np.ones((2, 1)), -np.ones((2, 1))) / t.total).round(1)
@@ -227,7 +227,7 @@ def design_effects(days: Sequence[tuple[Tally, BucketCounts]]) -> DesignEffects:
     >>> from monitor.metrics.core.tally import tally
     >>> of = np.arange(64)
     >>> alike = BucketCounts(of, np.where(of % 3, 62, 65), np.full(64, 10), 10 * (of % 2))
-    >>> day = tally([0.4] * 420 + [0.6] * 220, [1, 0] * 320), alike
+    >>> day = tally([1, 0] * 320, [0.4] * 420 + [0.6] * 220), alike
     >>> design = design_effects([day, day])  # ten rows of a day, twenty of both: little over one
     >>> round(design.scores_of_day, 1), round(design.scores, 1), round(design.outcomes, 1)
     (10.7, 21.4, 22.0)
@@ -292,7 +292,7 @@ def hanging(t: Tally, held: BucketCounts, *, delta: float = 0.0) -> Hanging:
     >>> from monitor.metrics.core.tally import tally
     >>> of = np.arange(64)
     >>> alike = BucketCounts(of, np.full(64, 62), np.full(64, 10), 10 * (of % 2))
-    >>> design = hanging(tally([0.4] * 640, [1, 0] * 320), alike)
+    >>> design = hanging(tally([1, 0] * 320, [0.4] * 640), alike)
     >>> design.deviations.shape, bool((abs(design.deviations) > 4.0).all())  # 4 or 6 of ten
     ((64, 1), True)
     """
@@ -406,7 +406,7 @@ def bins_of_tally(t: Tally, delta: float = 0.0) -> Ints:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> bins_of_tally(tally([0.4, 0.5], [0, 1]))
+    >>> bins_of_tally(tally([0, 1], [0.4, 0.5]))
     array([62, 64])
     """
     if t.cells is not None:

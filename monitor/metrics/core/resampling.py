@@ -45,7 +45,7 @@ def resample(
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> t = tally([0.2, 0.7, 0.7], [0, 1, 1])
+    >>> t = tally([0, 1, 1], [0.2, 0.7, 0.7])
     >>> resample(t, t.positives / t.counts, rng=np.random.default_rng(1)).total
     3
     """

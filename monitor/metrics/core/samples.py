@@ -14,44 +14,46 @@ from monitor.metrics.core.grid import Floats, Ints
 
 Bools = npt.NDArray[np.bool_]
 Outcomes = Ints | npt.NDArray[np.uint8]
-Rows = tuple[npt.ArrayLike, npt.ArrayLike]  # scores and outcomes, in the same order
+SWAPPED = " They look swapped: give the outcomes first, as y_true, y_prob."
+Rows = tuple[npt.ArrayLike, npt.ArrayLike]  # y_true and y_prob, in the same order
 
 
-def checked(scores: npt.ArrayLike, outcomes: npt.ArrayLike) -> tuple[Floats, Bools]:
-    """Give scores as numbers and outcomes as truths, or say what is wrong with them.
+def checked(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> tuple[Bools, Floats]:
+    """Give outcomes as truths and scores as numbers, or say what is wrong with them.
 
     Parameters
     ----------
-    scores : array-like of shape (n,)
-        Predicted probabilities in [0, 1].
-    outcomes : array-like of shape (n,)
+    y_true : array-like of shape (n,)
         What happened, 0 or 1 (booleans too).
+    y_prob : array-like of shape (n,)
+        Predicted probabilities in [0, 1].
 
     Returns
     -------
-    scores : ndarray of shape (n,)
-        The same array if it holds float64 already.
     positive : ndarray of shape (n,)
         Whether the outcome was 1.
+    scores : ndarray of shape (n,)
+        The same array if it holds float64 already.
 
     Raises
     ------
     ValueError
         If a score is not a number in [0, 1], an outcome is not 0 or 1, or the two differ
-        in shape. The message counts the offenders and shows the first.
+        in shape. The message counts the offenders and shows the first, and says so if the two
+        were given in the wrong order.
 
     Examples
     --------
-    >>> checked([0.2, 0.9], [0, 1])
-    (array([0.2, 0.9]), array([False,  True]))
+    >>> checked([0, 1], [0.2, 0.9])
+    (array([False,  True]), array([0.2, 0.9]))
     """
-    score_array, outcome_array = _of_one_length(scores, outcomes)
+    outcome_array, score_array = _of_one_length(y_true, y_prob)
     outside = ~((score_array >= 0.0) & (score_array <= 1.0))  # written so that nan is outside
     if outside.any():
         row = int(np.flatnonzero(outside)[0])
         msg = (
             f"{int(outside.sum())} of {score_array.size} scores are not numbers in [0, 1], "
-            f"first {score_array[row]} at row {row}."
+            f"first {score_array[row]} at row {row}.{_if_swapped(outcome_array, score_array)}"
         )
         raise ValueError(msg)
     positive = np.asarray(outcome_array == 1)
@@ -60,27 +62,38 @@ def checked(scores: npt.ArrayLike, outcomes: npt.ArrayLike) -> tuple[Floats, Boo
         row = int(np.flatnonzero(other)[0])
         msg = (
             f"{int(other.sum())} of {outcome_array.size} outcomes are neither 0 nor 1, "
-            f"first {outcome_array[row]!r} at row {row}."
+            f"first {outcome_array[row]!r} at row {row}.{_if_swapped(outcome_array, score_array)}"
         )
         raise ValueError(msg)
-    return score_array, positive
+    return positive, score_array
 
 
-def unchecked(scores: npt.ArrayLike, outcomes: npt.ArrayLike) -> tuple[Floats, Outcomes]:
+def _if_swapped(outcomes: npt.NDArray[np.generic], scores: Floats) -> str:
+    """Say that the two were given in the wrong order, if the other order would be right."""
+    try:
+        probabilities = outcomes.astype(np.float64)
+    except (TypeError, ValueError):
+        return ""
+    is_outcome = (scores == 0.0) | (scores == 1.0)
+    is_score = (probabilities >= 0.0) & (probabilities <= 1.0)
+    return SWAPPED if is_outcome.all() and is_score.all() else ""
+
+
+def unchecked(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> tuple[Outcomes, Floats]:
     """Give two contiguous arrays of one length to a pass that tests their values itself.
 
     Parameters
     ----------
-    scores, outcomes : array-like of shape (n,)
+    y_true, y_prob : array-like of shape (n,)
         As `checked` takes them, but of any value.
 
     Returns
     -------
-    scores : ndarray of shape (n,)
-        Any float64.
     outcomes : ndarray of shape (n,)
         Any int64, or 0 and 1 as uint8. There are no other types, so that a pass is compiled
         twice at most.
+    scores : ndarray of shape (n,)
+        Any float64.
 
     Raises
     ------
@@ -89,34 +102,48 @@ def unchecked(scores: npt.ArrayLike, outcomes: npt.ArrayLike) -> tuple[Floats, O
 
     Examples
     --------
-    >>> unchecked([0.2, 7.0], [True, False])
-    (array([0.2, 7. ]), array([1, 0], dtype=uint8))
+    >>> unchecked([True, False], [0.2, 7.0])
+    (array([1, 0], dtype=uint8), array([0.2, 7. ]))
     """
-    score_array, outcome_array = _of_one_length(scores, outcomes)
+    outcome_array, score_array = _of_one_length(y_true, y_prob)
     if outcome_array.dtype == np.int64:
-        return np.ascontiguousarray(score_array), np.ascontiguousarray(outcome_array)
+        return np.ascontiguousarray(outcome_array), np.ascontiguousarray(score_array)
     if outcome_array.dtype != np.bool_:
-        outcome_array = checked(score_array, outcome_array)[1]
+        outcome_array = checked(outcome_array, score_array)[0]
     positive = np.ascontiguousarray(outcome_array).view(np.uint8)
-    return np.ascontiguousarray(score_array), positive
+    return positive, np.ascontiguousarray(score_array)
 
 
-def refuse(scores: npt.ArrayLike, outcomes: npt.ArrayLike) -> NoReturn:
+def refuse(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> NoReturn:
     """Raise the error of `checked` for samples that a compiled pass rejected."""
-    checked(scores, outcomes)
+    checked(y_true, y_prob)
     msg = "a compiled pass rejected samples that `checked` accepts."
     raise AssertionError(msg)
 
 
+def numbers_of(y_prob: npt.ArrayLike) -> Floats:
+    """Give probabilities as an array of numbers, or say that they are none.
+
+    Examples
+    --------
+    >>> numbers_of([0, 0.5])
+    array([0. , 0.5])
+    """
+    try:
+        return np.asarray(y_prob, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        msg = f"y_prob holds probabilities, after y_true, the outcomes: {error}."
+        raise ValueError(msg) from None
+
+
 def _of_one_length(
-    scores: npt.ArrayLike, outcomes: npt.ArrayLike
-) -> tuple[Floats, npt.NDArray[np.generic]]:
-    score_array = np.asarray(scores, dtype=np.float64)
-    outcome_array = np.asarray(outcomes)
+    y_true: npt.ArrayLike, y_prob: npt.ArrayLike
+) -> tuple[npt.NDArray[np.generic], Floats]:
+    outcome_array, score_array = np.asarray(y_true), numbers_of(y_prob)
     if score_array.ndim != 1 or score_array.shape != outcome_array.shape:
         msg = (
-            f"scores and outcomes must be two lists of one length, got shapes "
-            f"{score_array.shape} and {outcome_array.shape}."
+            f"y_true and y_prob must be two lists of one length, got shapes "
+            f"{outcome_array.shape} and {score_array.shape}."
         )
         raise ValueError(msg)
-    return score_array, outcome_array
+    return outcome_array, score_array

@@ -82,17 +82,17 @@ class Tally:
         return total_score / self.total if self.total else float("nan")
 
 
-def tally(scores: npt.ArrayLike, outcomes: npt.ArrayLike) -> Tally:
+def tally(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> Tally:
     """Count predictions and positive outcomes at every distinct score.
 
     For analysis, not used by the daily job.
 
     Parameters
     ----------
-    scores : array-like of shape (n,)
-        Predicted probabilities in [0, 1], in any order.
-    outcomes : array-like of shape (n,)
-        What happened, 0 or 1 (booleans too), in the same order.
+    y_true : array-like of shape (n,)
+        What happened, 0 or 1 (booleans too), in any order.
+    y_prob : array-like of shape (n,)
+        Scores: predicted probabilities in [0, 1], in the same order.
 
     Returns
     -------
@@ -108,18 +108,18 @@ def tally(scores: npt.ArrayLike, outcomes: npt.ArrayLike) -> Tally:
 
     Examples
     --------
-    >>> t = tally([0.2, 0.9, 0.2], [0, 1, 1])
+    >>> t = tally([0, 1, 1], [0.2, 0.9, 0.2])
     >>> t.scores, t.counts, t.positives
     (array([0.2, 0.9]), array([2, 1]), array([1, 1]))
     """
-    keys = _packed(*checked(scores, outcomes))
+    keys = _packed(*checked(y_true, y_prob))
     # One plain sort is several times faster than an indirect one: numpy's sort is vectorised,
     # its argsort is not.
     keys.sort()
     return Tally(*_count_groups(keys))
 
 
-def tally_on_grid(scores: npt.ArrayLike, outcomes: npt.ArrayLike) -> Tally:
+def tally_on_grid(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> Tally:
     """Count predictions and positive outcomes in the cells of the fixed grid.
 
     For analysis, not used by the daily job.
@@ -129,10 +129,10 @@ def tally_on_grid(scores: npt.ArrayLike, outcomes: npt.ArrayLike) -> Tally:
 
     Examples
     --------
-    >>> tally_on_grid([0.2, 0.9, 0.2], [0, 1, 1]).cells.numbers
+    >>> tally_on_grid([0, 1, 1], [0.2, 0.9, 0.2]).cells.numbers
     array([7482, 9316])
     """
-    score_array, positive = checked(scores, outcomes)
+    positive, score_array = checked(y_true, y_prob)
     return on_grid(score_array, np.ones(positive.size, np.int64), positive.astype(np.int64))
 
 
@@ -192,7 +192,7 @@ def merge(tallies: Iterable[Tally]) -> Tally:
 
     Examples
     --------
-    >>> merge([tally([0.2], [1]), tally([0.2, 0.7], [0, 1])]).counts
+    >>> merge([tally([1], [0.2]), tally([0, 1], [0.2, 0.7])]).counts
     array([2, 1])
     """
     parts = list(tallies)
@@ -235,7 +235,7 @@ def shift(t: Tally, delta: float) -> Tally:
 
     Examples
     --------
-    >>> shift(tally([0.5], [1]), np.log(3.0)).scores
+    >>> shift(tally([1], [0.5]), np.log(3.0)).scores
     array([0.75])
     """
     moved = np.asarray(expit(logit(t.scores) + delta))
@@ -253,7 +253,7 @@ def join_groups(t: Tally, starts: Ints) -> Tally:
 
     Examples
     --------
-    >>> join_groups(tally([0.2, 0.4, 0.9], [0, 1, 1]), np.array([0, 2])).scores
+    >>> join_groups(tally([0, 1, 1], [0.2, 0.4, 0.9]), np.array([0, 2])).scores
     array([0.3, 0.9])
     """
     counts = np.add.reduceat(t.counts, starts)
@@ -266,13 +266,13 @@ def have_same_groups(t: Tally, other: Tally) -> bool:
 
     Examples
     --------
-    >>> have_same_groups(t := tally([0.2, 0.7], [0, 1]), shift(t, 0.1))
+    >>> have_same_groups(t := tally([0, 1], [0.2, 0.7]), shift(t, 0.1))
     True
     """
     return np.array_equal(t.counts, other.counts) and np.array_equal(t.positives, other.positives)
 
 
-def _packed(scores: Floats, positive: npt.NDArray[np.bool_]) -> Ints:
+def _packed(positive: npt.NDArray[np.bool_], scores: Floats) -> Ints:
     """Put each score and its outcome into one integer; those sort by score.
 
     The bits of doubles that are not negative, read as integers, rise with them. Up to 1.0 the

@@ -6,6 +6,7 @@ import numpy as np
 
 from monitor.metrics.binned.binning import NO_LIMIT, Bins, pool, quantile_bins
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.special import betaincinv
 from monitor.metrics.core.tally import Tally
 
@@ -33,6 +34,7 @@ class Band:
     high: Floats
 
 
+@takes_rows
 def consistency_band(
     t: Tally, *, level: float = 0.9, replicates: int = 500, rng: np.random.Generator
 ) -> Band:
@@ -42,7 +44,7 @@ def consistency_band(
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         At least one prediction; its outcomes are not looked at.
     level : float
         Probability, in (0, 1), that the curve of a calibrated model is inside, at each score
@@ -73,7 +75,7 @@ def consistency_band(
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> t = tally([0.2] * 50 + [0.7] * 50, [0] * 100)
+    >>> t = tally([0] * 100, [0.2] * 50 + [0.7] * 50)
     >>> band = consistency_band(t, rng=np.random.default_rng(1))
     >>> band.low.round(2), band.high.round(2)
     (array([0.12, 0.58]), array([0.3, 0.8]))
@@ -88,6 +90,7 @@ def consistency_band(
     return Band(groups.mean_scores, low, high)
 
 
+@takes_rows
 def confidence_band(t: Tally, *, level: float = 0.9) -> Band:
     """Find where the true curve lies, if it increases.
 
@@ -95,7 +98,7 @@ def confidence_band(t: Tally, *, level: float = 0.9) -> Band:
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         At least one prediction.
     level : float
         Probability, in (0, 1), that the true curve is inside at all scores at once.
@@ -125,7 +128,7 @@ def confidence_band(t: Tally, *, level: float = 0.9) -> Band:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> t = tally([0.2] * 50 + [0.7] * 50, [0] * 40 + [1] * 10 + [0] * 10 + [1] * 40)
+    >>> t = tally([0] * 40 + [1] * 10 + [0] * 10 + [1] * 40, [0.2] * 50 + [0.7] * 50)
     >>> band = confidence_band(t)
     >>> band.low.round(2), band.high.round(2)
     (array([0.09, 0.65]), array([0.35, 0.91]))

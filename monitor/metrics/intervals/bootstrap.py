@@ -19,6 +19,7 @@ from monitor.metrics.core.dispersion import INDEPENDENT, Hanging
 from monitor.metrics.core.estimate import CONFIDENCE, Estimate
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.option_check import check_option
+from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.resampling import resample
 from monitor.metrics.core.special import ndtri
 from monitor.metrics.core.tally import Tally
@@ -33,6 +34,7 @@ GRADUAL = 0.75  # the same of a half as miscalibrated one: errors give 1/2, squa
 SAME = 1e-9  # relative, between a measure and itself on more copies of the same rows
 
 
+@takes_rows
 def bootstrap_interval(
     t: Tally,
     measure: Measure,
@@ -47,7 +49,7 @@ def bootstrap_interval(
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         m groups of equal score, at least one prediction.
     measure : callable
         From a tally to a float. It must be defined on every resample: an error that it raises
@@ -112,7 +114,7 @@ def bootstrap_interval(
     --------
     >>> from monitor.metrics.binned.ece import ace
     >>> from monitor.metrics.core.tally import tally
-    >>> t = tally([0.1] * 50 + [0.9] * 50, [0] * 40 + [1] * 60)
+    >>> t = tally([0] * 40 + [1] * 60, [0.1] * 50 + [0.9] * 50)
     >>> interval = bootstrap_interval(t, lambda t: ace(t, 2), rng=np.random.default_rng(1))
     >>> 0 < interval.low < 0.1 < interval.high < 0.2
     True
@@ -123,6 +125,7 @@ def bootstrap_interval(
     )[""]
 
 
+@takes_rows
 def bootstrap_intervals(
     t: Tally,
     measures: Mapping[str, Measure],
@@ -142,7 +145,7 @@ def bootstrap_intervals(
     --------
     >>> from monitor.metrics.scores.brier import brier, rbs
     >>> from monitor.metrics.core.tally import tally
-    >>> t = tally([0.2] * 50 + [0.9] * 50, [0] * 40 + [1] * 60)
+    >>> t = tally([0] * 40 + [1] * 60, [0.2] * 50 + [0.9] * 50)
     >>> rng = np.random.default_rng(1)
     >>> both = bootstrap_intervals(t, {"brier": brier, "rbs": rbs}, method="percentile", rng=rng)
     >>> bool(np.isclose(both["rbs"].low ** 2, both["brier"].low, rtol=1e-3))  # interpolated
@@ -174,7 +177,7 @@ def choose_method(t: Tally, measure: Measure) -> Method:
     >>> from monitor.metrics.scores.brier import brier
     >>> from monitor.metrics.binned.ece import ace
     >>> from monitor.metrics.core.tally import tally
-    >>> t = tally([0.1] * 50 + [0.9] * 50, [0] * 40 + [1] * 60)
+    >>> t = tally([0] * 40 + [1] * 60, [0.1] * 50 + [0.9] * 50)
     >>> choose_method(t, brier), choose_method(t, lambda t: ace(t, 2))
     ('bias_corrected', 'inverted')
     """

@@ -13,6 +13,7 @@ from monitor.metrics.core.dispersion import hanging
 from monitor.metrics.core.estimate import CONFIDENCE, Estimate
 from monitor.metrics.core.grid import HIGHEST_SCORE, LOWEST_SCORE, Floats, Ints
 from monitor.metrics.core.option_check import check_option
+from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.special import logit
 from monitor.metrics.core.tally import Tally, join_groups, shift
 from monitor.metrics.intervals.bootstrap import bootstrap_interval
@@ -28,6 +29,7 @@ CELLS_PER_LOGIT = 64  # eight times as wide as the grid's: a tenth of the time
 Adjustment = Literal["raw", "prior"]
 
 
+@takes_rows
 def ece_interval(
     t: Tally,
     *,
@@ -41,7 +43,7 @@ def ece_interval(
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         At least one prediction, as scored.
     adjusted : {"raw", "prior"}
         Whether the scores are taken as they are or with the prior forgiven, shifted by
@@ -83,7 +85,7 @@ def ece_interval(
     >>> from monitor.metrics.core.tally import tally
     >>> rng = np.random.default_rng(1)
     >>> scores = rng.random(2_000)
-    >>> t = tally(scores, rng.random(2_000) < scores)
+    >>> t = tally(rng.random(2_000) < scores, scores)
     >>> interval = ece_interval(t, adjusted="prior", rng=rng)
     >>> interval.low, 0.0 < interval.high < 0.06
     (0.0, True)
@@ -110,7 +112,7 @@ def pava_bc_ece(t: Tally) -> float:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> pava_bc_ece(tally([0.25] * 4, [0, 0, 1, 1]))
+    >>> pava_bc_ece(tally([0, 0, 1, 1], [0.25] * 4))
     0.25
     """
     return _binned_ece(t.scores, t.counts, t.positives, *monitor_sizes(t.total))
@@ -122,7 +124,7 @@ def forgiven_ece(t: Tally) -> float:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> round(forgiven_ece(tally([0.25] * 4, [0, 0, 1, 1])), 9)
+    >>> round(forgiven_ece(tally([0, 0, 1, 1], [0.25] * 4)), 9)
     0.0
     """
     # Resamples of rare events may have one class. The best shift is then infinite, and right.
@@ -137,7 +139,7 @@ def join_neighbours(t: Tally) -> Tally:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> join_neighbours(tally([0.5, 0.501, 0.6], [0, 1, 1])).counts
+    >>> join_neighbours(tally([0, 1, 1], [0.5, 0.501, 0.6])).counts
     array([2, 1])
     """
     cells = np.floor(logit(np.clip(t.scores, LOWEST_SCORE, HIGHEST_SCORE)) * CELLS_PER_LOGIT)

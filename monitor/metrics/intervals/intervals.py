@@ -13,6 +13,7 @@ from typing import Literal
 
 from monitor.metrics.core.estimate import CONFIDENCE, Estimate
 from monitor.metrics.core.option_check import check_option
+from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.special import expit, logit, stdtrit
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.scores.bounds import ScoringRule, calibration_bounds
@@ -84,6 +85,7 @@ def normal_interval(
     return Estimate(value, value - reach, value + reach, standard_error)
 
 
+@takes_rows
 def prevalence_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     """Give Wilson's interval for the prevalence.
 
@@ -91,7 +93,7 @@ def prevalence_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         At least one prediction.
     level : float
         Confidence level.
@@ -110,7 +112,7 @@ def prevalence_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> interval = prevalence_interval(tally([0.1] * 10, [0] * 10))
+    >>> interval = prevalence_interval(tally([0] * 10, [0.1] * 10))
     >>> round(interval.low, 3), round(interval.high, 3)
     (0.0, 0.278)
     """
@@ -132,6 +134,7 @@ def wilson(rate: float, square: float) -> Estimate:
     return Estimate(rate, max(0.0, centre - reach), min(1.0, centre + reach))
 
 
+@takes_rows
 def mean_score_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     """Give the normal interval for the mean score.
 
@@ -139,7 +142,7 @@ def mean_score_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         At least one prediction.
     level : float
         Confidence level.
@@ -156,13 +159,14 @@ def mean_score_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> interval = mean_score_interval(tally([0.2, 0.4, 0.6], [0, 0, 1]))
+    >>> interval = mean_score_interval(tally([0, 0, 1], [0.2, 0.4, 0.6]))
     >>> round(interval.high - 0.4, 4)  # 1.96 * 0.2 / sqrt(3)
     0.2263
     """
     return normal_interval(t.mean_score, sqrt(variance_of_mean(t.scores, t.counts)), level=level)
 
 
+@takes_rows
 def uncertainty_interval(
     t: Tally, *, rule: ScoringRule = "brier", level: float = CONFIDENCE
 ) -> Estimate:
@@ -172,7 +176,7 @@ def uncertainty_interval(
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         At least one prediction.
     rule : {"brier", "log"}
         Whose uncertainty.
@@ -198,7 +202,7 @@ def uncertainty_interval(
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> uncertainty_interval(tally([0.5] * 4, [0, 0, 1, 1])).high
+    >>> uncertainty_interval(tally([0, 0, 1, 1], [0.5] * 4)).high
     0.25
     """
     check_option("rule", rule, ScoringRule)
@@ -209,12 +213,13 @@ def uncertainty_interval(
     return Estimate(_uncertainty(prevalence.value, rule), min(ends), max(ends))
 
 
+@takes_rows
 def rbs_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     """Give the interval for the root Brier score, by the delta method.
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         At least one prediction.
     level : float
         Confidence level.
@@ -233,7 +238,7 @@ def rbs_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> interval = rbs_interval(tally([0.2, 0.4, 0.9], [0, 1, 1]))
+    >>> interval = rbs_interval(tally([0, 1, 1], [0.2, 0.4, 0.9]))
     >>> 0.0 <= interval.low < 0.37 < interval.high
     True
     """
@@ -242,6 +247,7 @@ def rbs_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     return replace(plain, low=max(0.0, plain.low), high=min(1.0, plain.high))
 
 
+@takes_rows
 def brier_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     """Give the interval for the Brier score: the squared ends of `rbs_interval`.
 
@@ -249,7 +255,7 @@ def brier_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         At least one prediction.
     level : float
         Confidence level.
@@ -268,7 +274,7 @@ def brier_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> t = tally([0.2, 0.4, 0.9], [0, 1, 1])
+    >>> t = tally([0, 1, 1], [0.2, 0.4, 0.9])
     >>> brier_interval(t).high == rbs_interval(t).high ** 2
     True
     """
@@ -276,6 +282,7 @@ def brier_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     return Estimate(brier(t), root.low**2, root.high**2)
 
 
+@takes_rows
 def log_score_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     """Give the interval for the log score, in nats, normal in its logarithm.
 
@@ -283,7 +290,7 @@ def log_score_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         At least one prediction.
     level : float
         Confidence level.
@@ -302,7 +309,7 @@ def log_score_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> interval = log_score_interval(tally([0.2, 0.4, 0.9], [0, 1, 1]))
+    >>> interval = log_score_interval(tally([0, 1, 1], [0.2, 0.4, 0.9]))
     >>> 0.0 < interval.low < 0.415 < interval.high
     True
     """
@@ -310,6 +317,7 @@ def log_score_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     return normal_interval(divergence.value, divergence.standard_error, level=level, scale="log")
 
 
+@takes_rows
 def auc_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     """Give the interval for the AUC, in logit.
 
@@ -317,7 +325,7 @@ def auc_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         With both outcomes.
     level : float
         Confidence level.
@@ -337,7 +345,7 @@ def auc_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> interval = auc_interval(tally([0.1, 0.4, 0.4, 0.8], [0, 0, 1, 1]))
+    >>> interval = auc_interval(tally([0, 0, 1, 1], [0.1, 0.4, 0.4, 0.8]))
     >>> 0.0 < interval.low < 0.875 < interval.high < 1.0
     True
     """
@@ -348,6 +356,7 @@ def auc_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     )
 
 
+@takes_rows
 def tjur_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     """Give Welch's interval for Tjur's R2, in its logarithm.
 
@@ -355,7 +364,7 @@ def tjur_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         With both outcomes.
     level : float
         Confidence level.
@@ -375,7 +384,7 @@ def tjur_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> interval = tjur_interval(tally([0.1, 0.2, 0.4, 0.8, 0.9], [0, 0, 1, 1, 1]))
+    >>> interval = tjur_interval(tally([0, 0, 1, 1, 1], [0.1, 0.2, 0.4, 0.8, 0.9]))
     >>> 0.0 < interval.low < 0.55 < interval.high
     True
     """

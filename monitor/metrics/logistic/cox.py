@@ -11,6 +11,7 @@ import numpy as np
 
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.special import expit, logit
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.logistic.intercept import fit_intercept
@@ -47,12 +48,13 @@ class Cox:
     covariance: float
 
 
+@takes_rows
 def fit_cox(t: Tally) -> Cox:
     """Fit intercept and slope by maximum likelihood.
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         Whose positives and negatives overlap: among the scores strictly between 0 and 1 some
         negative scores higher than some positive, and some positive higher than some
         negative. Scores of exactly 0 or 1 have no logit and do not count.
@@ -80,7 +82,7 @@ def fit_cox(t: Tally) -> Cox:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> line = fit_cox(tally([0.2] * 4 + [0.8] * 4, [0, 0, 0, 1, 0, 1, 1, 1]))
+    >>> line = fit_cox(tally([0, 0, 0, 1, 0, 1, 1, 1], [0.2] * 4 + [0.8] * 4))
     >>> abs(round(line.intercept, 6)), round(line.slope, 6)  # log 3 instead of log 4
     (0.0, 0.792481)
     """
@@ -97,6 +99,7 @@ def fit_cox(t: Tally) -> Cox:
     )
 
 
+@takes_rows
 def slope_z(t: Tally) -> float:
     """Test whether the slope is 1, whatever the intercept.
 
@@ -104,7 +107,7 @@ def slope_z(t: Tally) -> float:
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         With both outcomes and two scores of different logit; scores of exactly 0 or 1 do
         not count.
 
@@ -131,7 +134,7 @@ def slope_z(t: Tally) -> float:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> round(slope_z(tally([0.1] * 4 + [0.9] * 4, [0, 0, 0, 1, 0, 1, 1, 1])), 6)
+    >>> round(slope_z(tally([0, 0, 0, 1, 0, 1, 1, 1], [0.1] * 4 + [0.9] * 4)), 6)
     -1.414214
     """
     delta = fit_intercept(t).delta

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.special import logit
 from monitor.metrics.core.tally import Tally
 
@@ -36,6 +37,7 @@ class Intercept:
     standard_error: float
 
 
+@takes_rows
 def has_intercept(t: Tally) -> bool:
     """Check that both outcomes occur among the scores strictly between 0 and 1.
 
@@ -44,7 +46,7 @@ def has_intercept(t: Tally) -> bool:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> has_intercept(tally([0.2, 0.4], [0, 0]))
+    >>> has_intercept(tally([0, 0], [0.2, 0.4]))
     False
     """
     movable = (t.scores > 0.0) & (t.scores < 1.0)
@@ -52,12 +54,13 @@ def has_intercept(t: Tally) -> bool:
     return bool(0 < positives < t.counts[movable].sum())
 
 
+@takes_rows
 def fit_intercept(t: Tally) -> Intercept:
     """Find the maximum-likelihood intercept with the scores' logits as a fixed offset.
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         With both outcomes among the scores strictly between 0 and 1; scores of exactly 0
         or 1 cannot be moved and do not count.
 
@@ -84,7 +87,7 @@ def fit_intercept(t: Tally) -> Intercept:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> round(fit_intercept(tally([0.5] * 4, [1, 1, 1, 0])).delta, 6)  # odds of 3, not 1
+    >>> round(fit_intercept(tally([1, 1, 1, 0], [0.5] * 4)).delta, 6)  # odds of 3, not 1
     1.098612
     """
     if not has_intercept(t):

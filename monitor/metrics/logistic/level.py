@@ -99,7 +99,7 @@ def fit_level(curve: Floats, c: Coarse) -> Level:
     --------
     >>> from monitor.metrics.core.coarse import CENTRES, coarsen
     >>> from monitor.metrics.core.tally import tally
-    >>> fit = fit_level(CENTRES, coarsen(tally([0.2, 0.2, 0.8, 0.8], [0, 0, 1, 0])))
+    >>> fit = fit_level(CENTRES, coarsen(tally([0, 0, 1, 0], [0.2, 0.2, 0.8, 0.8])))
     >>> round(fit.delta, 3), fit.prevalence
     (-1.585, 0.25)
     """

@@ -85,7 +85,7 @@ def fitted_score(t: Tally, logits: Floats, design: Floats, rule: ScoringRule) ->
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> t = tally([0.5] * 4, [0, 0, 1, 1])
+    >>> t = tally([0, 0, 1, 1], [0.5] * 4)
     >>> score = fitted_score(t, np.zeros(1), np.ones((1, 1)), "log")
     >>> round(score.observed, 6), round(score.optimism, 6)  # log 2, and 1/(2N)
     (0.693147, 0.125)

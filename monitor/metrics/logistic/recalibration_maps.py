@@ -11,6 +11,7 @@ import numpy as np
 
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.special import expit, logit
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.logistic.intercept import has_intercept, solve_intercept
@@ -63,12 +64,13 @@ class NestedMaps:
         return float(self.logits[1, 0] - self.logits[0, 0])
 
 
+@takes_rows
 def fit_nested_maps(t: Tally, *, most_terms: int = 4) -> NestedMaps | None:
     """Fit f0 to f3 to the outcomes.
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         Any tally; scores of exactly 0 or 1 cannot be moved and do not count.
     most_terms : int
         With 1 or 2 the maps after f1 or f2 are not fitted, which takes time.
@@ -91,7 +93,7 @@ def fit_nested_maps(t: Tally, *, most_terms: int = 4) -> NestedMaps | None:
     --------
     >>> from monitor.metrics.core.tally import tally
     >>> outcomes = [0] * 35 + [1] * 15 + [1] * 35 + [0] * 15
-    >>> maps = fit_nested_maps(tally([0.2] * 50 + [0.8] * 50, outcomes))
+    >>> maps = fit_nested_maps(tally(outcomes, [0.2] * 50 + [0.8] * 50))
     >>> maps.terms, round(maps.slope, 3)  # two scores have no shape; log(7/3) / log(4)
     ((0, 1, 2, 2), 0.611)
     """

@@ -75,7 +75,7 @@ def remaining_error(maps: NestedMaps, held: BucketCounts = NO_BUCKETS) -> Remain
     --------
     >>> from monitor.metrics.logistic.recalibration_maps import fit_nested_maps
     >>> from monitor.metrics.core.tally import tally
-    >>> t = tally([0.2] * 100 + [0.4] * 100, [1] * 20 + [0] * 80 + [1] * 40 + [0] * 60)
+    >>> t = tally([1] * 20 + [0] * 80 + [1] * 40 + [0] * 60, [0.2] * 100 + [0.4] * 100)
     >>> remaining_error(fit_nested_maps(t)).p_value  # two bins, two terms: nothing is left
     nan
     """
@@ -163,7 +163,7 @@ def information_bins(maps: NestedMaps, blocks: Ints | None = None) -> Bins:
     --------
     >>> from monitor.metrics.logistic.recalibration_maps import fit_nested_maps
     >>> from monitor.metrics.core.tally import tally
-    >>> maps = fit_nested_maps(tally([0.4] * 50 + [0.6] * 100, [0, 1] * 75))
+    >>> maps = fit_nested_maps(tally([0, 1] * 75, [0.4] * 50 + [0.6] * 100))
     >>> information_bins(maps).counts  # 37.5 uncertain outcomes, but only two scores
     array([ 50, 100])
     """

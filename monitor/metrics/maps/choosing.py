@@ -156,7 +156,7 @@ def choose_map(data: DailyCounts, kind: Kind | None = None) -> Choice[FittedMap]
     --------
     >>> from monitor.metrics.core.tally import tally
     >>> from monitor.metrics.maps.daily_counts import daily_counts
-    >>> day = tally([0.2] * 50 + [0.8] * 50, [0] * 35 + [1] * 15 + [1] * 35 + [0] * 15)
+    >>> day = tally([0] * 35 + [1] * 15 + [1] * 35 + [0] * 15, [0.2] * 50 + [0.8] * 50)
     >>> choice = choose_map(daily_counts([day] * 20))
     >>> choice.chosen.kind, choice.worth_it, round(choice.chosen.log_loss.value, 3)
     ('platt', True, 0.028)

@@ -72,7 +72,7 @@ def daily_counts(
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> counts = daily_counts([tally([0.5, 0.8], [0, 1]), tally([0.5], [1])])
+    >>> counts = daily_counts([tally([0, 1], [0.5, 0.8]), tally([1], [0.5])])
     >>> counts.counts
     array([[1., 1.],
            [1., 0.]])

@@ -81,7 +81,7 @@ def fit_calibration_map(data: DailyCounts, kind: Kind, *, shrink_level: bool = F
     --------
     >>> from monitor.metrics.core.tally import tally
     >>> from monitor.metrics.maps.daily_counts import daily_counts
-    >>> day = tally([0.2] * 50 + [0.8] * 50, [0] * 35 + [1] * 15 + [1] * 35 + [0] * 15)
+    >>> day = tally([0] * 35 + [1] * 15 + [1] * 35 + [0] * 15, [0.2] * 50 + [0.8] * 50)
     >>> fitted = fit_calibration_map(daily_counts([day]), "platt").map
     >>> round(fitted.parameters[0], 3), abs(round(fitted.level, 3))  # log(7/3) / log(4)
     (0.611, 0.0)

@@ -66,8 +66,8 @@ def gains_by_part(
     --------
     >>> from monitor.metrics.core.tally import merge, tally
     >>> from monitor.metrics.maps.daily_counts import daily_counts
-    >>> off = tally([0.2] * 50 + [0.8] * 50, [0] * 35 + [1] * 15 + [1] * 35 + [0] * 15)
-    >>> sound = tally([0.2] * 50 + [0.8] * 50, [0] * 40 + [1] * 10 + [1] * 40 + [0] * 10)
+    >>> off = tally([0] * 35 + [1] * 15 + [1] * 35 + [0] * 15, [0.2] * 50 + [0.8] * 50)
+    >>> sound = tally([0] * 40 + [1] * 10 + [1] * 40 + [0] * 10, [0.2] * 50 + [0.8] * 50)
     >>> days = {"off": daily_counts([off] * 20), "sound": daily_counts([sound] * 20)}
     >>> gains = gains_by_part(daily_counts([merge([off, sound])] * 20), days, "platt")
     >>> [(gain.name, round(gain.log_loss.value, 3), gain.harmed) for gain in gains]

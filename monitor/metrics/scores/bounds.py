@@ -16,6 +16,7 @@ import numpy as np
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.option_check import check_option
+from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.scores.brier import mean_loss, rbs
 from monitor.metrics.scores.log_score import surprises
@@ -44,12 +45,13 @@ class CalibrationBounds:
     divergence: Estimate
 
 
+@takes_rows
 def calibration_bounds(t: Tally) -> CalibrationBounds:
     """Bound the calibration errors from above by the proper scores behind them.
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         At least one prediction.
 
     Returns
@@ -78,7 +80,7 @@ def calibration_bounds(t: Tally) -> CalibrationBounds:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> bounds = calibration_bounds(tally([0.2, 0.2, 0.9, 0.9], [0, 0, 1, 1]))
+    >>> bounds = calibration_bounds(tally([0, 0, 1, 1], [0.2, 0.2, 0.9, 0.9]))
     >>> round(bounds.squared.value, 6), round(bounds.root.value, 6)
     (0.025, 0.158114)
     """
@@ -134,7 +136,7 @@ def improvement(t: Tally, recalibrated: Floats, *, rule: ScoringRule = "brier") 
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> t = tally([0.2, 0.2, 0.9, 0.9], [0, 1, 1, 1])
+    >>> t = tally([0, 1, 1, 1], [0.2, 0.2, 0.9, 0.9])
     >>> round(improvement(t, np.array([0.5, 0.9])).value, 6)  # of 0.3**2 in half of them
     0.045
     """

@@ -10,6 +10,7 @@ from typing import Literal
 
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.option_check import check_option
+from monitor.metrics.core.reading import reads_pairs
 from monitor.metrics.core.samples import Rows
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.scores.row_scores import mean_square
@@ -18,13 +19,14 @@ Convention = Literal["one_vector", "two_class"]
 CLASSES = {"one_vector": 1, "two_class": 2}  # terms of the sum, all of them equal
 
 
+@reads_pairs
 def brier(t: Tally | Rows, *, convention: Convention = "one_vector") -> float:
     """Average the squared distance between scores and outcomes.
 
     Parameters
     ----------
-    t : Tally or pair of array-like
-        At least one prediction; or its scores and outcomes, which are read once, not sorted.
+    t : Tally or rows
+        At least one prediction; or its rows, which are read once, not sorted.
     convention : {"one_vector", "two_class"}
         Whether the positive outcome alone counts or both do; the latter doubles the score.
 
@@ -48,7 +50,7 @@ def brier(t: Tally | Rows, *, convention: Convention = "one_vector") -> float:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> brier(tally([0.5, 0.5], [0, 1]))
+    >>> brier(tally([0, 1], [0.5, 0.5]))
     0.25
     """
     check_option("convention", convention, Convention)
@@ -62,13 +64,14 @@ def brier(t: Tally | Rows, *, convention: Convention = "one_vector") -> float:
     return CLASSES[convention] * mean
 
 
+@reads_pairs
 def rbs(t: Tally | Rows, *, convention: Convention = "one_vector") -> float:
     """Take the root of the mean squared distance between scores and outcomes.
 
     Parameters
     ----------
-    t : Tally or pair of array-like
-        At least one prediction; or its scores and outcomes, which are read once, not sorted.
+    t : Tally or rows
+        At least one prediction; or its rows, which are read once, not sorted.
     convention : {"one_vector", "two_class"}
         Whether the positive outcome alone counts or both do; the latter is the paper's and
         sqrt(2) times as large.
@@ -94,7 +97,7 @@ def rbs(t: Tally | Rows, *, convention: Convention = "one_vector") -> float:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> rbs(tally([0.5, 0.5], [0, 1]))
+    >>> rbs(tally([0, 1], [0.5, 0.5]))
     0.5
     """
     return sqrt(brier(t, convention=convention))
@@ -107,7 +110,7 @@ def mean_loss(t: Tally, if_positive: Floats, if_negative: Floats) -> float:
     --------
     >>> import numpy as np
     >>> from monitor.metrics.core.tally import tally
-    >>> mean_loss(tally([0.2, 0.2, 0.9], [0, 1, 1]), np.array([6.0, 0.0]), np.array([3.0, 0.0]))
+    >>> mean_loss(tally([0, 1, 1], [0.2, 0.2, 0.9]), np.array([6.0, 0.0]), np.array([3.0, 0.0]))
     3.0
     """
     # No @ here: BLAS splits long vectors among threads, which costs more than it saves at

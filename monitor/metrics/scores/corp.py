@@ -7,6 +7,7 @@ import numpy as np
 from monitor.metrics.binned.binning import pava
 from monitor.metrics.core.grid import Ints
 from monitor.metrics.core.option_check import check_option
+from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.special import xlogy
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.scores.bounds import ScoringRule
@@ -37,6 +38,7 @@ class Corp:
     uncertainty: float
 
 
+@takes_rows
 def corp(t: Tally, *, rule: ScoringRule = "brier") -> Corp:
     """Split a mean score by isotonic regression of the outcomes on the scores.
 
@@ -44,7 +46,7 @@ def corp(t: Tally, *, rule: ScoringRule = "brier") -> Corp:
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         At least one prediction.
     rule : {"brier", "log"}
         Which proper score to split.
@@ -76,7 +78,7 @@ def corp(t: Tally, *, rule: ScoringRule = "brier") -> Corp:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> parts = corp(tally([0.2, 0.2, 0.7, 0.7], [0, 1, 1, 1]))
+    >>> parts = corp(tally([0, 1, 1, 1], [0.2, 0.2, 0.7, 0.7]))
     >>> round(parts.miscalibration, 6), round(parts.discrimination, 6), parts.uncertainty
     (0.09, 0.0625, 0.1875)
     """

@@ -6,6 +6,7 @@ from math import nan, sqrt
 import numpy as np
 
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.tally import Tally
 
 
@@ -26,6 +27,7 @@ class Auc:
     standard_error: float
 
 
+@takes_rows
 def auc(t: Tally) -> Auc:
     """Count the pairs of a positive and a negative in the right order.
 
@@ -33,7 +35,7 @@ def auc(t: Tally) -> Auc:
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         With both outcomes.
 
     Returns
@@ -58,7 +60,7 @@ def auc(t: Tally) -> Auc:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> auc(tally([0.1, 0.4, 0.4, 0.8], [0, 0, 1, 1])).value
+    >>> auc(tally([0, 0, 1, 1], [0.1, 0.4, 0.4, 0.8])).value
     0.875
     """
     misses = _negatives(t, "the AUC")
@@ -70,6 +72,7 @@ def auc(t: Tally) -> Auc:
     return Auc(value, sqrt(variance))
 
 
+@takes_rows
 def tjur_r2(t: Tally) -> float:
     """Subtract the mean score of the negatives from that of the positives.
 
@@ -77,7 +80,7 @@ def tjur_r2(t: Tally) -> float:
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         With both outcomes.
 
     Returns
@@ -99,7 +102,7 @@ def tjur_r2(t: Tally) -> float:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> tjur_r2(tally([0.25, 0.25, 0.75, 0.75], [0, 1, 1, 1]))
+    >>> tjur_r2(tally([0, 1, 1, 1], [0.25, 0.25, 0.75, 0.75]))
     0.33333333333333337
     """
     misses = _negatives(t, "Tjur's R2")

@@ -5,12 +5,14 @@ from math import isnan, nan
 import numpy as np
 
 from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.reading import reads_pairs
 from monitor.metrics.core.samples import Rows
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.scores.brier import mean_loss
 from monitor.metrics.scores.row_scores import mean_surprise
 
 
+@reads_pairs
 def log_score(t: Tally | Rows) -> float:
     """Average the negative logarithm of the probability given to what happened.
 
@@ -18,8 +20,8 @@ def log_score(t: Tally | Rows) -> float:
 
     Parameters
     ----------
-    t : Tally or pair of array-like
-        At least one prediction; or its scores and outcomes, which are read once, not sorted.
+    t : Tally or rows
+        At least one prediction; or its rows, which are read once, not sorted.
 
     Returns
     -------
@@ -43,9 +45,9 @@ def log_score(t: Tally | Rows) -> float:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> round(log_score(tally([0.5, 0.5], [0, 1])), 6)
+    >>> round(log_score(tally([0, 1], [0.5, 0.5])), 6)
     0.693147
-    >>> log_score(tally([0.0, 0.5], [1, 1]))
+    >>> log_score(tally([1, 1], [0.0, 0.5]))
     inf
     """
     if not isinstance(t, Tally):
@@ -77,7 +79,7 @@ def surprises(t: Tally, p: Floats) -> tuple[Floats, Floats]:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> surprises(tally([0.0, 1.0], [0, 0]), np.array([0.0, 1.0]))
+    >>> surprises(tally([0, 0], [0.0, 1.0]), np.array([0.0, 1.0]))
     (array([0., 0.]), array([ 0., inf]))
     """
     if_positive, if_negative = np.zeros(p.size), np.zeros(p.size)

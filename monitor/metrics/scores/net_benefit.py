@@ -7,6 +7,7 @@ import numpy as np
 
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.scores.brier import mean_loss
 
@@ -30,6 +31,7 @@ class Decision:
     cost: float
 
 
+@takes_rows
 def net_benefit(
     t: Tally, threshold: float, *, benefit: float = 1.0, cost: float | None = None
 ) -> Estimate:
@@ -39,7 +41,7 @@ def net_benefit(
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         At least one prediction. On a grid all predictions of a cell are decided alike, by their
         mean logit; cells are 1/512 wide in logit.
     threshold : float
@@ -71,7 +73,7 @@ def net_benefit(
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> t = tally([0.1] * 60 + [0.4] * 40, [0] * 54 + [1] * 6 + [0] * 24 + [1] * 16)
+    >>> t = tally([0] * 54 + [1] * 6 + [0] * 24 + [1] * 16, [0.1] * 60 + [0.4] * 40)
     >>> f"{net_benefit(t, 0.2):.3f}"  # 16 in 100 right, 24 in 100 wrong at a quarter each
     '0.100 (95 % 0.020 to 0.180)'
     """

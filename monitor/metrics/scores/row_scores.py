@@ -18,10 +18,10 @@ def mean_square(rows: Rows) -> float:
 
     Examples
     --------
-    >>> mean_square(([0.5, 0.5], [0, 1]))
+    >>> mean_square(([0, 1], [0.5, 0.5]))
     0.25
     """
-    s, y = unchecked(*rows)
+    y, s = unchecked(*rows)
     sound, total = _squares(s, y)
     return _mean(total, s.size) if sound else refuse(*rows)
 
@@ -31,10 +31,10 @@ def mean_surprise(rows: Rows) -> float:
 
     Examples
     --------
-    >>> round(mean_surprise(([0.5, 0.5], [0, 1])), 6)
+    >>> round(mean_surprise(([0, 1], [0.5, 0.5])), 6)
     0.693147
     """
-    s, y = unchecked(*rows)
+    y, s = unchecked(*rows)
     sound, total = _surprises(s, y)
     return _mean(total, s.size) if sound else refuse(*rows)
 
@@ -44,10 +44,10 @@ def sum_leans(rows: Rows) -> tuple[float, float, int]:
 
     Examples
     --------
-    >>> sum_leans(([0.5, 1.0], [0, 1]))
+    >>> sum_leans(([0, 1], [0.5, 1.0]))
     (0.0, 0.0, 2)
     """
-    s, y = unchecked(*rows)
+    y, s = unchecked(*rows)
     sound, total, variance = _leans(s, y)
     return (total, variance, s.size) if sound else refuse(*rows)
 

@@ -5,6 +5,7 @@ from math import log, log10, sqrt
 
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.reading import reads_pairs
 from monitor.metrics.core.samples import Rows
 from monitor.metrics.core.special import log_ndtr
 from monitor.metrics.core.tally import Tally
@@ -29,6 +30,7 @@ class Spiegelhalter:
     log10_p: float
 
 
+@reads_pairs
 def spiegelhalter(t: Tally | Rows) -> Spiegelhalter:
     """Compare the Brier score with its mean and variance under calibration.
 
@@ -36,7 +38,7 @@ def spiegelhalter(t: Tally | Rows) -> Spiegelhalter:
 
     Parameters
     ----------
-    t : Tally or pair of array-like
+    t : Tally or rows
         With a score other than 0, 0.5 and 1, whose contributions vary; or scores and outcomes,
         which are read once, not sorted.
 
@@ -63,7 +65,7 @@ def spiegelhalter(t: Tally | Rows) -> Spiegelhalter:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> z_test = spiegelhalter(tally([0.2] * 4, [0, 1, 1, 0]))
+    >>> z_test = spiegelhalter(tally([0, 1, 1, 0], [0.2] * 4))
     >>> round(z_test.z, 6), round(z_test.log10_p, 6)
     (1.5, -0.874147)
     """

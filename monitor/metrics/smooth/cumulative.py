@@ -13,6 +13,7 @@ import numpy as np
 
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.option_check import check_option
+from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.special import log_ndtr
 from monitor.metrics.core.tally import Tally
 
@@ -53,6 +54,7 @@ class CumulativeDifferences:
     kuiper_log10_p: float
 
 
+@takes_rows
 def cumulative_differences(t: Tally, *, null: Null = "calibrated") -> CumulativeDifferences:
     """Take the extremes of the cumulative difference of outcomes and scores.
 
@@ -60,7 +62,7 @@ def cumulative_differences(t: Tally, *, null: Null = "calibrated") -> Cumulative
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         At least one prediction.
     null : {"calibrated", "intercept_fitted"}
         What the p-values take for granted. ``"calibrated"``: the scores are the true
@@ -99,7 +101,7 @@ def cumulative_differences(t: Tally, *, null: Null = "calibrated") -> Cumulative
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> differences = cumulative_differences(tally([0.25, 0.25, 0.75, 0.75], [1, 1, 0, 1]))
+    >>> differences = cumulative_differences(tally([1, 1, 0, 1], [0.25, 0.25, 0.75, 0.75]))
     >>> differences.ks, differences.kuiper, round(10**differences.ks_log10_p, 3)
     (0.375, 0.375, 0.167)
     """

@@ -12,6 +12,7 @@ import numpy as np
 
 from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT
 from monitor.metrics.core.grid import CELLS_PER_LOGIT, Floats, Ints, locate
+from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.special import betaln, erf
 from monitor.metrics.core.tally import Tally, join_groups
 
@@ -38,6 +39,7 @@ class KernelDensityError:
     bandwidth: float
 
 
+@takes_rows
 def kernel_density_error(
     t: Tally, *, order: float = 1.0, bandwidth: float | None = None
 ) -> KernelDensityError:
@@ -47,7 +49,7 @@ def kernel_density_error(
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         At least two predictions. More than 1,024 groups are merged into cells 1/32 wide in logit,
         each with its mean score: below a bandwidth of about 1e-4 it is the cells that smooth.
     order : float
@@ -87,7 +89,7 @@ def kernel_density_error(
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> error = kernel_density_error(tally([0.5, 0.5, 0.5, 0.5], [1, 1, 1, 0]), bandwidth=0.01)
+    >>> error = kernel_density_error(tally([1, 1, 1, 0], [0.5, 0.5, 0.5, 0.5]), bandwidth=0.01)
     >>> round(error.value, 6)  # the three others give 2/3 to each positive, 1 to the negative
     0.25
     """
@@ -134,7 +136,7 @@ def merge_neighbours(t: Tally) -> Tally:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> t = tally(np.linspace(0.5, 0.6, 2_000), np.zeros(2_000))
+    >>> t = tally(np.zeros(2_000), np.linspace(0.5, 0.6, 2_000))
     >>> merge_neighbours(t).counts.size
     13
     """
@@ -166,7 +168,7 @@ def likeliest_bandwidth(t: Tally) -> float:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> likeliest_bandwidth(tally([0.2, 0.2, 0.7, 0.7], [0, 1, 1, 1])) < 1e-4
+    >>> likeliest_bandwidth(tally([0, 1, 1, 1], [0.2, 0.2, 0.7, 0.7])) < 1e-4
     True
     """
     merged = merge_neighbours(t)

@@ -11,6 +11,7 @@ import numpy as np
 
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.tally import Tally
 
 FEWEST = 2  # a pair
@@ -38,6 +39,7 @@ class SKCE:
     bandwidth: float
 
 
+@takes_rows
 def skce(t: Tally, *, bandwidth: float | None = None) -> SKCE:
     """Estimate the squared kernel calibration error with a Laplacian kernel, without bias.
 
@@ -45,7 +47,7 @@ def skce(t: Tally, *, bandwidth: float | None = None) -> SKCE:
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         At least two predictions.
     bandwidth : float, optional
         Positive, in units of probability; by default `mean_distance` of the tally. Values
@@ -78,7 +80,7 @@ def skce(t: Tally, *, bandwidth: float | None = None) -> SKCE:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> estimate = skce(tally([0.5, 0.5, 0.5, 0.5], [1, 1, 1, 0]))
+    >>> estimate = skce(tally([1, 1, 1, 0], [0.5, 0.5, 0.5, 0.5]))
     >>> estimate.value, round(estimate.deviation, 6)
     (0.0, 0.102062)
     """
@@ -117,7 +119,7 @@ def mean_distance(t: Tally) -> float:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> round(mean_distance(tally([0.1, 0.2, 0.4], [0, 1, 0])), 12)
+    >>> round(mean_distance(tally([0, 1, 0], [0.1, 0.2, 0.4])), 12)
     0.2
     """
     below = np.cumsum(t.counts)[:-1].astype(np.float64)

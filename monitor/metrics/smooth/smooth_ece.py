@@ -10,6 +10,7 @@ import numpy as np
 
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.tally import Tally
 
 NARROWEST = 2.0**-17
@@ -22,6 +23,7 @@ TOLERANCE = 1e-9  # relative, of the fixed point; below the error of the mesh
 MOST_STEPS = 100
 
 
+@takes_rows
 def smooth_ece(t: Tally) -> float:
     """Find the smooth ECE: the kernel width that equals the error found with it.
 
@@ -29,7 +31,7 @@ def smooth_ece(t: Tally) -> float:
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         At least one prediction.
 
     Returns
@@ -61,7 +63,7 @@ def smooth_ece(t: Tally) -> float:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> round(smooth_ece(tally([0.2] * 10, [1] * 5 + [0] * 5)), 6)
+    >>> round(smooth_ece(tally([1] * 5 + [0] * 5, [0.2] * 10)), 6)
     0.3
     """
     residuals = _residuals(t)
@@ -85,6 +87,7 @@ def smooth_ece(t: Tally) -> float:
     return error
 
 
+@takes_rows
 def smooth_ece_at(t: Tally, *, bandwidth: float) -> float:
     """Average the absolute residual, smoothed along the scores by a kernel of given width.
 
@@ -92,7 +95,7 @@ def smooth_ece_at(t: Tally, *, bandwidth: float) -> float:
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         At least one prediction.
     bandwidth : float
         Standard deviation of the Gaussian kernel in units of probability, in [2**-17, 1].
@@ -124,7 +127,7 @@ def smooth_ece_at(t: Tally, *, bandwidth: float) -> float:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> t = tally([0.4, 0.6], [1, 0])  # two opposite errors cancel more the wider the kernel
+    >>> t = tally([1, 0], [0.4, 0.6])  # two opposite errors cancel more the wider the kernel
     >>> round(smooth_ece_at(t, bandwidth=0.01), 6), round(smooth_ece_at(t, bandwidth=0.1), 6)
     (0.6, 0.409614)
     """

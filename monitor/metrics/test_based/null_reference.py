@@ -16,6 +16,7 @@ from monitor.metrics.binomial.acceptance import (
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.dispersion import INDEPENDENT, Hanging, draw_buckets, hang_together
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.intervals.ece_interval import join_neighbours
 from monitor.metrics.logistic.intercept import expect_positives, solve_intercept, solve_nearby
@@ -42,6 +43,7 @@ class NullReference:
     quantiles: tuple[float, float, float, float]
 
 
+@takes_rows
 def tce_null_reference(
     t: Tally,
     *,
@@ -56,7 +58,7 @@ def tce_null_reference(
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         At least one prediction; only its scores and counts are used. Give the scores that
         are taken for true, usually the prior-adjusted ones.
     min_size, max_size : int
@@ -105,7 +107,7 @@ def tce_null_reference(
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> t = tally(np.linspace(0.1, 0.9, 400), np.zeros(400))
+    >>> t = tally(np.zeros(400), np.linspace(0.1, 0.9, 400))
     >>> null = tce_null_reference(t, min_size=20, max_size=80, rng=np.random.default_rng(1))
     >>> 0 <= null.quantiles[0] <= null.mean <= null.quantiles[3] <= 1
     True

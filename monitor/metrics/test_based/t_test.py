@@ -3,8 +3,10 @@
 import numpy as np
 
 from monitor.metrics.binned.binning import Bins
+from monitor.metrics.binned.default_bins import paper_bins
 from monitor.metrics.binomial.acceptance import check_alpha
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.special import stdtrit
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.test_based.tce import Tce
@@ -12,17 +14,18 @@ from monitor.metrics.test_based.tce import Tce
 OUTSIDE = 2.0  # farther than any probability, on either side
 
 
-def tce_t(t: Tally, bins: Bins, *, alpha: float = 0.05) -> Tce:
+@takes_rows
+def tce_t(t: Tally, bins: Bins | None = None, *, alpha: float = 0.05) -> Tce:
     """Measure the share of predictions that a t-test of their bin's outcomes rejects.
 
     For analysis, not used by the daily job.
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         m groups of equal score, N predictions in all.
-    bins : Bins
-        A partition of the tally into b runs.
+    bins : Bins, optional
+        A partition of the tally into b runs; by default as for `tce`.
     alpha : float
         Significance level in (0, 1); a prediction whose p-value equals it is rejected.
 
@@ -65,7 +68,7 @@ def tce_t(t: Tally, bins: Bins, *, alpha: float = 0.05) -> Tce:
     --------
     >>> from monitor.metrics.binned.binning import quantile_bins
     >>> from monitor.metrics.core.tally import tally
-    >>> t = tally([0.1] * 10 + [0.3] * 10 + [0.9] * 10, [0] * 16 + [1] * 4 + [0] * 10)
+    >>> t = tally([0] * 16 + [1] * 4 + [0] * 10, [0.1] * 10 + [0.3] * 10 + [0.9] * 10)
     >>> result = tce_t(t, quantile_bins(t, 3))
     >>> result.rejected, result.accepted[1].round(4)
     (array([ 0,  0, 10]), array([[0.0306, 0.7694]]))
@@ -74,6 +77,7 @@ def tce_t(t: Tally, bins: Bins, *, alpha: float = 0.05) -> Tce:
     if not t.scores.size:
         msg = "an empty tally has no calibration error: give it at least one prediction."
         raise ValueError(msg)
+    bins = paper_bins(t) if bins is None else bins
     low, high = _bounds(bins, alpha)
     rejected = _rejected_outside(t, bins, low, high)
     accepted = np.clip(np.stack([low, high], axis=1), 0.0, 1.0)

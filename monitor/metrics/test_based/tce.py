@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from monitor.metrics.binned.binning import Bins
+from monitor.metrics.binned.default_bins import paper_bins
 from monitor.metrics.binomial.acceptance import (
     ACCEPTED,
     REJECTED,
@@ -24,6 +25,7 @@ from monitor.metrics.binomial.binomial import pvalue, pvalue_bounds
 from monitor.metrics.binomial.pvalue_curve import logit
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.tally import Tally
 
 # Edges are computed to about 1e-14 and p-values to about 1e-13 relative. Whatever is nearer
@@ -55,15 +57,17 @@ class Tce:
     accepted: tuple[Floats, ...]
 
 
-def tce(t: Tally, bins: Bins, *, alpha: float = 0.05) -> Tce:
+@takes_rows
+def tce(t: Tally, bins: Bins | None = None, *, alpha: float = 0.05) -> Tce:
     """Measure the test-based calibration error [TCE, Definition 2 and Algorithm 1].
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         m groups of equal score, N predictions in all.
-    bins : Bins
-        A partition of the tally into b runs; not one of rows.
+    bins : Bins, optional
+        A partition of the tally into b runs; not one of rows. By default PAVA-BC bins of the
+        paper's sizes.
     alpha : float
         Significance level in (0, 1); a prediction whose p-value equals it is rejected.
 
@@ -92,7 +96,7 @@ def tce(t: Tally, bins: Bins, *, alpha: float = 0.05) -> Tce:
     --------
     >>> from monitor.metrics.binned.binning import quantile_bins
     >>> from monitor.metrics.core.tally import tally
-    >>> t = tally([0.1] * 10 + [0.9] * 10, [0] * 10 + [0] * 10)
+    >>> t = tally([0] * 10 + [0] * 10, [0.1] * 10 + [0.9] * 10)
     >>> result = tce(t, quantile_bins(t, 2))
     >>> result.value, result.rejected
     (0.5, array([ 0, 10]))
@@ -101,6 +105,7 @@ def tce(t: Tally, bins: Bins, *, alpha: float = 0.05) -> Tce:
     if not t.scores.size:
         msg = "an empty tally has no calibration error: give it at least one prediction."
         raise ValueError(msg)
+    bins = paper_bins(t) if bins is None else bins
     if bins.starts[-1] != t.scores.size:
         msg = (
             f"the bins are of {bins.starts[-1]} groups of equal score and the tally has "

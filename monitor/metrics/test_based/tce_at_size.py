@@ -15,6 +15,7 @@ from monitor.metrics.binned.binning import pool
 from monitor.metrics.binomial.acceptance import check_alpha
 from monitor.metrics.core.estimate import CONFIDENCE, Estimate
 from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.resampling import drawn, index_rows, lay_out
 from monitor.metrics.core.special import stdtrit
 from monitor.metrics.core.tally import Tally, have_same_groups
@@ -81,6 +82,7 @@ def standard_size(prevalence: float) -> int:
     return max(SMALLEST_SIZE, round(RARER_OUTCOMES / min(prevalence, 1.0 - prevalence)))
 
 
+@takes_rows
 def tce_at_size(
     t: Tally,
     *,
@@ -94,7 +96,7 @@ def tce_at_size(
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         m groups of equal score, at least `size` predictions. Give prior-adjusted scores,
         ``shift(t, fit_intercept(t).delta)``, to forgive the prior.
     size : int
@@ -141,7 +143,7 @@ def tce_at_size(
     >>> from monitor.metrics.core.tally import tally
     >>> rng = np.random.default_rng(1)
     >>> scores = rng.random(4_000)
-    >>> t = tally(scores, rng.random(4_000) < scores)
+    >>> t = tally(rng.random(4_000) < scores, scores)
     >>> tce = tce_at_size(t, size=1_000, rng=rng)
     >>> tce.mean.low < tce.mean.value < 0.3
     True
@@ -172,7 +174,7 @@ def tces_at_size(
     Examples
     --------
     >>> from monitor.metrics.core.tally import shift, tally
-    >>> t, rng = tally([0.2, 0.7] * 40, [0, 1] * 40), np.random.default_rng(1)
+    >>> t, rng = tally([0, 1] * 40, [0.2, 0.7] * 40), np.random.default_rng(1)
     >>> raw, prior = tces_at_size([t, shift(t, 0.1)], size=40, rng=rng)
     >>> raw.size, prior.size
     (40, 40)

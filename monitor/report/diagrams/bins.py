@@ -74,7 +74,7 @@ def draw_bins(
     Examples
     --------
     >>> from monitor.metrics import tally
-    >>> panel = draw_bins(tally([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1]))
+    >>> panel = draw_bins(tally([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4]))
     >>> panel.texts[0].get_text()
     'PAVA: 3 bins, error 0.125 (mean of bins 0.083)'
     """
@@ -120,7 +120,7 @@ def bin_edges(t: Tally, cut: Bins) -> Floats:
     Examples
     --------
     >>> from monitor.metrics import tally
-    >>> t = tally([0.1, 0.3, 0.5], [0, 1, 1])
+    >>> t = tally([0, 1, 1], [0.1, 0.3, 0.5])
     >>> bin_edges(t, quantile_bins(t, 3))
     array([0. , 0.2, 0.4, 1. ])
     """

@@ -36,7 +36,7 @@ def isotonic_curve(t: Tally) -> Curve:
     Examples
     --------
     >>> from monitor.metrics import tally
-    >>> isotonic_curve(tally([0.1, 0.2, 0.3], [0, 1, 0])).rates
+    >>> isotonic_curve(tally([0, 1, 0], [0.1, 0.2, 0.3])).rates
     array([0. , 0. , 0.5, 0.5])
     """
     bins = pava(t)
@@ -79,7 +79,7 @@ def draw_corp(
     Examples
     --------
     >>> from monitor.metrics import tally
-    >>> panel = draw_corp(tally([0.1] * 10 + [0.9] * 10, [0] * 10 + [0] * 10))
+    >>> panel = draw_corp(tally([0] * 10 + [0] * 10, [0.1] * 10 + [0.9] * 10))
     >>> panel.get_title(loc="left")
     'CORP reliability diagram: miscalibration 0.41'
     """
@@ -131,7 +131,7 @@ def draw_prior_adjusted(
     Examples
     --------
     >>> from monitor.metrics import tally
-    >>> panel = draw_prior_adjusted(tally([0.5] * 40, [1] * 30 + [0] * 10))
+    >>> panel = draw_prior_adjusted(tally([1] * 30 + [0] * 10, [0.5] * 40))
     >>> panel.get_title(loc="left")
     'Before and after a prior shift of +1.10 is forgiven'
     """

@@ -71,7 +71,7 @@ def draw_test_based(
     Examples
     --------
     >>> from monitor.metrics import tally
-    >>> panel = draw_test_based(tally([0.1] * 10 + [0.9] * 10, [0] * 10 + [0] * 10))
+    >>> panel = draw_test_based(tally([0] * 10 + [0] * 10, [0.1] * 10 + [0.9] * 10))
     >>> panel.get_title(loc="left")
     'TCE 50 %: share of scores that their bin rejects'
     """

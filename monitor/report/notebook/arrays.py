@@ -42,9 +42,9 @@ def tallies_by(
     """
     from monitor.metrics.core.tally import tally_on_grid
 
-    scores, outcomes = _checked(y_true, y_prob)
+    outcomes, scores = _checked(y_true, y_prob)
     return {
-        key: tally_on_grid(scores[rows], outcomes[rows])
+        key: tally_on_grid(outcomes[rows], scores[rows])
         for key, rows in _rows_by(scores.size, *labels).items()
     }
 
@@ -78,7 +78,7 @@ def buckets_by(
     from monitor.metrics.core.buckets import BUCKETS, add_up_buckets, bins_of
     from monitor.metrics.core.grid import OFFSETS_PER_CELL, locate
 
-    scores, outcomes = _checked(y_true, y_prob)
+    outcomes, scores = _checked(y_true, y_prob)
     names, numbers = _label_numbers(entity, scores.size)
     values = _one_column("entity", entity)
     if values.dtype.kind == "f":  # whole numbers with gaps, as pandas has them
@@ -100,14 +100,14 @@ def buckets_by(
 
 def _checked(
     y_true: Column, y_prob: Column
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """Give scores and outcomes, or say in the caller's words what is wrong with them."""
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
+    """Give outcomes and scores, or say in the caller's words what is wrong with them."""
     from monitor.metrics.core.samples import checked
 
     outcomes, scores = np.asarray(y_true), _one_column("y_prob", y_prob)
     try:
         scores = scores.astype(np.float64)
-        return checked(scores, outcomes)
+        return checked(outcomes, scores)
     except (ValueError, TypeError) as error:
         msg = (
             f"y_true holds the outcomes (0 or 1) and y_prob the scores (0 to 1), in this order; "

@@ -69,7 +69,7 @@ def test_calibrated_scores_stay_as_they_are(kind: Kind) -> None:
     logits, labels = truth()
     scores = softmax(logits, axis=1)
 
-    moved = apply_class_map(scores, fit_class_map(scores, labels, kind))
+    moved = apply_class_map(scores, fit_class_map(labels, scores, kind))
 
     assert np.abs(moved - scores).mean() < 0.02
     assert 0.0 <= 2.0 * ROWS * (log_score(scores, labels) - log_score(moved, labels)) < 45.0
@@ -82,7 +82,7 @@ def test_sharpened_scores_are_repaired(kind: Kind) -> None:
     The log score comes within 0.01 of the truth's; the sharpened one is 0.1 away and more.
     """
     (logits, labels), (fresh, seen) = truth(), truth(2)
-    found = fit_class_map(softmax(2.0 * logits, axis=1), labels, kind)
+    found = fit_class_map(labels, softmax(2.0 * logits, axis=1), kind)
     sharp = softmax(2.0 * fresh, axis=1)
 
     right = log_score(softmax(fresh, axis=1), seen)
@@ -99,7 +99,7 @@ def test_classes_that_are_overrated_are_repaired(kind: Kind) -> None:
     right = log_score(softmax(fresh, axis=1), seen)
 
     def repaired(by: Kind) -> float:
-        found = fit_class_map(biased, labels, by)
+        found = fit_class_map(labels, biased, by)
         return log_score(apply_class_map(softmax(fresh + biases, axis=1), found), seen)
 
     assert repaired(kind) == pytest.approx(right, abs=0.01)
@@ -111,7 +111,7 @@ def test_the_order_of_the_classes_is_kept(kind: Kind) -> None:
     """In every row, whatever the labels say: here they are noise."""
     rng = np.random.default_rng(5)
     scores = rng.dirichlet(np.full(6, 0.5), size=2_000)
-    found = fit_class_map(scores[:1_000], rng.integers(0, 6, 1_000), kind)
+    found = fit_class_map(rng.integers(0, 6, 1_000), scores[:1_000], kind)
 
     moved = apply_class_map(scores[1_000:], found)
 
@@ -130,7 +130,7 @@ def test_the_temperature_is_that_of_a_search_in_one_dimension() -> None:
         return log_score(softmax(inverse * np.log(scores), axis=1), labels)
 
     best = minimize_scalar(loss, bounds=(0.1, 10.0), method="bounded", options={"xatol": 1e-7})
-    found = fit_class_map(scores, labels, "temperature").parameters[0]
+    found = fit_class_map(labels, scores, "temperature").parameters[0]
 
     assert found == pytest.approx(best.x, abs=1e-6 + 1e-5)
 
@@ -145,7 +145,7 @@ def test_the_parts_of_an_ensemble_are_a_mixture() -> None:
     rng = np.random.default_rng(9)
     noisy = np.where(rng.uniform(size=ROWS) < 0.5, rng.integers(0, CLASSES, ROWS), labels)
 
-    weights = fit_class_map(softmax(logits, axis=1), noisy, "ensemble").parameters[1:]
+    weights = fit_class_map(noisy, softmax(logits, axis=1), "ensemble").parameters[1:]
 
     assert weights.sum() == pytest.approx(1.0, abs=1e-12)
     assert weights.min() >= 0.0
@@ -157,7 +157,7 @@ def test_certain_scores_can_be_mapped() -> None:
     scores = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.2, 0.3, 0.5], [0.5, 0.5, 0.0]] * 5)
     labels = np.array([0, 2, 2, 1] * 5)
     for kind in KINDS:
-        moved = apply_class_map(scores, fit_class_map(scores, labels, kind))
+        moved = apply_class_map(scores, fit_class_map(labels, scores, kind))
         assert np.all(moved >= 0.0)
         assert moved.sum(axis=1) == pytest.approx(1.0, abs=1e-12)
 
@@ -166,7 +166,7 @@ def test_one_score_for_all_rows_can_be_mapped() -> None:
     """Rows that all say the same leave the slope free, and the map finite."""
     scores, labels = np.full((20, 2), 0.5), np.array([0, 1] * 10)
     for kind in KINDS:
-        moved = apply_class_map(scores, fit_class_map(scores, labels, kind))
+        moved = apply_class_map(scores, fit_class_map(labels, scores, kind))
         assert moved == pytest.approx(scores, abs=1e-6)
 
 
@@ -174,9 +174,9 @@ def test_one_score_for_all_rows_can_be_mapped() -> None:
     ("arguments", "message"),
     [
         (([], [], "temperature"), "one row for each label"),
-        ((np.zeros((0, 3)), np.zeros(0, int), "temperature"), "at least one row"),
-        (([[0.5, 0.5]], [0], "platt"), "got 'platt'"),
-        (([[0.5, 0.6]], [0], "vector"), "do not sum to 1"),
+        ((np.zeros(0, int), np.zeros((0, 3)), "temperature"), "at least one row"),
+        (([0], [[0.5, 0.5]], "platt"), "got 'platt'"),
+        (([0], [[0.5, 0.6]], "vector"), "do not sum to 1"),
     ],
 )
 def test_wrong_arguments_are_refused(arguments: tuple[object, ...], message: str) -> None:
@@ -188,7 +188,7 @@ def test_wrong_arguments_are_refused(arguments: tuple[object, ...], message: str
 def test_a_negative_penalty_and_other_classes_are_refused() -> None:
     """The penalty draws to the diagonal, and a map knows how many classes it is of."""
     with pytest.raises(ValueError, match="penalty must be at least 0, got -1"):
-        fit_class_map([[0.5, 0.5]], [0], "dirichlet", penalty=-1.0)
+        fit_class_map([0], [[0.5, 0.5]], "dirichlet", penalty=-1.0)
     with pytest.raises(ValueError, match="of 3 classes, the scores are of 2"):
         apply_class_map([[0.5, 0.5]], ClassMap("temperature", 3, np.ones(1)))
 

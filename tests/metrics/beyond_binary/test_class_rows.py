@@ -35,10 +35,10 @@ def test_a_number_is_so_many_uniform_bins(
     measure: Any, sample: tuple[Floats, Ints], n: int, order: float
 ) -> None:
     """A number instead of a binning gives what uniform bins of the tallies give."""
-    by_tally = measure(*sample, lambda t: uniform_bins(t, n), order=order)
+    by_tally = measure(*sample[::-1], lambda t: uniform_bins(t, n), order=order)
 
     # Sums of scores differ by rounding.
-    assert measure(*sample, n, order=order) == pytest.approx(by_tally, rel=1e-12, abs=1e-12)
+    assert measure(*sample[::-1], n, order=order) == pytest.approx(by_tally, rel=1e-12, abs=1e-12)
 
 
 @given(samples)
@@ -46,14 +46,14 @@ def test_top_label_is_numpys(sample: tuple[Floats, Ints]) -> None:
     """The largest score is that of `argmax`, whatever the type of scores, labels and memory."""
     scores, labels = sample
     first = scores.argmax(axis=1)
-    expected = tally(scores.max(axis=1), first == labels)
+    expected = tally(first == labels, scores.max(axis=1))
 
     for rows, classes in (
         (scores, labels),
         (np.asfortranarray(scores), labels.astype(np.int8)),
         (scores.tolist(), labels.astype(np.float64)),
     ):
-        found = top_label_tally(rows, classes)
+        found = top_label_tally(classes, rows)
 
         assert found.scores.tolist() == expected.scores.tolist()
         assert found.counts.tolist() == expected.counts.tolist()
@@ -87,8 +87,8 @@ def test_top_label_is_numpys(sample: tuple[Floats, Ints]) -> None:
             [[1.0]],
             [0],
             (
-                "scores must have one row for each label and two classes or more, got shapes "
-                "(1, 1) and (1,)."
+                "y_prob must have one row for each label and two classes or more, got shapes "
+                "(1,) of y_true and (1, 1) of y_prob."
             ),
         ),
     ],
@@ -98,7 +98,7 @@ def test_both_roads_refuse_alike(measure: Any, scores: Any, labels: Any, message
     """What is no sample is refused in the same words with and without a tally."""
     for binning in (3, lambda t: uniform_bins(t, 3)):
         with pytest.raises(ValueError) as refused:  # noqa: PT011 - the whole message is compared
-            measure(scores, np.array(labels), binning)
+            measure(np.array(labels), scores, binning)
 
         assert str(refused.value) == message
 
@@ -106,7 +106,7 @@ def test_both_roads_refuse_alike(measure: Any, scores: Any, labels: Any, message
 @pytest.mark.parametrize("measure", MEASURES)
 def test_sums_at_the_tolerance_are_accepted(measure: Any) -> None:
     """A row whose sum is just inside the tolerance is a row."""
-    assert measure([[0.5, 0.49990005]], [0], 1) > 0.4
+    assert measure([0], [[0.5, 0.49990005]], 1) > 0.4
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -114,4 +114,4 @@ def test_sums_at_the_tolerance_are_accepted(measure: Any) -> None:
 def test_number_of_bins_is_checked(measure: Any, n: Any) -> None:
     """Neither no bins nor parts of one."""
     with pytest.raises(ValueError, match=r"^the number of bins must be"):
-        measure([[0.5, 0.5]], [0], n)
+        measure([0], [[0.5, 0.5]], n)

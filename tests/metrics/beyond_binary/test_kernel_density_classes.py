@@ -37,7 +37,7 @@ def test_it_is_the_formula_by_rows(order: float, classes: int) -> None:
         rates = (weights[j][:, None] * np.eye(classes)[labels]).sum(axis=0) / weights[j].sum()
         total += (np.abs(rates - scores[j]) ** order).sum()
 
-    found = kernel_density_class_error(scores, labels, order=order, bandwidth=0.02)
+    found = kernel_density_class_error(labels, scores, order=order, bandwidth=0.02)
 
     assert found.value == pytest.approx((total / 300) ** (1.0 / order), rel=1e-9)
 
@@ -51,7 +51,7 @@ def test_the_bandwidth_makes_the_rows_likeliest() -> None:
 
     assert 0 < best < len(candidates) - 1
     assert likeliest_class_bandwidth(scores) == candidates[best]
-    found = kernel_density_class_error(scores, labels)
+    found = kernel_density_class_error(labels, scores)
     assert found.bandwidth == likeliest_class_bandwidth(scores)
 
 
@@ -59,9 +59,9 @@ def test_the_bandwidth_makes_the_rows_likeliest() -> None:
 def test_two_classes_count_the_error_of_one_twice(order: float) -> None:
     """The Dirichlet kernel of two classes is the Beta kernel, to 1e-9 relative."""
     scores, labels = drawn(400, 2)
-    one = kernel_density_error(tally(scores[:, 1], labels), order=order, bandwidth=0.01)
+    one = kernel_density_error(tally(labels, scores[:, 1]), order=order, bandwidth=0.01)
 
-    both = kernel_density_class_error(scores, labels, order=order, bandwidth=0.01)
+    both = kernel_density_class_error(labels, scores, order=order, bandwidth=0.01)
 
     assert both.value == pytest.approx(2.0 ** (1.0 / order) * one.value, rel=1e-9)
 
@@ -69,7 +69,7 @@ def test_two_classes_count_the_error_of_one_twice(order: float) -> None:
 def test_sharpened_scores_are_found() -> None:
     """Twice the logits are further from the truth than calibrated ones are from chance."""
     right, wrong = (
-        kernel_density_class_error(*drawn(2_000, sharpened=by), bandwidth=0.005).value
+        kernel_density_class_error(*drawn(2_000, sharpened=by)[::-1], bandwidth=0.005).value
         for by in (1.0, 2.0)
     )
 
@@ -80,7 +80,7 @@ def test_certain_rows_are_safe() -> None:
     """Scores of 0 and 1 have no logarithm; among rows like themselves they are judged by those."""
     scores = [[1.0, 0.0, 0.0]] * 3 + [[0.0, 1.0, 0.0], [0.2, 0.3, 0.5]]
     for width in BANDWIDTHS:
-        found = kernel_density_class_error(scores, [0, 0, 0, 1, 2], bandwidth=width)
+        found = kernel_density_class_error([0, 0, 0, 1, 2], scores, bandwidth=width)
         assert 0.0 <= found.value <= 2.0
 
 
@@ -98,4 +98,4 @@ def test_wrong_arguments_are_refused(
 ) -> None:
     """With a message that says what is wrong."""
     with pytest.raises(ValueError, match=message):
-        kernel_density_class_error(scores, [0] * len(scores), **options)
+        kernel_density_class_error([0] * len(scores), scores, **options)

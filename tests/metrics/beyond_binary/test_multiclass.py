@@ -80,7 +80,7 @@ class TestClasswise:
         """Tally k has the scores of class k, positive where the label is k."""
         scores, labels = sample
 
-        tallies = classwise_tallies(scores, labels)
+        tallies = classwise_tallies(labels, scores)
 
         assert len(tallies) == scores.shape[1]
         for k, one in enumerate(tallies):
@@ -101,7 +101,7 @@ class TestClasswise:
             for size, gap in gaps_by_loop(scores[:, k], labels == k):
                 expected += gap**order * size / labels.size
 
-        got = classwise_calibration_error(scores, labels, ten_bins, order=order)
+        got = classwise_calibration_error(labels, scores, ten_bins, order=order)
 
         # The root of a gap of a rounding error is larger than the error.
         assert got**order == pytest.approx(expected, abs=1e-13)
@@ -110,11 +110,11 @@ class TestClasswise:
     @given(samples)
     def test_calibration_errors_are_sums(self, sample: tuple[Floats, Ints]) -> None:
         """Order 1, the default, adds up ECE over classes; order 2 the mean squared gaps."""
-        mean = classwise(ece_of_ten, *sample)
-        squares = classwise(lambda t: mean_squared_gap(ten_bins(t)), *sample)
+        mean = classwise(ece_of_ten, *sample[::-1])
+        squares = classwise(lambda t: mean_squared_gap(ten_bins(t)), *sample[::-1])
 
-        first = classwise_calibration_error(*sample, ten_bins)
-        second = classwise_calibration_error(*sample, ten_bins, order=2)
+        first = classwise_calibration_error(*sample[::-1], ten_bins)
+        second = classwise_calibration_error(*sample[::-1], ten_bins, order=2)
 
         assert first == pytest.approx(mean.by_class.sum(), abs=1e-14)
         assert second**2 == pytest.approx(squares.by_class.sum(), abs=1e-14)
@@ -123,9 +123,9 @@ class TestClasswise:
     def test_value_is_the_mean(self, sample: tuple[Floats, Ints]) -> None:
         """The value is the plain mean of what the measure says of each tally."""
         scores, labels = sample
-        by_class = [tce_of_two(t) for t in classwise_tallies(scores, labels)]
+        by_class = [tce_of_two(t) for t in classwise_tallies(labels, scores)]
 
-        got = classwise(tce_of_two, scores, labels)
+        got = classwise(tce_of_two, labels, scores)
 
         assert got.by_class.tolist() == by_class
         assert got.value == pytest.approx(sum(by_class) / len(by_class), rel=1e-15)
@@ -137,12 +137,12 @@ class TestClasswise:
         A measure that does not care which outcome is called 1 is the binary measure itself.
         """
         scores, labels = draw(seed, rows, 2)
-        sample, mirrored = tally(scores[:, 1], labels), tally(scores[:, 0], 1 - labels)
+        sample, mirrored = tally(labels, scores[:, 1]), tally(1 - labels, scores[:, 0])
 
         for measure in (tce_of_two, ece_of_ten, rbs):
             expected = (measure(sample) + measure(mirrored)) / 2
-            assert classwise(measure, scores, labels).value == pytest.approx(expected, rel=1e-14)
-        assert classwise(rbs, scores, labels).value == pytest.approx(rbs(sample), rel=1e-13)
+            assert classwise(measure, labels, scores).value == pytest.approx(expected, rel=1e-14)
+        assert classwise(rbs, labels, scores).value == pytest.approx(rbs(sample), rel=1e-13)
 
     @given(samples, st.randoms(use_true_random=False))
     def test_names_of_classes_do_not_matter(self, sample: tuple[Floats, Ints], random: Any) -> None:
@@ -150,8 +150,8 @@ class TestClasswise:
         scores, labels = sample
         order = random.sample(range(scores.shape[1]), scores.shape[1])
 
-        before = classwise(tce_of_two, scores, labels)
-        after = classwise(tce_of_two, scores[:, order], np.argsort(order)[labels])
+        before = classwise(tce_of_two, labels, scores)
+        after = classwise(tce_of_two, np.argsort(order)[labels], scores[:, order])
 
         assert after.by_class.tolist() == before.by_class[order].tolist()
         assert after.value == pytest.approx(before.value, rel=1e-14)
@@ -160,16 +160,16 @@ class TestClasswise:
         """Ten rows of (.9, .1, 0), all of them class 1: two classes rejected, the third right."""
         scores, labels = [[0.9, 0.1, 0.0]] * 10, [1] * 10
 
-        got = classwise(lambda t: tce(t, quantile_bins(t, 1)).value, scores, labels)
+        got = classwise(lambda t: tce(t, quantile_bins(t, 1)).value, labels, scores)
 
         assert got.by_class.tolist() == [1.0, 1.0, 0.0]
         assert got.value == pytest.approx(2 / 3, rel=1e-15)
-        assert classwise(ece_of_ten, scores, labels).by_class == pytest.approx([0.9, 0.9, 0.0])
+        assert classwise(ece_of_ten, labels, scores).by_class == pytest.approx([0.9, 0.9, 0.0])
 
     def test_errors_of_a_measure_pass(self) -> None:
         """What a measure cannot do it says itself."""
         with pytest.raises(ValueError, match=r"^the Brier score of an empty sample is undefined"):
-            classwise(rbs, np.empty((0, 3)), [])
+            classwise(rbs, [], np.empty((0, 3)))
 
 
 class TestTopLabel:
@@ -183,7 +183,7 @@ class TestTopLabel:
         for row, label in zip(scores.tolist(), labels.tolist(), strict=True):
             rows.append((max(row), row.index(max(row)) == label))
 
-        assert groups(top_label_tally(scores, labels)) == counted(rows)
+        assert groups(top_label_tally(labels, scores)) == counted(rows)
 
     @given(samples, st.sampled_from([1.0, 1.5, 2.0, 3.0]))
     def test_calibration_error_equals_a_loop(
@@ -194,7 +194,7 @@ class TestTopLabel:
         gaps = gaps_by_loop(scores.max(axis=1), scores.argmax(axis=1) == labels)
         total = sum(size * gap**order for size, gap in gaps) / labels.size
 
-        got = top_label_calibration_error(scores, labels, ten_bins, order=order)
+        got = top_label_calibration_error(labels, scores, ten_bins, order=order)
 
         # The root of a gap of a rounding error is larger than the error.
         assert got**order == pytest.approx(total, abs=1e-13)
@@ -202,10 +202,10 @@ class TestTopLabel:
     @given(samples)
     def test_orders_have_names(self, sample: tuple[Floats, Ints]) -> None:
         """Order 1 is ECE of the top-label tally, order 2 its root mean squared gap; no less."""
-        bins = ten_bins(top_label_tally(*sample))
+        bins = ten_bins(top_label_tally(*sample[::-1]))
 
-        first = top_label_calibration_error(*sample, ten_bins)
-        second = top_label_calibration_error(*sample, ten_bins, order=2)
+        first = top_label_calibration_error(*sample[::-1], ten_bins)
+        second = top_label_calibration_error(*sample[::-1], ten_bins, order=2)
 
         assert first == pytest.approx(ece(bins), abs=1e-14)
         assert second == pytest.approx(root_mean_squared_gap(bins), abs=1e-14)
@@ -215,15 +215,15 @@ class TestTopLabel:
         """Never right at a confidence of .9: an error of .9, and the test rejects every one."""
         scores, labels = [[0.9, 0.1, 0.0]] * 10, [1] * 10
 
-        t = top_label_tally(scores, labels)
+        t = top_label_tally(labels, scores)
 
         assert (t.scores.tolist(), t.counts.tolist(), t.positives.tolist()) == ([0.9], [10], [0])
-        assert top_label_calibration_error(scores, labels, ten_bins) == pytest.approx(0.9)
+        assert top_label_calibration_error(labels, scores, ten_bins) == pytest.approx(0.9)
         assert tce(t, ten_bins(t)).value == 1.0
 
     def test_first_of_equal_scores_is_predicted(self) -> None:
         """Of two classes with the largest score the first is taken."""
-        t = top_label_tally([[0.2, 0.4, 0.4]] * 3, [1, 2, 2])
+        t = top_label_tally([1, 2, 2], [[0.2, 0.4, 0.4]] * 3)
 
         assert (t.counts.tolist(), t.positives.tolist()) == ([3], [1])
 
@@ -233,12 +233,12 @@ class TestTopLabel:
         scores, labels = sample
         order = random.sample(range(scores.shape[1]), scores.shape[1])
 
-        renamed = top_label_tally(scores[:, order], np.argsort(order)[labels])
+        renamed = top_label_tally(np.argsort(order)[labels], scores[:, order])
 
-        assert groups(renamed) == groups(top_label_tally(scores, labels))
+        assert groups(renamed) == groups(top_label_tally(labels, scores))
 
 
-SHAPES = "scores must have one row for each label and two classes or more, got shapes"
+SHAPES = "y_prob must have one row for each label and two classes or more, got shapes"
 
 
 @pytest.mark.parametrize(
@@ -247,17 +247,17 @@ SHAPES = "scores must have one row for each label and two classes or more, got s
         (
             [0.2, 0.8],
             [0, 1],
-            f"{SHAPES} (2,) and (2,).",
+            f"{SHAPES} (2,) of y_true and (2,) of y_prob.",
         ),
         (
             [[1.0], [1.0]],
             [0, 0],
-            f"{SHAPES} (2, 1) and (2,).",
+            f"{SHAPES} (2,) of y_true and (2, 1) of y_prob.",
         ),
         (
             [[0.2, 0.8]],
             [0, 1],
-            f"{SHAPES} (1, 2) and (2,).",
+            f"{SHAPES} (2,) of y_true and (1, 2) of y_prob.",
         ),
         (
             [[0.2, 0.8], [-0.5, 1.5]],
@@ -299,12 +299,12 @@ def test_bad_samples_are_refused(scores: list[Any], labels: list[Any], message: 
     for refuse in (
         classwise_tallies,
         top_label_tally,
-        lambda scores, labels: classwise(rbs, scores, labels),
-        lambda scores, labels: classwise_calibration_error(scores, labels, ten_bins),
-        lambda scores, labels: top_label_calibration_error(scores, labels, ten_bins),
+        lambda labels, scores: classwise(rbs, labels, scores),
+        lambda labels, scores: classwise_calibration_error(labels, scores, ten_bins),
+        lambda labels, scores: top_label_calibration_error(labels, scores, ten_bins),
     ):
         with pytest.raises(ValueError) as refused:  # noqa: PT011 - the whole message is compared
-            refuse(scores, labels)
+            refuse(labels, scores)
 
         assert str(refused.value) == message
 
@@ -315,7 +315,7 @@ def test_order_below_one_is_refused(order: float) -> None:
     message = f"^the order of a calibration error must be at least 1, got {order}.$"
     for error in (classwise_calibration_error, top_label_calibration_error):
         with pytest.raises(ValueError, match=message):
-            error([[0.2, 0.8]], [1], ten_bins, order=order)
+            error([1], [[0.2, 0.8]], ten_bins, order=order)
 
 
 def test_rounded_scores_are_accepted() -> None:
@@ -327,7 +327,7 @@ def test_rounded_scores_are_accepted() -> None:
     rounded = np.round(rng.dirichlet(np.ones(100), 50), 6)
 
     for scores in (single, rounded):
-        assert top_label_tally(scores, np.zeros(50, int)).total == 50
+        assert top_label_tally(np.zeros(50, int), scores).total == 50
 
 
 def test_labels_of_any_number_type() -> None:
@@ -335,4 +335,4 @@ def test_labels_of_any_number_type() -> None:
     scores = [[0.2, 0.8], [0.7, 0.3]]
 
     for labels in ([True, False], [1.0, 0.0], np.array([1, 0], np.uint8)):
-        assert top_label_tally(scores, labels).total_positives == 2
+        assert top_label_tally(labels, scores).total_positives == 2

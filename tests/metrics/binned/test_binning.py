@@ -25,9 +25,9 @@ rows = st.lists(
     st.tuples(st.integers(0, 40).map(lambda i: i / 40), st.booleans()), min_size=1, max_size=80
 )
 untied = st.lists(st.booleans(), min_size=1, max_size=80).map(
-    lambda outcomes: tally(np.linspace(0.01, 0.99, len(outcomes)), outcomes)
+    lambda outcomes: tally(outcomes, np.linspace(0.01, 0.99, len(outcomes)))
 )
-tallies = st.one_of(rows.map(lambda r: tally([s for s, _ in r], [y for _, y in r])), untied)
+tallies = st.one_of(rows.map(lambda r: tally([y for _, y in r], [s for s, _ in r])), untied)
 # Mostly small ones: lists are short, and limits above their length limit nothing.
 sizes = st.tuples(
     st.integers(0, 5) | st.integers(0, 30), st.integers(0, 5) | st.integers(0, 40)
@@ -150,7 +150,7 @@ def test_size_limits_hold(t: Tally, limits: tuple[int, int], tail: str) -> None:
 
 def test_small_block_is_not_left_behind_a_large_group() -> None:
     """The clause that the paper lacks: blocks grow by groups, and still reach the smallest size."""
-    t = tally(np.repeat([0.1, 0.2, 0.3, 0.4], [1, 9, 1, 9]), np.repeat([0, 1, 0, 1], [1, 9, 1, 9]))
+    t = tally(np.repeat([0, 1, 0, 1], [1, 9, 1, 9]), np.repeat([0.1, 0.2, 0.3, 0.4], [1, 9, 1, 9]))
 
     bins = pava_bc(t, min_size=3, max_size=10)
 
@@ -186,8 +186,8 @@ def test_uniform_bins_are_closed_on_the_left(t: Tally, n: int) -> None:
 def test_weights_are_repetitions() -> None:
     """Tripled rows give the same bins with triple the sizes."""
     scores, outcomes = np.linspace(0.1, 0.9, 30), np.arange(30) % 4 == 1
-    once = pava_bc(tally(scores, outcomes), min_size=5, max_size=12)
-    thrice = pava_bc(tally(np.tile(scores, 3), np.tile(outcomes, 3)), min_size=15, max_size=36)
+    once = pava_bc(tally(outcomes, scores), min_size=5, max_size=12)
+    thrice = pava_bc(tally(np.tile(outcomes, 3), np.tile(scores, 3)), min_size=15, max_size=36)
 
     assert thrice.starts.tolist() == once.starts.tolist()
     assert thrice.counts.tolist() == (3 * once.counts).tolist()
@@ -206,7 +206,7 @@ def test_paper_sizes() -> None:
 
 def test_bad_sizes_and_numbers_are_refused() -> None:
     """Sizes out of order, no bin at all, and an empty tally have clear messages."""
-    t = tally([0.5], [1])
+    t = tally([1], [0.5])
 
     with pytest.raises(ValueError, match=r"0 <= min_size <= max_size, got 3 and 2\.$"):
         pava_bc(t, min_size=3, max_size=2)

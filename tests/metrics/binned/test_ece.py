@@ -51,7 +51,7 @@ MEASURES = {
 
 tallies = st.lists(
     st.tuples(st.sampled_from([i / 16 for i in range(17)]), st.booleans()), min_size=1, max_size=60
-).map(lambda rows: tally([s for s, _ in rows], [y for _, y in rows]))
+).map(lambda rows: tally([y for _, y in rows], [s for s, _ in rows]))
 
 
 def recorded_bins(case: dict[str, Any]) -> Bins:
@@ -74,7 +74,7 @@ def paper_tally(train: float, test: float) -> Tally:
         gradient = features.T @ (train_outcomes - p) - [0.0, beta[1]]
         hessian = features.T @ (features * (p * (1 - p))[:, None]) + np.diag([0.0, 1.0])
         beta = beta + np.linalg.solve(hessian, gradient)
-    return tally(expit(beta[0] + beta[1] * x), outcomes)
+    return tally(outcomes, expit(beta[0] + beta[1] * x))
 
 
 def row_id(row: dict[str, Any]) -> str:
@@ -86,8 +86,8 @@ def recorded_tally(name: str) -> Tally:
     """Give a recorded sample of the reference program."""
     if name in SAMPLES["datasets"]:
         data = SAMPLES["datasets"][name]
-        return tally(data["p"], list(map(int, data["y"])))
-    return tally(*gaussian_scores(SAMPLES["gaussian_datasets"][name]))
+        return tally(list(map(int, data["y"])), data["p"])
+    return tally(*gaussian_scores(SAMPLES["gaussian_datasets"][name])[::-1])
 
 
 class TestReferences:
@@ -273,18 +273,18 @@ def test_debiased_square_where_the_truth_varies_in_a_bin() -> None:
 
 def test_single_predictions_are_left_out_of_debiased_errors() -> None:
     """A bin of one changes nothing, and bins of one only are refused."""
-    t = tally([0.2] * 9 + [0.9], [0] * 8 + [1, 0])
+    t = tally([0] * 8 + [1, 0], [0.2] * 9 + [0.9])
 
     assert debiased_mean_squared_gap(uniform_bins(t, 2)) == debiased_mean_squared_gap(
-        uniform_bins(tally([0.2] * 9, [0] * 8 + [1]), 2)
+        uniform_bins(tally([0] * 8 + [1], [0.2] * 9), 2)
     )
     with pytest.raises(ValueError, match=r"^a debiased error .* got 2 of one each: make fewer"):
-        debiased_mean_squared_gap(uniform_bins(tally([0.2, 0.9], [0, 1]), 2))
+        debiased_mean_squared_gap(uniform_bins(tally([0, 1], [0.2, 0.9]), 2))
 
 
 def test_widest_gap_of_equals_is_the_largest_bin() -> None:
     """Equal gaps are reported with the most predictions that show one."""
-    t = tally([0.25] * 2 + [0.75] * 8, [0] * 2 + [1] * 8)
+    t = tally([0] * 2 + [1] * 8, [0.25] * 2 + [0.75] * 8)
 
     assert mce(uniform_bins(t, 2)).size == 8
 
@@ -328,4 +328,4 @@ def test_empty_tally_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^an empty sample has no bins"):
         ace(tally([], []), 10)
     with pytest.raises(ValueError, match=r"^the number of bins must be at least 1, got 0"):
-        ace(tally([0.5], [1]), 0)
+        ace(tally([1], [0.5]), 0)

@@ -24,7 +24,7 @@ CASES = [
 ]
 
 tallies = st.lists(st.tuples(st.floats(0.01, 0.99), st.booleans()), min_size=1, max_size=60).map(
-    lambda rows: tally([s for s, _ in rows], [y for _, y in rows])
+    lambda rows: tally([y for _, y in rows], [s for s, _ in rows])
 )
 
 
@@ -94,8 +94,8 @@ def test_size() -> None:
     for _ in range(400):
         logits = rng.normal(-1.0, 1.2, 4_000)
         outcomes = rng.random(4_000) < expit(logits)
-        right = quantile_bins(tally(expit(logits), outcomes), 10)
-        wrong = quantile_bins(tally(expit(1.5 * logits), outcomes), 10)
+        right = quantile_bins(tally(outcomes, expit(logits)), 10)
+        wrong = quantile_bins(tally(outcomes, expit(1.5 * logits)), 10)
         rejected += hosmer_lemeshow(right).log10_p < math.log10(0.05)
         distorted += hosmer_lemeshow(wrong).log10_p < -3
 
@@ -105,7 +105,7 @@ def test_size() -> None:
 
 def test_losing_degrees_makes_p_smaller() -> None:
     """The same statistic is less likely with fewer degrees of freedom."""
-    bins = uniform_bins(tally(np.linspace(0.05, 0.95, 40), [0, 1] * 20), 10)
+    bins = uniform_bins(tally([0, 1] * 20, np.linspace(0.05, 0.95, 40)), 10)
     found = [hosmer_lemeshow(bins, degrees_lost=lost) for lost in (0, 1, 2)]
 
     assert [one.degrees for one in found] == [10, 9, 8]

@@ -51,9 +51,9 @@ def split(rows: list[tuple[float, bool]]) -> tuple[np.ndarray, np.ndarray]:
 def test_bins_of_rows_are_those_of_the_tally(rows: list[tuple[float, bool]], n: int) -> None:
     """Counts and positives are the same, ties, edges and empty bins included; so are the scores."""
     s, y = split(rows)
-    t = tally(s, y)
+    t = tally(y, s)
     for cut in CUTS:
-        expected, found = cut(t, n), cut((s, y), n)
+        expected, found = cut(t, n), cut((y, s), n)
 
         assert found.counts.tolist() == expected.counts.tolist()
         assert found.positives.tolist() == expected.positives.tolist()
@@ -67,18 +67,18 @@ def test_bins_of_rows_are_those_of_the_tally(rows: list[tuple[float, bool]], n: 
 def test_measures_of_rows_are_those_of_the_tally(rows: list[tuple[float, bool]], n: int) -> None:
     """Binned errors agree to rounding, and so do the scores; infinite is infinite."""
     s, y = split(rows)
-    t = tally(s, y)
+    t = tally(y, s)
     for cut in CUTS:
-        expected, found = cut(t, n), cut((s, y), n)
+        expected, found = cut(t, n), cut((y, s), n)
 
         for measure in (ece, root_mean_squared_gap, lambda bins: mce(bins).value):
             # In units of probability, where a few roundings of 1 are 1e-14.
             assert measure(found) == pytest.approx(measure(expected), abs=1e-14)
-    assert ece(quantile_bins((s, y), n)) == pytest.approx(ace(t, n), abs=1e-14)
-    assert brier((s, y)) == pytest.approx(brier(t), rel=1e-13, abs=0.0)
-    both = brier((s, y), convention="two_class")
+    assert ece(quantile_bins((y, s), n)) == pytest.approx(ace(t, n), abs=1e-14)
+    assert brier((y, s)) == pytest.approx(brier(t), rel=1e-13, abs=0.0)
+    both = brier((y, s), convention="two_class")
     assert both == pytest.approx(brier(t, convention="two_class"), rel=1e-13, abs=0.0)
-    assert log_score((s, y)) == pytest.approx(log_score(t), rel=1e-13, abs=0.0)
+    assert log_score((y, s)) == pytest.approx(log_score(t), rel=1e-13, abs=0.0)
 
 
 def a_million() -> tuple[np.ndarray, np.ndarray]:
@@ -92,7 +92,7 @@ def a_million() -> tuple[np.ndarray, np.ndarray]:
 def test_many_rows_add_up(cut: Callable[..., Bins]) -> None:
     """A million distinct scores have the same bins throughout, and the same tests of them."""
     s, y = a_million()
-    expected, found = cut(tally(s, y), 15), cut((s, y), 15)
+    expected, found = cut(tally(y, s), 15), cut((y, s), 15)
 
     assert found.starts.tolist() == expected.starts.tolist()
     assert found.counts.tolist() == expected.counts.tolist()
@@ -107,12 +107,12 @@ def test_many_rows_add_up(cut: Callable[..., Bins]) -> None:
 def test_many_rows_have_the_same_scores() -> None:
     """Of a million rows Brier score, log score and Spiegelhalter's z are those of the tally."""
     s, y = a_million()
-    t = tally(s, y)
+    t = tally(y, s)
 
-    assert brier((s, y)) == pytest.approx(brier(t), rel=1e-13)
-    assert log_score((s, y)) == pytest.approx(log_score(t), rel=1e-13)
+    assert brier((y, s)) == pytest.approx(brier(t), rel=1e-13)
+    assert log_score((y, s)) == pytest.approx(log_score(t), rel=1e-13)
     # Its terms cancel: of a sum of 1e4 about 1e2 is left.
-    assert spiegelhalter((s, y)).z == pytest.approx(spiegelhalter(t).z, rel=1e-10)
+    assert spiegelhalter((y, s)).z == pytest.approx(spiegelhalter(t).z, rel=1e-10)
 
 
 def test_sums_lose_nothing_by_their_order() -> None:
@@ -121,16 +121,16 @@ def test_sums_lose_nothing_by_their_order() -> None:
     y = np.zeros(s.size, np.int64)
     exact = 5_000 + 3_000_000 * Fraction(float(s[-1]))
 
-    assert uniform_bins((s, y), 1).score_sums[0] == pytest.approx(float(exact), rel=1e-12)
+    assert uniform_bins((y, s), 1).score_sums[0] == pytest.approx(float(exact), rel=1e-12)
     squares = 5_000 + 3_000_000 * Fraction(float(s[-1])) ** 2
-    assert brier((s, y)) * s.size == pytest.approx(float(squares), rel=1e-12)
+    assert brier((y, s)) * s.size == pytest.approx(float(squares), rel=1e-12)
 
 
 @given(samples)
 def test_spiegelhalter_of_rows(rows: list[tuple[float, bool]]) -> None:
     """The test of rows is the test of their tally, where there is one."""
     s, y = split([(0.3, True), *rows])
-    expected, found = spiegelhalter(tally(s, y)), spiegelhalter((s, y))
+    expected, found = spiegelhalter(tally(y, s)), spiegelhalter((y, s))
 
     # Relative to z, whose sums cancel, or to 1; a hundred terms.
     assert found.z == pytest.approx(expected.z, rel=1e-12, abs=1e-12)
@@ -141,9 +141,9 @@ def test_scores_without_variance_have_no_test() -> None:
     """Rows are refused in the words that refuse their tally."""
     s, y = [0.0, 0.5, 1.0], [0, 1, 1]
     with pytest.raises(ValueError, match=r"^Spiegelhalter's z needs .* 3 predictions") as expected:
-        spiegelhalter(tally(s, y))
+        spiegelhalter(tally(y, s))
     with pytest.raises(ValueError, match=r"^Spiegelhalter's z needs") as refused:
-        spiegelhalter((s, y))
+        spiegelhalter((y, s))
 
     assert str(refused.value) == str(expected.value)
 
@@ -154,11 +154,11 @@ def test_every_type_of_outcome_is_taken(name: str, kind: type) -> None:
     """Truths, integers and floats of 0 and 1 give the same, in lists and in strides too."""
     s, y = np.array([0.9, 0.2, 0.7, 0.1, 0.6]), np.array([1, 0, 1, 0, 0])
     measure = OF_ROWS[name]
-    expected = repr(measure((s, y)))
+    expected = repr(measure((y, s)))
 
-    assert repr(measure((s, y.astype(kind)))) == expected
-    assert repr(measure((s.tolist(), y.astype(kind).tolist()))) == expected
-    assert repr(measure((np.repeat(s, 2)[::2], np.repeat(y.astype(kind), 2)[::2]))) == expected
+    assert repr(measure((y.astype(kind), s))) == expected
+    assert repr(measure((y.astype(kind).tolist(), s.tolist()))) == expected
+    assert repr(measure((np.repeat(y.astype(kind), 2)[::2], np.repeat(s, 2)[::2]))) == expected
 
 
 @pytest.mark.parametrize("name", OF_ROWS)
@@ -181,10 +181,10 @@ def test_every_type_of_outcome_is_taken(name: str, kind: type) -> None:
 def test_what_a_tally_refuses_is_refused(name: str, scores: list, outcomes: list) -> None:
     """Bad samples are refused word for word as `tally` does, wherever they stand."""
     with pytest.raises(ValueError) as expected:  # noqa: PT011 - the whole message is compared
-        tally(scores, outcomes)
+        tally(outcomes, scores)
 
     with pytest.raises(ValueError) as refused:  # noqa: PT011 - as above
-        OF_ROWS[name]((scores, outcomes))
+        OF_ROWS[name]((outcomes, scores))
 
     assert str(refused.value) == str(expected.value)
 
@@ -196,10 +196,10 @@ def test_one_bad_row_of_many_is_found(name: str, row: int) -> None:
     s, y = np.full(5_000, 0.3), np.zeros(5_000, np.int64)
     s[row] = np.nan
     with pytest.raises(ValueError, match=rf"^1 of 5000 scores .* first nan at row {row}\.$"):
-        OF_ROWS[name]((s, y))
+        OF_ROWS[name]((y, s))
     s[row], y[row] = 0.3, 2
     with pytest.raises(ValueError, match=rf"^1 of 5000 outcomes .* at row {row}\.$"):
-        OF_ROWS[name]((s, y))
+        OF_ROWS[name]((y, s))
 
 
 @pytest.mark.parametrize("name", OF_ROWS)
@@ -213,7 +213,7 @@ def test_no_bins_are_refused() -> None:
     """There is at least one bin."""
     for cut in CUTS:
         with pytest.raises(ValueError, match=r"^the number of bins must be at least 1, got 0\.$"):
-            cut(([0.5], [1]), 0)
+            cut(([1], [0.5]), 0)
 
 
 def test_input_is_not_overwritten() -> None:
@@ -221,7 +221,7 @@ def test_input_is_not_overwritten() -> None:
     s, y = np.array([0.9, 0.1, 0.5]), np.array([1, 0, 1])
 
     for measure in OF_ROWS.values():
-        measure((s, y))
+        measure((y, s))
 
     assert s.tolist() == [0.9, 0.1, 0.5]
     assert y.tolist() == [1, 0, 1]
@@ -230,11 +230,11 @@ def test_input_is_not_overwritten() -> None:
 def test_a_pass_that_rejects_sound_samples_is_wrong() -> None:
     """Only `checked` says what a sample may be, so this would be a mistake of ours."""
     with pytest.raises(AssertionError, match=r"^a compiled pass rejected samples"):
-        refuse([0.5], [1])
+        refuse([1], [0.5])
 
 
 def test_tce_rejects_bins_of_rows_with_ties() -> None:
     """Bins of rows count rows, so TCE would read the wrong groups of the tally."""
-    rows = [0.2, 0.2, 0.8], [0, 1, 1]
+    rows = [0, 1, 1], [0.2, 0.2, 0.8]
     with pytest.raises(ValueError, match=r"^the bins are of 3 groups .* has 2"):
         tce(tally(*rows), uniform_bins(rows, 2))

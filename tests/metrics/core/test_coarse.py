@@ -17,7 +17,7 @@ rows = st.lists(st.tuples(scores, st.booleans()), max_size=40)
 def of(pairs: list[tuple[float, bool]], *, exact: bool = True) -> Tally:
     """Tally pairs of score and outcome."""
     make = tally if exact else tally_on_grid
-    return make([s for s, _ in pairs], [y for _, y in pairs])
+    return make([y for _, y in pairs], [s for s, _ in pairs])
 
 
 def test_centres_are_the_middles_of_equal_cells() -> None:
@@ -79,7 +79,7 @@ def test_evidence_is_that_of_the_fine_grid(middle: float, rows: int) -> None:
     """
     rng = np.random.default_rng(5)
     logits = middle + 1.2 * rng.normal(size=rows)
-    fine = tally_on_grid(expit(logits), rng.random(rows) < expit(0.8 * logits + 0.2 * middle))
+    fine = tally_on_grid(rng.random(rows) < expit(0.8 * logits + 0.2 * middle), expit(logits))
     coarse = coarsen(fine)
     x = logit(fine.scores)
 

@@ -81,8 +81,8 @@ def test_intervals_are_those_of_entities_drawn_directly(
         by_entity, values = np.arange(who.size).reshape(ENTITIES, ROWS), []
         for _ in range(50):
             rows = by_entity[rng.integers(ENTITIES, size=ENTITIES)].ravel()
-            values.append(find(tally_on_grid(scores[rows], outcomes[rows]), NO_BUCKETS)[0])
-        t = tally_on_grid(scores, outcomes)
+            values.append(find(tally_on_grid(outcomes[rows], scores[rows]), NO_BUCKETS)[0])
+        t = tally_on_grid(outcomes, scores)
         _, error, effect = find(t, held_of(who, scores, outcomes))
         ours, direct = ours + effect * error**2, direct + float(np.var(values))
 
@@ -103,7 +103,7 @@ def test_worlds_vary_as_entities_drawn_directly() -> None:
 
     for seed in range(200):
         who, scores, outcomes = drawn(0.7, seed)
-        t = tally_on_grid(scores, outcomes)
+        t = tally_on_grid(outcomes, scores)
         fresh.append(by_eighth(t, t.scores))
         if seed % 25 == 0:
             shared = hanging(t, held_of(who, scores, outcomes))
@@ -120,7 +120,7 @@ def test_worlds_vary_as_entities_drawn_directly() -> None:
 
 def test_without_entities_a_world_is_as_it_was() -> None:
     """Number by number; and where buckets differ less than by chance, nothing is shared."""
-    t = tally_on_grid(np.repeat([0.2, 0.7], 640), np.tile([1, 0], 640))
+    t = tally_on_grid(np.tile([1, 0], 640), np.repeat([0.2, 0.7], 640))
     even = BucketCounts(np.arange(64), np.full(64, 62), np.full(64, 20), np.full(64, 10))
 
     shared = hanging(t, NO_BUCKETS)
@@ -140,7 +140,7 @@ def test_a_world_stays_within_its_rows() -> None:
     for seed in range(60):
         entities = int(rng.integers(1, 30))
         who, scores, outcomes = drawn(1.0, seed, entities)
-        t = tally_on_grid(scores, outcomes)
+        t = tally_on_grid(outcomes, scores)
         shared = hanging(t, held_of(who, scores, outcomes))
         world = resample(t, t.scores, shared=shared, rng=rng)
         assert world.total == t.total
@@ -149,7 +149,7 @@ def test_a_world_stays_within_its_rows() -> None:
 
 def test_one_entity_knows_nothing() -> None:
     """All rows may be one: the variance is as many times as large as there are rows."""
-    t = tally_on_grid([0.4] * 50, [0, 1] * 25)
+    t = tally_on_grid([0, 1] * 25, [0.4] * 50)
     held = BucketCounts(*np.array([[3], [62], [50], [25]]))
 
     assert design_effect(t, held, np.ones(1), np.zeros(1)) == 50.0

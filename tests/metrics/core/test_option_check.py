@@ -27,7 +27,7 @@ from monitor.metrics.smooth.cumulative import (
 @cache
 def fitted() -> Tally:
     """Forgive the intercept, for the null that asks for it."""
-    sample = tally([0.2, 0.4, 0.4, 0.7, 0.8, 0.9], [0, 1, 0, 1, 0, 1])
+    sample = tally([0, 1, 0, 1, 0, 1], [0.2, 0.4, 0.4, 0.7, 0.8, 0.9])
     return shift(sample, fit_intercept(sample).delta)
 
 

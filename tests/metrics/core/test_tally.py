@@ -42,7 +42,7 @@ def test_tally_equals_a_dictionary_of_counts(rows: list[tuple[float, bool]]) -> 
         group[0] += 1
         group[1] += outcome
 
-    found = tally(*split(rows))
+    found = tally(*split(rows)[::-1])
 
     assert content(found) == (
         sorted(counted),
@@ -58,7 +58,7 @@ def test_order_of_rows_never_matters(rows: list[tuple[float, bool]], chance: obj
     chance.shuffle(shuffled)  # type: ignore[attr-defined]
 
     for make in (tally, tally_on_grid):
-        assert content(make(*split(shuffled))) == content(make(*split(rows)))
+        assert content(make(*split(shuffled)[::-1])) == content(make(*split(rows)[::-1]))
 
 
 @given(st.lists(samples, min_size=1, max_size=5), st.randoms())
@@ -70,18 +70,18 @@ def test_merging_equals_tallying_at_once(
     chance.shuffle(parts)  # type: ignore[attr-defined]
 
     for make in (tally, tally_on_grid):
-        tallies = [make(*split(part)) for part in parts]
+        tallies = [make(*split(part)[::-1]) for part in parts]
         nested = merge([merge(tallies[:1]), merge(tallies)] if len(tallies) > 1 else tallies)
-        at_once = make(*split([*parts[0], *rows] if len(tallies) > 1 else rows))
+        at_once = make(*split([*parts[0], *rows] if len(tallies) > 1 else rows)[::-1])
 
-        assert content(merge(tallies)) == content(make(*split(rows)))
+        assert content(merge(tallies)) == content(make(*split(rows)[::-1]))
         assert content(nested) == content(at_once)
 
 
 @given(samples)
 def test_grid_groups_by_cell(rows: list[tuple[float, bool]]) -> None:
     """The grid keeps every count, and its scores rise strictly and lie in their own cells."""
-    t = tally_on_grid(*split(rows))
+    t = tally_on_grid(*split(rows)[::-1])
 
     assert t.total == len(rows)
     assert t.total_positives == sum(outcome for _, outcome in rows)
@@ -93,7 +93,7 @@ def test_grid_groups_by_cell(rows: list[tuple[float, bool]]) -> None:
 @given(st.floats(LOWEST_SCORE, HIGHEST_SCORE))
 def test_grid_remembers_a_score(score: float) -> None:
     """A lone score comes back within 2**-20 of a cell of 1/512 in logit."""
-    t = tally_on_grid([score], [1])
+    t = tally_on_grid([1], [score])
 
     step = 1.0 / (CELLS_PER_LOGIT * OFFSETS_PER_CELL)
     # One step down for the floor, and as much again for rounding near the ends of the grid.
@@ -105,7 +105,7 @@ def test_neighbouring_cells_never_tie() -> None:
     borders = expit(np.arange(-8000, 8000, 77) / CELLS_PER_LOGIT)
     scores = np.concatenate([borders, np.nextafter(borders, 0), np.nextafter(borders, 1)])
 
-    t = tally_on_grid(scores, np.zeros(scores.size))
+    t = tally_on_grid(np.zeros(scores.size), scores)
 
     assert (np.diff(t.scores) > 0).all()
 
@@ -122,7 +122,7 @@ def test_every_cell_has_its_own_score() -> None:
 
 def test_ends_of_the_scale_are_kept_apart_from_nothing() -> None:
     """Scores of exactly 0 and 1 fall into the first and the last cell."""
-    t = tally_on_grid([0.0, 1.0], [0, 1])
+    t = tally_on_grid([0, 1], [0.0, 1.0])
 
     assert t.cells is not None
     assert t.cells.numbers.tolist() == [0, CELL_COUNT - 1]
@@ -142,7 +142,7 @@ def test_ends_of_the_scale_are_kept_apart_from_nothing() -> None:
         (
             [0.1],
             [0, 1],
-            "scores and outcomes must be two lists of one length, got shapes (1,) and (2,).",
+            "y_true and y_prob must be two lists of one length, got shapes (2,) and (1,).",
         ),
     ],
 )
@@ -150,7 +150,7 @@ def test_bad_samples_are_refused(scores: list[float], outcomes: list[int], messa
     """A sample that breaks a rule is refused with its first offender."""
     for make in (tally, tally_on_grid):
         with pytest.raises(ValueError) as refused:  # noqa: PT011 - the whole message is compared
-            make(scores, outcomes)
+            make(outcomes, scores)
 
         assert str(refused.value) == message
 
@@ -158,7 +158,7 @@ def test_bad_samples_are_refused(scores: list[float], outcomes: list[int], messa
 def test_kinds_do_not_mix() -> None:
     """Exact and grid tallies are not merged, and neither is nothing."""
     with pytest.raises(ValueError, match=r"^exact tallies and grid tallies cannot be merged"):
-        merge([tally([0.1], [0]), tally_on_grid([0.1], [0])])
+        merge([tally([0], [0.1]), tally_on_grid([0], [0.1])])
     with pytest.raises(ValueError, match=r"^there is nothing to merge"):
         merge([])
 
@@ -167,8 +167,8 @@ def test_input_is_not_overwritten() -> None:
     """The caller's arrays are as before."""
     scores, outcomes = np.array([0.9, 0.1, 0.5]), np.array([1, 0, 1])
 
-    tally(scores, outcomes)
-    tally_on_grid(scores, outcomes)
+    tally(outcomes, scores)
+    tally_on_grid(outcomes, scores)
 
     assert scores.tolist() == [0.9, 0.1, 0.5]
     assert outcomes.tolist() == [1, 0, 1]
@@ -177,7 +177,7 @@ def test_input_is_not_overwritten() -> None:
 @given(samples, st.floats(-30, 30))
 def test_shift_keeps_counts_and_order(rows: list[tuple[float, bool]], delta: float) -> None:
     """A shifted tally has the same rows in the same order, however many scores it makes equal."""
-    t = tally(*split(rows))
+    t = tally(*split(rows)[::-1])
 
     moved = shift(t, delta)
 
@@ -188,7 +188,7 @@ def test_shift_keeps_counts_and_order(rows: list[tuple[float, bool]], delta: flo
 
 def test_shift_is_a_change_of_odds() -> None:
     """A shift by log 3 makes odds of 1 into odds of 3, and 0 and 1 stay."""
-    moved = shift(tally([0.0, 0.2, 0.5, 1.0], [0, 0, 1, 1]), np.log(3.0))
+    moved = shift(tally([0, 0, 1, 1], [0.0, 0.2, 0.5, 1.0]), np.log(3.0))
 
     # 0.2 has odds of 1/4, so 3/4 and 3/7 as a probability; one rounding each.
     assert moved.scores == pytest.approx([0.0, 3 / 7, 0.75, 1.0], rel=1e-15)

@@ -14,7 +14,7 @@ def drawn(size: int, seed: int) -> tuple[Tally, np.ndarray]:
     """Draw calibrated scores of a prevalence near 30 % and their outcomes."""
     rng = np.random.default_rng(seed)
     scores = expit(rng.normal(-1.0, 1.0, size))
-    return tally(scores, rng.random(size) < scores), scores
+    return tally(rng.random(size) < scores, scores), scores
 
 
 def limits_at(band: Band, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -28,7 +28,7 @@ def limits_at(band: Band, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def test_confidence_band_of_one_score_is_exact() -> None:
     """With one run there is nothing to share the error with: Clopper and Pearson's interval."""
-    band = confidence_band(tally([0.3] * 20, [1] * 5 + [0] * 15), level=0.9)
+    band = confidence_band(tally([1] * 5 + [0] * 15, [0.3] * 20), level=0.9)
 
     assert band.low == pytest.approx([beta.ppf(0.05, 5, 16)], rel=1e-9)
     assert band.high == pytest.approx([beta.ppf(0.95, 6, 15)], rel=1e-9)
@@ -99,7 +99,7 @@ def test_consistency_band_ignores_outcomes_and_repeats() -> None:
     """It depends on the scores and the seed alone."""
     scores = np.linspace(0.1, 0.9, 60)
     bands = [
-        consistency_band(tally(scores, outcomes), rng=np.random.default_rng(3))
+        consistency_band(tally(outcomes, scores), rng=np.random.default_rng(3))
         for outcomes in (np.zeros(60, int), np.ones(60, int))
     ]
 
@@ -110,7 +110,7 @@ def test_consistency_band_ignores_outcomes_and_repeats() -> None:
 @given(st.lists(st.tuples(st.integers(0, 20), st.booleans()), min_size=1, max_size=120))
 def test_bands_are_bands(rows: list[tuple[int, bool]]) -> None:
     """Any sample: scores rise, limits never fall, the lower is below the upper, all in [0, 1]."""
-    t = tally([score / 20 for score, _ in rows], [outcome for _, outcome in rows])
+    t = tally([outcome for _, outcome in rows], [score / 20 for score, _ in rows])
 
     for band in (
         confidence_band(t),
@@ -129,4 +129,4 @@ def test_what_is_wrong_is_said() -> None:
     with pytest.raises(ValueError, match="an empty tally has no band"):
         confidence_band(tally([], []))
     with pytest.raises(ValueError, match=r"the level must be in \(0, 1\), got 95"):
-        consistency_band(tally([0.5], [1]), level=95, rng=np.random.default_rng(1))
+        consistency_band(tally([1], [0.5]), level=95, rng=np.random.default_rng(1))

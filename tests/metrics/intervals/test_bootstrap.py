@@ -59,7 +59,7 @@ def sample(size: int, *, seed: int, slope: float = 1.0) -> Tally:
     """Draw scores whose logits are normal, rounded to 1/32, with outcomes of a given slope."""
     rng = np.random.default_rng(seed)
     logits = np.round(rng.normal(0.0, 1.2, size) * 32) / 32
-    return tally(expit(logits), rng.random(size) < expit(slope * logits))
+    return tally(rng.random(size) < expit(slope * logits), expit(logits))
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=40).filter(any))

@@ -30,7 +30,7 @@ def test_measures_equal_their_steps(rows: int, edges: list[float], delta: float)
     rng = np.random.default_rng(rows)
     logits = rng.normal(0.0, 1.0, rows)
     outcomes = [*(rng.random(rows) < expit(logits + delta)), *([0, 1, 0, 1] if edges else [])]
-    t = tally([*expit(logits), *edges], outcomes)
+    t = tally(outcomes, [*expit(logits), *edges])
 
     assert pava_bc_ece(t) == pytest.approx(plain(t), rel=1e-12)
     expected = plain(shift(t, fit_intercept(t).delta))
@@ -39,7 +39,7 @@ def test_measures_equal_their_steps(rows: int, edges: list[float], delta: float)
 
 def test_one_class_is_forgiven_all() -> None:
     """Without a finite intercept nothing is left; as scored, the error is the mean score."""
-    t = tally([0.25] * 50, [0] * 50)
+    t = tally([0] * 50, [0.25] * 50)
 
     assert forgiven_ece(t) == 0.0
     assert pava_bc_ece(t) == 0.25

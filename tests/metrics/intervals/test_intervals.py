@@ -44,7 +44,7 @@ from tests.support.paths import ROOT
 
 scores = np.round(np.random.default_rng(1).random(300), 2)
 outcomes = np.random.default_rng(2).random(300) < scores
-some = tally(scores, outcomes)
+some = tally(outcomes, scores)
 
 
 CLOSED = {
@@ -85,7 +85,7 @@ def test_value_of_ece_is_that_of_all_its_groups(adjusted: Adjustment) -> None:
 @pytest.mark.parametrize("level", [0.5, 0.95])
 def test_prevalence_equals_wilson(n: int, k: int, level: float) -> None:
     """The ends are those of SciPy's Wilson interval, to the precision of both."""
-    found = prevalence_interval(tally([0.5] * n, [1] * k + [0] * (n - k)), level=level)
+    found = prevalence_interval(tally([1] * k + [0] * (n - k), [0.5] * n), level=level)
     expected = binomtest(k, n).proportion_ci(level, method="wilson")
 
     assert found.low == pytest.approx(expected.low, abs=1e-12)
@@ -104,7 +104,7 @@ def test_mean_score_equals_scipy() -> None:
 @pytest.mark.parametrize("rule", ["brier", "log"])
 def test_uncertainty_is_the_image_of_the_prevalence(positives: int, rule: ScoringRule) -> None:
     """The ends are least and greatest uncertainty of 100,001 prevalences inside, to 1e-6."""
-    t = tally([0.5] * 20, [1] * positives + [0] * (20 - positives))
+    t = tally([1] * positives + [0] * (20 - positives), [0.5] * 20)
     prevalence = prevalence_interval(t)
     p = np.linspace(prevalence.low, prevalence.high, 100_001)
     p = np.clip(p, 1e-300, 1.0 - 1e-16)
@@ -129,10 +129,10 @@ def test_tjur_has_welch_s_width() -> None:
 
 def test_tjur_without_a_logarithm_or_a_variance() -> None:
     """An R2 below 0 has a plain interval around it; one positive has none."""
-    reversed_ = tjur_interval(tally([0.1, 0.2, 0.8, 0.9], [1, 1, 0, 0]))
+    reversed_ = tjur_interval(tally([1, 1, 0, 0], [0.1, 0.2, 0.8, 0.9]))
 
     assert (reversed_.low + reversed_.high) / 2 == pytest.approx(-0.7, abs=1e-12)
-    assert isnan(tjur_interval(tally([0.1, 0.2, 0.8], [0, 0, 1])).low)
+    assert isnan(tjur_interval(tally([0, 0, 1], [0.1, 0.2, 0.8])).low)
 
 
 def test_an_interval_without_knowledge_is_everything() -> None:
@@ -141,7 +141,7 @@ def test_an_interval_without_knowledge_is_everything() -> None:
 
     assert found.low == pytest.approx(0.0, abs=1e-100)
     assert found.high > 1e100
-    nearly_alike = tally([0.5, 0.5 + 1e-9, 0.3, 0.7], [1, 0, 1, 0])
+    nearly_alike = tally([1, 0, 1, 0], [0.5, 0.5 + 1e-9, 0.3, 0.7])
     assert 0.0 <= tjur_interval(nearly_alike).high <= 1.0
 
 
@@ -166,13 +166,13 @@ def test_values_without_a_scale_are_plain(value: float, scale: str) -> None:
 def test_scores_keep_their_range() -> None:
     """Brier's ends are the squares of RBS's, none is negative, and AUC stays inside (0, 1)."""
     root, square = rbs_interval(some), brier_interval(some)
-    two = tally([0.2, 0.9], [0, 0])
+    two = tally([0, 0], [0.2, 0.9])
 
     assert (square.low, square.high) == (root.low**2, root.high**2)
     assert rbs_interval(two, level=0.99) == Estimate(rbs(two), 0.0, 1.0)
     assert log_score_interval(two).low > 0.0
     assert 0.0 < auc_interval(some).low < auc_interval(some).high < 1.0
-    assert auc_interval(tally([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1])) == Estimate(1.0, 1.0, 1.0)
+    assert auc_interval(tally([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9])) == Estimate(1.0, 1.0, 1.0)
 
 
 @pytest.mark.parametrize("k", range(40, 60))
@@ -199,7 +199,7 @@ def test_a_calibrated_world_is_left_out_at_the_whole_level(k: int) -> None:
 def test_coarsening_keeps_rows_positives_and_mean_score() -> None:
     """Sums are exact, the mean score is kept to rounding, and cells never tie."""
     rng = np.random.default_rng(4)
-    t = tally(np.append(expit(rng.normal(-3, 1.2, 5_000)), [0.0, 1.0]), rng.random(5_002) < 0.1)
+    t = tally(rng.random(5_002) < 0.1, np.append(expit(rng.normal(-3, 1.2, 5_000)), [0.0, 1.0]))
     coarse = join_neighbours(t)
 
     assert coarse.scores.size < 600

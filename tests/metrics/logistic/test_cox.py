@@ -36,7 +36,7 @@ def recorded(name: str) -> Tally:
 
 def of(pairs: list[tuple[float, bool]]) -> Tally:
     """Tally pairs of score and outcome."""
-    return tally([s for s, _ in pairs], [y for _, y in pairs])
+    return tally([y for _, y in pairs], [s for s, _ in pairs])
 
 
 def overlap(t: Tally) -> bool:
@@ -111,7 +111,7 @@ def test_line_equals_the_reference(reference: list[Recorded]) -> None:
     """
     for data in reference:
         expected = data.values["cox"]
-        t = tally(np.clip(data.scores, expected["clip"], 1 - expected["clip"]), data.outcomes)
+        t = tally(data.outcomes, np.clip(data.scores, expected["clip"], 1 - expected["clip"]))
         alone = fit_intercept(t)
 
         assert_line(fit_cox(t), expected, rel=1e-12)
@@ -151,7 +151,7 @@ def test_line_equals_scikit_learn() -> None:
     model = LogisticRegression(C=math.inf, solver="newton-cholesky", tol=1e-12)
     model.fit(x[:, None], outcomes)
 
-    found = fit_cox(tally(expit(x), outcomes))
+    found = fit_cox(tally(outcomes, expit(x)))
 
     assert found.intercept == pytest.approx(model.intercept_[0], abs=1e-9)
     assert found.slope == pytest.approx(model.coef_[0, 0], abs=1e-9)
@@ -236,13 +236,13 @@ def test_line_finds_what_was_put_in() -> None:
     rng = np.random.default_rng(9)
     x = rng.normal(-1.0, 1.2, 50_000)
     scores, outcomes = expit(x), rng.random(50_000) < expit(0.3 + 0.8 * x)
-    found = fit_cox(tally(scores, outcomes))
-    gridded = fit_cox(tally_on_grid(scores, outcomes))
+    found = fit_cox(tally(outcomes, scores))
+    gridded = fit_cox(tally_on_grid(outcomes, scores))
     wald = (found.slope - 1) / found.slope_standard_error
 
     assert abs(found.slope - 0.8) < 3 * found.slope_standard_error
     assert abs(found.intercept - 0.3) < 3 * found.intercept_standard_error
-    assert slope_z(tally(scores, outcomes)) == pytest.approx(wald, rel=0.15)
+    assert slope_z(tally(outcomes, scores)) == pytest.approx(wald, rel=0.15)
     # Cells are 1/512 wide in logit and hold the mean logit: a thousandth of an error at most.
     assert gridded.slope == pytest.approx(found.slope, abs=0.001 * found.slope_standard_error)
 
@@ -253,7 +253,7 @@ def test_slope_test_is_standard_normal_whatever_the_prior() -> None:
     zs = []
     for _ in range(1_000):
         x = rng.normal(-1.0, 1.2, 500)
-        zs.append(slope_z(tally(expit(x), rng.random(500) < expit(x + rng.normal()))))
+        zs.append(slope_z(tally(rng.random(500) < expit(x + rng.normal()), expit(x))))
 
     assert abs(np.mean(zs)) < 4 / math.sqrt(1_000)
     assert np.var(zs) == pytest.approx(1.0, abs=4 * math.sqrt(2 / 1_000))
@@ -261,8 +261,8 @@ def test_slope_test_is_standard_normal_whatever_the_prior() -> None:
 
 def test_scores_of_0_and_1_do_not_count() -> None:
     """Rows without a logit leave line and test as they were."""
-    inside = tally([0.2, 0.4, 0.4, 0.9], [0, 1, 0, 0])
-    everything = merge([inside, tally([0.0, 0.0, 1.0], [0, 1, 1])])
+    inside = tally([0, 1, 0, 0], [0.2, 0.4, 0.4, 0.9])
+    everything = merge([inside, tally([0, 1, 1], [0.0, 0.0, 1.0])])
 
     assert fit_cox(everything) == fit_cox(inside)
     assert slope_z(everything) == slope_z(inside)
@@ -286,7 +286,7 @@ def test_lines_that_do_not_exist_are_refused(
 ) -> None:
     """One class, one score, and perfect separation in either direction, shared end or not."""
     with pytest.raises(ValueError, match=message):
-        fit_cox(tally(scores, outcomes))
+        fit_cox(tally(outcomes, scores))
 
 
 @given(any_rows)

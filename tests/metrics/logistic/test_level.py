@@ -29,7 +29,7 @@ def test_intercept_is_that_of_the_scores() -> None:
     """On the scores' own logits it is the intercept of the tally, to half a coarse cell."""
     rng = np.random.default_rng(1)
     x = rng.normal(-2, 1.2, 5_000)
-    t = tally_on_grid(expit(x), rng.random(5_000) < expit(x + 0.4))
+    t = tally_on_grid(rng.random(5_000) < expit(x + 0.4), expit(x))
 
     found, reference = fit_level(CENTRES, coarsen(t)), fit_intercept(t)
 

@@ -41,7 +41,7 @@ def days(shape: Shape, level: float = 0.0, number: int = 21, seed: int = 1) -> l
     rng, found = np.random.default_rng(seed), []
     for prior in rng.normal(level, 0.2, number):
         x = rng.normal(-1.0, 1.2, 2_000)
-        found.append(tally_on_grid(expit(x), rng.random(2_000) < expit(shape(x) + prior)))
+        found.append(tally_on_grid(rng.random(2_000) < expit(shape(x) + prior), expit(x)))
     return found
 
 
@@ -97,7 +97,7 @@ def test_prior_that_moves_takes_nothing_from_the_shape() -> None:
     for day in range(20):
         x = rng.normal(0.0, 1.5, 3_000)
         prior = 2.0 if day % 2 else -2.0
-        found.append(tally_on_grid(expit(x), rng.random(3_000) < expit(0.6 * x + prior)))
+        found.append(tally_on_grid(rng.random(3_000) < expit(0.6 * x + prior), expit(x)))
     choice = choose_map(daily_counts(found))
     platt = choice.chosen
 

@@ -85,7 +85,7 @@ def test_one_day_gives_the_line_of_cox() -> None:
     """With one day the intercept and slope are those of a plain logistic regression."""
     rng = np.random.default_rng(1)
     scores = rng.uniform(0.05, 0.95, 900)
-    t = tally(scores, rng.random(900) < expit(0.5 + 0.6 * logit(scores)))
+    t = tally(rng.random(900) < expit(0.5 + 0.6 * logit(scores)), scores)
     line, found = fit_cox(t), fit_calibration_map(daily_counts([t]), "platt")
 
     assert found.map.parameters[0] == pytest.approx(line.slope, rel=1e-7)
@@ -224,7 +224,7 @@ def test_grid_and_exact_tallies_give_the_same_map() -> None:
         scores = expit(rng.normal(-1.0, 1.2, 3_000))
         days.append((scores, rng.random(3_000) < expit(0.7 * logit(scores) + prior)))
     exact, grid = (
-        fit_calibration_map(daily_counts([make(*day) for day in days]), "platt").map
+        fit_calibration_map(daily_counts([make(*day[::-1]) for day in days]), "platt").map
         for make in (tally, tally_on_grid)
     )
 
@@ -237,7 +237,7 @@ def test_a_sample_of_negatives_gives_the_map_of_the_population() -> None:
     data = expected(SHAPES["platt"], np.zeros(1), rows=1e6)
     hits = np.rint(data.positives[0]).astype(int)
     misses = np.rint(data.counts[0] - data.positives[0]).astype(int)
-    whole = type(tally([0.5], [1]))(expit(LOGITS), hits + misses, hits)
+    whole = type(tally([1], [0.5]))(expit(LOGITS), hits + misses, hits)
     kept = misses // 10
     moved = type(whole)(expit(LOGITS + np.log(10.0)), hits + kept, hits)
     expected_map = fit_calibration_map(daily_counts([whole]), "platt").map

@@ -44,7 +44,7 @@ def assert_parts(t: Tally, rule: ScoringRule, expected: dict[str, Any]) -> None:
 
 def of(pairs: list[tuple[float, bool]]) -> Tally:
     """Tally pairs of score and outcome."""
-    return tally([s for s, _ in pairs], [y for _, y in pairs])
+    return tally([y for _, y in pairs], [s for s, _ in pairs])
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -141,8 +141,8 @@ def test_isotonic_rates_are_not_miscalibrated() -> None:
 
 def test_one_class_and_wrong_certainty() -> None:
     """One class leaves nothing to discriminate; a wrong certainty is infinite miscalibration."""
-    one_class = corp(tally([0.2, 0.7], [1, 1]), rule="log")
-    wrong = corp(tally([0.0, 0.4, 0.7], [1, 0, 1]), rule="log")
+    one_class = corp(tally([1, 1], [0.2, 0.7]), rule="log")
+    wrong = corp(tally([1, 0, 1], [0.0, 0.4, 0.7]), rule="log")
 
     assert (one_class.discrimination, one_class.uncertainty) == (0.0, 0.0)
     assert (wrong.score, wrong.miscalibration) == (math.inf, math.inf)

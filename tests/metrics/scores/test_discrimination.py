@@ -27,7 +27,7 @@ rows = st.lists(
 
 def of(pairs: list[tuple[float, bool]]) -> Tally:
     """Tally pairs of score and outcome."""
-    return tally([s for s, _ in pairs], [y for _, y in pairs])
+    return tally([y for _, y in pairs], [s for s, _ in pairs])
 
 
 def pair_matrix(pairs: list[tuple[float, bool]]) -> np.ndarray:
@@ -108,11 +108,11 @@ def test_tjur_equals_its_formula(pairs: list[tuple[float, bool]]) -> None:
 
 def test_extremes() -> None:
     """Perfect order, reversed order and one score for all."""
-    assert auc(tally([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1])).value == 1.0
-    assert auc(tally([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1])).standard_error == 0.0
-    assert auc(tally([0.1, 0.9], [1, 0])).value == 0.0
-    assert auc(tally([0.3] * 4, [0, 1, 1, 0])).value == 0.5
-    assert tjur_r2(tally([0.0, 1.0], [0, 1])) == 1.0
+    assert auc(tally([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9])).value == 1.0
+    assert auc(tally([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9])).standard_error == 0.0
+    assert auc(tally([1, 0], [0.1, 0.9])).value == 0.0
+    assert auc(tally([0, 1, 1, 0], [0.3] * 4)).value == 0.5
+    assert tjur_r2(tally([0, 1], [0.0, 1.0])) == 1.0
 
 
 def test_standard_error_is_the_spread_of_samples() -> None:
@@ -121,7 +121,7 @@ def test_standard_error_is_the_spread_of_samples() -> None:
     found = []
     for _ in range(1_000):
         x = rng.normal(-1.0, 1.2, 300)
-        found.append(auc(tally(expit(x), rng.random(300) < expit(x))))
+        found.append(auc(tally(rng.random(300) < expit(x), expit(x))))
 
     spread = np.std([f.value for f in found])
     assert np.mean([f.standard_error for f in found]) == pytest.approx(spread, rel=0.1)
@@ -130,7 +130,7 @@ def test_standard_error_is_the_spread_of_samples() -> None:
 @pytest.mark.parametrize(("scores", "outcomes"), [([], []), ([0.2], [1]), ([0.2, 0.4], [0, 0])])
 def test_one_class_is_refused(scores: list[float], outcomes: list[int]) -> None:
     """Without a pair there is nothing to discriminate."""
-    t = tally(scores, outcomes)
+    t = tally(outcomes, scores)
 
     with pytest.raises(ValueError, match=r"^the AUC needs both outcomes, got"):
         auc(t)

@@ -20,7 +20,7 @@ rows = st.lists(
 
 def recorded() -> Tally:
     """Give the recorded data, whose scores are thousandths."""
-    return tally(np.array(RECORDED["score_thousandths"]) / 1000, RECORDED["outcomes"])
+    return tally(RECORDED["outcomes"], np.array(RECORDED["score_thousandths"]) / 1000)
 
 
 @pytest.mark.parametrize("threshold", [*map(float, RECORDED["net_benefit"])])
@@ -43,7 +43,7 @@ def test_is_what_rows_add_up_to(
     threshold = step / 20
     worth = [(benefit if y else -cost) if s >= threshold else 0.0 for s, y in pairs]
     estimate = net_benefit(
-        tally([s for s, _ in pairs], [y for _, y in pairs]), threshold, benefit=benefit, cost=cost
+        tally([y for _, y in pairs], [s for s, _ in pairs]), threshold, benefit=benefit, cost=cost
     )
 
     assert estimate.value == pytest.approx(float(np.mean(worth)), abs=1e-12)

@@ -38,7 +38,7 @@ def recorded(name: str) -> Tally:
 
 def of(pairs: list[tuple[float, bool]]) -> Tally:
     """Tally pairs of score and outcome."""
-    return tally([s for s, _ in pairs], [y for _, y in pairs])
+    return tally([y for _, y in pairs], [s for s, _ in pairs])
 
 
 def calibration_error(t: Tally, p: Floats, rule: ScoringRule) -> float:
@@ -137,11 +137,11 @@ def test_errors_shrink_with_repetition(pairs: list[tuple[float, bool]], times: i
 
 def test_wrong_certainty_is_infinitely_surprising() -> None:
     """A score of 0 or 1 costs nothing when right and everything when wrong."""
-    assert log_score(tally([0.0, 1.0], [0, 1])) == 0.0
-    assert math.copysign(1.0, log_score(tally([0.0, 1.0], [0, 1]))) == 1.0
-    assert log_score(tally([0.0, 0.5], [1, 1])) == math.inf
-    assert log_score(tally([0.5, 1.0], [1, 0])) == math.inf
-    assert log_score(tally([0.0] * 9 + [1.0] * 9, [0] * 9 + [1] * 9)) == 0.0
+    assert log_score(tally([0, 1], [0.0, 1.0])) == 0.0
+    assert math.copysign(1.0, log_score(tally([0, 1], [0.0, 1.0]))) == 1.0
+    assert log_score(tally([1, 1], [0.0, 0.5])) == math.inf
+    assert log_score(tally([1, 0], [0.5, 1.0])) == math.inf
+    assert log_score(tally([0] * 9 + [1] * 9, [0.0] * 9 + [1.0] * 9)) == 0.0
 
 
 @given(rows)
@@ -163,7 +163,7 @@ def test_bounds_are_the_scores(pairs: list[tuple[float, bool]]) -> None:
 
 def test_perfect_scores_have_bounds_of_zero() -> None:
     """Certainty that came true leaves no calibration error and no doubt about it."""
-    bounds = calibration_bounds(tally([0.0, 1.0, 1.0], [0, 1, 1]))
+    bounds = calibration_bounds(tally([0, 1, 1], [0.0, 1.0, 1.0]))
 
     assert (bounds.root.value, bounds.squared.value, bounds.divergence.value) == (0.0, 0.0, 0.0)
     assert (bounds.root.standard_error, bounds.divergence.standard_error) == (0.0, 0.0)
@@ -259,7 +259,7 @@ def test_improvement_is_unbiased_where_the_truth_is_known(rule: ScoringRule) -> 
     found, errors = [], []
     for _ in range(400):
         x = rng.normal(-1.0, 1.5, 500)
-        t = tally(expit(x), rng.random(500) < expit(0.6 * x - 0.3))
+        t = tally(rng.random(500) < expit(0.6 * x - 0.3), expit(x))
         change = improvement(t, expit(0.8 * logit(t.scores) - 0.15), rule=rule)
         found.append(change.value)
         errors.append(change.standard_error)
@@ -270,11 +270,11 @@ def test_improvement_is_unbiased_where_the_truth_is_known(rule: ScoringRule) -> 
 
 def test_improvement_of_infinite_scores() -> None:
     """A map may cure or cause an infinite log score; before and after at once has no change."""
-    t = tally([0.0, 0.5], [1, 1])
+    t = tally([1, 1], [0.0, 0.5])
 
     assert improvement(t, np.array([0.1, 0.5]), rule="log").value == math.inf
     assert math.isnan(improvement(t, np.array([0.1, 0.5]), rule="log").standard_error)
-    assert improvement(tally([0.1, 0.5], [1, 1]), t.scores, rule="log").value == -math.inf
+    assert improvement(tally([1, 1], [0.1, 0.5]), t.scores, rule="log").value == -math.inf
     with pytest.raises(ValueError, match=r"^the log score is infinite before and after"):
         improvement(t, np.array([0.0, 0.6]), rule="log")
     with pytest.raises(ValueError, match=r"^the log score is infinite before and after"):
@@ -293,7 +293,7 @@ def test_improvement_of_infinite_scores() -> None:
 def test_maps_that_are_not_injective_are_refused(recalibrated: list[float], message: str) -> None:
     """Where two scores become one the difference of scores is not one of calibration errors."""
     with pytest.raises(ValueError, match=message):
-        improvement(tally([0.2, 0.5], [0, 1]), np.array(recalibrated))
+        improvement(tally([0, 1], [0.2, 0.5]), np.array(recalibrated))
 
 
 def test_empty_tallies_are_refused() -> None:

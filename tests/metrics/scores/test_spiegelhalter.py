@@ -63,16 +63,16 @@ def test_z_equals_the_reference(reference: list[Recorded]) -> None:
 @given(rows, st.integers(2, 4), st.randoms())
 def test_z_equals_its_formula(pairs: list[tuple[float, bool]], times: int, random: Any) -> None:
     """Row by row; order changes no bit, and r times the rows give sqrt(r) times z."""
-    t = tally([s for s, _ in pairs], [y for _, y in pairs])
+    t = tally([y for _, y in pairs], [s for s, _ in pairs])
     expected = naive_z(pairs)
     assume(math.isfinite(expected) and abs(expected) < 1e100)
     shuffled = random.sample(pairs, len(pairs))
-    more = tally([s for s, _ in pairs * times], [y for _, y in pairs * times])
+    more = tally([y for _, y in pairs * times], [s for s, _ in pairs * times])
 
     found = spiegelhalter(t)
 
     assert found.z == pytest.approx(expected, rel=1e-12, abs=1e-12)
-    assert found == spiegelhalter(tally([s for s, _ in shuffled], [y for _, y in shuffled]))
+    assert found == spiegelhalter(tally([y for _, y in shuffled], [s for s, _ in shuffled]))
     assert spiegelhalter(more).z == pytest.approx(math.sqrt(times) * found.z, rel=1e-12, abs=1e-12)
 
 
@@ -103,9 +103,9 @@ def test_z_is_standard_normal_when_calibrated_and_positive_when_too_extreme() ->
     zs = []
     for _ in range(2_000):
         s = expit(rng.normal(-1.0, 1.2, 400))
-        zs.append(spiegelhalter(tally(s, rng.random(400) < s)).z)
+        zs.append(spiegelhalter(tally(rng.random(400) < s, s)).z)
     x = rng.normal(-1.0, 1.2, 20_000)
-    extreme = spiegelhalter(tally(expit(1.5 * x), rng.random(20_000) < expit(x)))
+    extreme = spiegelhalter(tally(rng.random(20_000) < expit(x), expit(1.5 * x)))
 
     assert abs(np.mean(zs)) < 4 / math.sqrt(2_000)
     assert np.var(zs) == pytest.approx(1.0, abs=4 * math.sqrt(2 / 2_000))
@@ -118,4 +118,4 @@ def test_z_is_standard_normal_when_calibrated_and_positive_when_too_extreme() ->
 def test_scores_without_variance_are_refused(scores: list[float], outcomes: list[int]) -> None:
     """Scores of 0, 0.5 and 1 say nothing to this test."""
     with pytest.raises(ValueError, match=r"^Spiegelhalter's z needs a score other than 0, 0.5"):
-        spiegelhalter(tally(scores, outcomes))
+        spiegelhalter(tally(outcomes, scores))

@@ -50,7 +50,7 @@ def test_it_is_the_formula_by_rows(
     """Ties and all. Densities there come from another function, good to 1e-12 relative."""
     scores, outcomes = (np.array(column, float) for column in zip(*pairs, strict=True))
 
-    found = kernel_density_error(tally(scores, outcomes), order=order, bandwidth=bandwidth)
+    found = kernel_density_error(tally(outcomes, scores), order=order, bandwidth=bandwidth)
 
     assert found.value == pytest.approx(by_rows(scores, outcomes, order, bandwidth), abs=1e-9)
     assert found.bandwidth == bandwidth
@@ -61,7 +61,7 @@ def test_the_bandwidth_makes_the_scores_likeliest() -> None:
     scores, outcomes = drawn(150)
     likelihoods = [np.log(kernels(scores, h).sum(axis=1)).sum() for h in BANDWIDTHS]
 
-    found = kernel_density_error(tally(scores, outcomes)).bandwidth
+    found = kernel_density_error(tally(outcomes, scores)).bandwidth
 
     assert found == BANDWIDTHS[int(np.argmax(likelihoods))]
     assert BANDWIDTHS[0] < found < BANDWIDTHS[-1]
@@ -78,7 +78,7 @@ def test_cells_choose_the_bandwidth_that_rows_choose() -> None:
     best = int(np.argmax(likelihoods))
 
     assert 0 < best < len(candidates) - 1
-    exact, grid = tally(scores, outcomes), tally_on_grid(scores, outcomes)
+    exact, grid = tally(outcomes, scores), tally_on_grid(outcomes, scores)
     assert merge_neighbours(exact) is not exact
     assert merge_neighbours(grid) is grid
     assert likeliest_bandwidth(exact) in candidates[best - 1 : best + 2]
@@ -88,7 +88,7 @@ def test_cells_choose_the_bandwidth_that_rows_choose() -> None:
 def test_merging_keeps_the_value() -> None:
     """Of 4,000 rows it changes the value by less than 2 %: a cell is narrower than the kernel."""
     scores, outcomes = drawn(4_000, slope=0.7)
-    t = tally(scores, outcomes)
+    t = tally(outcomes, scores)
 
     found = kernel_density_error(t, bandwidth=0.002).value
 
@@ -103,7 +103,7 @@ def test_merging_keeps_the_value() -> None:
 def test_the_cost_does_not_grow_with_rows() -> None:
     """A hundred million predictions in a few hundred groups are as good as few."""
     scores, outcomes = drawn(4_000, slope=0.7)
-    t = merge_neighbours(tally(scores, outcomes))
+    t = merge_neighbours(tally(outcomes, scores))
     more = Tally(t.scores, t.counts * 100_000, t.positives * 100_000, t.cells)
 
     few, many = (kernel_density_error(one, bandwidth=0.002).value for one in (t, more))
@@ -116,9 +116,9 @@ def test_order_of_rows_does_not_matter() -> None:
     """Tallied in two parts, in any order, rows give the same bits."""
     scores, outcomes = drawn(2_000)
     turned = np.random.default_rng(1).permutation(2_000)
-    parts = merge([tally(scores[i], outcomes[i]) for i in np.array_split(turned, 2)])
+    parts = merge([tally(outcomes[i], scores[i]) for i in np.array_split(turned, 2)])
 
-    assert kernel_density_error(parts) == kernel_density_error(tally(scores, outcomes))
+    assert kernel_density_error(parts) == kernel_density_error(tally(outcomes, scores))
 
 
 def test_calibrated_models_are_above_zero_and_fall_with_rows() -> None:
@@ -127,7 +127,7 @@ def test_calibrated_models_are_above_zero_and_fall_with_rows() -> None:
     Variance around a score is divided by rows, so ten times the rows give 1/sqrt(10) = 0.32 of it.
     """
     few, many = (
-        np.mean([kernel_density_error(tally(*drawn(n, seed=i)), bandwidth=0.001).value
+        np.mean([kernel_density_error(tally(*drawn(n, seed=i)[::-1]), bandwidth=0.001).value
                  for i in range(20)])
         for n in (1_000, 10_000)
     )  # fmt: skip
@@ -144,21 +144,21 @@ def test_a_true_error_is_found(order: float) -> None:
     gaps = np.abs(scores - 1.0 / (1.0 + np.exp(-0.6 * logits)))
     true = float((gaps**order).mean() ** (1.0 / order))
 
-    found = kernel_density_error(tally(scores, outcomes), order=order, bandwidth=0.001).value
+    found = kernel_density_error(tally(outcomes, scores), order=order, bandwidth=0.001).value
 
     assert found == pytest.approx(true, rel=0.1)
 
 
 def test_certain_scores_are_safe() -> None:
     """Scores of 0 and 1 have no logarithm; among rows like themselves they are judged by those."""
-    t = tally([0.0, 0.0, 0.0, 0.5, 0.6, 1.0, 1.0], [0, 0, 1, 1, 0, 1, 1])
+    t = tally([0, 0, 1, 1, 0, 1, 1], [0.0, 0.0, 0.0, 0.5, 0.6, 1.0, 1.0])
     apart = kernel_density_error(t, bandwidth=1e-4).value
 
     # 0: rates 1/2, 1/2, 0; 0.5 and 0.6 are judged by each other; 1: rates 1, 1.
     assert apart == pytest.approx((0.5 + 0.5 + 0.0 + 0.5 + 0.4) / 7, abs=1e-12)
     for width in BANDWIDTHS:
         assert 0.0 <= kernel_density_error(t, bandwidth=width).value <= 1.0
-    assert 0.0 <= kernel_density_error(tally([0.0, 1.0], [0, 0])).value <= 1.0
+    assert 0.0 <= kernel_density_error(tally([0, 0], [0.0, 1.0])).value <= 1.0
 
 
 @pytest.mark.parametrize(
@@ -176,4 +176,4 @@ def test_wrong_arguments_are_refused(
 ) -> None:
     """With a message that says which value is wrong."""
     with pytest.raises(ValueError, match=message):
-        kernel_density_error(tally(scores, [1] * len(scores)), **options)
+        kernel_density_error(tally([1] * len(scores), scores), **options)

@@ -82,7 +82,7 @@ def relplot_value(p: np.ndarray, y: np.ndarray, width: float) -> float:
 
 def check_against_relplot(p: np.ndarray, y: np.ndarray, value: float, width: float) -> None:
     """Its number is our integral on its mesh; on the exact line ours, 3 % apart at most."""
-    t = tally(p, y)
+    t = tally(y, p)
 
     assert relplot_value(p, y, width) == pytest.approx(value, rel=1e-12)
     # Half the mass at 0 and 1 weighs most where scores pile up there (2.7 % on ties and bounds).
@@ -122,7 +122,7 @@ def test_relplot_differs_by_its_mesh_only_on_ties() -> None:
 def test_integral_equals_the_exact_one(pairs: list[tuple[float, bool]], width: float) -> None:
     """To 2e-6 of the mean absolute residual: what the mesh leaves is largest for few nodes."""
     s, y = columns(pairs)
-    t = tally(s, y)
+    t = tally(y, s)
 
     assert smooth_ece_at(t, bandwidth=width) == pytest.approx(
         exact(t, width), rel=2e-6, abs=2e-6 * np.abs(y - s).mean()
@@ -134,7 +134,7 @@ def test_integral_of_many_rows_equals_the_exact_one(width: float) -> None:
     """On 2,000 rows with dozens of changes of sign the relative error is below 1e-6."""
     rng = np.random.default_rng(3)
     logits = rng.normal(-1.0, 2.0, 2_000)
-    t = tally(expit(logits).round(3), rng.random(2_000) < expit(logits))
+    t = tally(rng.random(2_000) < expit(logits), expit(logits).round(3))
 
     assert smooth_ece_at(t, bandwidth=width) == pytest.approx(exact(t, width), rel=1e-6)
 
@@ -158,7 +158,7 @@ def test_gathered_groups_are_smoothed_alike(width: float) -> None:
 @given(rows)
 def test_the_value_is_its_own_width(pairs: list[tuple[float, bool]]) -> None:
     """Smoothed by itself the error is itself, to the precision of the mesh."""
-    t = tally(*columns(pairs))
+    t = tally(*columns(pairs)[::-1])
     value = smooth_ece(t)
 
     assert 0.0 <= value <= 1.0
@@ -172,7 +172,7 @@ def test_more_smoothing_never_increases_the_error(
 ) -> None:
     """Between |mean residual| and the mean absolute residual it falls with the width."""
     s, y = columns(pairs)
-    t = tally(s, y)
+    t = tally(y, s)
     narrow, wide = (smooth_ece_at(t, bandwidth=w) for w in sorted([one, other]))
     rounding = 2e-6 * np.abs(y - s).mean()
 
@@ -188,22 +188,22 @@ def test_row_order_and_merging_do_not_matter(
     """Rows in any order, or tallied in two parts, give the same bits."""
     together = one + other
     random.shuffle(together)  # type: ignore[attr-defined]
-    parts = merge([tally(*columns(one)), tally(*columns(other))])
+    parts = merge([tally(*columns(one)[::-1]), tally(*columns(other)[::-1])])
 
-    assert smooth_ece(tally(*columns(together))) == smooth_ece(parts)
+    assert smooth_ece(tally(*columns(together)[::-1])) == smooth_ece(parts)
 
 
 @pytest.mark.parametrize("score", [0.0, 0.2, 0.5, 1.0])
 def test_one_score_gives_its_gap(score: float) -> None:
     """Residuals of one sign keep their integral however they are smoothed, also at the ends."""
-    t = tally([score] * 10, [1] * 4 + [0] * 6)
+    t = tally([1] * 4 + [0] * 6, [score] * 10)
 
     assert smooth_ece(t) == pytest.approx(abs(0.4 - score), rel=1e-9)
 
 
 def test_a_perfect_tally_has_none() -> None:
     """No residual at any score is no error at any width."""
-    assert smooth_ece(tally([0.5, 0.5, 1.0, 0.0], [0, 1, 1, 0])) == 0.0
+    assert smooth_ece(tally([0, 1, 1, 0], [0.5, 0.5, 1.0, 0.0])) == 0.0
 
 
 def test_a_fixed_point_too_narrow_to_resolve_is_bounded() -> None:
@@ -219,14 +219,14 @@ def test_the_grid_hardly_changes_it() -> None:
     logits = rng.normal(-3.0, 1.2, 200_000)
     s, y = expit(logits), rng.random(200_000) < expit(logits + 0.2)
 
-    assert smooth_ece(tally_on_grid(s, y)) == pytest.approx(smooth_ece(tally(s, y)), rel=1e-4)
+    assert smooth_ece(tally_on_grid(y, s)) == pytest.approx(smooth_ece(tally(y, s)), rel=1e-4)
 
 
 @pytest.mark.parametrize("width", [0.0, 1e-6, 1.1, float("nan")])
 def test_a_senseless_bandwidth_is_refused(width: float) -> None:
     """Widths from 2**-17 to 1 are resolved."""
     with pytest.raises(ValueError, match=r"^the bandwidth must lie in \[7\.63e-06, 1\]"):
-        smooth_ece_at(tally([0.1], [0]), bandwidth=width)
+        smooth_ece_at(tally([0], [0.1]), bandwidth=width)
 
 
 def test_an_empty_tally_is_refused() -> None:

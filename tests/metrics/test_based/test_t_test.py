@@ -23,7 +23,7 @@ TABLE_11 = read_golden("binned_measures")["paper_table11"]
 
 def sample(name: str) -> Tally:
     """Draw the paper's two Gaussian classes again and score them with its logistic model."""
-    return tally(*gaussian_scores(RECIPES[name]))
+    return tally(*gaussian_scores(RECIPES[name])[::-1])
 
 
 def published_percent(t: Tally, bins: Bins) -> float:
@@ -89,7 +89,7 @@ def test_equals_tests_one_by_one(
     """
     rng = np.random.default_rng(seed)
     scores = np.round(expit(rng.normal(shift, 1.5, total)), decimals)
-    t = tally(scores, rng.random(total) < 0.8 * scores + 0.05)
+    t = tally(rng.random(total) < 0.8 * scores + 0.05, scores)
     for bins in (pava(t), pava_bc(t, min_size=5, max_size=20), uniform_bins(t, 7)):
         found = tce_t(t, bins, alpha=alpha)
 
@@ -133,7 +133,7 @@ def test_outcomes_mirror() -> None:
     rng = np.random.default_rng(4)
     scores = rng.integers(1, 64, 500) / 64  # exact when mirrored
     outcomes = rng.random(500) < scores**2
-    t, mirrored = tally(scores, outcomes), tally(1 - scores, ~outcomes)
+    t, mirrored = tally(outcomes, scores), tally(~outcomes, 1 - scores)
     here = tce_t(t, quantile_bins(t, 9))
     starts = t.scores.size - quantile_bins(t, 9).starts[::-1]
     counts = [np.add.reduceat(a, starts[:-1]) for a in (mirrored.counts, mirrored.positives)]
@@ -147,7 +147,7 @@ def test_outcomes_mirror() -> None:
 
 def test_one_prediction() -> None:
     """A bin of one prediction accepts what is not improbable at alpha/2."""
-    t = tally([0.97], [0])
+    t = tally([0], [0.97])
     bins = quantile_bins(t, 1)
 
     assert tce_t(t, bins).value == 0.0
@@ -157,7 +157,7 @@ def test_one_prediction() -> None:
 @pytest.mark.parametrize("alpha", [0.0, 1.0, -0.1, float("nan")])
 def test_refuses_alpha(alpha: float) -> None:
     """A level outside (0, 1) is refused with its value."""
-    t = tally([0.5], [1])
+    t = tally([1], [0.5])
 
     with pytest.raises(ValueError, match=f"alpha must be in .* got {alpha}"):
         tce_t(t, quantile_bins(t, 1), alpha=alpha)
@@ -165,7 +165,7 @@ def test_refuses_alpha(alpha: float) -> None:
 
 def test_refuses_an_empty_tally() -> None:
     """Without a prediction there is nothing to average."""
-    one = tally([0.5], [1])
+    one = tally([1], [0.5])
 
     with pytest.raises(ValueError, match=r"^an empty tally has no calibration error"):
         tce_t(tally([], []), quantile_bins(one, 1))

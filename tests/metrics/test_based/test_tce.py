@@ -91,7 +91,7 @@ class TestRecordedCases:
         every decision must be that of the test.
         """
         scores, outcomes = recorded_sample(source, case["dataset"])
-        t = tally(scores, outcomes)
+        t = tally(outcomes, scores)
         bins = recorded_bins(t, case)
         out = case["out"]
         filled = np.array(out["n"]) > 0
@@ -121,7 +121,7 @@ class TestRecordedCases:
         """The comparison of tied cases is not empty."""
         common = 0
         for case in GOLDEN["reduced"]["cases"]:
-            t = tally(*recorded_sample("reduced", case["dataset"]))
+            t = tally(*recorded_sample("reduced", case["dataset"])[::-1])
             if t.scores.size < t.total and case["strategy"] != "uniform":
                 bins = recorded_bins(t, case)
                 ours = spans(bins.counts, bins.positives, bins.counts)
@@ -136,7 +136,7 @@ class TestRecordedCases:
 
         assert len(rows) == 3
         for row in rows:
-            t = tally(*recorded_sample("reduced", row["dataset"]))
+            t = tally(*recorded_sample("reduced", row["dataset"])[::-1])
             bins = pava_bc(t, min_size=row["n_min"], max_size=row["n_max"], tail="paper")
             assert bins.counts.tolist() == row["n"]
             assert bins.positives.tolist() == row["k"]
@@ -163,7 +163,7 @@ def test_paper_table_2(name: str) -> None:
 
     Bins of N/20 to N/5 with the reference program's tail rule, ten quantile and ten uniform bins.
     """
-    t = tally(*recorded_sample("reduced", name))
+    t = tally(*recorded_sample("reduced", name)[::-1])
     paper = GOLDEN["reduced"]["paper_table2"]["rows"][name]
 
     constrained = tce(t, pava_bc(t, min_size=300, max_size=1200, tail="reference"))
@@ -266,7 +266,7 @@ class TestDecisions:
         """Tied or not, rare or common: every way to bin gives the oracle's counts."""
         rng = np.random.default_rng(seed)
         scores = np.round(expit(rng.normal(shift, 1.5, total)), decimals)
-        t = tally(scores, rng.random(total) < 0.8 * scores + 0.05)
+        t = tally(rng.random(total) < 0.8 * scores + 0.05, scores)
         small = rng.integers(0, total + 1)
         for bins in (
             pava(t),
@@ -286,7 +286,7 @@ class TestDecisions:
         rng = np.random.default_rng(3)
         for location in (0.0, -6.0):
             scores = expit(rng.normal(location, 1.0, 100_000))
-            t = tally(scores, rng.random(scores.size) < 1.05 * scores)
+            t = tally(rng.random(scores.size) < 1.05 * scores, scores)
             bins = pava_bc(t, min_size=5_000, max_size=20_000)
 
             expected = reject_one_by_one(t, bins, 0.05)
@@ -322,7 +322,7 @@ class TestTce:
 
     def test_accepted_belong_to_bins(self) -> None:
         """There is one set of intervals for each bin, and scores outside it are the rejected."""
-        t = tally(*recorded_sample("reduced", "short_tail_n1200"))
+        t = tally(*recorded_sample("reduced", "short_tail_n1200")[::-1])
         bins = quantile_bins(t, 7)
 
         got = tce(t, bins, alpha=0.1)
@@ -387,14 +387,14 @@ class TestTce:
     @pytest.mark.parametrize("alpha", [0.0, 1.0, -0.1, math.nan])
     def test_refuses_alpha(self, alpha: float) -> None:
         """A level outside (0, 1) is refused with its value."""
-        t = tally([0.5], [1])
+        t = tally([1], [0.5])
 
         with pytest.raises(ValueError, match=f"alpha must be in .* got {alpha}"):
             tce(t, quantile_bins(t, 1), alpha=alpha)
 
     def test_refuses_an_empty_tally(self) -> None:
         """Without a prediction there is nothing to average."""
-        one = tally([0.5], [1])
+        one = tally([1], [0.5])
 
         with pytest.raises(ValueError, match="empty tally"):
             tce(tally([], []), quantile_bins(one, 1))

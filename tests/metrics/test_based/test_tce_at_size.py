@@ -154,10 +154,10 @@ def test_mean_and_deviation_equal_a_naive_version() -> None:
     values = []
     for _ in range(300):
         rows = rng.choice(4_000, 1_000, replace=False)
-        part = tally(scores[rows], outcomes[rows])
+        part = tally(outcomes[rows], scores[rows])
         values.append(tce(part, pava_bc(part, min_size=50, max_size=200)).value)
 
-    found = tce_at_size(tally(scores, outcomes), size=1_000, subsamples=300, rng=rng)
+    found = tce_at_size(tally(outcomes, scores), size=1_000, subsamples=300, rng=rng)
 
     assert abs(found.mean.value - np.mean(values)) < 4 * np.std(values) * np.sqrt(2 / 300)
     assert found.standard_deviation == pytest.approx(np.std(values), rel=0.2)
@@ -281,5 +281,5 @@ def test_scores_of_the_same_predictions_share_their_subsamples() -> None:
     assert other.mean.value > first.mean.value
     with pytest.raises(ValueError, match=r"^tallies share subsamples only if they differ in noth"):
         tces_at_size(
-            [t, tally([0.5] * 3_000, [0] * 3_000)], size=1_000, rng=np.random.default_rng(1)
+            [t, tally([0] * 3_000, [0.5] * 3_000)], size=1_000, rng=np.random.default_rng(1)
         )

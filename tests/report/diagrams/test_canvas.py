@@ -14,7 +14,7 @@ from monitor.metrics import tally
 from monitor.report.diagrams import DARK, LIGHT, Theme, draw_evidence, draw_test_based, png, svg
 from tests.support.paths import ROOT
 
-SMALL = tally([0.1] * 40 + [0.6] * 40, [0] * 36 + [1] * 4 + [0] * 20 + [1] * 20)
+SMALL = tally([0] * 36 + [1] * 4 + [0] * 20 + [1] * 20, [0.1] * 40 + [0.6] * 40)
 LEAST_CONTRAST, LEAST_OF_TEXT = 3.0, 4.5  # of WCAG 2.1 for graphics, and for text
 
 
@@ -41,7 +41,7 @@ def test_same_input_gives_the_same_bytes() -> None:
         "from monitor.metrics import tally\n"
         "from monitor.report.diagrams import draw_test_based, svg\n"
         "assert 'matplotlib' not in sys.modules\n"
-        "t = tally([0.1] * 40 + [0.6] * 40, [0] * 36 + [1] * 4 + [0] * 20 + [1] * 20)\n"
+        "t = tally([0] * 36 + [1] * 4 + [0] * 20 + [1] * 20, [0.1] * 40 + [0.6] * 40)\n"
         "print(svg(draw_test_based(t), title='TCE'), end='')"
     )
     ended = subprocess.run(

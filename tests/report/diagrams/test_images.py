@@ -42,7 +42,7 @@ def sample(size: int, *, slope: float = 1.0, prior: float = 0.0, seed: int = 1) 
     """Draw scores, and outcomes of another slope and prior."""
     rng = np.random.default_rng(seed)
     logits = rng.normal(-1.0, 1.2, size)
-    return tally(expit(logits), rng.random(size) < expit(slope * logits + prior))
+    return tally(rng.random(size) < expit(slope * logits + prior), expit(logits))
 
 
 def against_reference(theme: Theme) -> Any:

@@ -32,9 +32,9 @@ from monitor.report.diagrams.scales import Scale
 
 SMALL = {
     "empty": tally([], []),
-    "zero": tally([0.0], [0]),
-    "one score": tally([0.3] * 50, [1] * 20 + [0] * 30),
-    "one class": tally([0.2, 0.9], [0, 0]),
+    "zero": tally([0], [0.0]),
+    "one score": tally([1] * 20 + [0] * 30, [0.3] * 50),
+    "one class": tally([0, 0], [0.2, 0.9]),
 }
 
 
@@ -42,7 +42,7 @@ def sample(size: int, *, slope: float = 1.0, prior: float = 0.0, seed: int = 1) 
     """Draw scores, and outcomes of another slope and prior."""
     rng = np.random.default_rng(seed)
     logits = rng.normal(-1.0, 1.0, size)
-    return tally(expit(logits), rng.random(size) < expit(slope * logits + prior))
+    return tally(rng.random(size) < expit(slope * logits + prior), expit(logits))
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def test_corp_draws_the_isotonic_curve() -> None:
 
 def test_band_has_right_angles() -> None:
     """Between two scores the lower limit is that of the left one, the upper that of the right."""
-    band = confidence_band(tally([0.2] * 50 + [0.7] * 50, [0] * 80 + [1] * 20))
+    band = confidence_band(tally([0] * 80 + [1] * 20, [0.2] * 50 + [0.7] * 50))
 
     corners = stairs(band)
 

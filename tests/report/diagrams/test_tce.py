@@ -16,7 +16,7 @@ def sample(size: int, seed: int = 1) -> Tally:
     """Draw scores, and outcomes with a steeper curve."""
     rng = np.random.default_rng(seed)
     logits = rng.normal(-1.5, 1.0, size)
-    return tally(1 / (1 + np.exp(-logits)), rng.random(size) < 1 / (1 + np.exp(-1.4 * logits)))
+    return tally(rng.random(size) < 1 / (1 + np.exp(-1.4 * logits)), 1 / (1 + np.exp(-logits)))
 
 
 def panels(axes: Any) -> tuple[Any, Any, Any]:
@@ -87,10 +87,10 @@ def test_violin_is_cut_where_the_outcomes_reject(scale: Scale) -> None:
     "t",
     [
         tally([], []),
-        tally([0.0], [0]),
-        tally([1.0] * 30, [1] * 30),
-        tally([0.3] * 50, [1] * 20 + [0] * 30),
-        tally([0.2, 0.9], [1, 0]),
+        tally([0], [0.0]),
+        tally([1] * 30, [1.0] * 30),
+        tally([1] * 20 + [0] * 30, [0.3] * 50),
+        tally([1, 0], [0.2, 0.9]),
         sample(19),
     ],
     ids=["empty", "zero", "all one", "one score", "two rows", "few rows"],

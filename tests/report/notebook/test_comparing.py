@@ -72,7 +72,7 @@ def test_a_strong_distortion_has_its_name_and_size(slope: float, kind: str) -> N
     """What is far from the curve of the first sample is no other kind, and no larger."""
     rng = np.random.default_rng(9)
     both = draw(rng, 20_000), draw(rng, 5_000, slope=slope)
-    before, after = ([coarsen(tally_on_grid(scores, hits))] for hits, scores in both)
+    before, after = ([coarsen(tally_on_grid(hits, scores))] for hits, scores in both)
     found = find_change(before, after, alpha=0.001)
 
     assert found.kind == kind
@@ -103,13 +103,13 @@ def test_false_and_missed_drifts_are_as_rare_as_stated() -> None:
 
     def changed(slope: float, prior: float) -> bool:
         before, after = (
-            [coarsen(tally_on_grid(y_prob, y_true))]
+            [coarsen(tally_on_grid(y_true, y_prob))]
             for y_true, y_prob in (draw(rng, 3_000), draw(rng, 3_000, prior=prior, slope=slope))
         )
         return find_change(before, after, alpha=0.05).state == "calibration_drift"
 
     assert sum(changed(1.0, 0.35) for _ in range(200)) <= 20
-    first, second = (coarsen(tally_on_grid(s, y)) for y, s in (draw(rng, 3_000), draw(rng, 3_000)))
+    first, second = (coarsen(tally_on_grid(y, s)) for y, s in (draw(rng, 3_000), draw(rng, 3_000)))
     size = find_change([first], [second], alpha=0.05).detectable
     found = sum(changed(1.0 - size, 0.2) for _ in range(100))
     assert 50 <= found <= 90

@@ -73,7 +73,7 @@ def test_the_order_of_rows_does_not_matter() -> None:
 
 def test_frame_holds_the_measures() -> None:
     """The numbers are those of the measures by themselves, for the whole and a segment."""
-    t = tally_on_grid(SCORES, OUTCOMES)
+    t = tally_on_grid(OUTCOMES, SCORES)
     smallest, largest = monitor_sizes(t.total)
     found = evaluated().to_frame()
 

@@ -57,7 +57,7 @@ def test_it_is_the_map_of_tallies() -> None:
     """With one day it is the map that is fitted to the tally of the same rows."""
     scores, outcomes = rows()
     found = Recalibrator("beta").fit(scores, outcomes)
-    plain = fit_calibration_map(daily_counts([tally(scores, outcomes)]), "beta").map
+    plain = fit_calibration_map(daily_counts([tally(outcomes, scores)]), "beta").map
 
     assert found.map_.parameters == pytest.approx(plain.parameters, rel=1e-9)
     np.testing.assert_allclose(
