@@ -23,6 +23,7 @@ from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.logistic.conditional import project_directions
 from monitor.metrics.logistic.level import Level, Lift, combine_lifts, compare_levels, fit_level
+from monitor.short_text import shown_shortly
 
 DIRECTIONS = ("slope", "quadratic", "cubic", "top")  # the rows of every array of directions
 LEAST_DAYS = 14
@@ -45,6 +46,7 @@ class Sensitivity:
     effects: tuple[float, float] = (0.10, 0.20)
 
 
+@shown_shortly
 @dataclass(frozen=True, eq=False)
 class Reference:
     """What "as before" means for one stream of predictions.

@@ -26,6 +26,7 @@ from monitor.metrics.logistic.recalibration_maps import NestedMaps, fit_nested_m
 from monitor.metrics.logistic.remaining_error import remaining_error
 from monitor.metrics.scores.bounds import ScoringRule
 from monitor.metrics.scores.brier import mean_loss
+from monitor.short_text import shown_shortly
 
 E = TypeVar("E")
 LEAST_COVERED = 0.5  # of the predictions; with less, days are too small to be attributed apart
@@ -54,6 +55,7 @@ class Shares:
     rest: float
 
 
+@shown_shortly
 @dataclass(frozen=True)
 class Causes:
     """What explains the calibration error of raw scores.

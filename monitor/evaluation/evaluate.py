@@ -48,6 +48,7 @@ from monitor.metrics.logistic.conditional import fit_slope_of_cells, slope_desig
 from monitor.metrics.logistic.intercept import fit_intercept, has_intercept
 from monitor.metrics.test_based.null_reference import tce_null_reference
 from monitor.segment_names import WHOLE
+from monitor.short_text import shown_shortly
 from monitor.summary import (
     Segment,
     Summary,
@@ -80,6 +81,7 @@ class TceNull:
     q99: float
 
 
+@shown_shortly
 @dataclass(frozen=True)
 class Evaluation:
     """The measures of one segment over one window.

@@ -18,6 +18,7 @@ from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.log_scores import log_scores, place_knots
 from monitor.metrics.core.ramps import ramps_of
 from monitor.metrics.core.special import fmin_l_bfgs_b, fmin_slsqp, log_softmax, softmax
+from monitor.short_text import shown_shortly
 
 Kind = Literal["temperature", "ensemble", "order_preserving", "vector", "dirichlet"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -27,6 +28,7 @@ SMOOTHNESS = 1.0  # penalty of the differences of neighbouring slopes, in nats o
 Objective = Callable[[Floats], tuple[float, Floats]]
 
 
+@shown_shortly
 @dataclass(frozen=True, eq=False)
 class ClassMap:
     """A map of class probabilities onto class probabilities.

@@ -20,6 +20,7 @@ from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.samples import SWAPPED, Bools, numbers_of
 from monitor.metrics.core.tally import Tally, tally
+from monitor.short_text import shown_shortly
 
 Binning = (
     Callable[[Tally], Bins] | int
@@ -30,6 +31,7 @@ Binning = (
 SUM_TOLERANCE = 1e-4
 
 
+@shown_shortly
 @dataclass(frozen=True, eq=False)
 class Classwise:
     """A measure averaged over classes, and what each class adds to it.

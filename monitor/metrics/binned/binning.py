@@ -19,12 +19,14 @@ from monitor.metrics.core.option_check import check_option
 from monitor.metrics.core.reading import reads_pairs, takes_rows
 from monitor.metrics.core.samples import Rows
 from monitor.metrics.core.tally import Tally
+from monitor.short_text import shown_shortly
 
 Tail = Literal["paper", "reference"]
 NO_BINS = "an empty sample has no bins: give it at least one prediction."
 NO_LIMIT = np.iinfo(np.int64).max
 
 
+@shown_shortly
 @dataclass(frozen=True, eq=False)
 class Bins:
     """A partition of a tally into consecutive runs.

@@ -18,6 +18,7 @@ from monitor.metrics.core.grid import CELL_COUNT, CELLS_PER_LOGIT, LOGIT_LIMIT, 
 from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.special import expit
 from monitor.metrics.core.tally import Tally
+from monitor.short_text import shown_shortly
 
 CELLS_IN_ONE = 16
 COARSE_COUNT = CELL_COUNT // CELLS_IN_ONE
@@ -26,6 +27,7 @@ CENTRES: Floats = np.asarray(
 )
 
 
+@shown_shortly
 @dataclass(frozen=True, eq=False)
 class Coarse:
     """Predictions and positive outcomes by coarse cell.

@@ -19,8 +19,10 @@ from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import CELL_COUNT, Floats, Ints, locate, representative_scores
 from monitor.metrics.core.samples import checked
 from monitor.metrics.core.special import expit, logit
+from monitor.short_text import shown_shortly
 
 
+@shown_shortly
 @dataclass(frozen=True, eq=False)
 class Cells:
     """Where the groups of a tally sit on the fixed grid.
@@ -37,6 +39,7 @@ class Cells:
     offset_sums: Ints
 
 
+@shown_shortly
 @dataclass(frozen=True, eq=False)
 class Tally:
     """Counts of predictions and of positive outcomes by score.

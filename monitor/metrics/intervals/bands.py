@@ -9,6 +9,7 @@ from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.special import betaincinv
 from monitor.metrics.core.tally import Tally
+from monitor.short_text import shown_shortly
 
 MOST_GROUPS = 400  # places at which outcomes are drawn; more would not be visible
 # Where blocks end whose runs are tested together, as shares of the rows: finer in the tails.
@@ -17,6 +18,7 @@ ENDS = np.concatenate([TAIL, np.linspace(0.025, 0.975, 39), np.subtract(1.0, TAI
 EMPTY = "an empty tally has no band: give it at least one prediction."
 
 
+@shown_shortly
 @dataclass(frozen=True, eq=False)
 class Band:
     """Limits of a curve at increasing scores.

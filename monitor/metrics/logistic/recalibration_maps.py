@@ -15,6 +15,7 @@ from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.special import expit, logit
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.logistic.intercept import has_intercept, solve_intercept
+from monitor.short_text import shown_shortly
 
 OUTCOMES_PER_TERM = 10  # the usual rule for logistic regressions: events per variable
 MOST_BEND = 4.0  # where the curved terms end; the map is a line beyond
@@ -28,6 +29,7 @@ LEAST_LEFT = 1e-6
 LEAST_CURVE = 1e-6  # share of a power of the logit that lower powers must leave unexplained
 
 
+@shown_shortly
 @dataclass(frozen=True, eq=False)
 class NestedMaps:
     """The fitted maps f0 to f3 on m groups of equal score.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 import numpy as np
 
 from monitor.metrics.core.ramps import ramps_of
+from monitor.short_text import shown_shortly
 
 if TYPE_CHECKING:
     from monitor.metrics.core.grid import Floats
@@ -27,6 +28,7 @@ LEAST_SLOPE = 1e-3  # of every part of a map, so that it stays strictly increasi
 SIZES = {"identity": 0, "intercept": 0, "platt": 1, "beta": 2}  # their parameters
 
 
+@shown_shortly
 @dataclass(frozen=True)
 class CalibrationMap:
     """A map ``p = sigma(g(x) + level)`` of a score with the log-odds x.

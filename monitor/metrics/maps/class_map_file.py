@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 
 from monitor.metrics.maps.map_file import STRICT, Days, Gains
 from monitor.metrics.maps.vector_map import VectorMap
+from monitor.short_text import shown_shortly
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class ClassTraining:
     by_class: tuple[int, ...]
 
 
+@shown_shortly
 @dataclass(frozen=True)
 class ClassMapFile:
     """A calibration map of a model with classes, with everything that its file says.

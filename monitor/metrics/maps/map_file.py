@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from monitor.metrics.maps.calibration_map import CalibrationMap
 from monitor.metrics.maps.part import Part
 from monitor.segment_names import WHOLE
+from monitor.short_text import shown_shortly
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -119,6 +120,7 @@ class Step(CalibrationMap):
     part: Part | None = None
 
 
+@shown_shortly
 @dataclass(frozen=True)
 class MapFile:
     """A calibration map of a model, with everything that its file says.

@@ -16,6 +16,7 @@ import numpy as np
 from monitor.metrics.core.log_scores import log_scores
 from monitor.metrics.core.ramps import ramps_of
 from monitor.metrics.core.special import softmax
+from monitor.short_text import shown_shortly
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,6 +30,7 @@ VECTOR_KINDS: tuple[VectorKind, ...] = get_args(VectorKind)  # by their freedom
 WITH_LEVEL: tuple[VectorKind, ...] = ("intercept", "vector", "dirichlet")
 
 
+@shown_shortly
 @dataclass(frozen=True)
 class VectorMap:
     """A map ``q = softmax(g(z) + level)`` of a vector with the logarithms z.

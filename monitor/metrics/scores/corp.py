@@ -13,8 +13,10 @@ from monitor.metrics.core.tally import Tally
 from monitor.metrics.scores.bounds import ScoringRule
 from monitor.metrics.scores.brier import brier
 from monitor.metrics.scores.log_score import log_score
+from monitor.short_text import shown_shortly
 
 
+@shown_shortly
 @dataclass(frozen=True)
 class Corp:
     """A mean score and its parts: ``score = miscalibration - discrimination + uncertainty``.

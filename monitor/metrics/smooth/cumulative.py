@@ -16,6 +16,7 @@ from monitor.metrics.core.option_check import check_option
 from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.special import log_ndtr
 from monitor.metrics.core.tally import Tally
+from monitor.short_text import shown_shortly
 
 Null = Literal["calibrated", "intercept_fitted"]
 
@@ -28,6 +29,7 @@ CERTAIN, IMPOSSIBLE = 0.03, 1e150
 ZERO_SUM = 1e-6  # in standard deviations: what rounding leaves after an intercept is fitted
 
 
+@shown_shortly
 @dataclass(frozen=True)
 class CumulativeDifferences:
     """The two extremes of the cumulative difference and their p-values.

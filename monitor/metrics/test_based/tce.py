@@ -27,6 +27,7 @@ from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.tally import Tally
+from monitor.short_text import shown_shortly
 
 # Edges are computed to about 1e-14 and p-values to about 1e-13 relative. Whatever is nearer
 # than this is decided by the test itself, so that rounding cannot change a decision.
@@ -38,6 +39,7 @@ FEW_GROUPS = 32  # in a bin: up to here bounds of their p-values are faster than
 FEW_OUTCOMES = 200  # of the rarer kind: up to here the p-value itself is faster than its bounds
 
 
+@shown_shortly
 @dataclass(frozen=True, eq=False)
 class Tce:
     """A test-based calibration error and how it came about.

@@ -1,7 +1,9 @@
 """Figures, panels and their style; the file formats of a finished diagram."""
 
 import re
+import sys
 from collections.abc import Sequence
+from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -71,8 +73,9 @@ def head(axes: "Axes", theme: Theme, title: str, below: str = "", *, columns: in
     """Put a title above axes, smaller lines below it, and below these a legend in columns.
 
     Only their height takes part in the layout, so a long title does not make the axes narrow, and
-    a legend never covers data.
+    a legend never covers data. As the last line of a notebook's cell the axes show their figure.
     """
+    axes._repr_png_ = partial(_shown_once, axes)  # type: ignore[attr-defined]
     named = len(axes.get_legend_handles_labels()[1]) if columns else 0
     start = 6 + LINE * -(-named // max(1, columns))
     rise = start + LINE * (below.count("\n") + 1 if below else 0)
@@ -155,6 +158,15 @@ def png(axes: "Axes", *, width: int = 800) -> bytes:
     dpi = width / float(figure.get_figwidth())
     figure.savefig(image, format="png", facecolor="auto", dpi=dpi, metadata=metadata)
     return image.getvalue()
+
+
+def _shown_once(axes: "Axes") -> bytes:
+    """Write the figure for a notebook, and close it in pyplot, which would show it again."""
+    if "matplotlib.pyplot" in sys.modules:
+        from matplotlib import pyplot as plt
+
+        plt.close(figure_of(axes))
+    return png(axes)
 
 
 def figure_of(axes: "Axes") -> "Figure":

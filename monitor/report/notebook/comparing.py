@@ -8,6 +8,8 @@ from monitor.report.notebook.arrays import Column, buckets_by, tallies_by
 from monitor.report.notebook.evaluating import check_alpha, pyplot_axes
 from monitor.report.notebook.frames import frame
 from monitor.report.notebook.html import paragraphs_html
+from monitor.segment_names import printable
+from monitor.short_text import MOST_LINES, shown_shortly
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,6 +33,7 @@ Sample = (
 WITH_ENTITY = 4  # columns
 
 
+@shown_shortly
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """Whether the curve changed between two samples, as `compare` returns it.
@@ -133,6 +136,11 @@ class Comparison:
             raise ConfigError(msg)
         place = axes or pyplot_axes()
         return draw_reference(self.reference, self.tallies[1], scale=scale, axes=place)
+
+    def __str__(self) -> str:
+        """Write the verdict and its sentences, at most ten lines."""
+        lines = [self.verdict, *self.reasons]
+        return "\n".join(printable(line) for line in lines[:MOST_LINES])
 
     def _repr_html_(self) -> str:
         """Show the verdict and its sentences."""

@@ -1,13 +1,22 @@
 """A sample as an evaluation: the measures of the daily job for two columns."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from monitor.errors import ConfigError, DataError, needing
-from monitor.report.notebook.arrays import Column, buckets_by, tallies_by
-from monitor.report.notebook.frames import Row, frame, rows_of
-from monitor.report.notebook.html import evaluation_html
+from monitor.report.notebook.arrays import (
+    Column,
+    binary_columns,
+    buckets_by,
+    repeated,
+    tallies_by,
+)
+from monitor.report.notebook.class_columns import class_days, is_matrix
+from monitor.report.notebook.frames import Row, frame, rows_of, scores_of
+from monitor.report.notebook.html import evaluation_html, evaluation_text
+from monitor.short_text import shown_shortly
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +33,7 @@ NULL_REPLICATES = 100
 FIGURE = (4.8, 4.6)  # inches
 
 
+@shown_shortly
 @dataclass(frozen=True, eq=False)
 class SampleEvaluation:
     """The calibration of one sample, as `evaluate` returns it.
@@ -56,7 +66,7 @@ class SampleEvaluation:
         pandas.DataFrame
             With the columns `segment`, `measure`, `adjusted` (`raw` scores, or `prior`: after the
             intercept was added to every log-odds), `value`, `low` and `high` (of 95 %; nan if the
-            number has no interval).
+            number has no interval). Brier score and AUC are the last rows of a segment.
 
         Raises
         ------
@@ -73,7 +83,7 @@ class SampleEvaluation:
         rows = [
             (name, *row)
             for name, e in {self.whole.segment: self.whole, **self.segments}.items()
-            for row in rows_of(e)
+            for row in (*rows_of(e), *scores_of(e, self.tallies[name]))
         ]
         return frame(rows, ("segment", *Row._fields))
 
@@ -114,6 +124,10 @@ class SampleEvaluation:
         place = axes or pyplot_axes()
         return draw_test_based(self.tallies[segment], alpha=self.alpha, scale=scale, axes=place)
 
+    def __str__(self) -> str:
+        """Write the main numbers as lines of text, at most ten."""
+        return evaluation_text([self.whole, *self.segments.values()])
+
     def _repr_html_(self) -> str:
         """Show the main numbers as a table."""
         return evaluation_html([self.whole, *self.segments.values()], "sample")
@@ -123,9 +137,12 @@ def evaluate(
     y_true: Column,
     y_prob: Column,
     *,
+    pos_label: object = None,
+    labels: "Sequence[Any] | None" = None,
     segments: Column | None = None,
     groups: Column | None = None,
     entity: Column | None = None,
+    sample_weight: Column | None = None,
     alpha: float = 0.05,
 ) -> SampleEvaluation:
     """Evaluate the calibration of a sample with the measures of the daily job.
@@ -133,9 +150,17 @@ def evaluate(
     Parameters
     ----------
     y_true : column of shape (n,)
-        Outcomes, 0 or 1: a list, a NumPy array, or a column of pandas, Polars or Arrow.
-    y_prob : column of shape (n,)
-        Scores in [0, 1]: the probability of outcome 1. As in scikit-learn, outcomes come first.
+        Outcomes, 0 or 1: a list, a NumPy array, a column of pandas, Polars or Arrow, or a frame of
+        one column. Other labels, such as texts, with `pos_label`; or the class that came true.
+    y_prob : column of shape (n,), or matrix of shape (n, c)
+        Scores in [0, 1]: the probability of outcome 1. As in scikit-learn, outcomes come first. Of
+        a matrix with two columns the one of the positive label is taken; one with more is of
+        classes, and its measures are those of a model with classes.
+    pos_label : label, optional
+        The label of which `y_prob` is the probability; needed unless labels are 0 and 1.
+    labels : sequence of length c, optional
+        The classes in the order of the columns of a matrix; by default the names of the columns of
+        a frame, 0 to c - 1, or the sorted labels, whichever fits first.
     segments : column of shape (n,), optional
         The part of the traffic of each row, such as a country; each part is evaluated too. Rows
         without a value are the segment `other`, as in the daily job.
@@ -146,6 +171,10 @@ def evaluate(
         Whom or what each row is about, such as a customer. Rows of one entity may hang together:
         intervals and TCE by chance then count entities, not rows. Rows without a value count as
         independent.
+    sample_weight : column of shape (n,), optional
+        How many rows each row stands for: whole numbers, as in a table of counts. Other weights
+        are refused, because tests and intervals count outcomes, and weighted ones do not say how
+        many there are.
     alpha : float
         Level of the tests inside TCE, in (0, 1).
 
@@ -157,9 +186,10 @@ def evaluate(
     Raises
     ------
     DataError
-        If a score is not in [0, 1], an outcome is not 0 or 1, or there are no rows.
+        If a score is not in [0, 1], an outcome is not 0 or 1, labels and columns do not fit, a
+        weight is no whole number, or there are no rows.
     ConfigError
-        If `alpha` is not in (0, 1).
+        If `alpha` is not in (0, 1), or classes are asked for by segment or entity.
 
     Notes
     -----
@@ -174,14 +204,24 @@ def evaluate(
     >>> round(evaluation.whole.raw.ece, 2)
     0.3
     """
-    from monitor.evaluation.evaluate import evaluate as evaluate_days
-    from monitor.evaluation.score_errors import Settings
+    check_alpha(alpha)
+    columns = segments, groups, entity
+    if sample_weight is not None:
+        y_true, y_prob, *columns = repeated(sample_weight, y_true, y_prob, *columns)
+    if is_matrix(y_prob):
+        return _of_classes(y_true, y_prob, labels, columns, alpha)
+    return _of_scores(*binary_columns(y_true, y_prob, pos_label), columns, alpha)
+
+
+def _of_scores(
+    outcomes: Column, scores: Column, columns: Sequence[Column | None], alpha: float
+) -> SampleEvaluation:
+    """Evaluate checked outcomes and scores."""
     from monitor.metrics.core.tally import merge
-    from monitor.metrics.test_based.tce_at_size import standard_size
     from monitor.segment_names import WHOLE
 
-    check_alpha(alpha)
-    tallies = tallies_by(y_true, y_prob, groups, segments)
+    segments, groups, entity = columns
+    tallies = tallies_by(outcomes, scores, groups, segments)
     if segments is not None and any(name == WHOLE for _, name in tallies):
         msg = f"a segment is called {WHOLE!r}, the name of all rows together; rename it."
         raise DataError(msg)
@@ -189,23 +229,53 @@ def evaluate(
     if not everything.total:
         msg = "y_true and y_prob have no rows; give at least one prediction with its outcome."
         raise DataError(msg)
-    size = standard_size(everything.prevalence) if 0.0 < everything.prevalence < 1.0 else None
-    held = {} if entity is None else buckets_by(y_true, y_prob, entity, groups, segments)
-    days = _days(tallies, held)
-    whole, *parts = evaluate_days(
-        days,
-        window_days=len(days),
-        settings=Settings(alpha, NULL_REPLICATES, tce_size=size, interval_days=1),
-    )
+    held = {} if entity is None else buckets_by(outcomes, scores, entity, groups, segments)
+    whole, *parts = _measured(_days(tallies, held), everything, alpha)
+    if segments is None:
+        return SampleEvaluation(whole, {}, {WHOLE: everything}, alpha)
     by_segment = {
         e.segment: merge(t for (_, segment), t in tallies.items() if segment == e.segment)
         for e in parts
     }
-    if segments is None:
-        return SampleEvaluation(whole, {}, {WHOLE: everything}, alpha)
     return SampleEvaluation(
         whole, {e.segment: e for e in parts}, {WHOLE: everything, **by_segment}, alpha
     )
+
+
+def _of_classes(
+    y_true: Column,
+    y_prob: Column,
+    labels: "Sequence[Any] | None",
+    columns: Sequence[Column | None],
+    alpha: float,
+) -> SampleEvaluation:
+    """Evaluate vectors of class probabilities; the tally is that of the first choices."""
+    from monitor.metrics.core.tally import merge
+    from monitor.segment_names import WHOLE
+
+    segments, groups, entity = columns
+    for name, column in (("segments", segments), ("entity", entity)):
+        if column is not None:
+            msg = (
+                f"a matrix of classes cannot be divided by {name}; evaluate the rows of each "
+                "segment by itself, or choose one class: its column, and pos_label."
+            )
+            raise ConfigError(msg)
+    days = class_days(y_true, y_prob, labels, groups)
+    everything = merge(day.segments[WHOLE].tally for day in days)
+    (whole,) = _measured(days, everything, alpha)
+    return SampleEvaluation(whole, {}, {WHOLE: everything}, alpha)
+
+
+def _measured(days: "Sequence[Summary]", t: "Tally", alpha: float) -> "list[Evaluation]":
+    """Evaluate days as one window, with TCE at the size for the prevalence of all rows."""
+    from monitor.evaluation.evaluate import evaluate as evaluate_days
+    from monitor.evaluation.score_errors import Settings
+    from monitor.metrics.test_based.tce_at_size import standard_size
+
+    size = standard_size(t.prevalence) if 0.0 < t.prevalence < 1.0 else None
+    settings = Settings(alpha, NULL_REPLICATES, tce_size=size, interval_days=1)
+    return evaluate_days(days, window_days=len(days), settings=settings)
 
 
 def pyplot_axes() -> "Axes":

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from monitor.evaluation.evaluate import Evaluation
+    from monitor.metrics.core.tally import Tally
 
 DATES = ("day", "since", "opened", "started", "start_low", "start_high", "closed")
 
@@ -47,3 +48,27 @@ def rows_of(e: "Evaluation") -> Iterator[Row]:
             adjusted = labels.pop("adjusted", measure.adjusted)
             name = measure.row.format(**labels)
             yield Row(name, adjusted, estimate.value, estimate.low, estimate.high)
+
+
+def scores_of(e: "Evaluation", t: "Tally") -> Iterator[Row]:
+    """Give the Brier score, the square of RBS, and AUC, which no prior shift moves.
+
+    Parameters
+    ----------
+    e : Evaluation
+        Of the rows.
+    t : Tally
+        The same rows. AUC has no interval where rows of one entity hang together, because its
+        own counts rows.
+    """
+    from monitor.metrics.intervals.intervals import auc_interval
+
+    for adjusted, errors in (("raw", e.raw), ("prior", e.prior)):
+        if errors is not None:
+            ends = errors.rbs_interval
+            squares = (ends.low**2, ends.high**2) if ends else (nan, nan)
+            yield Row("brier", adjusted, errors.rbs**2, *squares)
+    if 0 < t.total_positives < t.total:
+        area = auc_interval(t)
+        ends_of_area = (area.low, area.high) if e.design_effect is None else (nan, nan)
+        yield Row("auc", None, area.value, *ends_of_area)

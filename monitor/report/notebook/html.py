@@ -7,6 +7,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from monitor.segment_names import printable
+from monitor.short_text import MOST_LINES
 
 if TYPE_CHECKING:
     from monitor.evaluation.evaluate import Evaluation
@@ -17,8 +18,8 @@ CELL = "text-align:right;padding:0.1em 0.7em"
 FIRST = "text-align:left;padding:0.1em 0.7em"
 LEGEND = (
     "raw: the scores as they are; prior: after the prior shift was added. "
-    "by chance: TCE of a calibrated model with these scores, 5 to 95 %, once all outcomes are "
-    "known. In brackets: 95 % intervals."
+    "The diagram shows TCE raw. by chance: TCE of a calibrated model with these scores, 5 to "
+    "95 %, once all outcomes are known. In brackets: 95 % intervals."
 )
 
 
@@ -81,6 +82,42 @@ def _cells(e: "Evaluation") -> tuple[str, ...]:
     return (e.segment, *window_cells(e, STYLES, "-"), by_chance)
 
 
+def evaluation_text(evaluations: "Sequence[Evaluation]") -> str:
+    """Write evaluations as a table of text: the whole, then segments as long as there is room.
+
+    Examples
+    --------
+    >>> import monitor
+    >>> print(str(monitor.evaluate([0, 1] * 60, [0.2, 0.8] * 60)).splitlines()[0].split()[:3])
+    ['segment', 'outcomes', 'prevalence']
+    """
+    heads = ("segment", *STYLES, "by chance")
+    shown = evaluations if len(evaluations) < MOST_LINES else evaluations[: MOST_LINES - 2]
+    cells = [heads, *map(_cells, shown)]
+    widths = [max(len(printable(row[k])) for row in cells) for k in range(len(heads))]
+    lines = [
+        "  ".join(
+            printable(text).ljust(width) if k == 0 else printable(text).rjust(width)
+            for k, (text, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in cells
+    ]
+    left = len(evaluations) - len(shown)
+    return "\n".join([*lines, *([f"… and {left} more segments; see to_frame()"] if left else [])])
+
+
+def percent(e: "Estimate") -> str:
+    """Write a share as the diagrams do.
+
+    Examples
+    --------
+    >>> from monitor.metrics import Estimate
+    >>> percent(Estimate(0.98943, 0.9, 1.0))
+    '98.9 %'
+    """
+    return f"{100 * e.value:.3g} %"
+
+
 STYLES: "Styles" = {
     "outcomes": ",",
     "prevalence": ".2%",
@@ -89,5 +126,6 @@ STYLES: "Styles" = {
     "slope": with_interval,
     "ECE raw": ".4f",
     "ECE prior": ".4f",
-    "TCE prior": ".0%",
+    "TCE raw": percent,
+    "TCE prior": percent,
 }

@@ -14,9 +14,15 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from matplotlib import pyplot as plt
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import brier_score_loss, roc_auc_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import monitor
+from monitor import CalibrationDisplay, metrics
 from monitor.metrics import ece, monitor_sizes, pava_bc, rbs, tally_on_grid
+from monitor.report.diagrams import draw_test_based
 from monitor.report.notebook import frames
 from monitor.report.notebook.arrays import buckets_by
 from monitor.report.notebook.evaluating import SampleEvaluation
@@ -161,10 +167,10 @@ def test_text_of_the_data_is_escaped() -> None:
     [
         ((SCORES, OUTCOMES), r"y_true holds the outcomes .*, in this order; .* neither 0 nor 1"),
         (([0, 1], [0.1, 1.7]), "1 of 2 scores are not numbers in .*first 1.7 at row 1"),
-        (([0, None], [0.1, 0.2]), "missing values are not allowed: 1 of 2 outcomes"),
+        (([0, None], [0.1, 0.2]), "1 of 2 values of y_true are missing; leave out"),
         (([0, 1], [0.1, None]), "1 of 2 scores are not numbers"),
         (([0, 1], ["a", "b"]), "could not convert string"),
-        (([0, 1], [[0.9, 0.1], [0.2, 0.8]]), r"shape \(2, 2\).*predict_proba\(X\) take \[:, 1\]"),
+        (([[0, 1], [1, 0]], [0.1, 0.2]), r"y_true has the shape \(2, 2\), but must be one column"),
         (([0, 1], [0.1]), "one length"),
         (([], []), "have no rows"),
     ],
@@ -305,3 +311,177 @@ def test_the_bucket_of_an_entity_is_that_of_the_logs() -> None:
         held = buckets_by([1], [0.4], entity, None)
         expected = int(hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:8], 16) % 64
         assert next(iter(held.values())).buckets.tolist() == [expected]
+
+
+LABELS = np.where(OUTCOMES == 1, "yes", "no")
+BOTH = np.column_stack([1.0 - SCORES, SCORES])
+
+
+@pytest.mark.parametrize(
+    ("y_true", "y_prob", "pos_label"),
+    [
+        (LABELS, SCORES, "yes"),
+        (list(LABELS), BOTH, "yes"),
+        (pd.DataFrame({"a": LABELS}), pd.DataFrame({"p": SCORES}), "yes"),
+        (
+            pd.Series(LABELS, dtype="category"),
+            pl.DataFrame({"no": 1.0 - SCORES, "p": SCORES}),
+            "yes",
+        ),
+        (np.where(OUTCOMES == 1, 7, 3), SCORES, 7),
+        (OUTCOMES, BOTH, None),
+        (OUTCOMES[:, None], SCORES[:, None], 1),
+    ],
+)
+def test_labels_frames_and_both_columns_are_one_sample(
+    y_true: Any, y_prob: Any, pos_label: Any
+) -> None:
+    """Texts, frames of one column and the matrix of `predict_proba` give the same numbers."""
+    found = monitor.evaluate(y_true, y_prob, pos_label=pos_label, segments=COUNTRIES)
+
+    pd.testing.assert_frame_equal(found.to_frame(), evaluated().to_frame())
+
+
+def test_the_other_label_has_the_other_column() -> None:
+    """Of a matrix the column of the positive label is taken, in the order of the labels."""
+    found = monitor.evaluate(LABELS, BOTH, pos_label="no").whole
+
+    assert found.positives == OUTCOMES.size - OUTCOMES.sum()
+    assert found.mean_score == pytest.approx(1.0 - SCORES.mean(), abs=1e-6)  # grid of scores
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"y_true": LABELS}, r"labels 'no', 'yes'; say which .* pos_label='yes'"),
+        ({"y_true": LABELS, "pos_label": "ja"}, r"pos_label is 'ja', but .* 'no', 'yes'"),
+        ({"y_true": SCORES, "y_prob": OUTCOMES}, "look swapped"),
+        ({"y_true": COUNTRIES, "y_prob": np.full((4_000, 3), 1 / 3)}, "labels= in the order"),
+        ({"sample_weight": SCORES}, r"weights are whole numbers: how many rows"),
+        ({"sample_weight": [1, 2]}, "2 weights for columns of 4000 rows"),
+        ({"sample_weight": ["a"] * 4_000}, "holds a number for each row"),
+    ],
+)
+def test_what_does_not_fit_is_named(arguments: dict[str, Any], message: str) -> None:
+    """The message says what to give."""
+    with pytest.raises(monitor.DataError, match=message):
+        monitor.evaluate(**{"y_true": OUTCOMES, "y_prob": SCORES, **arguments})
+
+
+def test_weights_are_rows() -> None:
+    """A row of weight 3 is three rows, and one of weight 0 is none."""
+    weights = RNG.integers(0, 4, OUTCOMES.size)
+    repeated = [np.repeat(column, weights) for column in (OUTCOMES, SCORES, COUNTRIES)]
+
+    found = monitor.evaluate(OUTCOMES, SCORES, segments=COUNTRIES, sample_weight=weights)
+    expected = monitor.evaluate(repeated[0], repeated[1], segments=repeated[2])
+    pd.testing.assert_frame_equal(found.to_frame(), expected.to_frame())
+
+
+def test_a_matrix_is_of_classes() -> None:
+    """Labels of the columns, whole numbers and a frame's names give the measures of vectors."""
+    vectors = RNG.dirichlet([1.0, 1.0, 1.0], 2_000)
+    numbers = (RNG.random((2_000, 1)) > vectors.cumsum(axis=1)).sum(axis=1)
+    names = np.array(["bird", "cat", "dog"])
+    found = monitor.evaluate(names[numbers], vectors).to_frame()
+
+    for other in (
+        monitor.evaluate(names[numbers], pd.DataFrame(vectors, columns=names)),
+        monitor.evaluate(names[numbers], vectors[:, [2, 0, 1]], labels=["dog", "bird", "cat"]),
+    ):
+        same = other.to_frame().set_index(["measure", "adjusted"]).value
+        assert same["rbs[cat]"].tolist() == found[found.measure == "rbs[cat]"].value.tolist()
+    assert monitor.evaluate(numbers, vectors).whole.matched == 2_000
+    squares = ((vectors - np.eye(3)[numbers]) ** 2).sum(axis=1).mean()
+    # Sums are fixed-point: 9 digits.
+    assert value(found, "vector_rbs", "raw").value == pytest.approx(np.sqrt(squares), rel=1e-6)
+    for name in ("segments", "entity"):
+        with pytest.raises(monitor.ConfigError, match=f"cannot be divided by {name}"):
+            monitor.evaluate(numbers, vectors, **{name: numbers})
+
+
+def test_frame_has_brier_and_auc() -> None:
+    """They are scikit-learn's, but for the grid of scores."""
+    found = evaluated().to_frame()
+
+    # A cell is a thousandth of its odds wide.
+    brier = value(found, "brier", "raw")
+    assert brier.value == pytest.approx(brier_score_loss(OUTCOMES, SCORES), rel=1e-3)
+    assert brier.low < brier.value < brier.high
+    area = value(found, "auc")
+    assert area.value == pytest.approx(roc_auc_score(OUTCOMES, SCORES), abs=1e-3)
+    held = monitor.evaluate(OUTCOMES, SCORES, entity=np.arange(4_000) // 4).to_frame()
+    assert isnan(value(held, "auc").low)
+
+
+def test_the_table_and_the_diagram_show_one_number() -> None:
+    """TCE of the diagram is that of the column `TCE raw`, digit for digit."""
+    plt.switch_backend("agg")
+    axes = evaluated().plot()
+    shown = re.match(r"TCE ([\d.]+ %)", axes.get_title(loc="left"))
+    assert shown
+
+    head, whole, *_ = str(evaluated()).splitlines()
+    assert "TCE raw" in head
+    assert f"  {shown[1]}  " in whole
+    assert shown[1] in evaluated()._repr_html_()
+
+
+def test_a_diagram_shows_itself_once() -> None:
+    """The axes are a picture as the last line of a cell; pyplot does not show it again."""
+    plt.switch_backend("agg")
+    plt.close("all")
+    axes = evaluated().plot()
+    assert len(plt.get_fignums()) == 1
+
+    assert axes._repr_png_().startswith(b"\x89PNG")
+    assert plt.get_fignums() == []
+    assert draw_test_based(evaluated().tallies["DE"])._repr_png_().startswith(b"\x89PNG")
+
+
+def many_segments() -> SampleEvaluation:
+    """Evaluate more segments than there are lines."""
+    return monitor.evaluate(OUTCOMES, SCORES, segments=np.arange(4_000) % 30)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        many_segments,
+        lambda: evaluated().whole,
+        lambda: repr(evaluated()),
+        lambda: metrics.tally(OUTCOMES, SCORES),
+        lambda: metrics.uniform_bins(OUTCOMES, SCORES, 500),
+        lambda: metrics.confidence_band(OUTCOMES, SCORES),
+        lambda: metrics.fit_nested_maps(OUTCOMES, SCORES),
+        lambda: metrics.tce(OUTCOMES, SCORES),
+        lambda: metrics.cumulative_differences(OUTCOMES, SCORES),
+        lambda: metrics.corp(OUTCOMES, SCORES),
+        lambda: metrics.coarsen(OUTCOMES, SCORES),
+        lambda: monitor.compare((OUTCOMES, SCORES), (OUTCOMES, SCORES)),
+        lambda: monitor.compare((OUTCOMES, SCORES), (OUTCOMES, SCORES)).reference,
+    ],
+)
+def test_print_is_ten_lines(make: Callable[[], Any]) -> None:
+    """No result is a wall of fields."""
+    text = str(make())
+
+    assert 0 < len(text.splitlines()) <= 10
+    assert len(text) <= 1_600
+
+
+def test_display_of_predictions_and_of_an_estimator() -> None:
+    """Both are the diagram of `evaluate`; a pipeline and other labels too."""
+    plt.switch_backend("agg")
+    given = CalibrationDisplay.from_predictions(LABELS, SCORES, pos_label="yes")
+    assert given.ax_.get_title(loc="left") == evaluated().plot().get_title(loc="left")
+    assert given._repr_png_().startswith(b"\x89PNG")
+
+    X = np.log(SCORES / (1.0 - SCORES))[:, None]  # noqa: N806 - scikit-learn's name
+    fitted = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[:2_000], LABELS[:2_000])
+    shown = CalibrationDisplay.from_estimator(fitted, X[2_000:], LABELS[2_000:])
+    assert shown.evaluation.whole.positives == OUTCOMES[2_000:].sum()
+    other = CalibrationDisplay.from_estimator(fitted, X[2_000:], LABELS[2_000:], pos_label="no")
+    assert other.evaluation.whole.positives == 2_000 - OUTCOMES[2_000:].sum()
+    with pytest.raises(monitor.ConfigError, match="has no predict_proba or is not fitted"):
+        CalibrationDisplay.from_estimator(LinearRegression(), X, OUTCOMES)
