@@ -29,7 +29,7 @@ def shown_shortly(cls: type[T]) -> type[T]:
     >>> Curve("whole", np.linspace(0, 1, 500))
     Curve(name='whole', heights=<500 values, 0 to 1>)
     """
-    cls.__repr__ = _text  # type: ignore[method-assign,assignment]
+    cls.__repr__ = _text  # type: ignore[method-assign]
     return cls
 
 

@@ -14,7 +14,7 @@ def drawn(distinct: int, rows: int = 4_000) -> tuple[Tally, np.ndarray, np.ndarr
     values = np.linspace(0.02, 0.6, distinct)
     scores = values[rng.integers(0, distinct, rows)]
     outcomes = rng.random(rows) < 1.3 * scores
-    return tally_on_grid(scores, outcomes), scores, outcomes
+    return tally_on_grid(outcomes, scores), scores, outcomes
 
 
 def numbers(table: Table, column: str) -> list[float]:
@@ -68,4 +68,4 @@ def test_too_few_outcomes_have_no_table(positives: int) -> None:
     """Of either kind; nothing fails, and nothing is shown that says nothing."""
     for outcomes in ([1] * positives + [0] * 100, [0] * positives + [1] * 100):
         scores = [0.0, *[0.4] * (len(outcomes) - 1)]
-        assert bool(professions(tally(scores, outcomes))) == (positives == LEAST_OUTCOMES)
+        assert bool(professions(tally(outcomes, scores))) == (positives == LEAST_OUTCOMES)

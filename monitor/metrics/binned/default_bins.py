@@ -4,9 +4,17 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
+import numpy as np
 import numpy.typing as npt
 
-from monitor.metrics.binned.binning import Bins, monitor_sizes, paper_sizes, pava_bc, quantile_bins
+from monitor.metrics.binned.binning import (
+    Bins,
+    bins_of,
+    monitor_sizes,
+    paper_sizes,
+    pava_bc,
+    quantile_bins,
+)
 from monitor.metrics.core.reading import split_sample
 from monitor.metrics.core.samples import Rows
 from monitor.metrics.core.tally import Tally, tally
@@ -85,6 +93,17 @@ def fifteen_quantiles(t: Tally) -> Bins:
     array([1, 1])
     """
     return quantile_bins(t, 15)
+
+
+def each_score(t: Tally) -> Bins:
+    """Make a bin of each distinct score.
+
+    Examples
+    --------
+    >>> each_score(tally([0, 1, 1], [0.2, 0.2, 0.9])).counts
+    array([2, 1])
+    """
+    return bins_of(t, np.arange(t.scores.size + 1))
 
 
 def deciles(t: Tally) -> Bins:

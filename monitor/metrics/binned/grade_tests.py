@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
-from monitor.metrics.binned.binning import NO_BINS, Bins, bins_of
+from monitor.metrics.binned.binning import NO_BINS, Bins
+from monitor.metrics.binned.default_bins import each_score, takes_bins
 from monitor.metrics.core.estimate import CONFIDENCE, Estimate
 from monitor.metrics.core.special import betainc, betaincinv
-from monitor.metrics.core.tally import Tally
 
 YELLOW, RED = 0.05, 0.001  # p-values below which a deviation is significant, and surely so
 
@@ -47,13 +45,14 @@ class GradeTest:
         return "red" if self.binomial_p < RED else "yellow" if self.binomial_p < YELLOW else "green"
 
 
-def grade_tests(grades: Tally | Bins) -> tuple[GradeTest, ...]:
+@takes_bins(each_score)
+def grade_tests(bins: Bins) -> tuple[GradeTest, ...]:
     """Test for each grade whether more came true than its probability says.
 
     Parameters
     ----------
-    grades : Tally or Bins
-        Bins are grades, and of a tally each distinct score; at least one prediction.
+    bins : Bins, Tally or rows
+        Bins are grades, and of a tally or rows each distinct score; at least one prediction.
 
     Returns
     -------
@@ -80,14 +79,11 @@ def grade_tests(grades: Tally | Bins) -> tuple[GradeTest, ...]:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> t = tally([0.01] * 400 + [0.05] * 200, [0] * 397 + [1] * 3 + [0] * 181 + [1] * 19)
+    >>> t = tally([0] * 397 + [1] * 3 + [0] * 181 + [1] * 19, [0.01] * 400 + [0.05] * 200)
     >>> good, bad = grade_tests(t)
     >>> good.light, bad.light, round(bad.jeffreys_p, 4)
     ('green', 'yellow', 0.004)
     """
-    bins = (
-        bins_of(grades, np.arange(grades.scores.size + 1)) if isinstance(grades, Tally) else grades
-    )
     if not bins.counts.size:
         raise ValueError(NO_BINS)
     return tuple(

@@ -3,18 +3,21 @@
 from math import nan
 
 from monitor.metrics.binned.binning import Bins
+from monitor.metrics.binned.default_bins import deciles, takes_bins
 from monitor.metrics.core.estimate import NORMAL_95, Estimate
+from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.intervals.intervals import wilson
 from monitor.metrics.scores.brier import mean_loss
 
 
+@takes_rows
 def actual_over_expected(t: Tally) -> Estimate:
     """Divide the positive outcomes by the sum of the scores.
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         At least one prediction with a score above 0.
 
     Returns
@@ -39,7 +42,7 @@ def actual_over_expected(t: Tally) -> Estimate:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> print(f"{actual_over_expected(tally([0.1] * 60 + [0.4] * 40, [0] * 78 + [1] * 22)):.2f}")
+    >>> print(f"{actual_over_expected(tally([0] * 78 + [1] * 22, [0.1] * 60 + [0.4] * 40)):.2f}")
     1.00 (95 % 0.73 to 1.33)
     """
     if not t.total or not t.mean_score:
@@ -53,13 +56,14 @@ def actual_over_expected(t: Tally) -> Estimate:
     return over(wilson(t.prevalence, share * NORMAL_95**2 / t.total), t.mean_score)
 
 
+@takes_bins(deciles)
 def actual_over_expected_by_bin(bins: Bins) -> tuple[Estimate, ...]:
     """Divide the positive outcomes of each bin by the sum of its scores.
 
     Parameters
     ----------
-    bins : Bins
-        Tenths by score, for example: ``quantile_bins(t, 10)``.
+    bins : Bins, Tally or rows
+        Tenths by score, for example: ``quantile_bins(t, 10)``, which are those of a tally.
 
     Returns
     -------
@@ -77,7 +81,7 @@ def actual_over_expected_by_bin(bins: Bins) -> tuple[Estimate, ...]:
     --------
     >>> from monitor.metrics.binned.binning import quantile_bins
     >>> from monitor.metrics.core.tally import tally
-    >>> bins = quantile_bins(tally([0.1] * 50 + [0.4] * 50, [0] * 75 + [1] * 25), 2)
+    >>> bins = quantile_bins(tally([0] * 75 + [1] * 25, [0.1] * 50 + [0.4] * 50), 2)
     >>> [f"{ratio:.2f}" for ratio in actual_over_expected_by_bin(bins)]
     ['0.00 (95 % 0.00 to 0.71)', '1.25 (95 % 0.92 to 1.58)']
     """

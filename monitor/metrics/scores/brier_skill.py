@@ -3,16 +3,18 @@
 from math import sqrt
 
 from monitor.metrics.core.estimate import Estimate
+from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.scores.brier import mean_loss
 
 
+@takes_rows
 def brier_skill(t: Tally, *, climatology: float | None = None) -> Estimate:
     """Say which share of the Brier score of a constant forecast the scores save.
 
     Parameters
     ----------
-    t : Tally
+    t : Tally or rows
         At least two predictions.
     climatology : float, optional
         The rate that is forecast every time, in [0, 1], such as that of past years; by default
@@ -40,7 +42,7 @@ def brier_skill(t: Tally, *, climatology: float | None = None) -> Estimate:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> print(f"{brier_skill(tally([0.1] * 60 + [0.4] * 40, [0] * 78 + [1] * 22)):.2f}")
+    >>> print(f"{brier_skill(tally([0] * 78 + [1] * 22, [0.1] * 60 + [0.4] * 40)):.2f}")
     0.34 (95 % 0.27 to 0.41)
     """
     if t.total < 2:  # noqa: PLR2004 - a variance needs two

@@ -59,11 +59,11 @@ def class_days(
     watched, pairs, _ = choose_classes([(vectors, classes)], len(names))
     known_at, days = datetime.min.replace(tzinfo=UTC), []
     for number, rows in enumerate(rows_by(classes.size, groups).values(), 1):
-        batch = (vectors[rows], classes[rows])
-        weights = fit_class_weights(lambda batch=batch: [batch], len(names))
-        right = batch[0].argmax(axis=1) == batch[1]
-        top = tally_on_grid(right, batch[0].max(axis=1))
-        counts = count_classes(names, [batch], weights, watched=watched, pairs=pairs)
+        batches = [(vectors[rows], classes[rows])]
+        weights = fit_class_weights(batches.copy, len(names))
+        right = vectors[rows].argmax(axis=1) == classes[rows]
+        top = tally_on_grid(right, vectors[rows].max(axis=1))
+        counts = count_classes(names, batches, weights, watched=watched, pairs=pairs)
         day, whole = (date.fromordinal(number),), {WHOLE: Segment(top, top.total)}
         days.append(Summary("", day, whole, {}, True, known_at, classes=counts))
     return days

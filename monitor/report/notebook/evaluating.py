@@ -205,7 +205,7 @@ def evaluate(
     0.3
     """
     check_alpha(alpha)
-    columns = segments, groups, entity
+    columns = [segments, groups, entity]
     if sample_weight is not None:
         y_true, y_prob, *columns = repeated(sample_weight, y_true, y_prob, *columns)
     if is_matrix(y_prob):

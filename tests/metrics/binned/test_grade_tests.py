@@ -50,10 +50,10 @@ def test_grades_are_scores_or_bins() -> None:
     """A tally's distinct scores, on the grid too; bins as they were cut."""
     scores, outcomes = [0.01] * 40 + [0.02] * 30 + [0.3] * 10, [0] * 75 + [1] * 5
     for count in (tally, tally_on_grid):
-        tested = grade_tests(count(scores, outcomes))
+        tested = grade_tests(count(outcomes, scores))
         assert [(g.count, g.positives) for g in tested] == [(40, 0), (30, 0), (10, 5)]
         assert [g.probability for g in tested] == pytest.approx([0.01, 0.02, 0.3], rel=1e-3)
-    low, high = grade_tests(uniform_bins(tally(scores, outcomes), 4))
+    low, high = grade_tests(uniform_bins(tally(outcomes, scores), 4))
     assert (low.count, low.probability) == (70, pytest.approx(1.0 / 70))
     assert (high.count, high.positives) == (10, 5)
 

@@ -27,7 +27,7 @@ rows = st.lists(
 
 def test_is_one_over_the_bias_of_scores() -> None:
     """The package scores, to 1e-9: both add 400 scores."""
-    ratio = actual_over_expected(tally(SCORES, OUTCOMES)).value
+    ratio = actual_over_expected(tally(OUTCOMES, SCORES)).value
 
     assert ratio == pytest.approx(1.0 / RECORDED["multiplicative_bias"], abs=1e-9)
 
@@ -35,7 +35,7 @@ def test_is_one_over_the_bias_of_scores() -> None:
 def test_deciles_are_those_of_scikit_learn() -> None:
     """On scores that are all different, in a multiple of ten, to 1e-9."""
     kept = np.unique(SCORES, return_index=True)[1][: RECORDED["decile_rows"]]
-    ratios = actual_over_expected_by_bin(quantile_bins(tally(SCORES[kept], OUTCOMES[kept]), 10))
+    ratios = actual_over_expected_by_bin(quantile_bins(tally(OUTCOMES[kept], SCORES[kept]), 10))
 
     assert [ratio.value for ratio in ratios] == pytest.approx(RECORDED["deciles"], abs=1e-9)
 
@@ -43,7 +43,7 @@ def test_deciles_are_those_of_scikit_learn() -> None:
 @given(rows)
 def test_is_what_rows_say(pairs: list[tuple[float, bool]]) -> None:
     """Sums over rows, to the rounding of 60 numbers; one bin holds the same ratio."""
-    t = tally([s for s, _ in pairs], [y for _, y in pairs])
+    t = tally([y for _, y in pairs], [s for s, _ in pairs])
     whole, (of_bin,) = actual_over_expected(t), actual_over_expected_by_bin(uniform_bins(t, 1))
 
     assert whole.value == pytest.approx(sum(y for _, y in pairs) / sum(s for s, _ in pairs))
@@ -53,7 +53,7 @@ def test_is_what_rows_say(pairs: list[tuple[float, bool]]) -> None:
 
 def test_scores_without_differences_leave_the_interval_of_the_prevalence() -> None:
     """Residuals then vary as outcomes do: Wilson's interval, over the score."""
-    t = tally([0.2] * 50, [1] * 12 + [0] * 38)
+    t = tally([1] * 12 + [0] * 38, [0.2] * 50)
     share, ratio = prevalence_interval(t), actual_over_expected(t)
 
     assert (ratio.low, ratio.high) == pytest.approx((share.low / 0.2, share.high / 0.2))
@@ -61,9 +61,9 @@ def test_scores_without_differences_leave_the_interval_of_the_prevalence() -> No
 
 def test_scores_that_discriminate_leave_less_to_chance() -> None:
     """Nine in ten outcomes are certain: the interval narrows as the residuals' deviation does."""
-    flat = tally([0.5] * 100, [0, 1] * 50)
+    flat = tally([0, 1] * 50, [0.5] * 100)
     sharp = merge(
-        [tally([0.0] * 45 + [1.0] * 45, [0] * 45 + [1] * 45), tally([0.5] * 10, [0, 1] * 5)]
+        [tally([0] * 45 + [1] * 45, [0.0] * 45 + [1.0] * 45), tally([0, 1] * 5, [0.5] * 10)]
     )
     wide, narrow = (actual_over_expected(t) for t in (flat, sharp))
 
@@ -73,7 +73,7 @@ def test_scores_that_discriminate_leave_less_to_chance() -> None:
 
 def test_without_a_positive_there_is_an_upper_end() -> None:
     """No outcome in 100 at a tenth: the rate may still be as high as Wilson's end."""
-    ratio = actual_over_expected(tally([0.1] * 100, [0] * 100))
+    ratio = actual_over_expected(tally([0] * 100, [0.1] * 100))
 
     assert (ratio.value, ratio.low) == (0.0, 0.0)
     assert ratio.high == pytest.approx(0.36995, abs=1e-4)
@@ -83,6 +83,6 @@ def test_refuses_what_expects_nothing() -> None:
     """An empty sample, and scores that are all 0; a bin of them has no ratio."""
     for scores in ([], [0.0, 0.0]):
         with pytest.raises(ValueError, match="no outcome is expected"):
-            actual_over_expected(tally(scores, [0] * len(scores)))
-    (first, _) = actual_over_expected_by_bin(quantile_bins(tally([0.0, 0.9], [0, 1]), 2))
+            actual_over_expected(tally([0] * len(scores), scores))
+    (first, _) = actual_over_expected_by_bin(quantile_bins(tally([0, 1], [0.0, 0.9]), 2))
     assert isnan(first.value)

@@ -21,7 +21,7 @@ rows = st.lists(
 
 def test_is_that_of_scikit_learn() -> None:
     """Its d2_brier_score, to 1e-9: both average 400 losses."""
-    t = tally(np.array(ROWS["score_thousandths"]) / 1000, ROWS["outcomes"])
+    t = tally(ROWS["outcomes"], np.array(ROWS["score_thousandths"]) / 1000)
 
     assert brier_skill(t).value == pytest.approx(RECORDED["d2_brier_score"], abs=1e-9)
 
@@ -35,7 +35,7 @@ def test_is_what_rows_say(pairs: list[tuple[float, bool]], climatology: float | 
     lost, by_constant = (s - y) ** 2, (constant - y) ** 2
     ratio = lost.mean() / by_constant.mean()
     spread = np.sum((lost - ratio * by_constant) ** 2) / (len(pairs) - 1)
-    skill = brier_skill(tally(s, y), climatology=climatology)
+    skill = brier_skill(tally(y, s), climatology=climatology)
 
     assert skill.value == pytest.approx(1.0 - ratio, abs=1e-12)
     error = (spread / len(pairs)) ** 0.5 / by_constant.mean()
@@ -44,7 +44,7 @@ def test_is_what_rows_say(pairs: list[tuple[float, bool]], climatology: float | 
 
 def test_of_the_constant_forecast_is_zero() -> None:
     """Whatever it is compared with: itself has no skill, and no error."""
-    t = tally([0.2] * 10, [1] * 3 + [0] * 7)
+    t = tally([1] * 3 + [0] * 7, [0.2] * 10)
 
     assert brier_skill(t, climatology=0.2).value == pytest.approx(0.0, abs=1e-15)
     assert brier_skill(t).value == pytest.approx(1.0 - brier(t) / 0.21)
@@ -64,4 +64,4 @@ def test_refuses_what_has_no_skill(
 ) -> None:
     """With the rule and the value."""
     with pytest.raises(ValueError, match=message):
-        brier_skill(tally(scores, outcomes), climatology=climatology)
+        brier_skill(tally(outcomes, scores), climatology=climatology)
