@@ -39,6 +39,12 @@ def ack(
     segment: Annotated[
         str, typer.Option(help="Only this segment; without it the model with every segment.")
     ] = WHOLE,
+    part: Annotated[
+        str,
+        typer.Option(
+            help="Only this value, which drifts by itself, such as 'device = tv', as `show` has it."
+        ),
+    ] = "",
     until: Annotated[
         datetime | None,
         typer.Option(
@@ -77,15 +83,19 @@ def ack(
         raise ConfigError(msg)
     model, said = config.model(name), checked_texts({"--by": by, "--why": why, "--ticket": ticket})
     must_be_one_of("--segment", segment, tuple(dict.fromkeys((WHOLE, *model.segment_names))))
+    if part and segment != WHOLE:
+        msg = f"--part {shown(part)}: a value is no part of a segment here; leave out --segment."
+        raise ConfigError(msg)
+    named = part.strip() or segment
     make: Callable[[int, Sequence[Decision]], Acknowledgement | End] = (
-        _ending(name, segment, said, until)
+        _ending(name, model, named, said, until)
         if end
-        else _acknowledging(config, name, model, segment, said, until)
+        else _acknowledging(config, name, model, named, said, until)
     )
     made = _results(config, name).store.decide(name, make)
     answer(
         {"decision": decision_documents([made])[0]},
-        _told(name, made),
+        _told(name, model, made),
         as_json=as_json,
         soft_wrap=True,
     )
@@ -134,18 +144,20 @@ def _acknowledging(
     said: dict[str, str],
     until: datetime | None,
 ) -> Callable[[int, Sequence[Decision]], Acknowledgement]:
-    """Prepare an acknowledgement of what is open in a segment, or anywhere in the model."""
-    from monitor.measures.verdict_scopes import found_on
+    """Prepare an acknowledgement of what is open in a segment or value, or in all of the model."""
+    from monitor.measures.verdict_scopes import drifts_found
     from monitor.read.standing import newest_verdicts
 
     results = _results(config, name)
     must_be_stored(name, results.days("verdicts"))
     verdicts = newest_verdicts(results)
-    if not any(found_on(v) for v in verdicts if segment in (WHOLE, v.segment)):
-        part = name if segment == WHOLE else f"{name}, segment {shown(segment)}"
+    found = {drifting: day for v in verdicts for drifting, day in drifts_found(v).items()}
+    if segment not in found if segment != WHOLE else not found:
+        there = f" Open are: {', '.join(map(shown, found))}." if found else ""
         msg = (
-            f"{part}: no drift is open on {verdicts[0].day}, so there is nothing to acknowledge; "
-            f"for a change that is planned, use verdicts.known_drifts of the configuration."
+            f"{_part(name, segment, model)}: no drift is open on {verdicts[0].day}, so there is "
+            f"nothing to acknowledge; for a change that is planned, use verdicts.known_drifts of "
+            f"the configuration.{there}"
         )
         raise ConfigError(msg)
     at = now()
@@ -166,7 +178,7 @@ def _acknowledging(
 
 
 def _ending(
-    name: str, segment: str, said: dict[str, str], until: datetime | None
+    name: str, model: Model, segment: str, said: dict[str, str], until: datetime | None
 ) -> Callable[[int, Sequence[Decision]], End]:
     """Prepare the end of the acknowledgement of a segment, or of the model."""
     if until or said["ticket"]:
@@ -179,7 +191,7 @@ def _ending(
         if segment not in taken:
             there = ", ".join(shown(each) for each in taken) or "none"
             msg = (
-                f"{name}, segment {shown(segment)}: nothing is acknowledged that --end could end; "
+                f"{_part(name, segment, model)}: nothing is acknowledged that --end could end; "
                 f"acknowledged are: {there}."
             )
             raise ConfigError(msg)
@@ -188,13 +200,19 @@ def _ending(
     return make
 
 
-def _told(name: str, made: Acknowledgement | End) -> str:
+def _part(name: str, segment: str, model: Model) -> str:
+    """Name the model, one of its segments, or a value of a column."""
+    if segment == WHOLE:
+        return name
+    return f"{name}, {'segment ' if segment in model.segment_names else ''}{shown(segment)}"
+
+
+def _told(name: str, model: Model, made: Acknowledgement | End) -> str:
     if isinstance(made, End):
         return f"{name}: acknowledgement {made.of} has ended; the alert pages again if it lasts."
-    part = "" if made.segment == WHOLE else f", segment {shown(made.segment)}"
     return (
-        f"{name}{part}: taken by {made.by} until {made.until}. What was found up to "
-        f"{made.found_by} does not page until then."
+        f"{_part(name, made.segment, model)}: taken by {made.by} until {made.until}. What was "
+        f"found up to {made.found_by} does not page until then."
     )
 
 

@@ -1,6 +1,7 @@
 """Commands that show results: the last days of a model, and a demo on real flights."""
 
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import date, datetime
 from pathlib import Path
@@ -172,7 +173,7 @@ def _show_newest(
     as_json: bool,
 ) -> None:
     """Show what stands of a segment, and its last days."""
-    from monitor.read.acknowledgements import who_has_taken
+    from monitor.read.acknowledgements import who_has_taken, who_has_taken_values
     from monitor.read.labels import labels_of
     from monitor.read.standing import nearest_to_week, standing
     from monitor.read.unfinished import unfinished
@@ -191,19 +192,19 @@ def _show_newest(
     must_be_stored(name, stored)
     of_days = (e for day in stored for e in results.evaluations(day))
     chosen = [e for e in of_days if (e.segment, e.window_days) == (segment, window)]
-    week = nearest_to_week(model.windows)
-    stands = standing(results, segment, week).sound()
+    stands = standing(results, segment, week := nearest_to_week(model.windows)).sound()
     last = stands.verdict.day if stands.verdict else None
     trusted = _trust(results, model, segment, stands.verdict) if stands.verdict else None
     labels = labels_of(results, model, stands)
     today = now().astimezone(ZoneInfo(model.time_zone)).date()
     taken = who_has_taken(results, stands.verdict, today)
+    of_values = who_has_taken_values(results, stands.verdict, today)
     strata = _strata(config, name, stands.verdict)
     recent = recent_weeks(results, segment, week, last)
     judged = results.of_segment(segment, results.days("verdicts")[-days:]) if days else []
     if as_json:
         content: dict[str, Any] = {"trust": trusted and trusted._asdict()}
-        content["taken"], content["strata_instead"] = taken, strata
+        content |= {"taken": taken, "taken_values": of_values, "strata_instead": strata}
         content |= standing_document(stands) | (recent.document if recent else {})
         content["verdicts"] = [
             {"day": v.day, "state": v.state, "reasons": v.reasons} for v in judged
@@ -213,7 +214,7 @@ def _show_newest(
         print_json({**content, **further})
         return
     say(standing_text(stands, trusted, today, taken, usual_age=model.settled_after + 1))
-    _say_warnings(name, strata, labels.sentences)
+    _say_warnings(name, of_values, strata, labels.sentences)
     say_doubts("", model.doubts)
     if recent:
         say(recent_text(recent))
@@ -229,10 +230,17 @@ def _show_newest(
         say(class_table(f"{name}, classes, {length} to {chosen[-1].day}", chosen[-1]))
 
 
-def _say_warnings(name: str, strata: "MovingPriors | None", of_labels: tuple[str, ...]) -> None:
-    """Say why the verdict, or the measures, may not mean what they seem to."""
+def _say_warnings(
+    name: str,
+    of_values: Mapping[str, str],
+    strata: "MovingPriors | None",
+    of_labels: tuple[str, ...],
+) -> None:
+    """Say who has the values that drift, and why all this may not mean what it seems to."""
     from monitor.words.values import strata_instead_of_drift
 
+    for value, holder in of_values.items():
+        say(f"Who has {value}? {holder}", soft_wrap=True)
     if strata:
         say(strata_instead_of_drift(name, strata), style="yellow", soft_wrap=True)
     for sentence in of_labels:

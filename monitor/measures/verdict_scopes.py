@@ -1,13 +1,13 @@
 """What the measures of verdicts are of: verdicts, their incidents, and where a drift sits."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from math import log10
 
 from monitor.drift.detectable import Detectable
 from monitor.drift.detector import Ended, Incident, Worse
 from monitor.drift.evidence import KINDS
-from monitor.drift.places import Place, Where, explained_by
+from monitor.drift.places import Place, Where, explained_by, name_of
 from monitor.drift.verdict import SLOPE_KINDS, STATES, Verdict
 from monitor.measures.measure import Base, Parts, Scope, held, itself
 from monitor.measures.snapshot import Snapshot, seconds_of
@@ -39,19 +39,40 @@ def found_on(verdict: Verdict) -> date | None:
     return verdict.shifted if verdict.state == "level_drift" else None
 
 
+def drifts_found(verdict: Verdict) -> dict[str, date]:
+    """Give the day on which each open drift was found: of the stream, and of values by themselves.
+
+    They go by the name of the segment, or of the value with its column.
+    """
+    own, values = found_on(verdict), verdict.values.ranked if verdict.values else ()
+    return {
+        **({verdict.segment: own} if own else {}),
+        **{name_of(value.name): value.opened for value in values},
+    }
+
+
+def _can_be_taken(snapshot: Snapshot) -> Iterator[tuple[tuple[str, str], str]]:
+    """Give the labels of each open drift, and its name; of values as many as have gauges."""
+    for v in snapshot.verdicts:
+        if found_on(v):
+            yield (v.model, v.segment), v.segment
+        for value in v.values.ranked[:MOST_ALONE] if v.values else ():
+            label = f"{printable(value.column)} = {printable(value.value)}"
+            yield (v.model, label), name_of(value.name)
+
+
 def _taken(snapshot: Snapshot) -> Parts[float]:
     """Give the end of the last day for which a drift is taken; 0 if nobody has taken it."""
-    for labels, v in VERDICTS.records(snapshot):
-        if found_on(v):
-            taken = snapshot.taken.get((v.model, v.segment))
-            zone = snapshot.models[v.model].time_zone
-            yield labels, end_of_day(taken.until, zone).timestamp() if taken else 0.0
+    for labels, name in _can_be_taken(snapshot):
+        taken = snapshot.taken.get((labels[0], name))
+        zone = snapshot.models[labels[0]].time_zone
+        yield labels, end_of_day(taken.until, zone).timestamp() if taken else 0.0
 
 
 def _takers(snapshot: Snapshot) -> Parts[float]:
     """Name who has taken a drift, with the moment."""
-    for labels, _ in VERDICTS.records(snapshot):
-        if taken := snapshot.taken.get((labels[0], labels[1])):
+    for labels, name in _can_be_taken(snapshot):
+        if taken := snapshot.taken.get((labels[0], name)):
             yield (*labels, printable(taken.by)), taken.at.timestamp()
 
 
@@ -125,7 +146,10 @@ def _alone(snapshot: Snapshot) -> Parts[float]:
 
 
 TAKEN: Scope[float] = Scope(
-    Base(VERDICTS.labels, _taken), "without an open calibration drift or level drift", (), itself
+    Base(VERDICTS.labels, _taken),
+    "without an open calibration drift or level drift, of a stream or of a value",
+    (),
+    itself,
 )
 TAKER: Scope[float] = Scope(
     Base((*VERDICTS.labels, "by"), _takers), "while nobody has taken the drift", (), itself

@@ -210,13 +210,14 @@ OF_VERDICTS = (
     Measure(
         "acknowledged_until_timestamp_seconds",
         of.TAKEN,
-        "End of the last day until which somebody has taken the open drift; 0 if nobody has.",
+        "End of the last day until which somebody has taken the open drift; 0 if nobody has. Of a "
+        "value that drifts by itself, the segment is `column = value`.",
         units.TIME,
     ),
     Measure(
         "acknowledged_timestamp_seconds",
         of.TAKER,
-        "When somebody took the open drift, and who.",
+        "When somebody took the open drift, and who, of a segment or of a value.",
         units.TIME,
     ),
     Measure(

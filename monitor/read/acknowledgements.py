@@ -4,18 +4,19 @@ from collections.abc import Iterable
 from datetime import date
 
 from monitor.decisions import Acknowledgement, lasting, taken_by
+from monitor.drift.places import name_of
 from monitor.drift.verdict import Verdict
-from monitor.measures.verdict_scopes import found_on
+from monitor.measures.verdict_scopes import drifts_found, found_on
 from monitor.read.results import Results
 from monitor.words.acknowledging import acknowledged, how_to_acknowledge
 
 
 def taken(results: Results, verdicts: Iterable[Verdict]) -> dict[str, Acknowledgement]:
-    """Find the acknowledgement of each segment whose drift somebody has taken.
+    """Find the acknowledgement of each segment, or value, whose drift somebody has taken.
 
     Decisions are read only if a drift is open, so a quiet model costs no request.
     """
-    open_since = {v.segment: day for v in verdicts if (day := found_on(v))}
+    open_since = {name: day for v in verdicts for name, day in drifts_found(v).items()}
     if not open_since:
         return {}
     acknowledgements = lasting(results.store.decisions(results.model))
@@ -34,7 +35,24 @@ def who_has_taken(
     """
     if not verdict or not found_on(verdict):
         return None
-    acknowledgement = taken(results, [verdict]).get(verdict.segment)
+    return _who(verdict, taken(results, [verdict]).get(verdict.segment), verdict.segment, today)
+
+
+def who_has_taken_values(
+    results: Results, verdict: Verdict | None, today: date | None = None
+) -> dict[str, str]:
+    """Say the same of each value that drifts by itself, by its name."""
+    values = verdict.values.ranked if verdict and verdict.values else ()
+    if not verdict or not values:
+        return {}
+    holders, names = taken(results, [verdict]), [name_of(value.name) for value in values]
+    return {name: _who(verdict, holders.get(name), name, today) for name in names}
+
+
+def _who(
+    verdict: Verdict, acknowledgement: Acknowledgement | None, name: str, today: date | None
+) -> str:
     if acknowledgement and (today is None or today <= acknowledgement.until):
         return acknowledged(acknowledgement)
-    return f"Nobody; to take it: {how_to_acknowledge(verdict.model, verdict.segment)}"
+    part = name != verdict.segment
+    return f"Nobody; to take it: {how_to_acknowledge(verdict.model, name, part=part)}"

@@ -23,16 +23,19 @@ def acknowledged(taken: Acknowledgement) -> str:
     )
 
 
-def how_to_acknowledge(model: str, segment: str = WHOLE) -> str:
-    """Give the command that takes a drift, ready to copy.
+def how_to_acknowledge(model: str, segment: str = WHOLE, *, part: bool = False) -> str:
+    """Give the command that takes the drift of a segment, or of a value, ready to copy.
 
     Examples
     --------
     >>> print(how_to_acknowledge("fraud", "Île de France"))
     calibration-monitor ack fraud --segment 'Île de France' --by NAME --why TEXT
+    >>> print(how_to_acknowledge("fraud", "device = tv", part=True))
+    calibration-monitor ack fraud --part 'device = tv' --by NAME --why TEXT
     """
-    part = "" if segment == WHOLE else f" --segment {quote(printable(segment))}"
-    return f"calibration-monitor ack {quote(model)}{part} --by NAME --why TEXT"
+    option = "--part" if part else "--segment"
+    of = "" if segment == WHOLE else f" {option} {quote(printable(segment))}"
+    return f"calibration-monitor ack {quote(model)}{of} --by NAME --why TEXT"
 
 
 def long_taken(taken: Acknowledgement, today: date) -> str | None:
@@ -47,7 +50,7 @@ def long_taken(taken: Acknowledgement, today: date) -> str | None:
     """
     if today > taken.until or taken.until - taken.at.date() <= USUAL:
         return None
-    part = "the model" if taken.segment == WHOLE else f"segment {shown(taken.segment)}"
+    part = "the model" if taken.segment == WHOLE else shown(taken.segment)
     return (
         f"{printable(taken.by)} has taken {part} until {taken.until}, for "
         f"{(taken.until - today).days:,} more days: until then the drift does not page. "

@@ -34,7 +34,7 @@ from studies.peers.run import environment
 
 REFERENCE, FITTED, LATER = 28, 21, 28  # days: before the drift, since it began, and after the map
 ROWS, SLOPE, PRIOR, SPREAD, MIDDLE = 4_000, 0.6, 0.2, 1.3, -1.0
-PLACES, WITH_MCGRAD = {2: 4, 10: 4, 50: 4}, 2  # segments and streams; of these with MCGrad
+PLACES = {2: 4, 10: 4, 50: 4}  # segments and streams
 LEAST_SHARE = 0.02  # of the segment that drifts
 PAGE = Path(__file__).parents[2] / "docs" / "part-maps.md"
 MARK = "<!-- `python -m studies.maps.parts` writes everything below this line. -->\n"
@@ -214,7 +214,7 @@ def table(found: Mapping[int, list[Mapping[str, tuple[float, float]]]]) -> str:
     ]
     for count, streams in found.items():
         for name in streams[0]:
-            inside, rest = np.array([stream[name] for stream in streams if name in stream]).T
+            inside, rest = np.array([stream[name] for stream in streams]).T
             error = [of.std(ddof=1) / np.sqrt(of.size) for of in (inside, rest)]
             lines.append(
                 f"| {count} | {name} | {inside.mean():+.2f} ± {error[0]:.2f} | "
@@ -230,9 +230,7 @@ def main() -> None:
     options = parser.parse_args()
     mcgrad = environment("mcgrad", options.environments)
     found = {
-        count: [
-            follow(count, seed, mcgrad if seed < WITH_MCGRAD else None) for seed in range(streams)
-        ]
+        count: [follow(count, seed, mcgrad) for seed in range(streams)]
         for count, streams in PLACES.items()
     }
     head = PAGE.read_text(encoding="utf-8").partition(MARK)[0]

@@ -21,6 +21,7 @@ from monitor.store.store import Store
 from tests.conftest import DAY as DAY_OF_LOGS
 from tests.conftest import Ended, Project
 from tests.support.exporting import DAY, DRIFTING, VERDICT, fill
+from tests.support.filled_store import VALUES
 
 TOLD = ("Ana", "a new feature", "DE")
 TODAY = datetime.now(ZoneInfo("Asia/Tokyo")).date()
@@ -126,6 +127,38 @@ def test_a_level_drift_can_be_taken_too(folder: Path, command: Command) -> None:
     assert {name for name, _, _ in gauges(folder)} == {UNTIL, TAKER}
 
 
+def test_a_value_can_be_taken_alone(folder: Path, command: Command) -> None:
+    """Whichever of two it is, nobody has the other; the model takes both; `show` says it."""
+    config = ("--config", folder / "monitor.yaml")
+    (first,) = (replace(value, opened=VERDICT.day) for value in VALUES.incidents)
+    incidents = first, replace(first, column="shop", value="7")
+    names = [f"{value.column} = {value.value}" for value in incidents]
+    write(folder, replace(VERDICT, segment="all", values=replace(VALUES, incidents=incidents)))
+    assert {key[1] for key in gauges(folder)} == {*names}
+
+    for number, name in enumerate(names, 1):
+        done = command("ack", "fraud", *WHO, "--part", name, *config)
+        assert done.out.startswith(f"fraud, {name}: taken by Ana until ")
+        taken = {key[1] for key, value in gauges(folder).items() if key[0] == UNTIL and value}
+        assert taken == {name}
+        told = json.loads(command("show", "-m", "fraud", "--json", *config).out)["taken_values"]
+        assert {of for of, who in told.items() if who.startswith("Ana has taken it")} == {name}
+        for other in {*names} - {name}:
+            how = f"calibration-monitor ack fraud --part '{other}' --by NAME --why TEXT"
+            assert told[other] == f"Nobody; to take it: {how}"
+        command("ack", "fraud", *WHO, "--part", name, "--end", *config)
+        assert not [key for key in gauges(folder) if key[0] == TAKER], number
+    command("ack", "fraud", *WHO, *config)
+    assert {key[1] for key in gauges(folder) if key[0] == TAKER} == {*names}
+    said = " ".join(command("show", "-m", "fraud", *config).out.split())
+    assert f"Who has {names[0]}? Ana has taken it until" in said
+
+    done = command("ack", "fraud", *WHO, "--part", "device = none", *config)
+    assert done.code == 2
+    assert f"fraud, device = none: no drift is open on {VERDICT.day}" in done.err
+    assert all(name in done.err for name in names)
+
+
 def test_it_lasts_a_month_unless_a_day_is_named(folder: Path, command: Command) -> None:
     """The default is 31 days from today where the model lives."""
     command("ack", "fraud", "--config", folder / "monitor.yaml", *WHO, "--segment", "DE")
@@ -216,4 +249,4 @@ def test_check_reminds_of_a_long_one(project: Project, command: Command) -> None
     assert reminded(31) == []
     (sentence,) = reminded(40)
     until = at.date() + timedelta(days=40)
-    assert sentence.startswith(f"Ana has taken segment DE until {until}, for 40 more days")
+    assert sentence.startswith(f"Ana has taken DE until {until}, for 40 more days")
