@@ -28,7 +28,8 @@ ENTRIES: dict[Phase, str] = {
 # Rooms that carry values and change none: their files have formats, and settings are in every
 # fingerprint. What they import is not followed.
 CARRIERS = tuple(
-    f"monitor.{room}" for room in ("store", "config", "files", "temporary", "errors", "program")
+    f"monitor.{room}"
+    for room in ("store", "config", "files", "temporary", "errors", "program", "short_text")
 )
 PRINT = (
     "from typing import get_args; from monitor.program import Phase, digest; "

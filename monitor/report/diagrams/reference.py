@@ -9,7 +9,7 @@ from monitor.metrics.binned.binning import Bins, monitor_sizes, pava_bc
 from monitor.metrics.binomial.acceptance import accepted_intervals
 from monitor.metrics.core.coarse import CENTRES, coarsen
 from monitor.metrics.core.estimate import CONFIDENCE, NORMAL_95
-from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.special import expit, logit
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.logistic.level import fit_level
@@ -21,6 +21,9 @@ from monitor.report.diagrams.theme import LIGHT, Theme
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+LEAST_TOOTH = 3.0  # usual steps from a cell to both neighbours; a smooth curve moves less
+LEAST_CELLS = 10
+SMOOTHING = 0.15  # of log-odds: standard deviation of the average
 LEVEL = f"{100 * CONFIDENCE:g} %"
 
 
@@ -58,7 +61,7 @@ def draw_reference(
     """
     delta = fit_level(reference.curve, coarsen(recent)).delta
     scores = expit(CENTRES[reference.known])
-    curve, reach = reference.curve[reference.known], reference.curve_errors[reference.known]
+    curve, reach, piles = _smooth_curve(reference)
     low, high = expit(curve - NORMAL_95 * reach), expit(curve + NORMAL_95 * reach)
     points = _points(recent, delta) if np.isfinite(delta) else None
     shown = [scores, low, high, *((points[0], points[1]) if points else ())]
@@ -67,6 +70,8 @@ def draw_reference(
     main.plot(ends, ends, color=theme.muted, lw=0.8, ls=":", label="score = share")
     main.fill_between(scores, low, high, color=theme.bars, alpha=0.6, lw=0)
     main.plot(scores, expit(curve), color=theme.ink, lw=1.4, label=f"reference ({LEVEL})")
+    if piles.size:
+        _draw_piles(main, reference, piles, theme)
     if points:
         _draw_points(main, points, ends, theme)
     if points:
@@ -76,6 +81,40 @@ def draw_reference(
         below = "no recent outcomes of both kinds to compare with it"
     head(main, theme, "Recent outcomes against the reference curve", below, columns=3)
     return main
+
+
+def _smooth_curve(reference: Reference) -> tuple[Floats, Floats, Ints]:
+    """Give the known curve and its errors without steps, and the cells of piles beside it.
+
+    A reference follows many equal scores by themselves and lets its top tenth stand apart; a line
+    through both would have teeth. The line leaves piles out and is averaged over 0.3 in log-odds.
+    """
+    inside = np.arange(CENTRES.size)[reference.known]
+    values, errors = reference.curve[inside], reference.curve_errors[inside]
+    steps = np.diff(values, prepend=values[0], append=values[-1])
+    before, after = steps[:-1], steps[1:]
+    least = LEAST_TOOTH * np.median(np.abs(steps))
+    is_pile = (before * after < 0.0) & (np.minimum(np.abs(before), np.abs(after)) > least)
+    left = np.flatnonzero(~is_pile)
+    if left.size <= LEAST_CELLS:  # a few scores in all: nothing to smooth
+        return values, errors, inside[:0]
+    at = CENTRES[inside]
+    weights = np.exp(-0.5 * ((at[:, None] - at[left]) / SMOOTHING) ** 2)
+    weights /= weights.sum(axis=1, keepdims=True)
+    # The line is added back, so a straight curve stays as it is up to its ends.
+    slope, level = np.polyfit(at[left], values[left], 1)
+    bent = values[left] - (level + slope * at[left])
+    return level + slope * at + weights @ bent, weights @ errors[left], inside[is_pile]
+
+
+def _draw_piles(axes: "Axes", reference: Reference, piles: Ints, theme: Theme) -> None:
+    """Draw the curve at many equal scores as points of their own."""
+    curve, reach = reference.curve[piles], NORMAL_95 * reference.curve_errors[piles]
+    middle, low, high = expit(curve), expit(curve - reach), expit(curve + reach)
+    axes.errorbar(
+        expit(CENTRES[piles]), middle, [middle - low, high - middle], fmt="D", color=theme.ink,
+        ms=3.5, lw=0.9, label="reference, equal scores",
+    )  # fmt: skip
 
 
 def _points(recent: Tally, delta: float) -> tuple[Floats, Floats, Floats, Floats]:

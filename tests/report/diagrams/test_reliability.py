@@ -121,6 +121,29 @@ def test_points_of_a_changed_model_leave_the_reference(reference: Reference) -> 
     assert off[-1] < -0.4
 
 
+@pytest.mark.parametrize("pile", [0.0, 0.25])
+def test_the_reference_has_no_teeth(pile: float) -> None:
+    """The curve's own steps, at its top tenth and at many equal scores, are not drawn as teeth."""
+    rng = np.random.default_rng(1)
+    x = np.where(rng.random(40_000) < pile, -0.5, rng.normal(-1.0, 1.5, 40_000))
+    outcomes = rng.random(x.size) < expit(x) + np.where(x == -0.5, 0.15, 0.0)
+    days = np.split(np.arange(x.size), 20)
+    fitted = fit_reference([{"all": coarsen(tally(outcomes[d], expit(x[d])))} for d in days])
+
+    axes = draw_reference(fitted, tally(outcomes, expit(x)))
+    drawn = logit(line(axes, "reference (95 %)").get_ydata())
+    bends = np.abs(np.diff(drawn, 2))
+
+    # A cell is 0.03 of log-odds wide, so a slope of 1 rises by that; a tooth is 0.1 and more.
+    assert bends.max() < 0.006
+    assert np.abs(np.diff(fitted.curve[fitted.known], 2)).max() > 0.02
+    assert (np.diff(drawn) > 0.0).all()
+    piles = [drawn for drawn in axes.containers if drawn.get_label() == "reference, equal scores"]
+    assert [p.lines[0].get_xdata().tolist() for p in piles] == (
+        [[pytest.approx(expit(-0.5), abs=0.01)]] if pile else []
+    )
+
+
 def test_bins_are_those_of_the_three_ways() -> None:
     """Each row has the sizes and the observed shares of its bins."""
     t = sample(1_000)
