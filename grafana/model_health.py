@@ -58,11 +58,13 @@ def rows() -> timeseries.Panel:
     counts = {
         "predictions": newest("window_predictions", WINDOW),
         "outcomes": newest("window_outcomes", WINDOW),
+        "acted on": newest("window_acted_on_predictions", WINDOW),
     }
     return said(
         lines(counts, unit="short").min(0),
         "Rows in the window",
-        "Valid predictions, and those whose outcome is known. Few rows make wide bands.",
+        "Valid predictions, and those whose outcome is known; with `action` also those that were "
+        "acted on, whose outcome does not count. Few rows make wide bands.",
         none=NO_WINDOW,
         width=6,
     )

@@ -126,6 +126,9 @@ class Segment:
         On a single day, its parts with separate priors; empty if it is not divided.
     rated : Rated or None
         What its outcomes stand for, if the log says with which probabilities they were chosen.
+    acted : int or None
+        Predictions that were acted on, whose outcomes do not count; None of a model without such a
+        column.
     """
 
     tally: Tally
@@ -133,6 +136,7 @@ class Segment:
     awaited: Awaited = NOTHING_AWAITED
     strata: Mapping[str, "Segment"] = field(default_factory=dict)
     rated: Rated | None = None
+    acted: int | None = None
 
     @property
     def coverage(self) -> float:
@@ -244,9 +248,6 @@ class Summary:
     left_out : mapping of str to (int, int)
         Of a single day that was just read: by setting the rows that it leaves out, and all rows of
         that log. It is not stored.
-    acted : int or None
-        Of a single day: predictions that were acted on, whose outcomes do not count; None of a
-        model without such a column.
     columns : mapping of str to mapping of str to ColumnPart
         Of a single day that was just read: what each watched column counts. It is stored apart.
     entities : mapping of (str, str) to BucketCounts
@@ -268,7 +269,11 @@ class Summary:
     classes: ClassCounts | None = None
     columns: Columns = field(default_factory=dict)
     entities: Entities = field(default_factory=dict)
-    acted: int | None = None
+
+    @property
+    def acted(self) -> int | None:
+        """Predictions that were acted on; None of a model that does not log them."""
+        return _sum([part.acted for part in self.segments.values()])
 
     @cached_property
     def buckets(self) -> Mapping[str, BucketCounts]:
@@ -446,7 +451,14 @@ def _merge_segments(segments: Iterable[Segment]) -> Segment:
             np.concatenate([part.awaited.counts for part in parts]),
         ),
         rated=_merge_rated([part for part in parts if part.tally.total]),
+        acted=_sum([part.acted for part in parts]),
     )
+
+
+def _sum(counts: Sequence[int | None]) -> int | None:
+    """Add counts; None if there are none, or one is not known."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if known and len(known) == len(counts) else None
 
 
 def _merge_rated(parts: Sequence[Segment]) -> Rated | None:

@@ -102,7 +102,8 @@ class Evaluation:
 
     Of a model whose labels are chosen (`label_rate`) all numbers are those of the labelled
     predictions, and `population` holds those of all. `lost` is what `causes` cost, where
-    that has a price.
+    that has a price. `acted` counts the predictions that were acted on, so that their outcomes do
+    not count, where the log says so on every day.
 
     Of a model with classes, a positive outcome is a first choice that was right; `prior` is
     adjusted by class weights; `slope` is that of the pairs; `classes` are the measures of vectors;
@@ -138,6 +139,7 @@ class Evaluation:
     design_effect: float | None = None
     population: Population | None = None
     lost: Lost | None = None
+    acted: int | None = None
 
 
 def evaluate(
@@ -346,6 +348,7 @@ def _described(window: Summary, name: str, part: Segment, window_days: int) -> E
         raw=None,
         prior=None,
         null=None,
+        acted=part.acted,
     )
 
 

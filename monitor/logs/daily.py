@@ -94,7 +94,6 @@ def summarise(batch: Batch, rows: DayRows) -> Summary:
         known_at=_known_at(day, batch.partitions[day], batch.model),
         class_weights=rows.weights,
         # No setting leaves out late outcomes: their day has settled.
-        acted=_acted(groups, batch.model),
         left_out={
             **rows.filtered,
             **{
@@ -111,8 +110,8 @@ def summarise(batch: Batch, rows: DayRows) -> Summary:
     return summary
 
 
-def _acted(groups: Groups, model: Model) -> int | None:
-    return groups.rows_with(Status.ACTED_ON) if model.action else None
+def _acted(groups: Groups, model: Model, place: int) -> int | None:
+    return groups.rows_with(Status.ACTED_ON, place) if model.action else None
 
 
 def is_settled(batch: Batch, day: date, groups: Groups) -> bool:
@@ -131,7 +130,11 @@ def _known_at(day: date, partitions: Sequence[date], model: Model) -> datetime:
 
 def _segments(day: DayRows, model: Model) -> dict[str, Segment]:
     parts = (
-        replace(_part(day.groups, place), rated=day.rated.get(place))
+        replace(
+            _part(day.groups, place),
+            rated=day.rated.get(place),
+            acted=_acted(day.groups, model, place),
+        )
         for place in range(len(model.segment_names) * len(model.stratum_names))
     )
     return {

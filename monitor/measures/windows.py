@@ -249,6 +249,14 @@ COUNTS = (
         checked=True,
     ),
     Measure(
+        "window_acted_on_predictions",
+        of.WINDOW,
+        "Predictions in the window that were acted on, so that their outcomes do not count.",
+        units.PREDICTIONS,
+        lambda e: e.acted,
+        absent="without `action` in the configuration, or if a day of the window was read without",
+    ),
+    Measure(
         "window_present_ratio",
         of.WINDOW,
         "Share of the window's days that are in the store.",

@@ -19,7 +19,7 @@ from monitor.measures.measure import Measure, Value
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import CELL_COUNT, OFFSETS_PER_CELL, Ints
 from monitor.store.revisions import Revision
-from monitor.summary import UNIT, Summary
+from monitor.summary import UNIT, Segment, Summary
 
 CHECKED = tuple(measure for measure in MEASURES if measure.checked)
 
@@ -58,10 +58,16 @@ def check_rows(columns: Mapping[str, Ints], starts: Ints, predicted: Sequence[in
 def check_summary(summary: Summary) -> None:
     """Check what a summary has besides its rows."""
     _must("predicted", all(part.predicted >= 0 for part in summary.segments.values()))
-    _must("acted", summary.acted is None or summary.acted >= 0)
+    _must("acted", all(map(_is_among, summary.segments.values())))
     _must("rejected", all(count >= 0 for count in summary.rejected.values()))
     _must("class_weights", all(isfinite(weight) and weight > 0 for weight in summary.class_weights))
     _must("known_at", summary.known_at.tzinfo is not None)
+
+
+def _is_among(part: Segment) -> bool:
+    """Say whether predictions that were acted on, if known, are among those without outcome."""
+    least = min((of.acted or 0 for of in part.parts.values()), default=0)
+    return least >= 0 and (part.acted or 0) <= part.predicted - part.tally.total
 
 
 def check_evaluations(model: str, day: date, evaluations: Iterable[Evaluation]) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date, datetime
 from typing import Any
 
@@ -50,8 +51,10 @@ def summary_table(summary: Summary, entities: str | None = None) -> pa.Table:
         for name, kind in RATED_NUMBERS.items():
             columns[name] = pa.array(np.concatenate([c[name] for c in numbers]), kind)
     predicted: dict[str, dict[str, int]] = {segment: {} for segment in summary.segments}
+    acted: dict[str, dict[str, int | None]] = {segment: {} for segment in summary.segments}
     for (segment, stratum), leaf in parts.items():
         predicted[segment][stratum] = leaf.predicted
+        acted[segment][stratum] = leaf.acted
     about = {
         "format": FORMAT,
         "cells": CELL_COUNT,
@@ -67,7 +70,7 @@ def summary_table(summary: Summary, entities: str | None = None) -> pa.Table:
     if summary.classes:
         about["classes"] = class_facts(summary.classes)
     if summary.acted is not None:
-        about["acted"] = summary.acted
+        about["acted"] = acted
     if entities:
         about["entities"] = entities
     return pa.table(columns).replace_schema_metadata({"summary": json.dumps(about)})
@@ -99,6 +102,7 @@ def summary_of(model: str, day: date, table: pa.Table) -> Summary:
     starts = np.array([part.start for part in rows.values()], np.int64)
     check_rows(columns, starts, [_most_rows(about, *part) for part in rows])
 
+    acted: dict[str, dict[str, int]] = about.get("acted", {})
     # Once for all rows: a model may have hundreds of segments, each with a few.
     scores = representative_scores(
         columns["cell"], columns["offset_sum"], np.maximum(columns["count"], 1)
@@ -109,7 +113,9 @@ def summary_of(model: str, day: date, table: pa.Table) -> Summary:
         return {name: numbers[chosen] for name, numbers in columns.items()}
 
     def segment_of(part: tuple[str, str], predicted: int) -> Segment:
-        return _segment(numbers_of(part), scores[rows.get(part, NO_ROWS)], predicted)
+        counted = _segment(numbers_of(part), scores[rows.get(part, NO_ROWS)], predicted)
+        segment, stratum = part
+        return replace(counted, acted=acted[segment][stratum]) if acted else counted
 
     segments = {
         segment: stratified({s: segment_of((segment, s), n) for s, n in strata.items()})
@@ -123,7 +129,6 @@ def summary_of(model: str, day: date, table: pa.Table) -> Summary:
         final=about["final"],
         known_at=datetime.fromisoformat(about["known_at"]),
         class_weights=tuple(about.get("class_weights", NO_SAMPLE)),
-        acted=about.get("acted"),
         classes=class_counts_of(
             about["classes"],
             merge(part.tally for part in segments.values()),

@@ -48,8 +48,10 @@ NOT_HERE = {
     "calibration_report_info",
     "calibration_value_drift_started_date_seconds",
 }
-# Of models with a map in the shadow, with classes, with labels chosen by score, and with a price.
+# Of models with a map in the shadow, with classes, with labels chosen by score or rows that were
+# acted on, and with a price.
 OF_OTHERS = {
+    "calibration_window_acted_on_predictions",
     "calibration_judged_outcomes_ratio",
     "calibration_classes_left_out",
     "calibration_pairs_left_out",

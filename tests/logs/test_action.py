@@ -1,5 +1,6 @@
 """Rows that were acted on: their outcomes do not count, and they are counted."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from scipy.special import expit
 from monitor.drift.inputs import Day, Limits, fit_model_reference
 from monitor.drift.verdict import WEEK, judge
 from monitor.errors import DataError
+from monitor.evaluation.evaluate import evaluate
+from monitor.evaluation.score_errors import Settings
 from monitor.logs import summarise_day
 from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats, locate
@@ -81,6 +84,40 @@ def test_their_outcomes_do_not_count(how: str, tmp_path: Path) -> None:
     assert part.tally.cells.numbers.tolist() == cells.tolist()
     assert part.tally.counts.tolist() == counts.tolist()
     assert part.awaited.counts.sum() == ROWS - known.sum()
+
+
+@pytest.mark.parametrize("strata", [{}, {"column": "hour", "values": ["am", "pm"]}])
+def test_they_are_counted_in_segments_and_windows(strata: dict[str, Any], tmp_path: Path) -> None:
+    """By segment and stratum, in the store too; a window has their sum once all days say it."""
+    rng, days = np.random.default_rng(2), []
+    keys: dict[str, Any] = {"action": "blocked", **({"strata": strata} if strata else {})}
+    keys["segments"] = {"column": "country", "values": ["DE", "FR"]}
+    store, rows = Store(f"{tmp_path / 'store'}"), rows_of(rng)
+    rows["country"] = rng.choice(["DE", "FR", "IT"], ROWS)
+    rows["hour"] = rng.choice(["am", "pm"], ROWS)
+    acted = np.array([value is True for value in rows["blocked"].to_pylist()])
+    observed = {"prediction_id": np.arange(ROWS), "outcome": rng.integers(0, 2, ROWS)}
+    for number, settings in enumerate((keys, {**keys, "action": None})):
+        (tmp_path / f"{number}").mkdir()
+        summary = summarise(tmp_path / f"{number}", rows, observed, **settings)
+        store.write_summary(replace(summary, days=(DAY + timedelta(number),)))
+        days.append(store.read_summary("ctr", DAY + timedelta(number))[0])
+
+    settings = Settings(alpha=0.05, null_replicates=2)
+    alone = evaluate(days[:1], window_days=1, settings=settings)
+    expected = {name: int(acted[rows["country"] == name].sum()) for name in ("DE", "FR")}
+    expected |= {"all": int(acted.sum()), "other": int(acted[rows["country"] == "IT"].sum())}
+    assert {e.segment: e.acted for e in alone} == expected
+    for name, part in days[0].segments.items():
+        for hour, stratum in part.parts.items():
+            is_there = np.ones(ROWS, bool) if hour == "all" else rows["hour"] == hour
+            of_country = rows["country"] == ("IT" if name == "other" else name)
+            if hour != "other":
+                assert stratum.acted == acted[is_there & of_country].sum()
+    assert {e.acted for e in evaluate(days, window_days=2, settings=settings)} == {None}
+    again = replace(days[0], days=(DAY + timedelta(9),))
+    twice = evaluate([days[0], again], window_days=2, settings=settings)
+    assert {e.segment: e.acted for e in twice} == {k: 2 * n for k, n in expected.items()}
 
 
 def test_an_outcome_that_is_not_used_is_no_orphan_and_may_come_twice(tmp_path: Path) -> None:
