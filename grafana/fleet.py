@@ -6,7 +6,7 @@ from grafana_foundation_sdk.models import common, dashboard
 from grafana_foundation_sdk.models.dashboard import DynamicConfigValue as Property
 from overview import overview
 from pages import choice, every, laid_out, link, page
-from panels import VERDICTS, lines, marked, number, said, thresholds, timeline
+from panels import PINK, VERDICTS, lines, marked, number, said, thresholds, timeline
 from queries import (
     JUDGED_MODELS,
     MODELS,
@@ -129,7 +129,7 @@ def evidence() -> timeseries.Panel:
     """Draw how near each model is to an incident."""
     panel = lines({"{{model}}": top_ten(evidence_share(JUDGED_MODELS))}, unit="percentunit").min(0)
     return said(
-        linked(marked(panel, 1, "red")),
+        linked(marked(panel, 1, PINK)),
         "Evidence of drift against its limit",
         "The evidence that a model's curve is bent, as a share of what opens an "
         "incident (100 %, dashed), of the ten models with most of it now. A calibrated model stays "

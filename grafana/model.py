@@ -6,12 +6,12 @@ from model_classes import classes
 from model_errors import attribution, calibration_errors, shadow
 from model_found import findable
 from model_health import health
-from model_now import false_alerts, last_drift, owner, report, segments, strip
+from model_now import details, strip
 from model_verdict import drift, priors, verdicts
 from model_where import places
 from model_words import alerts, in_words
 from pages import budget, choice, constant, laid_out, link, page
-from panels import SOURCE
+from panels import BROWN, CYAN, OLIVE, PINK, SOURCE, TEAL
 from queries import DAY, JUDGED, MODEL, at_end, newest, recent
 
 ADDRESSES = {
@@ -27,8 +27,8 @@ def model() -> dashboard.Dashboard:
         "Calibration: one model",
         "Whether a model's probabilities can still be trusted, what is off, and what explains it.",
     )
-    begun.annotation(incidents()).annotation(deployments())
-    begun.annotation(acknowledgements())
+    for mark in (incidents(), references(), maps(), rebases(), acknowledgements()):
+        begun.annotation(mark)
     begun.link(link("All models", "/d/calibration-fleet?var-datasource=${datasource}"))
     return laid_out(
         with_choices(begun),
@@ -36,7 +36,7 @@ def model() -> dashboard.Dashboard:
             ("", [in_words()]),
             ("", strip()),
             ("", [*verdicts(), alerts()]),
-            ("", [segments(), last_drift(), false_alerts(), owner(), report()]),
+            ("Since when, how sure, how fresh, and whose", details()),
             ("Is the curve bent? Independent of the base rate", drift()),
             ("Where does the drift sit?", places()),
             ("What can be found", findable()),
@@ -55,25 +55,42 @@ def incidents() -> builders.AnnotationQuery:
     opened = f"{newest('drift_kind', JUDGED, 'kind')} == 1"
     named = f'label_replace({opened}, "alertname", "calibration drift", "", "")'
     shade = builders.AnnotationQuery().name("Incidents").datasource(SOURCE).enable(enable=True)
-    return shade.icon_color("red").expr(named)
+    return shade.icon_color(PINK).expr(named)
 
 
-def deployments() -> builders.AnnotationQuery:
-    """Mark the first day of each configured reference: a model was released then."""
+def references() -> builders.AnnotationQuery:
+    """Mark the first day of each reference: a model was released then."""
     selected = recent("reference_start_timestamp_seconds", MODEL)
-    # At its own time a start was not exported yet, so what is known at the end is asked.
-    age = f"(time() - max by (model, reference) ({at_end(selected)}))"
-    named = f'label_replace({age} >= 0 < {DAY}, "alertname", "new reference", "", "")'
-    mark = builders.AnnotationQuery().name("Deployments").datasource(SOURCE).enable(enable=True)
-    return mark.icon_color("blue").expr(named)
+    return marks("References", "new reference", TEAL, f"max by (model, reference) ({selected})")
+
+
+def maps() -> builders.AnnotationQuery:
+    """Mark the first day of each deployed map."""
+    selected = recent("map_deployed_timestamp_seconds", MODEL)
+    return marks("Maps", "map deployed", OLIVE, f"max by (model, map) ({selected})")
+
+
+def rebases() -> builders.AnnotationQuery:
+    """Mark when somebody began a reference, and name who."""
+    selected = recent("rebased_timestamp_seconds", MODEL)
+    return marks("Rebases", "rebase", CYAN, f"max by (model, by) ({selected})")
 
 
 def acknowledgements() -> builders.AnnotationQuery:
     """Mark when somebody took the drift that is open, and name who."""
-    age = f"(time() - {newest('acknowledged_timestamp_seconds', JUDGED, 'by')})"
-    named = f'label_replace({age} >= 0 < {DAY}, "alertname", "acknowledged", "", "")'
-    mark = builders.AnnotationQuery().name("Acknowledgements").datasource(SOURCE)
-    return mark.enable(enable=True).icon_color("purple").expr(named)
+    taken = newest("acknowledged_timestamp_seconds", JUDGED, "by")
+    return marks("Acknowledgements", "acknowledged", BROWN, taken)
+
+
+def marks(name: str, words: str, color: str, times: str) -> builders.AnnotationQuery:
+    """Mark the day after each of some moments.
+
+    At its own time a moment was not exported yet, so what is known at the end is asked.
+    """
+    age = f"(time() - {at_end(times)})"
+    named = f'label_replace({age} >= 0 < {DAY}, "alertname", "{words}", "", "")'
+    mark = builders.AnnotationQuery().name(name).datasource(SOURCE).enable(enable=True)
+    return mark.icon_color(color).expr(named)
 
 
 def with_choices(model: builders.Dashboard) -> builders.Dashboard:

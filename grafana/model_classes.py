@@ -2,7 +2,7 @@
 
 from grafana_foundation_sdk.builders import stat, timeseries
 from model_errors import TWICE, twice
-from panels import colored, lines, marked, number, said
+from panels import TEAL, colored, lines, marked, number, said
 from queries import MODEL, WINDOW, newest
 
 from monitor.measures.windows import CALIBRATED_TCE
@@ -99,7 +99,7 @@ def judged() -> timeseries.Panel:
     """Draw the share of the outcomes that the verdict rests on."""
     panel = lines({"judged": newest("judged_outcomes_ratio", WINDOW)}, unit="percentunit")
     return said(
-        colored(panel.min(0).max(1), {"judged": "blue"}),
+        colored(panel.min(0).max(1), {"judged": TEAL}),
         "Outcomes judged",
         "The verdict rests on rows whose outcome is one of the two classes with the highest "
         "scores. The rest says nothing about a drift that no class prior explains.",

@@ -5,8 +5,13 @@ from typing import Any
 from grafana_foundation_sdk.builders import timeseries
 from panels import (
     ADJUSTED,
+    BROWN,
     CAUSES,
-    GREY,
+    CYAN,
+    NEUTRAL,
+    OLIVE,
+    PINK,
+    TEAL,
     band,
     colored,
     dashed,
@@ -69,12 +74,12 @@ def tce_published() -> timeseries.Panel:
     }
     panel = colored(lines(values | chance, unit="percentunit").min(0), ADJUSTED)
     return said(
-        band(panel, "chance low", "chance high", GREY).override_by_name(
-            "chance 99 %", dashed(GREY)
+        band(panel, "chance low", "chance high", NEUTRAL).override_by_name(
+            "chance 99 %", dashed(NEUTRAL)
         ),
         "TCE as published",
         "The share of predictions that the outcomes reject, with the bin sizes of the paper. It "
-        "grows with volume: compare it with the grey band, where 90 % of calibrated models lie, "
+        "grows with volume: compare it with the band, where 90 % of calibrated models lie, "
         "and not with other models. " + TWICE,
         none=NO_WINDOW,
         width=6,
@@ -110,22 +115,22 @@ def attribution() -> list[timeseries.Panel]:
 
 def burnt() -> timeseries.Panel:
     """Draw how fast the budget of miscalibration is burnt."""
-    limits = {"page": "red", "ticket": "orange"}
+    limits = {"page": PINK, "ticket": BROWN}
     panel = lines(
         interval("budget_burn_ratio", WINDOW, "model", "burnt")
         | {name: newest(f"budget_{name}_limit_ratio", MODEL) for name in limits},
         unit="short",
         axis="times the budget",
     )
-    interval_band(panel, "burnt", "blue")
+    interval_band(panel, "burnt", TEAL)
     for name, color in limits.items():
         panel.override_by_name(name, dashed(color))
     return said(
         panel,
         "How fast the budget is burnt",
         "What miscalibration cost, as a multiple of what the budget allows. At 1 it lasts 28 days. "
-        "It pages above the red line over 7 days and over the last, and is a ticket above the "
-        "orange one over 28 days and over 7. The band is a 95 % interval.",
+        "It pages above the pink line over 7 days and over the last, and is a ticket above the "
+        "brown one over 28 days and over 7. The band is a 95 % interval.",
         none="no budget is configured",
         width=12,
     )
@@ -140,7 +145,7 @@ def lost() -> timeseries.Panel:
         unit="short",
         axis="per prediction",
     )
-    interval_band(panel, "all", "purple")
+    interval_band(panel, "all", CYAN)
     return said(
         colored(panel, CAUSES),
         "What miscalibration cost",
@@ -154,8 +159,8 @@ def lost() -> timeseries.Panel:
 def removed() -> timeseries.Panel:
     """Draw what a correction of the intercept would be worth."""
     gains = {
-        "log loss, nats": ("intercept_log_loss_removed", "orange"),
-        "squared error": ("intercept_squared_error_removed", "blue"),
+        "log loss, nats": ("intercept_log_loss_removed", BROWN),
+        "squared error": ("intercept_squared_error_removed", TEAL),
     }
     asked: dict[str, str] = {}
     for name, (gauge, _) in gains.items():
@@ -177,9 +182,9 @@ def removed() -> timeseries.Panel:
 def shadow() -> list[timeseries.Panel]:
     """Draw what a calibration map in the shadow gains, and the slope that it leaves."""
     gains = {
-        "log loss, all days": ("map_log_loss_removed", "green"),
-        "log loss, last 28 days": ("map_recent_log_loss_removed", "orange"),
-        "Brier score, all days": ("map_squared_error_removed", "blue"),
+        "log loss, all days": ("map_log_loss_removed", OLIVE),
+        "log loss, last 28 days": ("map_recent_log_loss_removed", BROWN),
+        "Brier score, all days": ("map_squared_error_removed", TEAL),
     }
     asked: dict[str, str] = {}
     for name, (gauge, _) in gains.items():
@@ -187,7 +192,7 @@ def shadow() -> list[timeseries.Panel]:
     gained = lines(asked, unit="short", axis="per prediction")
     for name, (_, color) in gains.items():
         interval_band(gained, name, color)
-    slopes = {"raw": ("slope", "orange"), "map": ("map_slope", "green")}
+    slopes = {"raw": ("slope", BROWN), "map": ("map_slope", OLIVE)}
     slope = lines(
         {
             k: v

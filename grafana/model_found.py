@@ -1,7 +1,7 @@
 """The row of a model's dashboard about what the reference allows to find."""
 
 from grafana_foundation_sdk.builders import timeseries
-from panels import GREY, colored, dashed, interval_band, lines, marked, said
+from panels import CYAN, NEUTRAL, PINK, colored, dashed, interval_band, lines, marked, said
 from queries import JUDGED, interval, newest
 
 NO_REFERENCE = "no reference yet"
@@ -17,11 +17,11 @@ def changes() -> timeseries.Panel:
     found = newest("detectable_slope_change", JUDGED)
     tolerated = newest("tolerated_slope_change", JUDGED)
     panel = lines({"looked for": found, "tolerated": tolerated}, unit="short", axis="slope")
-    panel = colored(panel.decimals(2).min(0), {"looked for": "red"})
+    panel = colored(panel.decimals(2).min(0), {"looked for": PINK})
     return said(
-        panel.override_by_name("tolerated", dashed(GREY)),
+        panel.override_by_name("tolerated", dashed(NEUTRAL)),
         "Changes of the slope",
-        "A slope that changes by less than the dashed line is tolerated, and by more than the red "
+        "A slope that changes by less than the dashed line is tolerated, and by more than the pink "
         "one is looked for. Both fall with more outcomes in the reference, and rise if its days "
         "differ among themselves.",
         none=NO_REFERENCE,
@@ -61,7 +61,7 @@ def reference_slope() -> timeseries.Panel:
     slopes = interval("reference_slope", JUDGED, "model", "slope")
     panel = lines(slopes, unit="short", axis="slope").decimals(2)
     return said(
-        interval_band(marked(panel, 1), "slope", "purple"),
+        interval_band(marked(panel, 1), "slope", CYAN),
         "Slope of the reference",
         "1: the scores were calibrated in the reference, apart from the prior. Below 1 they were "
         "too extreme from the start, above 1 too timid; no verdict reports that, because it "
@@ -76,7 +76,7 @@ def reference_intercept() -> timeseries.Panel:
     intercepts = interval("reference_intercept_logit", JUDGED, "model", "intercept")
     panel = lines(intercepts, unit="short", axis="logit").decimals(2)
     return said(
-        interval_band(marked(panel, 0), "intercept", "purple"),
+        interval_band(marked(panel, 0), "intercept", CYAN),
         "Intercept of the reference",
         "0: as many predictions of the reference came true as expected. Above 0 more did, below 0 "
         "fewer; no verdict reports that, because it compares with the reference. The band is the "

@@ -4,17 +4,19 @@ from grafana_foundation_sdk.builders import stat, table, timeseries
 from grafana_foundation_sdk.models import common, dashboard
 from grafana_foundation_sdk.models.dashboard import DynamicConfigValue as Property
 from panels import (
+    BROWN,
     MOMENT,
+    PINK,
     asked,
     beside,
     dashed,
     lines,
     marked,
+    near_limit,
     number,
     said,
     sized,
     stacked,
-    thresholds,
 )
 from queries import JUDGED, MODEL, ONE_DAY, WHOLE, WINDOW, milliseconds, newest, run_share
 
@@ -101,7 +103,7 @@ def limits() -> stat.Panel:
     panel = number(targets, unit="percentunit").decimals(0)
     for name in hours:
         panel.override_by_name(name, [Property(id_val="unit", value="suffix: h")])
-    exceeded = thresholds("text", {"orange": 0.8, "red": 1})
+    exceeded = near_limit()
     for name in used:
         colours = Property(id_val="thresholds", value=exceeded.build())
         panel.override_by_name(name, [colours])
@@ -112,7 +114,7 @@ def limits() -> stat.Panel:
         .height(8),
         "Limits of the alerts",
         "What the alerts about this model's runs and data compare with, as configured, and how "
-        "much of two of them is used up: red from 100 %. An alert that comes too often or too "
+        "much of two of them is used up: pink from 100 %. An alert that comes too often or too "
         "late is changed in the configuration, not in the rules.",
         none="nothing exported",
         width=6,
@@ -140,7 +142,7 @@ def ages() -> timeseries.Panel:
     limit = {"a run is overdue": f"{newest('run_overdue_limit_seconds', MODEL)} / {DAY}"}
     panel = lines(ages | limit, unit="short", axis="days").min(0)
     return said(
-        panel.override_by_name("a run is overdue", dashed("red")),
+        panel.override_by_name("a run is overdue", dashed(PINK)),
         "Age of the results",
         "How long ago the last run and the last success were, and how far back the newest window "
         "and verdict reached, each at its worst within a day. A line that climbs has stopped.",
@@ -154,7 +156,7 @@ def forecast() -> timeseries.Panel:
     fit = {"fit": f"clamp_min({newest('expected_prevalence_fit_log10_p', JUDGED)}, {FIT_DRAWN})"}
     panel = lines(fit, unit="short", axis="log10 p")
     return said(
-        marked(panel.max(0).axis_soft_min(FIT_LIMIT - 1), FIT_LIMIT, "red"),
+        marked(panel.max(0).axis_soft_min(FIT_LIMIT - 1), FIT_LIMIT, PINK),
         "Does the forecast of the prevalence fit?",
         "Whether a moved base rate alone explains the newest scores. Below "
         f"{FIT_LIMIT} (dashed) it does not: the features moved too, and the forecast of the "
@@ -220,7 +222,7 @@ def arrived() -> timeseries.Panel:
     ratio = newest("arrived_outcomes_ratio", MODEL, "outcome, age_days")
     panel = lines({"outcome {{outcome}}, {{age_days}} days": ratio}, unit="percentunit").max(1)
     return said(
-        marked(panel.min(0), 0.95, "orange").legend(beside()),
+        marked(panel.min(0), 0.95, BROWN).legend(beside()),
         "Outcomes that have arrived, by their age",
         "Of complete days, the share of the outcomes 1 and 0 that had arrived after so many days. "
         "If it is below 95 % (dashed) at settled_after, outcomes are incomplete: raise "

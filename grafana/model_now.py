@@ -3,6 +3,7 @@
 from grafana_foundation_sdk.builders import stat
 from grafana_foundation_sdk.models import common
 from grafana_foundation_sdk.models.dashboard import DynamicConfigValue as Property
+from model_words import figures, held
 from pages import link
 from panels import (
     GREY,
@@ -10,6 +11,7 @@ from panels import (
     near_limit,
     number,
     said,
+    sized,
     thresholds,
     verdict_words,
 )
@@ -26,17 +28,102 @@ from queries import (
     run_share,
     verdict,
     while_open,
+    with_labels,
 )
 
-WIDTH = 3  # of 24: eight panels in the row
+from monitor.words.trust import ANSWERS, LOOK_AGAIN
+
+WIDTH = 3  # of 24, of a date or a single number
+NEXT_STEPS = {
+    **{state: trust.step for state, trust in ANSWERS.items()},
+    "undecided": LOOK_AGAIN,
+    "acknowledged": "Nothing until the span of known_drifts ends.",
+    "calibration_drift": "Find what was released then. calibration-monitor where says where it "
+    "sits, recalibrate what a map would repair.",
+    "insufficient_data": "calibration-monitor show says what is missing.",
+    "data_error": "calibration-monitor check names the file, the rows and what to do.",
+}
 
 
 def strip() -> list[stat.Panel]:
-    """Give the panels from left to right."""
+    """Give what a reader needs first, from left to right."""
+    return [said_now(), since(), evidence(), slope(), prior(), where(), next_step()]
+
+
+def details() -> list[stat.Panel]:
+    """Give the rest of what holds now: how sure it is, how fresh, and whose it is."""
     return [
-        *(said_now(), since(), lasting(), evidence(), found()),
-        *(budget_spent(), judged(), success()),
+        *(lasting(), found(), budget_spent(), judged(), success()),
+        *(segments(), owner(), false_alerts(), last_drift(), report()),
     ]
+
+
+def slope() -> stat.Panel:
+    """Show how far the curve is bent."""
+    return said(
+        in_figures("drift_slope"),
+        "Slope",
+        "Of the outcomes against the reference curve, with its 95 % interval. 1: as in the "
+        "reference. Below 1: scores have become too extreme. Above 1: too timid. Since the drift's "
+        "estimated start, or of the last 7 days.",
+        none="no reference yet",
+        width=WIDTH,
+    )
+
+
+def prior() -> stat.Panel:
+    """Show how far the base rate has moved."""
+    return said(
+        in_figures("prior_shift_logit"),
+        "Prior shift, log-odds",
+        "How far the base rate of the last 7 days is from what the reference curve expects, with "
+        "its 95 % interval: +0.7 doubles the odds. It is no part of a drift.",
+        none="no reference yet",
+        width=WIDTH,
+    )
+
+
+def in_figures(gauge: str) -> stat.Panel:
+    """Show a number and its interval in one line."""
+    known = newest(gauge, JUDGED)
+    targets = {"{{value}} ({{low}} to {{high}})": with_labels(f"0 * {known}", figures(gauge))}
+    return sized(number(targets, unit="none", named=True), value=18)
+
+
+def where() -> stat.Panel:
+    """Name the part of the rows that the open drift sits in."""
+    of_segments = newest("drift_kind", f'{MODEL}, segment!="{WHOLE}"', "segment")
+    of_values = newest("value_drift_started_date_seconds", MODEL, "column, value")
+    explained = newest("drift_explained_ratio", MODEL, "model, values")
+    whole = f'{MODEL}, segment="{WHOLE}"'
+    targets = {
+        "{{values}}": while_open(explained, whole),
+        "segment {{segment}}": f"{of_segments} == 1",
+        "{{column}} = {{value}}": of_values,
+        "no part of its own": f"{newest('drift_kind', whole)} == 1 unless on (model) {explained}",
+    }
+    return said(
+        sized(number(targets, unit="none", named=True), value=18),
+        "Where",
+        "The values without which the rest is as before, the segments with an open drift, and "
+        "values that drift alone, whichever segment is chosen above.",
+        none="no open drift",
+        width=4,
+    )
+
+
+def next_step() -> stat.Panel:
+    """Say what to do, as `show` does, with a link to the runbook."""
+    steps = {step: held(state) for state, step in NEXT_STEPS.items()}
+    panel = number(steps, unit="none", named=True)
+    return said(
+        sized(panel, value=15).data_links([link("Read the runbook", "${runbook}")]),
+        "Next step",
+        "What to do about the verdict. Click it for the runbook; the alerts below link to their "
+        "part of it.",
+        none="Wait for the first reference",
+        width=5,
+    )
 
 
 def said_now() -> stat.Panel:
@@ -101,10 +188,10 @@ def evidence() -> stat.Panel:
     """Show how near the next incident is."""
     panel = number({"evidence": evidence_share(JUDGED)}, unit="percentunit").decimals(0)
     return said(
-        panel.thresholds(near_limit("green")),
+        panel.thresholds(near_limit()),
         "Evidence / limit",
         "The strongest evidence of a bent curve, as a share of what opens an incident. While an "
-        "incident is open, that with which it was opened: at least 100 %, in red.",
+        "incident is open, that with which it was opened: at least 100 %, in pink.",
         none="no reference yet",
         width=WIDTH,
     )
@@ -122,7 +209,7 @@ def false_alerts() -> stat.Panel:
         "If the curve never bends, incidents of the whole model are at least this far apart on "
         "average, and so are those of all its segments together.",
         none="no limit yet",
-        width=5,
+        width=8,
     )
 
 
@@ -136,7 +223,7 @@ def budget_spent() -> stat.Panel:
         panel.override_by_name("of 90 days", plain).thresholds(near_limit()),
         "Days in drift",
         "The share of the last 90 days in calibration drift, and how much that is of what is "
-        "allowed: the drift budget at the top. Red: more than allowed.",
+        "allowed: the drift budget at the top. Pink: more than allowed.",
         none="no verdict yet",
         width=WIDTH,
     )
@@ -167,7 +254,7 @@ def success() -> stat.Panel:
         panel.thresholds(near_limit()),
         "Last success",
         "How long ago the last run without a failed day finished, and how much that is of what "
-        "the model's configuration allows. Red: a run is overdue.",
+        "the model's configuration allows. Pink: a run is overdue.",
         none="none within 26 hours",
         width=WIDTH,
     )
@@ -198,7 +285,7 @@ def last_drift() -> stat.Panel:
         "known_drifts is longer than a month, and who has taken the open drift, since when and "
         "until when.",
         none="none has ended",
-        width=5,
+        width=8,
     )
 
 
@@ -212,7 +299,7 @@ def report() -> stat.Panel:
         "The page with all reasons and figures, if the configuration names one (report.path or "
         "report_url). Click it to open it.",
         none="none configured",
-        width=5,
+        width=8,
     )
 
 

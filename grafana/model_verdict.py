@@ -3,9 +3,13 @@
 from grafana_foundation_sdk.builders import stat, statetimeline, timeseries
 from grafana_foundation_sdk.models import common
 from panels import (
-    GREY,
+    BROWN,
+    CYAN,
     KINDS,
     MOMENT,
+    NEUTRAL,
+    PINK,
+    TEAL,
     band,
     beside,
     colored,
@@ -47,7 +51,7 @@ def evidence() -> timeseries.Panel:
     kinds = {"{{kind}}": newest("kind_evidence_log10", JUDGED, "kind")}
     panel = colored(lines(kinds | limit, unit="short", axis="log10").min(0), KINDS)
     return said(
-        panel.override_by_name("limit", dashed("red")).legend(beside()).decimals(1),
+        panel.override_by_name("limit", dashed(PINK)).legend(beside()).decimals(1),
         "Evidence of each distortion",
         "How much better each way of bending the curve explains the outcomes than the reference "
         "curve, within its tolerance: 3 means 10^3 times. On the day the weighted mean of all "
@@ -83,7 +87,7 @@ def slope_since() -> timeseries.Panel:
     slopes = interval("drift_slope", JUDGED, "model", "slope")
     panel = lines(slopes, unit="short", axis="slope").decimals(2)
     return said(
-        interval_band(marked(panel, 1), "slope", "red"),
+        interval_band(marked(panel, 1), "slope", PINK),
         "Slope against the reference",
         "1: the outcomes follow the reference curve. Below 1: scores have become too extreme. "
         "Above 1: too timid. Since the drift's estimated start, or of the last 7 days. The band "
@@ -97,7 +101,7 @@ def slope() -> timeseries.Panel:
     """Draw the slope of the scores themselves."""
     panel = lines(interval("slope", WINDOW, "model", "slope"), unit="short", axis="slope")
     return said(
-        interval_band(marked(panel.decimals(2), 1), "slope", "orange"),
+        interval_band(marked(panel.decimals(2), 1), "slope", BROWN),
         "Slope of the scores",
         "1: the scores spread as the outcomes do. Below 1: too extreme. Above 1: too timid. Each "
         "day may have its own base rate. It needs no reference. The band is the 95 % interval.",
@@ -118,13 +122,13 @@ def prior_shift() -> timeseries.Panel:
         **interval("expected_shift_logit", JUDGED, "model", EXPECTED),
     }
     panel = lines(shifts, unit="short", axis="logit").decimals(2)
-    panel.override_by_name(EXPECTED, dashed("purple"))
-    band(panel, f"{EXPECTED} low", f"{EXPECTED} high", "purple")
+    panel.override_by_name(EXPECTED, dashed(CYAN))
+    band(panel, f"{EXPECTED} low", f"{EXPECTED} high", CYAN)
     return said(
-        interval_band(marked(panel, 0), "shift", "blue"),
+        interval_band(marked(panel, 0), "shift", TEAL),
         "Prior shift",
         "How far the base rate of the last 7 days is from what the reference curve expects. +0.7 "
-        "means doubled odds, -0.7 halved odds. The purple line is what the scores alone suggest "
+        "means doubled odds, -0.7 halved odds. The cyan line is what the scores alone suggest "
         "for days whose outcomes are not in yet. The bands are 95 % intervals.",
         none="no reference yet",
         width=6,
@@ -141,15 +145,15 @@ def prevalence() -> timeseries.Panel:
         **interval("population_prevalence_ratio", WINDOW, "model", ALL),
         **interval("population_mean_score_ratio", WINDOW, "model", ALL_SCORES),
     }
-    panel = colored(lines(ratios, unit="percentunit"), {"outcomes": "blue", "scores": "orange"})
-    panel.override_by_name(EXPECTED, dashed("purple"))
-    for name, color in {EXPECTED: "purple", ALL: "blue", ALL_SCORES: "orange"}.items():
+    panel = colored(lines(ratios, unit="percentunit"), {"outcomes": TEAL, "scores": BROWN})
+    panel.override_by_name(EXPECTED, dashed(CYAN))
+    for name, color in {EXPECTED: CYAN, ALL: TEAL, ALL_SCORES: BROWN}.items():
         band(panel, f"{name} low", f"{name} high", color)
     return said(
-        panel.override_by_name("reference", dashed(GREY)),
+        panel.override_by_name("reference", dashed(NEUTRAL)),
         "Prevalence",
         "The share of outcomes that are 1, beside the mean score and the share in the reference. "
-        "The purple line is a forecast for days whose outcomes are not in yet, made where the "
+        "The cyan line is a forecast for days whose outcomes are not in yet, made where the "
         "daily job runs with --unsettled, with its 95 % interval; it is right only if nothing but "
         "the base rate moved. Where labels are chosen by score, the bands are 95 % intervals of "
         "the prevalence and the mean score of all predictions, and the other lines are of the "
@@ -164,7 +168,7 @@ def intercept() -> timeseries.Panel:
     shifts = interval("intercept_logit", WINDOW, "model", "intercept")
     panel = lines(shifts, unit="short", axis="logit").decimals(2)
     return said(
-        interval_band(marked(panel, 0), "intercept", "orange"),
+        interval_band(marked(panel, 0), "intercept", BROWN),
         "Intercept of the scores",
         "Add this to the logit of every score, and the scores are right on average in this "
         "window. It needs no reference. The band is the 95 % interval.",
@@ -179,7 +183,7 @@ def level() -> timeseries.Panel:
     of_class = {"scores of {{class}} too low": newest("class_level_change_logit", JUDGED, "class")}
     panel = lines(change | of_class, unit="short", axis="logit").decimals(2)
     return said(
-        interval_band(marked(panel, 0), "level change", "yellow"),
+        interval_band(marked(panel, 0), "level change", BROWN),
         "Level change",
         "0 while only the base rate moves. Away from 0: the outcomes moved, but the scores did "
         "not follow, so the model's level, or that of the class named, is off. It takes many "

@@ -4,7 +4,7 @@ from grafana_foundation_sdk.builders import common as parts
 from grafana_foundation_sdk.builders import table
 from grafana_foundation_sdk.models import common, dashboard
 from grafana_foundation_sdk.models.dashboard import DynamicConfigValue as Property
-from panels import KINDS, MOMENT, asked, near_limit, said, thresholds, verdict_words
+from panels import KINDS, MOMENT, PINK, asked, near_limit, said, thresholds, verdict_words
 from queries import (
     JUDGED_MODELS,
     MODELS,
@@ -20,6 +20,9 @@ from queries import (
     while_open,
 )
 
+from monitor.cli.fleet_dashboard import height
+
+MODELS_SHOWN = 10  # `assets --models` writes another number of rows
 WIDTHS = {
     "Verdict": 120,
     "Kind of drift": 150,
@@ -56,7 +59,8 @@ def overview(to_model: str) -> table.Panel:
         "Run age / limit": run_share(MODELS),
         "Owner": f"max by (model, owner, severity) ({recent('model_info', MODELS)})",
     }
-    panel = asked(table.Panel(), columns, now=True, rows=True).unit("short").height(12)
+    panel = asked(table.Panel(), columns, now=True, rows=True).unit("short")
+    panel.height(height(MODELS_SHOWN)).cell_height(common.TableCellHeight.SM)
     for transformation in arranged(list(columns)):
         panel.with_transformation(transformation)
     styled(panel, to_model)
@@ -112,7 +116,7 @@ def styled(panel: table.Panel, to_model: str) -> None:
         "Since": {"unit": MOMENT, "noValue": "no incident"},
         "Segments": {
             "decimals": 0,
-            "thresholds": thresholds("text", {"red": 1}).build(),
+            "thresholds": thresholds("text", {PINK: 1}).build(),
             "color": {"mode": "thresholds"},
             "custom.cellOptions": {"type": "color-text"},
             "noValue": "no verdict yet",
@@ -122,7 +126,7 @@ def styled(panel: table.Panel, to_model: str) -> None:
             "decimals": 0,
             "min": 0,
             "max": 1,
-            "thresholds": near_limit("green").build(),
+            "thresholds": near_limit().build(),
             "color": {"mode": "thresholds"},
             "custom.cellOptions": {"type": "gauge", "mode": "basic", "valueDisplayMode": "text"},
             "noValue": "no reference yet",
@@ -134,7 +138,7 @@ def styled(panel: table.Panel, to_model: str) -> None:
         "Days in drift": {
             "unit": "percentunit",
             "decimals": 0,
-            "thresholds": thresholds("text", {"red": 0.001}).build(),
+            "thresholds": thresholds("text", {PINK: 0.001}).build(),
             "color": {"mode": "thresholds"},
             "custom.cellOptions": {"type": "color-text"},
             "noValue": "no verdict yet",

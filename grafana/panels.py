@@ -1,6 +1,7 @@
 """The kinds of panels, and the colours that mean one thing on both dashboards."""
 
 from collections.abc import Mapping
+from itertools import cycle
 from string import ascii_uppercase
 from typing import TypeVar
 
@@ -17,20 +18,24 @@ Targets = Mapping[str, str]  # what the legend calls it -> PromQL
 
 SOURCE = dashboard.DataSourceRef(type_val="prometheus", uid="${datasource}")
 GREY = "#8e8e8e"
+NEUTRAL = "text"  # that of the theme
+# Colours of verdicts mean verdicts, on every dashboard, and all else has other ones.
+PINK, BROWN, TEAL, OLIVE, CYAN = "#d6409f", "#8d6e63", "#12a594", "#8a9a3b", "#00b8d9"
+LIGHT = {PINK: "#eba6d3", BROWN: "#c4a99f", TEAL: "#86d8cf", OLIVE: "#c5cf93"}
 MOMENT = "time:YYYY-MM-DD"
 VERDICT_COLOURS = ("green", "blue", "yellow", "orange", "super-light-red", "red", GREY, "purple")
 VERDICTS = dict(zip(STATES, VERDICT_COLOURS, strict=True))
-ADJUSTED = {"raw": "orange", "prior": "blue", "map": "green", "population": "purple"}
-CAUSES = {"prior_shift": "blue", "slope": "red", "shape": "orange", "rest": GREY}
+ADJUSTED = {"raw": BROWN, "prior": TEAL, "map": OLIVE, "population": CYAN}
+CAUSES = {"prior_shift": TEAL, "slope": PINK, "shape": BROWN, "rest": OLIVE}
 KINDS = {
-    "too_extreme": "red",
-    "too_timid": "super-light-red",
-    "ends_overpredicted": "orange",
-    "ends_underpredicted": "super-light-orange",
-    "tails_too_extreme": "purple",
-    "tails_too_timid": "super-light-purple",
-    "top_overpredicted": "blue",
-    "top_underpredicted": "super-light-blue",
+    "too_extreme": PINK,
+    "too_timid": LIGHT[PINK],
+    "ends_overpredicted": BROWN,
+    "ends_underpredicted": LIGHT[BROWN],
+    "tails_too_extreme": OLIVE,
+    "tails_too_timid": LIGHT[OLIVE],
+    "top_overpredicted": TEAL,
+    "top_underpredicted": LIGHT[TEAL],
 }
 
 
@@ -53,6 +58,9 @@ def asked(panel: Panel, targets: Targets, *, now: bool = False, rows: bool = Fal
 def lines(targets: Targets, *, unit: str, axis: str = "") -> timeseries.Panel:
     """Draw series over time."""
     panel = asked(timeseries.Panel(), targets).unit(unit).height(8).axis_label(axis)
+    named = [legend for legend in targets if "{{" not in legend]
+    for legend, color in zip(named, cycle((TEAL, BROWN, OLIVE, PINK, CYAN)), strict=False):
+        panel.override_by_name(legend, [fixed(color)])  # what a panel says later counts
     panel.line_width(2).fill_opacity(0).show_points(common.VisibilityMode.AUTO)
     tooltip = parts.VizTooltipOptions().mode(common.TooltipDisplayMode.MULTI)
     return panel.tooltip(tooltip.sort(common.SortOrder.DESCENDING)).legend(below())
@@ -115,7 +123,7 @@ def interval_band(panel: timeseries.Panel, name: str, color: str) -> timeseries.
     return band(panel, f"{name} low", f"{name} high", color)
 
 
-def marked(panel: timeseries.Panel, at: float, color: str = GREY) -> timeseries.Panel:
+def marked(panel: timeseries.Panel, at: float, color: str = NEUTRAL) -> timeseries.Panel:
     """Draw a dashed line at a value that means something."""
     panel.thresholds(thresholds("transparent", {color: at}))
     style = parts.GraphThresholdsStyleConfig()
@@ -134,12 +142,9 @@ def thresholds(base: str, steps: Mapping[str, float]) -> builders.ThresholdsConf
     return builders.ThresholdsConfig().steps([dashboard.Threshold(color=base), *limits])
 
 
-def near_limit(base: str = "text") -> builders.ThresholdsConfig:
-    """Colour a share of a limit: red is what exceeds it.
-
-    Only evidence is green while it is low: beside an open drift nothing may look well.
-    """
-    return thresholds(base, {"yellow": 0.5, "orange": 0.8, "red": 1})
+def near_limit() -> builders.ThresholdsConfig:
+    """Colour a share of a limit: pink is what exceeds it, light pink what is near."""
+    return thresholds(NEUTRAL, {LIGHT[PINK]: 0.8, PINK: 1})
 
 
 def number(targets: Targets, *, unit: str, named: bool = False) -> stat.Panel:

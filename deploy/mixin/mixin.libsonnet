@@ -6,6 +6,8 @@
     dashboardHost: 'https://grafana.example.org',
     runbookHost: 'https://runbooks.example.org',
     alertmanagerHost: 'https://alertmanager.example.org',
+    // How many rows the table of all models shows: as `assets --models` does.
+    models: 10,
   },
 
   local hosts = {
@@ -17,13 +19,27 @@
     function(done, host) std.strReplace(done, host, hosts[host]), std.objectFields(hosts), text
   ),
 
+  // As monitor/cli/fleet_dashboard.py: the table is the first panel.
+  local asHighAsRows(dashboard) =
+    local height = std.ceil((36 * (std.min($._config.models, 40) + 1) + 58) / 38);
+    local more = height - dashboard.panels[0].gridPos.h;
+    dashboard {
+      panels: [
+        panel { gridPos+: if place == 0 then { h: height } else { y: panel.gridPos.y + more } }
+        for place in std.range(0, std.length(dashboard.panels) - 1)
+        for panel in [dashboard.panels[place]]
+      ],
+    },
+
   // Recorded and alerting rules are one group: they are evaluated in the order of the file, so an
   // alert sees what was recorded a moment before.
   prometheusAlerts+:: std.parseYaml(withHosts(importstr '../../alerts/calibration.rules.yml')),
   prometheusRules+:: { groups: [] },
 
   grafanaDashboards+:: {
-    'calibration-fleet.json': std.parseJson(withHosts(importstr '../../grafana/dashboards/fleet.json')),
+    'calibration-fleet.json': asHighAsRows(
+      std.parseJson(withHosts(importstr '../../grafana/dashboards/fleet.json'))
+    ),
     'calibration-model.json': std.parseJson(withHosts(importstr '../../grafana/dashboards/model.json')),
   },
 }

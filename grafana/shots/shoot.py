@@ -24,9 +24,15 @@ from urllib.parse import urlencode
 
 from history import MORNING, SHOWN, fill
 from PIL import Image
+from PIL.PngImagePlugin import PngInfo
+
+from monitor.cli.fleet_dashboard import as_high_as
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
+sys.path.insert(0, str(HERE.parent))
+from looks import KEY, digest  # noqa: E402 - beside the generator
+
 WIDTH = 1600
 SEEN = {"segment": "all", "owner": ".+"}
 SHOTS = {
@@ -78,8 +84,8 @@ def prometheus(folder: Path) -> Iterator[str]:
         process.wait()
 
 
-def shoot(page: str, picture: Path, height: int) -> None:
-    """Take a picture of a page."""
+def shoot(page: str, picture: Path, height: int, looks: str) -> None:
+    """Take a picture of a page, which carries the digest of what it shows."""
     browser = shutil.which("chromium") or sys.exit("chromium is not installed: apt-get install it.")
     with TemporaryDirectory() as profile:
         raw = Path(profile) / "shot.png"
@@ -98,7 +104,9 @@ def shoot(page: str, picture: Path, height: int) -> None:
         subprocess.run(call, check=True, capture_output=True, timeout=300)
         colors = Image.open(raw).convert("RGB")
         few = colors.quantize(256, Image.Quantize.MEDIANCUT, kmeans=8, dither=Image.Dither.NONE)
-        few.save(picture, optimize=True)  # a third of the bytes
+        about = PngInfo()
+        about.add_text(KEY, looks)
+        few.save(picture, optimize=True, pnginfo=about)  # a third of the bytes
 
 
 def opened(dashboard: dict[str, Any]) -> dict[str, Any]:
@@ -134,11 +142,12 @@ def main(docs: Path, demo: Path | None) -> None:
         with prometheus(Path(folder)) as server:
             for name, values in SHOTS.items():
                 committed = ROOT / "grafana" / "dashboards" / f"{name}.json"
-                dashboard = opened(json.loads(committed.read_text()))
+                content = json.loads(committed.read_text())
+                dashboard = opened(as_high_as(2, content) if name == "fleet" else content)
                 (built / committed.name).write_text(json.dumps(dashboard))
                 query = urlencode({"dashboard": name, "server": server, **span, **values})
                 picture = docs / f"dashboard-{name}.png"
-                shoot(f"{site}/index.html?{query}", picture, height(dashboard))
+                shoot(f"{site}/index.html?{query}", picture, height(dashboard), digest(content))
 
 
 if __name__ == "__main__":

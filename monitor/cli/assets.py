@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from monitor.cli.fleet_dashboard import resized
 from monitor.cli.options import AsJson
 from monitor.cli.own_wheel import own_wheel
 from monitor.cli.owner_routes import with_owners
@@ -28,6 +29,7 @@ SINGLE = ("constraints.txt", "grafana/prometheus.yml", "monitor.example.yaml")
 RULES = "alerts/calibration.rules.yml"
 ROUTES = "alerts/alertmanager.yml"
 DASHBOARDS = "grafana/dashboards"
+FLEET = f"{DASHBOARDS}/fleet.json"
 KUBERNETES = "deploy/kubernetes"
 METADATA = """\
 metadata:
@@ -49,6 +51,10 @@ def assets(
             "and receivers of Alertmanager.",
         ),
     ] = None,
+    models: Annotated[
+        int | None,
+        typer.Option(min=1, help="How many rows the table of the fleet's dashboard shows."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write rules, dashboards, DAG and manifests.
@@ -56,8 +62,10 @@ def assets(
     Also the Alertmanager configuration, the runbook, an example of monitor.yaml, and the wheel of
     this program, from which deploy/container/Dockerfile builds an image.
     """
-    contents = {name: (_source() / name).read_bytes() for name in sorted(shipped())} | composed()
-    contents |= own_wheel()
+    contents = {name: (_source() / name).read_bytes() for name in sorted(shipped())}
+    if models:
+        contents[FLEET] = resized(contents[FLEET], models)
+    contents |= composed(contents) | own_wheel()
     if owners:
         shared = contents[ROUTES].decode("utf-8")
         contents[ROUTES] = with_owners(shared, read_owners(owners)).encode("utf-8")
@@ -81,31 +89,31 @@ def shipped() -> Iterator[str]:
                 yield path.relative_to(_source()).as_posix()
 
 
-def composed() -> dict[str, bytes]:
+def composed(contents: Mapping[str, bytes]) -> dict[str, bytes]:
     """Put the rules and the dashboards into manifests, so that each is kept in one file only."""
-    rules = (_source() / RULES).read_text(encoding="utf-8")
+    rules = contents[RULES].decode("utf-8")
     rule = "apiVersion: monitoring.coreos.com/v1\nkind: PrometheusRule\n"
     rule += METADATA.format(name="calibration-monitor") + "spec:\n" + indent(rules, "  ")
     boards = {
-        f"{KUBERNETES}/dashboard-{path.stem}.yaml": _config_map(path).encode()
-        for path in sorted((_source() / DASHBOARDS).glob("*.json"))
+        f"{KUBERNETES}/dashboard-{Path(name).stem}.yaml": _config_map(name, content).encode()
+        for name, content in contents.items()
+        if name.startswith(DASHBOARDS)
     }
     return {**boards, f"{KUBERNETES}/prometheusrule.yaml": rule.encode()}
 
 
-def _config_map(path: Path) -> str:
+def _config_map(name: str, content: bytes) -> str:
     """Put a dashboard into a manifest of its own, without blanks.
 
     `kubectl apply` keeps a whole manifest in an annotation, which holds 262,144 bytes at most.
     """
-    dashboard = json.loads(path.read_text(encoding="utf-8"))
-    text = json.dumps(dashboard, separators=(",", ":"), ensure_ascii=False)
+    text = json.dumps(json.loads(content), separators=(",", ":"), ensure_ascii=False)
     manifest = "apiVersion: v1\nkind: ConfigMap\n"
-    manifest += METADATA.format(name=f"calibration-monitor-dashboard-{path.stem}")
+    manifest += METADATA.format(name=f"calibration-monitor-dashboard-{Path(name).stem}")
     manifest += (
         '    grafana_dashboard: "1" # which the sidecar of Grafana\'s Helm chart looks for\n'
     )
-    return f"{manifest}data:\n  calibration-{path.name}: |\n    {text}\n"
+    return f"{manifest}data:\n  calibration-{Path(name).name}: |\n    {text}\n"
 
 
 def _source() -> Path:

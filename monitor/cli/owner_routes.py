@@ -15,6 +15,8 @@ WRITTEN = """\
 # Secrets are files, one value in each, readable by Alertmanager only:
 {secrets}
 """
+TICKET = ("calibration.headline", "calibration.teams")
+DIGEST = ("calibration.models", "calibration.teams")
 Block = dict[str, Any]
 
 
@@ -37,8 +39,15 @@ def with_owners(shared: str, owners: Mapping[str, Owner]) -> str:
     for place, (name, owner) in enumerate(owners.items(), start=1):  # after the watchdog
         own = {
             "page": {**_pagers(owner, receivers["pagerduty"]), **_webhook(owner)},
-            "ticket": {**_slack(owner, receivers["slack-tickets"]), **_webhook(owner)},
-            "info": _slack(owner, receivers["slack-digest"]),
+            "ticket": {
+                **_slack(owner, receivers["slack-tickets"]),
+                **_teams(owner, TICKET, resolved=True),
+                **_webhook(owner),
+            },
+            "info": {
+                **_slack(owner, receivers["slack-digest"]),
+                **_teams(owner, DIGEST, resolved=False),
+            },
         }
         named = {kind: f"{name} {kind}" for kind, configs in own.items() if configs}
         content["receivers"] += [{"name": named[kind], **own[kind]} for kind in named]
@@ -91,6 +100,18 @@ def _slack(owner: Owner, shared: Block) -> Block:
         own["title_link"] = owner.dashboard
     inherited = {key: value for key, value in slack.items() if key != "api_url_file"}
     return {"slack_configs": [{**own, **inherited, **own}]}
+
+
+def _teams(owner: Owner, templates: tuple[str, str], *, resolved: bool) -> Block:
+    """Give the channel of Microsoft Teams; empty if the owner has none.
+
+    Source: the settings of msteamsv2_configs, which Alertmanager has since 0.28.
+    """
+    if not owner.teams:
+        return {}
+    title, text = (f'{{{{ template "{name}" . }}}}' for name in templates)
+    channel = {"webhook_url_file": SECRETS + owner.teams, "send_resolved": resolved}
+    return {"msteamsv2_configs": [{**channel, "title": title, "text": text}]}
 
 
 def _webhook(owner: Owner) -> Block:

@@ -25,6 +25,9 @@ class Owner(Section):
         What rings for pages: the name of the file with the key, in the folder of secrets.
     slack : str or None
         The channel for tickets and the digest, such as `#risk`.
+    teams : str or None
+        What hears of tickets and the digest in Microsoft Teams: the name of the file with the
+        address of the workflow, in the folder of secrets.
     webhook : str or None
         Address that gets pages and tickets as JSON, of an issue tracker for example.
     webhook_token : str or None
@@ -36,6 +39,7 @@ class Owner(Section):
     pagerduty: SecretFile | None = None
     opsgenie: SecretFile | None = None
     slack: Channel | None = None
+    teams: SecretFile | None = None
     webhook: Address | None = None
     webhook_token: SecretFile | None = None
     runbook: Address | None = None
@@ -43,8 +47,8 @@ class Owner(Section):
 
     @model_validator(mode="after")
     def _hears_something(self) -> "Owner":
-        if not (self.pagerduty or self.opsgenie or self.slack or self.webhook):
-            msg = "names no channel; add pagerduty, opsgenie, slack or webhook, or leave it out"
+        if not (self.pagerduty or self.opsgenie or self.slack or self.teams or self.webhook):
+            msg = "names no channel; add pagerduty, opsgenie, slack, teams or webhook"
             raise ValueError(msg)
         if self.webhook_token and not self.webhook:
             msg = "has a webhook_token and no webhook"

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from monitor import program
 from monitor.arrivals import Delay
 from monitor.config import Config
+from monitor.decisions import rebased
 from monitor.drift.verdict import Verdict
 from monitor.errors import ConfigError, DataError, within_memory
 from monitor.evaluation.evaluate import Evaluation
@@ -127,6 +128,10 @@ class Reader:
             return before.snapshot
         # Only runs count arrivals, so as long as there was none these are the same.
         delays = before.snapshot.delays if before and before.run == run else None
+        # A new reference counts from the next run on.
+        rebases = before.snapshot.rebased if before and before.run == run else None
+        if rebases is None:
+            rebases = {name: rebased(results.store.decisions(name))}
         exported, left_out = with_most_outcomes(latest.evaluations, self.most_segments)
         snapshot = Snapshot(
             models={name: settled_model(results.store, name, self.config.shown(name))},
@@ -141,6 +146,7 @@ class Reader:
             invalid=frozenset({name} & self.config.invalid.keys()),
             delays=self._delays(results, latest.evaluations) if delays is None else delays,
             taken=holders,
+            rebased=rebases,
         )
         self._cached[name] = Cached(snapshot, run, files)
         return snapshot

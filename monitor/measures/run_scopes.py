@@ -1,17 +1,18 @@
 """What the measures of runs and configurations are of."""
 
 from collections.abc import Callable, Iterable, Iterator
-from datetime import timedelta
+from datetime import date, timedelta
 from math import isnan
 from typing import Any
 
-from monitor.config import Budget, Verdicts
+from monitor.config import Budget, Model, Verdicts
 from monitor.drift.acknowledging import LONG_AHEAD
 from monitor.errors import Fault
 from monitor.measures.measure import Base, Labels, Scope, itself
 from monitor.measures.snapshot import Snapshot, seconds_of
 from monitor.measures.window_scopes import NEVER_RUN
 from monitor.run_record import RunRecord
+from monitor.segment_names import printable
 from monitor.summary import end_of_day
 
 NEVER = "never"
@@ -53,11 +54,34 @@ def _faults(snapshot: Snapshot) -> Iterator[tuple[Labels, Fault]]:
 
 
 def _reference_starts(snapshot: Snapshot) -> Iterator[tuple[Labels, float]]:
-    """Find when the first day of every configured reference of each model began."""
+    """Find when the first day of every reference of each model began that people named."""
     for name, model in snapshot.models.items():
-        for number, span in enumerate(model.verdicts.references, start=1):
-            before = end_of_day(span.first - timedelta(days=1), model.time_zone)
-            yield (name, str(number)), before.timestamp()
+        firsts = {span.first for span in model.verdicts.references}
+        firsts |= {rebase.first for rebase in snapshot.rebased.get(name, ())}
+        for number, first in enumerate(sorted(firsts), start=1):
+            yield (name, str(number)), _begin(first, model)
+
+
+def _deployed_maps(snapshot: Snapshot) -> Iterator[tuple[Labels, float]]:
+    """Find when the first day of every deployed map of each model began."""
+    for name, model in snapshot.models.items():
+        maps = (*model.earlier_maps, *([model.map] if model.map else []))
+        deployed = [setting.deploy for setting in maps if setting.deploy]
+        for number, first in enumerate(deployed, start=1):
+            yield (name, str(number)), _begin(first, model)
+
+
+def _begin(day: date, model: Model) -> float:
+    """Give the moment at which a day began where the model lives."""
+    return end_of_day(day - timedelta(days=1), model.time_zone).timestamp()
+
+
+def _rebases(snapshot: Snapshot) -> Iterator[tuple[Labels, float]]:
+    """Name who last began a reference of each model, with the moment."""
+    for name, rebases in snapshot.rebased.items():
+        if rebases:
+            newest = max(rebases, key=lambda rebase: rebase.number)
+            yield (name, printable(newest.by)), newest.at.timestamp()
 
 
 def _arrivals(snapshot: Snapshot) -> Iterator[tuple[Labels, float]]:
@@ -93,7 +117,11 @@ ARRIVALS: Scope[float] = scope(
     _arrivals,
 )
 REFERENCE_START: Scope[float] = scope(
-    "without a configured reference", ("model", "reference"), _reference_starts
+    "without a reference that somebody named", ("model", "reference"), _reference_starts
+)
+MAP_DEPLOYED: Scope[float] = scope("without a deployed map", ("model", "map"), _deployed_maps)
+REBASED: Scope[float] = scope(
+    "while nobody has begun a reference with rebase", ("model", "by"), _rebases
 )
 MODEL: Scope[float] = scope(
     NEVER,

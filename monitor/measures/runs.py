@@ -158,7 +158,20 @@ OF_RUNS = (
     Measure(
         "reference_start_timestamp_seconds",
         of.REFERENCE_START,
-        "Start of the first day of each configured reference, numbered from the oldest.",
+        "Start of the first day of each reference that the configuration or rebase names, numbered "
+        "from the oldest.",
+        units.TIME,
+    ),
+    Measure(
+        "map_deployed_timestamp_seconds",
+        of.MAP_DEPLOYED,
+        "Start of the first day of each deployed calibration map, numbered from the oldest.",
+        units.TIME,
+    ),
+    Measure(
+        "rebased_timestamp_seconds",
+        of.REBASED,
+        "When somebody last began a reference with rebase.",
         units.TIME,
     ),
     Measure(

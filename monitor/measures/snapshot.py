@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time
 
 from monitor.arrivals import Delay
 from monitor.config import Model
-from monitor.decisions import Acknowledgement
+from monitor.decisions import Acknowledgement, Rebase
 from monitor.drift.verdict import Verdict
 from monitor.evaluation.evaluate import Evaluation
 from monitor.run_record import RunRecord
@@ -41,6 +41,8 @@ class Snapshot:
         Why the results of a model cannot be read; it has no evaluations and no verdicts then.
     taken : mapping of (str, str) to Acknowledgement
         Who has taken the drift that is open, by model and segment.
+    rebased : mapping of str to sequence of Rebase
+        The references that people have begun for each model, by their first days.
     """
 
     models: Mapping[str, Model]
@@ -53,6 +55,7 @@ class Snapshot:
     delays: Mapping[str, Delay] = field(default_factory=dict)
     faults: Mapping[str, str] = field(default_factory=dict)
     taken: Mapping[tuple[str, str], Acknowledgement] = field(default_factory=dict)
+    rebased: Mapping[str, Sequence[Rebase]] = field(default_factory=dict)
 
 
 def seconds_of(day: date) -> float:

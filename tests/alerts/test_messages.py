@@ -127,6 +127,7 @@ def test_what_holds_back_what(tmp_path: Path) -> None:
     expected = {("torn", name, "") for name in EVERY if name not in ("CalibrationDataError", DRIFT)}
     expected |= {("torn", DRIFT, "all"), ("bids", DRIFT, "DE"), ("bids", DRIFT, "FR")}
     expected |= {("fraud", level, ""), ("fraud", prior, ""), ("ctr", prior, "")}
+    expected |= {("fraud", "CalibrationEvaluationMissing", "")}  # its configuration is invalid
     with receiving() as received, alertmanager(tmp_path, received) as where:
         post(where, alerts)
         await_posts(received.posts, lambda: len(held_back(where)) >= len(expected))

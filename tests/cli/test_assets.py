@@ -27,6 +27,31 @@ def test_writes_every_file_and_lists_it(tmp_path: Path, command: Command) -> Non
         assert (tmp_path / "new" / "there" / name).read_bytes() == (ROOT / name).read_bytes()
 
 
+@pytest.mark.parametrize("models", [1, 2, 7, 23, 300])
+def test_the_table_of_the_fleet_is_as_high_as_its_rows(
+    models: int, tmp_path: Path, command: Command
+) -> None:
+    """With `--models`, in the file and in the manifest; nothing overlaps or leaves a gap."""
+    assert command("assets", "--into", tmp_path, "--models", models).code == 0
+    text = (tmp_path / "grafana" / "dashboards" / "fleet.json").read_text()
+    (manifest,) = yaml.safe_load_all(
+        (tmp_path / "deploy" / "kubernetes" / "dashboard-fleet.yaml").read_text()
+    )
+    usual = json.loads((ROOT / "grafana" / "dashboards" / "fleet.json").read_text())
+    table, *others = json.loads(text)["panels"]
+
+    # 36 pixels for a row and the heading, 58 for the title and gaps; a unit of the grid has 38.
+    assert 38 * (table["gridPos"]["h"] - 1) < 36 * (min(models, 40) + 1) + 58
+    assert 38 * table["gridPos"]["h"] >= 36 * (min(models, 40) + 1) + 58
+    assert min(panel["gridPos"]["y"] for panel in others) == table["gridPos"]["h"]
+    moved = {
+        a["gridPos"]["y"] - b["gridPos"]["y"]
+        for a, b in zip(others, usual["panels"][1:], strict=True)
+    }
+    assert len(moved) == 1
+    assert json.loads(manifest["data"]["calibration-fleet.json"]) == json.loads(text)
+
+
 def test_keeps_what_was_adapted(tmp_path: Path, command: Command) -> None:
     """A changed file stops the command before it writes anything; --force overwrites it."""
     command("assets", "--into", tmp_path)

@@ -11,7 +11,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from monitor.cli.assets import composed
+from monitor.cli.assets import composed, shipped
 from monitor.config import Config
 from tests.conftest import Ended
 from tests.deploy.operator_schemas import SCHEMAS
@@ -20,6 +20,7 @@ from tests.support.paths import ROOT
 from tests.support.servers import program_path
 
 FOLDER = ROOT / "deploy" / "kubernetes"
+CONTENTS = {name: (ROOT / name).read_bytes() for name in shipped()}
 VERSIONS = ("1.31", "1.37")  # of Kubernetes: the oldest and newest that these are made for
 
 Json = dict[str, Any]
@@ -28,7 +29,7 @@ Json = dict[str, Any]
 def everything() -> list[Json]:
     """Read every resource, those that `assets` composes too."""
     texts = {path.name: path.read_text() for path in FOLDER.glob("*.yaml")}
-    texts |= {Path(name).name: content.decode() for name, content in composed().items()}
+    texts |= {Path(name).name: content.decode() for name, content in composed(CONTENTS).items()}
     del texts["kustomization.yaml"]
     return [one for text in texts.values() for one in yaml.safe_load_all(text)]
 
@@ -95,7 +96,7 @@ def test_the_operator_is_listed_with_the_rest() -> None:
     """Every file is a resource of the kustomization, written by us or composed by `assets`."""
     listed = yaml.safe_load((FOLDER / "kustomization.yaml").read_text())["resources"]
     there = {path.name for path in FOLDER.glob("*.yaml")} - {"kustomization.yaml"}
-    made = {Path(name).name for name in composed()}
+    made = {Path(name).name for name in composed(CONTENTS)}
 
     assert set(listed) == there | made - {"dashboard-fleet.yaml", "dashboard-model.yaml"}
 

@@ -4,8 +4,10 @@ import json
 from typing import Any
 
 import _jsonnet
+import pytest
 import yaml
 
+from monitor.cli.fleet_dashboard import as_high_as
 from tests.support.paths import ROOT
 
 FOLDER = ROOT / "deploy" / "mixin"
@@ -46,6 +48,15 @@ def test_its_hosts_can_be_set() -> None:
     assert "example.org" not in json.dumps(evaluated(hosts))
     assert "https://a.corp/#/silences/new" not in json.dumps(DASHBOARDS)  # it is a variable
     assert '"https://a.corp"' in json.dumps(evaluated(hosts)["grafanaDashboards"])
+
+
+@pytest.mark.parametrize("models", [1, 3, 17, 40, 500])
+def test_the_table_is_as_high_as_its_rows(models: int) -> None:
+    """As `assets --models` makes it; the other dashboard stays."""
+    there = evaluated(f"{{_config+:: {{models: {models}}}}}")["grafanaDashboards"]
+    fleet = DASHBOARDS["calibration-fleet.json"]
+
+    assert there == {**DASHBOARDS, "calibration-fleet.json": as_high_as(models, fleet)}
 
 
 def test_it_adds_to_other_mixins() -> None:

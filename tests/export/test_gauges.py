@@ -242,7 +242,7 @@ class TestCatalogue:
         known = {"model", "segment", "window", "maturity", "adjusted", "quantile", "reason"}
         known |= {"owner", "severity", "version", "state", "kind", "cause", "reference"}
         known |= {"ending", "log", "check", "complaint", "url", "outcome", "age_days"}
-        known |= {"class", "over", "column", "value", "values", "by", "currency"}
+        known |= {"class", "over", "column", "value", "values", "by", "currency", "map"}
 
         assert known.issuperset(gauge.labels)
         assert len(set(gauge.labels)) == len(gauge.labels)

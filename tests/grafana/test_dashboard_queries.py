@@ -29,7 +29,8 @@ CHOSEN = {
 }
 ONE_OF_SEVERAL = "In words"  # whose queries each answer for one verdict
 MAY_BE_EMPTY = (
-    *(ONE_OF_SEVERAL, "Invalid or unreadable", "Deployments", "Last drift over", "Report page"),
+    *(ONE_OF_SEVERAL, "Invalid or unreadable", "References", "Last drift over", "Report page"),
+    *("Where", "Next step", "Maps", "Rebases"),
     *("What is wrong with the logs", "Explained by", "Values that drift alone"),
     "Acknowledgements",
 )
@@ -45,6 +46,8 @@ NOT_HERE = {
     "calibration_failed_rows",
     "calibration_failed_checked_rows",
     "calibration_failed_value",
+    "calibration_map_deployed_timestamp_seconds",
+    "calibration_rebased_timestamp_seconds",
     "calibration_report_info",
     "calibration_value_drift_started_date_seconds",
 }
@@ -195,13 +198,34 @@ def test_a_deployment_is_marked_on_its_day(filled: Filled, today: date) -> None:
     (query,) = (
         substituted("model", note["expr"])
         for note in DASHBOARDS["model"]["annotations"]["list"]
-        if note["name"] == "Deployments"
+        if note["name"] == "References"
     )
     begun = int(datetime.combine(first_day(today), time(), UTC).timestamp())
     (found,) = filled.values(query, begun - DAY, filled.now, HOUR)
 
     assert [at for at, _ in found["values"]] == list(range(begun, begun + DAY, HOUR))
     assert found["metric"]["alertname"] == "new reference"
+
+
+def test_one_next_step_is_given_and_the_drift_has_a_place(filled: Filled) -> None:
+    """Of all sentences one holds; the drifting segment or the whole is named."""
+    said = {
+        title: [
+            legend(target["legendFormat"], found["metric"])
+            for target in panel["targets"]
+            for found in filled.ask(
+                "query", query=substituted("model", target["expr"]), time=filled.now
+            )["result"]
+        ]
+        for panel in panels(DASHBOARDS["model"])
+        if (title := panel["title"]) in ("Next step", "Where", "Slope", "Prior shift, log-odds")
+    }
+
+    (step,) = said["Next step"]
+    assert "recalibrate" in step
+    assert said["Where"]
+    for title in ("Slope", "Prior shift, log-odds"):
+        assert re.fullmatch(r"-?\d+(\.\d+)? \(-?\d+(\.\d+)? to -?\d+(\.\d+)?\)", *said[title])
 
 
 def test_the_alerts_of_the_model_are_listed(filled: Filled) -> None:

@@ -1,13 +1,16 @@
 """The dashboards as files: of Grafana's schema, of our house rules, about gauges that exist."""
 
 import json
+import random
 import re
 import subprocess
 import sys
 from copy import deepcopy
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from runpy import run_path
+from types import SimpleNamespace
+from typing import Any, get_args
 
 import pytest
 import yaml
@@ -15,15 +18,27 @@ from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.cog.plugins import register_default_plugins
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
+from monitor.drift.verdict import State
 from monitor.export.gauges import CATALOGUE
+from monitor.words.trust import ANSWERS
 from tests.support.paths import ROOT
 
 NAMES = ("fleet", "model")
 LABELS = {gauge.name: set(gauge.labels) for gauge in CATALOGUE}
 
 Json = dict[str, Any]
+PINK = "#d6409f"
+VERDICT_PANELS = ("Verdict", "Verdict over time", "Verdicts", "Models by verdict")
+VERDICT_COLOURS = {
+    result["color"]
+    for panel in json.loads((ROOT / "grafana" / "dashboards" / "model.json").read_text())["panels"]
+    if panel["title"] == "Verdict"
+    for mapping in panel["fieldConfig"]["defaults"]["mappings"]
+    for result in mapping["options"].values()
+}
 
 register_default_plugins()
+looks = SimpleNamespace(**run_path(str(ROOT / "grafana" / "looks.py")))
 
 
 def load(name: str) -> Json:
@@ -46,6 +61,22 @@ def everything(dashboard: Json) -> list[Json]:
 def panels(dashboard: Json) -> list[Json]:
     """Give the panels that show something."""
     return [panel for panel in everything(dashboard) if panel["type"] != "row"]
+
+
+def without_verdicts(panel: Json) -> Json:
+    """Leave out of a panel what shows verdicts: all of it, or a column."""
+    if panel["title"] in VERDICT_PANELS:
+        return {}
+    kept = [o for o in panel["fieldConfig"]["overrides"] if o["matcher"]["options"] != "Verdict"]
+    return {**panel, "fieldConfig": {**panel["fieldConfig"], "overrides": kept}}
+
+
+def colours(part: object) -> set[str]:
+    """Find every colour that a part of a dashboard names."""
+    if isinstance(part, dict):
+        named = {v for k, v in part.items() if k in ("color", "fixedColor") and isinstance(v, str)}
+        return named.union(*map(colours, part.values()))
+    return set().union(*map(colours, part)) if isinstance(part, list) else set()
 
 
 def queries(dashboard: Json) -> list[str]:
@@ -102,6 +133,21 @@ class TestSchema:
         assert through_the_schema(deepcopy(wrong)) != wrong
 
 
+class TestPictures:
+    """The pictures in docs, which are drawn by hand (`make dashboard-shots`)."""
+
+    def test_the_digest_is_of_looks(self) -> None:
+        """Another colour is another picture; another query is not."""
+        usual, other, moved = load("model"), load("model"), load("model")
+        for panel in panels(other):
+            for target in panel["targets"]:
+                target["expr"] += " > 0"
+        draw = random.Random(2)  # noqa: S311 - for a test
+        for _ in range(5):
+            draw.choice(panels(moved))["gridPos"]["h"] += 1
+            assert looks.digest(other) == looks.digest(usual) != looks.digest(moved)
+
+
 class TestHouseRules:
     """What every dashboard of ours keeps to."""
 
@@ -143,17 +189,17 @@ class TestHouseRules:
         first = next(place for place, panel in enumerate(shown) if panel["type"] == "row")
         rows = shown[first:]
 
-        assert len(rows) == 9
+        assert len(rows) == 10
         assert {row["type"] for row in rows} == {"row"}
         assert all(row["collapsed"] and row["panels"] for row in rows)
         ends = [panel["gridPos"]["y"] + panel["gridPos"]["h"] for panel in shown[:first]]
         begin = max(ends)
-        assert [row["gridPos"]["y"] for row in rows] == [begin + place for place in range(9)]
+        assert [row["gridPos"]["y"] for row in rows] == [begin + place for place in range(10)]
         for row in rows:  # where Grafana wants the panels of a section that is opened
             assert min(p["gridPos"]["y"] for p in row["panels"]) == row["gridPos"]["y"] + 1
 
-    def test_limits_that_are_exceeded_are_red(self) -> None:
-        """Every share of a limit is red from 100 % on, in panels and in the table."""
+    def test_limits_that_are_exceeded_are_pink(self) -> None:
+        """Every share of a limit is pink from 100 % on, in panels and in the table."""
         steps = {}
         for dashboard in map(load, NAMES):
             for panel in panels(dashboard):
@@ -172,21 +218,61 @@ class TestHouseRules:
         assert steps.keys() == {
             *("Models", "Evidence / limit", "Days in drift", "Last success", "Limits of the alerts")
         }
-        assert all((s[-1]["value"], s[-1]["color"]) == (1, "red") for s in steps.values())
+        assert all((s[-1]["value"], s[-1]["color"]) == (1, PINK) for s in steps.values())
 
-    def test_only_low_evidence_is_green(self) -> None:
-        """Beside an open drift, whose evidence is over its limit, nothing else is green."""
-        green = {
-            panel["title"]: re.findall(r'"green"', json.dumps(panel["fieldConfig"]))
+    def test_the_colours_of_verdicts_mean_verdicts(self) -> None:
+        """Wherever one is, in a panel or in an annotation, it is that of a verdict."""
+        drawn = {
+            (panel["title"], color)
             for dashboard in map(load, NAMES)
             for panel in panels(dashboard)
-            if panel["type"] in ("stat", "table") and '"green"' in json.dumps(panel["fieldConfig"])
+            for color in colours(without_verdicts(panel))
+        } | {
+            (note["name"], note["iconColor"])
+            for dashboard in map(load, NAMES)
+            for note in dashboard["annotations"].get("list", [])
         }
 
-        # The verdict ok is green, which no model with an open drift has.
-        assert green.keys() == {"Models", "Models by verdict", "Verdict", "Evidence / limit"}
-        assert {len(found) for found in green.values()} == {1, 2}
-        assert len(green["Models"]) == 2  # ok, and low evidence
+        assert {one for one in drawn if one[1] in VERDICT_COLOURS} == set()
+        assert {color for _, color in drawn} >= {PINK, "text"}  # some were found
+        assert len({re.sub("^(super-|semi-)?(light|dark)-", "", c) for c in VERDICT_COLOURS}) == 7
+
+    def test_lines_that_have_names_have_colours(self, dashboard: Json) -> None:
+        """So that Grafana chooses none for them, which would be those of verdicts."""
+        for panel in panels(dashboard):
+            if panel["type"] == "timeseries":
+                named = {
+                    t["legendFormat"] for t in panel["targets"] if "{{" not in t["legendFormat"]
+                }
+                colored = {
+                    override["matcher"]["options"]
+                    for override in panel["fieldConfig"]["overrides"]
+                    if any(p["id"] == "color" for p in override["properties"])
+                }
+                assert named <= colored, panel["title"]
+
+    def test_the_first_screen_says_what_a_reader_needs(self) -> None:
+        """In one screen of 24 rows; the rest is closed."""
+        shown = [panel for panel in load("model")["panels"] if panel["type"] != "row"]
+
+        assert [panel["title"] for panel in shown] == [
+            *("In words", "Verdict", "Drifting since", "Evidence / limit", "Slope"),
+            *("Prior shift, log-odds", "Where", "Next step"),
+            *("Verdict over time", "Alerts of this model"),
+        ]
+        assert max(panel["gridPos"]["y"] + panel["gridPos"]["h"] for panel in shown) <= 12
+
+    def test_each_verdict_has_a_next_step(self) -> None:
+        """Those that `show` gives in the same words, where it needs no names."""
+        (panel,) = (p for p in panels(load("model")) if p["title"] == "Next step")
+        states = {
+            state: target["legendFormat"]
+            for target in panel["targets"]
+            for state in re.findall(r'state="(\w+)"', target["expr"])
+        }
+
+        assert states.keys() == set(get_args(State))
+        assert {s: states[s] for s in ANSWERS} == {s: a.step for s, a in ANSWERS.items()}
 
     def test_the_alerts_are_those_of_the_rules(self) -> None:
         """Each alert about a model has its part of the runbook in the query of the panel."""

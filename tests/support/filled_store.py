@@ -11,7 +11,7 @@ import numpy as np
 
 from monitor.arrivals import Arrivals
 from monitor.config import Config
-from monitor.decisions import Acknowledgement
+from monitor.decisions import Acknowledgement, Rebase
 from monitor.drift.class_facts import ClassFacts
 from monitor.drift.detectable import Detectable
 from monitor.drift.detector import Ended, Incident, Shift, Worse, new_detector
@@ -285,6 +285,7 @@ def fill_store(folder: Path) -> Config:
         folder,
         ads={
             "time_zone": "America/New_York",
+            "map": {"file": "map.json", "since": date(2025, 11, 1), "deploy": date(2025, 11, 15)},
             "verdicts": {
                 "references": [
                     {"first": date(2025, 6, 1), "last": date(2025, 6, 28)},
@@ -320,6 +321,7 @@ def fill_store(folder: Path) -> Config:
     store.write_verdicts("fraud", FINAL, [verdict("all", DRIFT), verdict("DE", None)], basis="")
     taken = Acknowledgement(1, AT, "Ana", "a new feature", "all", FINAL, date(2026, 3, 31))
     store.decide("fraud", lambda *_: taken)
+    store.decide("ads", lambda *_: Rebase(1, AT, "Ben", "trained again", date(2026, 2, 1)))
     never = (0,) * 26
     arrivals = Arrivals(date(2026, 1, 20), (5, 2, 0, 1, *never), (12, 3, 1, 0, *never))
     store.write_arrivals("fraud", arrivals)
