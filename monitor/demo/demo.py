@@ -19,6 +19,7 @@ from monitor.read.incidents import IncidentSummary, incidents
 from monitor.read.results import results_of
 from monitor.report.tables import plain_table
 from monitor.segment_names import WHOLE
+from monitor.words.numbers import percent
 
 REPAIR_DAYS = 21  # after the damage, to which maps are fitted
 
@@ -161,9 +162,9 @@ def introduction(logs: FlightsLogs) -> str:
     return f"""
 {logs.predictions:,} real flights from New York, {logs.first_day} to {logs.last_day}.
 A model trained on January and February predicts how likely each is to arrive
-more than {LATE_MINUTES} minutes late. On the calmest day {logs.calmest.late_share:.0%} were late \
-({logs.calmest.day}), on the
-worst {logs.worst.late_share:.0%} ({logs.worst.day}): these are real prior shifts.
+more than {LATE_MINUTES} minutes late. On the calmest day \
+{percent(logs.calmest.late_share, 0)} were late ({logs.calmest.day}), on the
+worst {percent(logs.worst.late_share, 0)} ({logs.worst.day}): these are real prior shifts.
 
   flights             the model as trained
   flights-stretched   the same, but logits times {stretch} from {STRETCHED_FROM} on

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
+from monitor.words.numbers import percent
+
 MOST = 0.5  # of the rows
 
 
@@ -29,7 +31,7 @@ class LeftOut:
     def __str__(self) -> str:
         first, more = self.days[0], len(self.days) - 1
         when = f"on {first}" if not more else f"on {len(self.days)} days, first {first}"
-        share = f"{self.rows:,} of {self.of:,} rows ({self.rows / self.of:.0%})"
+        share = f"{self.rows:,} of {self.of:,} rows ({percent(self.rows / self.of, 0)})"
         remedy = "if it should not, correct the setting or the log."
         return f"{self.setting} leaves out {share} {when}; {remedy}"
 
@@ -48,7 +50,7 @@ def mostly_left_out(
     --------
     >>> days = {date(2026, 3, i): {"predictions.where": (9, 10)} for i in (1, 2)}
     >>> str(mostly_left_out(days)[0]).partition(";")[0]
-    'predictions.where leaves out 18 of 20 rows (90%) on 2 days, first 2026-03-01'
+    'predictions.where leaves out 18 of 20 rows (90 %) on 2 days, first 2026-03-01'
     """
     most: dict[str, list[tuple[date, int, int]]] = {}
     for day in sorted(left_out):

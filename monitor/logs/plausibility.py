@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from monitor.segment_names import printable
+from monitor.words.numbers import percent
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -136,10 +137,10 @@ def about_first_choices(names: Sequence[str], outcomes: Ints, right: int) -> lis
     if total < FEW_ROWS or right + STANDARD_ERRORS * float(np.sqrt(total)) / 2 >= most:
         return []
     sentence = (
-        f"the class with the highest score came true for {right / total:.0%} of the outcomes, but "
-        f"{printable(names[int(outcomes.argmax())])} alone is {most / total:.0%} of them; check "
-        f"that predictions.classes.names has the order of the probabilities, and that outcomes "
-        f"that are numbers count from 0."
+        f"the class with the highest score came true for {percent(right / total, 0)} of the "
+        f"outcomes, but {printable(names[int(outcomes.argmax())])} alone is "
+        f"{percent(most / total, 0)} of them; check that predictions.classes.names has the order "
+        f"of the probabilities, and that outcomes that are numbers count from 0."
     )
     return [Remark(sentence, "predictions.classes.names")]
 
@@ -164,9 +165,9 @@ def about_certain_choices(scores: Floats, counts: Floats | Ints, right: int) -> 
     if total < FEW_ROWS or certain < MOSTLY * total or right == total:
         return []
     sentence = (
-        f"{certain / total:.0%} of the vectors have 1 for a class and 0 for all others, and that "
-        f"class came true for {right / total:.0%} of the outcomes, so they seem to be decisions; "
-        f"set predictions.classes to the columns with the predicted probabilities."
+        f"{percent(certain / total, 0)} of the vectors have 1 for a class and 0 for all others, "
+        f"and that class came true for {percent(right / total, 0)} of the outcomes, so they seem "
+        f"to be decisions; set predictions.classes to the columns with the predicted probabilities."
     )
     return [Remark(sentence, "predictions.classes")]
 
@@ -192,9 +193,9 @@ def about_sums(share: float, middle: float) -> list[Remark]:
     if share < CLEAR_SHARE:
         return []
     sentence = (
-        f"{share:.0%} of the vectors hold probabilities that add up to more than {MOST_ROUNDED} "
-        f"(median {middle:.3g}), which predictions.classes.sums: normalise divides by their sum; "
-        f"{LABELS}."
+        f"{percent(share, 0)} of the vectors hold probabilities that add up to more than "
+        f"{MOST_ROUNDED} (median {middle:.3g}), which predictions.classes.sums: normalise divides "
+        f"by their sum; {LABELS}."
     )
     return [Remark(sentence, "predictions.classes.sums")]
 
@@ -288,4 +289,4 @@ def _far_off(mean_score: float, prevalence: float, total: float) -> list[Remark]
 
 
 def _ratio(share: float) -> str:
-    return f"{share:.3g}" if share < 0.001 else f"{share:.2%}"  # noqa: PLR2004 - 0.00 % says nothing
+    return f"{share:.3g}" if share < 0.001 else percent(share, 2)  # noqa: PLR2004 - 0.00 % says nothing

@@ -13,6 +13,7 @@ from monitor.logs.partitions import has_day, open_log
 from monitor.logs.rows import can_be_cast
 from monitor.logs.session import Frame, Session, open_session
 from monitor.logs.sources import CAST_TYPES
+from monitor.words.numbers import percent
 
 LOOK_BACK = 7  # days, of which the newest with predictions is compared
 
@@ -43,7 +44,7 @@ class Returning:
         Examples
         --------
         >>> print(Returning(date(2026, 3, 2), date(2026, 3, 1), 9000, 3000, 2700))
-        3,000 entities have 9,000 rows on 2026-03-02; 90% of them have rows on 2026-03-01 too.
+        3,000 entities have 9,000 rows on 2026-03-02; 90 % of them have rows on 2026-03-01 too.
         """
         if not self.entities:
             return f"no row of {self.day} has an entity; correct predictions.entity, or remove it."
@@ -52,7 +53,7 @@ class Returning:
             return f"{said}; there are no predictions of the {LOOK_BACK} days before to compare."
         if not self.again and self.rows == self.entities:
             return f"{said} and none on {self.before}; is predictions.entity the id of the row?"
-        share = f"{self.again / self.entities:.0%}" if self.again else "none"
+        share = f"{percent(self.again / self.entities, 0)}" if self.again else "none"
         return f"{said}; {share} of them have rows on {self.before} too."
 
 

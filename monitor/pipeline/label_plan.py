@@ -24,6 +24,7 @@ from monitor.segment_names import WHOLE
 from monitor.store.store import Store
 from monitor.summary import whole
 from monitor.words.advice import missing
+from monitor.words.numbers import percent
 
 RECENT = 28  # days whose scores are taken to be those to come
 SLOPES = KINDS[:2]  # the distortions for which days are simulated
@@ -89,9 +90,9 @@ def plan_for(
     total = float(predictions.sum())
     if uniform * budget < LEAST_RATE * total:
         msg = (
-            f"--budget {budget}: {uniform:.0%} of it, drawn from {total:,.0f} predictions a day, "
-            f"is a rate below {LEAST_RATE:g}; give at least {LEAST_RATE * total / uniform:,.0f}, "
-            f"or raise --uniform."
+            f"--budget {budget}: {percent(uniform, 0)} of it, drawn from {total:,.0f} predictions "
+            f"a day, is a rate below {LEAST_RATE:g}; give at least "
+            f"{LEAST_RATE * total / uniform:,.0f}, or raise --uniform."
         )
         raise ConfigError(msg)
     direction = KINDS.index(kind) // 2

@@ -1,7 +1,7 @@
 """Numbers of verdicts and windows as cells of tables, by the headings of their measures. Pure."""
 
 from collections.abc import Callable, Iterable, Mapping
-from math import isnan
+from math import isnan, nan
 from typing import Any
 
 from monitor.drift.verdict import Verdict
@@ -74,4 +74,5 @@ def in_lines(headings: Iterable[str]) -> tuple[str, ...]:
 
 
 def _written(number: Estimate, style: Style) -> str:
-    return format(number.value, style) if isinstance(style, str) else style(number)
+    alone = Estimate(number.value, nan, nan)
+    return format(alone, style) if isinstance(style, str) else style(number)

@@ -128,6 +128,6 @@ def _cells(e: Evaluation) -> list[str]:
     return [
         f"{e.day}{star}",
         *window_cells(e, STYLES, "-"),
-        f"{e.null.q05:.0%}-{e.null.q95:.0%}" if e.null else "-",
+        f"{100 * e.null.q05:.0f}-{percent(e.null.q95, 0)}" if e.null else "-",
         "\u25b2" if above else "",
     ]

@@ -17,6 +17,7 @@ from monitor.drift.detectable import (
 )
 from monitor.drift.lack import Lack
 from monitor.drift.reference import LEAST_OF_EACH
+from monitor.words.numbers import percent
 
 NEVER_CONTRAST = "within each part of its days all scores or all outcomes are equal"
 COUNTED_AGAIN = (
@@ -37,9 +38,13 @@ def ended(text: str) -> str:
 def late_outcomes(late: Late) -> str:
     """Say how many outcomes the verdicts do not know, and what to do."""
     shares = {"positives": late.positives, "negatives": late.negatives}
-    kinds = [f"{share:.0%} of the {kind}" for kind, share in shares.items() if share > 1.0 - ENOUGH]
+    kinds = [
+        f"{percent(share, 0)} of the {kind}"
+        for kind, share in shares.items()
+        if share > 1.0 - ENOUGH
+    ]
     wait = (
-        f"set settled_after to {late.enough_after}, by when {ENOUGH:.0%} have arrived"
+        f"set settled_after to {late.enough_after}, by when {percent(ENOUGH, 0)} have arrived"
         if late.enough_after is not None
         else "raise settled_after; so far the delays are too long to say how far"
     )

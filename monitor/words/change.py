@@ -4,7 +4,7 @@ from math import isfinite
 
 from monitor.drift.two_samples import Change
 from monitor.words.advice import too_few
-from monitor.words.numbers import times
+from monitor.words.numbers import percent, times
 from monitor.words.verdict import MEANINGS, MUCH_UNKNOWN
 
 
@@ -59,15 +59,15 @@ def _silence(change: Change) -> tuple[str, ...]:
     if change.unknown_share < MUCH_UNKNOWN:
         return ()
     nothing = (
-        f"{change.unknown_share:.0%} of the scores of the second sample lie where the first has "
-        "too few outcomes: nothing is said of them."
+        f"{percent(change.unknown_share, 0)} of the scores of the second sample lie where the "
+        "first has too few outcomes: nothing is said of them."
     )
     return (nothing,)
 
 
 def _prior(change: Change) -> str:
     before, after = change.prevalences
-    prevalence = f"Prevalence {before:.2%} before, {after:.2%} after"
+    prevalence = f"Prevalence {percent(before, 2)} before, {percent(after, 2)} after"
     if not change.shift or not change.level_change:
         return f"{prevalence}."
     return (

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from monitor.drift.class_facts import ClassFacts, ClassShift, Others, WorstPair
 from monitor.metrics.core.estimate import Estimate
+from monitor.words.numbers import percent
 
 NAMED = 3  # classes that a sentence names
 ENOUGH = 0.99  # of the outcomes: a verdict on more of them does not say on how many
@@ -19,8 +20,8 @@ def frequencies(facts: ClassFacts) -> str:
         if shifts
     ]
     right = (
-        f"The first choice was right in {facts.right:.1%} of the week, {facts.right_before:.1%} "
-        "of the reference."
+        f"The first choice was right in {percent(facts.right)} of the week, "
+        f"{percent(facts.right_before)} of the reference."
     )
     return " ".join([*moved, right])
 
@@ -45,7 +46,7 @@ def moved(facts: ClassFacts, change: Estimate | None) -> str:
 
 
 def _listed(shifts: Sequence[ClassShift]) -> str:
-    named = [f"{s.name} ({s.now:.1%}, was {s.before:.1%})" for s in shifts[:NAMED]]
+    named = [f"{s.name} ({percent(s.now)}, was {percent(s.before)})" for s in shifts[:NAMED]]
     left_out = len(shifts) - len(named)
     return ", ".join(named) + (f" and {left_out} more" if left_out else "")
 
@@ -55,8 +56,8 @@ def rests_on(facts: ClassFacts) -> str:
     if facts.judged >= ENOUGH:
         return ""
     return (
-        f"The verdict rests on {facts.judged:.0%} of the week's outcomes: those that are one of "
-        "the two classes with the highest scores."
+        f"The verdict rests on {percent(facts.judged, 0)} of the week's outcomes: those that are "
+        "one of the two classes with the highest scores."
     )
 
 

@@ -113,8 +113,8 @@ def plan_sentence(
         )
     told = (
         f"{plan.labels:,.0f} labels a day, of {plan.predictions:,.0f} predictions, say as much of "
-        f"{sought} as {plan.worth:,.0f} that are drawn uniformly; {uniform:.0%} of them are drawn "
-        f"from all scores alike."
+        f"{sought} as {plan.worth:,.0f} that are drawn uniformly; {percent(uniform, 0)} of them "
+        f"are drawn from all scores alike."
     )
     if slope is None:
         return told

@@ -40,6 +40,12 @@ def amount(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= WHOLE else f"{value:z.3g}"
 
 
-def percent(ratio: float) -> str:
-    """Write a ratio with one digit; - for nan."""
-    return "-" if isnan(ratio) else f"{ratio:.1%}"
+def percent(ratio: float, digits: int = 1) -> str:
+    """Write a ratio with so many digits behind the point; - for nan.
+
+    Examples
+    --------
+    >>> percent(0.4149), percent(0.4149, 0)
+    ('41.5 %', '41 %')
+    """
+    return "-" if isnan(ratio) else f"{100 * ratio:.{digits}f} %"

@@ -7,6 +7,7 @@ from monitor.arrivals import Late
 from monitor.drift.facts import MAY_BE_LATE, Obstacle
 from monitor.drift.verdict import Verdict
 from monitor.words.advice import ended, late_outcomes, missing
+from monitor.words.numbers import percent
 
 FIXED: Mapping[Obstacle, str] = {
     "other classes": "The classes are not those of the reference; name days with the new classes "
@@ -29,7 +30,8 @@ def why_not_judged(verdict: Verdict) -> str:
     if facts.obstacle == "logs failed":
         return ended(facts.complaint)
     if facts.obstacle == "outcomes awaited":
-        share = f"{facts.coverage:.0%}" if facts.coverage and isfinite(facts.coverage) else "none"
+        is_known = facts.coverage is not None and isfinite(facts.coverage) and facts.coverage > 0
+        share = percent(facts.coverage or 0.0, 0) if is_known else "none"
         return f"Outcomes are still awaited: {share} of the predictions have one."
     if facts.obstacle == "part of the reference":
         first, last = facts.reference

@@ -44,9 +44,9 @@ def _explained(content: MapFile, explained: Explanation | None) -> tuple[str, ..
     if not explained or not content.part:
         return ()
     said = (
-        f"{explained.share:.0%} of the evidence for the drift comes from "
+        f"{percent(explained.share, 0)} of the evidence for the drift comes from "
         f"{printable(content.part.name)}, so this map is for these rows alone "
-        f"({explained.rows:.1%} of the outcomes); --segment all fits one for all."
+        f"({percent(explained.rows)} of the outcomes); --segment all fits one for all."
     )
     return (said,)
 

@@ -9,7 +9,7 @@ from monitor.drift.verdict import DRIFTING, SLOPE_KINDS, Verdict
 from monitor.segment_names import FAMILIES, THIRD
 from monitor.words import classes
 from monitor.words.advice import COUNTED_AGAIN, awaited_reference, ended, late_outcomes
-from monitor.words.numbers import odds, times
+from monitor.words.numbers import odds, percent, times
 from monitor.words.obstacles import why_not_judged
 from monitor.words.values import priors_of_their_own, value_sentences
 from monitor.words.where import where_sentence
@@ -79,7 +79,7 @@ def _sentences(v: Verdict) -> Iterator[str]:
         yield COUNTED_AGAIN
     if v.facts.wrong and not v.facts.obstacle:
         yield (
-            f"About {100 * v.facts.wrong:.2g}% of the outcomes seem to be wrong at random, which "
+            f"About {100 * v.facts.wrong:.2g} % of the outcomes seem to be wrong at random, which "
             "the verdict allows for."
         )
     if v.facts.strata and not v.facts.obstacle:
@@ -259,8 +259,8 @@ def _silence(v: Verdict) -> Iterator[str]:
         yield classes.rests_on(v.facts.classes)
     if v.evidence and v.evidence.unknown_share >= MUCH_UNKNOWN:
         yield (
-            f"{v.evidence.unknown_share:.0%} of the scores lie where the reference has too few "
-            "outcomes: this verdict says nothing about them."
+            f"{percent(v.evidence.unknown_share, 0)} of the scores lie where the reference has too "
+            "few outcomes: this verdict says nothing about them."
         )
 
 
@@ -270,14 +270,14 @@ def _prior(v: Verdict) -> str:
     if v.facts.classes:
         return classes.frequencies(v.facts.classes)
     prevalence = v.facts.prevalence
-    today = "not known for" if prevalence is None else f"{prevalence:.2%} on"
+    today = "not known for" if prevalence is None else f"{percent(prevalence, 2)} on"
     if v.shift is None or not v.has_reference:
         return f"Prevalence {today} {v.day}."
     # The other verdicts speak of the level; this one would be the same at any prevalence.
     apart = " The drift was found apart from that." if v.state in DRIFTING else ""
     return (
-        f"Prevalence {today} {v.day}, {v.reference_prevalence:.2%} in the reference; over the week "
-        f"the log-odds of all scores moved by {v.shift:+z.2f error}.{apart}"
+        f"Prevalence {today} {v.day}, {percent(v.reference_prevalence, 2)} in the reference; over "
+        f"the week the log-odds of all scores moved by {v.shift:+z.2f error}.{apart}"
     )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from monitor.drift.places import Explanation, Where, explained_by, listed, name_all, name_of
 from monitor.metrics.core.estimate import Estimate
+from monitor.words.numbers import percent
 
 if TYPE_CHECKING:  # its room needs mathematics, and commands that only show start without
     from monitor.drift.part_search import PartFound
@@ -26,8 +27,9 @@ def where_sentence(where: Where) -> str:
     flagged, explanation = where.flagged, where.explanation
     if explanation:
         return (
-            f"{explanation.share:.0%} of the evidence comes from {explained_by(explanation)}, "
-            f"{explanation.rows:.1%} of the outcomes{_of(explanation.slope)}; without "
+            f"{percent(explanation.share, 0)} of the evidence comes from "
+            f"{explained_by(explanation)}, {percent(explanation.rows)} of the "
+            f"outcomes{_of(explanation.slope)}; without "
             f"{'it' if len(explanation.conditions) == 1 else 'them'} the rest is as before"
             f"{_of(explanation.rest)}.{_new(explanation)}{_uncounted(explanation)}{_instead(explanation)}"
         )
@@ -107,7 +109,7 @@ def search_sentence(search: "Found") -> str:
             f"not confirm it (p = {search.p_value:.2g})."
         )
     return (
-        f"{said}{_slope_of(search.slope)}, {search.rows:.1%} of the outcomes; found on "
+        f"{said}{_slope_of(search.slope)}, {percent(search.rows)} of the outcomes; found on "
         f"{search.searched} days and confirmed on {search.confirmed_on} others "
         f"(p = {search.p_value:.1g}). The rest{_slope_of(search.rest)}."
     )
@@ -141,7 +143,7 @@ def part_sentence(part: "PartFound") -> str:
     )
     return (
         f"{name_all(part.conditions)}{new}: {part.kind.replace('_', ' ')}{slope}, "
-        f"{part.rows:.1%} of the outcomes, p = {part.p_value:.1g}.{beside}"
+        f"{percent(part.rows)} of the outcomes, p = {part.p_value:.1g}.{beside}"
     )
 
 

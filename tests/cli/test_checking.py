@@ -144,7 +144,7 @@ def test_scores_on_another_scale_stop_with_the_setting(
 def test_a_filter_that_leaves_out_most_rows_is_named(tmp_path: Path) -> None:
     """`check`, `run` and `backfill` say the share and the setting in one line."""
     where = {"predictions": {"where": "tenant = 'a'"}}
-    line = "ctr: predictions.where leaves out 1,700 of 2,000 rows (85%) on 2026-03-02; "
+    line = "ctr: predictions.where leaves out 1,700 of 2,000 rows (85 %) on 2026-03-02; "
     span = ("--model", "ctr", "--from", DAY, "--to", DAY)
     for call in (CHECK, ("run", "--day", DAY), ("backfill", *span, "--again")):
         done = try_command(tmp_path, *call, changed={}, **where)
@@ -210,7 +210,7 @@ def test_a_check_that_rejects_most_rows_is_named(tmp_path: Path) -> None:
     )
 
     assert done.code == 0, done.err
-    lost = "checks.prediction_id_missing leaves out 1,500 of 2,000 rows (75%) on 2026-03-02"
+    lost = "checks.prediction_id_missing leaves out 1,500 of 2,000 rows (75 %) on 2026-03-02"
     assert lost in done.out
 
 
@@ -236,7 +236,7 @@ def test_batches_count_what_is_left_out(tmp_path: Path) -> None:
 
     assert done.code == 0, done.err
     for log in logs:
-        lost = f"{log}.where leaves out 3,400 of 4,000 rows (85%) on 2 days, first {DAY}; "
+        lost = f"{log}.where leaves out 3,400 of 4,000 rows (85 %) on 2 days, first {DAY}; "
         assert lost in done.out
 
 

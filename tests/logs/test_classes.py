@@ -352,7 +352,9 @@ def test_decisions_are_noticed(tmp_path: Path) -> None:
     right = np.mean(choices == labels)
 
     (said,) = noticed(tmp_path, np.eye(3)[choices], labels, LIST)
-    assert f"came true for {right:.0%} of the outcomes, so they seem to be decisions" in said
+    assert (
+        f"came true for {100 * right:.0f} % of the outcomes, so they seem to be decisions" in said
+    )
     assert noticed(tmp_path, np.eye(3)[labels], labels, LIST) == []
 
 
@@ -373,8 +375,8 @@ def test_probabilities_of_labels_are_noticed(kind: str, tmp_path: Path) -> None:
     assert len(said) == (kind == "labels")
     if said:
         assert said[0].startswith(
-            f"{share:.0%} of the vectors hold probabilities that add up to more than 1.1 (median "
-            f"{np.median(sums[sums > 1.1]):.3g})"
+            f"{100 * share:.0f} % of the vectors hold probabilities that add up to more than 1.1 "
+            f"(median {np.median(sums[sums > 1.1]):.3g})"
         )
 
 

@@ -69,12 +69,12 @@ def test_a_window_is_written_number_by_number(rarer: int) -> None:
         ece, tce = rarer >= LEAST_FOR_ECE, rarer >= LEAST_FOR_TCE
         expected = (
             "1,000",
-            "-" if e.prevalence != e.prevalence else f"{e.prevalence:.1%}",
-            f"{e.mean_score:.1%}",
+            "-" if e.prevalence != e.prevalence else f"{100 * e.prevalence:.1f} %",
+            f"{100 * e.mean_score:.1f} %",
             f"{e.shift.value:+z.2f}" if e.shift else "-",
             f"{e.raw.ece:.3f}" if e.raw and ece else "-",
             f"{e.prior.ece:.3f}" if e.prior and ece else "-",
-            f"{e.prior.tce_published:.0%}" if e.prior and tce else "-",
+            f"{100 * e.prior.tce_published:.0f} %" if e.prior and tce else "-",
         )
         assert window_cells(e, tables.STYLES, "-") == expected
     assert window_cells(None, tables.STYLES, "-") == ("-",) * len(tables.STYLES)

@@ -215,7 +215,12 @@ def test_the_sentences_that_were_said_are_a_record() -> None:
 @pytest.mark.parametrize(
     ("state", "said", "incomplete", "complaint"),
     [
-        ("ok", "On average 9% arrive later (2 days), so the outcomes are incomplete; wait.", 1, ""),
+        (
+            "ok",
+            "On average 9 % arrive later (2 days), so the outcomes are incomplete; wait.",
+            1,
+            "",
+        ),
         ("ok", "No evidence of a change since the reference, whatever the prior.", 0, ""),
         (
             "data_error",

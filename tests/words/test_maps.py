@@ -73,7 +73,7 @@ def test_a_map_that_is_worth_it() -> None:
         "more, less than its standard error, so the simpler map is taken. It multiplies the "
         "log-odds of a score by 0.600 and adds +0.100. Its level is fitted to the outcomes of "
         "2026-03-01 to 2026-03-28 (standard error 0.050). It keeps the order of all scores. Below "
-        "0.01 and above 0.9, where 1.2% of the scores lie, it extrapolates."
+        "0.01 and above 0.9, where 1.2 % of the scores lie, it extrapolates."
     )
 
 

@@ -90,9 +90,9 @@ def test_a_drift_says_what_since_when_how_strong_and_how_often_it_is_false() -> 
             "reached 13,000 to 1; the limit is 1,000."
         ),
         (
-            "Prevalence 22.79% on 2026-03-07, 24.20% in the reference; over the week the log-odds "
-            "of all scores moved by +0.58 (standard error 0.04). The drift was found apart from "
-            "that."
+            "Prevalence 22.79 % on 2026-03-07, 24.20 % in the reference; over the week the "
+            "log-odds of all scores moved by +0.58 (standard error 0.04). The drift was found "
+            "apart from that."
         ),
         "On average at least 1,000 days pass between two such alerts that are false.",
     )
@@ -195,7 +195,7 @@ def test_a_day_without_outcomes_has_no_prevalence() -> None:
     """An incident goes on over days of which nothing is known, and says so."""
     told = " ".join(sentences(but(VERDICT, prevalence=None)))
 
-    assert "Prevalence not known for 2026-03-07, 24.20% in the reference" in told
+    assert "Prevalence not known for 2026-03-07, 24.20 % in the reference" in told
     assert "nan" not in told
 
 
@@ -338,8 +338,8 @@ def test_a_reference_with_both_faults_names_both() -> None:
 def test_scores_that_the_reference_does_not_know_are_told() -> None:
     """From a twentieth of the scores on the verdict says that it is silent about them."""
     silent = (
-        "31% of the scores lie where the reference has too few outcomes: this verdict says nothing "
-        "about them."
+        "31 % of the scores lie where the reference has too few outcomes: this verdict says "
+        "nothing about them."
     )
 
     def said(verdict: Verdict, share: float) -> str:

@@ -17,6 +17,7 @@ from monitor.logs.discovery.ranking import (
 )
 from monitor.logs.discovery.roles import Candidate, with_reason
 from monitor.logs.plausibility import Remark, about_outcomes
+from monitor.words.numbers import percent
 
 MANY = 300  # rows: with fewer, a score that seems to predict nothing is no news
 LABELS = 3  # scores with an outcome each, from which on they may be labels of one model
@@ -259,7 +260,7 @@ def _about_outcome(
     how = "better than" if own.worth > other.worth + TIE else "as well as"
     also = "" if best[rival] == best[outcome] else f" fits `{best[rival]}`"
     sentence = (
-        f"`{outcome}` (1 in {own.prevalence:.1%} of the rows) fits `{best[outcome]}` (mean "
-        f"{own.mean_score:.1%}) {how} `{rival}` (1 in {other.prevalence:.1%}){also}"
+        f"`{outcome}` (1 in {percent(own.prevalence)} of the rows) fits `{best[outcome]}` (mean "
+        f"{percent(own.mean_score)}) {how} `{rival}` (1 in {percent(other.prevalence)}){also}"
     )
     return [sentence]

@@ -17,13 +17,14 @@ from monitor.logs.discovery.reading import Log, value_of, where_of
 from monitor.logs.discovery.segments import SegmentColumn, segment_columns
 from monitor.logs.discovery.unread import how_to_map
 from monitor.summary import days_between
+from monitor.words.numbers import percent
 
 FEW = 5  # positives of a day: with fewer, a day without any is not rare
 MOST_SHOWN = 4  # ages, columns or values in one comment
 LEAST_SPAN = 13  # days after the first: with two weeks, every day of the week came twice
 AUTO = (
-    f"With auto instead, the first run measures after how many days {ENOUGH:.0%} of the outcomes "
-    "have come; the rest then counts as late."
+    f"With auto instead, the first run measures after how many days {percent(ENOUGH, 0)} of the "
+    "outcomes have come; the rest then counts as late."
 )
 MOST_REJECTED = 0.05  # share of the rows of a day that a check may leave out unasked
 OF_COLUMNS = (
@@ -150,8 +151,9 @@ def _id(section: str, pair: Pair) -> Iterator[Setting]:
         assert isinstance(pair.arrived, Arrivals)
         share = pair.arrived.found / max(1, pair.arrived.asked)
         why = (
-            f"Different in {pair.key.uniqueness:.2%} of the sampled rows, and {share:.1%} of "
-            f"{pair.arrived.asked:,} predictions are found among the outcomes by it."
+            f"Different in {percent(pair.key.uniqueness, 2)} of the sampled rows, and "
+            f"{percent(share)} of {pair.arrived.asked:,} predictions are found among the "
+            f"outcomes by it."
         )
     read = pair.key.read[section == "outcomes"]
     if read != "{}":
@@ -217,8 +219,8 @@ def _weight(section: str, pair: Pair) -> Iterator[Setting]:
 def _entity(pair: Pair) -> Iterator[Setting]:
     if pair.entity:
         why = (
-            f"{pair.entity.again:.0%} of its sampled values are there on several of the sampled "
-            f"days, so rows of different days hang together."
+            f"{percent(pair.entity.again, 0)} of its sampled values are there on several of the "
+            f"sampled days, so rows of different days hang together."
         )
         yield Setting("predictions", "entity", pair.entity.column, why)
 
@@ -286,8 +288,8 @@ def _repeats(pair: Pair) -> Iterator[Setting]:
 def _absent(arrived: Arrivals) -> Iterator[Setting]:
     if arrived.found and arrived.positives == arrived.found < DAYS_OF_CLICKS * arrived.asked:
         why = (
-            f"Every outcome is 1, and {1 - arrived.found / arrived.asked:.1%} of the predictions "
-            f"have none: a log of clicks, where absence means 0."
+            f"Every outcome is 1, and {percent(1 - arrived.found / arrived.asked)} of the "
+            f"predictions have none: a log of clicks, where absence means 0."
         )
         yield Setting("outcomes", "absent_means", f"negative after {_wait(arrived)}d", why)
 
@@ -308,7 +310,7 @@ def _settled(pair: Pair, arrived: Arrivals) -> Setting:
     wait = _wait(arrived)
     ages = sorted({0, *(a for a in (1, 3, 7, 14, 30) if a < wait), wait})[-MOST_SHOWN:]
     said = ", ".join(
-        f"{zeros:.0%} and {ones:.0%} within {age} day{'s' * (age != 1)}"
+        f"{percent(zeros, 0)} and {percent(ones, 0)} within {age} day{'s' * (age != 1)}"
         for age in ages
         for zeros, ones in [arrived.arrived(age)]
     )
@@ -343,10 +345,12 @@ def _is_measured(pair: Pair) -> bool:
 
 def _settled_in_one(pair: Pair, filling: Filling) -> Setting:
     wait = min(LONGEST_WAIT, filling.complete_after)
-    newest = ", ".join(f"{filling.shares[a]:.0%}" for a in sorted(filling.shares)[:MOST_SHOWN])
+    newest = ", ".join(
+        f"{percent(filling.shares[a], 0)}" for a in sorted(filling.shares)[:MOST_SHOWN]
+    )
     why = (
-        f"Predictions with an outcome, from the newest day back: {newest}; {filling.usual:.0%} on "
-        f"older days."
+        f"Predictions with an outcome, from the newest day back: {newest}; "
+        f"{percent(filling.usual, 0)} on older days."
     )
     timed = pair.times is not None and not filling.early
     if timed and wait <= AUTO_SETTLED_AFTER and _is_measured(pair):
@@ -437,8 +441,8 @@ def _segments(pair: Pair) -> Iterator[Setting]:
 
 
 def _shares(segment: SegmentColumn) -> str:
-    said = ", ".join(f"{value} {share:.0%}" for value, share in segment.shares.items())
-    return f"{said}; other {segment.rest:.0%}"
+    said = ", ".join(f"{value} {percent(share, 0)}" for value, share in segment.shares.items())
+    return f"{said}; other {percent(segment.rest, 0)}"
 
 
 def _checks(pair: Pair) -> Iterator[Setting]:
@@ -447,14 +451,14 @@ def _checks(pair: Pair) -> Iterator[Setting]:
     is_read = not (pair.unread or pair.classes)
     if _repeats_often(pair) and pair.key:
         why = (
-            f"{1 - pair.key.uniqueness:.0%} of the sampled ids are repeats, and no column says "
-            f"why. Write a filter such as model_version = 'v3', if the log holds several models; "
-            f"or replace this line by duplicates: keep_identical, if rows are delivered more than "
-            f"once; or add a column to the id in both logs."
+            f"{percent(1 - pair.key.uniqueness, 0)} of the sampled ids are repeats, and no column "
+            f"says why. Write a filter such as model_version = 'v3', if the log holds several "
+            f"models; or replace this line by duplicates: keep_identical, if rows are delivered "
+            f"more than once; or add a column to the id in both logs."
         )
         yield Setting("predictions", "where", TODO, why)
     elif pair.key and pair.key.uniqueness < 1 and not pair.delivered_twice:
-        why = f"{1 - pair.key.uniqueness:.3%} of the sampled ids are repeats."
+        why = f"{percent(1 - pair.key.uniqueness, 3)} of the sampled ids are repeats."
         yield Setting("checks", "prediction_repeated", "reject", why)
     if pair.key and any(pair.scored.column(name).nulls for name in pair.key.scored):
         why = "Some sampled predictions have no id."
@@ -463,7 +467,7 @@ def _checks(pair: Pair) -> Iterator[Setting]:
         why = f"{score.nulls:,} of {score.rows:,} sampled predictions have no score."
         yield Setting("checks", "score_missing", "reject", why)
     if is_read and score.within < 1 and "score_means" not in pair.scores[0].settings:
-        why = f"{1 - score.within:.3%} of the sampled scores lie outside [0, 1]."
+        why = f"{percent(1 - score.within, 3)} of the sampled scores lie outside [0, 1]."
         yield Setting("checks", "score_out_of_range", "reject", why)
     yield from _invalid_outcomes(pair)
     if pair.scored.days and (gaps := _gaps(pair.scored)) and not _weekdays(pair.scored):

@@ -10,6 +10,7 @@ from monitor.logs.discovery.reading import PARTITION, TEXTUAL, Log, in_where
 from monitor.logs.discovery.roles import words
 from monitor.logs.discovery.rows import ask
 from monitor.logs.session import Session
+from monitor.words.numbers import percent
 
 LIVE = ("prod", "production", "live", "online", "serving", "champion", "active", "primary")
 TESTED = ("test", "testing", "holdout", "oot")
@@ -94,7 +95,7 @@ def subset(log: Log, column: Column, value: str, before: str = "") -> Subset:
         number = column.kind in ("integer", "real") and column.type != "VARCHAR"
         of_value = f" = {value if number else text(value)}"
     shares = ", ".join(
-        f"{other} {rows / max(1, column.rows):.0%}" for other, rows in column.values.items()
+        f"{other} {percent(rows / max(1, column.rows), 0)}" for other, rows in column.values.items()
     )
     doubt = (
         f"only rows with {in_where(column.name, log)}{of_value} are counted, of `{column.name}`: "

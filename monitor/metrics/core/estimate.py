@@ -72,18 +72,24 @@ class Estimate:
         ('95 % 0.759 to 0.861', '+0.81 (standard error 0.03)')
         >>> f"{Estimate(0.81, nan, nan):.2f}", f"{Estimate(0.81, nan, nan):.2f interval}"
         ('0.81', 'no interval')
+        >>> f"{Estimate(0.21, 0.2, 0.22):.1%}"
+        '21.0 % (95 % 20.0 % to 22.0 %)'
         """
         if not spec:
             return str(self)
         form, _, style = spec.partition(" ")
-        value, has_interval = format(self.value, form), isfinite(self.low)
-        interval = (
-            f"95 % {self.low:{form}} to {self.high:{form}}" if has_interval else "no interval"
-        )
+        value, has_interval = _written(self.value, form), isfinite(self.low)
+        low, high = _written(self.low, form), _written(self.high, form)
+        interval = f"95 % {low} to {high}" if has_interval else "no interval"
         written = {
             "": f"{value} ({interval})" if has_interval else value,
             "plain": f"{value}, {interval}" if has_interval else value,
             "interval": interval,
-            "error": f"{value} (standard error {self.error:{form.replace('+', '')}})",
+            "error": f"{value} (standard error {_written(self.error, form.replace('+', ''))})",
         }
         return written[style]
+
+
+def _written(number: float, form: str) -> str:
+    """Write a number, with a space before the sign of percent."""
+    return format(number, form).replace("%", " %")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from monitor.segment_names import printable
 from monitor.short_text import MOST_LINES
+from monitor.words.numbers import percent
 
 if TYPE_CHECKING:
     from monitor.evaluation.evaluate import Evaluation
@@ -78,7 +79,7 @@ def _line(tag: str, texts: Sequence[str]) -> str:
 def _cells(e: "Evaluation") -> tuple[str, ...]:
     from monitor.report.columns import window_cells
 
-    by_chance = f"{e.null.q05:.0%} to {e.null.q95:.0%}" if e.null else "-"
+    by_chance = f"{100 * e.null.q05:.0f} to {percent(e.null.q95, 0)}" if e.null else "-"
     return (e.segment, *window_cells(e, STYLES, "-"), by_chance)
 
 
@@ -106,13 +107,13 @@ def evaluation_text(evaluations: "Sequence[Evaluation]") -> str:
     return "\n".join([*lines, *([f"… and {left} more segments; see to_frame()"] if left else [])])
 
 
-def percent(e: "Estimate") -> str:
+def as_diagrams_do(e: "Estimate") -> str:
     """Write a share as the diagrams do.
 
     Examples
     --------
     >>> from monitor.metrics import Estimate
-    >>> percent(Estimate(0.98943, 0.9, 1.0))
+    >>> as_diagrams_do(Estimate(0.98943, 0.9, 1.0))
     '98.9 %'
     """
     return f"{100 * e.value:.3g} %"
@@ -126,6 +127,6 @@ STYLES: "Styles" = {
     "slope": with_interval,
     "ECE raw": ".4f",
     "ECE prior": ".4f",
-    "TCE raw": percent,
-    "TCE prior": percent,
+    "TCE raw": as_diagrams_do,
+    "TCE prior": as_diagrams_do,
 }

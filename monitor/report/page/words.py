@@ -7,7 +7,7 @@ from math import isfinite, isnan
 from monitor.drift.verdict import Verdict
 from monitor.metrics.core.estimate import Estimate
 from monitor.report.columns import Styles
-from monitor.words.numbers import odds
+from monitor.words.numbers import odds, percent
 from monitor.words.verdict import WITHHELD
 
 SMALL = 0.01  # ratios below are shown with two digits that count
@@ -73,11 +73,11 @@ def share(ratio: float | None) -> str:
     Examples
     --------
     >>> share(0.2279), share(0.00123), share(None)
-    ('22.8%', '0.12%', '\u2013')
+    ('22.8 %', '0.12 %', '\u2013')
     """
     if ratio is None or isnan(ratio):
         return NONE
-    return f"{ratio:.1%}" if ratio >= SMALL or ratio == 0.0 else f"{100 * ratio:.2g}%"
+    return percent(ratio) if ratio >= SMALL or ratio == 0.0 else f"{100 * ratio:.2g} %"
 
 
 def share_of(estimate: Estimate) -> str:

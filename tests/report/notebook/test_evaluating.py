@@ -151,7 +151,7 @@ def test_few_rows_have_no_interval() -> None:
     assert value(frame, "prevalence").value == 1.0
     assert isnan(value(frame, "tce_published", "raw").low)
     assert "shift" not in set(frame.measure)
-    assert "100.00%" in found._repr_html_()
+    assert "100.00 %" in found._repr_html_()
 
 
 def test_text_of_the_data_is_escaped() -> None:

@@ -33,8 +33,8 @@ function drawBins() {
   for (const p of ticks) {
     make("line", { class: "grid", x1: x(p), x2: x(p), y1: top, y2: top + side }, svg);
     make("line", { class: "grid", x1: left, x2: left + side, y1: y(p), y2: y(p) }, svg);
-    write(`${Number((100 * p).toPrecision(4))}%`, { x: left - 8, y: y(p) + 4, "text-anchor": "end" }, svg);
-    write(`${Number((100 * p).toPrecision(4))}%`, { x: x(p), y: top + side + 18, "text-anchor": "middle" }, svg);
+    write(`${Number((100 * p).toPrecision(4))} %`, { x: left - 8, y: y(p) + 4, "text-anchor": "end" }, svg);
+    write(`${Number((100 * p).toPrecision(4))} %`, { x: x(p), y: top + side + 18, "text-anchor": "middle" }, svg);
   }
   write("came true", { x: left + 6, y: top + 14 }, svg);
   write(adjusted ? "score without the prior shift" : "score as logged", { x: left + side - 4, y: top + side - 8, "text-anchor": "end" }, svg);

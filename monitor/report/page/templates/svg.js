@@ -16,7 +16,7 @@ const tag = (name, text, parent, kind) => {
 const at = (id) => document.getElementById(id);
 const known = (value) => value !== null && value !== undefined;
 const minus = (text) => text.replaceAll("-", "\u2212");
-const percent = (ratio) => (ratio >= 0.01 || ratio === 0 ? `${(100 * ratio).toFixed(1)}%` : `${Number((100 * ratio).toPrecision(2))}%`);
+const percent = (ratio) => (ratio >= 0.01 || ratio === 0 ? `${(100 * ratio).toFixed(1)} %` : `${Number((100 * ratio).toPrecision(2))} %`);
 const whole = (count) => count.toLocaleString("en-US");
 const odds = (log10) => `${log10 >= 6 ? `10^${log10.toFixed(0)}` : whole(Number((10 ** log10).toPrecision(2)))}\u00a0to\u00a01`;
 const logit = (p) => Math.log(p / (1 - p));

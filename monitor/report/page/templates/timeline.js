@@ -96,7 +96,7 @@ const short = (v) => (v > 0 ? "+" : "") + minus(String(v));
 function drawPrevalence() {
   const [low, high] = bounds([...of("prevalence"), ...of("mean"), ...of("expected"), ...of("reference")], 0, 0.001);
   timeline("plot-prevalence", {
-    height: 190, low, high, ticks: steps(low, high, 4), name: (v) => `${Number((100 * v).toPrecision(3))}%`,
+    height: 190, low, high, ticks: steps(low, high, 4), name: (v) => `${Number((100 * v).toPrecision(3))} %`,
     label: "Prevalence, mean score and prevalence of the reference by day",
     draw: (plot) => {
       line(plot, of("reference"), "k-other dotted");
