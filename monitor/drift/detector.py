@@ -8,7 +8,7 @@ where the weighted mean of M over the kinds reaches A, at least A days pass betw
 average.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from math import inf, log, log10, sqrt
@@ -738,8 +738,7 @@ def best_profile(profiles: Floats) -> tuple[str, float]:
     ('too_timid', 0.3)
     """
     best, kind = (-inf, 0.0), ""
-    for j, profile in enumerate(profiles):
-        highest = highest_of(profile)
+    for j, highest in enumerate(_highest_of_each(profiles)):
         if highest[0] > best[0]:
             best, kind = highest, KINDS[2 * j + int(highest[1] > 0.0)]
     return kind, best[1]
@@ -759,11 +758,16 @@ def highest_of(profile: Floats) -> tuple[float, float]:
     >>> round(highest, 2), round(size, 3)
     (9.0, 0.3)
     """
+    return next(_highest_of_each(profile[np.newaxis]))
+
+
+def _highest_of_each(profiles: Floats) -> Iterator[tuple[float, float]]:
+    """Find the highest points of profiles through one spline, most of whose cost is to set up."""
     middle = SIZES.size // 2
-    spline = CubicSpline(np.insert(SIZES, middle, 0.0), np.insert(profile, middle, 0.0))
-    flat = spline.derivative().roots(extrapolate=False)
-    candidates = np.append(flat[np.isfinite(flat)], SIZES[[0, -1]])
-    return max((float(spline(size)), float(size)) for size in candidates)
+    spline = CubicSpline(np.insert(SIZES, middle, 0.0), np.insert(profiles, middle, 0.0, axis=1).T)
+    for j, flat in enumerate(spline.derivative().roots(extrapolate=False)):
+        sizes = np.append(flat[np.isfinite(flat)], SIZES[[0, -1]])
+        yield max(zip(spline(sizes)[:, j].tolist(), sizes.tolist(), strict=True))
 
 
 def best_slope(slopes: Floats, error: float) -> Estimate | None:

@@ -261,6 +261,8 @@ def readable_days(session: Session, model: Model, days: Iterable[date]) -> list[
 
     def is_readable(day: date) -> bool:
         try:
+            if not has_day(model, "predictions", day):
+                return False  # without the message, for which all days are listed
             check_readable(session, model, day)
         except (DataError, *DAMAGE):
             return False

@@ -13,21 +13,22 @@ OF_SPARK = (
     "tests/logs/test_entities.py",
     "tests/fuzz/test_combinations.py",
 )
-# What takes longest, as beginnings of paths. The files of one line stay together, because they
-# share what starts slowly: a Java machine, the store of two models, a Prometheus.
+# What takes longest, as beginnings of paths. Tests that wait for programs alternate with tests that
+# compute, so that no core is idle while several wait. The files of one line stay together, because
+# they share what starts slowly: a Java machine, the store of two models, a Prometheus.
 LONGEST: tuple[str | tuple[str, ...], ...] = (
     "tests/dags/test_stack.py",
     OF_SPARK,
     "tests/cli/test_base_install.py",
     "tests/alerts/test_restarts.py",
-    "tests/alerts/test_acknowledging.py",
-    "tests/store/test_fencing.py",
-    "tests/alerts/test_messages.py",
-    "tests/alerts/test_alertmanager.py",
-    "tests/pipeline/test_run.py",
     "tests/dags/test_dag.py",
+    "tests/alerts/test_messages.py",
+    "tests/pipeline/test_run.py",
+    "tests/alerts/test_acknowledging.py",
     "tests/pipeline/test_verdicts.py",
+    "tests/store/test_fencing.py",
     "tests/pipeline/test_order_of_days.py",
+    "tests/alerts/test_alertmanager.py",
     "tests/logs/test_shapes.py",
     "tests/grafana/test_",
     "tests/demo/",

@@ -145,21 +145,23 @@ def exact_log10_tail(tail: object, null: Null, x: Decimal, digits: int) -> float
         context.prec = digits
         pi = circle_ratio()
         maximum, motion = tail is log10_tail_of_maximum, null == "calibrated"
-        odd = maximum or motion
-        rate = pi**2 / (x**2 * (8 if maximum else 2))
-        base, total, n, k = (-rate).exp(), Decimal(0), 1, 0
+        step = 2 if maximum or motion else 1
+        root, square = (2 * pi).sqrt(), pi**2
+        base, total, n, k = (-square / (x**2 * (8 if maximum else 2))).exp(), Decimal(0), 1, 0
+        # From one base ** (n * n) to the next there are two products.
+        power, growth, acceleration = base, base ** (2 * step + step**2), base ** (2 * step**2)
         while True:
             if maximum:
-                factor = Decimal((-1) ** k * 4) / (n * pi) if motion else (2 * pi).sqrt() / x
+                factor = Decimal((-1) ** k * 4) / (n * pi) if motion else root / x
             elif motion:
-                factor = 8 / x**2 + 8 / (n * pi) ** 2
+                factor = 8 / x**2 + 8 / (square * n**2)
             else:
-                factor = (2 * pi).sqrt() * pi**2 / x**3 * n**2
-            term = factor * base ** (n * n)
+                factor = root * square / x**3 * n**2
+            term = factor * power
             total += term
             if abs(term) < Decimal(10) ** -digits:
                 return float((1 - total).log10())
-            n, k = n + (2 if odd else 1), k + 1
+            n, k, power, growth = n + step, k + 1, power * growth, growth * acceleration
 
 
 @pytest.mark.parametrize(("tail", "null"), TAILS)
