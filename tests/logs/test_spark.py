@@ -58,11 +58,14 @@ def logs(root: Path, **changes: Any) -> dict[str, Any]:
         "country": ["DE", "FR", None] * 8 + ["DE"] * 4,
         "model": ['v"1', "v2"] * 14,
         "shard": [0] * 28,
+        "rate": [0.05 * (i % 7 + 1) for i in range(28)],
+        "blocked": [[True, False, False, None][i % 4] for i in range(28)],
     }
     outcomes = {
         "prediction_id": [*ids[:20], 5, 7, 7, 99],
         "outcome": [i % 3 // 2 for i in ids[:20]] + [1 - 5 % 3 // 2, 7 % 3 // 2, 7 % 3 // 2, 1],
         "shard": [0] * 24,
+        "rate": [0.1 * (i % 5 + 1) for i in ids],
     }
     outcomes["outcome"][8] = 4
     for kind, columns in (("predictions", predictions), ("outcomes", outcomes)):
@@ -107,6 +110,16 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "predictions": {"duplicates": "keep_identical"},
     },
     "weights that differ in a class": {"checks": REJECT, "predictions": {"weight": "score"}},
+    "rows that were acted on": {"checks": REJECT, "action": "blocked"},
+    "probabilities of labels": {"checks": REJECT, "label_rate": "rate"},
+    "those of outcomes, and actions": {
+        "checks": REJECT,
+        "label_rate": {"outcomes": "rate"},
+        "action": "blocked",
+        "strata": {"column": "model", "values": ['v"1', "v2"]},
+    },
+    "probabilities that are none": {"checks": REJECT, "label_rate": "score"},
+    "actions that are none": {"checks": REJECT, "action": "score"},
     "a wrong column": {"predictions": {"score": "scoer"}},
     "a wrong filter": {"predictions": {"where": "score + 1"}},
 }
