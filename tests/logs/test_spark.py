@@ -118,7 +118,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "action": "blocked",
         "strata": {"column": "model", "values": ['v"1', "v2"]},
     },
-    "probabilities that are none": {"checks": REJECT, "label_rate": "score"},
+    "probabilities that are none": {"checks": REJECT, "label_rate": {"outcomes": "outcome"}},
     "actions that are none": {"checks": REJECT, "action": "score"},
     "a wrong column": {"predictions": {"score": "scoer"}},
     "a wrong filter": {"predictions": {"where": "score + 1"}},
