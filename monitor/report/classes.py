@@ -64,10 +64,13 @@ def class_table(title: str, e: Evaluation) -> RenderableType:
     """Show the classes of an evaluation that has some."""
     if e.classes is None:
         return Text()
+    said, rows = Text("\n".join([*vector_sentences(e.classes), NOTE]), style="dim"), class_rows(e)
+    if not rows:
+        return said
     table = plain_table(title, COLUMNS)
-    for row in class_rows(e):
+    for row in rows:
         table.add_row(*map(Text, row))
-    return Group(table, Text("\n".join([*vector_sentences(e.classes), NOTE]), style="dim"))
+    return Group(table, said)
 
 
 def _row(e: Evaluation, of_class: ClassErrors) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from rich.console import Console
 
 from monitor.config import Model, load_config
 from monitor.drift.pairs import pair_parts
@@ -17,7 +18,7 @@ from monitor.evaluation.evaluate import evaluate
 from monitor.evaluation.score_errors import Settings
 from monitor.logs import summarise_day
 from monitor.metrics.beyond_binary.class_counts import ClassCounts
-from monitor.report.classes import vector_sentences
+from monitor.report.classes import class_table, vector_sentences
 from monitor.store.summary_table import summary_of, summary_table
 from monitor.summary import Summary, merge_summaries
 from tests.support.class_logs import draw
@@ -138,6 +139,11 @@ def test_measures_that_need_whole_vectors_are_dashes_with_the_reason(
     said = vector_sentences(top.classes)
     assert said[0] == "Vectors of 20 classes, as logged: -. Prior: -."
     assert "The log has the highest scores of each row only" in said[1]
+    shown = {name: Console(width=100) for name in evaluated}
+    for name, of in evaluated.items():
+        with shown[name].capture() as text:
+            shown[name].print(class_table("classes", of))
+        assert ("mean score  ECE raw" in text.get()) == (name == "whole")
 
 
 def test_a_span_of_both_says_what_both_say(rows: Drawn, tmp_path: Path) -> None:
