@@ -108,6 +108,46 @@ def bytes_of(config: dict[str, Any], folder: Path) -> list[bytes]:
     return stored(config, folder)
 
 
+CHOSEN: dict[str, dict[str, Any]] = {
+    "actions": {"action": "blocked"},
+    "probabilities": {"label_rate": "rate"},
+    "actions and probabilities of outcomes, in strata": {
+        "action": "blocked",
+        "label_rate": {"outcomes": "rate"},
+        "segments": None,
+        "strata": {"column": "country", "values": ["DE", "FR"]},
+    },
+}
+
+
+@pytest.mark.parametrize("case", CHOSEN)
+def test_what_chooses_outcomes_travels_too(case: str, database: str, tmp_path: Path) -> None:
+    """The columns of `action` and `label_rate` give the bytes of files."""
+    known = [row for row in ROWS if row["observed_at"]]
+    tables = {
+        "chosen_scores": table_of(ROWS, SCORED)
+        .append_column("rate", pa.array([(1 + i % 9) / 16 for i in range(len(ROWS))]))
+        .append_column("blocked", pa.array([i % 3 == 1 for i in range(len(ROWS))])),
+        "chosen_outcomes": table_of(known, OBSERVED).append_column(
+            "rate", pa.array([(1 + i % 5) / 8 for i in range(len(known))])
+        ),
+    }
+    of_queries, of_files = {}, {}
+    sections = ("predictions", "scored_at"), ("outcomes", "observed_at")
+    for (name, table), (section, at) in zip(tables.items(), sections, strict=True):
+        write(database, name, table)
+        (tmp_path / f"{name}.parquet").write_bytes(as_parquet(table))
+        of_queries[section] = log(f"SELECT * FROM {name}", at)  # noqa: S608
+        of_files[section] = {"path": f"{tmp_path}/{name}.parquet", "day": at}
+
+    there, here = (
+        bytes_of({**logs, **CHOSEN[case]}, tmp_path / kind)
+        for kind, logs in (("database", of_queries), ("files", of_files))
+    )
+
+    assert there == here
+
+
 # How columns of tables are written in a query, and what `init` must make of them.
 WRITTEN = {
     "score": ("score", "score::real AS score", "score::numeric AS score"),
