@@ -112,10 +112,14 @@ def model_page(
 def _professions(
     day: date, week: Evaluation | None, tallies: Mapping[date, Tally], window: int
 ) -> dict[str, Table]:
-    """Lay out what professions ask for; not of first choices, which are nobody's events."""
-    if week is None or week.classes:
+    """Lay out what professions ask for; not of first choices, which are nobody's events.
+
+    Nor of a window whose summaries are gone from the store.
+    """
+    counted = _of_window(day, tallies, window)
+    if week is None or week.classes or not counted:
         return {}
-    return professions(merge(_of_window(day, tallies, window).values()))
+    return professions(merge(counted.values()))
 
 
 def _of_window(day: date, tallies: Mapping[date, Tally], window: int) -> dict[date, Tally]:

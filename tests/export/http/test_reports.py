@@ -53,6 +53,21 @@ def ask(where: str, path: str, login: str = "") -> tuple[int, HTTPMessage, str]:
     return found
 
 
+def test_pages_are_named_only_where_there_are_any(folder: Path) -> None:
+    """The first page names them if the configuration does; a broken one is left to /healthz."""
+    config = folder / "monitor.yaml"
+    content = json.loads(config.read_text())
+    with answering(folder) as where:
+        named = ask(where, "/")
+        config.write_text(json.dumps({k: v for k, v in content.items() if k != "report"}))
+        unnamed = ask(where, "/")
+        config.write_text("models: none")
+        broken = ask(where, "/")
+
+    assert (named[0], unnamed[0], broken[0]) == (200, 200, 200)
+    assert ["/reports/" in text for _, _, text in (named, unnamed, broken)] == [True, False, False]
+
+
 def test_pages_are_served_as_they_were_written(folder: Path) -> None:
     """The index and the page of a model come with their type and a policy against anything else."""
     pages = {"/reports/": "index.html", "/reports/models/fraud.html": "models/fraud.html"}
