@@ -144,6 +144,26 @@ def test_no_table_is_wider_than_a_desktop_shows(page: Page) -> None:
         assert page.evaluate(f"{wider}.map(t => t.textContent.trim().slice(0, 40))") == []
 
 
+def test_without_a_script_it_is_a_document(browser: Browser, fraud: Path) -> None:
+    """Evidence and bins are drawn, every sentence stands, and nothing shown can do nothing."""
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(fraud.as_uri())
+    stills = page.locator("svg.still")
+
+    assert stills.count() == 2
+    assert all(stills.nth(i).is_visible() for i in range(2))
+    assert stills.nth(0).locator(".range").count() >= 5
+    assert stills.nth(1).locator(".bar.k-drift").count() >= 1
+    controls = page.locator("#days, #newest, #earlier, input, summary:has(+ .scroll #bin-table)")
+    assert controls.count() > 4
+    assert not any(controls.nth(i).is_visible() for i in range(controls.count()))
+    assert page.locator("button:visible").count() == 0
+    empty = page.locator("figure:visible")
+    assert all(empty.nth(i).locator("svg").count() for i in range(empty.count()))
+    context.close()
+
+
 def test_every_chart_is_drawn(page: Page) -> None:
     """Every chart has marks, and they span it; a chart without them would be noticed."""
     assert [fault for chart in CHARTS if (fault := undrawn(page, chart))] == []

@@ -19,6 +19,7 @@ from monitor.report.columns import STREAMS, meanings
 from monitor.report.page.content import DayOnPage, Page, Reliability, Table
 from monitor.report.page.day import SEGMENT_COLUMNS
 from monitor.report.page.index import INDEX_COLUMNS, Index
+from monitor.report.page.still import bins_svg, evidence_svg
 from monitor.report.page.words import STATES
 from monitor.report.too_few import LEAST_FOR_ECE, LEAST_FOR_TCE
 from monitor.segment_names import printable_lines
@@ -56,6 +57,7 @@ def model_html(page: Page, *, home: str = "") -> str:
     ConfigError
         If Jinja is not installed.
     """
+    _, markup = _jinja()
     words = {
         state: {"word": w.word, "title": w.title, "sign": w.sign} for state, w in STATES.items()
     }
@@ -74,6 +76,8 @@ def model_html(page: Page, *, home: str = "") -> str:
         page=page,
         words=STATES[page.day.state],
         home=home,
+        still_evidence=markup(evidence_svg(page.days)),
+        still_bins=markup(bins_svg(page.day.reliability.bins)) if page.day.reliability else "",
         segments=Table(
             SEGMENT_COLUMNS, page.day.segments, meanings=meanings(SEGMENT_COLUMNS, STREAMS)
         ),

@@ -25,11 +25,18 @@ function sortBy(table, place, falling) {
 
 function makeSortable(table) {
   const heads = [...table.tHead.rows[0].cells];
-  heads.forEach((head, place) => head.querySelector("button").addEventListener("click", () => {
+  heads.forEach((head, place) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => sortByClick(head, place));
+  });
+  const sortByClick = (head, place) => {
     const falling = head.getAttribute("aria-sort") === "ascending";
     heads.forEach((other) => other.removeAttribute("aria-sort"));
     head.setAttribute("aria-sort", falling ? "descending" : "ascending");
     sortBy(table, place, falling);
-  }));
+  };
 }
 document.querySelectorAll("table.sortable").forEach(makeSortable);

@@ -1,0 +1,91 @@
+"""Charts of a report page that need no script: the evidence of all days, and the bins of one."""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from monitor.report.page.content import Bin, DayOnPage
+
+WIDTH, HEIGHT, SQUARE = 640, 160, 360
+LEFT, TOP, BOTTOM = 46, 8, 22  # room for the numbers beside the axes
+LEAST_TOP = 3.75  # of the axis of evidence, in powers of ten
+
+
+def evidence_svg(days: Sequence[DayOnPage]) -> str:
+    """Draw the evidence of each day as a bar, and the limit at which an incident opens.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> evidence_svg([DayOnPage(date(2026, 3, 1))]).count("<rect")
+    0
+    """
+    verdicts = [day.whole.verdict for day in days]
+    values = [v.reached if v else None for v in verdicts]
+    limits = [v.limit for v in verdicts if v and v.compared]
+    top = max(LEAST_TOP, *(1.25 * limit for limit in limits)) if limits else LEAST_TOP
+    step, floor = (WIDTH - LEFT) / max(1, len(days)), HEIGHT - BOTTOM
+    unit = (floor - TOP) / top
+
+    def bars() -> Iterator[str]:
+        for place, (value, verdict) in enumerate(zip(values, verdicts, strict=True)):
+            if value is None or verdict is None:
+                continue
+            tall = unit * min(top, max(0.02, value))
+            kind = "k-drift" if value >= verdict.limit else "k-other"
+            x = LEFT + place * step + 0.1 * step
+            yield (
+                f'<rect class="bar {kind}" x="{x:.1f}" y="{floor - tall:.1f}" '
+                f'width="{0.8 * step:.1f}" height="{tall:.1f}"/>'
+            )
+        for limit in sorted(set(limits)):
+            y = floor - unit * limit
+            yield f'<line class="limit" x1="{LEFT}" x2="{WIDTH}" y1="{y:.1f}" y2="{y:.1f}"/>'
+            yield _text(0, y + 4, f"10^{limit:.0f}")
+        yield _text(LEFT, HEIGHT - 4, str(days[0].day))
+        yield _text(WIDTH - 70, HEIGHT - 4, str(days[-1].day))
+
+    label = "Evidence of a drift by day, and the limit at which an incident opens"
+    return _svg(WIDTH, HEIGHT, label, bars())
+
+
+def bins_svg(bins: Sequence[Bin]) -> str:
+    """Draw each bin as a box: its scores, and the probabilities that its outcomes accept.
+
+    Scores are without the prior shift. Bins whose scores lie mostly outside have the colour of
+    rejected ones.
+    """
+    side = SQUARE - LEFT - TOP
+
+    def x(score: float) -> float:
+        return LEFT + side * score
+
+    def y(share: float) -> float:
+        return TOP + side * (1.0 - share)
+
+    def boxes() -> Iterator[str]:
+        for b in bins:
+            low, high = b.accepted
+            kind = "k-rejected" if 2 * b.adjusted_rejected > b.count else "k-accepted"
+            wide = max(1.5, x(b.adjusted_high) - x(b.adjusted_low))
+            yield (
+                f'<rect class="range {kind}" x="{x(b.adjusted_low):.1f}" y="{y(high):.1f}" '
+                f'width="{wide:.1f}" height="{max(1.5, y(low) - y(high)):.1f}"/>'
+            )
+        yield f'<line class="limit" x1="{x(0)}" y1="{y(0)}" x2="{x(1)}" y2="{y(1)}"/>'
+        for share in (0.0, 0.5, 1.0):
+            yield _text(0, y(share) + 4, f"{share:.0%}")
+            yield _text(x(share) - (36 if share == 1.0 else 0), SQUARE - 6, f"{share:.0%}")
+
+    label = "Bins of scores, and the shares of positive outcomes that they accept"
+    return _svg(SQUARE, SQUARE + TOP, label, boxes())
+
+
+def _svg(width: int, height: int, label: str, marks: Iterator[str]) -> str:
+    return (
+        f'<svg class="still" role="img" aria-label="{escape(label)}" '
+        f'viewBox="0 0 {width} {height}">{"".join(marks)}</svg>'
+    )
+
+
+def _text(x: float, y: float, text: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}">{escape(text)}</text>'
