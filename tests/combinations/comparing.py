@@ -48,6 +48,7 @@ def counted(summary: Summary) -> Counts:
         entities={key: of_buckets(counts) for key, counts in summary.entities.items()},
         weights=summary.class_weights,
         **(of_classes(summary.classes) if summary.classes else {}),
+        acted=summary.acted,
         final=summary.final,
     )
 

@@ -60,6 +60,8 @@ def configuration(row: Row, folder: Path) -> dict[str, Any]:
         model["segments"] = segments[row["segments"]]
     if row["strata"] != "none":
         model["strata"] = {"column": "tier", "values": ["gold"]}
+    if row["action"] != "none":
+        model["action"] = "blocked"
     if row["calendar"] == "closed":
         model["calendar"] = {"closed": [QUIET]}
     if row["calendar"] == "weekdays":

@@ -18,6 +18,7 @@ FACTORS: dict[str, tuple[str, ...]] = {
     "scored_where": ("no", "yes"),
     "observed_where": ("no", "yes"),
     "weight": ("none", "predictions", "outcomes"),
+    "action": ("none", "logged"),
     "scored_twice": ("never", "identical", "different"),
     "scored_duplicates": ("check", "keep_identical"),
     "observed_twice": ("never", "equal", "contradicting", "corrected"),
@@ -77,6 +78,7 @@ REFUSED: dict[tuple[str, str], list[Apart]] = {
         WITH_CLASSES, [("weight", "predictions")]
     ),
     ("predictions.classes", "outcomes.weight"): _apart(WITH_CLASSES, [("weight", "outcomes")]),
+    ("predictions.classes", "action"): _apart(WITH_CLASSES, [("action", "logged")]),
     ("predictions.classes", "predictions.entity"): _apart(WITH_CLASSES, _all("entity", "none")),
     ("sums: normalise", "top"): _apart(TOP, [("sums", "normalise")]),
     ("weights", "top"): _apart(TOP, [("rates", "by_class")]),

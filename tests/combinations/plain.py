@@ -44,6 +44,7 @@ class Counts:
     classes: dict[tuple[str, str], dict[str, int]] = field(default_factory=dict)
     pairs: dict[tuple[str, ...], Cells] = field(default_factory=dict)  # by part, rank and classes
     column_pairs: dict[tuple[str, ...], Cells] = field(default_factory=dict)  # column and value
+    acted: int | None = None
     final: bool = False
     stopped: str = ""  # why there are no counts, in words of the message
 
@@ -112,7 +113,9 @@ def count(day: Day) -> Counts:
         if day.day in day.read:
             _count_strangers(day, _chosen(day.model["outcomes"], of_day), found.rejected)
     joined["status"] = [_status(day, row) for row in joined.to_dict("records")]
-    broken = Counter(joined.status) - Counter(dict.fromkeys(("matched", "waiting"), 10**9))
+    broken = Counter(joined.status) - Counter(
+        dict.fromkeys(("matched", "waiting", "acted on"), 10**9)
+    )
     found.rejected |= broken
     _count_rows(day, joined, found)
     return found
@@ -366,11 +369,17 @@ def _label(classes: dict[str, Any], said: Any) -> int | None:
 def _status(day: Day, row: Mapping[str, Any]) -> str:
     """Say what becomes of a prediction, or which check it or its outcome breaks."""
     wrong = _what_is_wrong(day, row)
+    if not wrong and "action" in day.model and _is_true(row[day.model["action"]]):
+        return "acted on"
     if wrong or row["known"]:
         return wrong or _status_of_outcome(day, row)
     horizon = day.model["outcomes"].get("absent_means")
     late = horizon and day.is_known(int(horizon.split()[-1][:-1]))
     return "matched" if late else "waiting"
+
+
+def _is_true(value: Any) -> bool:
+    return not _is_missing(value) and str(value).lower() in ("true", "1")
 
 
 def _what_is_wrong(day: Day, row: Mapping[str, Any]) -> str:
@@ -396,11 +405,13 @@ def _status_of_outcome(day: Day, row: Mapping[str, Any]) -> str:
     return "matched"
 
 
-VALID = ("matched", "waiting", "outcome_invalid", "outcome_early")
+VALID = ("matched", "waiting", "acted on", "outcome_invalid", "outcome_early")
 
 
 def _count_rows(day: Day, joined: pd.DataFrame, found: Counts) -> None:
     rows = joined[joined.status.isin(VALID)].to_dict("records")
+    if "action" in day.model:
+        found.acted = sum(row["status"] == "acted on" for row in rows)
     for row in rows:
         row["hit"] = _outcome(day, row) if row["known"] and row["status"] == "matched" else 0
     weights = _weights(day, rows)

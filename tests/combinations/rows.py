@@ -176,6 +176,9 @@ def _prediction(row: Row, one: Event) -> dict[str, Any]:
         "customer": rng.choice([7, 70, 700, None]),
         "tenant": rng.choice(["7", "ä", "70", None]),
         "wanted": "yes" if one.kept else "no",
+        **(
+            {"blocked": rng.choice([True, False, False, None])} if row["action"] == "logged" else {}
+        ),
     }
 
 

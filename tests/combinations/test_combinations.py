@@ -41,8 +41,7 @@ NOT_COUNTED: dict[str, Mapping[str, str]] = {
     | {"earlier_maps": "computed from counts"}
     | {"verdicts": "computed from counts", "doubts": "read by people"}
     | dict.fromkeys(("value", "decision", "budget"), "computed from counts")
-    | {"label_rate": "counts stay as they are; tests/logs/test_label_rates.py"}
-    | {"action": "tests/logs/test_action.py"},
+    | {"label_rate": "counts stay as they are; tests/logs/test_label_rates.py"},
     **{key: {"*": "as label_rate"} for key in ("ScoreRate", "RateFile", "RateColumn")},
     "Verdicts": {"*": "computed from counts"},
     "MapSetting": {"*": "computed from counts"},
