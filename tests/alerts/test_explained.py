@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,7 @@ def outcomes(slope: float) -> Coarse:
     return Coarse(ROWS, np.rint(ROWS * expit(slope * CENTRES)).astype(np.int64))
 
 
+@cache
 def drifted() -> list[Verdict]:
     """Judge a last day on which the whole and ios drift, and put the whole down to ios.
 

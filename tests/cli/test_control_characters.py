@@ -32,7 +32,7 @@ DIRECTIONS = [
 ]
 SEQUENCES = ["\x1b[2J", "\x1b[31m", "\x1b]0;title\x07", "\x9b2K", "\r\x1b[K", "\x08\x08"]
 SURROGATES = ["\ud800", "\udbff", "\udc80", "\udcff"]
-SEEDS = range(3)
+SEEDS = range(2)
 
 
 def texts(seed: int, signs: list[str], number: int = NAMES) -> list[str]:
@@ -40,7 +40,7 @@ def texts(seed: int, signs: list[str], number: int = NAMES) -> list[str]:
     chance = random.Random(seed)  # noqa: S311 - texts, no secrets
     drawn = dict[str, None]()
     while len(drawn) < number:
-        parts = chance.choices(["AT", "x", "é", *signs], k=6)
+        parts = chance.choices(["AT", "x", "é", *signs], k=9)
         drawn[f"{len(drawn)}{''.join(parts)}"] = None
     return [*drawn]
 
