@@ -4,6 +4,8 @@ Rule 1: some values explain a drift if the rest of the rows is as before along e
 each of them is off given the others, and if no fewer of them do.
 Rule 2: of several such sets the one with most evidence is named. Rows that share a part of those
 that drifted have less of it, whether they are more or fewer. What has hardly less is named beside.
+Rule 3: what is off beside them is named too, unless it may be off by rows that it shares with them:
+then its column is off in several values, or the rest is no nearer to what it was without it.
 """
 
 from collections.abc import Sequence
@@ -13,7 +15,7 @@ from math import log10
 from types import MappingProxyType
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import chdtrc, ndtr
 
 from monitor.drift.column_sums import (
     AS_BEFORE,
@@ -51,6 +53,9 @@ CHANCE = 0.05  # that a value is called off in its own right by chance, of all v
 NOTHING_LEFT = 0.01  # a rest that is less likely without a change may need another value
 NEARLY = 2.0  # log10: sets of values with so much less evidence are named as well
 NOT_SHARED: AllSums = MappingProxyType({})
+NEARER = 1.0  # squared standard errors by which the rest without a further value must be nearer
+FURTHER = 4.0  # by which a rest that is further away shows that it only shares rows
+ALONE = 0.01  # less likely changes of the other values of its column say that these are off too
 STILL = 50.0  # times less likely may a sound rest be without values that were named before
 
 
@@ -132,8 +137,15 @@ def explain(
         return None
     clear = [each for each in sets if each.score > sets[0].score - NEARLY]
     chosen = next((each for each in clear if {*each.members} == before), clear[0])
-    instead = [each for each in clear if each is not chosen]
-    explanation = _explanation(reference, values, chosen, instead)
+    instead = [name_all(_named(values, each)) for each in clear if each is not chosen]
+    named = [every.conditions.index(values.conditions[i]) for i in chosen.members]
+    named, beside = _with_further(reference, every, {**sums, **shared}, named)
+    if len(named) > len(chosen.members):
+        values = every.chosen(named)
+        layout, members = lay_out({**sums, **shared}, values), np.arange(len(named))
+        rows = _rows_of(layout, members)
+        chosen = _found(layout, fit_sets(reference, layout, members[None]), 0, rows, price)
+    explanation = _explanation(reference, values, chosen, instead, beside)
     counted = all(
         rows_of_both({**sums, **shared}, *pair) is not None
         for pair in combinations(explanation.conditions if explanation else (), 2)
@@ -187,6 +199,66 @@ def _explaining(
     return explaining
 
 
+def _with_further(
+    reference: Reference, every: Values, sums: AllSums, named: list[int]
+) -> tuple[list[int], tuple[str, ...]]:
+    """Add what is off beside some values; give the names of what may only share rows with them."""
+    unclear: list[int] = []
+    while len(named) < MOST_TOGETHER:
+        columns = dict.fromkeys(condition.column for condition in every.conditions)
+        tested = [
+            further
+            for column in columns
+            if (further := _further(reference, every, sums, named, column))
+        ]
+        tested = sorted(further for further in tested if further[2] <= FURTHER)
+        unclear = [value for _, value, _ in tested]
+        clear = [value for _, value, nearer in tested if nearer <= -NEARER]
+        if not clear:
+            break
+        named = [*named, clear[0]]
+    return named, tuple(name_all([every.conditions[i]]) for i in unclear if i not in named)
+
+
+def _further(
+    reference: Reference, every: Values, sums: AllSums, named: Sequence[int], column: str
+) -> tuple[float, int, float] | None:
+    """Find the value of a column that is off beside some others, if it is the only one.
+
+    Gives how likely that is by chance, its place, and by how much the square of the rest, in
+    standard errors, is larger without it.
+    """
+    own = [i for i, c in enumerate(every.conditions) if c.column == column and i not in named]
+    values, size = every.chosen([*named, *own]), len(named)
+    layout = lay_out(sums, values)
+
+    def fitted(beside: Sequence[Sequence[int]]) -> ValueSets:
+        members = [[*range(size), *(size + place for place in places)] for places in beside]
+        return fit_sets(reference, layout, np.array(members))
+
+    if not own:
+        return None
+    sets, without = fitted([[place] for place in range(len(own))]), fitted([[]])
+    chances = WIDTH * _beyond_tolerance(reference, sets)[:, :, -1].min(axis=1)
+    best = int(chances.argmin())
+    limit = CHANCE / len(every.conditions)
+    rows = _rows_of(layout, sets.members[best])
+    if chances[best] > limit or rows > MOST_ROWS or sets.known[best] < LEAST_REST:
+        return None
+    direction = int(sets.evidence[best].argmax())
+    others = [[best, place] for place in range(len(own)) if place != best]
+    if others:
+        beside = fitted(others)
+        squares = beside.effects[:, direction, -1] ** 2 / beside.covariances[:, direction, -1, -1]
+        if chdtrc(len(others), squares.sum()) < ALONE:
+            return None
+    rests = [
+        float((of.rest[place, direction] / of.errors[place, direction]) ** 2)
+        for of, place in ((sets, best), (without, 0))
+    ]
+    return float(chances[best]), own[best], rests[0] - rests[1]
+
+
 def _found(layout: Layout, sets: ValueSets, place: int, rows: float, price: float) -> _Found:
     """Say along which direction a set is clearest, and how clear it is."""
     members, evidence = sets.members[place], sets.evidence[place]
@@ -237,9 +309,14 @@ def _chances_of_the_rest(sets: ValueSets, tolerances: Floats) -> Floats:
 
 def _all_needed(reference: Reference, sets: ValueSets, chance: float) -> Bools:
     """Say whether each value of a set changed otherwise than the rest, in some way."""
-    errors = np.sqrt(np.maximum(np.einsum("ndss->nds", sets.covariances), TINY))
-    beyond = _exceeding(sets.effects, errors, reference.tolerances[:, None])
+    beyond = _beyond_tolerance(reference, sets)
     return np.asarray((WIDTH * beyond.min(axis=1) <= chance).all(axis=1))
+
+
+def _beyond_tolerance(reference: Reference, sets: ValueSets) -> Floats:
+    """Return the p-values of effects within the tolerance, shape (n, 4, s)."""
+    errors = np.sqrt(np.maximum(np.einsum("ndss->nds", sets.covariances), TINY))
+    return _exceeding(sets.effects, errors, reference.tolerances[:, None])
 
 
 def _exceeding(changes: Floats, errors: Floats, tolerances: Floats) -> Floats:
@@ -249,7 +326,11 @@ def _exceeding(changes: Floats, errors: Floats, tolerances: Floats) -> Floats:
 
 
 def _explanation(
-    reference: Reference, values: Values, chosen: _Found, instead: Sequence[_Found]
+    reference: Reference,
+    values: Values,
+    chosen: _Found,
+    instead: Sequence[str],
+    beside: Sequence[str],
 ) -> Explanation | None:
     """Explain by values; None if they leave more than half of the evidence."""
     members = chosen.members
@@ -283,7 +364,8 @@ def _explanation(
         rows=chosen.rows,
         kind=KINDS[2 * chosen.direction + (chosen.change > 0.0)],
         size=chosen.change,
-        instead=tuple(name_all(_named(values, other)) for other in instead),
+        instead=tuple(instead),
+        beside=tuple(beside),
     )
 
 

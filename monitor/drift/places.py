@@ -83,6 +83,8 @@ class Explanation:
         How far they moved along it, in logit.
     instead : tuple of str
         Other values that explain the drift hardly less well, the clearest first.
+    beside : tuple of str
+        Values that are off beside these, or share rows with them.
     counted : bool
         Whether it is known how many rows the values share: their columns are crossed, or one.
     in_segments : bool
@@ -100,6 +102,7 @@ class Explanation:
     instead: tuple[str, ...] = ()
     counted: bool = True
     in_segments: bool = False
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

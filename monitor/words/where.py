@@ -32,6 +32,7 @@ def where_sentence(where: Where) -> str:
             f"outcomes{_of(explanation.slope)}; without "
             f"{'it' if len(explanation.conditions) == 1 else 'them'} the rest is as before"
             f"{_of(explanation.rest)}.{_new(explanation)}{_uncounted(explanation)}{_instead(explanation)}"
+            f"{_beside(explanation)}"
         )
     if not flagged:
         return "No value of the configured columns differs from its own reference."
@@ -86,6 +87,21 @@ def _instead(explanation: Explanation) -> str:
         f" {', or '.join(others[:MOST_NAMED])}{more} would explain it nearly as well: the outcomes "
         "do not tell these apart."
     )
+
+
+def _beside(explanation: Explanation) -> str:
+    """Say which values may be off too.
+
+    Examples
+    --------
+    >>> values = Explanation((), 0.9, None, None, 0.3, beside=("hour = 7", "shop = 2"))
+    >>> print(_beside(values).strip())
+    hour = 7 and shop = 2 may be off too, or only share rows: cross their columns to be sure.
+    """
+    if not explanation.beside:
+        return ""
+    named = listed([*explanation.beside[:MOST_NAMED]])
+    return f" {named} may be off too, or only share rows: cross their columns to be sure."
 
 
 def search_sentence(search: "Found") -> str:

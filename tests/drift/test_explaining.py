@@ -48,6 +48,41 @@ def test_its_kind_and_size_are_those_of_the_cause(world: Planted) -> None:
     assert abs(found.rest.value - 1.0) < 4.0 * found.rest.error + 0.03  # the tolerance
 
 
+@pytest.mark.parametrize("seed", [1, 6, 9, 22, 107, 128])
+def test_a_smaller_cause_is_named_beside_a_larger_one(seed: int) -> None:
+    """Although the rest without the larger one looks as before."""
+    world = planted(seed, causes=2)
+
+    explanation = explain(world.reference, world.sums)
+
+    assert explanation is not None
+    assert {*explanation.conditions} == world.causes
+
+
+@pytest.mark.parametrize("seed", [2, 4, 7, 23, 29])
+def test_rows_that_are_only_shared_are_named_nowhere(seed: int) -> None:
+    """A customer of the country that drifts, and the system that goes with the device, are off."""
+    world = planted(seed, causes=1)
+
+    explanation = explain(world.reference, world.sums)
+
+    assert explanation is not None
+    assert {*explanation.conditions} == world.causes
+    assert not explanation.beside
+
+
+def test_what_may_only_share_rows_is_said_to() -> None:
+    """In a world in which the outcomes tell neither."""
+    world = planted(3, causes=2)
+    where = where_of(world.reference, world.sums, "too_timid")
+
+    assert where.explanation is not None
+    assert {*where.explanation.conditions} < world.causes
+    (left,) = world.causes - {*where.explanation.conditions}
+    assert f"{left.column} = {left.value}" in where.explanation.beside
+    assert "may be off too, or only share rows: cross their columns" in where_sentence(where)
+
+
 def test_it_stays_what_was_named_before(world: Planted) -> None:
     """What explains it stays; what does not is given up."""
     found = explained(world)
