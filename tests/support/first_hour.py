@@ -117,12 +117,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--days", type=int, default=DAYS, help="of each log")
     parser.add_argument("--verdict-every", type=int, default=5, help="draws with one verdict each")
     parser.add_argument("--show", action="append", default=[], help="results that are printed")
     arguments = parser.parse_args()
     counted = Counter[str]()
     for seed in range(arguments.seed, arguments.seed + arguments.draws):
-        result = try_out(seed, with_verdict=seed % arguments.verdict_every == 0)
+        has_verdict = seed % arguments.verdict_every == 0 and arguments.days == DAYS
+        result = try_out(seed, with_verdict=has_verdict, days=arguments.days)
         counted[result.kind] += 1
         print(f"{seed} {result.kind}: {result.drawn.facts}", flush=True)
         if (

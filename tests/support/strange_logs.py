@@ -33,6 +33,18 @@ SCALES = (
 )
 ID_KINDS = ("integer", "text", "uuid", "padded", "bytes", "dated", "mixed")
 LATE = (0, 0, 0, 2, 7, 21, 45, 90)
+ODD = (
+    *(None, None, None, "dictionary", "large_string", "uint64", "zone", "null columns"),
+    *("empty files", "twin names", "spaces", "reserved", "unicode", "rare", "few days"),
+    *("json", "map", "list"),
+)
+NAMES = {  # of the score, the outcome and the id
+    "spaces": ("Score, %", "was it fraud?", 'Request "ID"'),
+    "reserved": ("select", "order", "group"),
+    "unicode": ("Wahrschein­lichkeit", "結果", "número"),
+}
+DOCUMENTS = ("json", "map", "list")
+MAP = pa.map_(pa.string(), pa.float64())
 Columns = dict[str, Any]
 Array = np.ndarray
 Truth = tuple[Array, Array, Array]
@@ -95,16 +107,31 @@ def draw(seed: int, root: Path, days: int = DAYS) -> Draw:
         "order": int(rng.integers(1 << 30)),
         "drifts": bool(rng.random() < 0.5),
         "days": days,
+        "odd": one(ODD),
     }
     return write(_sensible(facts), rng, root)
 
 
+def _odd(facts: dict[str, Any]) -> dict[str, Any]:
+    """Set what an odd shape needs."""
+    if facts["odd"] in NAMES:
+        facts["score"], facts["outcome"], facts["id"] = NAMES[facts["odd"]]
+    if facts["odd"] in DOCUMENTS:  # only with plain probabilities
+        facts |= {"format": "parquet", "scale": "probability", "nested": False}
+    if facts["odd"] == "few days":
+        facts |= {"days": 15, "late": 0, "weekly": False, "drifts": False}
+    if facts["odd"] == "uint64":
+        facts["ids"] = "integer"
+    return facts
+
+
 def _sensible(facts: dict[str, Any]) -> dict[str, Any]:
     """Take back what no log has together."""
+    facts = _odd(facts)
     if facts["layout"] in ("together", "file"):
         facts |= {"weekly": False, "ids": "integer" if facts["ids"] != "text" else "text"}
     if facts["layout"] == "together":
-        facts["late"] = min(facts["late"], 7)
+        facts["late"] = min(facts["late"], 7 if facts["days"] > 20 else 2)
     if facts["layout"] in ("together", "file") and facts["time"] == "none":
         facts["time"] = "us"
     if facts["weekly"]:
@@ -154,7 +181,7 @@ def _day(
     facts: dict[str, Any], rng: np.random.Generator, number: int, day: date
 ) -> tuple[Columns, dict[date, Columns], tuple[Array, Array, Array]]:
     """Draw a day: its predictions, the outcomes of it by the day on which they come, its truth."""
-    log_odds = rng.normal(-1.2, 1.3, ROWS)
+    log_odds = rng.normal(-4.0 if facts["odd"] == "rare" else -1.2, 1.3, ROWS)
     outcome = rng.random(ROWS) < expit(log_odds)
     stretch = 1.8 if facts["drifts"] and number >= DRIFT_FROM else 1.0
     score = expit(stretch * log_odds)
@@ -333,6 +360,9 @@ def _put(facts: dict[str, Any], path: Path, columns: Columns, log: str) -> None:
         columns = {n: v for n, v in columns.items() if not n.endswith("_at")}
     order = np.random.default_rng(facts["order"] + len(log)).permutation([*columns])
     arrays = {f"{name}": _array(facts, f"{name}", columns[name]) for name in order}
+    arrays |= _further(facts, len(next(iter(arrays.values()))), path.suffix)
+    if facts["odd"] in DOCUMENTS and facts["score"] in arrays:
+        arrays["payload"] = _document(facts["odd"], arrays.pop(facts["score"]).to_pylist())
     if facts["nested"] and log in ("predictions", "p", "rows"):
         inner = [n for n in arrays if n not in (facts["id"], "scored_at")]
         struct = pa.StructArray.from_arrays([arrays[n] for n in inner], inner)
@@ -340,6 +370,8 @@ def _put(facts: dict[str, Any], path: Path, columns: Columns, log: str) -> None:
     table = pa.table(arrays)
     if path.suffix == ".parquet":
         pq.write_table(table, path)
+        if facts["odd"] == "empty files" and facts["layout"] == "hive":
+            pq.write_table(table.slice(0, 0), path.with_name("part-1.parquet"))
     elif path.suffix == ".csv":
         pyarrow.csv.write_csv(table, path)
     else:
@@ -347,10 +379,38 @@ def _put(facts: dict[str, Any], path: Path, columns: Columns, log: str) -> None:
         path.write_text("".join(f"{line}\n" for line in lines))
 
 
+def _further(facts: dict[str, Any], rows: int, ending: str) -> dict[str, pa.Array]:
+    """Give columns without values, or two whose names differ in their case only."""
+    if facts["odd"] == "null columns":
+        return {"comment": pa.nulls(rows, pa.string()), "score_old": pa.nulls(rows, pa.float64())}
+    if facts["odd"] == "twin names" and ending == ".parquet":
+        return {"Zone": pa.array([1.5] * rows), "zone": pa.array(["a"] * rows)}
+    return {}
+
+
+def _document(kind: str, scores: list[float]) -> pa.Array:
+    if kind == "map":
+        return pa.array([[("p", p), ("age", 40.0)] for p in scores], MAP)
+    if kind == "list":
+        return pa.array([[1 - p, p] for p in scores])
+    return pa.array([json.dumps({"model": {"p": p, "name": "m"}, "k": 1}) for p in scores])
+
+
 def _array(facts: dict[str, Any], name: str, values: Any) -> pa.Array:
+    array = _plain_array(facts, name, values)
+    is_text = pa.types.is_string(array.type)
+    if facts["odd"] == "dictionary" and is_text:
+        return array.dictionary_encode()
+    if facts["odd"] == "large_string" and is_text:
+        return array.cast(pa.large_string())
+    return array.cast(pa.uint64()) if facts["odd"] == "uint64" and name == facts["id"] else array
+
+
+def _plain_array(facts: dict[str, Any], name: str, values: Any) -> pa.Array:
     listed = values if isinstance(values, list) else values.tolist()
     if name.endswith("_at") and facts["time"] in ("us", "ns"):
-        return pa.array(listed, pa.timestamp(facts["time"], "UTC"))
+        zone = "Asia/Tokyo" if facts["odd"] == "zone" else "UTC"
+        return pa.array(listed, pa.timestamp(facts["time"], zone))
     if name == facts["score"] and facts["scale"] == "decimal":
         return pa.array([None if v is None else f"{v:.9f}" for v in listed]).cast(
             pa.decimal128(12, 9)

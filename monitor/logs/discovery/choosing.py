@@ -34,6 +34,7 @@ class Choice:
     remarks: list[Remark] = field(default_factory=list)
     doubts: tuple[str, ...] = ()
     predicts: bool = False  # whether the score predicts the outcome, as far as was measured
+    refuted: bool = False  # whether enough rows say that no score predicts any outcome
     unread: str | None = None  # a column that is no probability, but predicts better than the score
 
 
@@ -87,7 +88,9 @@ def choose(
             {best[name]: name for name in usable if fits[name][best[name]].predicts}, ones
         ),
     ]
-    return Choice(ordered, chosen, remarks, tuple(doubts), predicts=fits[outcome][score].predicts)
+    own = fits[outcome][score]
+    refuted = not own.predicts and int(np.count_nonzero(~np.isnan(own.shifted))) >= MANY
+    return Choice(ordered, chosen, remarks, tuple(doubts), own.predicts, refuted)
 
 
 def with_unread(
@@ -124,7 +127,7 @@ def with_unread(
     outcomes = sorted(choice.outcomes, key=lambda c: c.column != of)
     doubts = choice.doubts if choice.predicts else ()
     scores = choice.scores or [Candidate(name, 0.0, "")]
-    return replace(choice, scores=scores, outcomes=outcomes, unread=name, doubts=doubts)
+    return Choice(scores, outcomes, choice.remarks, doubts, choice.predicts, unread=name)
 
 
 def _with_likely_word(outcome: Candidate, *, flipped: bool) -> Candidate:

@@ -80,6 +80,8 @@ class Pair:
         What a person should look at, a sentence each.
     unread : str or None
         A column that is no probability, but predicts better than the score.
+    refuted : bool
+        Whether no score predicts any outcome, measured on enough rows.
     classes : mapping of str to object, or None
         What `predictions.classes` is to say, if the model has several.
     """
@@ -99,6 +101,7 @@ class Pair:
     doubts: tuple[str, ...] = ()
     unread: str | None = None
     classes: Mapping[str, Any] | None = None
+    refuted: bool = False
 
 
 def read_logs(
@@ -259,6 +262,7 @@ def _joined(session: Session, scored: Log, observed: Log, key: Key) -> Pair | No
         *(scored, observed, scores, chosen.outcomes, key, times, arrived, remarks, weight, twice),
         doubts=chosen.doubts,
         unread=chosen.unread,
+        refuted=chosen.refuted,
     )
 
 
@@ -305,6 +309,7 @@ def _in_one(session: Session, log: Log) -> Pair | None:
         *(log, log, chosen.scores, chosen.outcomes, None, times, filled, chosen.remarks, weight),
         doubts=chosen.doubts,
         unread=chosen.unread,
+        refuted=chosen.refuted,
     )
 
 

@@ -12,7 +12,7 @@ from monitor.logs.discovery.arrivals import COMPLETE, Arrivals
 from monitor.logs.discovery.columns import in_sql, number_in
 from monitor.logs.discovery.databases import changed_by
 from monitor.logs.discovery.filling import Filling
-from monitor.logs.discovery.pairing import Pair
+from monitor.logs.discovery.pairing import CLEAR, Pair
 from monitor.logs.discovery.reading import Log, value_of, where_of
 from monitor.logs.discovery.segments import SegmentColumn, segment_columns
 from monitor.logs.discovery.unread import how_to_map
@@ -21,6 +21,7 @@ from monitor.words.numbers import percent
 
 FEW = 5  # positives of a day: with fewer, a day without any is not rare
 MOST_SHOWN = 4  # ages, columns or values in one comment
+MOST_NAMED = 12  # columns of a log
 LEAST_SPAN = 13  # days after the first: with two weeks, every day of the week came twice
 AUTO = (
     f"With auto instead, the first run measures after how many days {percent(ENOUGH, 0)} of the "
@@ -249,6 +250,15 @@ def _outcome(pair: Pair) -> Iterator[Setting]:
         yield Setting("outcomes", "outcome", value, f"{labels.reason}.")
         return
     best, *others = pair.outcomes
+    if pair.refuted and best.points <= CLEAR:
+        beside = ", ".join(f"{c.name} {c.type}" for c in pair.observed.columns[:MOST_NAMED])
+        why = (
+            f"The column with what came true: no score predicts {best.column}, nor does its name "
+            f"say that it is the outcome. The log has: {beside}. For other values than 0 and 1 add "
+            f"outcome_means: {{positive: [fraud], negative: [ok]}}."
+        )
+        yield Setting("outcomes", "outcome", TODO, why)
+        return
     why = f"{_sentence(best.reason)}."
     if others:
         named = ", ".join(c.column for c in others[:MOST_SHOWN])

@@ -320,6 +320,25 @@ def test_what_is_no_probability_is_to_decide(kind: str, beside: str, tmp_path: P
     assert found(model)["outcomes.outcome"] == "label"
 
 
+@pytest.mark.parametrize(("name", "decided"), [("is_weekend", False), ("label", True)])
+def test_an_outcome_that_nothing_predicts(name: str, decided: bool, tmp_path: Path) -> None:  # noqa: FBT001
+    """It is taken with a doubt if its name says that it is the outcome, else it is to decide."""
+    rng = np.random.default_rng(17)
+    for n in range(DAYS):
+        ids, scores, _ = draw(rng, n)
+        day = FIRST + timedelta(n)
+        put(tmp_path / "p", rng, day, {"id": ids, "score": scores})
+        put(tmp_path / "o", rng, day, {"id": ids, name: (rng.random(ROWS) < 0.3).astype(int)})
+
+    (model,) = guess([str(tmp_path)]).models
+
+    assert any(doubt.startswith(f"no column predicts `{name}`") for doubt in model.doubts)
+    assert [f"{s.section}.{s.key}" for s in model.to_decide] == (
+        [] if decided else ["outcomes.outcome"]
+    )
+    assert (found(model)["outcomes.outcome"] == name) == decided
+
+
 def test_labels_that_come_true_together_are_named(tmp_path: Path) -> None:
     """A score and an outcome for each label: rows can be logged for each, with strata by label."""
     rng = np.random.default_rng(8)
