@@ -14,7 +14,7 @@ from monitor.logs import Databases, summarise_day, summarise_days
 from monitor.metrics.beyond_binary.class_counts import ClassCounts
 from monitor.metrics.core.buckets import BucketCounts
 from monitor.metrics.core.coarse import Coarse
-from monitor.summary import ColumnPart, Segment, Summary
+from monitor.summary import RATED, ColumnPart, Rated, Segment, Summary
 from tests.combinations.configuring import configuration
 from tests.combinations.covering import Row
 from tests.combinations.plain import Counts, Day, Part, count
@@ -88,7 +88,16 @@ def of_part(part: Segment) -> Part:
         part.predicted,
         dict(zip(map(int, cells.numbers), rows, strict=True)),
         dict(zip(map(int, part.awaited.cells), map(int, part.awaited.counts), strict=True)),
+        of_rated(part.rated),
     )
+
+
+def of_rated(rated: Rated | None) -> dict[int, tuple[int, ...]] | None:
+    """Write what outcomes stand for so."""
+    if rated is None:
+        return None
+    sums = zip(*(getattr(rated, name).tolist() for name in RATED), strict=True)
+    return dict(zip(map(int, rated.cells), sums, strict=True))
 
 
 def of_value(part: ColumnPart) -> tuple[int, dict[int, tuple[int, int]]]:

@@ -37,6 +37,7 @@ MEANINGS: dict[str, dict[str, list[Any]]] = {
     "numbers": {"positive": [1], "negative": [-1]},
     "truths": {"positive": [False], "negative": [True]},
 }
+LOGGED = {"action": "blocked", "label_rate": "rate"}
 LABELS = {"positive": ["a hit"], "negative": ["a miss"]}
 
 
@@ -60,8 +61,7 @@ def configuration(row: Row, folder: Path) -> dict[str, Any]:
         model["segments"] = segments[row["segments"]]
     if row["strata"] != "none":
         model["strata"] = {"column": "tier", "values": ["gold"]}
-    if row["action"] != "none":
-        model["action"] = "blocked"
+    model |= {key: column for key, column in LOGGED.items() if row[key] == "logged"}
     if row["calendar"] == "closed":
         model["calendar"] = {"closed": [QUIET]}
     if row["calendar"] == "weekdays":

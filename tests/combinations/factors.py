@@ -19,6 +19,7 @@ FACTORS: dict[str, tuple[str, ...]] = {
     "observed_where": ("no", "yes"),
     "weight": ("none", "predictions", "outcomes"),
     "action": ("none", "logged"),
+    "label_rate": ("none", "logged"),
     "scored_twice": ("never", "identical", "different"),
     "scored_duplicates": ("check", "keep_identical"),
     "observed_twice": ("never", "equal", "contradicting", "corrected"),
@@ -61,7 +62,7 @@ def _apart(ones: list[Choice], others: list[Choice]) -> list[Apart]:
 
 TOP = [("classes", form) for form in FACTORS["classes"] if form.startswith("top")]
 WITH_CLASSES, TOGETHER = _all("classes", "none"), [("together", "yes")]
-CLICKS = [("outcome", "clicks")]
+CLICKS, RATED = [("outcome", "clicks")], [("label_rate", "logged")]
 WITH_MEANINGS = [("outcome", value) for value in ("texts", "numbers", "truths")]
 AS_TEXT = [("format", value) for value in ("csv", "csv.gz", "json")]
 
@@ -78,6 +79,11 @@ REFUSED: dict[tuple[str, str], list[Apart]] = {
         WITH_CLASSES, [("weight", "predictions")]
     ),
     ("predictions.classes", "outcomes.weight"): _apart(WITH_CLASSES, [("weight", "outcomes")]),
+    ("label_rate", "predictions.classes"): _apart(WITH_CLASSES, RATED),
+    ("label_rate", "predictions.entity"): _apart(_all("entity", "none"), RATED),
+    ("label_rate", "predictions.weight"): _apart([("weight", "predictions")], RATED),
+    ("label_rate", "outcomes.weight"): _apart([("weight", "outcomes")], RATED),
+    ("label_rate", "outcomes.absent_means"): _apart(_all("absent_means", "none"), RATED),
     ("predictions.classes", "action"): _apart(WITH_CLASSES, [("action", "logged")]),
     ("predictions.classes", "predictions.entity"): _apart(WITH_CLASSES, _all("entity", "none")),
     ("sums: normalise", "top"): _apart(TOP, [("sums", "normalise")]),

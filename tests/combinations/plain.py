@@ -27,6 +27,8 @@ class Part:
     predicted: int
     cells: Cells
     awaited: dict[int, int]
+    # What outcomes stand for, by cell: 65536ths of rows, of positives, 256ths of their squares.
+    rated: dict[int, tuple[int, ...]] | None = None
 
 
 @dataclass
@@ -437,6 +439,8 @@ def _count_rows(day: Day, joined: pd.DataFrame, found: Counts) -> None:
                 == (segment, stratum)
             ]
             found.parts[segment, stratum] = _part(mine)
+            if "label_rate" in day.model:
+                found.parts[segment, stratum].rated = _rated(mine, day.model["label_rate"]) or None
             matched = [row for row in mine if row["status"] == "matched"]
             if matched and "entity" in settings:
                 found.entities[segment, stratum] = _by_bucket(matched)
@@ -585,6 +589,18 @@ def _step(value: float) -> int:
 def _part(rows: list[dict[str, Any]]) -> Part:
     waiting = Counter(row["cell"] for row in rows if row["status"] != "matched")
     return Part(len(rows), _cells(rows), dict(waiting))
+
+
+def _rated(rows: list[dict[str, Any]], column: str) -> dict[int, tuple[int, ...]]:
+    sums: dict[int, tuple[int, ...]] = {}
+    for row in rows:
+        if row["status"] == "matched":
+            inverse = 1.0 / float(row[column])
+            whole, square = floor(inverse * 2**16 + 0.5), floor(inverse**2 * 2**8 + 0.5)
+            added = whole, whole * row["hit"], square, square * row["hit"]
+            before = sums.get(row["cell"], (0, 0, 0, 0))
+            sums[row["cell"]] = tuple(map(sum, zip(before, added, strict=True)))
+    return sums
 
 
 def _cells(rows: list[dict[str, Any]], coarse: int = 1) -> Cells:

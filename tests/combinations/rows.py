@@ -176,6 +176,7 @@ def _prediction(row: Row, one: Event) -> dict[str, Any]:
         "customer": rng.choice([7, 70, 700, None]),
         "tenant": rng.choice(["7", "ä", "70", None]),
         "wanted": "yes" if one.kept else "no",
+        **({"rate": rng.choice([0.1, 0.3, 0.75, 1.0])} if row["label_rate"] == "logged" else {}),
         **(
             {"blocked": rng.choice([True, False, False, None])} if row["action"] == "logged" else {}
         ),

@@ -40,9 +40,11 @@ NOT_COUNTED: dict[str, Mapping[str, str]] = {
     | {"map": "computed from counts; of vectors beside them, tests/pipeline/test_class_shadow.py"}
     | {"earlier_maps": "computed from counts"}
     | {"verdicts": "computed from counts", "doubts": "read by people"}
-    | dict.fromkeys(("value", "decision", "budget"), "computed from counts")
-    | {"label_rate": "counts stay as they are; tests/logs/test_label_rates.py"},
-    **{key: {"*": "as label_rate"} for key in ("ScoreRate", "RateFile", "RateColumn")},
+    | dict.fromkeys(("value", "decision", "budget"), "computed from counts"),
+    **{
+        key: {"*": "tests/logs/test_label_rates.py"}
+        for key in ("ScoreRate", "RateFile", "RateColumn")
+    },
     "Verdicts": {"*": "computed from counts"},
     "MapSetting": {"*": "computed from counts"},
     "Highest": dict.fromkeys(
