@@ -76,6 +76,13 @@ LESS_IF_TAKEN = (
     f'{OF_MODEL}{{{{ if or (eq $labels.severity "info") ({TAKEN}) }}}}info{{{{ else }}}}ticket'
     "{{ end }}"
 )
+OF_VALUE = (
+    '{{ $of := printf "model=%q,segment=%q" $labels.model '
+    '(printf "%s = %s" $labels.column $labels.value) }}'
+)
+VALUE_IF_TAKEN = (
+    f"{OF_VALUE}{{{{ if {TAKEN} }}}}info{{{{ else }}}}{{{{ $labels.severity }}}}{{{{ end }}}}"
+)
 LESS_IF_UNDECIDED = (
     f"{OF_STREAM}{{{{ if {TAKEN} }}}}info"
     f'{{{{ else if and (eq $labels.severity "page") ({ASKED}) }}}}ticket'
@@ -238,7 +245,7 @@ class TestAlerts:
         assert (
             given
             in {
-                "page": {"{{ $labels.severity }}", LESS_IF_UNDECIDED, ABSENT},
+                "page": {"{{ $labels.severity }}", LESS_IF_UNDECIDED, VALUE_IF_TAKEN, ABSENT},
                 "ticket": {lowered, LESS_IF_TAKEN, "ticket"},
                 "info": {"info"},
                 "none": {"none"},
