@@ -5,7 +5,8 @@
 0.5
 
 The names of `__all__` are stable: they change only with a new major version. `monitor.metrics`
-has every measure by itself, also stable. Everything else is private and may change at any time.
+has every measure by itself and `monitor.report.diagrams` every diagram, also stable.
+Everything else is private and may change at any time.
 Each name is loaded when it is first used, so `import monitor` loads no other package.
 """
 

@@ -1,8 +1,10 @@
 """`import monitor`: few names, typed and documented, and quick to load."""
 
 import inspect
+import re
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 
@@ -72,3 +74,22 @@ def test_unknown_names_are_unknown() -> None:
     """A name that is none fails as in any module."""
     with pytest.raises(AttributeError, match="'monitor' has no attribute 'evaluates'"):
         monitor.__getattr__("evaluates")
+
+
+def test_names_that_the_documentation_imports_are_public() -> None:
+    """Examples import from `monitor`, its measures and its diagrams, and only what these offer."""
+    used = {
+        (module, name.strip())
+        for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+        for module, names in re.findall(r"from (monitor[\w.]*) import ([\w, ]+)", page.read_text())
+        for name in names.split(",")
+    }
+    modules = ("monitor", "monitor.metrics", "monitor.report.diagrams")
+    public = {
+        (module, name)
+        for module in modules
+        for name in (*import_module(module).__all__, *NEEDS_MORE)
+    }
+
+    assert len(used) > 20
+    assert used <= public
