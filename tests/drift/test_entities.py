@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import islice
 from math import inf, isfinite
 
@@ -100,10 +101,16 @@ def dispersion_of(rows: Rows, reference: Reference) -> np.ndarray:
     return span_dispersions(sums.scores, sums.informations)
 
 
+@cache
+def independent_reference() -> Reference:
+    """Fit a reference whose rows are independent."""
+    return reference_of(list(draw_days(clean(0.2, 1_000), 2, 1.0, 99, REFERENCE)))
+
+
 @pytest.mark.parametrize("copies", [1, 3, 10])
 def test_rows_that_are_counted_again_disperse_as_often(copies: int) -> None:
     """Independent rows have a dispersion of about 1, and each of them c times one of c."""
-    reference = reference_of(list(draw_days(clean(0.2, 1_000), 2, 1.0, 99, REFERENCE)))
+    reference = independent_reference()
     found = []
     for seed in range(30):
         rows = drawn_rows(np.random.default_rng([seed, 9]), 2_000, 1_000_000)
