@@ -113,6 +113,8 @@ bench: $(VENV)/dev.stamp  ## Measure speed and memory (an hour)
 	@$(BIN)/python -m bench.scrape
 	@echo "verdicts and the daily evaluation of many segments"
 	@$(BIN)/python -m bench.verdicts
+	@echo "a morning with 188 watched values, and without"
+	@$(BIN)/python -m bench.values
 
 docs: $(VENV)/dev.stamp  ## Build the site of the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build  # with --quiet it would not count warnings
