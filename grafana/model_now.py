@@ -87,12 +87,13 @@ def in_figures(gauge: str) -> stat.Panel:
     """Show a number and its interval in one line."""
     known = newest(gauge, JUDGED)
     targets = {"{{value}} ({{low}} to {{high}})": with_labels(f"0 * {known}", figures(gauge))}
-    return sized(number(targets, unit="none", named=True), value=18)
+    return sized(number(targets, unit="none", named=True), value=16)
 
 
 def where() -> stat.Panel:
     """Name the part of the rows that the open drift sits in."""
-    of_segments = newest("drift_kind", f'{MODEL}, segment!="{WHOLE}"', "segment")
+    parts = f'{MODEL}, segment!="{WHOLE}"'
+    of_segments = newest("drift_kind", parts, "segment")
     of_values = newest("value_drift_started_date_seconds", MODEL, "column, value")
     explained = newest("drift_explained_ratio", MODEL, "model, values")
     whole = f'{MODEL}, segment="{WHOLE}"'
@@ -100,10 +101,13 @@ def where() -> stat.Panel:
         "{{values}}": while_open(explained, whole),
         "segment {{segment}}": f"{of_segments} == 1",
         "{{column}} = {{value}}": of_values,
-        "no part of its own": f"{newest('drift_kind', whole)} == 1 unless on (model) {explained}",
+        "everywhere": f"{newest('drift_kind', whole)} == 1 unless on (model) {explained} "
+        f"unless on (model) {newest('drift_kind', parts)} == 1",
     }
     return said(
-        sized(number(targets, unit="none", named=True), value=18),
+        sized(number(targets, unit="none", named=True), value=14).orientation(
+            common.VizOrientation.HORIZONTAL
+        ),
         "Where",
         "The values without which the rest is as before, the segments with an open drift, and "
         "values that drift alone, whichever segment is chosen above.",

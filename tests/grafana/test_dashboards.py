@@ -17,6 +17,7 @@ import yaml
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.cog.plugins import register_default_plugins
 from grafana_foundation_sdk.models.dashboard import Dashboard
+from PIL import Image
 
 from monitor.drift.verdict import State
 from monitor.export.gauges import CATALOGUE
@@ -135,6 +136,14 @@ class TestSchema:
 
 class TestPictures:
     """The pictures in docs, which are drawn by hand (`make dashboard-shots`)."""
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_a_picture_is_no_older_than_what_it_shows(self, name: str) -> None:
+        """It carries the digest of the panels that it was drawn from."""
+        with Image.open(ROOT / "docs" / f"dashboard-{name}.png") as picture:
+            drawn = picture.info.get(looks.KEY)
+
+        assert drawn == looks.digest(load(name)), "draw it again: make dashboard-shots"
 
     def test_the_digest_is_of_looks(self) -> None:
         """Another colour is another picture; another query is not."""
