@@ -143,11 +143,12 @@ def main(docs: Path, demo: Path | None) -> None:
             for name, values in SHOTS.items():
                 committed = ROOT / "grafana" / "dashboards" / f"{name}.json"
                 content = json.loads(committed.read_text())
+                looks = digest(content)
                 dashboard = opened(as_high_as(3, content) if name == "fleet" else content)
                 (built / committed.name).write_text(json.dumps(dashboard))
                 query = urlencode({"dashboard": name, "server": server, **span, **values})
                 picture = docs / f"dashboard-{name}.png"
-                shoot(f"{site}/index.html?{query}", picture, height(dashboard), digest(content))
+                shoot(f"{site}/index.html?{query}", picture, height(dashboard), looks)
 
 
 if __name__ == "__main__":
