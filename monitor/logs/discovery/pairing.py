@@ -280,7 +280,7 @@ def _meaning(
 
 def _in_one(session: Session, log: Log) -> Pair | None:
     """Take outcomes from the predictions, unless the column is a decision made from the score."""
-    candidates = roles.outcomes(log.columns)
+    candidates = roles.outcomes_beside(log.columns)
     clear = [c for c in candidates if c.points >= CLEAR]
     outcomes = clear or candidates
     if not outcomes:

@@ -105,6 +105,14 @@ def outcomes(columns: Sequence[Column]) -> list[Candidate]:
     return _ranked(map(_outcome, columns))
 
 
+def outcomes_beside(columns: Sequence[Column]) -> list[Candidate]:
+    """List the columns of a log with scores that may be the outcome, the best first.
+
+    A value that every row has is none; where some rows have none, it may be a click.
+    """
+    return outcomes([c for c in columns if c.distinct > 1 or c.nulls])
+
+
 def _ranked(candidates: Iterable[Candidate | None]) -> list[Candidate]:
     return sorted(filter(None, candidates), key=lambda c: -c.points)
 

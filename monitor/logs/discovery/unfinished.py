@@ -20,7 +20,8 @@ def most_likely(logs: Sequence[Log]) -> tuple[Log | None, Log | None]:
     ]
     ours = max(scored, key=lambda log: len(log.days), default=None)
     observed = [log for log in logs if roles.outcomes(log.columns)]
-    apart = [log for log in observed if log is not ours] or observed
+    beside = [log for log in observed if roles.outcomes_beside(log.columns)]
+    apart = [log for log in observed if log is not ours] or beside
     theirs = max(
         apart, key=lambda log: (roles.outcomes(log.columns)[0].points, len(log.days)), default=None
     )
@@ -93,7 +94,7 @@ def _chosen(section: str, key: str, candidate: roles.Candidate) -> Iterator[Sett
 
 def _outcome_beside(log: Log) -> Iterator[Setting]:
     """Give the outcome in a log whose scores predict none of the columns that may be it."""
-    candidates = [c.column for c in roles.outcomes(log.columns)]
+    candidates = [c.column for c in roles.outcomes_beside(log.columns)]
     if len(candidates) == 1:
         yield from _outcome(log)
         return

@@ -339,6 +339,21 @@ def test_an_outcome_that_nothing_predicts(name: str, decided: bool, tmp_path: Pa
     assert (found(model)["outcomes.outcome"] == name) == decided
 
 
+def test_a_constant_beside_the_score_is_no_outcome(tmp_path: Path) -> None:
+    """Also where the outcomes of the other log cannot be read, nothing constant is taken."""
+    rng = np.random.default_rng(18)
+    for n in range(DAYS):
+        ids, scores, labels = draw(rng, n)
+        day = FIRST + timedelta(n)
+        put(tmp_path / "p", rng, day, {"id": ids, "score": scores, "k": np.ones(ROWS, int)})
+        words = np.array(["alpha", "beta"])[labels]
+        put(tmp_path / "o", rng, day, {"id": ids, "zz": words})
+
+    (model,) = guess([str(tmp_path)]).models
+
+    assert "outcomes.outcome" in [f"{s.section}.{s.key}" for s in model.to_decide]
+
+
 def test_labels_that_come_true_together_are_named(tmp_path: Path) -> None:
     """A score and an outcome for each label: rows can be logged for each, with strata by label."""
     rng = np.random.default_rng(8)
