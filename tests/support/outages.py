@@ -70,7 +70,7 @@ FIRST = {
         "late: no successful run for 2h",
         "torn: logs of 1 Mar: the logs cannot be used",
         "rows: outcome_orphan left out as many rows as",
-        "unknown: only 0 % of the predictions of",
+        "unknown: only 0% of the predictions of",
         "broken: its configuration is invalid, so it is not processed",
     },
     "/slack-digest-url": {"flights: prior shift since 1 Mar", "quiet: too few outcomes"},
