@@ -26,10 +26,19 @@ ENTRIES: dict[Phase, str] = {
     "verdicts": "monitor.pipeline.verdicts",
 }
 # Rooms that carry values and change none: their files have formats, and settings are in every
-# fingerprint. What they import is not followed.
+# fingerprint. The style of numbers is that of messages only. What they import is not followed.
 CARRIERS = tuple(
     f"monitor.{room}"
-    for room in ("store", "config", "files", "temporary", "errors", "program", "short_text")
+    for room in (
+        "store",
+        "config",
+        "files",
+        "temporary",
+        "errors",
+        "program",
+        "short_text",
+        "words.numbers",
+    )
 )
 PRINT = (
     "from typing import get_args; from monitor.program import Phase, digest; "
