@@ -180,7 +180,7 @@ ALWAYS = {
 }
 GROUPED = """
 from monitor.metrics.core import tally
-tally.tally([0.2, 0.8], [0, 1])
+tally.tally([0, 1], [0.2, 0.8])
 print(len(tally._count_groups.stats.cache_misses))
 """
 
