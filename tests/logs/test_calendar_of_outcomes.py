@@ -86,3 +86,23 @@ def test_outcomes_beside_scores_have_no_calendar(weekly: Project) -> None:
     )
     with pytest.raises(ConfigError, match="the outcomes have no calendar; remove it"):
         load_config(weekly.folder / "monitor.yaml").model("ctr")
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_init_asks_where_few_rounds_do_not_show_the_day_of_the_week(
+    weekly: Project, command: Command, rounds: int
+) -> None:
+    """A file that its own check refuses would be a guess; what to write is in the reason."""
+    (weekly.folder / "monitor.yaml").unlink()
+    if rounds == 1:
+        weekly.path("outcomes", FRIDAYS[1]).unlink()
+    ended = command("init", "predictions", "outcomes")
+    written = (weekly.folder / "monitor.yaml").read_text()
+
+    assert ended.code == 0
+    assert "calendar: TODO" in written
+    assert "{weekdays: [fri]}" in written
+    assert "to decide: outcomes.calendar: Outcomes have come on 2026-03-06" in " ".join((ended.out + ended.err).split())
+
+    weekly.configure("calendar: TODO", "calendar: {weekdays: [fri]}")
+    assert command("check", "--as-of", "2026-03-14").code == (0 if rounds == 2 else 3)

@@ -22,6 +22,7 @@ from monitor.words.numbers import percent
 FEW = 5  # positives of a day: with fewer, a day without any is not rare
 MOST_SHOWN = 4  # ages, columns or values in one comment
 MOST_NAMED = 12  # columns of a log
+FEW_WITHOUT = 3  # days of predictions after the first outcomes, before another round is missed
 LEAST_SPAN = 13  # days after the first: with two weeks, every day of the week came twice
 AUTO = (
     f"With auto instead, the first run measures after how many days {percent(ENOUGH, 0)} of the "
@@ -385,6 +386,9 @@ def _calendar(pair: Pair) -> Iterator[Setting]:
 
 
 def _calendar_of_outcomes(pair: Pair) -> Iterator[Setting]:
+    if rounds := _first_rounds(pair):
+        yield Setting("outcomes", "calendar", TODO, _what_rounds_say(rounds))
+        return
     value, reasons = dict[str, Any](), list[str]()
     if _comes_in_rounds(pair):
         value["weekdays"] = _weekdays(pair.observed)
@@ -394,6 +398,25 @@ def _calendar_of_outcomes(pair: Pair) -> Iterator[Setting]:
         reasons.append(f"The log of outcomes begins on {closed[-1] + timedelta(1)}.")
     if value:
         yield Setting("outcomes", "calendar", value, " ".join(reasons))
+
+
+def _what_rounds_say(rounds: Sequence[date]) -> str:
+    came = " and ".join(f"{day}" for day in rounds)
+    return (
+        f"Outcomes have come on {came} only, which is too short to see on which days of the week "
+        f"they come. Write them, as {{weekdays: [{WEEKDAYS[rounds[0].weekday()]}]}}, or leave the "
+        f"key out if they come every day and files are missing."
+    )
+
+
+def _first_rounds(pair: Pair) -> Sequence[date]:
+    """Give the days of outcomes that seem weekly in a log too short to show it; else none."""
+    came, scored = pair.observed.days, pair.scored.days
+    short = came and (came[-1] - came[0]).days < LEAST_SPAN
+    if not short or len({day.weekday() for day in came}) > 1 or not scored:
+        return ()
+    waiting = (scored[-1] - came[0]).days >= FEW_WITHOUT
+    return came if waiting else ()
 
 
 def _days_before(late: Log, early: Log, weekdays: Sequence[str]) -> list[date]:
