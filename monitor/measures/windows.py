@@ -254,6 +254,7 @@ COUNTS = (
         "Predictions in the window that were acted on, so that their outcomes do not count.",
         units.PREDICTIONS,
         lambda e: e.acted,
+        row="acted_on",
         absent="without `action` in the configuration, or if a day of the window was read without",
     ),
     Measure(

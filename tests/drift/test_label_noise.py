@@ -238,7 +238,9 @@ def test_the_verdict_names_the_share() -> None:
     noisy_verdict = folded(judged_days(noisy(1)))[-2]
     sound_verdict = folded(judged_days(list(stream(SOUND, Truth(), 5, days=5))))[-2]
 
-    said = f"About {100 * (noisy_verdict.facts.wrong or 0.0):.2g}% of the outcomes seem to be wrong"
+    said = (
+        f"About {100 * (noisy_verdict.facts.wrong or 0.0):.2g} % of the outcomes seem to be wrong"
+    )
     assert noisy_verdict.facts.wrong == pytest.approx(0.03, abs=0.01)
     assert any(sentence.startswith(said) for sentence in sentences(noisy_verdict))
     assert sound_verdict.facts.wrong is None

@@ -103,7 +103,7 @@ def test_a_missing_column_of_strata_is_named(tmp_path: Path) -> None:
     write_logs(tmp_path)
     model = model_of(tmp_path, strata={"column": "shift", "values": ["a"]})
 
-    with pytest.raises(DataError, match=r"no column 'shift'.*; correct strata.column in the"):
+    with pytest.raises(DataError, match=r"no column 'shift'.*; else correct strata.column in the"):
         summarise_day("ctr", model, DAY, as_of=DAY + timedelta(days=1))
 
 

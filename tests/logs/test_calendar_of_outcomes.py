@@ -102,7 +102,9 @@ def test_init_asks_where_few_rounds_do_not_show_the_day_of_the_week(
     assert ended.code == 0
     assert "calendar: TODO" in written
     assert "{weekdays: [fri]}" in written
-    assert "to decide: outcomes.calendar: Outcomes have come on 2026-03-06" in " ".join((ended.out + ended.err).split())
+    assert "to decide: outcomes.calendar: Outcomes have come on 2026-03-06" in " ".join(
+        (ended.out + ended.err).split()
+    )
 
     weekly.configure("calendar: TODO", "calendar: {weekdays: [fri]}")
     assert command("check", "--as-of", "2026-03-14").code == (0 if rounds == 2 else 3)
