@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from monitor.report.page.content import Bin, DayOnPage
+from monitor.words.numbers import percent
 
 WIDTH, HEIGHT, SQUARE = 640, 160, 360
 LEFT, TOP, BOTTOM = 46, 8, 22  # room for the numbers beside the axes
@@ -73,8 +74,8 @@ def bins_svg(bins: Sequence[Bin]) -> str:
             )
         yield f'<line class="limit" x1="{x(0)}" y1="{y(0)}" x2="{x(1)}" y2="{y(1)}"/>'
         for share in (0.0, 0.5, 1.0):
-            yield _text(0, y(share) + 4, f"{share:.0%}")
-            yield _text(x(share) - (36 if share == 1.0 else 0), SQUARE - 6, f"{share:.0%}")
+            yield _text(0, y(share) + 4, percent(share, 0))
+            yield _text(x(share) - (36 if share == 1.0 else 0), SQUARE - 6, percent(share, 0))
 
     label = "Bins of scores, and the shares of positive outcomes that they accept"
     return _svg(SQUARE, SQUARE + TOP, label, boxes())
