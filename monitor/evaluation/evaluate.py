@@ -260,11 +260,18 @@ def _with_map(
     settings: Settings,
     compress: Compress,
 ) -> list[Evaluation]:
-    """Add the measures of the mapped scores; their random numbers are their own."""
+    """Add the measures of the mapped scores; their random numbers are their own.
+
+    Segments that the days do not have any more stay as they are, and then the whole has no slope:
+    it is not known which rows shared a prior.
+    """
     window = merge_summaries(days)
     parts, strata_of = {WHOLE: whole(window), **window.segments}, _strata(days)
-    added = []
+    undivided, added = len(parts) < len(evaluations), list[Evaluation]()
     for e in evaluations:
+        if e.segment not in parts:
+            added.append(e)
+            continue
         t, held = parts[e.segment].tally, buckets_of(window, e.segment)
         rng = _generator(window, e.segment, e.window_days, _MAP)
         errors = _widened(errors_of(t, settings, rng), t, held) if t.total else None
@@ -273,6 +280,8 @@ def _with_map(
         slope = (
             _slope_of_pairs(days, e.segment)
             if window.classes
+            else None
+            if undivided
             else _slope(strata_of[e.segment], compress)
         )
         added.append(replace(e, map=errors, map_slope=slope))

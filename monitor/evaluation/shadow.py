@@ -16,14 +16,21 @@ from monitor.metrics.beyond_binary.class_counts import UNIT, ClassCounts
 from monitor.metrics.core.buckets import (
     BIN_CENTRES,
     BUCKETS,
+    NO_BUCKETS,
     BucketCounts,
     add_up_buckets,
     bins_of,
 )
-from monitor.metrics.core.coarse import CELLS_IN_ONE, CENTRES, COARSE_COUNT
+from monitor.metrics.core.coarse import CELLS_IN_ONE, CENTRES, COARSE_COUNT, coarsen
 from monitor.metrics.core.dispersion import bins_of_tally, bucket_sums
 from monitor.metrics.core.estimate import CONFIDENCE, Estimate
-from monitor.metrics.core.grid import OFFSETS_PER_CELL, Floats, locate, representative_scores
+from monitor.metrics.core.grid import (
+    OFFSETS_PER_CELL,
+    Floats,
+    Ints,
+    locate,
+    representative_scores,
+)
 from monitor.metrics.core.tally import Tally, on_grid
 from monitor.metrics.maps.calibration_map import CalibrationMap, apply_calibration_map
 from monitor.segment_names import WHOLE
@@ -37,6 +44,7 @@ from monitor.summary import (
     awaited,
     buckets_of,
     stratified,
+    whole,
 )
 
 LEAST_DAYS = 3  # for an interval: the gains of days vary more than their outcomes do
@@ -155,6 +163,116 @@ def day_gains(summary: Summary, shadow: Shadow) -> dict[str, DayGain]:
         if part.tally.total
     }
     return {WHOLE: _sum_of(list(gains.values())), **gains} if gains else {}
+
+
+def has_rows_of(summary: Summary, part: ColumnPart) -> bool:
+    """Whether a day has all rows of a part, in every coarse cell: they were counted together."""
+    everything = coarsen(whole(summary).tally)
+    hits, misses = part.positives, part.counts - part.positives
+    left = everything.counts - everything.positives
+    return bool((hits <= everything.positives[part.cells]).all()) and bool(
+        (misses <= left[part.cells]).all()
+    )
+
+
+def map_part(summary: Summary, part: ColumnPart, calibration_map: CalibrationMap) -> Summary:
+    """Give the whole of a day as a map for a part of its rows would have made it.
+
+    Parameters
+    ----------
+    summary : Summary
+        Of a single day.
+    part : ColumnPart
+        Some of its rows.
+    calibration_map : CalibrationMap
+        The map of their scores.
+
+    Returns
+    -------
+    Summary
+        One segment, the whole, because it is not known which segments the rows are in. Within a
+        coarse cell, 1/32 wide in logit, the rows are taken to be spread as all rows with their
+        outcome are. Predictions without an outcome stay where they are.
+    """
+    everything = whole(summary)
+    inside, rest = _divided(everything.tally, part)
+    moved = _mapped(inside.scores, calibration_map, _sample_offset(summary))
+    tally = on_grid(
+        np.concatenate([moved, rest.scores]),
+        np.concatenate([inside.counts, rest.counts]),
+        np.concatenate([inside.positives, rest.positives]),
+    )
+    return replace(
+        summary, segments={WHOLE: replace(everything, tally=tally, strata={})}, entities={}
+    )
+
+
+def part_gains(
+    summary: Summary, part: ColumnPart, calibration_map: CalibrationMap
+) -> dict[str, DayGain]:
+    """Sum up what a map for a part of the rows would have gained on one day.
+
+    Parameters
+    ----------
+    summary, part, calibration_map
+        As of `map_part`.
+
+    Returns
+    -------
+    dict of str to DayGain
+        Of the whole: the gain of the part, over the outcomes of all rows. Empty without outcomes.
+    """
+    t, coarse = whole(summary).tally, _coarse_cells(whole(summary).tally)
+    hits = np.divide(*_of_part_and_all(coarse, t.positives, part.cells, part.positives))
+    misses = np.divide(
+        *_of_part_and_all(coarse, t.counts - t.positives, part.cells, part.counts - part.positives)
+    )
+    (of_hit, of_missed), (brier_of_hit, brier_of_missed) = _gains(
+        t, calibration_map, _sample_offset(summary)
+    )
+    gains = (
+        (hits * of_hit, misses * of_missed),
+        (hits * brier_of_hit, misses * brier_of_missed),
+    )
+    day = _day_gain(t, NO_BUCKETS, gains, summary.class_weights)
+    return {WHOLE: day} if t.total else {}
+
+
+def _divided(t: Tally, part: ColumnPart) -> tuple[Tally, Tally]:
+    """Divide a tally into a part, which has counts by coarse cell only, and the rest."""
+    coarse = _coarse_cells(t)
+    hits = _taken(coarse, t.positives, part.cells, part.positives)
+    misses = _taken(coarse, t.counts - t.positives, part.cells, part.counts - part.positives)
+    inside = hits + misses
+    return _kept(t, inside, hits), _kept(t, t.counts - inside, t.positives - hits)
+
+
+def _taken(coarse: Ints, rows: Ints, cells: Ints, wanted: Ints) -> Ints:
+    """Take rows of coarse cells, as evenly from the fine cells in them as whole rows allow."""
+    share, among = _of_part_and_all(coarse, rows, cells, wanted)
+    first = np.searchsorted(coarse, coarse)  # of each coarse cell
+    reached = np.cumsum(rows)
+    reached = reached - (reached - rows)[first]
+    # To the nearest whole number, so that neither low nor high scores are preferred.
+    upto = [(2 * many * share + among) // (2 * among) for many in (reached, reached - rows)]
+    return upto[0] - upto[1]
+
+
+def _of_part_and_all(coarse: Ints, rows: Ints, cells: Ints, wanted: Ints) -> tuple[Ints, Ints]:
+    """Give the rows of a part in the coarse cell of each fine one, and all rows there, or 1."""
+    of_all, of_part = np.zeros((2, COARSE_COUNT), np.int64)
+    np.add.at(of_all, coarse, rows)
+    of_part[cells] = wanted
+    return of_part[coarse], np.maximum(of_all, 1)[coarse]
+
+
+def _coarse_cells(t: Tally) -> Ints:
+    return (t.cells.numbers if t.cells else locate(t.scores)[0]) // CELLS_IN_ONE
+
+
+def _kept(t: Tally, counts: Ints, positives: Ints) -> Tally:
+    some = counts > 0
+    return Tally(t.scores[some], counts[some], positives[some])
 
 
 def mapped_summary(summary: Summary, counts: ClassCounts, tops: Sequence[Tally]) -> Summary:

@@ -24,7 +24,7 @@ NEVER_RUN = "before the first run"
 TOO_FEW = "with fewer than ten of the rarer outcome"
 NO_MAP = (
     "with less than 3 compared days; without a `map` in the configuration, before its `since` and "
-    "from its `deploy` on"
+    "from its `deploy` on; for segments, if the map is of values of another column"
 )
 NOTHING_AWAITED = "while no outcomes are still arriving, or without a reference"
 # The checks of rows. Checks of whole days cannot be set to "reject", and only vectors have a sum.

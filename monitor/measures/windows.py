@@ -114,7 +114,8 @@ OF_WINDOWS = (
         units.SLOPE,
         lambda e: e.map_slope,
         absent="as `calibration_slope`; also without a `map` in the configuration, before its "
-        "`since` and from its `deploy` on; windows that begin before `since` have none",
+        "`since` and from its `deploy` on; windows that begin before `since` have none; of a model "
+        "with segments, if the map is of values of another column",
         interval=INTERVAL,
         row="slope",
         adjusted="map",

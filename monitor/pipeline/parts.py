@@ -11,12 +11,14 @@ from monitor.config import Crossing, Model, Segments, WatchedColumn, expression_
 from monitor.drift.places import Condition, name_all, name_of
 from monitor.errors import ConfigError
 from monitor.logs.column_labels import LARGEST_STEP, range_names, step_edge
+from monitor.logs.column_rows import MOST_VALUES
 from monitor.metrics.core.coarse import COARSE_COUNT, Coarse, coarsen, sum_of, tally_of
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.maps.part import Clause, Part
-from monitor.pipeline.where import Groups, merge_parts
 from monitor.segment_names import CROSSED, OTHER, shown
-from monitor.summary import ColumnPart, Columns, Summary
+from monitor.summary import ColumnPart, Columns, Summary, column_part
+
+Groups = Mapping[str, Mapping[str, str] | None]  # the names of the values of columns
 
 
 def conditions_named(model: Model, name: str, written: Sequence[str]) -> tuple[Condition, ...]:
@@ -150,6 +152,105 @@ def counts_of(conditions: Sequence[Condition], columns: Columns) -> ColumnPart |
     parts = [columns.get(condition.column, {}).get(condition.value) for condition in conditions]
     there = [part for part in parts if part]
     return merge_parts(there) if there else None
+
+
+def merge_parts(parts: Sequence[ColumnPart]) -> ColumnPart:
+    """Add up at least one part; no two have a row in common."""
+    if len(parts) == 1:
+        return parts[0]
+    cells, place = np.unique(np.concatenate([p.cells for p in parts]), return_inverse=True)
+    counts, positives = np.zeros(cells.size, np.int64), np.zeros(cells.size, np.int64)
+    np.add.at(counts, place, np.concatenate([p.counts for p in parts]))
+    np.add.at(positives, place, np.concatenate([p.positives for p in parts]))
+    pairs = {
+        key: merge_parts([p.pairs[key] for p in parts if key in p.pairs])
+        for key in dict.fromkeys(key for p in parts for key in p.pairs)
+    }
+    return ColumnPart(cells, counts, positives, sum(p.predicted for p in parts), pairs)
+
+
+def parts_of_segments(summary: Summary) -> dict[str, ColumnPart]:
+    """Give the segments of a day as values of their column."""
+    parts = {}
+    for value, segment in summary.segments.items():
+        coarse = coarsen(segment.tally)
+        parts[value] = column_part(coarse.counts, coarse.positives, segment.predicted)
+    return parts
+
+
+def column_of(model: Model, part: Part) -> str | None:
+    """Name the watched column, or crossing, whose counts have a part apart; None if none has."""
+    ruled = {clause.column for all_of in part.any_of for clause in all_of}
+    columns = {w.name: w.cross if isinstance(w, Crossing) else (w.name,) for w in model.columns}
+    if model.segments:
+        columns.setdefault(model.segments.column, (model.segments.column,))
+    for name, crossed in columns.items():
+        if {expression_of(column) or column for column in crossed} == ruled:
+            labels = _labels(model, name)
+            counted = {
+                r for label in labels for r in _rules_of(model, Condition(name, label), part)
+            }
+            return name if not labels or counted == {*part.any_of} else None
+    return None
+
+
+def _labels(model: Model, column: str) -> tuple[str, ...]:
+    """List all labels of a column, where the configuration lists them."""
+    if model.segments and column == model.segments.column:
+        return (*model.segments.values, OTHER)
+    watched = next(w for w in model.columns if w.name == column)
+    if isinstance(watched, Crossing) or not (watched.values or watched.edges):
+        return ()
+    return (*range_names(watched.edges),) if watched.edges else (*(watched.values or ()), OTHER)
+
+
+def counts_of_rule(
+    model: Model, column: str, part: Part, values: Mapping[str, ColumnPart]
+) -> ColumnPart | None:
+    """Add up the rows of a day that a rule is for, from the counts of the values of its column.
+
+    Returns
+    -------
+    ColumnPart or None
+        Without rows if the day has none, or too few for their value to be kept. None if the day
+        has more values than are kept, so that many rows may be among those counted together.
+    """
+    ruled = {value: _rules_of(model, Condition(column, value), part) for value in values}
+    if len(values) >= MOST_VALUES and {*part.any_of} != {r for of in ruled.values() for r in of}:
+        return None
+    inside = [values[value] for value, rules in ruled.items() if rules]
+    return (
+        merge_parts(inside)
+        if inside
+        else column_part(np.zeros(0, np.int64), np.zeros(0, np.int64), 0)
+    )
+
+
+def _rules_of(model: Model, condition: Condition, part: Part) -> list[tuple[Clause, ...]]:
+    """List the rules of a part that a value meets."""
+    try:
+        # A step of numbers has its own ends, whatever range the reference has put it in.
+        clauses = _clauses(model, condition, {condition.column: {condition.value: condition.value}})
+    except ConfigError:  # what other values leave has no rule
+        return []
+    return [rule for rule in part.any_of if len(rule) == len(clauses) and _meets(clauses, rule)]
+
+
+def _meets(clauses: Sequence[Clause], rule: Sequence[Clause]) -> bool:
+    return all(
+        clause == ruled or _is_within(clause, ruled)
+        for clause, ruled in zip(clauses, rule, strict=True)
+    )
+
+
+def _is_within(clause: Clause, ruled: Clause) -> bool:
+    """Whether a range of numbers is inside another one; its ends are edges of the same steps."""
+    if clause.column != ruled.column or (clause.low is None and clause.high is None):
+        return False
+    if ruled.low is None and ruled.high is None:
+        return False
+    above = ruled.low is None or (clause.low is not None and clause.low >= ruled.low)
+    return above and (ruled.high is None or (clause.high is not None and clause.high <= ruled.high))
 
 
 def tally_of_part(part: ColumnPart | None) -> Tally:

@@ -1,29 +1,36 @@
 """The calibration map of a model in the shadow: read, and applied to stored days."""
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
 
 from monitor.config import MapSetting, Model
-from monitor.errors import ConfigError
+from monitor.errors import ConfigError, DataError
 from monitor.evaluation.map_gain import MapGain
 from monitor.evaluation.shadow import (
     DayGain,
     Shadow,
     class_gains,
     day_gains,
+    has_rows_of,
     map_gain,
+    map_part,
     map_summary,
+    part_gains,
 )
 from monitor.metrics.maps.class_map_file import ClassMapFile
 from monitor.metrics.maps.map_file import MapFile
+from monitor.metrics.maps.part import Part
+from monitor.pipeline.parts import column_of, counts_of_rule, parts_of_segments
 from monitor.pipeline.progress import fingerprint
 from monitor.segment_names import WHOLE
 from monitor.store.map_file import AnyMapFile, read_map
 from monitor.store.store import Store
-from monitor.summary import Summary
+from monitor.summary import ColumnPart, Summary
 
+CountPart = Callable[[Summary], ColumnPart | None]
 Read = Callable[[date], tuple[Summary, str]]
 MappedDay = tuple[Summary, str]  # a day as the map would have made it, and its fingerprint
 Gains = tuple[str, Mapping[str, DayGain] | None]
@@ -43,10 +50,11 @@ class ModelMap:
         It names the map.
     map_day : callable
         Gives a day as the map would have made it, and the fingerprint of that; None of a day with
-        classes that was not counted through the map.
+        classes that was not counted through the map, or without counts of the map's rows.
     gains : callable
         Gives the fingerprint of a day, and by segment what the map gained; None of a day whose
-        outcomes are still arriving, or that was not counted through the map.
+        outcomes are still arriving, that was not counted through the map, or that has no counts of
+        the map's rows.
     """
 
     content: AnyMapFile
@@ -133,6 +141,8 @@ def read_map_of(setting: MapSetting, model: Model, name: str, store: Store, read
     _must_fit(content, model, name, setting)
     if isinstance(content, ClassMapFile):
         return _of_vectors(content, setting, name, store, read)
+    if content.part and content.segment == WHOLE:
+        return _of_part(content, content.part, setting, read, _counter(model, content.part, store))
     return _of_scores(content, setting, read)
 
 
@@ -148,6 +158,56 @@ def _of_scores(content: MapFile, setting: MapSetting, read: Read) -> ModelMap:
         return mark, day_gains(summary, shadow) if summary.final else None
 
     return ModelMap(content, setting, repr(shadow), map_day, gains)
+
+
+def _of_part(
+    content: MapFile, part: Part, setting: MapSetting, read: Read, count: CountPart
+) -> ModelMap:
+    """Compare a map of values of a watched column by what the store counts for them."""
+
+    def counted(day: date) -> tuple[Summary, str, ColumnPart | None]:
+        summary, mark = read(day)
+        inside = count(summary)
+        return summary, f"{mark} {_mark(inside)}", inside
+
+    def map_day(day: date) -> MappedDay | None:
+        summary, mark, inside = counted(day)
+        return (map_part(summary, inside, content.map), mark) if inside else None
+
+    def gains(day: date) -> Gains:
+        summary, mark, inside = counted(day)
+        known = inside is not None and summary.final
+        return mark, part_gains(summary, inside, content.map) if inside and known else None
+
+    return ModelMap(content, setting, repr((content.map, part)), map_day, gains)
+
+
+def _counter(model: Model, part: Part, store: Store) -> CountPart:
+    """Return what counts the rows of a part on a day; None of one without counts of them."""
+    column = column_of(model, part) or ""
+
+    def count(summary: Summary) -> ColumnPart | None:
+        if model.segments and column == model.segments.column:
+            values: Mapping[str, ColumnPart] = parts_of_segments(summary)
+        else:
+            try:
+                values = store.read_columns(summary.model, summary.days[0]).get(column, {})
+            except DataError:  # not counted, or damaged: a run heals it
+                return None
+        inside = counts_of_rule(model, column, part, values) if values else None
+        return inside if inside and has_rows_of(summary, inside) else None
+
+    return count
+
+
+def _mark(part: ColumnPart | None) -> str:
+    """Name the counts of a part."""
+    if part is None:
+        return "not counted"
+    digest = hashlib.sha256()
+    for numbers in (part.cells, part.counts, part.positives):
+        digest.update(numbers.astype("<i8").tobytes() + b"|")
+    return digest.hexdigest()
 
 
 def _of_vectors(
@@ -192,12 +252,7 @@ def _must_fit(content: AnyMapFile, model: Model, name: str, setting: MapSetting)
         )
         raise ConfigError(msg)
     if isinstance(content, MapFile) and content.part and content.segment == WHOLE:
-        msg = (
-            f"{key}.file: {setting.file} maps the rows with {content.part.name}, which stored days "
-            f"are not divided by; to compare and deploy it here, make the column primary in "
-            f"models.{name}.segments, backfill, and fit the map of its segment."
-        )
-        raise ConfigError(msg)
+        _part_must_fit(content.part, model, name, setting)
     if isinstance(content, MapFile) and content.segment not in (WHOLE, *model.segment_names):
         msg = (
             f"{key}.file: {setting.file} maps scores of the segment '{content.segment}', which "
@@ -209,6 +264,34 @@ def _must_fit(content: AnyMapFile, model: Model, name: str, setting: MapSetting)
             f"{key}.since: the map was fitted to the days up to {content.training.last}, and is "
             f"compared on days that it has not seen; set since after that day, got "
             f"{setting.since}."
+        )
+        raise ConfigError(msg)
+
+
+def _part_must_fit(part: Part, model: Model, name: str, setting: MapSetting) -> None:
+    """Raise ConfigError unless stored days count the rows of a part, and that is enough."""
+    key, maps = f"models.{name}.map", f"{setting.file} maps the rows with {part.name}"
+    if column_of(model, part) is None:
+        msg = (
+            f"{key}.file: {maps}, which no column of models.{name}.segments counts; list the "
+            f"column there as it was when the map was fitted, and backfill the days since "
+            f"{setting.since}."
+        )
+        raise ConfigError(msg)
+    if setting.deploy:
+        msg = (
+            f"{key}.deploy: {maps}. Stored days cannot be divided by these rows and by segments, "
+            f"so no reference can be seen through the map: compare it without deploy. Once the log "
+            f"holds mapped scores, take the map out and begin a new reference with "
+            f"calibration-monitor rebase {name}; or make the column primary in "
+            f"models.{name}.segments, backfill, and fit the map of its segment."
+        )
+        raise ConfigError(msg)
+    if model.predictions.entity:
+        msg = (
+            f"{key}.file: {maps}. With predictions.entity the rows of one entity are not counted "
+            f"by these values, so intervals would be too short; make the column primary in "
+            f"models.{name}.segments, backfill, and fit the map of its segment."
         )
         raise ConfigError(msg)
 

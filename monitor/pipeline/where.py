@@ -21,18 +21,17 @@ from monitor.drift.where import Answer, where_of
 from monitor.errors import ConfigError, DataError
 from monitor.evaluation.shadow import Shadow, map_columns, map_summary
 from monitor.logs.column_labels import step_edge
-from monitor.metrics.core.coarse import coarsen
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.maps.map_file import MapFile
+from monitor.pipeline.parts import Groups, merge_parts, parts_of_segments
 from monitor.pipeline.references import References, read_references
 from monitor.segment_names import OTHER, PAIR, THIRD, WHOLE
 from monitor.store.map_file import read_map
 from monitor.store.store import Store
-from monitor.summary import ColumnPart, Columns, Summary, column_part
+from monitor.summary import ColumnPart, Columns, Summary
 
 USUAL_KIND, USUAL_DAYS = "too_extreme", 7  # looked for without an open drift
 MOST_DAYS, MOST_REMEMBERED = 28, 128  # of a drift; and of days that are read once
-Groups = Mapping[str, Mapping[str, str] | None]  # the names of the values of columns
 
 
 def answer_of(config: Config, name: str, references: References, verdict: Verdict) -> Answer:
@@ -222,7 +221,7 @@ class ColumnReader:
         primary = self.model.segments.column if self.model.segments else None
         if summary.classes:
             return {**self._pairs(summary), **columns}
-        return {primary: _primary(summary), **columns} if primary else columns
+        return {primary: parts_of_segments(summary), **columns} if primary else columns
 
     def _pairs(self, summary: Summary) -> Columns:
         """Give the pairs of a day of a model with classes, and those of its segments."""
@@ -276,7 +275,9 @@ class ColumnReader:
         summary, _ = self.store.read_summary(self.name, day)
         mapped = map_columns(summary, columns, deployed_map)
         return (
-            {**mapped, primary: _primary(map_summary(summary, deployed_map))} if primary else mapped
+            {**mapped, primary: parts_of_segments(map_summary(summary, deployed_map))}
+            if primary
+            else mapped
         )
 
     def _map_of(self, compared: ModelReference) -> Shadow | None:
@@ -321,7 +322,11 @@ def counts_by_value(
 
     def primary(day: date) -> Columns:
         segments = model.segments
-        return {segments.column: _primary(store.read_summary(name, day)[0])} if segments else {}
+        return (
+            {segments.column: parts_of_segments(store.read_summary(name, day)[0])}
+            if segments
+            else {}
+        )
 
     return primary, {}
 
@@ -394,14 +399,6 @@ def _days(
     return old, new
 
 
-def _primary(summary: Summary) -> dict[str, ColumnPart]:
-    parts = {}
-    for value, segment in summary.segments.items():
-        coarse = coarsen(segment.tally)
-        parts[value] = column_part(coarse.counts, coarse.positives, segment.predicted)
-    return parts
-
-
 def _segments_of(
     watched: Watched, days: Sequence[Mapping[str, ColumnPart]]
 ) -> dict[str, str] | None:
@@ -454,18 +451,3 @@ def _regroup(
     for value, part in values.items():
         together.setdefault(named.get(value, value), []).append(part)
     return {name: merge_parts(parts) for name, parts in together.items()}
-
-
-def merge_parts(parts: Sequence[ColumnPart]) -> ColumnPart:
-    """Add up at least one part; no two have a row in common."""
-    if len(parts) == 1:
-        return parts[0]
-    cells, place = np.unique(np.concatenate([p.cells for p in parts]), return_inverse=True)
-    counts, positives = np.zeros(cells.size, np.int64), np.zeros(cells.size, np.int64)
-    np.add.at(counts, place, np.concatenate([p.counts for p in parts]))
-    np.add.at(positives, place, np.concatenate([p.positives for p in parts]))
-    pairs = {
-        key: merge_parts([p.pairs[key] for p in parts if key in p.pairs])
-        for key in dict.fromkeys(key for p in parts for key in p.pairs)
-    }
-    return ColumnPart(cells, counts, positives, sum(p.predicted for p in parts), pairs)

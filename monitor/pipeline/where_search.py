@@ -23,8 +23,9 @@ from monitor.metrics.beyond_binary.class_parts import ClassPart
 from monitor.metrics.core.coarse import COARSE_COUNT, coarsen, sum_of
 from monitor.metrics.core.grid import Ints
 from monitor.pipeline.asked_where import verdict_of
+from monitor.pipeline.parts import merge_parts
 from monitor.pipeline.references import read_references
-from monitor.pipeline.where import compared_days, merge_parts, sums_of_day
+from monitor.pipeline.where import compared_days, sums_of_day
 from monitor.segment_names import shown
 from monitor.store.store import Store
 from monitor.summary import ColumnPart, Columns, column_part, named_pairs, paired_part

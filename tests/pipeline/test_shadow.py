@@ -19,7 +19,17 @@ from monitor.drift.inputs import reference_of_day
 from monitor.drift.verdict import Verdict
 from monitor.errors import ConfigError
 from monitor.evaluation.evaluate import Evaluation
-from monitor.evaluation.shadow import DayGain, Shadow, day_gains, map_columns, map_gain, map_summary
+from monitor.evaluation.shadow import (
+    DayGain,
+    Shadow,
+    day_gains,
+    has_rows_of,
+    map_columns,
+    map_gain,
+    map_part,
+    map_summary,
+    part_gains,
+)
 from monitor.metrics.core.buckets import add_up_buckets, bins_of
 from monitor.metrics.core.coarse import coarsen
 from monitor.metrics.core.tally import tally_on_grid
@@ -29,9 +39,17 @@ from monitor.metrics.maps.part import Clause, Part
 from monitor.pipeline.evaluations import evaluate_days
 from monitor.pipeline.references import read_references
 from monitor.pipeline.verdicts import judge_days
-from monitor.store.map_file import write_map
+from monitor.store.map_file import read_map, write_map
 from monitor.store.store import Store
-from monitor.summary import ColumnPart, Segment, Summary, awaited, stratified
+from monitor.summary import (
+    ColumnPart,
+    Segment,
+    Summary,
+    awaited,
+    column_part,
+    stratified,
+    whole,
+)
 from monitor.words.windows import map_sentence
 
 FIRST = date(2026, 1, 1)
@@ -294,6 +312,53 @@ def test_columns_are_mapped_as_their_rows() -> None:
     assert moved.predicted == ROWS
 
 
+@pytest.mark.parametrize("weights", [(1.0, 1.0), (2.0, 1.0)])
+def test_a_part_is_mapped_within_the_whole(weights: tuple[float, float]) -> None:
+    """Of all rows it is the map of the whole, and of none nothing.
+
+    In between no row is lost, and the gains of a part and of the rest add up to that of the whole.
+    """
+    drawn, found = summary(SINCE), CalibrationMap("beta", 0.3, (0.7, 1.0))
+    day = replace(drawn, segments={"all": whole(drawn)}, class_weights=weights)
+    everything = coarsen(whole(day).tally)
+    rng = np.random.default_rng(3)
+    hits = rng.binomial(everything.positives, 0.3)
+    counts = hits + rng.binomial(everything.counts - everything.positives, 0.3)
+    all_rows, some, others, none = (
+        column_part(of, positive, int(of.sum()))
+        for of, positive in (
+            (everything.counts, everything.positives),
+            (counts, hits),
+            (everything.counts - counts, everything.positives - hits),
+            (0 * counts, 0 * hits),
+        )
+    )
+    mapped = whole(map_summary(day, Shadow(found))).tally
+    ours = map_part(day, all_rows, found).segments["all"].tally
+    for a, b in (
+        (ours, mapped),
+        (map_part(day, none, found).segments["all"].tally, whole(day).tally),
+    ):
+        np.testing.assert_array_equal(a.counts, b.counts)
+        np.testing.assert_array_equal(a.positives, b.positives)
+        # Sums of places within a cell are kept to a whole number of 1/512 of a cell.
+        np.testing.assert_allclose(a.scores, b.scores, rtol=1e-5)
+    of_some = map_part(day, some, found).segments["all"].tally
+    assert (of_some.total, of_some.total_positives) == (mapped.total, mapped.total_positives)
+    gains = {
+        name: part_gains(day, part, found)["all"]
+        for name, part in (("all", all_rows), ("some", some), ("others", others), ("none", none))
+    }
+    theirs = day_gains(day, Shadow(found))["all"]
+    assert gains["all"].log_loss == pytest.approx(theirs.log_loss, rel=1e-9)
+    assert gains["none"].log_loss == gains["none"].brier == 0.0
+    assert {of.outcomes for of in gains.values()} == {theirs.outcomes}
+    split = gains["some"].log_loss + gains["others"].log_loss
+    assert split == pytest.approx(theirs.log_loss, rel=1e-9)
+    assert has_rows_of(day, some)
+    assert not has_rows_of(day, replace(some, counts=some.counts + everything.counts[some.cells]))
+
+
 def verdicts_of(config: Config, logged: CalibrationMap | None) -> dict[date, Verdict]:
     """Judge sixty days, whose logs hold mapped scores from DEPLOY on if a map is given."""
     store = Store(config.store)
@@ -421,7 +486,10 @@ def test_a_deployed_map_is_measured_no_more(tmp_path: Path) -> None:
     [
         ({"model": "other"}, "maps scores of the model 'other'"),
         ({"segment": "IT"}, "maps scores of the segment 'IT'"),
-        ({"part": Part("device = tv", ((TV,),))}, "maps the rows with device = tv, which stored"),
+        (
+            {"part": Part("device = tv", ((TV,),))},
+            "with device = tv, which no column of models.ctr",
+        ),
         ({"before": (RIGHT,)}, "is composed of 2 maps, for the scores that the model itself"),
     ],
 )
@@ -437,6 +505,35 @@ def test_a_map_of_something_else_is_refused(
 
     with pytest.raises(ConfigError, match=words):
         read_shadowed(config)
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ("deploy: 2026-02-16", "compare it without deploy"),
+        ("predictions: entity", "intervals would be too short; make the column primary"),
+        ("values: [web]", "which no column of models.ctr.segments counts"),
+    ],
+)
+def test_a_map_of_a_value_that_cannot_be_compared(tmp_path: Path, lines: str, words: str) -> None:
+    """From `deploy` on, with entities, or where a list of values leaves the value out."""
+    config = configure(tmp_path, deploy=DEPLOY if lines.startswith("deploy") else None)
+    listed = "values: [web]" if lines.startswith("values") else "top: 3"
+    text = (tmp_path / "monitor.yaml").read_text()
+    text = text.replace(
+        "segments: {column: country, values: [DE, FR]}",
+        "segments: [{column: country, values: [DE, FR], primary: true}, "
+        f"{{column: device, {listed}}}]",
+    )
+    if lines.endswith("entity"):
+        text = text.replace('{day}.parquet"}', '{day}.parquet", entity: user}', 1)
+    (tmp_path / "monitor.yaml").write_text(text)
+    content = replace(read_map(f"{tmp_path}/map.json"), part=Part("device = tv", ((TV,),)))
+    write_map(f"{tmp_path}/map.json", content)
+    Store(config.store).write_summary(summary(FIRST))
+
+    with pytest.raises(ConfigError, match=words):
+        read_shadowed(load_config(tmp_path / "monitor.yaml"))
 
 
 def test_a_map_is_not_compared_with_days_it_was_fitted_to(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -20,18 +21,23 @@ from monitor.cli import app
 from monitor.config import Config, load_config
 from monitor.drift.places import Condition
 from monitor.errors import ConfigError, DataError
+from monitor.evaluation.evaluate import Evaluation
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
 from monitor.logs import summarise_day
+from monitor.metrics.maps.calibration_map import apply_calibration_map
 from monitor.metrics.maps.part import condition_of
 from monitor.pipeline.asked_where import answer_where
+from monitor.pipeline.evaluations import evaluate_days, stale_evaluations
 from monitor.pipeline.part_search import search_parts
-from monitor.pipeline.parts import part_named
+from monitor.pipeline.parts import column_of, counts_of_rule, part_named, parts_of_segments
 from monitor.pipeline.references import read_references
 from monitor.pipeline.verdicts import judge_days
 from monitor.pipeline.where import counts_by_value
 from monitor.report.page.assemble import model_page
 from monitor.report.page.html import model_html
+from monitor.segment_names import WHOLE
+from monitor.store.map_file import read_map
 from monitor.store.store import Store
 from monitor.words.where import where_sentence
 
@@ -219,7 +225,8 @@ def test_every_part_is_fitted_to_the_rows_that_its_condition_takes(
 ) -> None:
     """Values, ranges, combinations and `other`: as many outcomes as the condition finds in logs.
 
-    A value that several others leave has no rule. The names of engines differ in quotes alone.
+    The shadow finds as many by the rule, without a reference. A value that several others leave has
+    no rule. The names of engines differ in quotes alone.
     """
     config = load_config(folder / "monitor.yaml")
     model = config.model("ctr")
@@ -242,6 +249,79 @@ def test_every_part_is_fitted_to_the_rows_that_its_condition_takes(
             condition = condition_of(part_named(model, [one], groups), engine).replace("`", '"')
             query = f"SELECT count(*) FROM read_parquet({paths}) WHERE {condition}"  # noqa: S608
             assert session.execute(query).fetchall() == [(counted[one],)], condition
+    store = Store(config.store)
+    for one in ruled:
+        part, by_rule = part_named(model, [one], groups), 0
+        assert column_of(model, part) == one.column
+        for day in days:
+            values = store.read_columns("ctr", day)
+            values |= {"country": parts_of_segments(store.read_summary("ctr", day)[0])}
+            found = counts_of_rule(model, one.column, part, values[one.column])
+            assert found
+            by_rule += int(found.counts.sum())
+        assert by_rule == counted[one], part
+
+
+def test_a_map_of_a_pair_is_compared_in_the_shadow(folder: Path, tmp_path: Path) -> None:
+    """The gain and the errors of the whole are those of rows of which only the pair is mapped.
+
+    Rows are taken to be spread evenly in cells of 1/32 logit. A day without counts by column, or
+    with others, is left out or read again; segments, and the slope, have no such numbers.
+    """
+    text, since = (folder / "monitor.yaml").read_text(), DAYS[REFERENCE + 4]
+    text = text.replace("store: store", f"store: {tmp_path}/store").replace(
+        "    verdicts:", f"    map: {{file: {tmp_path}/map.json, since: {since}}}\n    verdicts:", 1
+    )
+    (tmp_path / "monitor.yaml").write_text(text)
+    shutil.copytree(folder / "store", tmp_path / "store")
+    call = ["recalibrate", "-m", "ctr", "--config", f"{folder}/monitor.yaml"]
+    call += ["--part", "country x device = FR x tv", "--kind", "platt", "--json"]
+    span = ["--from", f"{DAYS[REFERENCE]}", "--to", f"{DAYS[REFERENCE + 3]}"]
+    done = CliRunner().invoke(app, [*call, *span, "--out", f"{tmp_path}/map.json"])
+    assert done.exit_code == 0, done.exception
+    config, store = load_config(tmp_path / "monitor.yaml"), Store(f"{tmp_path}/store")
+    last, lost = DAYS[-1], DAYS[-3]
+    references, fitted = read_references(config, "ctr"), read_map(f"{tmp_path}/map.json")
+
+    def shadowed() -> dict[str, Evaluation]:
+        evaluate_days(config, "ctr", references, last, last)
+        return {e.segment: e for e in store.read_evaluations("ctr", last)[0] if e.window_days == 1}
+
+    def rows_of(day: date) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        read = pq.read_table(folder / f"predictions/{day}.parquet").to_pandas()
+        pair, scores = (read.country == "FR") & (read.device == "tv"), read.score.to_numpy()
+        mapped = np.where(pair, apply_calibration_map(scores, fitted.map), scores)
+        return scores, mapped, read.outcome.to_numpy()
+
+    def gains(days: Sequence[date]) -> tuple[float, float]:
+        scores, mapped, y = (np.concatenate(of) for of in zip(*map(rows_of, days), strict=True))
+        before, after = (np.log(np.where(y, p, 1.0 - p)).mean() for p in (scores, mapped))
+        return after - before, ((scores - y) ** 2 - (mapped - y) ** 2).mean()
+
+    found, days = shadowed(), [day for day in DAYS if day >= since]
+    whole = found[WHOLE]
+    assert whole.map_gain
+    assert whole.map_gain.days == len(days)
+    log_loss, brier = gains(days)
+    assert log_loss > 0.01  # of all rows, of which the pair is a fifth
+    assert whole.map_gain.log_loss.value == pytest.approx(log_loss, abs=1e-4)
+    assert whole.map_gain.brier.value == pytest.approx(brier, abs=5e-5)
+    assert whole.map
+    _, mapped, outcomes = rows_of(last)
+    assert whole.map.rbs == pytest.approx(np.sqrt(((mapped - outcomes) ** 2).mean()), abs=1e-4)
+    assert whole.map_slope is None
+    assert {(e.map, e.map_slope, e.map_gain) for e in found.values() if e is not whole} == {
+        (None, None, None)
+    }
+
+    (tmp_path / f"store/columns/ctr/{lost}.parquet").unlink()
+    assert stale_evaluations(config, "ctr", references, [last]) == [last]
+    without = shadowed()[WHOLE].map_gain
+    assert without
+    assert without.days == len(days) - 1
+    assert without.log_loss.value == pytest.approx(
+        gains([day for day in days if day != lost])[0], abs=1e-4
+    )
 
 
 @pytest.mark.parametrize(
