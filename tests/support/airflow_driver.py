@@ -120,7 +120,11 @@ def do(
     ours |= {} if slack else {"CALIBRATION_MONITOR_SLACK_CONNECTION": ""}
     ours |= {"CALIBRATION_MONITOR_SUBMIT": submit}
     ours |= {"CALIBRATION_MONITOR_FLEET": fleet, "CALIBRATION_MONITOR_BATCH": "2"}
-    with patch.dict(os.environ, ours), while_waiting(meanwhile or {}, until) as waits:
+    with (
+        patch.dict(os.environ, ours),
+        its_dag_alone(dag_id),
+        while_waiting(meanwhile or {}, until) as waits,
+    ):
         run = dag_of(dag_id).test(
             logical_date=moment(logical_date), run_after=moment(run_after), run_conf=conf
         )
@@ -144,6 +148,7 @@ def do_backfilled() -> list[dict[str, Any]]:
 
         with (
             patch("airflow.models.dagrun.get_or_create_dagrun", instead_of_a_new_run),
+            its_dag_alone(run.dag_id),
             while_waiting({}),
         ):
             outcomes.append(outcome(dag_of(run.dag_id).test(logical_date=run.logical_date)))
@@ -250,6 +255,19 @@ def while_waiting(meanwhile: Mapping[str, str], until: str = "") -> Iterator[lis
 
     with patch("time.sleep", pass_the_time):
         yield waits
+
+
+@contextmanager
+def its_dag_alone(dag_id: str) -> Iterator[None]:
+    """Let `DAG.test` store its own DAG before the run, and not all others of the folder again."""
+    from airflow.dag_processing.dagbag import sync_bag_to_db
+
+    def store_one(bag: Any, *bundle: Any) -> None:
+        bag.dags = {dag_id: bag.dags[dag_id]}
+        sync_bag_to_db(bag, *bundle)
+
+    with patch("airflow.dag_processing.dagbag.sync_bag_to_db", store_one):
+        yield
 
 
 def wait_for_file(name: str) -> None:
