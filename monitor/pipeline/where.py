@@ -248,10 +248,16 @@ class ColumnReader:
         columns = self.model.columns
         divided = any(isinstance(w, Crossing) or w.top or w.quantiles for w in columns)
         stored = self.store.days("summaries", self.name) if divided else []
-        days = [self.day(d) for d in stored if compared.first <= d <= compared.last]
+        inside = [day for day in stored if compared.first <= day <= compared.last]
+        # Volumes stand in the head of a file: its counts, of which there are many, are not read.
+        days = [
+            self.store.read_volumes(self.name, day)
+            for day in inside
+            if self.store.is_final(self.name, day)
+        ]
         return {
             watched.name: _segments_of(
-                watched, [day[watched.name] for day in days if day and watched.name in day]
+                watched, [day[watched.name] for day in days if watched.name in day]
             )
             for watched in columns
         }
@@ -399,17 +405,15 @@ def _days(
     return old, new
 
 
-def _segments_of(
-    watched: Watched, days: Sequence[Mapping[str, ColumnPart]]
-) -> dict[str, str] | None:
+def _segments_of(watched: Watched, days: Sequence[Mapping[str, int]]) -> dict[str, str] | None:
     """Name the segment of each value, as the reference divides them; None if values are segments.
 
     A value that the reference does not know has a segment of its own, so that it is noticed.
     """
     volumes: dict[str, int] = {}
     for day in days:
-        for value, part in day.items():
-            volumes[value] = volumes.get(value, 0) + part.predicted
+        for value, predicted in day.items():
+            volumes[value] = volumes.get(value, 0) + predicted
     if not isinstance(watched, Crossing) and watched.quantiles:
         return _cut(volumes, watched.quantiles)
     top = watched.top

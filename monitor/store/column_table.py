@@ -1,6 +1,7 @@
 """The counts of watched columns of a day as a table of the store: a row for each cell. Pure."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -50,10 +51,7 @@ def columns_of(table: pa.Table) -> Columns:
     ValueError, LookupError, TypeError
         If this program did not write it.
     """
-    about = json.loads((table.schema.metadata or {})[b"columns"])
-    if about["format"] not in (FORMAT, WITH_PAIRS) or about["cells"] != COARSE_COUNT:
-        msg = f"format {about['format']} on {about['cells']} cells, not {FORMAT} on {COARSE_COUNT}"
-        raise ValueError(msg)
+    volumes = volumes_of(table)
     numbers = [table[name].to_numpy().astype(np.int64) for name in NUMBERS]
     cells, counts, positives = numbers
     if np.any(cells < 0) or np.any(cells >= COARSE_COUNT) or np.any(counts < 1):
@@ -80,8 +78,23 @@ def columns_of(table: pa.Table) -> Columns:
             )
             for value, predicted in values.items()
         }
-        for column, values in about["predicted"].items()
+        for column, values in volumes.items()
     }
+
+
+def volumes_of(table: pa.Table) -> Mapping[str, Mapping[str, int]]:
+    """Read back the predictions of each value of each column; the rows need not have been read.
+
+    Raises
+    ------
+    ValueError, LookupError, TypeError
+        If this program did not write it.
+    """
+    about = json.loads((table.schema.metadata or {})[b"columns"])
+    if about["format"] not in (FORMAT, WITH_PAIRS) or about["cells"] != COARSE_COUNT:
+        msg = f"format {about['format']} on {about['cells']} cells, not {FORMAT} on {COARSE_COUNT}"
+        raise ValueError(msg)
+    return dict(about["predicted"])
 
 
 def _rows_of_keys(table: pa.Table) -> dict[tuple[str, ...], Ints]:

@@ -38,7 +38,7 @@ from monitor.evaluation.evaluate import Evaluation
 from monitor.files import reaching
 from monitor.run_record import FailedDay, RunRecord
 from monitor.store.chain import MADE_FROM
-from monitor.store.column_table import column_table, columns_of
+from monitor.store.column_table import column_table, columns_of, volumes_of
 from monitor.store.day_files import OF_LOGS, PARSING_ERRORS, TRIES, damage_of, parsing, remedy
 from monitor.store.decision_log import DecisionLog
 from monitor.store.entity_table import entities_of, entity_table
@@ -49,7 +49,7 @@ from monitor.store.holder import this_process
 from monitor.store.ranges import check_arrivals, check_evaluations, check_revisions, check_verdicts
 from monitor.store.revisions import Revision, revision_table, revisions_of, superseded
 from monitor.store.sealing import is_sealed, rows_of, said_digest
-from monitor.store.summary_table import named_entities, summary_of, summary_table
+from monitor.store.summary_table import named_entities, says_final, summary_of, summary_table
 from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.summary import Columns, Entities, Summary
 
@@ -174,6 +174,18 @@ class Store(DecisionLog):
         content = self._read(name)
         with self._table(name, content) as (table, _):
             return columns_of(table)
+
+    def read_volumes(self, model: str, day: date) -> Mapping[str, Mapping[str, int]]:
+        """Read how many predictions each value of a watched column has on a day, and no counts."""
+        name = f"columns/{model}/{day}.parquet"
+        with self._table(name, self._read(name), columns=[]) as (table, _):
+            return volumes_of(table)
+
+    def is_final(self, model: str, day: date) -> bool:
+        """Whether no more outcomes of a stored day can arrive."""
+        name = f"summaries/{model}/{day}.parquet"
+        with self._table(name, self._read(name), columns=[]) as (table, _):
+            return says_final(model, day, table)
 
     def read_entities(self, model: str, day: date) -> Entities:
         """Read the rows of a day by bucket of their entity."""

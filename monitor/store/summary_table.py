@@ -81,6 +81,27 @@ def named_entities(about: Mapping[bytes, bytes] | None) -> str | None:
     return json.loads((about or {})[b"summary"]).get("entities")  # type: ignore[no-any-return]
 
 
+def says_final(model: str, day: date, table: pa.Table) -> bool:
+    """Read back whether a day is final; the rows of its table need not have been read.
+
+    Raises
+    ------
+    ValueError, LookupError, TypeError
+        If this program did not write it.
+    """
+    return bool(_about(model, day, table)["final"])
+
+
+def _about(model: str, day: date, table: pa.Table) -> dict[str, Any]:
+    about: dict[str, Any] = json.loads((table.schema.metadata or {})[b"summary"])
+    if about["format"] != FORMAT or about["cells"] != CELL_COUNT:
+        msg = f"format {about['format']} on {about['cells']} cells, not {FORMAT} on {CELL_COUNT}"
+        raise ValueError(msg)
+    # Files of earlier versions do not say whose they are.
+    check_owner(model, day, about.get("model", model), about.get("day", str(day)))
+    return about
+
+
 def summary_of(model: str, day: date, table: pa.Table) -> Summary:
     """Read the table of a day back.
 
@@ -89,12 +110,7 @@ def summary_of(model: str, day: date, table: pa.Table) -> Summary:
     ValueError, LookupError, TypeError
         If this program did not write it.
     """
-    about = json.loads((table.schema.metadata or {})[b"summary"])
-    if about["format"] != FORMAT or about["cells"] != CELL_COUNT:
-        msg = f"format {about['format']} on {about['cells']} cells, not {FORMAT} on {CELL_COUNT}"
-        raise ValueError(msg)
-    # Files of earlier versions do not say whose they are.
-    check_owner(model, day, about.get("model", model), about.get("day", str(day)))
+    about = _about(model, day, table)
     rated = RATED_NUMBERS if {*RATED_NUMBERS} <= {*table.column_names} else {}
     stored = NUMBERS | rated
     columns = {name: table[name].to_numpy().astype(np.int64, copy=False) for name in stored}

@@ -255,6 +255,10 @@ def test_every_part_is_fitted_to_the_rows_that_its_condition_takes(
         assert column_of(model, part) == one.column
         for day in days:
             values = store.read_columns("ctr", day)
+            assert store.read_volumes("ctr", day) == {
+                column: {value: part.predicted for value, part in of.items()}
+                for column, of in values.items()
+            }
             values |= {"country": parts_of_segments(store.read_summary("ctr", day)[0])}
             found = counts_of_rule(model, one.column, part, values[one.column])
             assert found
