@@ -72,8 +72,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
         )
         stack.wait_for(lambda: len(stack.sql("select dag_id from dag")) == len(dags) or None)
         first, last = today - timedelta(days=4), today - timedelta(days=2)
-        words = ("--from-date", f"{first}", "--to-date", f"{last}T23:59")
-        stack.command("backfill", "create", "--dag-id", "calibration_daily", *words)
+        stack.backfill("calibration_daily", f"{first}T00:00Z", f"{last}T23:59Z")
         with Store(str(folder / "store")).locked("late"):
             stack.unpause(*dags)
             bring_logs(stack)

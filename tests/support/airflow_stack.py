@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
@@ -80,9 +80,24 @@ class Stack:
         assert answer.status < 300, text
         return json.loads(text)
 
+    def token(self) -> str:
+        """Log in, once the api-server listens."""
+
+        def look() -> str | None:
+            with suppress(ConnectionError):
+                return str(self.request("GET", "/auth/token")["access_token"])
+            return None
+
+        return self.wait_for(look)
+
+    def backfill(self, dag_id: str, first: str, last: str) -> None:
+        """Queue the runs between two moments, as the form of the web interface does."""
+        content = {"dag_id": dag_id, "from_date": first, "to_date": last}
+        self.request("POST", "/api/v2/backfills", content, self.token())
+
     def unpause(self, *dag_ids: str) -> None:
         """Let DAGs be scheduled, as the switch of the web interface does."""
-        token = self.request("GET", "/auth/token")["access_token"]
+        token = self.token()
         for dag_id in dag_ids:
             self.request("PATCH", f"/api/v2/dags/{dag_id}", {"is_paused": False}, token)
 
