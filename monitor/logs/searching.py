@@ -189,6 +189,9 @@ def _free_columns(log: OpenLog, model: Model) -> list[str]:
         for entry in ([value] if isinstance(value, str) else value)
         for column in columns_in(entry)
     }
+    rated = model.weight_column("predictions")
+    beside = [model.action, rated[0] if rated else None]
+    roles |= {column for entry in beside if entry for column in columns_in(entry)}
     types = next(iter(log.files.values()))
     return [
         column
