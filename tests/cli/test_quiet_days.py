@@ -294,7 +294,8 @@ def test_few_outcomes_show_a_dash_with_a_reason(command: Command) -> None:
     """Of 40 outcomes, 14 of them 1, neither ECE nor TCE is shown as 0."""
     ended = command("show", "--model", "ctr")
 
-    (row,) = [line.split() for line in ended.out.splitlines() if line.split()[:1] == [f"{DAY}"]]
+    lines = [line.replace(" %", "%").split() for line in ended.out.splitlines()]
+    (row,) = [line for line in lines if line[:1] == [f"{DAY}"]]
     assert row[1] == "40"
     assert row[5:] == ["-"] * 4
     assert "too few outcomes to say: of the rarer kind ECE needs 20, TCE 100" in ended.out

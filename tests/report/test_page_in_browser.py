@@ -33,8 +33,9 @@ CHARTS = {
 }
 # What a bin says.
 TOLD = (
-    r"Scores [\d.]+% to [\d.]+%, mean [\d.]+%: [\d,]+ predictions, [\d,]+ came true \([\d.]+%\)\. "
-    r"These outcomes accept [\d.]+% to [\d.]+%; ([\d,]+|no) predictions rejected\."
+    r"Scores [\d.]+ % to [\d.]+ %, mean [\d.]+ %: [\d,]+ predictions, "
+    r"[\d,]+ came true \([\d.]+ %\)\. "
+    r"These outcomes accept [\d.]+ % to [\d.]+ %; ([\d,]+|no) predictions rejected\."
 )
 EMPTY = "(marks) => document.querySelectorAll(marks).forEach((mark) => mark.remove())"
 SHRINK = """
