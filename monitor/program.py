@@ -15,13 +15,14 @@ from typing import Literal
 Phase = Literal["fits", "summaries", "evaluations", "verdicts"]
 
 COUNTS = "metrics", "summary.py", "arrivals.py", "segment_names.py"
+JUDGING = *COUNTS, "decisions.py", "evaluation", "drift", "words", "pipeline", "logs"
 # What makes the results of each phase. The rooms that only carry values (the store, the
 # configuration, files) are not among them: their files have formats, their settings fingerprints.
 ROOMS: dict[Phase, tuple[str, ...]] = {
     "fits": (*COUNTS, "drift"),
     "summaries": (*COUNTS, "logs"),
-    "evaluations": (*COUNTS, "decisions.py", "evaluation", "drift", "words", "pipeline"),
-    "verdicts": (*COUNTS, "decisions.py", "evaluation", "drift", "words", "pipeline", "logs"),
+    "evaluations": JUDGING,
+    "verdicts": JUDGING,
 }
 
 

@@ -129,7 +129,7 @@ def test_a_zip_has_the_digests_of_a_folder(copied: Path) -> None:
     [
         ("drift/reference.py", {"fits", "evaluations", "verdicts"}),
         ("metrics/core/tally.py", set(PHASES)),
-        ("logs/joining.py", {"summaries", "verdicts"}),
+        ("logs/joining.py", {"summaries", "evaluations", "verdicts"}),
         ("summary.py", set(PHASES)),
         ("words/where.py", {"evaluations", "verdicts"}),
         ("cli/printing.py", set()),
