@@ -16,7 +16,7 @@ import typer
 from monitor.cli.fleet_dashboard import resized
 from monitor.cli.options import AsJson
 from monitor.cli.own_wheel import own_wheel
-from monitor.cli.owner_routes import with_owners
+from monitor.cli.owner_routes import TEMPLATES, owner_links, with_owners
 from monitor.cli.printing import answer
 from monitor.config.owners import read_owners
 from monitor.errors import ConfigError
@@ -68,7 +68,9 @@ def assets(
     contents |= composed(contents) | own_wheel()
     if owners:
         shared = contents[ROUTES].decode("utf-8")
-        contents[ROUTES] = with_owners(shared, read_owners(owners)).encode("utf-8")
+        table = read_owners(owners)
+        contents[ROUTES] = with_owners(shared, table).encode("utf-8")
+        contents[f"{Path(ROUTES).parent}/{TEMPLATES}"] = owner_links(table).encode("utf-8")
     if not force:
         _refuse_to_overwrite(folder, contents)
     for name, content in contents.items():

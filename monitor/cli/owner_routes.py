@@ -1,7 +1,9 @@
-"""Routes of Alertmanager for each owner, added to those that all models share."""
+"""Routes of Alertmanager for each owner, added to those that all models share, and their links."""
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import quote
 
 import yaml
 
@@ -15,6 +17,17 @@ WRITTEN = """\
 # Secrets are files, one value in each, readable by Alertmanager only:
 {secrets}
 """
+TEMPLATES = "templates/owners.tmpl"
+LINKS = """\
+{{/* Written by calibration-monitor assets --owners: addresses of owners for those of alerts. */}}
+"""
+IN_ADDRESS = ":/?#[]@!$&'*+,;=%~"  # all else could end a link in Slack or in Teams
+ADDRESS = """\
+{{{{ define "calibration.{name}_of" -}}}}
+{{{{ {choices}
+{{{{- else }}}}{{{{ .Annotations.{name}_url }}}}{{{{ end -}}}}
+{{{{ end }}}}
+"""
 TICKET = ("calibration.headline", "calibration.teams")
 DIGEST = ("calibration.models", "calibration.teams")
 Block = dict[str, Any]
@@ -24,7 +37,8 @@ def with_owners(shared: str, owners: Mapping[str, Owner]) -> str:
     """Add a route and receivers for each owner to a configuration of Alertmanager.
 
     A page rings where the owner has a pager, tickets and the digest go to the owner's channel, and
-    what an owner has no channel for goes to the receivers that all share.
+    what an owner has no channel for goes to the receivers that all share. A webhook is no pager:
+    that of an owner without one gets the page too, beside the shared pager.
 
     Parameters
     ----------
@@ -34,6 +48,7 @@ def with_owners(shared: str, owners: Mapping[str, Owner]) -> str:
         The table.
     """
     content = yaml.safe_load(shared)
+    content["templates"].append(TEMPLATES)  # after the shared ones, some of which it replaces
     receivers = {receiver["name"]: receiver for receiver in content["receivers"]}
     _, page, info = content["route"]["routes"]
     for place, (name, owner) in enumerate(owners.items(), start=1):  # after the watchdog
@@ -58,22 +73,36 @@ def with_owners(shared: str, owners: Mapping[str, Owner]) -> str:
         tickets = named.get("ticket", content["route"]["receiver"])
         route = {"matchers": [f'owner="{name}"'], "receiver": tickets, "routes": inner}
         content["route"]["routes"].insert(place, route)
+    content = json.loads(json.dumps(content))  # what several routes share is written out in each
     text: str = yaml.safe_dump(content, sort_keys=False, width=100, allow_unicode=True)
     secrets = "\n".join(f"#   {path}" for path in sorted({*_secrets(content["receivers"])}))
     return WRITTEN.format(secrets=secrets) + text
 
 
+def owner_links(owners: Mapping[str, Owner]) -> str:
+    """Write templates of Alertmanager that put addresses of owners in place of the alerts'."""
+    text = LINKS
+    for link in ("dashboard", "runbook"):
+        choices = [
+            f'if eq .Labels.owner "{name}" }}}}{quote(address, safe=IN_ADDRESS)}'
+            for name, owner in owners.items()
+            if (address := getattr(owner, link))
+        ]
+        if choices:
+            text += ADDRESS.format(name=link, choices="\n{{- else ".join(choices))
+    return text
+
+
 def _pagers(owner: Owner, shared: Block) -> Block:
-    """Give the receivers of pages; empty if the owner has no pager."""
+    """Give the receivers of pages; empty if nothing of the owner hears them."""
     (pagerduty,) = shared["pagerduty_configs"]
-    links = [
-        {**link, "href": own or link["href"]}
-        for link, own in zip(pagerduty["links"], (owner.dashboard, owner.runbook), strict=True)
-    ]
+    board, book = (link["href"] for link in pagerduty["links"])
     receivers: Block = {}
     if owner.pagerduty:
-        own = {"routing_key_file": SECRETS + owner.pagerduty, "client_url": links[0]["href"]}
-        receivers["pagerduty_configs"] = [{**pagerduty, **own, "links": links}]
+        own = {"routing_key_file": SECRETS + owner.pagerduty}
+        receivers["pagerduty_configs"] = [{**pagerduty, **own}]
+    elif owner.webhook and not owner.opsgenie:
+        receivers["pagerduty_configs"] = [pagerduty]
     if owner.opsgenie:
         receivers["opsgenie_configs"] = [
             {
@@ -81,8 +110,8 @@ def _pagers(owner: Owner, shared: Block) -> Block:
                 "send_resolved": True,
                 "message": pagerduty["description"],
                 "description": pagerduty["details"]["firing"],
-                "source": links[0]["href"],
-                "details": {"runbook": links[1]["href"]},
+                "source": board,
+                "details": {"runbook": book},
                 "priority": "P1",
             }
         ]
@@ -96,8 +125,6 @@ def _slack(owner: Owner, shared: Block) -> Block:
     (slack,) = shared["slack_configs"]
     token = {"credentials_file": f"{SECRETS}slack-token"}
     own = {"api_url": SLACK, "channel": owner.slack, "http_config": {"authorization": token}}
-    if owner.dashboard and slack["title_link"]:
-        own["title_link"] = owner.dashboard
     inherited = {key: value for key, value in slack.items() if key != "api_url_file"}
     return {"slack_configs": [{**own, **inherited, **own}]}
 

@@ -1,19 +1,61 @@
 """Which channels the owners of models read: the table from which their routes are written."""
 
+import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from monitor.config.complaints import complaints, problems_of
 from monitor.config.sections import Section
 from monitor.config.yaml_files import read_yaml
 from monitor.errors import ConfigError
 
-SecretFile = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
-Channel = Annotated[str, StringConstraints(pattern=r"^[#@][^\s,]{1,79}$")]
-Address = Annotated[str, StringConstraints(pattern=r"^https?://[^\s/]+\S*$")]
-OwnerName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._@-]{0,79}$")]
+
+def _written(pattern: str, rule: str) -> AfterValidator:
+    """Accept what a pattern matches whole; else say the rule in words."""
+
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(rule)
+        return text
+
+    return AfterValidator(check)
+
+
+def _quoted(name: Any) -> Any:
+    """Refuse a name that YAML reads as a number, a date or a truth."""
+    if not isinstance(name, str):
+        msg = 'is no text in YAML; put the name into quotes, as in "7"'
+        raise ValueError(msg)  # noqa: TRY004 - which the validator turns into a message
+    return name
+
+
+SecretFile = Annotated[
+    str,
+    _written(
+        r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}",
+        "must be the name of a file in the folder of secrets, of at most 100 letters, digits, or "
+        "_ . -",
+    ),
+]
+Channel = Annotated[
+    str,
+    _written(r"[#@][^\s,]{1,79}", "must be a channel with its sign, such as '#risk' or '@ana'"),
+]
+Address = Annotated[
+    str, _written(r"https?://[^\s/]\S*", "must be an address that begins with http:// or https://")
+]
+# Alertmanager compares it with the label as it is; a quote or a backslash would end the comparison.
+OwnerName = Annotated[
+    str,
+    BeforeValidator(_quoted),
+    _written(
+        r"[^\s\"\\\x00-\x1f\x7f][^\"\\\x00-\x1f\x7f]{0,79}",
+        "must be the `owner` of models, of at most 80 characters, without quote, backslash or "
+        "control character",
+    ),
+]
 
 
 class Owner(Section):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any
 
 Posts = list[tuple[str, Any]]
@@ -13,10 +13,14 @@ Posts = list[tuple[str, Any]]
 
 @dataclass(frozen=True)
 class Received:
-    """Where the server listens, and what was posted there, in order: the path and the JSON."""
+    """Where the server listens, and what was posted there, in order: the path and the JSON.
+
+    Beside each post, what its sender said of itself: the header Authorization.
+    """
 
     url: str
     posts: Posts = field(default_factory=list)
+    authorizations: list[str] = field(default_factory=list)
 
 
 def at(path: str, posts: Posts) -> list[Any]:
@@ -27,12 +31,16 @@ def at(path: str, posts: Posts) -> list[Any]:
 @contextmanager
 def receiving() -> Iterator[Received]:
     """Listen on a free port of this machine, and answer every post as Slack does."""
-    received: Posts = []
+    posts: Posts = []
+    authorizations: list[str] = []
+    both = Lock()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             content = self.rfile.read(int(self.headers["Content-Length"]))
-            received.append((self.path, json.loads(content)))
+            with both:
+                posts.append((self.path, json.loads(content)))
+                authorizations.append(self.headers.get("Authorization", ""))
             self.send_response(202 if "enqueue" in self.path else 200)  # PagerDuty's, or Slack's
             self.end_headers()
             self.wfile.write(b"ok")
@@ -44,7 +52,7 @@ def receiving() -> Iterator[Received]:
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
         try:
-            yield Received(f"http://127.0.0.1:{server.server_port}", received)
+            yield Received(f"http://127.0.0.1:{server.server_port}", posts, authorizations)
         finally:
             server.shutdown()
             thread.join()
