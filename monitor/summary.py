@@ -457,14 +457,14 @@ def _merge_segments(segments: Iterable[Segment]) -> Segment:
 
 def _sum(counts: Sequence[int | None]) -> int | None:
     """Add counts; None if there are none, or one is not known."""
-    known = [count for count in counts if count is not None]
-    return sum(known) if known and len(known) == len(counts) else None
+    given = [count for count in counts if count is not None]
+    return sum(given) if given and len(given) == len(counts) else None
 
 
 def _merge_rated(parts: Sequence[Segment]) -> Rated | None:
     """Add what outcomes stand for; None if it is not known of all."""
-    known = [part.rated for part in parts if part.rated]
-    if not known or len(known) < len(parts):
+    rated = [part.rated for part in parts if part.rated]
+    if not rated or len(rated) < len(parts):
         return None
-    cells = np.concatenate([each.cells for each in known])
-    return _add_rated(cells, [np.concatenate([getattr(e, name) for e in known]) for name in RATED])
+    cells = np.concatenate([each.cells for each in rated])
+    return _add_rated(cells, [np.concatenate([getattr(e, name) for e in rated]) for name in RATED])

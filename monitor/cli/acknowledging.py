@@ -151,9 +151,9 @@ def _acknowledging(
     results = _results(config, name)
     must_be_stored(name, results.days("verdicts"))
     verdicts = newest_verdicts(results)
-    found = {drifting: day for v in verdicts for drifting, day in drifts_found(v).items()}
-    if segment not in found if segment != WHOLE else not found:
-        there = f" Open are: {', '.join(map(shown, found))}." if found else ""
+    started = {drifting: day for v in verdicts for drifting, day in drifts_found(v).items()}
+    if segment not in started if segment != WHOLE else not started:
+        there = f" Open are: {', '.join(map(shown, started))}." if started else ""
         msg = (
             f"{_part(name, segment, model)}: no drift is open on {verdicts[0].day}, so there is "
             f"nothing to acknowledge; for a change that is planned, use verdicts.known_drifts of "

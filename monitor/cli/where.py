@@ -73,8 +73,8 @@ def _search_parts(
     from monitor.report.where import parts_document, parts_text
 
     wanted = _named((columns or "").split(","))
-    found = search_parts(config, name, wanted, day, clock=now, say=_tell)
-    answer(parts_document(found), parts_text(name, found), as_json=as_json)
+    parts = search_parts(config, name, wanted, day, clock=now, say=_tell)
+    answer(parts_document(parts), parts_text(name, parts), as_json=as_json)
 
 
 def _named(columns: Sequence[str]) -> list[str]:

@@ -185,11 +185,11 @@ def _explaining(
         unmoved = _chances_of_the_rest(sets, np.zeros(WIDTH)) >= NOTHING_LEFT
         needed = _all_needed(reference, sets, CHANCE / 10.0**price)
         for place in np.flatnonzero(chances >= AS_BEFORE / STILL).tolist():
-            those = frozenset(members[place].tolist())
-            least = AS_BEFORE / (STILL if those == held else 1.0)
-            if chances[place] < least or any(fewer < those for fewer in sound):
+            together = frozenset(members[place].tolist())
+            least = AS_BEFORE / (STILL if together == held else 1.0)
+            if chances[place] < least or any(fewer < together for fewer in sound):
                 continue
-            sound += [those] if unmoved[place] else []
+            sound += [together] if unmoved[place] else []
             rows = _rows_of(layout, members[place])
             if needed[place] and rows <= MOST_ROWS:
                 explaining.append(_found(layout, sets, place, rows, price))

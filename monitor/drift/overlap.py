@@ -96,8 +96,8 @@ def overlap_dispersions(days: Ints, informations: Floats, overlap: float) -> Flo
     # The last day first: then the sum over the pairs since a day is that up to a place, twice.
     sums = shared[:, ::-1, ::-1].cumsum(axis=1).cumsum(axis=2).diagonal(axis1=1, axis2=2)
     total = informations[::-1].cumsum(axis=0)
-    known = total > 0.0
-    return np.asarray(np.where(known, sums.T / np.where(known, total, 1.0), 1.0)[::-1])
+    informed = total > 0.0
+    return np.asarray(np.where(informed, sums.T / np.where(informed, total, 1.0), 1.0)[::-1])
 
 
 def held_down_by_overlap(

@@ -295,8 +295,8 @@ def _change(half: _Half, sums: Floats) -> tuple[Floats, Floats]:
     scores, informations = sums[..., :WIDTH], sums[..., WIDTH : 2 * WIDTH]
     rows, hits = sums[..., -2], sums[..., -1]
     enough = (np.minimum(hits, rows - hits) >= LEAST_OF_EACH)[..., None] & (informations > 0.0)
-    known = np.where(enough, informations, 1.0)
-    values, variances = scores / known, 1.0 / known + half.noise
+    weights = np.where(enough, informations, 1.0)
+    values, variances = scores / weights, 1.0 / weights + half.noise
     past = enough[:, 0]  # rows that the reference lacks are compared with its curve
     change = values[:, 1] - np.where(past, values[:, 0], 0.0)
     variance = variances[:, 1] + np.where(past, variances[:, 0], 0.0)
@@ -315,7 +315,7 @@ def divide(rows: CodedRows, proposals: Sequence[Proposal]) -> list[list[ColumnPa
     for proposal in proposals:
         met = proposal.met(rows)
         inside = np.logical_and.reduce(met)
-        alone = [one & ~inside for one in met] if met[1:] else []
+        alone = [meets & ~inside for meets in met] if met[1:] else []
         counted.append([_count(rows, free & kept) for kept in (inside, *alone)])
         free &= ~inside
     return [[_count(rows, free)], *counted]
@@ -363,7 +363,8 @@ def confirm_parts(
         for proposal, part in zip(proposals, parts, strict=True)
     ]
     ordered = sorted(
-        ((i, part) for i, part in enumerate(tested) if part), key=lambda one: one[1].p_value
+        ((i, part) for i, part in enumerate(tested) if part),
+        key=lambda numbered: numbered[1].p_value,
     )
     confirmed, largest = dict[int, PartFound](), 0.0
     for place, (i, part) in enumerate(ordered):
@@ -371,10 +372,10 @@ def confirm_parts(
         if largest >= AS_BEFORE:
             break
         confirmed[i] = replace(part, p_value=largest)
-    named = {name_all(found.conditions) for found in confirmed.values()}
+    named = {name_all(part.conditions) for part in confirmed.values()}
     return tuple(
-        replace(found, instead=tuple(name for name in found.instead if name not in named))
-        for _, found in sorted(confirmed.items())
+        replace(part, instead=tuple(name for name in part.instead if name not in named))
+        for _, part in sorted(confirmed.items())
     )
 
 
@@ -422,8 +423,12 @@ def _moved(reference: Reference, direction: int, both: Both) -> Estimate | None:
     """Estimate how far rows moved; those that the reference lacks, from its curve."""
     if is_enough(both[0]):
         return change_of(reference, direction, *both)
-    known = float(both[1].informations[direction])
-    if not (is_enough(both[1]) and known > 0.0):
+    information = float(both[1].informations[direction])
+    if not (is_enough(both[1]) and information > 0.0):
         return None
-    wandering = float(reference.day_variances[direction] * both[1].squares[direction]) / known**2
-    return Estimate.normal(float(both[1].scores[direction]) / known, sqrt(1.0 / known + wandering))
+    wandering = (
+        float(reference.day_variances[direction] * both[1].squares[direction]) / information**2
+    )
+    return Estimate.normal(
+        float(both[1].scores[direction]) / information, sqrt(1.0 / information + wandering)
+    )

@@ -109,8 +109,8 @@ class ValuePast:
             return self
         order = sorted([*self.names, *fresh], key=lambda name: place[name.column])
         held = dict(zip(self.names, self.known, strict=True))
-        known = [held[name] if name in held else self.new[place[name.column]] for name in order]
-        return replace(self, names=tuple(order), known=np.array(known))
+        of_values = [held[name] if name in held else self.new[place[name.column]] for name in order]
+        return replace(self, names=tuple(order), known=np.array(of_values))
 
 
 def value_sums(reference: Reference, day: Columns) -> ValueSums:

@@ -249,7 +249,7 @@ def apart_or_together(
     strata: Sequence[Stratum], merged: Stratum, explain: Callable[[Tally, BucketCounts], E | None]
 ) -> list[tuple[int, E]]:
     """Explain each stratum that can be, with its size; or their sum, where too few can be."""
-    apart = [(t.total, found) for t, held in strata if (found := explain(t, held))]
+    apart = [(t.total, explained) for t, held in strata if (explained := explain(t, held))]
     size = merged[0].total
     if sum(n for n, _ in apart) >= LEAST_COVERED * size:
         return apart

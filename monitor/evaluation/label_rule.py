@@ -150,8 +150,8 @@ def _clearest(with_: Ints, all_: Ints) -> tuple[float, int, float, float]:
         phi = max(1.0, _pearson(with_[on_both], all_[on_both], place) / (days - 2))
         error = sqrt(phi * float((share**2 * p * (1.0 - p) * (1.0 / n).sum(axis=0)).sum()))
         t = abs(after - before) / error if error else 0.0
-        found = min(1.0, 2.0 * float(stdtr(days - 2, -t)) * len(places))
-        best = min(best, (found, place, float(before), float(after)))
+        chance = min(1.0, 2.0 * float(stdtr(days - 2, -t)) * len(places))
+        best = min(best, (chance, place, float(before), float(after)))
     return best
 
 

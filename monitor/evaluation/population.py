@@ -176,8 +176,8 @@ def _weigh(part: Segment, rates: LabelRates) -> _Weighed:
     within = _within(labelled, labelled + late)
     outcomes, coarse = _outcomes(part, rates), locate(part.tally.scores)[0] // CELLS_IN_ONE
     least = LEAST_IN_GROUP if outcomes.alone else LEAST_OF_PROBABILITIES
-    known = _by_coarse_cell(outcomes, coarse)
-    fit = _weights(known, labelled + late, within, least)[coarse]
+    by_cell = _by_coarse_cell(outcomes, coarse)
+    fit = _weights(by_cell, labelled + late, within, least)[coarse]
     scores, counts = all_scores(part)
     inside = within[locate(scores)[0] // CELLS_IN_ONE]
     reached = int(counts[inside].sum()) / part.predicted
@@ -209,17 +209,17 @@ def _outcomes(part: Segment, rates: LabelRates) -> _Outcomes:
     )
 
 
-def _within(known: Ints, everything: Ints) -> npt.NDArray[np.bool_]:
+def _within(counts: Ints, everything: Ints) -> npt.NDArray[np.bool_]:
     """Say of which cells the labelled ones tell something.
 
     All that are near, and gaps in which at the rate beside them hardly anything would be labelled.
     """
-    cells, labelled = np.arange(known.size), np.flatnonzero(known)
+    cells, labelled = np.arange(counts.size), np.flatnonzero(counts)
     gap = np.searchsorted(labelled, cells)  # its number, from below the lowest to above the highest
     sides = labelled[np.clip([gap - 1, gap], 0, labelled.size - 1)]
     nearest = sides[np.abs(sides - cells).argmin(axis=0), cells]
     near = (everything > 0) & (np.abs(nearest - cells) <= REACH)
-    plain = known.astype(float)
+    plain = counts.astype(float)
     weights = _weights(_Outcomes(plain, plain, plain, plain, alone=True), everything, near)
     far = np.where(near, 0, everything) / weights[nearest]
     expected = np.bincount(gap, far, labelled.size + 1)
@@ -227,11 +227,14 @@ def _within(known: Ints, everything: Ints) -> npt.NDArray[np.bool_]:
 
 
 def _weights(
-    known: _Outcomes, everything: Ints, within: npt.NDArray[np.bool_], least: int = LEAST_IN_GROUP
+    labelled: _Outcomes,
+    everything: Ints,
+    within: npt.NDArray[np.bool_],
+    least: int = LEAST_IN_GROUP,
 ) -> Floats:
     """Give by what the weights of labelled predictions are multiplied, by cell; 0 outside."""
-    groups = _groups(known.rows[within], known.row_squares[within], least)
-    rows, sizes = (np.bincount(groups, of[within]) for of in (known.rows, everything))
+    groups = _groups(labelled.rows[within], labelled.row_squares[within], least)
+    rows, sizes = (np.bincount(groups, of[within]) for of in (labelled.rows, everything))
     weights = np.zeros(everything.size)
     weights[within] = (sizes / rows)[groups]
     return weights

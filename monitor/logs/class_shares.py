@@ -166,8 +166,8 @@ def _whole(column: Any, names: Sequence[str] | None) -> Ints:
         places = pc.call_function(
             "index_in", [column], pc.SetLookupOptions(pa.array(names, column.type))
         )
-        known = pc.call_function("coalesce", [places, pa.scalar(-1, pa.int32())])
-        column = pc.call_function("add", [known, pa.scalar(1, pa.int32())])
+        places_or_none = pc.call_function("coalesce", [places, pa.scalar(-1, pa.int32())])
+        column = pc.call_function("add", [places_or_none, pa.scalar(1, pa.int32())])
     return np.asarray(column.to_numpy(zero_copy_only=False).astype(np.int64))
 
 

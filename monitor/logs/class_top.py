@@ -59,7 +59,7 @@ def _vector(classes: Classes, top: Highest, types: Mapping[str, Type]) -> str:
         names, scores = f"map_keys({name})", f"map_values({name})"
     else:
         names, scores = _listed(top.classes, "VARCHAR", types), _listed(top.scores, "DOUBLE", types)
-    known = f"[{', '.join(map(text, classes.names))}]"
+    names_listed = f"[{', '.join(map(text, classes.names))}]"
     least = min(LEAST, len(classes.names))
     begin = text(f"{MISFIT}a row of {SETTING} has ")
     end = text(
@@ -69,13 +69,13 @@ def _vector(classes: Classes, top: Highest, types: Mapping[str, Type]) -> str:
     said = "'the classes ' || array_to_string(t.k, ', ') || ' and ' || len(t.p) || ' scores'"
     wrong = f"error({begin} || {said} || {end})"
     fits = (
-        f"len(t.k) = len(t.p) AND len(t.k) >= {least} AND list_has_all({known}, t.k) "
+        f"len(t.k) = len(t.p) AND len(t.k) >= {least} AND list_has_all({names_listed}, t.k) "
         f"AND list_unique(t.k) = len(t.k)"
     )
     unknown = ["t.k IS NULL OR t.p IS NULL"]
     unknown += [f"list_count(t.{of}) < len(t.{of})" for of in "kp"]
     unknown += [f"NOT coalesce({_number(of)} BETWEEN 0 AND 1, false)" for of in top.of_outcome]
-    whole = f"list_transform({known}, n -> coalesce(t.p[list_position(t.k, n)], 0.0))"
+    whole = f"list_transform({names_listed}, n -> coalesce(t.p[list_position(t.k, n)], 0.0))"
     of_row = f"CASE WHEN {' OR '.join(unknown)} THEN NULL WHEN {fits} THEN {whole} ELSE {wrong} END"
     # The lambda gives both lists a name, so that they are written and read once.
     return f"list_transform([{{'k': {names}, 'p': {scores}}}], t -> {of_row})[1]"

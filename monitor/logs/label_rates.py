@@ -75,8 +75,8 @@ def count_rated(what: str, joined: Frame) -> Parts:
 
 def _refusal(what: str, wrong: int, rows: int, table: Any) -> DataError:
     ends = [value for name in ("least", "most") for value in table[name].to_pylist()]
-    known = [value for value in ends if value is not None]
-    lie = f"; the others lie between {min(known):.6g} and {max(known):.6g}" if known else ""
+    rates = [value for value in ends if value is not None]
+    lie = f"; the others lie between {min(rates):.6g} and {max(rates):.6g}" if rates else ""
     msg = (
         f"{what}: {wrong:,} of {rows:,} rows with an outcome have no label_rate from "
         f"{LEAST_RATE:g} to 1{lie}. It is the probability with which a row was chosen to get an "

@@ -207,9 +207,9 @@ def _free_columns(log: OpenLog, model: Model) -> list[str]:
 def _divided(column: str, values: Any, rows: Ints, *, numbers: bool) -> WatchedColumn | None:
     """Say how a column is divided; None for one that has no two values of some size."""
     if numbers:
-        found = values.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy()
-        kept = np.isfinite(found)
-        edges = _edges(found[kept], rows[kept])
+        numbers_read = values.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy()
+        kept = np.isfinite(numbers_read)
+        edges = _edges(numbers_read[kept], rows[kept])
         return WatchedColumn(column=column, edges=edges) if edges else None
     texts = values.cast(pa.string()).to_pylist()
     least = rows.sum() / LEAST_SHARE

@@ -176,8 +176,8 @@ def _of_part(
 
     def gains(day: date) -> Gains:
         summary, mark, inside = counted(day)
-        known = inside is not None and summary.final
-        return mark, part_gains(summary, inside, content.map) if inside and known else None
+        settled = inside is not None and summary.final
+        return mark, part_gains(summary, inside, content.map) if inside and settled else None
 
     return ModelMap(content, setting, repr((content.map, part)), map_day, gains)
 

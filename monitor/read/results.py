@@ -101,11 +101,11 @@ def results_read_before(root: str, model: str, before: Files, now: Files) -> Res
 
     def read(kind: Kind, day: date) -> list[Any]:
         content = store.content(kind, model, day)
-        known = before.get((kind, day))
-        if not known or known[0] != content:
+        read_before = before.get((kind, day))
+        if not read_before or read_before[0] != content:
             parse = store.parse_verdicts if kind == "verdicts" else store.parse_evaluations
-            known = content, list[Any](parse(model, day, content)[0])
-        now[kind, day] = known
-        return known[1]
+            read_before = content, list[Any](parse(model, day, content)[0])
+        now[kind, day] = read_before
+        return read_before[1]
 
     return Results(store, model, read)

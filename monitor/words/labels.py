@@ -118,8 +118,8 @@ def plan_sentence(
     )
     if slope is None:
         return told
-    found = f"{_days(days)} with these, {_days(days_uniform)} with as many drawn uniformly"
-    return f"{told} It is found after {found}, once days labelled so are the reference."
+    wait = f"{_days(days)} with these, {_days(days_uniform)} with as many drawn uniformly"
+    return f"{told} It is found after {wait}, once days labelled so are the reference."
 
 
 def _days(days: float | None) -> str:

@@ -210,7 +210,7 @@ def _said(status: str, text: str) -> Answer:
     return status, "text/plain; charset=utf-8", [[text.encode()]], []
 
 
-def without_folders(text: str, known: str = "") -> str:
+def without_folders(text: str, folder: str = "") -> str:
     """Leave a known folder, and those of every absolute path, out of a text; the log has them.
 
     Examples
@@ -218,7 +218,7 @@ def without_folders(text: str, known: str = "") -> str:
     >>> print(without_folders("/my models/a.yaml: /srv/store/ctr is damaged", "/my models/"))
     a.yaml: ctr is damaged
     """
-    return ABSOLUTE_PATH.sub("", text.replace(known, "") if known else text)
+    return ABSOLUTE_PATH.sub("", text.replace(folder, "") if folder else text)
 
 
 def _is_authorised(

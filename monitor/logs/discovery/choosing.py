@@ -162,10 +162,10 @@ def _without_decisions(
 
 
 def _remarks(p: Floats, y: Floats) -> list[Remark]:
-    known = ~(np.isnan(p) | np.isnan(y))
-    scores, of_score = np.unique(p[known], return_inverse=True)
+    with_both = ~(np.isnan(p) | np.isnan(y))
+    scores, of_score = np.unique(p[with_both], return_inverse=True)
     counts = np.bincount(of_score, minlength=scores.size).astype(np.float64)
-    hits = np.bincount(of_score, weights=y[known], minlength=scores.size)
+    hits = np.bincount(of_score, weights=y[with_both], minlength=scores.size)
     return about_outcomes(scores, counts, hits)
 
 

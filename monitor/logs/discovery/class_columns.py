@@ -118,8 +118,8 @@ def _in_columns(log: Log, group: Sequence[Column]) -> Labels:
 
 def _truth(log: Log, column: Column) -> str:
     if column.type == "VARCHAR" or log.format == "json":
-        one = next(v for v in column.values if v.lower() in ("1", "1.0", "true"))
-        return f" = {text(one)}"
+        true = next(v for v in column.values if v.lower() in ("1", "1.0", "true"))
+        return f" = {text(true)}"
     return "" if column.kind == "boolean" else " = 1"
 
 
@@ -178,10 +178,10 @@ def _assign(p: Floats, happened: Floats) -> tuple[list[int], float]:
     gained : float
         Nats a row, over the shares of the classes; more is better.
     """
-    known = ~np.isnan(p).any(axis=1) & (np.nansum(happened, axis=1) == 1)
-    if not known.any():
+    complete = ~np.isnan(p).any(axis=1) & (np.nansum(happened, axis=1) == 1)
+    if not complete.any():
         return [], 0.0
-    log_p, y = np.log(np.clip(p[known], SURE, 1.0)), np.nan_to_num(happened[known])
+    log_p, y = np.log(np.clip(p[complete], SURE, 1.0)), np.nan_to_num(happened[complete])
     likelihood = y.T @ log_p
     _, places = linear_sum_assignment(-likelihood)
     shares = y.mean(axis=0)

@@ -102,7 +102,7 @@ def _with_casts(opened: Table) -> str:
     numbers = [n for n in names if "double precision" in opened.unfit.get(n, "")]
     whole = {n: f"bool_and(({quoted(n)})::numeric % 1 = 0)" for n in numbers}
     asked = ", ".join(f"{test} AS {quoted(name)}" for name, test in whole.items())
-    found = (
+    are_whole = (
         ask(
             f"{opened.log.connection}",
             opened.snapshot,
@@ -111,7 +111,7 @@ def _with_casts(opened: Table) -> str:
         if asked
         else [{}]
     )[0]
-    listed = ", ".join(f"{quoted(name)}{_cast(name, opened, found)}" for name in names)
+    listed = ", ".join(f"{quoted(name)}{_cast(name, opened, are_whole)}" for name in names)
     return f"SELECT {listed} FROM ({sql}) AS {OF_CASTS}"
 
 

@@ -356,9 +356,9 @@ def _with_classes(
     else:
         dated = [] if scored.days else roles.times(scored.columns)[:1]
         scored = observed = _with_span(session, scored)
-        known = f"CASE WHEN {' OR '.join(labels.are_one)} THEN {labels.are_one[0]} END"
+        outcome_of_any = f"CASE WHEN {' OR '.join(labels.are_one)} THEN {labels.are_one[0]} END"
         columns = [c.name for c in scored.columns]
-        arrived = filling.fill(session, scored, known, _moment(dated), columns)
+        arrived = filling.fill(session, scored, outcome_of_any, _moment(dated), columns)
     score = Candidate(parts[0], CLEAR, "the probability of a class")
     doubts = (*scored.doubts, *classes.doubts)
     return Pair(

@@ -81,17 +81,17 @@ def fit(scores: Floats, outcomes: Floats) -> Fit | None:
     >>> fit(p, np.tile([0.0, 0.0, 1.0, 1.0], 250)).predicts
     False
     """
-    known = ~np.isnan(outcomes)
-    y = outcomes[known]
+    with_outcome = ~np.isnan(outcomes)
+    y = outcomes[with_outcome]
     if y.size < FEWEST or y.min() == y.max():
         return None
     prevalence = float(y.mean())
-    p = np.where(np.isnan(scores[known]), prevalence, scores[known])
+    p = np.where(np.isnan(scores[with_outcome]), prevalence, scores[with_outcome])
     p = np.clip(p, SURE, 1 - SURE)
-    as_it_is = _fit(p, y, known, flipped=False)
+    as_it_is = _fit(p, y, with_outcome, flipped=False)
     if as_it_is.predicts:
         return as_it_is
-    turned = _fit(1 - p, y, known, flipped=True)
+    turned = _fit(1 - p, y, with_outcome, flipped=True)
     return turned if turned.predicts else as_it_is
 
 
@@ -181,11 +181,11 @@ def gain(unread: Floats, score: Floats, outcomes: Floats) -> float:
     float
         The mean over the rows; 0 if it is not above chance.
     """
-    known = ~(np.isnan(unread) | np.isnan(score) | np.isnan(outcomes))
-    y = outcomes[known]
+    with_all = ~(np.isnan(unread) | np.isnan(score) | np.isnan(outcomes))
+    y = outcomes[with_all]
     if y.size < FEWEST or y.min() == y.max():
         return 0.0
-    own, other = (_losses(_curve(p[known], y), y) for p in (score, unread))
+    own, other = (_losses(_curve(p[with_all], y), y) for p in (score, unread))
     return float((own - other).mean()) if is_better(own - other) else 0.0
 
 
@@ -195,11 +195,11 @@ def same(a: Floats, b: Floats, most: float = 1e-3) -> bool:
     return bool(both.any()) and float(np.mean(np.abs(a[both] - b[both]))) <= most
 
 
-def _fit(p: Floats, y: Floats, known: npt.NDArray[np.bool_], *, flipped: bool) -> Fit:
+def _fit(p: Floats, y: Floats, with_outcome: npt.NDArray[np.bool_], *, flipped: bool) -> Fit:
     prevalence = float(y.mean())
     entropy = _mean_loss(np.full(y.size, prevalence), y)
-    shifted = np.full(known.size, np.nan)
-    shifted[known] = _losses(_shift(p, y), y)
+    shifted = np.full(with_outcome.size, np.nan)
+    shifted[with_outcome] = _losses(_shift(p, y), y)
     loss = _mean_loss(p, y)
     curve = _mean_loss(_curve(p, y), y)
     worth = ((entropy - curve) - 2 * max(0.0, loss - curve)) / entropy

@@ -170,8 +170,8 @@ def look_into(rows: duckdb.DuckDBPyRelation, format_: str) -> Iterator[Leaf]:
                 yield _key_of_map(leaf, key)
         elif native.id == "varchar" and format_ in ("parquet", "csv"):
             documents = few.filter(f"{leaf.read} LIKE '{{%' AND json_valid({leaf.read})")
-            found = documents.aggregate(f"json_group_structure({leaf.read}::JSON)::VARCHAR")
-            ((structure,),) = found.fetchall()
+            described = documents.aggregate(f"json_group_structure({leaf.read}::JSON)::VARCHAR")
+            ((structure,),) = described.fetchall()
             yield from _within_json(leaf, json.loads(structure) if structure else None)
 
 
@@ -191,13 +191,13 @@ def _columns_and_fields(rows: duckdb.DuckDBPyRelation, format_: str) -> Iterator
 def _within_json(leaf: Leaf, structure: Any) -> Iterator[Leaf]:
     """List the plain values of documents, given the types of their keys."""
     waiting = [([key], inner) for key, inner in structure.items()] if structure else []
-    found = 0
-    while waiting and found < MOST_LEAVES:
+    listed = 0
+    while waiting and listed < MOST_LEAVES:
         keys, kind = waiting.pop(0)
         if isinstance(kind, dict):
             waiting += [([*keys, key], inner) for key, inner in kind.items()]
         elif isinstance(kind, str) and kind in OF_JSON:
-            found += 1
+            listed += 1
             path = text(f"$.{'.'.join(map(_key, keys))}")
             read, written = (f"{part}->>{path}" for part in (leaf.read, leaf.written))
             if OF_JSON[kind]:

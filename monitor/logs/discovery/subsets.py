@@ -47,8 +47,8 @@ def live_rows(log: Log) -> Subset | None:
     """Find a column whose values say which rows are those of the model in production."""
     for column in log.columns:
         spoken = {value: value.strip().lower() for value in column.values}
-        known = all(word in (*LIVE, *TESTED, *OTHERS) for word in spoken.values())
-        if column.kind == "text" and 1 < len(spoken) <= MOST_VALUES and known:
+        understood = all(word in (*LIVE, *TESTED, *OTHERS) for word in spoken.values())
+        if column.kind == "text" and 1 < len(spoken) <= MOST_VALUES and understood:
             for meant in (LIVE, TESTED):
                 if chosen := [value for value, word in spoken.items() if word in meant]:
                     return subset(log, column, chosen[0])

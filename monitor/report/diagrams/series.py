@@ -20,10 +20,10 @@ ROOM = 1.15  # times the highest value: the end of an axis
 def in_order(results: Sequence[Result]) -> list[Result]:
     """Sort results by day; raise ValueError if two are of the same day."""
     ordered = sorted(results, key=lambda result: result.day)
-    for one, other in pairwise(ordered):
-        if one.day == other.day:
+    for earlier, later in pairwise(ordered):
+        if earlier.day == later.day:
             msg = (
-                f"there are two results of {one.day}: give those of one model and segment, "
+                f"there are two results of {earlier.day}: give those of one model and segment, "
                 "and evaluations of one length of window."
             )
             raise ValueError(msg)
