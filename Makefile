@@ -4,9 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 LOWEST := $(VENV)/lowest
+RELEASE := $(VENV)/release
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick slow fuzz torture test-celery torture-alerts test-lowest audit lint style types imports format bench docs paper-tables pages dashboards dashboard-shots report-shot constraints clean
+.PHONY: help setup demo test quick slow fuzz torture test-celery torture-alerts test-lowest release-check audit lint style types imports format bench docs paper-tables pages dashboards dashboard-shots report-shot constraints clean
 
 help:  ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,6 +72,15 @@ test-lowest: $(VENV)/dev.stamp  ## Run the tests with the oldest versions that p
 	@$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct \
 	    --editable '.[dev]'
 	@$(LOWEST)/bin/python -m pytest -n auto
+
+# With PYTHON alone, because a release must not depend on what development has installed.
+release-check:  ## Build both archives into dist/, check them, and install each by name (minutes)
+	@test -x $(RELEASE)/bin/twine || $(PYTHON) -m venv --clear $(RELEASE)
+	@$(RELEASE)/bin/pip install --quiet --disable-pip-version-check build==1.6.1 twine==7.0.0
+	@rm -rf dist
+	@$(RELEASE)/bin/python -m build
+	@$(RELEASE)/bin/python -m twine check --strict dist/*
+	@$(RELEASE)/bin/python tools/try_index.py dist
 
 audit: $(VENV)/dev.stamp  ## Look for advisories about the pinned packages (needs pypi.org)
 	@$(PIP) install pip-audit

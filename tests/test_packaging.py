@@ -63,10 +63,12 @@ def test_the_extra_for_development_has_all_others() -> None:
 
 def test_the_builder_is_bounded_on_both_sides() -> None:
     """A build never picks up a new major release of the build backend by itself."""
-    (builder,) = map(Requirement, SETTINGS["build-system"]["requires"])
+    builders = [*map(Requirement, SETTINGS["build-system"]["requires"])]
 
-    assert builder.name == "hatchling"
-    assert {bound.operator for bound in builder.specifier} == {">=", "<"}
+    assert [builder.name for builder in builders] == ["hatch-vcs", "hatchling"]
+    for builder in builders:
+        assert {bound.operator for bound in builder.specifier} == {">=", "<"}
+        assert f"{builder}" in map(str, map(Requirement, EXTRAS["dev"]))
 
 
 def test_the_layers_are_those_that_lint_enforces() -> None:

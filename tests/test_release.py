@@ -1,6 +1,11 @@
 """A release: what the workflow may do, what it pins, and the two checks that it runs."""
 
+import os
 import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,13 +18,16 @@ from tools.check_release import problems
 from tools.try_release import main as try_release
 
 WORKFLOWS = ROOT / ".github" / "workflows"
+DOCKERFILE = ROOT / "deploy" / "container" / "Dockerfile"
 RELEASE: dict[str, Any] = yaml.load(
     (WORKFLOWS / "release.yml").read_text(),
     Loader=yaml.BaseLoader,  # noqa: S506 - it builds nothing but strings, lists and mappings
 )
 JOBS = RELEASE["jobs"]
 CHANGELOG = "# Changelog\n\n## Unreleased\n\n## 1.2.0 - 2026-12-01\n"
-SETTINGS = '[project]\nname = "calibration-monitor"\nversion = "1.2.0"\n'
+ARCHIVES = ["calibration_monitor-1.2.0.tar.gz", "calibration_monitor-1.2.0-py3-none-any.whl"]
+GIT = shutil.which("git") or "git"
+TO_BUILD = ("pyproject.toml", "README.md", "LICENSE", ".gitattributes", ".git_archival.txt")
 
 
 @pytest.mark.parametrize("path", sorted(WORKFLOWS.iterdir()), ids=lambda path: path.name)
@@ -68,21 +76,104 @@ def test_the_wheel_is_tried_with_every_python_and_extra() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tag", "changelog", "words"),
+    ("tag", "changelog", "archives", "words"),
     [
-        ("v1.2.0", CHANGELOG, []),
-        ("v1.2.1", CHANGELOG, ["the tag v1.2.1 is not v1.2.0"]),
-        ("1.2.0", CHANGELOG, ["the tag 1.2.0 is not v1.2.0"]),
-        ("v1.2.0", "## 1.2.0\n", ["has no heading '## 1.2.0 - '"]),
-        ("v1.2.0", "## Unreleased\n## 1.2 - 2026-12-01\n", ["has no heading"]),
+        ("v1.2.0", CHANGELOG, ARCHIVES, []),
+        ("v1.2.1", CHANGELOG, ARCHIVES, ["has no heading '## 1.2.1 - '", "built were "]),
+        ("1.2.0", CHANGELOG, ARCHIVES, ["the tag 1.2.0 is no release"]),
+        ("v1.2.0rc1", CHANGELOG, ARCHIVES, ["the tag v1.2.0rc1 is no release"]),
+        ("v1.2.0", "## 1.2.0\n", ARCHIVES, ["has no heading '## 1.2.0 - '"]),
+        ("v1.2.0", "## Unreleased\n## 1.2 - 2026-12-01\n", ARCHIVES, ["has no heading"]),
+        ("v1.2.0", CHANGELOG, ARCHIVES[:1], ["built were ['calibration_monitor-1.2.0.tar.gz']"]),
+        ("v1.2.0", CHANGELOG, [f"{a}.asc" for a in ARCHIVES], ["tag first, then build"]),
     ],
 )
-def test_a_tag_that_is_no_release(tag: str, changelog: str, words: list[str]) -> None:
-    """The tag is the version, and the changelog has it with a day."""
-    found = problems(tag, SETTINGS, changelog)
+def test_a_tag_that_is_no_release(
+    tag: str, changelog: str, archives: list[str], words: list[str]
+) -> None:
+    """The changelog has the tag with a day, and the archives are those of its version."""
+    found = problems(tag, changelog, archives)
 
     assert len(found) == len(words)
     assert all(word in problem for word, problem in zip(words, found, strict=True))
+
+
+@pytest.fixture(scope="module")
+def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a repository of what builds the program: a commit, the tag v1.2.0, and a commit."""
+    folder = tmp_path_factory.mktemp("history")
+    for name in TO_BUILD:
+        shutil.copy(ROOT / name, folder / name)
+    git(folder, "init", "--quiet", "--initial-branch", "main")
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "--message", "First")
+    git(folder, "tag", "v1.2.0")
+    git(folder, "commit", "--quiet", "--allow-empty", "--message", "Second")
+    return folder
+
+
+def git(folder: Path, *arguments: str | Path) -> None:
+    """Run git as somebody, with no settings of this machine."""
+    who = {f"GIT_{r}_{k}": "a@b" for r in ("AUTHOR", "COMMITTER") for k in ("NAME", "EMAIL")}
+    settings = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    subprocess.run([GIT, *arguments], cwd=folder, env=os.environ | who | settings, check=True)
+
+
+def version_of(folder: Path, **variables: str) -> str:
+    """Ask the build backend which version a folder has."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "hatchling", "version"],
+        cwd=folder,
+        env=os.environ | variables,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return done.stdout.strip()
+
+
+def archived(history: Path, commit: str, folder: Path) -> Path:
+    """Write what GitHub's archive of a commit holds: its files, without history."""
+    git(history, "archive", "--output", folder / "archive.tar", commit)
+    shutil.unpack_archive(folder / "archive.tar", folder / "archive")
+    return folder / "archive"
+
+
+def test_a_tag_is_the_version(history: Path, tmp_path: Path) -> None:
+    """In a clone of the tag, deep or shallow, and in the archive of it."""
+    for depth in ("--no-single-branch", "--depth=1"):
+        place = tmp_path / depth
+        git(history, "clone", "-qc", "advice.detachedHead=false", "--branch", "v1.2.0", depth,
+            f"file://{history}", place)  # fmt: skip
+        assert version_of(place) == "1.2.0"
+    assert version_of(archived(history, "v1.2.0", tmp_path)) == "1.2.0"
+
+
+def test_only_a_tag_can_be_published(history: Path, tmp_path: Path) -> None:
+    """A commit after it, changed files, and a shallow clone say more than PyPI takes."""
+    assert re.fullmatch(r"1\.2\.1\.dev1\+g\w+", version_of(history))
+    git(history, "clone", "--quiet", "--depth=1", f"file://{history}", tmp_path / "shallow")
+    assert re.fullmatch(r"0\.0\.dev1\+unknown\.g\w+", version_of(tmp_path / "shallow"))
+
+
+def test_sources_without_history_have_the_version_that_they_are_told(
+    history: Path, tmp_path: Path
+) -> None:
+    """As in the build of an image, whose recipe sets the variable."""
+    for name in TO_BUILD:
+        shutil.copy(history / name, tmp_path / name)
+    (told,) = re.findall(r"export (\w+)=\"\$\{VERSION\}\"", DOCKERFILE.read_text())
+
+    assert version_of(tmp_path) == "0.0.dev0+unknown"
+    assert version_of(tmp_path, **{told: ""}) == "0.0.dev0+unknown"
+    assert version_of(tmp_path, **{told: "1.2.0"}) == "1.2.0"
+
+
+def test_the_workflow_builds_with_the_whole_history() -> None:
+    """Whatever builds the archives or the site sees the tags."""
+    for job in ("build", "site"):
+        (checkout,) = (s for s in JOBS[job]["steps"] if "actions/checkout" in s.get("uses", ""))
+        assert checkout["with"]["fetch-depth"] == "0"
 
 
 def test_what_is_installed_finds_a_drift() -> None:

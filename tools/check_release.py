@@ -1,44 +1,52 @@
-"""Refuses a tag that is not the version of pyproject.toml, or that the changelog does not have.
+"""Refuses a tag that the changelog does not have, or whose archives carry another version.
 
-python tools/check_release.py v0.1.0
+python tools/check_release.py v0.1.0 dist
 """
 
+import re
 import sys
-import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 
 
-def problems(tag: str, project: str, changelog: str) -> list[str]:
+def problems(tag: str, changelog: str, archives: Sequence[str]) -> list[str]:
     r"""Say what keeps a tag from being released.
 
     Parameters
     ----------
     tag : str
         Such as ``v0.1.0``.
-    project, changelog : str
-        The texts of pyproject.toml and CHANGELOG.md.
+    changelog : str
+        The text of CHANGELOG.md.
+    archives : sequence of str
+        The names of what was built: one source archive and one wheel.
 
     Examples
     --------
-    >>> problems("v1.0", '[project]\nversion = "1.0"', "## 1.0 - 2026-11-01")
+    >>> built = ["calibration_monitor-1.0.0.tar.gz", "calibration_monitor-1.0.0-py3-none-any.whl"]
+    >>> problems("v1.0.0", "## 1.0.0 - 2026-11-01\n", built)
     []
     """
-    version = tomllib.loads(project)["project"]["version"]
+    if not re.fullmatch(r"v\d+\.\d+\.\d+", tag):
+        return [f"the tag {tag} is no release; tag it as v0.2.0, with three numbers."]
+    version = tag.removeprefix("v")
     found = []
-    if tag != f"v{version}":
-        found.append(f"the tag {tag} is not v{version}, the version in pyproject.toml.")
-    if not any(line.startswith(f"## {version} - ") for line in changelog.splitlines()):
+    if not re.search(rf"^## {re.escape(version)} - \d{{4}}-\d\d-\d\d$", changelog, re.MULTILINE):
         found.append(f"CHANGELOG.md has no heading '## {version} - ' with its day.")
+    name = f"calibration_monitor-{version}"
+    wanted = [f"{name}-py3-none-any.whl", f"{name}.tar.gz"]
+    if sorted(archives) != wanted:
+        found.append(f"built were {sorted(archives)} instead of {wanted}; tag first, then build.")
     return found
 
 
 def main() -> None:
-    """Check the tag that is given."""
-    project, changelog = (ROOT / name for name in ("pyproject.toml", "CHANGELOG.md"))
-    found = problems(sys.argv[1], project.read_text(), changelog.read_text())
-    sys.exit("\n".join(found) or 0)
+    """Check the tag and the folder that are given."""
+    tag, folder = sys.argv[1:]
+    archives = [path.name for path in Path(folder).iterdir()]
+    sys.exit("\n".join(problems(tag, (ROOT / "CHANGELOG.md").read_text(), archives)) or 0)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tests.support.base_environment import share_compiled
 from tests.support.paths import ROOT
+from tools.try_index import PROGRAM, served
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def _date_as_in_checkout(package: Path) -> None:
 
 
 def installed(folder: Path) -> Installed:
-    """Build the wheel, and install it into an environment that has no other monitor.
+    """Build the wheel, and install it by name from an index into an environment of its own.
 
     Dependencies are not installed again, which would take minutes: a .pth file names the folder
     where the tests have them. Such a folder is searched for packages, but its own .pth files, one
@@ -66,8 +67,9 @@ def installed(folder: Path) -> Installed:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "env"], check=True)
     python = folder / "env" / "bin" / "python"
     # What is imported is compiled then; to compile all that comes along takes longer.
-    install = ("--python", python, "install", "--no-deps", "--no-index", "--no-compile", wheel)
-    subprocess.run([*pip, *install], check=True, capture_output=True)
+    with served([wheel]) as index:
+        install = ("--python", python, "install", "--no-deps", "--no-compile", "--pre")
+        subprocess.run([*pip, *install, "--index-url", index, PROGRAM], check=True)
     (packages,) = (folder / "env" / "lib").glob("python*/site-packages")
     _date_as_in_checkout(packages / "monitor")
     share_compiled(packages / "monitor")
