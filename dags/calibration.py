@@ -167,7 +167,8 @@ def tell_slack(context: Context) -> None:
         days = f"{first}" if first == last else f"{first} to {last}"
     except (ConfigError, DataError):
         days = "no day"
-    send_to_slack(f"*{name}*, {days}: the run has failed.", context)
+    report = CONFIG.shown(name).report_url
+    send_to_slack(f"*{name}*, {days}: the run has failed.", context, report=report)
 
 
 def tell_slack_of_batch(context: Context) -> None:
@@ -175,8 +176,8 @@ def tell_slack_of_batch(context: Context) -> None:
     send_to_slack(f"*{context['dag_run'].dag_id}*: a batch has failed.", context)
 
 
-def send_to_slack(what: str, context: Context) -> None:
-    """Send a message with the error of a task and a link to the runbook.
+def send_to_slack(what: str, context: Context, *, report: str = "") -> None:
+    """Send a message with the error of a task and links to runbook, log and report page.
 
     This is a function because Airflow renders the template fields of a notifier in place on one
     shared object, so a message could contain the text of another run.
@@ -184,6 +185,7 @@ def send_to_slack(what: str, context: Context) -> None:
     connection = os.environ.get(SLACK)
     if not connection:
         return
+    from airflow.configuration import conf
     from airflow.providers.slack.hooks.slack_webhook import SlackWebhookHook  # an extra
 
     error = context.get("exception")
@@ -192,9 +194,11 @@ def send_to_slack(what: str, context: Context) -> None:
     )
     heading = "calibrationdataerror" if of_data else "calibrationevaluationmissing"
     book = os.environ.get(RUNBOOK)
+    log = getattr(context["ti"], "log_url", "") if conf.get("api", "base_url", fallback="") else ""
+    addresses = {"Runbook": book and f"{book}#{heading}", "Log": log, "Report": report}
+    links = [f"<{escape(url)}|{name}>" for name, url in addresses.items() if url]
     SlackWebhookHook(slack_webhook_conn_id=connection).send_text(
-        f"{what}\n{escape(str(error), quote=False)}"
-        + (f"\n<{book}#{heading}|Runbook>" if book else "")
+        f"{what}\n{escape(str(error), quote=False)}\n{' · '.join(links)}".rstrip()
     )
 
 
@@ -481,6 +485,8 @@ def make_dag(name: str) -> None:
     asset = Asset(dag_id(name))
     submitted = bool(os.environ.get(SUBMIT))
     about = (ABOUT_SUBMITTED if submitted else ABOUT).format(name=name, asset=asset.name)
+    if shown.report_url:
+        about += f"* Read the [report page](<{shown.report_url}>) of the model.\n"
     schedule, valid = shown.schedule, True
     try:
         check_schedule(name, CONFIG.model(name))
@@ -563,6 +569,9 @@ def make_fleet_dag(group: tuple[str, str, str], names: Sequence[str], size: int)
     batches = [list(names[first : first + size]) for first in range(0, len(names), size)]
     invalid = [name for name in names if name in CONFIG.invalid]
     about = ABOUT_FLEET.format(count=len(names), batches=len(batches))
+    if CONFIG.report and CONFIG.report.url:
+        index = f"{CONFIG.report.url.rstrip('/')}/index.html"
+        about += f"* Read the [report pages](<{index}>) of all models.\n"
     for name in invalid[:MOST_MESSAGES]:
         message = str(CONFIG.invalid[name].message).replace("\n", "\n    ")
         about += "\n" + ABOUT_INVALID.format(name=name, message=message)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
+from html import unescape
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -152,6 +153,13 @@ def test_a_value_can_be_taken_alone(folder: Path, command: Command) -> None:
     assert {key[1] for key in gauges(folder) if key[0] == TAKER} == {*names}
     said = " ".join(command("show", "-m", "fraud", *config).out.split())
     assert f"Who has {names[0]}? Ana has taken it until" in said
+    page = folder / "page.html"
+    command("ack", "fraud", *WHO, "--end", *config)
+    command("ack", "fraud", *WHO, "--part", names[1], *config)
+    assert command("report", "-m", "fraud", "--out", page, *config).code == 0
+    below = unescape(page.read_text()).partition(">Values that drift alone")[2]
+    assert f"Who has {names[1]}? Ana has taken it until" in below
+    assert f"Who has {names[0]}? Nobody; to take it: calibration-monitor ack fraud --part" in below
 
     done = command("ack", "fraud", *WHO, "--part", "device = none", *config)
     assert done.code == 2

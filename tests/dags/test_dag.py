@@ -16,7 +16,10 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from monitor.config import load_config
 from monitor.demo.flights import write_flights_logs
+from monitor.export.snapshot_reader import Reader
+from monitor.export.text import exposition, lines
 from monitor.store.store import Store
 from tests.conftest import run_command
 from tests.support.paths import ROOT
@@ -51,7 +54,7 @@ MODELS = {
     # The interval that ends on 20 March settles 4 to 18 March; a reference takes 14 final days.
     "awaited": "schedule: '0 6 5,20 * *'\n"
     "    verdicts: {references: [{first: 2013-03-04, last: 2013-03-17}]}",
-    "lost": "severity: info",
+    "lost": "report_url: https://reports.test/lost?a=1&b=2",
     "damaged": "severity: info",
     "new": "severity: info",
     "closed": "calendar: {closed: [2013-03-18]}",
@@ -160,6 +163,7 @@ def seen(folder: Path) -> Seen:
                 # and a backfill that begins sooner gets them.
                 "AIRFLOW__CORE__MIN_SERIALIZED_DAG_UPDATE_INTERVAL": "0",
                 "AIRFLOW_CONN_ON_CALL": json.dumps(webhook),
+                "AIRFLOW__API__BASE_URL": "https://airflow.test",
                 "CALIBRATION_MONITOR_CONFIG": str(folder / "monitor.yaml"),
                 "CALIBRATION_MONITOR_SLACK_CONNECTION": "on_call",
                 "CALIBRATION_MONITOR_RUNBOOK": "https://runbooks.test/runbook.md",
@@ -186,7 +190,8 @@ def plan_of(folder: Path) -> dict[str, Any]:
         text = (folder / "monitor.yaml").read_text(encoding="utf-8")
         (folder / f"{label}.yaml").write_text(text.replace(old, new), encoding="utf-8")
     text = (folder / "monitor.yaml").read_text(encoding="utf-8")
-    (folder / "reported.yaml").write_text(f"report: {{path: reports}}\n{text}", encoding="utf-8")
+    reports = "report: {path: reports, url: https://reports.test}"
+    (folder / "reported.yaml").write_text(f"{reports}\n{text}", encoding="utf-8")
     write_config(folder / "blocked.yaml", "store-that-is-a-file")
     (folder / "store-that-is-a-file").write_bytes(b"")
     write_config(folder / "elsewhere.yaml", "store-elsewhere")
@@ -261,7 +266,7 @@ def plan_of(folder: Path) -> dict[str, Any]:
     }
     return {
         "parsed_with": {"unset": None, "absent": str(folder / "absent.yaml")}
-        | {label: str(folder / f"{label}.yaml") for label in broken},
+        | {label: str(folder / f"{label}.yaml") for label in (*broken, "reported")},
         "runs": {
             label: {"dag_id": f"calibration_{label if label in MODELS else 'asked'}"} | how
             for label, how in runs.items()
@@ -273,6 +278,12 @@ def plan_of(folder: Path) -> dict[str, Any]:
                 "CALIBRATION_MONITOR_BATCH": size,
             }
             for by, size in (("all", "3"), ("owner", "3"), ("each", "3"), ("all", "0"))
+        }
+        | {
+            "reported": {
+                "config": str(folder / "reported.yaml"),
+                "CALIBRATION_MONITOR_FLEET": "all",
+            }
         },
         "fleets": plan_of_fleets(folder),
         "with_a_hole": {
@@ -434,6 +445,21 @@ class TestRuns:
 
         assert without_waiting(reported)["write_report"] == ["success", 1, 1]
         assert (seen.folder / "reports" / "models" / "asked.html").is_file()
+        assert (seen.folder / "reports" / "index.html").is_file()
+
+    def test_the_links_of_alerts_lead_to_the_page_that_was_written(self, seen: Seen) -> None:
+        """The address in the gauge, and in the text of the DAG, is that of a file below the URL."""
+        config = load_config(seen.folder / "reported.yaml")
+        address = config.model("asked").report_url
+        info = f'calibration_report_info{{model="asked",url="{address}"}} 1.0'
+        docs = {label: parsed["docs"] for label, parsed in seen.report["parsed_with"].items()}
+
+        assert address.startswith("https://reports.test/")
+        assert (seen.folder / "reports" / address.removeprefix("https://reports.test/")).is_file()
+        assert info in exposition([lines(Reader(config).snapshot("asked"))]).decode()
+        assert f"[report page](<{address}>)" in docs["reported"]["calibration_asked"]
+        for text in seen.report["parsed_as_fleet"]["reported"]["docs"].values():
+            assert "[report pages](<https://reports.test/index.html>)" in text
         assert (seen.folder / "reports" / "index.html").is_file()
 
     def test_passes_dates_and_nothing_else(self, seen: Seen) -> None:
@@ -785,20 +811,24 @@ class TestSlack:
 
     def test_names_model_day_error_and_remedy(self, seen: Seen) -> None:
         """A run whose logs are missing after the deadline is told in the words of the error."""
-        first, error, link = self.message(seen, "*lost*")
+        first, error, links = self.message(seen, "*lost*")
 
         assert {where for where, _ in seen.posts} == {"/T/B/secret"}
         assert first == "*lost*, 2013-03-18: the run has failed."
         assert error.startswith("lost 2013-03-18: no outcomes of 2013-03-18 at ")
-        assert link == "<https://runbooks.test/runbook.md#calibrationdataerror|Runbook>"
+        runbook, log, report = links.split(" · ")
+        assert runbook == "<https://runbooks.test/runbook.md#calibrationdataerror|Runbook>"
+        assert log.startswith("<https://airflow.test/dags/calibration_lost/runs/")
+        assert log.endswith("/tasks/run?try_number=1|Log>")
+        assert report == "<https://reports.test/lost?a=1&amp;b=2|Report>"
 
     def test_names_a_wrong_call(self, seen: Seen) -> None:
         """A run without a day is told with the way to call it right."""
-        first, error, link = self.message(seen, "*asked*, no day: the run has failed.\nmanual__")
+        first, error, links = self.message(seen, "*asked*, no day: the run has failed.\nmanual__")
 
         assert first == "*asked*, no day: the run has failed."
         assert error.endswith(": has no interval; trigger it with a day, such as 2026-03-01.")
-        assert link.endswith("#calibrationevaluationmissing|Runbook>")
+        assert links.startswith("<https://runbooks.test/runbook.md#calibrationevaluationmissing|")
 
     def test_tells_nothing_else(self, seen: Seen) -> None:
         """Retries, days that are not due and successes are no news; nor is all without Slack."""
@@ -817,12 +847,15 @@ class TestSlack:
 
     def test_names_the_models_of_a_batch(self, seen: Seen) -> None:
         """A batch that has finally failed is told once, with what failed in its last try."""
-        first, failed, error, link = self.message(seen, "*calibration_fleet")
+        first, failed, error, links = self.message(seen, "*calibration_fleet")
 
         assert first == f"*{PLANES_IN_NEW_YORK}*: a batch has failed."
         assert failed == "1 of the 2 models in this batch failed: missing."
         assert error.startswith("missing 2013-03-18: no outcomes of 2013-03-18 at ")
-        assert link == "<https://runbooks.test/runbook.md#calibrationdataerror|Runbook>"
+        assert links.startswith(
+            "<https://runbooks.test/runbook.md#calibrationdataerror|Runbook> · "
+        )
+        assert links.endswith("|Log>")
 
 
 class TestAssets:

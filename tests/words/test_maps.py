@@ -4,6 +4,8 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.maps.calibration_map import CalibrationMap, Kind
@@ -84,6 +86,24 @@ def test_an_unsure_level_names_the_remedy() -> None:
 
     assert "--follow-prior gives the map the newest level" in sentences(found)
     assert "--follow-prior" not in sentences(found, gains=False)
+
+
+@given(
+    st.sampled_from(["intercept", "platt", "beta"]),
+    *(st.floats(-0.05, 0.05) for _ in range(2)),
+    *(st.floats(1e-4, 0.05) for _ in range(2)),
+)
+def test_worth_it_has_its_reason_where_it_looks_otherwise(
+    kind: Kind, shape: float, level: float, error: float, error_of_shape: float
+) -> None:
+    """Beside an interval that reaches below 0, and nowhere else; not of a map that is not."""
+    drawn = candidate(kind, shape, level, error)
+    drawn = replace(drawn, shape=Estimate.normal(shape, error_of_shape))
+    found = choice(IDENTITY, INTERCEPT, drawn, chosen=2, worth_it=True)
+    reason = "It is worth it although that interval reaches below 0, because "
+
+    assert (reason in sentences(found)) == (drawn.log_loss.low < 0.0)
+    assert reason not in sentences(replace(found, worth_it=False), asked=True)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from monitor.errors import DataError
 from monitor.evaluation.evaluate import Evaluation
 from monitor.measures.verdict_scopes import found_on
 from monitor.metrics.core.tally import Tally, merge
-from monitor.read.acknowledgements import who_has_taken
+from monitor.read.acknowledgements import who_has_taken, who_has_taken_values
 from monitor.read.incidents import incidents
 from monitor.read.labels import labels_of
 from monitor.read.results import Results, results_of
@@ -86,6 +86,8 @@ def model_page(
     whole = by_day[chosen].get(WHOLE, Standing())
     verdicts = [of.verdict for of in by_day[chosen].values() if of.verdict]
     drifting = None if day else next(filter(found_on, verdicts), None)
+    watched = None if day else next((v for v in verdicts if v.values), None)
+    holders = who_has_taken_values(results, watched)
     return Page(
         model=name,
         owner=model.owner,
@@ -101,7 +103,7 @@ def model_page(
         parts=_parts(whole.week, {name for name, of in by_day[chosen].items() if of.week}),
         classes=_classes(whole.week),
         where=tables.where_rows(verdicts),
-        values=tables.value_rows(verdicts),
+        values=tables.value_rows(verdicts, holders),
         facts=facts(model, references, whole.verdict, span[chosen]),
         taken=who_has_taken(results, drifting),
         next_steps=next_steps(drifting, model.maps) if drifting else (),

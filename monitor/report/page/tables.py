@@ -57,12 +57,14 @@ def _incident(name: str, e: IncidentSummary) -> Row:
     )
 
 
-def value_rows(verdicts: Sequence[Verdict]) -> Table:
-    """List the values that drift by themselves, the clearest first."""
+def value_rows(verdicts: Sequence[Verdict], holders: Mapping[str, str]) -> Table:
+    """List the values that drift by themselves, the clearest first, and below who has each."""
     watched = next((v.values for v in verdicts if v.values), None)
     ranked = watched.ranked if watched else ()
     left = len(ranked) - MOST_PLACES
     notes = [f"{left} more values are not shown."] if left > 0 else []
+    names = [name_of(each.name) for each in ranked[:MOST_PLACES]]
+    notes += [f"Who has {name}? {holders[name]}" for name in names if name in holders]
     rows = [value_row(PastValueIncident(each, None)) for each in ranked[:MOST_PLACES]]
     return Table(OF_VALUES, [tuple(cell or NONE for cell in row) for row in rows], notes)
 
