@@ -12,4 +12,4 @@ Each name is loaded when it is first used, so `import monitor` loads no other pa
 
 from monitor.public_names import attach
 
-__getattr__, __dir__, __all__ = attach(__name__)
+__getattr__, __dir__ = attach(__name__)

@@ -7,9 +7,9 @@ Exit codes: 0 done, 1 a bug, 2 the configuration or the call is wrong, 3 the dat
 import gc
 import json
 import logging
+import os
 import sys
 from functools import cache
-from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
@@ -23,7 +23,7 @@ from monitor.cli.keeping import compact, prune
 from monitor.cli.maps import compose, retire, sql
 from monitor.cli.maps import show as show_map
 from monitor.cli.planning_labels import plan_labels
-from monitor.cli.printing import err, write_out
+from monitor.cli.printing import say_aside, write_out
 from monitor.cli.rebasing import rebase
 from monitor.cli.recalibrating import recalibrate
 from monitor.cli.reporting import report
@@ -58,6 +58,8 @@ app = typer.Typer(
 
 def _print_version(given: bool) -> None:  # noqa: FBT001 - typer's callback
     if given:
+        from importlib.metadata import version
+
         write_out(f"calibration-monitor {version('calibration-monitor')}\n")
         raise typer.Exit
 
@@ -110,14 +112,18 @@ export.command(epilog=EXIT_CODES)(openmetrics)
 
 
 # Objects between two searches for cycles among them. Nearly all that a run makes live until it
-# ends, and with Python's default a tenth of the time of 500 segments went into the search.
-RARELY = 50_000
+# ends, and with Python's default a tenth of the time of 500 segments went into the search. `show`
+# makes fewer, so it never searches.
+RARELY = 200_000
+# pydantic would look for plugins in the metadata of every installed package.
+NO_PLUGINS = ("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 
 def main() -> None:
     """Run the command, and turn its errors into messages and exit codes."""
     logging.basicConfig(level=logging.WARNING)
     gc.set_threshold(RARELY)
+    os.environ.setdefault(*NO_PLUGINS)
     try:
         _run()
     except ConfigError as error:
@@ -127,7 +133,7 @@ def main() -> None:
     except SystemExit as stop:  # for example what the argument parser raises on Ctrl-C
         if stop.code == INTERRUPTED:
             said = "interrupted; finished work is kept, and the same command continues from there"
-            err.print(said, soft_wrap=True)
+            say_aside(said)
         raise
 
 
@@ -163,5 +169,5 @@ def _fail(error: Exception, code: int) -> None:
         said = {"error": {"exit_code": code, "kind": KINDS[code], "messages": messages}}
         print(json.dumps(said, indent=1), file=sys.stderr)  # noqa: T201 - for another program
     else:
-        err.print(str(error), style="red", soft_wrap=True, markup=False, highlight=False)
+        say_aside(str(error), style="red")
     sys.exit(code)

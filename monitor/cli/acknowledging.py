@@ -1,7 +1,6 @@
 """The command with which somebody takes a drift, so that it wakes nobody else."""
 
 import re
-from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated
 from zoneinfo import ZoneInfo
@@ -20,12 +19,14 @@ from monitor.cli.options import (
 )
 from monitor.cli.printing import answer, stop_at
 from monitor.cli.reporting import write_configured_pages
-from monitor.config import Config, Model
-from monitor.decisions import USUAL, Acknowledgement, Decision, End, lasting
 from monitor.errors import ConfigError
 from monitor.segment_names import WHOLE, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from monitor.config import Config, Model
+    from monitor.decisions import Acknowledgement, Decision, End
     from monitor.read.results import Results
 
 MOST = {"--by": 60, "--why": 1000, "--ticket": 500}  # characters
@@ -130,21 +131,22 @@ def checked_texts(texts: dict[str, str]) -> dict[str, str]:
     return {option[2:]: text.strip() for option, text in texts.items()}
 
 
-def _results(config: Config, name: str) -> "Results":
+def _results(config: "Config", name: str) -> "Results":
     from monitor.read.results import results_of
 
     return results_of(config.store, name, kept=True)
 
 
 def _acknowledging(
-    config: Config,
+    config: "Config",
     name: str,
-    model: Model,
+    model: "Model",
     segment: str,
     said: dict[str, str],
     until: datetime | None,
-) -> Callable[[int, Sequence[Decision]], Acknowledgement]:
+) -> "Callable[[int, Sequence[Decision]], Acknowledgement]":
     """Prepare an acknowledgement of what is open in a segment or value, or in all of the model."""
+    from monitor.decisions import USUAL, Acknowledgement
     from monitor.measures.verdict_scopes import drifts_found
     from monitor.read.standing import newest_verdicts
 
@@ -170,7 +172,7 @@ def _acknowledging(
         )
         raise ConfigError(msg)
 
-    def make(number: int, _: Sequence[Decision]) -> Acknowledgement:
+    def make(number: int, _: "Sequence[Decision]") -> "Acknowledgement":
         who = (said["by"], said["why"], segment)
         return Acknowledgement(number, at, *who, verdicts[0].day, last, said["ticket"])
 
@@ -178,15 +180,17 @@ def _acknowledging(
 
 
 def _ending(
-    name: str, model: Model, segment: str, said: dict[str, str], until: datetime | None
-) -> Callable[[int, Sequence[Decision]], End]:
+    name: str, model: "Model", segment: str, said: dict[str, str], until: datetime | None
+) -> "Callable[[int, Sequence[Decision]], End]":
     """Prepare the end of the acknowledgement of a segment, or of the model."""
+    from monitor.decisions import End, lasting
+
     if until or said["ticket"]:
         msg = "--end: ends it today; leave out --until and --ticket."
         raise ConfigError(msg)
     at = now()
 
-    def make(number: int, before: Sequence[Decision]) -> End:
+    def make(number: int, before: "Sequence[Decision]") -> "End":
         taken = lasting(before)
         if segment not in taken:
             there = ", ".join(shown(each) for each in taken) or "none"
@@ -200,14 +204,16 @@ def _ending(
     return make
 
 
-def _part(name: str, segment: str, model: Model) -> str:
+def _part(name: str, segment: str, model: "Model") -> str:
     """Name the model, one of its segments, or a value of a column."""
     if segment == WHOLE:
         return name
     return f"{name}, {'segment ' if segment in model.segment_names else ''}{shown(segment)}"
 
 
-def _told(name: str, model: Model, made: Acknowledgement | End) -> str:
+def _told(name: str, model: "Model", made: "Acknowledgement | End") -> str:
+    from monitor.decisions import End
+
     if isinstance(made, End):
         return f"{name}: acknowledgement {made.of} has ended; the alert pages again if it lasts."
     return (
@@ -216,7 +222,7 @@ def _told(name: str, model: Model, made: Acknowledgement | End) -> str:
     )
 
 
-def _list(config: Config, name: str | None, *, as_json: bool) -> None:
+def _list(config: "Config", name: str | None, *, as_json: bool) -> None:
     from monitor.report.decisions import decision_documents, decision_table
 
     models = chosen_models(config, name)

@@ -15,12 +15,8 @@ import typer
 
 from monitor.cli.fleet_dashboard import resized
 from monitor.cli.options import AsJson
-from monitor.cli.own_wheel import own_wheel
-from monitor.cli.owner_routes import TEMPLATES, owner_links, with_owners
 from monitor.cli.printing import answer
-from monitor.config.owners import read_owners
 from monitor.errors import ConfigError
-from monitor.files import writing
 
 PACKAGED = Path(str(files("monitor"))) / "assets"
 CHECKOUT = Path(str(files("monitor"))).parent
@@ -62,6 +58,11 @@ def assets(
     Also the Alertmanager configuration, the runbook, an example of monitor.yaml, and the wheel of
     this program, from which deploy/container/Dockerfile builds an image.
     """
+    from monitor.cli.own_wheel import own_wheel
+    from monitor.cli.owner_routes import TEMPLATES, owner_links, with_owners
+    from monitor.config.owners import read_owners
+    from monitor.files import writing
+
     contents = {name: (_source() / name).read_bytes() for name in sorted(shipped())}
     if models:
         contents[FLEET] = resized(contents[FLEET], models)

@@ -28,14 +28,12 @@ from monitor.cli.options import (
 )
 from monitor.cli.printing import print_json, progress, say, stop_at
 from monitor.cli.reporting import write_configured_pages
-from monitor.config import Config, Model, load_config
-from monitor.decisions import lasting
 from monitor.errors import ConfigError, DataError
-from monitor.files import looking_once
 
 WHAT_IS_DONE_AGAIN = ("evaluated", "judged")
 
 if TYPE_CHECKING:
+    from monitor.config import Config, Model
     from monitor.summary import Summary
 
 
@@ -58,6 +56,8 @@ def check(
 
     Without --day, check the newest settled day. The configuration is checked too.
     """
+    from monitor.config import load_config
+
     if store:
         from monitor.cli.store_checking import check_whole_store
 
@@ -79,15 +79,16 @@ def _silent(*_: object, **__: object) -> None:
     """Say nothing, because a document is printed."""
 
 
-@looking_once()
 def check_logs(
-    config: Config,
+    config: "Config",
     name: str | None,
     day: datetime | None,
     as_of: datetime | None,
     tell: Callable[..., None],
 ) -> tuple[dict[str, Any], list[ConfigError | DataError]]:
     """Check the logs of one day of each model, and `tell` people what they show."""
+    from monitor.decisions import lasting
+    from monitor.files import looking_once
     from monitor.logs import (
         entities_of_day,
         mostly_left_out,
@@ -113,7 +114,7 @@ def check_logs(
     )
     from monitor.words.values import priors_of_their_own, strata_to_set
 
-    def look(model_name: str, model: Model) -> dict[str, Any]:
+    def look(model_name: str, model: "Model") -> dict[str, Any]:
         until = end_of_outcomes(as_of, model)
         own = settle(config, model_name, as_of=until)
         model = own.model(model_name)
@@ -170,7 +171,8 @@ def check_logs(
             **({"decision": suits} if suits else {}),
         }
 
-    return of_each(config, name, look)
+    with looking_once():
+        return of_each(config, name, look)
 
 
 def run(
@@ -271,7 +273,7 @@ def evaluate(
     config = config_with_index(config_path, name)
     begin, end = day_range(first, last)
 
-    def redo(model_name: str, model: Model) -> dict[str, list[date]]:
+    def redo(model_name: str, model: "Model") -> dict[str, list[date]]:
         today = end_of_outcomes(None, model)
         own = settle(config, model_name, as_of=today, look=False)
         own_store = Store(config.store)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from monitor.cli.printing import err, print_json, say, write_out
+from monitor.cli.printing import print_json, say, say_aside, write_out
 from monitor.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def hand_over(
         write_map(str(written), fitted.content)
     if sql:
         write_out(sql())
-        err.print("\n".join(sentences), soft_wrap=True, highlight=False)
+        say_aside("\n".join(sentences))
     elif as_json:
         document = {
             "worth_it": fitted.worth_it,

@@ -13,10 +13,8 @@ import typer
 
 from monitor.cli.days import check_logs
 from monitor.cli.options import AsJson
-from monitor.cli.printing import err, print_json, say, say_doubts, stop_at, write_out
-from monitor.config import literal, load_config
+from monitor.cli.printing import print_json, say, say_aside, say_doubts, stop_at, working, write_out
 from monitor.errors import ConfigError, DataError
-from monitor.files import writing
 
 if TYPE_CHECKING:
     from monitor.logs.discovery import Guess, Setting
@@ -56,12 +54,12 @@ def init(
     from monitor.logs.discovery import guess
 
     _must_be_free(target)
-    with err.status("looking at the logs") as status:
+    with working("looking at the logs") as status:
         guessed = guess(paths, status.update, connection=connection)
     for left_out in guessed.left_out:
-        err.print(f"left out: {left_out}", **PLAIN)
+        say_aside(f"left out: {left_out}")
     if guessed.lacking:
-        err.print(guessed.lacking, **PLAIN)
+        say_aside(guessed.lacking)
     folder = Path.cwd() if target == STDOUT else Path(target).absolute().parent
     models = [_relative(each, folder) for each in guessed.models]
     if target == STDOUT:
@@ -93,6 +91,7 @@ def _check(
     models: "list[Guess]", number: int, target: str, told: list[Callable[[], None]]
 ) -> ConfigError | DataError | None:
     """Check a model of the file, and keep what it says; a check that few rows break is set."""
+    from monitor.config import load_config
     from monitor.logs.discovery import with_check
 
     while True:
@@ -139,6 +138,8 @@ def _must_be_free(target: str) -> None:
 
 
 def _write(target: str, text: str) -> None:
+    from monitor.files import writing
+
     with writing(target):
         Path(target).parent.mkdir(parents=True, exist_ok=True)
         with Path(target).open("x", encoding="utf-8") as file:
@@ -147,6 +148,8 @@ def _write(target: str, text: str) -> None:
 
 def _relative(each: "Guess", folder: Path) -> "Guess":
     """Write paths below the folder of the configuration relative to it."""
+    from monitor.config import literal
+
     above = f"{literal(str(folder))}/"
     settings = (
         replace(s, value=s.value.removeprefix(above)) if s.key == "path" else s

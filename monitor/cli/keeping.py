@@ -18,10 +18,10 @@ from monitor.cli.options import (
     of_each,
 )
 from monitor.cli.printing import answer, stop_at
-from monitor.config import Config, Model, load_config
 from monitor.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
+    from monitor.config import Config, Model
     from monitor.pipeline.compaction import Compaction
     from monitor.pipeline.prune import Pruning
 
@@ -42,6 +42,7 @@ def prune(
 
     Days of references stay, and so does what the oldest windows and verdicts that are kept need.
     """
+    from monitor.config import load_config
     from monitor.pipeline import prune as pruning
 
     config, days = load_config(config_path, only=name), _days(keep)
@@ -66,6 +67,7 @@ def compact(
 
     What is read stays the same. A day that is corrected later has a file of its own again.
     """
+    from monitor.config import load_config
     from monitor.pipeline import compaction
 
     config = load_config(config_path, only=name)
@@ -81,10 +83,10 @@ def compact(
 
 
 def _each(
-    config: Config,
+    config: "Config",
     name: str | None,
     plan: Callable[..., Planned],
-    carry_out: Callable[[Config, Planned], None],
+    carry_out: "Callable[[Config, Planned], None]",
     *,
     dry_run: bool,
     wait: bool,
@@ -92,7 +94,7 @@ def _each(
     """Plan for each model and carry it out, while no other process writes the model."""
     from monitor.store.store import Store
 
-    def do(model_name: str, model: Model) -> Planned:
+    def do(model_name: str, model: "Model") -> Planned:
         today, store = end_of_outcomes(None, model), Store(config.store)
         with store.locked(model_name, wait=wait) if not dry_run else nullcontext():
             planned = plan(config, model_name, today=today)

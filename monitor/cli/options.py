@@ -5,14 +5,16 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 from zoneinfo import ZoneInfo
 
 import typer
 
-from monitor.config import EARLIEST, LATEST, Config, Model, load_config
 from monitor.errors import ConfigError, DataError, within_memory
 from monitor.segment_names import shown
+
+if TYPE_CHECKING:
+    from monitor.config import Config, Model
 
 T = TypeVar("T")
 
@@ -32,6 +34,8 @@ ThisModel = Annotated[str, typer.Option("--model", "-m", help="The model.")]
 
 def _may_have_logs(option: typer.CallbackParam, given: datetime | None) -> datetime | None:
     """Raise ConfigError for a day outside the years that may have logs."""
+    from monitor.config import EARLIEST, LATEST
+
     if given and not EARLIEST <= given.date() <= LATEST:
         msg = (
             f"{option.opts[0]} {given.date()}: is out of range; choose a day from {EARLIEST} to "
@@ -78,24 +82,26 @@ DEFAULT_CONFIG = Path("monitor.yaml")
 DEFAULT_JOBS = os.cpu_count() or 1
 
 
-def config_with_index(path: Path, name: str | None) -> Config:
+def config_with_index(path: Path, name: str | None) -> "Config":
     """Load the named model alone, or all models where the index of report pages lists them."""
+    from monitor.config import load_config
+
     config = load_config(path, only=name)
     return load_config(path) if name and config.report else config
 
 
-def chosen_models(config: Config, name: str | None) -> dict[str, Model]:
+def chosen_models(config: "Config", name: str | None) -> "dict[str, Model]":
     """Return the named model, or all valid ones."""
     return dict(config.models) if name is None else {name: config.model(name)}
 
 
-def invalid_models(config: Config, name: str | None) -> list[ConfigError]:
+def invalid_models(config: "Config", name: str | None) -> list[ConfigError]:
     """Return the errors of the models that a command on all models leaves out."""
     return [ConfigError(m.message) for m in config.invalid.values()] if name is None else []
 
 
 def of_each(
-    config: Config, name: str | None, do: Callable[[str, Model], T]
+    config: "Config", name: str | None, do: "Callable[[str, Model], T]"
 ) -> tuple[dict[str, T], list[ConfigError | DataError]]:
     """Call `do` for the named model or for every model, and collect results and errors.
 
@@ -116,7 +122,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def end_of_outcomes(given: datetime | None, model: Model) -> date:
+def end_of_outcomes(given: datetime | None, model: "Model") -> date:
     """Return the given day, or today in the model's time zone: today's partition is incomplete."""
     return given.date() if given else datetime.now(ZoneInfo(model.time_zone)).date()
 

@@ -7,7 +7,6 @@ import typer
 
 from monitor.cli.options import DEFAULT_CONFIG, AsJson, ConfigPath, must_be_stored
 from monitor.cli.printing import answer
-from monitor.config import load_config
 from monitor.errors import ConfigError
 
 
@@ -41,6 +40,7 @@ def plan_labels(
     scores there are. Draw each prediction with the rate of its score. A verdict needs no weights;
     with `label_rate: {file: ...}` the measures of all predictions are estimated too.
     """
+    from monitor.config import load_config
     from monitor.drift.evidence import KINDS
     from monitor.files import writing
     from monitor.pipeline.label_plan import SLOPES, plan_for

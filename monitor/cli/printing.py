@@ -11,15 +11,12 @@ from datetime import date
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console, ConsoleOptions, RenderableType
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.segment import Segment
-
 from monitor.errors import ConfigError, DataError
-from monitor.pipeline.grouping import grouped
-from monitor.segment_names import printable_lines
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+    from rich.status import Status
+
     from monitor.pipeline.beginning import Beginning
     from monitor.pipeline.progress import PhaseProgress
     from monitor.pipeline.run import RunReport
@@ -27,26 +24,6 @@ if TYPE_CHECKING:
 NOBODY_READS = 128 + signal.SIGPIPE  # what a shell reports for a command that this signal ended
 
 LISTED_FILES = 5
-
-
-class Terminal(Console):
-    """A console that shows control characters of a text in place of obeying them."""
-
-    def print(self, *objects: Any, **options: Any) -> None:
-        """Print as any console, and strings with their control characters escaped."""
-        plain = [printable_lines(each) if isinstance(each, str) else each for each in objects]
-        super().print(*plain, **options)
-
-    def render(
-        self, renderable: RenderableType, options: ConsoleOptions | None = None
-    ) -> Iterator[Segment]:
-        """Render as any console, and escape what is left in texts of tables and sentences."""
-        for part in super().render(renderable, options):
-            yield part if part.control else Segment(printable_lines(part.text), part.style)
-
-
-out = Terminal(emoji=False, markup=False)  # text of logs is no markup
-err = Terminal(stderr=True, emoji=False, markup=False)
 
 
 @contextmanager
@@ -85,7 +62,17 @@ def progress_of_steps(name: str, *, quiet: bool) -> Iterator[Callable[[str, int,
         yield on_step
 
 
-def _bars(first: str, last: str, *, quiet: bool) -> Progress:
+def _bars(first: str, last: str, *, quiet: bool) -> "Progress":
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    from monitor.cli.terminal import err
+
     counts = BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     columns = TextColumn(first), *counts, TextColumn(last)
     return Progress(*columns, console=err, disable=quiet or not err.is_terminal)
@@ -99,6 +86,7 @@ def finish(
     errors: Sequence[ConfigError | DataError] = (),
 ) -> None:
     """Print the results of runs, and raise an error if a day or a whole run failed."""
+    from monitor.pipeline.grouping import grouped
     from monitor.words.advice import late_outcomes
 
     reports = list(reports)
@@ -166,6 +154,8 @@ def stop_at_failures(
     reports: Iterable["RunReport"], errors: Sequence[ConfigError | DataError] = ()
 ) -> None:
     """Raise one error with the messages of all failed days and of all other errors."""
+    from monitor.pipeline.grouping import grouped
+
     messages = [message for r in reports for message in grouped(r.model, r.failures)]
     stop_at([*map(DataError, messages), *errors])
 
@@ -180,9 +170,25 @@ def stop_at(errors: Sequence[ConfigError | DataError]) -> None:
 
 def say(*content: object, **options: Any) -> None:
     """Print for people; a table that is too wide for the terminal is not cut."""
+    from monitor.cli.terminal import out
+
     with out.capture() as text:
         out.print(*content, crop=False, **options)
     write_out(text.get())
+
+
+def say_aside(text: str, **options: Any) -> None:
+    """Print for people on standard error, beside the results."""
+    from monitor.cli.terminal import err
+
+    err.print(text, soft_wrap=True, highlight=False, **options)
+
+
+def working(what: str) -> "Status":
+    """Show on standard error what is being done, if it is a terminal."""
+    from monitor.cli.terminal import err
+
+    return err.status(what)
 
 
 def answer(document: object, *contents: object, as_json: bool, **options: Any) -> None:

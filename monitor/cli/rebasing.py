@@ -2,7 +2,7 @@
 
 from datetime import date, datetime
 from shlex import quote
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,11 +17,12 @@ from monitor.cli.options import (
 )
 from monitor.cli.printing import answer, stop_at
 from monitor.cli.reporting import write_configured_pages
-from monitor.config import Config
-from monitor.decisions import End, Rebase, rebased
 from monitor.errors import ConfigError
-from monitor.store.store import Store
-from monitor.words.advice import missing
+
+if TYPE_CHECKING:
+    from monitor.config import Config
+    from monitor.decisions import Rebase
+    from monitor.store.store import Store
 
 
 def rebase(
@@ -50,7 +51,9 @@ def rebase(
     outcomes of each kind. The next run judges the days from then on against it, and an open drift
     ends there as `rebased`. The store keeps every decision: `ack --list` shows them.
     """
+    from monitor.decisions import End, Rebase
     from monitor.report.decisions import decision_documents
+    from monitor.store.store import Store
 
     config = config_with_index(config_path, name)
     config.model(name)
@@ -80,7 +83,7 @@ def rebase(
     stop_at(write_configured_pages(config, [name]))
 
 
-def _checked_day(config: Config, name: str, first: datetime | None, *, wait: bool) -> date:
+def _checked_day(config: "Config", name: str, first: datetime | None, *, wait: bool) -> date:
     """Give the first day of a new reference.
 
     Raises
@@ -90,6 +93,7 @@ def _checked_day(config: Config, name: str, first: datetime | None, *, wait: boo
         present reference may not stay in force until they have.
     """
     from monitor.pipeline.references import spans_in_store
+    from monitor.words.advice import missing
 
     if not first:
         msg = "rebase: name the first day of the new reference with --from."
@@ -112,7 +116,7 @@ def _checked_day(config: Config, name: str, first: datetime | None, *, wait: boo
     return day
 
 
-def _newest(store: Store, name: str, *, alone: bool) -> Rebase:
+def _newest(store: "Store", name: str, *, alone: bool) -> "Rebase":
     """Find the newest reference that was begun here.
 
     Raises
@@ -120,6 +124,8 @@ def _newest(store: Store, name: str, *, alone: bool) -> Rebase:
     ConfigError
         If there is none, or if other options are given too.
     """
+    from monitor.decisions import rebased
+
     if not alone:
         msg = "--end: ends the newest reference that was begun; leave out --from and --wait."
         raise ConfigError(msg)

@@ -16,7 +16,6 @@ from monitor.cli.options import (
     must_be_one_of,
 )
 from monitor.cli.recalibrating_classes import recalibrate_vectors
-from monitor.config import load_config
 from monitor.errors import ConfigError
 from monitor.segment_names import WHOLE
 
@@ -98,6 +97,7 @@ def recalibrate(
     classes it reads rows of the logs. The candidates are compared on days left out. A map of one
     score never reorders scores, and never gives 0 or 1.
     """
+    from monitor.config import load_config
     from monitor.metrics.maps.calibration_map import KINDS
     from monitor.metrics.maps.sql import sql_of_steps
     from monitor.pipeline.parts import conditions_named

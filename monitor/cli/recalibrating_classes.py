@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 from monitor.cli.fitted_maps import hand_over, kind_among, span
 from monitor.cli.printing import progress_of_steps
-from monitor.config import Classes, Config
 from monitor.errors import ConfigError
 
 if TYPE_CHECKING:
+    from monitor.config import Classes, Config
     from monitor.pipeline.class_recalibration import ClassRecalibration
 
 
 def recalibrate_vectors(
-    config: Config,
+    config: "Config",
     name: str,
-    classes: Classes,
+    classes: "Classes",
     first: date | None,
     last: date | None,
     *,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import date
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,8 +16,10 @@ from monitor.cli.options import (
     invalid_models,
 )
 from monitor.cli.printing import answer, stop_at
-from monitor.config import Config, load_config
 from monitor.errors import ConfigError, DataError, within_memory
+
+if TYPE_CHECKING:
+    from monitor.config import Config
 
 PAGE = ".html"
 
@@ -41,6 +43,8 @@ def report(
     A page is one HTML file that needs nothing else: verdict, prior, reliability diagram, the last
     90 days, segments, incidents and data health. With --day, it ends with that day.
     """
+    from monitor.config import load_config
+
     config = load_config(config_path)
     if day and not name:
         msg = "--day chooses the last day of the page of one model; name it with --model."
@@ -65,7 +69,7 @@ def report(
 
 
 def write_pages(
-    config: Config, names: Iterable[str], folder: str, *, day: date | None = None
+    config: "Config", names: Iterable[str], folder: str, *, day: date | None = None
 ) -> tuple[list[str], list[ConfigError | DataError]]:
     """Write the pages of some models and the index; also collect the errors of models."""
     from monitor.pipeline.references import read_references
@@ -82,13 +86,13 @@ def write_pages(
     return [*written, write_index(config, folder)], errors
 
 
-def write_configured_pages(config: Config, names: Iterable[str]) -> list[ConfigError | DataError]:
+def write_configured_pages(config: "Config", names: Iterable[str]) -> list[ConfigError | DataError]:
     """Write the pages of models that have just run, if the configuration asks for pages."""
     errors = [error for name in names for error in write_configured_page(config, name)]
     return [*errors, *write_configured_index(config)]
 
 
-def write_configured_page(config: Config, name: str) -> tuple[ConfigError | DataError, ...]:
+def write_configured_page(config: "Config", name: str) -> tuple[ConfigError | DataError, ...]:
     """Write the page of a model that has just run, if pages are configured; give its error."""
     from monitor.pipeline.references import read_references
     from monitor.store.store import Store
@@ -105,7 +109,7 @@ def write_configured_page(config: Config, name: str) -> tuple[ConfigError | Data
     return ()
 
 
-def write_configured_index(config: Config) -> list[ConfigError | DataError]:
+def write_configured_index(config: "Config") -> list[ConfigError | DataError]:
     """Write the index of all pages, if pages are configured; give its error."""
     if not config.report:
         return []
@@ -118,7 +122,7 @@ def write_configured_index(config: Config) -> list[ConfigError | DataError]:
     return []
 
 
-def _write_file(config: Config, name: str, path: str, day: date | None) -> str:
+def _write_file(config: "Config", name: str, path: str, day: date | None) -> str:
     """Write the page of one model into one file, without a link to an index."""
     from monitor.pipeline.references import read_references
     from monitor.report.page.assemble import model_page

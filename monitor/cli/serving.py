@@ -3,7 +3,7 @@
 import signal
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -21,9 +21,11 @@ from monitor.cli.options import (
     of_each,
     seconds,
 )
-from monitor.cli.printing import answer, err, stop_at
-from monitor.config import Config, Model, load_config
+from monitor.cli.printing import answer, say_aside, stop_at
 from monitor.errors import ConfigError, DataError
+
+if TYPE_CHECKING:
+    from monitor.config import Config, Model
 
 Detail = Literal["verdict", "measures", "full"]  # as monitor.export.detail, which loads more
 MostSegments = Annotated[
@@ -84,11 +86,10 @@ def serve(
     if exporter.config().report:
         said.append(f"report pages: {server.url}/reports/")
     if not url and linked_to_this_machine(exporter.config(), address):
-        err.print(
+        say_aside(
             f"links to report pages lead to {server.url}, which only this machine can open; give "
             f"the address at which people reach this server with --url.",
             style="yellow",
-            soft_wrap=True,
         )
     answer({"listening": listening}, *said, as_json=as_json, soft_wrap=True)
     try:
@@ -98,7 +99,7 @@ def serve(
         server.server_close()
 
 
-def linked_to_this_machine(config: Config, address: str) -> bool:
+def linked_to_this_machine(config: "Config", address: str) -> bool:
     """Say whether alerts link to pages at an address that no other machine can open.
 
     Examples
@@ -130,6 +131,7 @@ def push(
 
     Each model is one group, which is replaced as a whole.
     """
+    from monitor.config import load_config
     from monitor.export import push as pushing
     from monitor.export.snapshot_reader import Reader
 
@@ -161,6 +163,7 @@ def textfile(
 
     Its textfile collector reads the file, which is replaced as a whole.
     """
+    from monitor.config import load_config
     from monitor.export.snapshot_reader import Reader
     from monitor.export.textfile import write_textfile
 
@@ -197,6 +200,7 @@ def openmetrics(
 
     Import the file into Prometheus with promtool tsdb create-blocks-from openmetrics FILE.
     """
+    from monitor.config import load_config
     from monitor.export import openmetrics as exporting
     from monitor.export.snapshot_reader import Reader
 
@@ -206,7 +210,7 @@ def openmetrics(
     exporting.check_end(end_of_time, clock)
     reader = Reader(config, most_segments)
 
-    def past(model_name: str, _: Model) -> "list[exporting.Known]":
+    def past(model_name: str, _: "Model") -> "list[exporting.Known]":
         return exporting.past(reader, model_name, begin, end, until=end_of_time)
 
     models, errors = of_each(config, name, past)

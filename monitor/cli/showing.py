@@ -24,15 +24,14 @@ from monitor.cli.options import (
 )
 from monitor.cli.printing import (
     answer,
-    err,
     print_json,
     progress,
     say,
     say_doubts,
     stop_at_failures,
+    working,
 )
 from monitor.cli.reporting import write_configured_pages
-from monitor.config import Config, Model, load_config
 from monitor.errors import ConfigError, DataError
 from monitor.segment_names import WHOLE, shown
 
@@ -40,6 +39,7 @@ DAYS_SHOWN = 14
 LONG = 100  # days without a reference: then outcomes are rare, and reading them takes long
 
 if TYPE_CHECKING:
+    from monitor.config import Config, Model
     from monitor.drift.moving_priors import MovingPriors
     from monitor.drift.verdict import Verdict
     from monitor.evaluation.evaluate import Evaluation
@@ -87,6 +87,7 @@ def show(
     error of the last week, how much of it an intercept would remove, and, while outcomes are still
     arriving, the prevalence to expect from the scores.
     """
+    from monitor.config import load_config
     from monitor.pipeline.settling import settle
     from monitor.read.results import results_of
 
@@ -120,7 +121,7 @@ def _must_be_of_all(options: list[str]) -> None:
         raise ConfigError(msg)
 
 
-def _show_all(config: Config, *, as_json: bool) -> None:
+def _show_all(config: "Config", *, as_json: bool) -> None:
     """Show what stands of every model, the worst first."""
     from monitor.report.page.index import INDEX_COLUMNS, index_of
     from monitor.report.verdicts import models_table
@@ -130,7 +131,7 @@ def _show_all(config: Config, *, as_json: bool) -> None:
     answer({"models": listed}, models_table(entries), as_json=as_json)
 
 
-def _trust(results: "Results", model: Model, segment: str, verdict: "Verdict") -> "Trust":
+def _trust(results: "Results", model: "Model", segment: str, verdict: "Verdict") -> "Trust":
     """Say whether a segment can be trusted, and what to do."""
     from monitor.drift.verdict import DRIFTING
     from monitor.read.standing import newest_verdicts
@@ -146,7 +147,7 @@ def _trust(results: "Results", model: Model, segment: str, verdict: "Verdict") -
     return trust(verdict, elsewhere, until_first, model.maps)
 
 
-def _until_first(results: "Results", model: Model) -> str:
+def _until_first(results: "Results", model: "Model") -> str:
     """Say what is missing for a first reference; empty if it has been long in coming."""
     from monitor.pipeline.reference_days import needs_of_first
     from monitor.words.trust import first_verdict
@@ -165,7 +166,7 @@ def _until_first(results: "Results", model: Model) -> str:
 
 def _show_newest(
     results: "Results",
-    config: Config,
+    config: "Config",
     segment: str,
     window: int,
     *,
@@ -247,7 +248,7 @@ def _say_warnings(
         say(sentence, style="yellow", soft_wrap=True)
 
 
-def _strata(config: Config, name: str, verdict: "Verdict | None") -> "MovingPriors | None":
+def _strata(config: "Config", name: str, verdict: "Verdict | None") -> "MovingPriors | None":
     """Find the column whose moving priors explain the open drift of the whole."""
     if not (verdict and verdict.incident and config.model(name).columns):
         return None
@@ -260,7 +261,7 @@ def _strata(config: Config, name: str, verdict: "Verdict | None") -> "MovingPrio
 
 def _show_past(
     results: "Results",
-    model: Model,
+    model: "Model",
     segment: str,
     morning: date | None,
     *,
@@ -319,7 +320,7 @@ def demo(
     from monitor.pipeline.task import Task
 
     config = flights.write_config(folder)
-    with err.status("flights: training on January and February, scoring March to December"):
+    with working("flights: training on January and February, scoring March to December"):
         logs = write_flights_logs(folder / "logs")
         write_class_logs(folder / "logs")
     reports = []

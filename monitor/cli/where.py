@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from datetime import date
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from monitor.cli.options import DEFAULT_CONFIG, AsJson, ConfigPath, Day, ThisModel, now
-from monitor.cli.printing import answer, err
-from monitor.config import Config, load_config
+from monitor.cli.printing import answer, say_aside
+
+if TYPE_CHECKING:
+    from monitor.config import Config
 
 
 def where(
@@ -37,6 +39,7 @@ def where(
     With --search it looks for up to four parts, by one column or two of all that the logs have, or
     of --columns, that moved apart from all other rows, and names those that the other days confirm.
     """
+    from monitor.config import load_config
     from monitor.pipeline.asked_where import answer_where
     from monitor.report.where import repair_of, where_document, where_text
 
@@ -54,32 +57,28 @@ def where(
 
 
 def _search(
-    config: Config, name: str, columns: Sequence[str], day: date | None, *, as_json: bool
+    config: "Config", name: str, columns: Sequence[str], day: date | None, *, as_json: bool
 ) -> None:
     from monitor.pipeline.where_search import search
     from monitor.words.where import search_sentence
 
     wanted = _named(columns)
-    searched = search(config, name, wanted, day, clock=now, say=_tell)
+    searched = search(config, name, wanted, day, clock=now, say=say_aside)
     sentence = search_sentence(searched)
     document = {"sentence": sentence, "confirmed": searched.confirmed, "found": searched}
     answer(document, sentence, as_json=as_json, soft_wrap=True)
 
 
 def _search_parts(
-    config: Config, name: str, columns: str | None, day: date | None, *, as_json: bool
+    config: "Config", name: str, columns: str | None, day: date | None, *, as_json: bool
 ) -> None:
     from monitor.pipeline.part_search import search_parts
     from monitor.report.where import parts_document, parts_text
 
     wanted = _named((columns or "").split(","))
-    parts = search_parts(config, name, wanted, day, clock=now, say=_tell)
+    parts = search_parts(config, name, wanted, day, clock=now, say=say_aside)
     answer(parts_document(parts), parts_text(name, parts), as_json=as_json)
 
 
 def _named(columns: Sequence[str]) -> list[str]:
     return [column.strip() for column in columns if column.strip()]
-
-
-def _tell(words: str) -> None:
-    err.print(words, soft_wrap=True, markup=False, highlight=False)

@@ -35,13 +35,14 @@ from monitor.drift.history import (
     week_of,
 )
 from monitor.drift.label_noise import no_sums, with_day, wrong_share
+from monitor.drift.monotone import monotone_at
 from monitor.drift.reference import DIRECTIONS, SOUGHT, Reference
 from monitor.drift.start import start_of
 from monitor.drift.undecided import Quarter, with_recovery
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
-from monitor.metrics.core.special import CubicSpline, PchipInterpolator
+from monitor.metrics.core.special import CubicSpline
 
 EndReason = Literal["recovered", "acknowledged", "rebased"]
 RECOVERED = 3.0  # log10 of the odds that the curve is back within its tolerance
@@ -792,7 +793,7 @@ def best_slope(slopes: Floats, error: float) -> Estimate | None:
     """
     if not np.all(np.diff(slopes) < 0.0):  # it falls wherever there is any information
         return None
-    inverse = PchipInterpolator(slopes[::-1], SLOPES[::-1])
-    zero = np.clip(0.0, slopes[-1], slopes[0])
-    slope, variance = float(inverse(zero)), -float(inverse(zero, 1))  # 1 / how fast they fall
+    zero = float(np.clip(0.0, slopes[-1], slopes[0]))
+    slope, falls = monotone_at(slopes[::-1], np.array(SLOPES[::-1]), zero)
+    variance = -falls  # 1 / how fast the sums fall
     return Estimate.normal(slope, sqrt(variance + (slope * error) ** 2)) if variance > 0.0 else None

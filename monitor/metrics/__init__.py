@@ -12,4 +12,4 @@ numba. docs/metrics.md says which measure to use when.
 
 from monitor.public_names import attach
 
-__getattr__, __dir__, __all__ = attach(__name__)
+__getattr__, __dir__ = attach(__name__)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from monitor.metrics.core.grid import CELL_COUNT, Floats, Ints, representative_scores
 from monitor.metrics.core.tally import Cells, Tally, merge
@@ -188,6 +187,8 @@ def _numbers(part: Segment) -> dict[str, Ints]:
 
 def rows_by_part(table: pa.Table) -> dict[tuple[str, str], slice]:
     """Find the rows of each part by their runs; comparing every row by name takes too long."""
+    import pyarrow.compute as pc  # noqa: PLC0415 - what only shows results need not wait for it
+
     encoded = [pc.call_function("run_end_encode", [table[name].combine_chunks()]) for name in NAMES]
     ends = np.unique(np.concatenate([column.run_ends.to_numpy() for column in encoded]))
     starts = np.concatenate([[0], ends])[:-1]

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from monitor.metrics.beyond_binary.class_counts import UNIT, Batch
 from monitor.metrics.beyond_binary.class_pairs import adjusted_vectors
@@ -138,6 +137,8 @@ def _products(moved: Floats, *, least: float) -> Floats:
     if least == 0.0 or notable.mean() > MANY:
         coarse = np.where(notable, np.rint(moved * COARSE_UNIT), 0.0)
         return np.asarray(coarse.T @ coarse)
+    from scipy import sparse  # noqa: PLC0415 - only many classes need it, and it loads for long
+
     values = np.rint(moved[notable] * COARSE_UNIT)
     rows = np.concatenate([[0], notable.sum(axis=1).cumsum()])
     matrix = sparse.csr_array((values, np.nonzero(notable)[1], rows), shape=moved.shape)

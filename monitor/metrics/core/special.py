@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from scipy.interpolate import CubicSpline as CubicSpline
-    from scipy.interpolate import PchipInterpolator as PchipInterpolator
     from scipy.optimize import brentq as brentq
     from scipy.optimize import fmin_l_bfgs_b as fmin_l_bfgs_b
     from scipy.optimize import fmin_slsqp as fmin_slsqp
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from scipy.special import xlogy as xlogy
 else:
     NAMES = {
-        "scipy.interpolate": "CubicSpline PchipInterpolator",
+        "scipy.interpolate": "CubicSpline",
         "scipy.optimize": "brentq fmin_l_bfgs_b fmin_slsqp",
         "scipy.special": "betainc betaincinv betaln chdtr chdtrc erf expit gammaln log_ndtr "
         "log_softmax logit logsumexp ndtr ndtri softmax stdtr stdtrit xlogy",
