@@ -88,7 +88,7 @@ def rows_of(table: pa.Table) -> list[dict[str, Any]]:
     return rows
 
 
-def _without_zone(moments: pa.ChunkedArray) -> pa.ChunkedArray:
+def _without_zone(moments: "pa.ChunkedArray[Any]") -> "pa.ChunkedArray[Any]":
     """Take the time zone from a column; a cast would load Arrow's functions, which takes longer."""
     if moments.type not in (pa.timestamp("s", "UTC"), pa.timestamp("ms", "UTC")):
         return moments.cast(pa.timestamp("ms"))
