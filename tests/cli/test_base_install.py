@@ -179,9 +179,9 @@ ALWAYS = {
     ("plan-labels",): ("fraud",),
 }
 GROUPED = """
-from monitor.metrics.core import tally
-tally.tally([0, 1], [0.2, 0.8])
-print(len(tally._count_groups.stats.cache_misses))
+from monitor.metrics.core import sorted_rows
+sorted_rows.count_groups(sorted_rows.sort_rows([0, 1], [0.2, 0.8]))
+print(len(sorted_rows._count_groups.stats.cache_misses))
 """
 
 

@@ -28,7 +28,7 @@ WITHOUT_UNCERTAINTY = WITHOUT_SOURCE | {
     "pava_bc", "quantile_bins", "remaining_error", "scale_variances", "standard_size",
     "top_label_tally", "uniform_bins",
 }  # fmt: skip
-READERS = {"reads_pairs", "takes_bins", "takes_rows"}  # decorators of measures
+READERS = {"reads_pairs", "takes_bins", "takes_rows", "takes_rows_by"}  # decorators of measures
 RANGE = re.compile(
     r"\[-?\d|\(-?\d|ratio|at least|at most|above 0|unbounded|nats|logit|standard normal"
     r"|probability|exact|strictly increas|partition|of equal|slices",

@@ -13,11 +13,11 @@ from scipy.stats import binom, chi2, norm
 from monitor.metrics.binned.binning import (
     paper_sizes,
     pava_bc,
-    pool,
     quantile_bins,
     uniform_bins,
 )
 from monitor.metrics.binned.ece import ece
+from monitor.metrics.binned.pooling import pool
 from monitor.metrics.binomial.acceptance import accepted_intervals, significance
 from monitor.metrics.core.tally import Tally, merge, shift, tally, tally_on_grid
 from monitor.metrics.logistic.intercept import (

@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 
+from monitor.metrics.binned.pooling import pool
 from monitor.metrics.binned.row_bins import Filled, fill_quantiles, fill_uniform
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
@@ -323,43 +324,3 @@ def _slice_starts(scores: Floats, n: int) -> Ints:
             b += 1
             starts[b] = cut
     return starts[: b + 1].copy()
-
-
-@compiled
-def pool(counts: Ints, positives: Ints, min_size: int, max_size: int, reference_tail: int) -> Ints:
-    """Make one pass of [TCE, Algorithm 2] over groups and give the starts of the blocks."""
-    tail_start, tail_size = counts.size, 0
-    while tail_start > 0 and tail_size < min_size:
-        tail_start -= 1
-        tail_size += counts[tail_start]
-
-    starts = np.empty(counts.size + 1, np.int64)
-    sizes = np.empty(counts.size + 1, np.int64)
-    hits = np.empty(counts.size + 1, np.int64)
-    b = -1
-    for group in range(tail_start):
-        b += 1
-        starts[b], sizes[b], hits[b] = group, counts[group], positives[group]
-        while b > 0:
-            w0, w1 = sizes[b - 1], sizes[b]
-            if not (
-                w0 < min_size
-                or w0 + w1 <= min_size
-                # Rates compare cross-multiplied, in integers: exact.
-                or (w0 + w1 <= max_size and hits[b - 1] * w1 >= hits[b] * w0)
-            ):
-                break
-            sizes[b - 1] += w1
-            hits[b - 1] += hits[b]
-            b -= 1
-
-    if tail_start < counts.size:
-        if reference_tail:
-            joins = 2 * min_size <= max_size
-        else:
-            joins = b >= 0 and (sizes[b] + tail_size <= max_size or sizes[b] < min_size)
-        if b < 0 or not joins:
-            b += 1
-            starts[b] = tail_start
-    starts[b + 1] = counts.size
-    return starts[: b + 2].copy()

@@ -21,6 +21,7 @@ from monitor.metrics.core.tally import Tally, tally
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
+Sizes = Callable[[int], tuple[int, int]]  # of the number of predictions: smallest and largest bin
 
 
 class BinnedMeasure(Protocol[P, R_co]):
@@ -70,7 +71,7 @@ def daily_bins(t: Tally) -> Bins:
     >>> daily_bins(tally([0, 0, 1, 1], [0.2, 0.2, 0.9, 0.9])).counts
     array([4])
     """
-    return _pava_bc(t, monitor_sizes)
+    return pava_bc_of(t, monitor_sizes)
 
 
 def paper_bins(t: Tally) -> Bins:
@@ -81,7 +82,7 @@ def paper_bins(t: Tally) -> Bins:
     >>> paper_bins(tally([0, 0, 1, 1], [0.2, 0.2, 0.9, 0.9])).counts
     array([2, 2])
     """
-    return _pava_bc(t, paper_sizes)
+    return pava_bc_of(t, paper_sizes)
 
 
 def fifteen_quantiles(t: Tally) -> Bins:
@@ -117,7 +118,14 @@ def deciles(t: Tally) -> Bins:
     return quantile_bins(t, 10)
 
 
-def _pava_bc(t: Tally, sizes: Callable[[int], tuple[int, int]]) -> Bins:
+def pava_bc_of(t: Tally, sizes: Sizes) -> Bins:
+    """Cut PAVA-BC bins of the sizes that suit the number of predictions.
+
+    Examples
+    --------
+    >>> pava_bc_of(tally([0, 0, 1, 1], [0.2, 0.2, 0.9, 0.9]), lambda total: (1, total)).counts
+    array([2, 2])
+    """
     if not t.total:
         msg = "bins of an empty sample are undefined: give at least one prediction."
         raise ValueError(msg)

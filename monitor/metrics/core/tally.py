@@ -15,9 +15,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import CELL_COUNT, Floats, Ints, locate, representative_scores
 from monitor.metrics.core.samples import checked
+from monitor.metrics.core.sorted_rows import count_groups, sort_rows
 from monitor.metrics.core.special import expit, logit
 from monitor.short_text import shown_shortly
 
@@ -115,11 +115,7 @@ def tally(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> Tally:
     >>> t.scores, t.counts, t.positives
     (array([0.2, 0.9]), array([2, 1]), array([1, 1]))
     """
-    keys = _packed(*checked(y_true, y_prob))
-    # One plain sort is several times faster than an indirect one: numpy's sort is vectorised,
-    # its argsort is not.
-    keys.sort()
-    return Tally(*_count_groups(keys))
+    return Tally(*count_groups(sort_rows(y_true, y_prob)))
 
 
 def tally_on_grid(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> Tally:
@@ -273,38 +269,6 @@ def have_same_groups(t: Tally, other: Tally) -> bool:
     True
     """
     return np.array_equal(t.counts, other.counts) and np.array_equal(t.positives, other.positives)
-
-
-def _packed(positive: npt.NDArray[np.bool_], scores: Floats) -> Ints:
-    """Put each score and its outcome into one integer; those sort by score.
-
-    The bits of doubles that are not negative, read as integers, rise with them. Up to 1.0 the
-    two highest bits are 0, so there is room to move up by one for the outcome.
-    """
-    keys = (scores + 0.0).view(np.int64)  # a copy, in which -0.0 has become 0.0
-    keys <<= 1
-    keys |= positive
-    return keys
-
-
-@compiled
-def _count_groups(keys: Ints) -> tuple[Floats, Ints, Ints]:
-    """Run once along the sorted keys, overwriting them, and count each distinct score."""
-    counts = np.empty(keys.size, np.int64)
-    positives = np.empty(keys.size, np.int64)
-    group = row = 0
-    while row < keys.size:
-        score, first, hits = keys[row] >> 1, row, 0
-        while row < keys.size and keys[row] >> 1 == score:
-            hits += keys[row] & 1
-            row += 1
-        keys[group], counts[group], positives[group] = score, row - first, hits
-        group += 1
-    scores = keys[:group].view(np.float64)
-    if group == keys.size:
-        return scores, counts, positives
-    # Copies, so that a few groups do not keep the memory of all rows.
-    return scores.copy(), counts[:group].copy(), positives[:group].copy()
 
 
 def _merge_cells(parts: list[Tally]) -> Tally:

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from monitor.metrics.binned.binning import NO_LIMIT, Bins, pool, quantile_bins
+from monitor.metrics.binned.binning import NO_LIMIT, Bins, quantile_bins
+from monitor.metrics.binned.pooling import pool
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.special import betaincinv

@@ -6,7 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from monitor.metrics.binned.binning import monitor_sizes, pool
+from monitor.metrics.binned.binning import monitor_sizes
+from monitor.metrics.binned.pooling import pool
 from monitor.metrics.core.buckets import NO_BUCKETS, BucketCounts
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.dispersion import hanging

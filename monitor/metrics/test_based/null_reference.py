@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monitor.metrics.binned.binning import check_sizes, pool
+from monitor.metrics.binned.binning import check_sizes
+from monitor.metrics.binned.pooling import pool
 from monitor.metrics.binomial.acceptance import (
     Significance,
     certainly_accepted,

@@ -1,5 +1,7 @@
 """TCE with Student's t-test in place of the binomial test: a variant for comparison, no gauge."""
 
+from functools import partial
+
 import numpy as np
 
 from monitor.metrics.binned.binning import Bins
@@ -81,7 +83,7 @@ def tce_t(t: Tally, bins: Bins | None = None, *, alpha: float = 0.05) -> Tce:
     low, high = _bounds(bins, alpha)
     rejected = _rejected_outside(t, bins, low, high)
     accepted = np.clip(np.stack([low, high], axis=1), 0.0, 1.0)
-    return Tce(int(rejected.sum()) / t.total, rejected, tuple(accepted[:, np.newaxis]))
+    return Tce(int(rejected.sum()) / t.total, rejected, partial(tuple, accepted[:, np.newaxis]))
 
 
 def _bounds(bins: Bins, alpha: float) -> tuple[Floats, Floats]:

@@ -4,12 +4,15 @@ Every decision is that of the exact binomial test, reached at a cost that hardly
 number of predictions.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 
 import numpy as np
 
-from monitor.metrics.binned.binning import Bins
-from monitor.metrics.binned.default_bins import paper_bins
+from monitor.metrics.binned.binning import Bins, check_sizes, paper_sizes
+from monitor.metrics.binned.default_bins import Sizes, pava_bc_of
+from monitor.metrics.binned.pooling import pool_rows
 from monitor.metrics.binomial.acceptance import (
     ACCEPTED,
     REJECTED,
@@ -25,7 +28,9 @@ from monitor.metrics.binomial.binomial import pvalue, pvalue_bounds
 from monitor.metrics.binomial.pvalue_curve import logit
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
-from monitor.metrics.core.reading import takes_rows
+from monitor.metrics.core.reading import takes_rows_by
+from monitor.metrics.core.samples import Rows
+from monitor.metrics.core.sorted_rows import sort_rows
 from monitor.metrics.core.tally import Tally
 from monitor.short_text import shown_shortly
 
@@ -36,6 +41,7 @@ ABSOLUTE_DOUBT = 5e-16
 DOUBTFUL_GROUPS = 4  # on a side of k/n: up to here testing them is faster than finding the edges
 UNKNOWN = -1
 FEW_GROUPS = 32  # in a bin: up to here bounds of their p-values are faster than its edges
+EMPTY = "an empty tally has no calibration error: give it at least one prediction."
 FEW_OUTCOMES = 200  # of the rarer kind: up to here the p-value itself is faster than its bounds
 
 
@@ -50,26 +56,60 @@ class Tce:
         Rejected predictions divided by all, a ratio in [0, 1].
     rejected : ndarray of shape (b,)
         Predictions rejected in each bin.
-    accepted : tuple of b ndarrays of shape (i, 2)
-        The closed intervals of probabilities that each bin's outcomes accept.
+    find_accepted : callable
+        Finds `accepted`, which takes longer than the rest and is seldom asked for.
     """
 
     value: float
     rejected: Ints
-    accepted: tuple[Floats, ...]
+    find_accepted: Callable[[], tuple[Floats, ...]] = field(repr=False)
+
+    @cached_property
+    def accepted(self) -> tuple[Floats, ...]:
+        """The closed intervals of probabilities that each bin's outcomes accept.
+
+        One ndarray of shape (i, 2) for each of the b bins.
+        """
+        return self.find_accepted()
 
 
-@takes_rows
-def tce(t: Tally, bins: Bins | None = None, *, alpha: float = 0.05) -> Tce:
+def _tce_of_rows(
+    rows: Rows, bins: Bins | None = None, *, sizes: Sizes = paper_sizes, alpha: float = 0.05
+) -> Tce | None:
+    """Measure `tce` of sorted rows, without a table of their distinct scores."""
+    check_alpha(alpha)
+    if bins is not None:
+        return None
+    keys = sort_rows(*rows)
+    if not keys.size:
+        raise ValueError(EMPTY)
+    smallest, largest = sizes(keys.size)
+    check_sizes(smallest, largest)
+    starts = pool_rows(keys, smallest, largest)
+    rejected, positives = _rejected_per_bin_of_rows(keys, starts, float(alpha))
+    return _tce_of(rejected, np.diff(starts), positives, float(alpha))
+
+
+@takes_rows_by(_tce_of_rows)
+def tce(
+    t: Tally,
+    bins: Bins | None = None,
+    *,
+    sizes: Sizes = paper_sizes,
+    alpha: float = 0.05,
+) -> Tce:
     """Measure the test-based calibration error [TCE, Definition 2 and Algorithm 1].
 
     Parameters
     ----------
     t : Tally or rows
-        m groups of equal score, N predictions in all.
+        m groups of equal score, N predictions in all. Of rows without `bins` no tally is made,
+        which halves the time.
     bins : Bins, optional
-        A partition of the tally into b runs; not one of rows. By default PAVA-BC bins of the
-        paper's sizes.
+        A partition of the tally into b runs; not one of rows. By default PAVA-BC bins.
+    sizes : callable, optional
+        `paper_sizes`, or another function that gives the smallest and the largest PAVA-BC bin of
+        N predictions, such as `monitor_sizes`; has no effect on given `bins`.
     alpha : float
         Significance level in (0, 1); a prediction whose p-value equals it is rejected.
 
@@ -105,9 +145,8 @@ def tce(t: Tally, bins: Bins | None = None, *, alpha: float = 0.05) -> Tce:
     """
     check_alpha(alpha)
     if not t.scores.size:
-        msg = "an empty tally has no calibration error: give it at least one prediction."
-        raise ValueError(msg)
-    bins = paper_bins(t) if bins is None else bins
+        raise ValueError(EMPTY)
+    bins = pava_bc_of(t, sizes) if bins is None else bins
     if bins.starts[-1] != t.scores.size:
         msg = (
             f"the bins are of {bins.starts[-1]} groups of equal score and the tally has "
@@ -117,11 +156,19 @@ def tce(t: Tally, bins: Bins | None = None, *, alpha: float = 0.05) -> Tce:
     rejected = rejected_per_bin(
         t.scores, t.counts, bins.starts, bins.counts, bins.positives, float(alpha)
     )
-    accepted = tuple(
+    return _tce_of(rejected, bins.counts, bins.positives, float(alpha))
+
+
+def _tce_of(rejected: Ints, counts: Ints, positives: Ints, alpha: float) -> Tce:
+    accepted = partial(_accepted_per_bin, counts, positives, alpha)
+    return Tce(int(rejected.sum()) / int(counts.sum()), rejected, accepted)
+
+
+def _accepted_per_bin(counts: Ints, positives: Ints, alpha: float) -> tuple[Floats, ...]:
+    return tuple(
         accepted_intervals(int(k), int(n), alpha=alpha)
-        for k, n in zip(bins.positives, bins.counts, strict=True)
+        for k, n in zip(positives, counts, strict=True)
     )
-    return Tce(int(rejected.sum()) / t.total, rejected, accepted)
 
 
 @compiled
@@ -136,6 +183,39 @@ def count_rejected(
             bin_counts[b] += counts[i]
             bin_positives[b] += positives[i]
     return rejected_per_bin(scores, counts, starts, bin_counts, bin_positives, alpha)
+
+
+@compiled
+def _rejected_per_bin_of_rows(keys: Ints, starts: Ints, alpha: float) -> tuple[Ints, Ints]:
+    """Count what each bin of sorted rows rejects, and its positives.
+
+    The groups of equal score of one bin at a time are written into a small table, which stays
+    in the processor's cache.
+    """
+    against = significance(alpha, RELATIVE_DOUBT)
+    bins, largest = starts.size - 1, 0
+    for b in range(bins):
+        largest = max(largest, starts[b + 1] - starts[b])
+    scores, ends = np.empty(largest, np.int64), np.empty(largest, np.int64)
+    rejected, positives = np.zeros(bins, np.int64), np.zeros(bins, np.int64)
+    for b in range(bins):
+        first, size, hits, group = starts[b], starts[b + 1] - starts[b], 0, np.uint64(0)
+        score = keys[first] >> 1
+        for i in range(size):
+            key = keys[first + i]
+            group += np.uint64(key >> 1 != score)
+            score = key >> 1
+            # Of a run of equal scores the last row is written last: without a branch.
+            scores[group], ends[group] = score, i + 1
+            hits += key & 1
+        groups = int(group) + 1
+        for g in range(groups - 1, 0, -1):
+            ends[g] -= ends[g - 1]
+        rejected[b] = _rejected_in_bin(
+            scores[:groups].view(np.float64), ends[:groups], hits, size, against
+        )
+        positives[b] = hits
+    return rejected, positives
 
 
 @compiled

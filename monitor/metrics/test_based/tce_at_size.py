@@ -11,7 +11,7 @@ from math import nan, sqrt
 
 import numpy as np
 
-from monitor.metrics.binned.binning import pool
+from monitor.metrics.binned.pooling import pool
 from monitor.metrics.binomial.acceptance import check_alpha
 from monitor.metrics.core.estimate import CONFIDENCE, Estimate
 from monitor.metrics.core.grid import Floats

@@ -1,6 +1,7 @@
 """The test-based calibration error: recorded cases, the paper's table, and an oracle."""
 
 import math
+import pickle
 from collections.abc import Iterator
 from typing import Any
 
@@ -281,6 +282,35 @@ class TestDecisions:
                 count_rejected(t.scores, t.counts, t.positives, bins.starts, alpha), expected
             )
 
+    @settings(max_examples=60, deadline=None)
+    @given(
+        seed=st.integers(0, 2**32 - 1),
+        total=st.integers(1, 1_000),
+        decimals=st.sampled_from([1, 2, 4, 17]),
+        alpha=st.sampled_from([0.05, 0.3, 0.001]),
+        shift=st.floats(-8, 8),
+    )
+    def test_rows_are_their_tally(
+        self, seed: int, total: int, decimals: int, alpha: float, shift: float
+    ) -> None:
+        """Tied or not, in bins of any sizes: rows decide as their tally does, bit for bit."""
+        rng = np.random.default_rng(seed)
+        scores = np.round(expit(rng.normal(shift, 1.5, total)), decimals)
+        outcomes = rng.random(total) < 0.8 * scores + 0.05
+        smallest = int(rng.integers(0, total + 1) * rng.random() ** 4)
+        limits = smallest, int(smallest + rng.integers(0, total))
+        t = tally(outcomes, scores)
+        bins = pava_bc(t, min_size=limits[0], max_size=limits[1])
+
+        expected = tce(t, bins, alpha=alpha)
+
+        for sample in (t, (outcomes, scores)):
+            found = tce(sample, sizes=lambda _: limits, alpha=alpha)
+            assert found.value == expected.value
+            np.testing.assert_array_equal(found.rejected, expected.rejected)
+            for here, there in zip(found.accepted, expected.accepted, strict=True):
+                np.testing.assert_array_equal(here, there)
+
     def test_large_bins(self) -> None:
         """A hundred thousand scores in bins of thousands decide like the oracle."""
         rng = np.random.default_rng(3)
@@ -392,9 +422,25 @@ class TestTce:
         with pytest.raises(ValueError, match=f"alpha must be in .* got {alpha}"):
             tce(t, quantile_bins(t, 1), alpha=alpha)
 
-    def test_refuses_an_empty_tally(self) -> None:
+    def test_refuses_an_empty_sample(self) -> None:
         """Without a prediction there is nothing to average."""
         one = tally([1], [0.5])
 
         with pytest.raises(ValueError, match="empty tally"):
             tce(tally([], []), quantile_bins(one, 1))
+        with pytest.raises(ValueError, match="empty tally"):
+            tce([], [])
+
+    def test_refuses_sizes_out_of_order(self) -> None:
+        """Rows and tally refuse them with the same words."""
+        for sample in (([0, 1], [0.2, 0.5]), tally([0, 1], [0.2, 0.5])):
+            with pytest.raises(ValueError, match="min_size <= max_size, got 2 and 1"):
+                tce(sample, sizes=lambda _: (2, 1))
+
+    def test_result_can_be_pickled(self) -> None:
+        """The intervals are found late, in another process too."""
+        result = tce([0, 1, 1], [0.2, 0.5, 0.7])
+
+        again = pickle.loads(pickle.dumps(result))  # noqa: S301 - written on the line above
+
+        np.testing.assert_array_equal(again.accepted, result.accepted)

@@ -1,0 +1,68 @@
+"""Rows in one integer each: what they hold, what is refused, and that threads change nothing."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.metrics.core import sorted_rows
+from monitor.metrics.core.sorted_rows import count_groups, sort_rows
+
+ends = st.sampled_from([0.0, -0.0, 5e-324, np.nextafter(1.0, 0.0), 1.0, 0.5])
+rows = st.lists(st.tuples(st.one_of(st.floats(0.0, 1.0), ends), st.booleans()), max_size=60)
+wrong_scores = st.sampled_from([-5e-324, np.nextafter(1.0, 2.0), np.nan, -np.nan, np.inf, -1.0])
+KINDS = ["?", "b", "u1", "i4", "i8", "u8", "f4", "f8"]
+
+
+@given(rows, st.sampled_from(KINDS), st.sampled_from([1, 2, -1]))
+def test_holds_every_row_in_order(sample: list[tuple[float, bool]], kind: str, step: int) -> None:
+    """Scores rise, each with its outcome, whatever the type and the layout of the arrays."""
+    scores, outcomes = (np.repeat([row[i] for row in sample], abs(step)) for i in (0, 1))
+
+    keys = sort_rows(outcomes.astype(kind)[::step], scores.astype(float)[::step])
+
+    found = zip((keys >> 1).view(np.float64).tolist(), (keys & 1).tolist(), strict=True)
+    assert list(found) == sorted((score + 0.0, int(outcome)) for score, outcome in sample)
+
+
+@given(rows, wrong_scores, st.randoms())
+def test_refuses_what_is_no_score(
+    sample: list[tuple[float, bool]], wrong: float, chance: object
+) -> None:
+    """One wrong score anywhere is found, the least ones too, and the message shows it."""
+    sample = [*sample, (wrong, True)]
+    chance.shuffle(sample)  # type: ignore[attr-defined]
+    row = sample.index((wrong, True))
+
+    with pytest.raises(ValueError, match=f"1 of {len(sample)} scores are not .* at row {row}"):
+        sort_rows([y for _, y in sample], [s for s, _ in sample])
+
+
+@given(rows, st.sampled_from([-(2**63), -1, 2, 2**63 - 1]), st.randoms())
+def test_refuses_what_is_no_outcome(
+    sample: list[tuple[float, bool]], wrong: int, chance: object
+) -> None:
+    """One wrong outcome anywhere is found, negative ones too."""
+    sample = [*sample, (0.25, wrong)]
+    chance.shuffle(sample)  # type: ignore[attr-defined]
+    outcomes = np.array([int(y) for _, y in sample])
+
+    with pytest.raises(ValueError, match=f"1 of {len(sample)} outcomes .* first .*{wrong}"):
+        sort_rows(outcomes, [s for s, _ in sample])
+
+
+@pytest.mark.parametrize("decimals", [1, 17])
+@pytest.mark.parametrize("more", [-1, 0, 1])
+def test_two_threads_sort_the_same(
+    decimals: int, more: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Below and above the limit, tied or not: the groups are those that plain numpy counts."""
+    monkeypatch.setattr(sorted_rows, "TWO_THREADS_FROM", 1_000)
+    rng = np.random.default_rng(1 + more)
+    scores, outcomes = rng.random(1_000 + more).round(decimals), rng.integers(0, 2, 1_000 + more)
+
+    found = count_groups(sort_rows(outcomes, scores))
+
+    expected, group, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    for array, same in zip(found, (expected, counts, np.bincount(group, outcomes)), strict=True):
+        np.testing.assert_array_equal(array, same)
