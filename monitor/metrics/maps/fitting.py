@@ -8,13 +8,13 @@ from monitor.metrics.core.grid import Floats
 from monitor.metrics.maps.calibration_map import CalibrationMap, Kind, functions_of, shape_of
 from monitor.metrics.maps.centred_isotonic import fit_centred_isotonic
 from monitor.metrics.maps.daily_counts import DailyCounts, merge_spans, spans_of
-from monitor.metrics.maps.likelihood import fit_slopes, pooled_level, solve_level
+from monitor.metrics.maps.likelihood import MOST_SLOPE, fit_slopes, pooled_level, solve_level
 from monitor.metrics.maps.mean_over_days import FEWEST_DAYS, LEVEL_MEMORY, mean_over_days
 
 OUTCOMES_PER_TERM = 10  # the usual rule for logistic regressions: events per variable
 TERMS = {"identity": 0, "intercept": 1, "platt": 2, "beta": 3, "spline": 7, "isotonic": 10}
 MOST_KNOTS, LEAST_KNOTS, INFORMATION_PER_KNOT = 6, 3, 100.0
-ROUGHNESS = 0.5**-2  # neighbouring slopes of a spline differ by 0.5 a priori
+ROUGHNESS = 0.5**-2  # neighbouring slopes of a spline, or of few rows, differ by 0.5 a priori
 KNOWN_SHARE = 0.01  # of the information below the known scores, and above them
 
 
@@ -51,7 +51,8 @@ def fit_calibration_map(data: DailyCounts, kind: Kind, *, shrink_level: bool = F
     Parameters
     ----------
     data : DailyCounts
-        With both outcomes. Of fewer than `can_fit` asks for, each outcome is drawn to the other.
+        With both outcomes. Of fewer than `can_fit` asks for, or if the scores separate them, each
+        outcome is drawn to the other.
     kind : str
         "identity", "intercept", "platt", "beta", "spline" or "isotonic".
     shrink_level : bool
@@ -71,8 +72,9 @@ def fit_calibration_map(data: DailyCounts, kind: Kind, *, shrink_level: bool = F
     shrink it, let d be its distance from the level that keeps the mean of the scores, and v the
     variance of d, because the prior wanders from day to day (`mean_over_days`): the level moves by
     ``d**2 / (d**2 + v)`` of d, which is the share with the least squared error, d for the truth.
-    With too few outcomes, those that were 1 count as ``(P + 1) / (P + 2)`` of P and those that were
-    0 as ``1 / (N + 2)`` of N (Platt 1999), so that rows which scores separate have a finite slope.
+    With too few outcomes, or where scores separate them, those that were 1 count as
+    ``(P + 1) / (P + 2)`` of P and those that were 0 as ``1 / (N + 2)`` of N (Platt 1999), so that
+    the slope is finite; the two slopes of a beta map then differ by about 0.5, as a spline's do.
     Families: ``g = b x`` (Platt 1999); ``g = a ln s - b ln(1 - s)`` with both above 0 (Kull, Silva
     Filho and Flach 2017); a spline whose slope is linear between knots at quantiles of the
     information, penalised towards a line; centred isotonic regression (Oron and Flournoy 2017).
@@ -89,14 +91,23 @@ def fit_calibration_map(data: DailyCounts, kind: Kind, *, shrink_level: bool = F
     known = _known(data)
     if kind == "identity":
         return FittedMap(CalibrationMap("identity", known=known), 0.0)
-    if not can_fit(data, kind):
-        data = _drawn_together(data)
     together = merge_spans(data, spans_of(data))
-    fitted = replace(_fit_shape(together, kind), known=known)
+    fitted = _fit_shape(together, kind) if can_fit(data, kind) else None
+    if fitted is None or _has_no_best_slope(fitted):
+        data = _drawn_together(data)
+        together = merge_spans(data, spans_of(data))
+        fitted = _fit_shape(together, kind, roughness=ROUGHNESS)
+    fitted = replace(fitted, known=known)
     level, error = pooled_level(shape_of(data.logits, fitted), together.counts, together.positives)
     if shrink_level and together.days >= FEWEST_DAYS:
         level = _shrunk(level, shape_of(data.logits, fitted), together)
     return FittedMap(replace(fitted, level=level), error)
+
+
+def _has_no_best_slope(fitted: CalibrationMap) -> bool:
+    """Say whether a slope ended at the largest that is tried, as where scores separate outcomes."""
+    has_slopes = fitted.kind in ("platt", "beta", "spline")
+    return has_slopes and max(fitted.parameters) >= MOST_SLOPE
 
 
 def _drawn_together(data: DailyCounts) -> DailyCounts:
@@ -121,7 +132,7 @@ def _shrunk(level: float, shape: Floats, data: DailyCounts) -> float:
     return kept + asked**3 / (asked**2 + error**2) if asked else level
 
 
-def _fit_shape(data: DailyCounts, kind: Kind) -> CalibrationMap:
+def _fit_shape(data: DailyCounts, kind: Kind, *, roughness: float = 0.0) -> CalibrationMap:
     x, n, k = data.logits, data.counts, data.positives
     if kind == "intercept":
         return CalibrationMap("intercept")
@@ -133,9 +144,9 @@ def _fit_shape(data: DailyCounts, kind: Kind) -> CalibrationMap:
         return CalibrationMap("isotonic", 0.0, _plain(values), _plain(knots))
     places = _knots(data) if kind == "spline" else ()
     functions = functions_of(x, kind, places)
-    slopes = fit_slopes(
-        functions, n, k, np.ones(len(functions)), ROUGHNESS if kind == "spline" else 0.0
-    )
+    if kind == "spline":
+        roughness = ROUGHNESS
+    slopes = fit_slopes(functions, n, k, np.ones(len(functions)), roughness)
     return CalibrationMap(kind, 0.0, _plain(slopes), places)
 
 

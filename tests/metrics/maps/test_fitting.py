@@ -92,12 +92,14 @@ def test_one_day_gives_the_line_of_cox() -> None:
     assert found.map.level == pytest.approx(line.intercept, abs=1e-7)
 
 
-@pytest.mark.parametrize("outcomes", [[0, 1, 1], [1, 0, 1], [0, 0, 1]])
-def test_few_rows_have_the_line_of_platt(outcomes: list[int]) -> None:
-    """Of three rows, whether scores separate them or not, with Platt's targets of 1999."""
-    x, y = np.array([-2.2, -0.4, 1.4]), np.array(outcomes, float)
-    found = fit_calibration_map(DailyCounts(x, np.ones((1, 3)), y[None]), "platt").map
-    targets = np.where(y > 0, (y.sum() + 1) / (y.sum() + 2), 1 / (3 - y.sum() + 2))
+@pytest.mark.parametrize("outcomes", [[0, 1, 1], [1, 0, 1], [0, 0, 1], [0] * 25 + [1] * 30])
+def test_few_rows_and_separated_ones_have_the_line_of_platt(outcomes: list[int]) -> None:
+    """With Platt's targets of 1999; a beta map of such rows is about the same line."""
+    y = np.array(outcomes, float)
+    x = np.linspace(-2.2, 1.4, y.size)
+    rows = DailyCounts(x, np.ones((1, y.size)), y[None])
+    found, beta = (fit_calibration_map(rows, kind).map for kind in ("platt", "beta"))
+    targets = np.where(y > 0, (y.sum() + 1) / (y.sum() + 2), 1 / (y.size - y.sum() + 2))
 
     def loss(line: np.ndarray) -> float:
         z = line[0] + max(line[1], 1e-3) * x
@@ -107,8 +109,9 @@ def test_few_rows_have_the_line_of_platt(outcomes: list[int]) -> None:
     # The simplex ends within 1e-6 of the minimum; slopes of maps are 0.001 at least.
     level, slope = best.x[0], max(best.x[1], 1e-3)
     assert [found.level, *found.parameters] == pytest.approx([level, slope], abs=1e-4)
-    assert abs(found.level) < 1.0
-    assert slope < 1.0
+    assert (abs(found.level) < 1.0) == (slope < 1.0) == (y.size == 3)
+    assert slope < 8.0
+    assert np.ptp(beta.parameters) < 1.0  # two standard deviations of what is usual
 
 
 def test_beta_is_the_optimum_that_another_optimiser_finds() -> None:
