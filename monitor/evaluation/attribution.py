@@ -281,15 +281,20 @@ def mean_causes(strata: Sequence[Stratum], merged: Stratum, explain: Explain) ->
     is at least that of the sum attributed as one.
     """
     apart = apart_or_together(strata, merged, explain)
+    mean = mean_of_parts(apart)
+    together = explain(*merged) if len(apart) > 1 and merged[1].counts.size else None
+    return _with_errors_of(mean, together) if mean and together else mean
+
+
+def mean_of_parts(apart: Sequence[tuple[int, Causes]]) -> Causes | None:
+    """Average the causes of independent parts, each by its size; None of none."""
     if len(apart) <= 1:
         return apart[0][1] if apart else None
     sizes, parts = [n for n, _ in apart], [causes for _, causes in apart]
-    mean = Causes(
+    return Causes(
         *_mean(sizes, [c.log_loss for c in parts], [c.log_loss_errors for c in parts]),
         *_mean(sizes, [c.squared_error for c in parts], [c.squared_error_errors for c in parts]),
     )
-    together = explain(*merged) if merged[1].counts.size else None
-    return _with_errors_of(mean, together) if together else mean
 
 
 def _with_errors_of(mean: Causes, together: Causes) -> Causes:

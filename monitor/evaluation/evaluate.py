@@ -28,6 +28,11 @@ from monitor.evaluation.expected_prevalence import Expectation, expected_of_popu
 from monitor.evaluation.lost import FindLost, Lost, lost_of, mean_lost
 from monitor.evaluation.map_gain import MapGain
 from monitor.evaluation.population import Population, population_of
+from monitor.evaluation.population_causes import (
+    ExplainAll,
+    mean_population_causes,
+    population_causes,
+)
 from monitor.evaluation.score_errors import Errors, Settings, errors_of, errors_of_each, widened
 from monitor.metrics.beyond_binary.class_counts import ClassCounts
 from monitor.metrics.binned.binning import paper_sizes
@@ -100,8 +105,8 @@ class Evaluation:
     interval of `expected`, which counts rows; `design_effect` is by how much that makes the
     variance of the number of positives larger.
 
-    Of a model whose labels are chosen (`label_rate`) all numbers are those of the labelled
-    predictions, and `population` holds those of all. `lost` is what `causes` cost, where
+    Of a model whose labels are chosen (`label_rate`) all numbers but `map_gain` are those of the
+    labelled predictions, and `population` holds those of all. `lost` is what `causes` cost, where
     that has a price. `acted` counts the predictions that were acted on, so that their outcomes do
     not count, where the log says so on every day.
 
@@ -141,6 +146,18 @@ class Evaluation:
     lost: Lost | None = None
     acted: int | None = None
 
+    @property
+    def told_causes(self) -> Causes | None:
+        """What explains the error of all predictions, where labels are chosen and that is known."""
+        of_all = self.population and self.population.causes
+        return of_all or self.causes
+
+    @property
+    def told_correction(self) -> InterceptCorrection | None:
+        """What an intercept removes of the error of all predictions, as for `told_causes`."""
+        of_all = self.population and self.population.correction
+        return of_all or self.correction
+
 
 def evaluate(
     days: Sequence[Summary],
@@ -153,6 +170,7 @@ def evaluate(
     mapped: Sequence[Summary] = (),
     gain: Gain | None = None,
     find_lost: FindLost | None = None,
+    explain_all: ExplainAll | None = None,
 ) -> list[Evaluation]:
     """Evaluate every segment of a window, and the whole.
 
@@ -174,6 +192,8 @@ def evaluate(
         Returns what the map has gained in a segment up to this day.
     find_lost : callable, optional
         `lost_of` with the worth of the settings, or a cached version.
+    explain_all : callable, optional
+        `population_causes` with the rates of the settings, or a cached version.
 
     Returns
     -------
@@ -203,7 +223,10 @@ def evaluate(
             slope=slope,
             causes=mean_causes(strata, merged, explain),
             lost=_lost(strata, merged, settings, find_lost),
-            population=_population(window, name, part, window_days, settings),
+            population=_population(
+                *(part, _segments(days, name), settings, explain_all),
+                rng=_generator(window, name, window_days, _ALL),
+            ),
         )
         if expect and not window.final:
             expected = expect(name, part)
@@ -216,14 +239,25 @@ def evaluate(
 
 
 def _population(
-    window: Summary, name: str, part: Segment, window_days: int, settings: Settings
+    part: Segment,
+    strata: Sequence[Segment],
+    settings: Settings,
+    explain: ExplainAll | None,
+    rng: np.random.Generator,
 ) -> Population | None:
-    """Estimate the measures of all predictions where labels are chosen; with numbers of its own."""
-    if not settings.label_rates:
+    """Estimate the measures of all predictions where labels are chosen."""
+    rates = settings.label_rates
+    if not rates:
         return None
-    rng = _generator(window, name, window_days, _ALL)
-    rates, size = settings.label_rates, settings.tce_size
-    return population_of(part, settings.alpha, rates, tce_size=size, rng=rng)
+    of_all = population_of(part, settings.alpha, rates, tce_size=settings.tce_size, rng=rng)
+    explain = explain or partial(population_causes, rates=rates)
+    return of_all and replace(of_all, causes=mean_population_causes(strata, part, explain))
+
+
+def _segments(days: Sequence[Summary], name: str) -> list[Segment]:
+    """List a segment, or all of them, on each day."""
+    parts = [part for day in days for part in day.segments.items()]
+    return [part for segment, part in parts if name in (WHOLE, segment)]
 
 
 def _lost(

@@ -4,14 +4,17 @@ A map moves scores of the population. Where a log is a sample, the scores of its
 moved by the logarithm of the ratio of its weights, so they are moved back, mapped and moved again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import log, nan, sqrt
 
 import numpy as np
 from scipy.special import expit, log_expit, logit, stdtrit
 
 from monitor.evaluation.map_gain import RECENT_DAYS, MapGain
+from monitor.evaluation.score_errors import LabelRates
+from monitor.evaluation.weighing import Loss, mean_of_all, weigh
 from monitor.metrics.beyond_binary.class_counts import UNIT, ClassCounts
 from monitor.metrics.core.buckets import (
     BIN_CENTRES,
@@ -50,6 +53,7 @@ from monitor.summary import (
 LEAST_DAYS = 3  # for an interval: the gains of days vary more than their outcomes do
 
 
+Weights = tuple[float, float] | tuple[Floats, Floats]  # of a negative and a positive, by score
 Gains = tuple[tuple[Floats, Floats], tuple[Floats, Floats]]  # log loss and Brier, by outcome
 
 
@@ -139,30 +143,62 @@ def map_columns(summary: Summary, columns: Columns, shadow: Shadow) -> Columns:
     }
 
 
-def day_gains(summary: Summary, shadow: Shadow) -> dict[str, DayGain]:
+def day_gains(
+    summary: Summary, shadow: Shadow, rates: LabelRates | None = None
+) -> dict[str, DayGain]:
     """Sum up what the map would have gained on one day, for each segment and the whole.
+
+    Parameters
+    ----------
+    summary, shadow : Summary, Shadow
+        The day and the map.
+    rates : LabelRates, optional
+        How the predictions were chosen that get an outcome, where they are.
 
     Returns
     -------
     dict of str to DayGain
-        In the population, where the log is a sample of it. Segments without outcomes have none.
+        In the population, where the log is a sample of it; of all predictions, where labels are
+        chosen (`mean_of_all`). Segments without outcomes have none, and those of days whose log
+        does not say how they were chosen.
     """
+    if rates:
+        return _gains_of_all(summary, shadow, rates)
     offset, weights = _sample_offset(summary), summary.class_weights
     gains = {
         name: _day_gain(
             part.tally,
             buckets_of(summary, name),
-            _gains(part.tally, shadow.map, offset),
+            _gains(part.tally.scores, shadow.map, offset),
             weights,
         )
         if shadow.segment in (WHOLE, name)
         else _day_gain(
-            part.tally, buckets_of(summary, name), _gains(part.tally, None, 0.0), NO_SAMPLE
+            part.tally, buckets_of(summary, name), _gains(part.tally.scores, None, 0.0), NO_SAMPLE
         )
         for name, part in summary.segments.items()
         if part.tally.total
     }
     return {WHOLE: _sum_of(list(gains.values())), **gains} if gains else {}
+
+
+def _gains_of_all(summary: Summary, shadow: Shadow, rates: LabelRates) -> dict[str, DayGain]:
+    """Estimate the gains of all predictions from those of the labelled ones."""
+    gains = dict[str, DayGain]()
+    for name, part in summary.segments.items():
+        if not part.tally.total or (rates.in_log and part.rated is None):
+            continue
+        of = weigh(part, rates)
+        every = float(of.counts.sum())
+        calibration_map = shadow.map if shadow.segment in (WHOLE, name) else None
+        of_loss = partial(_gains, calibration_map=calibration_map, offset=0.0)
+        log_loss, brier = (mean_of_all(of, _nth(of_loss, i)).value for i in (0, 1))
+        gains[name] = DayGain(every, every * log_loss, every * brier)
+    return {WHOLE: _sum_of(list(gains.values())), **gains} if gains else {}
+
+
+def _nth(of_loss: Callable[[Floats], Gains], number: int) -> Loss:
+    return lambda scores: of_loss(scores)[number]
 
 
 def has_rows_of(summary: Summary, part: ColumnPart) -> bool:
@@ -208,7 +244,10 @@ def map_part(summary: Summary, part: ColumnPart, calibration_map: CalibrationMap
 
 
 def part_gains(
-    summary: Summary, part: ColumnPart, calibration_map: CalibrationMap
+    summary: Summary,
+    part: ColumnPart,
+    calibration_map: CalibrationMap,
+    rates: LabelRates | None = None,
 ) -> dict[str, DayGain]:
     """Sum up what a map for a part of the rows would have gained on one day.
 
@@ -216,25 +255,39 @@ def part_gains(
     ----------
     summary, part, calibration_map
         As of `map_part`.
+    rates : LabelRates, optional
+        As of `day_gains`.
 
     Returns
     -------
     dict of str to DayGain
-        Of the whole: the gain of the part, over the outcomes of all rows. Empty without outcomes.
+        Of the whole: the gain of the part, over the outcomes of all rows, or all predictions.
+        Empty without outcomes.
     """
-    t, coarse = whole(summary).tally, _coarse_cells(whole(summary).tally)
+    everything = whole(summary)
+    if rates and (rates.in_log and everything.rated is None):
+        return {}
+    t, coarse = everything.tally, _coarse_cells(everything.tally)
     hits = np.divide(*_of_part_and_all(coarse, t.positives, part.cells, part.positives))
     misses = np.divide(
         *_of_part_and_all(coarse, t.counts - t.positives, part.cells, part.counts - part.positives)
     )
     (of_hit, of_missed), (brier_of_hit, brier_of_missed) = _gains(
-        t, calibration_map, _sample_offset(summary)
+        t.scores, calibration_map, _sample_offset(summary)
     )
     gains = (
         (hits * of_hit, misses * of_missed),
         (hits * brier_of_hit, misses * brier_of_missed),
     )
-    day = _day_gain(t, NO_BUCKETS, gains, summary.class_weights)
+    weights: Weights = summary.class_weights
+    if rates and t.total:
+        of = weigh(everything, rates)
+        positives, negatives = of.positives, of.rows - of.positives
+        weights = (
+            negatives / np.maximum(1, t.counts - t.positives),
+            positives / np.maximum(1, t.positives),
+        )
+    day = _day_gain(t, NO_BUCKETS, gains, weights)
     return {WHOLE: day} if t.total else {}
 
 
@@ -396,12 +449,12 @@ def _map_buckets(
     return add_up_buckets(part.buckets, bins, part.counts, part.positives)
 
 
-def _gains(t: Tally, calibration_map: CalibrationMap | None, offset: float) -> Gains:
+def _gains(scores: Floats, calibration_map: CalibrationMap | None, offset: float) -> Gains:
     """Give the gain of a positive and of a negative outcome at each score; 0 without a map."""
     if calibration_map is None:
-        nothing = np.zeros(t.scores.size)
+        nothing = np.zeros(scores.size)
         return (nothing, nothing), (nothing, nothing)
-    before = logit(t.scores) - offset
+    before = logit(scores) - offset
     after = logit(apply_calibration_map(np.asarray(expit(before)), calibration_map))
     p, q = expit(before), expit(after)
     return (
@@ -410,7 +463,7 @@ def _gains(t: Tally, calibration_map: CalibrationMap | None, offset: float) -> G
     )
 
 
-def _day_gain(t: Tally, held: BucketCounts, gains: Gains, weights: tuple[float, float]) -> DayGain:
+def _day_gain(t: Tally, held: BucketCounts, gains: Gains, weights: Weights) -> DayGain:
     negatives, positives = weights[0] * (t.counts - t.positives), weights[1] * t.positives
     log_loss, brier = (float((positives * hit + negatives * missed).sum()) for hit, missed in gains)
     outcomes = float((negatives + positives).sum())

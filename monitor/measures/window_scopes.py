@@ -63,8 +63,9 @@ def scores(e: Evaluation) -> Parts[Errors]:
 
 def _causes(e: Evaluation) -> Parts[Explained]:
     """List the causes of the error; of each the part that it explains, by rule."""
-    for cause in vars(e.causes.log_loss) if e.causes else ():
-        yield (cause,), partial(_explained, e.causes, cause)
+    causes = e.told_causes
+    for cause in vars(causes.log_loss) if causes else ():
+        yield (cause,), partial(_explained, causes, cause)
 
 
 def _explained(causes: Causes | None, cause: str, rule: str) -> Estimate:
@@ -83,10 +84,10 @@ def _lost(e: Evaluation) -> Parts[Estimate]:
 def _burn(e: Evaluation, snapshot: Snapshot) -> Estimate | None:
     """Compare what the whole of a model cost with its budget, if it has one."""
     budget = snapshot.models[e.model].budget
-    if not budget or e.segment != WHOLE or not e.causes:
+    if not budget or e.segment != WHOLE or not e.told_causes:
         return None
     per_prediction, counts = budget.per_prediction, budget.prior_shift
-    return burn(e.causes, e.lost, per_prediction=per_prediction, prior_shift=counts)
+    return burn(e.told_causes, e.lost, per_prediction=per_prediction, prior_shift=counts)
 
 
 def _quantiles(e: Evaluation) -> Parts[float]:
@@ -139,7 +140,7 @@ BURN: Scope[Estimate] = Scope(
     (),
     lambda burnt: [] if burnt is None else [((), burnt)],
 )
-CORRECTION: Scope[InterceptCorrection] = Scope(WINDOWS, TOO_FEW, (), held("correction"))
+CORRECTION: Scope[InterceptCorrection] = Scope(WINDOWS, TOO_FEW, (), held("told_correction"))
 QUANTILES: Scope[float] = Scope(
     WINDOWS,
     "while outcomes of the window can still arrive; with fewer than 100 of the rarer outcome, "

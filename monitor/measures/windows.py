@@ -46,7 +46,6 @@ OF_WINDOWS = (
         units.RATIO,
         lambda errors: errors.tce_published,
         heading="TCE {adjusted}",
-        absent="`population` also with the probabilities of labels in the log",
         row="tce_published",
         checked=True,
     ),
@@ -124,7 +123,7 @@ OF_WINDOWS = (
         "map_log_loss_removed",
         of.MAP_GAIN,
         "Log loss per prediction that a calibration map in the shadow removed, over all days on "
-        "which it was compared.",
+        "which it was compared; of all predictions with `label_rate`.",
         units.NATS,
         lambda gain: gain.log_loss,
         interval=INTERVAL,
@@ -135,7 +134,7 @@ OF_WINDOWS = (
         "map_squared_error_removed",
         of.MAP_GAIN,
         "Squared error per prediction that a calibration map in the shadow removed, over all days "
-        "on which it was compared.",
+        "on which it was compared; of all predictions with `label_rate`.",
         units.SQUARED,
         lambda gain: gain.brier,
         interval=INTERVAL,
@@ -146,7 +145,8 @@ OF_WINDOWS = (
         "map_recent_log_loss_removed",
         of.MAP_GAIN,
         "Log loss per prediction that a calibration map in the shadow removed, over at most the "
-        "last 28 compared days; if even its upper end is below 0, the map harms.",
+        "last 28 compared days; if even its upper end is below 0, the map harms. Of all "
+        "predictions with `label_rate`.",
         units.NATS,
         lambda gain: gain.recent,
         interval=INTERVAL,
@@ -157,7 +157,7 @@ OF_WINDOWS = (
         "log_loss_explained",
         of.CAUSES,
         "Part of the calibration error of the raw scores that a cause explains, in nats of log "
-        "loss.",
+        "loss; of all predictions with `label_rate`.",
         units.NATS,
         lambda explained: explained("log_loss"),
         row="log_loss_of_{cause}",
@@ -167,7 +167,7 @@ OF_WINDOWS = (
         "squared_error_explained",
         of.CAUSES,
         "Part of the calibration error of the raw scores that a cause explains, in squared "
-        "probability.",
+        "probability; of all predictions with `label_rate`.",
         units.SQUARED,
         lambda explained: explained("squared_error"),
         row="squared_error_of_{cause}",
@@ -189,7 +189,7 @@ OF_WINDOWS = (
         "intercept_log_loss_removed",
         of.CORRECTION,
         "Log loss per prediction that adding calibration_intercept_logit to the logit of every "
-        "score would remove.",
+        "score would remove; with `label_rate` of all predictions, by their intercept.",
         units.NATS,
         lambda correction: correction.log_loss,
         interval=INTERVAL,
@@ -199,7 +199,7 @@ OF_WINDOWS = (
         "intercept_squared_error_removed",
         of.CORRECTION,
         "Squared error per prediction that adding calibration_intercept_logit to the logit of "
-        "every score would remove.",
+        "every score would remove; with `label_rate` of all predictions, by their intercept.",
         units.SQUARED,
         lambda correction: correction.squared_error,
         interval=INTERVAL,

@@ -9,9 +9,11 @@ from monitor import program
 from monitor.config import Config, Model
 from monitor.evaluation.attribution import Causes, Explain, causes_of
 from monitor.evaluation.lost import FindLost, lost_of
+from monitor.evaluation.population_causes import ExplainAll, population_causes
 from monitor.metrics.core.buckets import BucketCounts
 from monitor.metrics.core.coarse import OccupiedCells, coarsen_occupied
 from monitor.metrics.core.tally import Tally
+from monitor.pipeline.label_rates import label_rates_of
 from monitor.pipeline.shadow import MappedDay, ShadowDays, read_model_map, shadow_days
 from monitor.pipeline.worth import worth_of
 from monitor.store.store import Store
@@ -32,6 +34,8 @@ class DayCache:
         Reads the summary of a day and its fingerprint.
     compress, find_causes, find_lost : callable
         Compress a tally, find its causes, and find what they cost, if that has a price.
+    explain_all : callable or None
+        Finds the causes of all predictions from the labelled ones, where these are chosen.
     shadowing : ShadowDays or None
         The map of the model in the shadow.
     map_day : callable
@@ -50,6 +54,7 @@ class DayCache:
     compress: Callable[[Tally], OccupiedCells]
     find_causes: Explain
     find_lost: FindLost | None
+    explain_all: ExplainAll | None
     shadowing: ShadowDays | None
     map_day: Callable[[date], MappedDay | None]
     recall: Callable[[date], None]
@@ -80,7 +85,7 @@ def cache_days(config: Config, name: str, jobs: int = 1) -> DayCache:
     of_segments = lru_cache(kept * len(model.segment_names))
     of_model = read_model_map(model, name, store, read)
 
-    worth = worth_of(model)
+    worth, rates = worth_of(model), label_rates_of(model)
     recalled = dict[Tally, Causes | None]()
 
     @lru_cache(kept)
@@ -95,6 +100,7 @@ def cache_days(config: Config, name: str, jobs: int = 1) -> DayCache:
         compress=of_segments(coarsen_occupied),
         find_causes=of_segments(causes_of),
         find_lost=of_segments(partial(lost_of, worth)) if worth else None,
+        explain_all=of_segments(partial(population_causes, rates=rates)) if rates else None,
         shadowing=shadow_days(of_model, days),
         map_day=lru_cache(kept)(of_model.map_day if of_model else lambda _: None),
         recall=recall,

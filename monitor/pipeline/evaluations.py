@@ -107,6 +107,7 @@ def _evaluations(
             expect=expect if length == 1 else None,
             mapped=_mapped(cache, days) if shadowing and shadowing.covers(days) else (),
             find_lost=cache.find_lost,
+            explain_all=cache.explain_all,
             gain=partial(shadowing.gain, day) if shadowing and length == 1 else None,
         )
 

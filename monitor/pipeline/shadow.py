@@ -9,6 +9,7 @@ from functools import cache
 from monitor.config import MapSetting, Model
 from monitor.errors import ConfigError, DataError
 from monitor.evaluation.map_gain import MapGain
+from monitor.evaluation.score_errors import LabelRates
 from monitor.evaluation.shadow import (
     DayGain,
     Shadow,
@@ -23,6 +24,7 @@ from monitor.evaluation.shadow import (
 from monitor.metrics.maps.class_map_file import ClassMapFile
 from monitor.metrics.maps.map_file import MapFile
 from monitor.metrics.maps.part import Part
+from monitor.pipeline.label_rates import label_rates_of
 from monitor.pipeline.parts import column_of, counts_of_rule, parts_of_segments
 from monitor.pipeline.progress import fingerprint
 from monitor.segment_names import WHOLE
@@ -141,12 +143,16 @@ def read_map_of(setting: MapSetting, model: Model, name: str, store: Store, read
     _must_fit(content, model, name, setting)
     if isinstance(content, ClassMapFile):
         return _of_vectors(content, setting, name, store, read)
+    rates = label_rates_of(model)
     if content.part and content.segment == WHOLE:
-        return _of_part(content, content.part, setting, read, _counter(model, content.part, store))
-    return _of_scores(content, setting, read)
+        count = _counter(model, content.part, store)
+        return _of_part(content, content.part, setting, read, count, rates)
+    return _of_scores(content, setting, read, rates)
 
 
-def _of_scores(content: MapFile, setting: MapSetting, read: Read) -> ModelMap:
+def _of_scores(
+    content: MapFile, setting: MapSetting, read: Read, rates: LabelRates | None
+) -> ModelMap:
     shadow = Shadow(content.map, content.segment)
 
     def map_day(day: date) -> MappedDay:
@@ -155,13 +161,18 @@ def _of_scores(content: MapFile, setting: MapSetting, read: Read) -> ModelMap:
 
     def gains(day: date) -> Gains:
         summary, mark = read(day)
-        return mark, day_gains(summary, shadow) if summary.final else None
+        return mark, day_gains(summary, shadow, rates) if summary.final else None
 
     return ModelMap(content, setting, repr(shadow), map_day, gains)
 
 
 def _of_part(
-    content: MapFile, part: Part, setting: MapSetting, read: Read, count: CountPart
+    content: MapFile,
+    part: Part,
+    setting: MapSetting,
+    read: Read,
+    count: CountPart,
+    rates: LabelRates | None,
 ) -> ModelMap:
     """Compare a map of values of a watched column by what the store counts for them."""
 
@@ -176,8 +187,9 @@ def _of_part(
 
     def gains(day: date) -> Gains:
         summary, mark, inside = counted(day)
-        settled = inside is not None and summary.final
-        return mark, part_gains(summary, inside, content.map) if inside and settled else None
+        if not (inside and summary.final):
+            return mark, None
+        return mark, part_gains(summary, inside, content.map, rates)
 
     return ModelMap(content, setting, repr((content.map, part)), map_day, gains)
 

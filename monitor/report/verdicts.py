@@ -56,17 +56,21 @@ def about_week(standing: Standing) -> tuple[str, ...]:
         return ()
     drifting = verdict.state in DRIFTING
     of_week = week_sentences(week, drifting=drifting, incomplete=verdict.incomplete)
-    return (*of_week, map_sentence(gain)) if gain else of_week
+    of_all = week.population is not None
+    return (*of_week, map_sentence(gain, of_all=of_all)) if gain else of_week
 
 
 def document(standing: Standing) -> dict[str, Any]:
     """Lay out for programs what stands of a segment."""
     week, about = standing.week, {"sentences": about_week(standing)}
-    lost = {"lost": week.lost} if week and week.lost else {}
+    further = {"lost": week.lost, "population": week.population} if week else {}
     return {
         "verdict": standing.verdict and _columns(standing.verdict, OF_VERDICT),
         "values": _values(standing.verdict) if standing.verdict else [],
-        "week": week and _columns(week, OF_WEEK) | lost | about,
+        "week": week
+        and _columns(week, OF_WEEK)
+        | {name: value for name, value in further.items() if value}
+        | about,
         "map_gain": standing.map_gain,
         "expected": [
             _columns(e, ("day", "predicted", "matched"))

@@ -66,8 +66,8 @@ def population_sentence(population: Population, labelled: float, span: str) -> s
     )
     return (
         f"All predictions of the {span}, estimated from the labelled ones: {rates}, "
-        f"{errors}. The labelled ones alone have a prevalence of {percent(labelled)}, and all "
-        f"other numbers are theirs.{beyond}"
+        f"{errors}. The labelled ones alone have a prevalence of {percent(labelled)}, and "
+        f"numbers that are not said to be of all are theirs.{beyond}"
     )
 
 

@@ -21,12 +21,15 @@ def week_sentences(
     span = f"{week.window_days} days to {week.day}" if week.window_days > 1 else f"day {week.day}"
     of_all = week.population
     said = (population_sentence(of_all, week.prevalence, span),) if of_all else ()
-    if not week.causes or not week.correction or incomplete:
+    causes, correction = week.told_causes, week.told_correction
+    if not causes or not correction or incomplete:
         return said
+    explained = f"all predictions of the {span}" if of_all and of_all.causes else f"the {span}"
+    corrected = f"all predictions of the {span}" if of_all and of_all.correction else f"the {span}"
     return (
         *said,
-        causes_sentence(week.causes, span),
-        correction_sentence(week.correction, span, drifting=drifting),
+        causes_sentence(causes, explained),
+        correction_sentence(correction, corrected, drifting=drifting),
         *((lost_sentence(week.lost, week.matched, span),) if week.lost else ()),
         *hanging_sentences(week, span),
     )
@@ -41,8 +44,8 @@ def hanging_sentences(window: Evaluation, span: str) -> tuple[str, ...]:
     return (f"Intervals and TCE by chance count entities, not rows: {said} independent ones.",)
 
 
-def causes_sentence(causes: Causes, span: str) -> str:
-    """Name the causes of the calibration error of a span of days."""
+def causes_sentence(causes: Causes, of: str) -> str:
+    """Name the causes of a calibration error; `of` says of which predictions."""
 
     def share(name: str) -> str:
         value, error = getattr(causes.log_loss, name), getattr(causes.log_loss_errors, name)
@@ -53,7 +56,7 @@ def causes_sentence(causes: Causes, span: str) -> str:
         return f"{word} {value:z.4f}" + ("" if sure else " (n.s.)")
 
     shares = ", ".join(map(share, NAMES))
-    return f"The calibration error of the {span}, in nats of log loss, by cause: {shares}."
+    return f"The calibration error of {of}, in nats of log loss, by cause: {shares}."
 
 
 def lost_sentence(lost: Lost, predictions: int, span: str) -> str:
@@ -77,12 +80,12 @@ def lost_sentence(lost: Lost, predictions: int, span: str) -> str:
     )
 
 
-def correction_sentence(correction: InterceptCorrection, span: str, *, drifting: bool) -> str:
-    """Say how much of the error of a span of days one intercept for all scores would remove."""
+def correction_sentence(correction: InterceptCorrection, of: str, *, drifting: bool) -> str:
+    """Say how much of an error one intercept would remove; `of` says of which predictions."""
     removed = Estimate.normal(correction.log_loss.value, correction.log_loss.standard_error)
     gain = (
-        f"{removed.value:z.4f} of the {correction.log_loss_before:z.4f} nats of log loss of the "
-        f"{span} ({removed:z.4f interval})"
+        f"{removed.value:z.4f} of the {correction.log_loss_before:z.4f} nats of log loss of "
+        f"{of} ({removed:z.4f interval})"
     )
     delta = f"{correction.delta.value:+z.2f}"
     if removed.low <= 0.0:
@@ -92,22 +95,25 @@ def correction_sentence(correction: InterceptCorrection, span: str, *, drifting:
     return f"Adding {delta} to the log-odds of every score would remove {gain},{also}.{limits}"
 
 
-def map_sentence(gain: MapGain) -> str:
-    """Say what the calibration map in the shadow gained, and whether it has begun to harm."""
+def map_sentence(gain: MapGain, *, of_all: bool = False) -> str:
+    """Say what the calibration map in the shadow gained, and whether it has begun to harm.
+
+    `of_all` says that this is of all predictions, estimated from the labelled ones.
+    """
 
     def by(change: Estimate, unit: str) -> str:
         return f"by {change.value:.4f}{unit} ({change:.4f interval})"
 
-    nats = " nats a prediction"
+    nats, whose = " nats a prediction", "all predictions of " if of_all else ""
     if gain.harms:
         days, recent = min(gain.days, RECENT_DAYS), gain.recent
         lost = Estimate(-recent.value, -recent.high, -recent.low)
         return (
-            f"The calibration map makes scores worse: over the last {days} compared days it "
+            f"The calibration map makes scores worse: over {whose}the last {days} compared days it "
             f"raised the log loss {by(lost, nats)}. Do not use it; fit another one "
             "with calibration-monitor recalibrate."
         )
-    since = f"Over the {gain.days} days on which the calibration map was compared"
+    since = f"Over {whose}the {gain.days} days on which the calibration map was compared"
     if gain.log_loss.low > 0.0:
         return (
             f"{since}, it lowered the log loss {by(gain.log_loss, nats)} and the Brier score "

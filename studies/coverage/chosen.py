@@ -1,6 +1,6 @@
 """How often intervals of all predictions hold the truth where labels were chosen by score.
 
-    .venv/bin/python -m studies.coverage.chosen [--repetitions 400]
+    .venv/bin/python -m studies.coverage.chosen [--repetitions 1000]
 
 Worlds: 20,000 predictions with scores that are normal in logit, calibrated or with a slope of 0.6,
 of which some get an outcome by a rule that looks at the score; and by rules that look at something
@@ -140,7 +140,7 @@ def inside(one: Estimate, truth: float) -> bool:
 def main() -> None:
     """Play all worlds and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repetitions", type=int, default=400)
+    parser.add_argument("--repetitions", type=int, default=1000)
     parser.add_argument("--logged", action="store_true", help="probabilities in the log only")
     given = parser.parse_args()
     repetitions = given.repetitions

@@ -467,20 +467,20 @@ def correction(removed: float) -> InterceptCorrection:
 
 def test_a_correction_says_how_much_it_would_remove() -> None:
     """The sentence gives the intercept, its gain with an interval, and the whole error."""
-    said = correction_sentence(correction(0.012), SPAN, drifting=False)
+    said = correction_sentence(correction(0.012), f"the {SPAN}", drifting=False)
 
     assert said == (
         "Adding -0.32 to the log-odds of every score would remove 0.0120 of the 0.3500 nats of log "
         "loss of the 7 days to 2026-03-07 (95 % 0.0020 to 0.0220), and 0.0043 of the squared error."
     )
-    assert correction_sentence(correction(0.012), SPAN, drifting=True) == (
+    assert correction_sentence(correction(0.012), f"the {SPAN}", drifting=True) == (
         f"{said} It corrects the level, not the drift."
     )
 
 
 def test_a_gain_that_chance_explains_is_no_gain() -> None:
     """An intercept whose gain may be nothing is not advised."""
-    assert correction_sentence(correction(0.009), SPAN, drifting=True) == (
+    assert correction_sentence(correction(0.009), f"the {SPAN}", drifting=True) == (
         "Adding an intercept is not worthwhile: the best one, -0.32, would remove 0.0090 of the "
         "0.3500 nats of log loss of the 7 days to 2026-03-07 (95 % -0.0010 to 0.0190)."
     )
@@ -496,7 +496,7 @@ def test_no_number_is_minus_zero(removed: float) -> None:
         0.35,
     )
 
-    said = correction_sentence(tiny, SPAN, drifting=False)
+    said = correction_sentence(tiny, f"the {SPAN}", drifting=False)
 
     assert not re.search(r"-0\.0+\b", said)
     assert "+0.00" in said
@@ -506,7 +506,7 @@ def test_causes_that_chance_explains_are_marked() -> None:
     """Each cause has its share; one that may be absent is marked, an unknown one says so."""
     shares, errors = Shares(0.0449, 0.0012, -0.0001, float("nan")), Shares(0.001, 0.001, 0.1, 0.1)
 
-    assert causes_sentence(Causes(shares, errors, shares, errors), SPAN) == (
+    assert causes_sentence(Causes(shares, errors, shares, errors), f"the {SPAN}") == (
         "The calibration error of the 7 days to 2026-03-07, in nats of log loss, by cause: "
         "prior shift 0.0449, slope 0.0012 (n.s.), shape -0.0001 (n.s.), rest unknown."
     )

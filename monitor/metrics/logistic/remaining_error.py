@@ -1,6 +1,6 @@
 """What bins of predictions still show after the scores were mapped: the unnamed rest."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan, sqrt
 
 import numpy as np
@@ -79,30 +79,75 @@ def remaining_error(maps: NestedMaps, held: BucketCounts = NO_BUCKETS) -> Remain
     >>> remaining_error(fit_nested_maps(t)).p_value  # two bins, two terms: nothing is left
     nan
     """
-    logits, t = maps.logits[-1], maps.tally
-    p = np.asarray(expit(logits))
-    w = p * expit(-logits)
+    t = maps.tally
     # Buckets know the score of a row by its bin, 1/4 wide in logit, so that one stays whole.
     blocks = bins_of_tally(t) if held.counts.size else None
-    bins, x = information_bins(maps, blocks), maps.design[:, : maps.terms[-1]]
-    if bins.counts.size <= x.shape[1]:
+    bins = information_bins(maps, blocks)
+    if bins.counts.size <= maps.terms[-1]:
         unknown = Estimate.normal(nan, nan)
         return RemainingError(unknown, unknown, nan)
-    inverse = np.linalg.inv(gram(np.ascontiguousarray(x), t.counts * w) / t.total)
-    means = np.add.reduceat((t.counts * w)[:, None] * x, bins.starts[:-1]) / bins.counts[:, None]
-    pulls = means @ inverse
+    means, pulls = _pulls(maps, bins)
     if held.counts.size:
         return _judge_shared(bins, _gap_covariance(maps, held, bins, pulls), t.total)
     taken = (means * pulls).sum(axis=1)  # of each bin
     return _judge(bins, taken, t.total)
 
 
+def _pulls(maps: NestedMaps, bins: Bins) -> tuple[Floats, Floats]:
+    """Give the mean of ``w x`` in each bin, and how far it follows the fitted terms."""
+    t, x = maps.tally, maps.design[:, : maps.terms[-1]]
+    w = np.asarray(expit(maps.logits[-1])) * expit(-maps.logits[-1])
+    inverse = np.linalg.inv(gram(np.ascontiguousarray(x), t.counts * w) / t.total)
+    means = np.add.reduceat((t.counts * w)[:, None] * x, bins.starts[:-1]) / bins.counts[:, None]
+    return means, means @ inverse
+
+
+def remaining_error_of_weighted(maps: NestedMaps, rows: Tally, variances: Floats) -> RemainingError:
+    """Compare weighted outcomes with the last map that was fitted to them.
+
+    Parameters
+    ----------
+    maps : NestedMaps
+        Fitted to a tally whose counts are weights, in whole numbers.
+    rows : Tally
+        The rows behind them, of the same scores, whose information makes the bins.
+    variances : ndarray of shape (m,)
+        Of the sum of the weighted outcomes of each group, in squares of the weights.
+
+    Returns
+    -------
+    RemainingError
+        As `remaining_error`, whose covariance of the gaps is here ``A V A'`` with V the variances
+        and A what each outcome adds to the gaps.
+
+    Examples
+    --------
+    >>> from monitor.metrics.logistic.recalibration_maps import fit_nested_maps
+    >>> from monitor.metrics.core.tally import tally
+    >>> t = tally([1] * 20 + [0] * 80 + [1] * 40 + [0] * 60, [0.2] * 100 + [0.4] * 100)
+    >>> remaining_error_of_weighted(fit_nested_maps(t), t, t.counts * 0.2).p_value
+    nan
+    """
+    p, t = np.asarray(expit(maps.logits[-1])), maps.tally
+    starts = information_bins(replace(maps, tally=rows)).starts
+    bins = bins_of(Tally(p, t.counts, t.positives), starts)
+    if bins.counts.size <= maps.terms[-1]:
+        unknown = Estimate.normal(nan, nan)
+        return RemainingError(unknown, unknown, nan)
+    adds = _adds(maps, bins, _pulls(maps, bins)[1])
+    return _judge_shared(bins, (adds * variances) @ adds.T, t.total)
+
+
+def _adds(maps: NestedMaps, bins: Bins, pulls: Floats) -> Floats:
+    """Give by how much an outcome above its expectation moves the gap of each bin."""
+    inside = np.repeat(np.diag(1.0 / bins.counts), np.diff(bins.starts), axis=1)
+    return np.asarray(inside - pulls @ maps.design[:, : maps.terms[-1]].T / maps.tally.total)
+
+
 def _gap_covariance(maps: NestedMaps, held: BucketCounts, bins: Bins, pulls: Floats) -> Floats:
     """Estimate the covariance of the gaps of bins, shape (b, b), from buckets of entities."""
     t, p = maps.tally, np.asarray(expit(maps.logits[-1]))
-    x = maps.design[:, : maps.terms[-1]]
-    inside = np.repeat(np.diag(1.0 / bins.counts), np.diff(bins.starts), axis=1)
-    adds = inside - pulls @ x.T / t.total
+    adds = _adds(maps, bins, pulls)
     return shared_covariance(t, held, adds * (1.0 - p), -adds * p)
 
 

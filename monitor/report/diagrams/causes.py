@@ -42,7 +42,7 @@ def draw_causes(
         If two evaluations are of the same day.
     """
     place = make_axes(axes, theme, height=4.2)
-    explained = [e for e in in_order(evaluations) if e.causes]
+    explained = [e for e in in_order(evaluations) if e.told_causes]
     title = "What explains the calibration error"
     if not explained:
         return draw_nothing(place, theme, title, "no evaluation with enough outcomes")
@@ -67,7 +67,7 @@ def _draw_cause(
 ) -> list[float]:
     """Draw one cause with its band; return what must be visible."""
     values, errors = (
-        np.array([getattr(getattr(e.causes, kind), name) for e in explained])
+        np.array([getattr(getattr(e.told_causes, kind), name) for e in explained])
         for kind in ("log_loss", "log_loss_errors")
     )
     days, reach = [e.day for e in explained], NORMAL_95 * errors

@@ -196,7 +196,9 @@ def _day(day: DayOnPage) -> dict[str, Any]:
         else None,
         "predicted": alone and alone.predicted,
         "matched": alone and alone.matched,
-        "causes": _round([*vars(week.causes.log_loss).values()]) if week and week.causes else None,
+        "causes": _round([*vars(week.told_causes.log_loss).values()])
+        if week and week.told_causes
+        else None,
         "bins": _bins(day.reliability),
         "segments": [list(row) for row in day.segments],
     }
