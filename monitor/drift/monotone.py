@@ -40,6 +40,7 @@ def monotone_at(x: Floats, y: Floats, at: float) -> tuple[float, float]:
     >>> [round(value, 4) for value in monotone_at(x, y, 1.0)]
     [2.0, 0.8571]
     """
+    x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)  # sums are stored with 32 bits
     lengths = np.diff(x)
     lines = np.diff(y) / lengths
     first, second = 2 * lengths[1:] + lengths[:-1], lengths[1:] + 2 * lengths[:-1]
