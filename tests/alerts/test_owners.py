@@ -5,6 +5,7 @@ import random
 import re
 import subprocess
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import product
 from pathlib import Path
@@ -17,7 +18,7 @@ import yaml
 
 from tests.conftest import Ended, run_command
 from tests.support.alerting import ALERTS, await_posts, message
-from tests.support.receivers import Received, receiving
+from tests.support.receivers import Posts, Received, receiving
 from tests.support.servers import listening, program_path
 
 Command = Callable[..., Ended]
@@ -178,11 +179,23 @@ def rendered(folder: Path, text: str) -> str:
 
 BOARD, BOOK = "https://grafana.example.org", "https://runbooks.example.org"
 OWN = {"dashboard": "https://own.example.org/board(1)", "runbook": "https://own.example.org/book"}
+TOLD_OF_ENDS = (
+    *("/enqueue", "/v2/alerts/{alias}/close", "/new-all"),  # of the page
+    *("/api/chat.postMessage", "/new-all"),  # of the ticket
+)
 MUTED = "muted"  # whose route has an interval that never ends, as docs/operate.md tells it
 ESCAPED = "https://own.example.org/board%281%29"
 LINKS = f"<{ESCAPED}|Dashboard> · <{OWN['runbook']}|Runbook> · all"
 Heard = set[tuple[str, str, str]]  # kind and value of a channel, and a headline
-Delivered = tuple[Received, Heard]
+
+
+@dataclass(frozen=True)
+class Delivered:
+    """What was posted while alerts fired, who should have heard, and the posts when they ended."""
+
+    received: Received
+    expected: Heard
+    ended: Posts
 
 
 @pytest.fixture(scope="module")
@@ -217,7 +230,12 @@ def delivered(tmp_path_factory: pytest.TempPathFactory) -> Delivered:
             }
             await_posts(received.posts, lambda: arrived(received) >= expected)
             sleep(1)  # all groups wait for as long, so a wrong one would come now
-    return received, expected
+            count = len(received.posts)
+            firing = Received(received.url, received.posts[:count], received.authorizations[:count])
+            fire(where, sent, over="all")
+            await_posts(received.posts, lambda: len(received.posts) >= count + len(TOLD_OF_ENDS))
+            sleep(1)
+    return Delivered(firing, expected, received.posts[count:])
 
 
 def configure(folder: Path, received: Received) -> None:
@@ -263,9 +281,13 @@ def arrived(received: Received) -> Heard:
     return heard
 
 
-def fire(where: str, of: Sequence[tuple[str, str]]) -> None:
-    """Send an alert for each owner and severity, as Prometheus does, each of a model of its own."""
+def fire(where: str, of: Sequence[tuple[str, str]], *, over: str = "") -> None:
+    """Send an alert for each owner and severity, as Prometheus does, each of a model of its own.
+
+    Or send the ends of those of one owner.
+    """
     now = datetime.now(UTC)
+    end = now if over else now + timedelta(minutes=30)
     names = {"page": "Blind", "ticket": "LevelDrift", "info": "PriorShift"}
     alerts = [
         {
@@ -276,10 +298,11 @@ def fire(where: str, of: Sequence[tuple[str, str]]) -> None:
                 **({"owner": owner} if owner else {}),
             },
             "annotations": annotations(owner, severity),
-            "startsAt": now.isoformat(),
-            "endsAt": (now + timedelta(minutes=30)).isoformat(),
+            "startsAt": (now - timedelta(hours=2)).isoformat(),
+            "endsAt": end.isoformat(),
         }
         for number, (owner, severity) in enumerate(of)
+        if owner == over or not over
     ]
     content = json.dumps(alerts).encode()
     call = Request(f"http://{where}/api/v2/alerts", content, {"Content-Type": "application/json"})
@@ -297,9 +320,7 @@ def test_every_channel_gets_the_alerts_of_its_owner_and_no_other(delivered: Deli
 
     Where the route of an owner is muted, its tickets wait, and its pages and its digest are sent.
     """
-    received, expected = delivered
-
-    assert arrived(received) == expected
+    assert arrived(delivered.received) == delivered.expected
 
 
 def posted(received: Received, severity: str) -> dict[str, tuple[str, Any]]:
@@ -314,7 +335,7 @@ def posted(received: Received, severity: str) -> dict[str, tuple[str, Any]]:
 
 def test_a_page_has_the_form_that_its_receivers_read(delivered: Delivered) -> None:
     """The headline, the story, and the addresses of the owner in place of the alert's."""
-    sent = posted(delivered[0], "page")
+    sent = posted(delivered.received, "page")
     _, event = sent.pop("/enqueue")
     authorization, opsgenie = sent.pop("/v2/alerts")
     tracker = sent.pop("/new-all")
@@ -339,7 +360,7 @@ def test_a_page_has_the_form_that_its_receivers_read(delivered: Delivered) -> No
 
 def test_a_ticket_has_the_form_that_its_receivers_read(delivered: Delivered) -> None:
     """In Slack title and text lead to the owner's own pages."""
-    sent = posted(delivered[0], "ticket")
+    sent = posted(delivered.received, "ticket")
     authorization, slack = sent.pop("/api/chat.postMessage")
     tracker = sent.pop("/new-all")
 
@@ -352,12 +373,28 @@ def test_a_ticket_has_the_form_that_its_receivers_read(delivered: Delivered) -> 
 
 def test_the_digest_is_sent_to_the_channel_alone(delivered: Delivered) -> None:
     """No pager and no tracker hears of information."""
-    ((path, (authorization, slack)),) = posted(delivered[0], "info").items()
+    ((path, (authorization, slack)),) = posted(delivered.received, "info").items()
     (attachment,) = slack["attachments"]
 
     assert (path, authorization) == ("/api/chat.postMessage", "Bearer slack-token")
     assert slack["channel"] == "#channel-all"
     assert attachment["text"] == f"*[all] info*\nThe story.\n{LINKS}"
+
+
+def test_whoever_heard_of_a_page_or_a_ticket_hears_that_it_is_over(delivered: Delivered) -> None:
+    """The pagers close the incident that they opened; the digest says nothing of ends."""
+    opened = posted(delivered.received, "page")["/enqueue"][1]["dedup_key"]
+    ends = {path.partition("?")[0]: content for path, content in delivered.ended}
+    statuses = [content["status"] for path, content in delivered.ended if path == "/new-all"]
+    (attachment,) = ends["/api/chat.postMessage"]["attachments"]
+
+    assert sorted(path.partition("?")[0] for path, _ in delivered.ended) == sorted(
+        path.format(alias=opened) for path in TOLD_OF_ENDS
+    )
+    assert (ends["/enqueue"]["event_action"], ends["/enqueue"]["dedup_key"]) == ("resolve", opened)
+    assert statuses == ["resolved"] * 2
+    assert attachment["title"].startswith("Over: [all] ticket, for 2.")
+    assert attachment["color"] == "good"
 
 
 def assert_of_tracker(sent: tuple[str, Any], severity: str) -> None:
