@@ -42,9 +42,12 @@ class Rules:
         return found
 
     def completed(self, domains: Domains, order: Iterable[str] = ()) -> Row | None:
-        """Choose a value of every factor: the first that fits, in some order of the factors."""
+        """Choose a value of every factor: the first that fits, in some order of the factors.
+
+        A value that stands beside all others leaves them what they have.
+        """
         for name in (*order, *domains):
-            if len(domains[name]) > 1 or (name, domains[name][0]) in self.apart:
+            if (name, domains[name][0]) in self.apart:
                 options = (self.chosen(domains, (name, value)) for value in domains[name])
                 fitting = next((one for one in options if one is not None), None)
                 if fitting is None:

@@ -52,6 +52,7 @@ models:
     predictions: {{path: "logs/predictions/{{day}}.parquet"}}
     outcomes: {{path: "logs/outcomes/{{day}}.parquet"}}
     segments: {{column: country, values: [DE, FR]}}
+    windows: [1]
     verdicts:
       references: [{{first: 2026-01-01, last: 2026-01-14}}]
       known_drifts: [{{first: 2026-02-14, last: 2026-02-24}}]
