@@ -51,7 +51,7 @@ def test_all_commands_write_numbers_alike(
     printed = {("init",): command("init", "ctr")}
     config = yaml.safe_load((tmp_path / "monitor.yaml").read_text())
     by_country = {"column": "country", "values": ["DE", "FR"], "primary": True}
-    config["models"]["ctr"]["segments"] = [by_country]
+    config["models"]["ctr"] |= {"segments": [by_country], "windows": [1]}
     (tmp_path / "monitor.yaml").write_text(yaml.safe_dump(config))
     span = "--from", LOGS.days[0], "--to", LOGS.days[-1]
     until = LOGS.days[-1] + timedelta(20)

@@ -34,6 +34,7 @@ models:
   bids:
     predictions: {path: "predictions/{day}.parquet"}
     outcomes: {in_predictions: true}
+    windows: [1]
     segments: {column: system, values: [ios, android, web, tv]}
     verdicts: {references: [{first: 2026-01-01, last: 2026-01-28}]}
 """

@@ -23,6 +23,7 @@ models:
   ctr:
     predictions: {{path: "p/{{day}}.parquet"}}
     outcomes: {{path: "o/{{day}}.parquet"}}
+    windows: [1]
     verdicts: {{references: [{{first: 2026-01-01, last: 2026-01-14}}]}}
 """
 

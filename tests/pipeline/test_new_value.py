@@ -22,6 +22,7 @@ models:
   bids:
     predictions: {path: "predictions/{day}.parquet"}
     outcomes: {in_predictions: true}
+    windows: [1]
     segments:
       - {column: system, values: [ios, web], primary: true}
       - {column: version, top: 20}

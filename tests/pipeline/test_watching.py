@@ -48,6 +48,7 @@ models:
   ctr:
     predictions: {path: "predictions/{day}.parquet"}
     outcomes: {in_predictions: true}
+    windows: [1]
     segments:
       - {column: customer, top: 20}
       - {column: device, values: [tv, web]}
@@ -55,6 +56,7 @@ models:
   plain:
     predictions: {path: "predictions/{day}.parquet"}
     outcomes: {in_predictions: true}
+    windows: [1]
     verdicts: {references: [{first: 2026-01-01, last: 2026-01-14}]}
 """
 

@@ -49,6 +49,7 @@ models:
   ctr:
     predictions: {path: "predictions/{day}.parquet"}
     outcomes: {in_predictions: true}
+    windows: [1]
     segments:
       - {column: country, values: [DE, FR], primary: true}
       - {column: device, top: 2}
@@ -58,6 +59,7 @@ models:
   plain:
     predictions: {path: "predictions/{day}.parquet"}
     outcomes: {in_predictions: true}
+    windows: [1]
 """
 
 
