@@ -19,7 +19,6 @@ from typer.testing import CliRunner
 from monitor.cli import app
 from monitor.config import Config, Model, load_config
 from monitor.drift.verdict import Verdict
-from monitor.logs import summarise_day
 from monitor.pipeline.asked_where import strata_instead, verdict_of
 from monitor.pipeline.part_search import search_parts
 from monitor.pipeline.references import read_references
@@ -36,6 +35,7 @@ from monitor.store.column_table import column_table
 from monitor.store.store import Store
 from monitor.words.trust import trust
 from monitor.words.values import strata_instead_of_drift
+from tests.support.drawn_days import store_days
 
 FIRST, REFERENCE, LATER, ROWS = date(2026, 1, 1), 14, 12, 3_000
 DAYS = [FIRST + timedelta(days=i) for i in range(REFERENCE + LATER)]
@@ -81,12 +81,6 @@ def write_day(folder: Path, day: date) -> None:
     pq.write_table(pa.table(table), folder / f"predictions/{day}.parquet")
 
 
-def store_day(config: Config, name: str, day: date) -> None:
-    """Store the summary of a day."""
-    found = summarise_day(name, config.model(name), day, as_of=day + timedelta(days=2))
-    Store(config.store).write_summary(replace(found, final=True))
-
-
 def judge(config: Config, name: str, first: date = DAYS[0]) -> None:
     """Judge the days from one on."""
     judge_days(config, name, read_references(config, name), first)
@@ -101,9 +95,8 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Config:
     config = load_config(path / "monitor.yaml")
     for day in DAYS:
         write_day(path, day)
-        for name in config.names:
-            store_day(config, name, day)
     for name in config.names:
+        store_days(config, name, DAYS)
         judge(config, name)
     return config
 
@@ -210,7 +203,7 @@ def test_a_day_that_was_not_counted_changes_nothing(config: Config) -> None:
     store.remove("columns", "ctr", [missing])
     judge(config, "ctr", missing)
     before, at, after = (v.values for v in wholes(config)[-4:-1])
-    store_day(config, "ctr", missing)
+    store_days(config, "ctr", [missing])
     judge(config, "ctr", missing)
 
     assert before is not None
@@ -274,7 +267,7 @@ def read_with(folder: Path, *settings: str) -> Config:
             pa.table({renamed.get(name, name): table[name] for name in kept}),
             folder / f"predictions/{day}.parquet",
         )
-        store_day(config, "ctr", day)
+    store_days(config, "ctr", SETTING_DAYS)
     judge(config, "ctr", SETTING_DAYS[0])
     return config
 
@@ -326,7 +319,7 @@ def moved(folder: Path, slope: float, *, always: bool = False) -> Config:
             "outcome": hits.astype(np.int8),
         }
         pq.write_table(pa.table(table), folder / f"predictions/{day}.parquet")
-        store_day(config, "ctr", day)
+    store_days(config, "ctr", DAYS)
     judge(config, "ctr")
     return config
 
@@ -397,8 +390,7 @@ def with_strata(config: Config) -> Config:
         text.replace("    segments:", f"    strata: {named}\n    segments:")
     )
     other = load_config(folder / "named.yaml")
-    for day in DAYS:
-        store_day(other, "ctr", day)
+    store_days(other, "ctr", DAYS)
     judge(other, "ctr")
     return other
 

@@ -4,7 +4,6 @@ import json
 import shlex
 import shutil
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Literal
@@ -18,13 +17,12 @@ from scipy.special import expit, logit
 from typer.testing import CliRunner
 
 from monitor.cli import app
-from monitor.config import Config, load_config
+from monitor.config import load_config
 from monitor.drift.places import Condition
 from monitor.errors import ConfigError, DataError
 from monitor.evaluation.evaluate import Evaluation
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
-from monitor.logs import summarise_day
 from monitor.metrics.maps.calibration_map import apply_calibration_map
 from monitor.metrics.maps.part import condition_of
 from monitor.pipeline.asked_where import answer_where
@@ -40,6 +38,7 @@ from monitor.segment_names import WHOLE
 from monitor.store.map_file import read_map
 from monitor.store.store import Store
 from monitor.words.where import where_sentence
+from tests.support.drawn_days import store_days
 
 FIRST, REFERENCE, LATER, ROWS = date(2026, 1, 1), 14, 8, 4_000
 DAYS = [FIRST + timedelta(days=i) for i in range(REFERENCE + LATER)]
@@ -82,14 +81,6 @@ def write_day(folder: Path, day: date) -> None:
     pq.write_table(pa.table(table), folder / f"predictions/{day}.parquet")
 
 
-def summarise(config: Config, days: Sequence[date]) -> None:
-    """Store the summaries of some days."""
-    store = Store(config.store)
-    for day in days:
-        found = summarise_day("ctr", config.model("ctr"), day, as_of=day + timedelta(days=2))
-        store.write_summary(replace(found, final=True))
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write the logs, and store summaries and verdicts."""
@@ -99,7 +90,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for day in DAYS:
         write_day(path, day)
     config = load_config(path / "monitor.yaml")
-    summarise(config, DAYS)
+    store_days(config, "ctr", DAYS)
     judge_days(config, "ctr", read_references(config, "ctr"), DAYS[0])
     return path
 
@@ -459,7 +450,7 @@ def test_what_is_missing_is_said(folder: Path) -> None:
     store.remove("columns", "ctr", [DAYS[3]])
     with pytest.raises(DataError, match=r"1 of .* days have no counts .* first 2026-01-04"):
         answer_where(config, "ctr")
-    summarise(config, [content.days[0]])
+    store_days(config, "ctr", [content.days[0]])
     assert answer_where(config, "ctr").drifting
 
 
