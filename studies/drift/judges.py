@@ -1,6 +1,6 @@
 """How soon a changed judge is found from a few reviews a day, and how often an ECE cries wolf.
 
-    python -m studies.drift.judges [--streams 20]
+    python -m studies.drift.judges [--streams 20] [--bound]
 
 Judges that answer with nine confidences, many of them 1.0, and are too sure: people review 250 or
 500 of the answers a day. How many are right moves from week to week, as questions become harder.
@@ -12,12 +12,13 @@ docs/judges.md.
 
 import argparse
 from datetime import UTC, date, datetime, timedelta
+from math import log, sqrt
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, logit, rel_entr
 
 from monitor.drift.inputs import Day, Limits, fit_model_reference
 from monitor.drift.verdict import WEEK, judge
@@ -28,6 +29,10 @@ from monitor.segment_names import WHOLE
 PAGE = Path("docs/judges.md")
 BEGIN, END = "<!-- judges: begin -->", "<!-- judges: end -->"
 REFERENCE, YEAR, UPDATED = 28, 365, 30
+BOUND = "<!-- bound: begin -->", "<!-- bound: end -->"
+MANY, STEPS = 400_000, 20
+# Of the slope (docs/drift.md): the tolerance and the change to be found, at least; and the kinds.
+LEAST_TOLERATED, LEAST_EFFECT, KINDS = 0.03, 0.10, 8
 FIRST, KNOWN_AT = date(2026, 1, 1), datetime(2027, 12, 31, tzinfo=UTC)
 LIMITS = Limits(false_alert_days=1000)
 SURE = 0.8  # the slope of a judge that is too sure from the start
@@ -132,11 +137,69 @@ def row(name: str, change: str, streams: list[Stream], days: int) -> list[str]:
     return [name, change, f"{soon} of {of}", f"{len(waits)} of {of}{middle}", f"{a_week:.1f}"]
 
 
+def nats_a_day(of: Judge, slope: float, rng: np.random.Generator) -> tuple[float, float, float]:
+    """Compute what the reviews of a day say of an update, on average.
+
+    Returns
+    -------
+    most : float
+        Nats for who knows the curve before and after, but no prior: the Kullback-Leibler divergence
+        of the outcomes from the curve before with the intercept that is nearest.
+    tested : float
+        Nats for the likelihood ratio of the least change that the verdict must find against the
+        largest that it tolerates, both of which 28 days of reference decide (docs/drift.md).
+    effect : float
+        This least change of the slope.
+    """
+    x = rng.normal(of.centre, of.spread, MANY)
+    said = np.abs(of.confidences - expit(x)[:, None]).argmin(axis=1)
+    rows = np.bincount(said, minlength=of.confidences.size)
+    before, after = (
+        np.bincount(said, expit(SURE * (of.centre + b * (x - of.centre))), rows.size) / rows
+        for b in (1.0, slope)
+    )
+    rows = of.reviews * rows / MANY
+    curve, level = logit(before), 0.0
+    for _ in range(STEPS):  # Newton's, to the intercept that gives as many right answers
+        p = expit(curve + level)
+        level += float((rows * (after - p)).sum() / (rows * p * (1.0 - p)).sum())
+    p = expit(curve + level)
+    most = float((rows * (rel_entr(after, p) + rel_entr(1.0 - after, 1.0 - p))).sum())
+    weights = rows * before * (1.0 - before)
+    distances = curve - (weights * curve).sum() / weights.sum()
+    information = float((weights * distances**2).sum())
+    tolerated = max(LEAST_TOLERATED, 2.0 / sqrt(REFERENCE * information))
+    effect = max(LEAST_EFFECT, 3.0 * tolerated)
+    change = 1.0 - slope
+    tested = information * ((effect - tolerated) * change - (effect**2 - tolerated**2) / 2.0)
+    return most, tested, effect
+
+
+def write_bound() -> None:
+    """Write what an update says a day, and how soon that opens an incident on average."""
+    needed = log(LIMITS.false_alert_days)
+    head = ["confidences", "nats a day, at most", "days to 6.9 nats"]
+    head += ["least change of the slope that is tested", "nats a day for it", "days to 9.0 nats"]
+    table = [head, ["---"] * len(head)]
+    for name, of in JUDGES.items():
+        most, tested, effect = nats_a_day(of, 0.6, np.random.default_rng(1))
+        days = needed / most, (needed + log(KINDS)) / tested
+        cells = f"{most:.1f}", f"{days[0]:.1f}", f"{effect:.2f}", f"{tested:.1f}", f"{days[1]:.1f}"
+        table.append([name, *cells])
+        print(*table[-1], sep=" | ", flush=True)
+    write_table(table, *BOUND)
+
+
 def main() -> None:
-    """Watch all streams and write the table."""
+    """Watch all streams and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--streams", type=int, default=20)
-    streams = parser.parse_args().streams
+    parser.add_argument("--bound", action="store_true", help="what a day says only")
+    given = parser.parse_args()
+    streams = given.streams
+    write_bound()
+    if given.bound:
+        return
     head = ["confidences", "judge", f"drift within {FOUND_WITHIN} days", "drift at all"]
     head.append(f"days a week with ECE {SIGMAS:g} sd above")
     table = [head, ["---"] * len(head)]
@@ -145,9 +208,14 @@ def main() -> None:
             watched = [watch(of, days, slope, seed) for seed in range(streams)]
             table.append(row(name, change, watched, days))
             print(*table[-1], sep=" | ", flush=True)
+    write_table(table, BEGIN, END)
+
+
+def write_table(table: list[list[str]], begin: str, end: str) -> None:
+    """Replace a table of the page."""
     text = "\n".join(f"| {' | '.join(cells)} |" for cells in table)
-    before, _, rest = PAGE.read_text().partition(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.partition(END)[2]}")
+    before, _, rest = PAGE.read_text().partition(begin)
+    PAGE.write_text(f"{before}{begin}\n\n{text}\n\n{end}{rest.partition(end)[2]}")
 
 
 if __name__ == "__main__":

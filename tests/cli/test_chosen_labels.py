@@ -2,6 +2,7 @@
 
 import json
 from datetime import date, timedelta
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -117,21 +118,38 @@ def test_the_setting_gives_the_numbers_of_all(folder: Path, model: str) -> None:
     assert whole.population.prevalence.low < truth < whole.population.prevalence.high
 
 
-SEGMENTS = {"segments": {"column": "country", "values": ["DE", "FR"]}}
-STRATA = {"strata": {"column": "country", "values": ["DE", "FR"]}}
-# Each form of `label_rate` with what else decides or divides, so that every pair is there.
-CROSSED: dict[str, dict[str, Any]] = {
-    "plain": {"label_rate": "by_score"},
-    "table-segments": {"label_rate": [{"low": 0, "high": 1, "rate": 0.5}], **SEGMENTS},
-    "table-strata": {"label_rate": {"file": "rates.csv"}, **STRATA},
-    "column-segments": {"label_rate": "rate", **SEGMENTS},
-    "column-strata": {"label_rate": "rate", **STRATA},
-    "score-both": {"label_rate": "by_score", **SEGMENTS, **STRATA},
-    "action-segments": {"action": "acted", **SEGMENTS},
-    "action-strata": {"action": "acted", "label_rate": "by_score", **STRATA},
-    "action-table": {"action": "acted", "label_rate": [{"low": 0, "high": 1, "rate": 0.5}]},
-    "action-column": {"action": "acted", "label_rate": "rate"},
+RATES: dict[str, dict[str, Any]] = {
+    "none": {},
+    "score": {"label_rate": "by_score"},
+    "table": {"label_rate": [{"low": 0, "high": 1, "rate": 0.5}]},
+    "file": {"label_rate": {"file": "rates.csv"}},
+    "column": {"label_rate": "rate"},
 }
+BY_COUNTRY = {"column": "country", "values": ["DE", "FR"]}
+DIVIDED: dict[str, dict[str, Any]] = {
+    "whole": {},
+    "segments": {"segments": BY_COUNTRY},
+    "strata": {"strata": BY_COUNTRY},
+    "both": {"segments": BY_COUNTRY, "strata": BY_COUNTRY},
+}
+# Each form of `label_rate` with each division, and each of them with `action` and without.
+CROSSED = {
+    f"{rate}-{parts}{'-acted' if (i + j) % 2 else ''}": {
+        **(RATES[rate] | DIVIDED[parts]),
+        **({"action": "acted"} if (i + j) % 2 else {}),
+    }
+    for i, rate in enumerate(RATES)
+    for j, parts in enumerate(DIVIDED)
+}
+FEW = "none-whole", "score-whole-acted", "column-strata", "table-both-acted"
+
+
+def test_every_pair_is_crossed() -> None:
+    """Of how labels are chosen, how the rows are divided, and whether some were acted on."""
+    rows = [(*name.removesuffix("-acted").split("-"), name.endswith("-acted")) for name in CROSSED]
+    for a, b in ((0, 1), (0, 2), (1, 2)):
+        values = ({row[place] for row in rows} for place in (a, b))
+        assert {(row[a], row[b]) for row in rows} == {*product(*values)}
 
 
 @pytest.mark.parametrize("has_new_rule", [True, False])
@@ -163,7 +181,7 @@ def test_check_names_the_day_of_a_new_rule(tmp_path: Path, *, has_new_rule: bool
             **settings,
         }
         for name, settings in CROSSED.items()
-        if has_new_rule or name in ("plain", "score-both", "column-strata")
+        if has_new_rule or name in FEW
     }
     config = tmp_path / "monitor.yaml"
     config.write_text(yaml.safe_dump({"store": "store", "models": models}))
@@ -174,7 +192,7 @@ def test_check_names_the_day_of_a_new_rule(tmp_path: Path, *, has_new_rule: bool
                 read = {"as_of": day + timedelta(3), "engine": engine}
                 store.write_summary(summarise_day(name, loaded.model(name), day, **read))
 
-    plain = ("check", "--model", "plain", "--config", config, "--day")
+    plain = ("check", "--model", "none-whole", "--config", config, "--day")
     told, before = run_command(*plain, days[-1]), run_command(*plain, change)
 
     assert told.code == 0, told.err
@@ -182,7 +200,7 @@ def test_check_names_the_day_of_a_new_rule(tmp_path: Path, *, has_new_rule: bool
     for name in models:
         results, model = results_of(loaded.store, name), loaded.model(name)
         labels = labels_in_logs(results, model, store.read_summary(name, days[-1])[0])
-        by_country = "segments" in name or "strata" in name or "both" in name
+        by_country = name.split("-")[1] != "whole"
         if has_new_rule:
             assert labels.rule, name
             assert labels.rule.day == change, name
@@ -191,5 +209,5 @@ def test_check_names_the_day_of_a_new_rule(tmp_path: Path, *, has_new_rule: bool
             assert (labels.rule is None) == by_country, name
         said = f"Other predictions get an outcome since {change}"
         assert (said in " ".join(labels.sentences)) == (labels.rule is not None)
-        if name == "plain":
+        if name == "none-whole":
             assert (said in told.out) == (labels.rule is not None)
