@@ -126,9 +126,12 @@ bench: $(VENV)/dev.stamp  ## Measure speed and memory (an hour)
 	@echo "a morning with 188 watched values, and without"
 	@$(BIN)/python -m bench.values
 
-docs: $(VENV)/dev.stamp  ## Build the site of the documentation into site/
+docs: $(VENV)/dev.stamp demo-data/reports/index.html  ## Build the site of the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build  # with --quiet it would not count warnings
 	@echo "written: site/index.html; to search in it, run $(BIN)/python -m mkdocs serve"
+
+demo-data/reports/index.html: | $(VENV)/dev.stamp
+	@$(BIN)/calibration-monitor demo
 
 paper-tables: $(VENV)/dev.stamp  ## Recompute the paper's tables into docs/paper-tables.md
 	@$(BIN)/python -m studies.paper_tables
@@ -146,7 +149,7 @@ dashboard-shots: $(VENV)/dev.stamp  ## Take screenshots of the demo's dashboards
 	@cd grafana/shots && npm run --silent build -- --logLevel error
 	@$(BIN)/python grafana/shots/shoot.py
 
-report-shot: $(VENV)/dev.stamp  ## Take the picture of the demo's report page for the README
+report-shot: $(VENV)/dev.stamp  ## Take the pictures of the demo's report page and year for the README and the site
 	@sh tools/install-programs
 	@$(BIN)/python tools/report_shot.py
 

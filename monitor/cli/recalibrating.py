@@ -102,9 +102,9 @@ def recalibrate(
     from monitor.metrics.maps.sql import sql_of_steps
     from monitor.pipeline.parts import conditions_named
     from monitor.pipeline.recalibration import recalibrate as fit
-    from monitor.words.maps import lasting_sentence, map_sentences, rows_of
+    from monitor.report.maps import recalibration_sentences
+    from monitor.words.maps import rows_of
     from monitor.words.numbers import percent
-    from monitor.words.part_maps import part_sentences
 
     config = load_config(config_path, only=name)
     model = config.model(name)
@@ -155,18 +155,7 @@ def recalibrate(
         fitted,
         f"{name}, {rows_of(fitted.content)}: {span(fitted)}; "
         f"{fitted.content.training.outcomes:,} outcomes, {percent(fitted.prevalence)} positive",
-        (
-            *part_sentences(fitted.content, fitted.for_all, fitted.explained),
-            *([lasting_sentence(fitted.lasting)] if fitted.lasting else []),
-            *map_sentences(
-                fitted.choice,
-                fitted.content,
-                worth_it=fitted.worth_it,
-                asked=fitted.asked,
-                extrapolated=fitted.extrapolated,
-                harmed=bool(fitted.harmed) and not fitted.content.part,
-            ),
-        ),
+        recalibration_sentences(fitted),
         out=out,
         sql=write_sql if sql else None,
         as_json=as_json,

@@ -1,7 +1,7 @@
 """The newest level of a calibration map: its shape stays, and the prior is followed.
 
 Rule: outcomes go before scores. Scores alone cannot tell a moved prior from moved inputs, and a
-level that follows moved inputs harms (docs/follow-prior.md).
+level that follows moved inputs harms (docs/map-promises.md).
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,7 @@
 """From stored summaries to a calibration map: which days, which map, what it is worth."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import islice
 from typing import cast
@@ -67,6 +67,10 @@ class Recalibration:
         every column that has enough outcomes.
     lasting : LastingShift or None
         Why the map follows the prior although that was not asked for: its shift has stayed.
+    days : tuple of date
+        The days that it was fitted to.
+    counts : DailyCounts
+        Their predictions and positive outcomes, by day.
     """
 
     choice: Choice[FittedMap]
@@ -76,6 +80,8 @@ class Recalibration:
     asked: bool
     extrapolated: float
     prevalence: float
+    days: tuple[date, ...] = field(repr=False)
+    counts: DailyCounts = field(repr=False, compare=False)
     explained: Explanation | None = None
     for_all: tuple[PartGain, ...] = ()
     lasting: LastingShift | None = None
@@ -229,6 +235,8 @@ def recalibrate(
         asked=kind is not None,
         extrapolated=float(outside / data.counts.sum()),
         prevalence=float(data.positives.sum() / data.counts.sum()),
+        days=tuple(day.days[0] for day, _ in trained),
+        counts=data,
         explained=rows.explained,
         for_all=for_all,
         lasting=lasting,

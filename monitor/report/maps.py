@@ -1,4 +1,4 @@
-"""What a calibration map makes of some scores, as a table."""
+"""What is said of a fitted calibration map, and what one makes of some scores, as a table."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,9 +6,28 @@ import numpy as np
 from rich.console import RenderableType
 
 from monitor.metrics.maps.calibration_map import CalibrationMap, apply_steps
+from monitor.pipeline.recalibration import Recalibration
 from monitor.report.tables import plain_table
+from monitor.words.maps import lasting_sentence, map_sentences
+from monitor.words.part_maps import part_sentences
 
 PLACES = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
+
+
+def recalibration_sentences(fitted: Recalibration) -> tuple[str, ...]:
+    """Say which rows a map is for, what it is worth, and what it cannot do."""
+    return (
+        *part_sentences(fitted.content, fitted.for_all, fitted.explained),
+        *([lasting_sentence(fitted.lasting)] if fitted.lasting else []),
+        *map_sentences(
+            fitted.choice,
+            fitted.content,
+            worth_it=fitted.worth_it,
+            asked=fitted.asked,
+            extrapolated=fitted.extrapolated,
+            harmed=bool(fitted.harmed) and not fitted.content.part,
+        ),
+    )
 
 
 def mapped_scores(steps: Sequence[CalibrationMap]) -> Mapping[str, float]:

@@ -5,7 +5,10 @@ from typing import NamedTuple
 
 from monitor.drift.verdict import Verdict
 from monitor.segment_names import WHOLE, printable
+from monitor.words.acknowledging import how_to_acknowledge
 from monitor.words.where import Maps, repair_commands
+
+RUNBOOK = "the section CalibrationDrift of the runbook, monitoring/alerts/runbook.md"
 
 
 class NextStep(NamedTuple):
@@ -15,8 +18,10 @@ class NextStep(NamedTuple):
     command: str
 
 
-def next_steps(verdict: Verdict, maps: Maps = "parts") -> tuple[NextStep, ...]:
-    """List the commands that find, repair or supersede an open drift.
+def next_steps(
+    verdict: Verdict, maps: Maps = "parts", *, taken: bool = True
+) -> tuple[NextStep, ...]:
+    """List the commands that take, explain, repair or supersede an open drift.
 
     Parameters
     ----------
@@ -24,11 +29,16 @@ def next_steps(verdict: Verdict, maps: Maps = "parts") -> tuple[NextStep, ...]:
         With the drift.
     maps : str
         What `recalibrate` can fit a map of.
+    taken : bool
+        Whether somebody has taken it already.
     """
-    model, repairs = quote(verdict.model), _repairs(verdict, maps)
+    take = how_to_acknowledge(verdict.model, verdict.segment)
+    model, commands = quote(verdict.model), repairs(verdict, maps)
     return (
+        *(() if taken else (NextStep("Take it, so that others know", take),)),
+        NextStep(f"Read {RUNBOOK}", "calibration-monitor assets --into monitoring"),
         NextStep("Where it sits", f"calibration-monitor where --model {model}"),
-        *(NextStep("Repair it with a map", f"{command} --out map.json") for command in repairs),
+        *(NextStep("Repair it with a map", f"{command} --out map.json") for command in commands),
         NextStep(
             "After a release: begin a new reference",
             f"calibration-monitor rebase {model} --from DAY --by NAME --why TEXT",
@@ -36,7 +46,8 @@ def next_steps(verdict: Verdict, maps: Maps = "parts") -> tuple[NextStep, ...]:
     )
 
 
-def _repairs(verdict: Verdict, maps: Maps) -> tuple[str, ...]:
+def repairs(verdict: Verdict, maps: Maps) -> tuple[str, ...]:
+    """Write the commands that fit a map of the rows that drift; none where no map can be fitted."""
     model = quote(verdict.model)
     if maps == "parts" and verdict.explanation:
         return repair_commands(model, verdict.explanation)

@@ -43,6 +43,7 @@ UNDECIDED = (
     "what is left is smaller than this volume can tell."
 )
 MORE_THAN_LATE = "But no delay of so few outcomes could look like this drift."
+OWN_FAULTS = "Unchanged since the reference, whose own scores are"
 WORTH_SAYING = 0.5  # log10 of the odds of recovery
 WITHHELD = "withheld"  # instead of a number: evidence that late outcomes could explain
 MUCH_UNKNOWN = 0.05  # of the scores, where the reference does not know its curve
@@ -189,8 +190,12 @@ def _no_drift(v: Verdict) -> Iterator[str]:
     """Say that no drift was found, what that is worth, and what moved all the same."""
     if v.facts.late:
         yield late_outcomes(v.facts.late)
+    level = v.state == "level_drift"
+    if level:  # what the verdict is comes first
+        yield _moved(v)
     if own := " and ".join(own_faults(v)):
-        yield f"Unchanged since the reference, whose own scores are {own}."
+        begin = "In the reference scores were" if level else OWN_FAULTS
+        yield f"{begin} {own}."
     detectable = v.detectable
     size = (
         f" of the slope larger than {detectable.found:.2f}"
@@ -199,7 +204,7 @@ def _no_drift(v: Verdict) -> Iterator[str]:
     )
     yield f"No evidence of a change{size} since the reference, whatever the prior."
     yield _held_down(v)
-    yield _moved(v)
+    yield "" if level else _moved(v)
     yield from _silence(v)
     yield _prior(v)
     yield _lasting(v)

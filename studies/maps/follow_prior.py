@@ -2,7 +2,7 @@
 
     python -m studies.maps.follow_prior
 
-writes the tables of docs/follow-prior.md below its mark in about two minutes of CPU time. Seeds
+writes the tables of docs/map-promises.md below its mark in about two minutes of CPU time. Seeds
 are fixed, so the result is always the same.
 """
 
@@ -24,6 +24,7 @@ from monitor.metrics.maps.daily_counts import daily_counts
 from monitor.metrics.maps.fitting import fit_calibration_map
 from monitor.metrics.maps.likelihood import own_losses, pooled_level
 from monitor.pipeline.newest_level import LEAST_FIT, NEWEST_DAYS
+from studies.maps.page import marks, write_section
 from studies.maps.worlds import WORLDS, World, draw_days, lag
 
 FITTED, LATER = 28, 56
@@ -31,8 +32,7 @@ PLACES = {"50 %": (0.5, 4_000), "5 %": (0.05, 20_000)}  # prevalence and predict
 DELAY = 3  # days until outcomes are known
 REPEATS = 10
 RULES = ("scores as they are", "fixed level", "follow outcomes", "follow scores", "best level")
-PAGE = Path(__file__).parents[2] / "docs" / "follow-prior.md"
-MARK = "<!-- `python -m studies.maps.follow_prior` writes everything below this line. -->\n"
+MARKS = marks("follow_prior")
 
 
 def losses(days: Sequence[Tally], fitted: int, delay: int) -> dict[str, float]:
@@ -137,7 +137,6 @@ def flights_table() -> list[str]:
 
 def main() -> None:
     """Write the tables."""
-    text = PAGE.read_text()
     unit = (
         f"Mean log loss above the best level of each day, in thousandths of a nat; {REPEATS} "
         "streams each, ± one Monte-Carlo error.\n"
@@ -146,9 +145,9 @@ def main() -> None:
         "The models of the demo, fitted to 1 to 21 June and applied from 22 June to 31 December; "
         "in the same units.\n"
     )
-    simulated = ["## Simulated worlds\n", unit, *simulated_table()]
-    tables = [*simulated, "\n## Flights\n", year, *flights_table()]
-    PAGE.write_text(text[: text.index(MARK) + len(MARK)] + "\n" + "\n".join(tables) + "\n")
+    simulated = ["### Simulated worlds\n", unit, *simulated_table()]
+    tables = [*simulated, "\n### Flights\n", year, *flights_table()]
+    write_section("\n".join(tables), MARKS)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
     python -m studies.maps.parts
 
 makes an environment for MCGrad below `--environments` (default: .venv/peers) with pip, and writes
-the table of docs/part-maps.md below its mark. Seeds are fixed.
+the table of docs/map-promises.md below its mark. Seeds are fixed.
 """
 
 import argparse
@@ -29,6 +29,7 @@ from monitor.metrics.maps.daily_counts import DailyCounts, daily_counts
 from monitor.metrics.maps.fitting import can_fit, fit_calibration_map
 from monitor.metrics.maps.part_gains import gains_by_part
 from monitor.summary import ColumnPart
+from studies.maps.page import ROOT, marks, write_section
 from studies.maps.worlds import wander
 from studies.peers.run import environment
 
@@ -36,8 +37,7 @@ REFERENCE, FITTED, LATER = 28, 21, 28  # days: before the drift, since it began,
 ROWS, SLOPE, PRIOR, SPREAD, MIDDLE = 4_000, 0.6, 0.2, 1.3, -1.0
 PLACES = {2: 4, 10: 4, 50: 4}  # segments and streams
 LEAST_SHARE = 0.02  # of the segment that drifts
-PAGE = Path(__file__).parents[2] / "docs" / "part-maps.md"
-MARK = "<!-- `python -m studies.maps.parts` writes everything below this line. -->\n"
+MARKS = marks("parts")
 
 Mapped = Callable[[Floats, Ints], Floats]  # scores and segments to probabilities
 
@@ -226,15 +226,14 @@ def table(found: Mapping[int, list[Mapping[str, tuple[float, float]]]]) -> str:
 def main() -> None:
     """Measure, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--environments", type=Path, default=PAGE.parents[1] / ".venv" / "peers")
+    parser.add_argument("--environments", type=Path, default=ROOT / ".venv" / "peers")
     options = parser.parse_args()
     mcgrad = environment("mcgrad", options.environments)
     found = {
         count: [follow(count, seed, mcgrad) for seed in range(streams)]
         for count, streams in PLACES.items()
     }
-    head = PAGE.read_text(encoding="utf-8").partition(MARK)[0]
-    PAGE.write_text(f"{head}{MARK}\n{table(found)}", encoding="utf-8")
+    write_section(table(found), MARKS)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ from monitor.metrics.maps.calibration_map import KINDS, CalibrationMap, apply_ca
 from monitor.metrics.maps.choosing import choose_map, losses_by_day
 from monitor.metrics.maps.daily_counts import DailyCounts, daily_counts
 from monitor.metrics.maps.likelihood import own_losses
+from studies.maps.page import marks, write_section
 from studies.maps.worlds import SPREAD, wander
 from studies.peers.run import environment
 
@@ -43,8 +44,7 @@ PLACES = {  # prevalence, predictions a day, streams
     "5 %, 100k": (0.05, 100_000, 2),
 }
 OF_SCIKIT_LEARN = ("sigmoid", "isotonic", "temperature")
-PAGE = Path(__file__).parents[2] / "docs" / "map-promises.md"
-MARK = "<!-- `python -m studies.maps.promises` writes everything below this line. -->\n"
+MARKS = marks("promises")
 
 Curve = Callable[[Floats], Floats]
 # Log-odds of the truth by log-odds of the score, both from their middle.
@@ -276,9 +276,8 @@ def main() -> None:
                 lines.append(rows_of(name, place, found))
                 print(lines[-1], flush=True)
                 everything[name] += found
-    text = PAGE.read_text()
     lines += ["", in_all(everything)]
-    PAGE.write_text(text[: text.index(MARK) + len(MARK)] + "\n" + "\n".join(lines) + "\n")
+    write_section("\n".join(lines), MARKS)
 
 
 if __name__ == "__main__":

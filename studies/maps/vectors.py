@@ -2,13 +2,12 @@
 
     OMP_NUM_THREADS=1 python -m studies.maps.vectors
 
-writes the table of docs/class-map-promises.md below its mark, in about half a minute of CPU time.
+writes the table of docs/map-promises.md below its mark, in about half a minute of CPU time.
 Seeds are fixed, so it is always the same.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from monitor.metrics.core.special import softmax
 from monitor.metrics.maps.class_choosing import choose_vector_map, vector_losses_by_day
 from monitor.metrics.maps.class_rows import ClassRows
 from monitor.metrics.maps.vector_map import VECTOR_KINDS, VectorMap
+from studies.maps.page import marks, write_section
 from studies.maps.worlds import wander
 
 STREAMS = {3: 8, 5: 8, 20: 4}  # by the number of classes
@@ -25,8 +25,7 @@ WORLDS = "sound", "temperature 0.7", "slopes 0.5 to 1", "confused"
 DAYS, FITTED, ROWS = 28, 14, 200
 PRIOR = 0.3  # standard deviation of the log-odds of each class from day to day
 SPREAD = 1.5  # of the logarithms of scores, before they are normalised
-PAGE = Path(__file__).parents[2] / "docs" / "class-map-promises.md"
-MARK = "<!-- `python -m studies.maps.vectors` writes everything below this line. -->\n"
+MARKS = marks("vectors")
 
 
 @dataclass(frozen=True)
@@ -133,8 +132,7 @@ def main() -> None:
     """Write the table."""
     lines = [row_of(world, count) for count in STREAMS for world in WORLDS]
     table = [f"| {' | '.join(HEADS)} |", f"|{'---|' * len(HEADS)}", *lines]
-    text = PAGE.read_text()
-    PAGE.write_text(text[: text.index(MARK) + len(MARK)] + "\n" + "\n".join(table) + "\n")
+    write_section("\n".join(table), MARKS)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Lay out the tables of docs/recalibration.md."""
+"""Lay out the tables of docs/gain-estimators.md."""
 
 from typing import Any
 

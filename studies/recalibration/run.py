@@ -4,7 +4,7 @@
 
 estimates on simulated models whose truth is known and on models trained on the data sets of
 scikit-learn, in some minutes (`pip install '.[report]' scikit-learn`), keeps the means in
-studies/recalibration/run.json, and writes the tables of docs/recalibration.md below its mark and
+studies/recalibration/run.json, and writes the tables of docs/gain-estimators.md below its mark and
 docs/recalibration.svg. Settings that are in run.json are not estimated again, unless asked for.
 Seeds are fixed.
 """
@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="forget studies/.../run.json")
     again = parser.parse_args().again
     found = estimate_all({} if again or not KEPT.exists() else json.loads(KEPT.read_text()))
-    page = DOCS / "recalibration.md"
+    page = DOCS / "gain-estimators.md"
     text, _, _ = page.read_text().partition(MARK)
     page.write_text(text + MARK + "\n" + tables(found))
     draw(found, DOCS)

@@ -1,4 +1,4 @@
-"""The page on the life of a map, executed: its commands in their order, dates and claims."""
+"""The life of a map as its page tells it: its commands in their order, dates and claims."""
 
 import re
 import shlex
@@ -25,7 +25,7 @@ from monitor.store.store import Store
 from monitor.summary import Segment, Summary
 from tests.support.paths import ROOT
 
-PAGE = (ROOT / "docs" / "map-life.md").read_text()
+_, _, PAGE = (ROOT / "docs" / "recalibrate.md").read_text().partition("\n## The life of a")
 FIRST = date(2026, 1, 1)
 FIRST_DRIFT, SECOND_DRIFT = date(2026, 1, 15), date(2026, 2, 18)
 SINCE, DEPLOY = date(2026, 2, 1), date(2026, 2, 8)

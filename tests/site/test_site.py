@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,9 +20,12 @@ from typer.main import get_command
 
 from monitor.cli import app
 from monitor.public_names import homes_of
-from tests.support.browser import chromium
+from tests.conftest import run_command
+from tests.support.browser import DESKTOP, PHONE, accessibility_faults, chromium, opened
 from tests.support.paths import ROOT
+from tools.site.hooks import BROKEN
 
+OF_EACH_KIND = ("index.html", "drift.html", "commands.html", "configuration.html", "concepts.html")
 PAGES_WITH_FORMULAS = {"api-metrics.html", "concepts.html"}
 
 
@@ -47,13 +51,23 @@ class Reader(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def reports(two_models: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write report pages, one of them under the name of the demo's broken model."""
+    folder = tmp_path_factory.mktemp("reports")
+    done = run_command("report", "--config", two_models / "monitor.yaml", "--out", folder)
+    assert done.code == 0, done.err
+    shutil.copy(folder / "models" / "fraud.html", folder / "models" / f"{BROKEN}.html")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def site(reports: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the site once, as `make docs` does."""
     folder = tmp_path_factory.mktemp("site")
     ended = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(folder)],
         cwd=ROOT,
-        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1", "DEMO_REPORTS": str(reports)},
         capture_output=True,
         text=True,
         check=False,
@@ -198,6 +212,45 @@ def test_pages_fit_the_screen_and_ask_nobody(
     assert wide == []
     assert failed == []
     assert [url for url in asked if not url.startswith((address, "data:", "blob:"))] == []
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_the_first_screen_is_a_verdict(
+    address: str, browser: Browser, size: tuple[int, int]
+) -> None:
+    """Its sentence, its year as a picture, a line that installs, and the way to its report page."""
+    page = browser.new_page(viewport={"width": size[0], "height": size[1]})
+    page.goto(address)
+    answer = page.locator(".first-screen .answer")
+    shown = {
+        "answer": answer,
+        "year": page.locator(".first-screen img"),
+        "install": page.locator(".first-screen pre", has_text="pip install"),
+        "report": page.locator(".first-screen a", has_text="report page"),
+    }
+    ends = {
+        name: box["y"] + box["height"] for name, of in shown.items() if (box := of.bounding_box())
+    }
+    assert ends.keys() == shown.keys()
+    assert {name for name, end in ends.items() if end > size[1]} == set()
+    assert (
+        f"{BROKEN} on 2013-12-31: can it be trusted? No: too extreme since" in answer.inner_text()
+    )
+    assert shown["year"].evaluate("(img) => img.complete && img.naturalWidth > 0")
+    shown["report"].click()
+    assert "Calibration drift" in page.locator("h1").inner_text()
+    assert page.url.endswith(f"/demo/models/{BROKEN}.html")
+    page.close()
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_axe_finds_nothing(address: str, browser: Browser, colours: str) -> None:
+    """On the home page and one page of each kind: prose, tables, code, formulas, commands."""
+    faults = []
+    for name in OF_EACH_KIND:
+        with opened(browser, f"{address}{name}", colours=colours) as shown:  # type: ignore[arg-type]
+            faults += [f"{name}: {fault}" for fault in accessibility_faults(shown.page)]
+    assert faults == []
 
 
 def test_the_search_finds_a_page(address: str, browser: Browser) -> None:

@@ -5,7 +5,7 @@ import re
 from tests.support.paths import ROOT
 
 DOCS = ROOT / "docs"
-SOURCES = ("drift-simulations.md", "comparison.md", "where-study.md", "part-maps.md")
+SOURCES = ("drift-simulations.md", "comparison.md", "where-study.md", "map-promises.md")
 
 
 def test_every_row_of_its_tables_is_in_a_study() -> None:

@@ -370,7 +370,7 @@ def test_a_lifted_level_says_how_far() -> None:
     lifted = replace(SOUND, state="level_drift", level_change=Estimate.normal(0.06, 0.01))
     told = sentences(but(lifted, moved="lift", lift=0.3))
 
-    assert told[1] == (
+    assert told[0] == (
         "All scores come true more often than the prior explains: the curve was lifted by about "
         "+0.30 in logit (level change +0.060, standard error 0.010)."
     )

@@ -3,6 +3,7 @@
 MkDocs calls these functions while it builds.
 """
 
+import os
 import posixpath
 import re
 from typing import TYPE_CHECKING
@@ -59,6 +60,33 @@ example explains every key:
 """
 
 
+# What `calibration-monitor demo` writes; DEMO_REPORTS names another folder.
+REPORTS = Path(os.environ.get("DEMO_REPORTS", ROOT / "demo-data" / "reports"))
+BROKEN = "flights-stretched"
+# The verdict of the demo's broken model and the first line that installs, as the README has them.
+VERDICT = re.compile(
+    rf"{BROKEN}, segment all, (\S+): calibration_drift\n +Can it be trusted\? (.*?)\n +What",
+    re.DOTALL,
+)
+INSTALL = re.compile(r"^    (pip install .+)$", re.MULTILINE)
+FIRST_SCREEN = """\
+<div class="first-screen" markdown>
+
+**{model}** on {day}: can it be trusted? **{answer}**
+{{ .answer }}
+
+![Its year: verdicts by day, and the evidence of a drift](docs/demo-year.svg)
+
+```sh
+{install}
+```
+
+{pages}
+
+</div>
+"""
+
+
 def on_config(config: "MkDocsConfig") -> None:
     """List the pages of a folder where the navigation names the folder."""
     for entry in config.nav or []:
@@ -72,7 +100,10 @@ def on_config(config: "MkDocsConfig") -> None:
 def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
     """Add the pages that are not in docs/."""
     for page, source in OUTSIDE.items():
-        files.append(File.generated(config, page, content=(ROOT / source).read_text()))
+        files.append(File.generated(config, page, content=_text(source)))
+    for path in sorted(REPORTS.rglob("*.html")):
+        place = f"demo/{path.relative_to(REPORTS)}"
+        files.append(File.generated(config, place, abs_src_path=str(path)))
     example = (ROOT / "monitor.example.yaml").read_text()
     pages = {
         "configuration.md": CONFIGURATION.format(example=example),
@@ -82,6 +113,34 @@ def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
     for page, content in pages.items():
         files.append(File.generated(config, page, content=content))
     return files
+
+
+def _text(source: str) -> str:
+    """Read a file that is a page; the first screen of the README's is a verdict."""
+    text = (ROOT / source).read_text()
+    if source != OUTSIDE["index.md"]:
+        return text
+    title, _, rest = text.partition("\n")
+    return f"{title}\n\n{first_screen(text)}{rest}"
+
+
+def first_screen(readme: str) -> str:
+    """Write the verdict of the demo's broken model, its year, how to install, and its pages."""
+    verdict, install = VERDICT.search(readme), INSTALL.search(readme)
+    if not verdict or not install:
+        msg = "README.md: shows no verdict of the demo's broken model, or no line that installs."
+        raise ValueError(msg)
+    pages = (
+        f"[Its report page](docs/demo/models/{BROKEN}.html), and "
+        "[those of the other models of the demo](docs/demo/index.html)"
+    )
+    return FIRST_SCREEN.format(
+        model=BROKEN,
+        day=verdict[1],
+        answer=" ".join(verdict[2].split()),
+        install=install[1],
+        pages=pages if REPORTS.is_dir() else "`make demo` writes its report page.",
+    )
 
 
 def measures() -> str:
@@ -95,6 +154,17 @@ def measures() -> str:
             if module.startswith(f"monitor.metrics.{shelf}.")
         ]
     return "\n".join(parts)
+
+
+def on_page_content(html: str, **_: object) -> str:
+    """Let wide tables be scrolled by key, and make their empty headings cells, which say nothing."""
+    html = html.replace("<table>", '<table tabindex="0">')
+    return re.sub(r"<th( [^>]*)?></th>", r"<td\1></td>", html)
+
+
+def on_post_page(output: str, **_: object) -> str:
+    """Name the search, which the theme leaves without a name."""
+    return output.replace('role="dialog">', 'role="dialog" aria-label="Search">')
 
 
 def on_page_markdown(markdown: str, page: "Page", **_: object) -> str:

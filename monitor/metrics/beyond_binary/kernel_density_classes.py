@@ -69,7 +69,7 @@ def kernel_density_class_error(
 
     Bias: the noise of ``c_j`` is taken for error. Neighbours become rare as classes are added, so
     the same rows give more noise or a wider bandwidth, which averages the error away; the
-    default bandwidth suits the density of the scores, not their rates. docs/recalibration.md
+    default bandwidth suits the density of the scores, not their rates. docs/gain-estimators.md
     shows both against known truth.
 
     Interval: none, as noise and bias are of one size; `improvement` of proper scores has one.

@@ -8,11 +8,12 @@ from typing import TypeVar
 
 from monitor.config import Config
 from monitor.drift.inputs import ModelReference
+from monitor.drift.verdict import Verdict
 from monitor.errors import DataError
 from monitor.evaluation.evaluate import Evaluation
 from monitor.measures.verdict_scopes import found_on
 from monitor.metrics.core.tally import Tally, merge
-from monitor.read.acknowledgements import who_has_taken, who_has_taken_values
+from monitor.read.acknowledgements import taken, who_has_taken_values
 from monitor.read.incidents import incidents
 from monitor.read.labels import labels_of
 from monitor.read.results import Results, results_of
@@ -24,14 +25,17 @@ from monitor.report.page.content import DayOnPage, Page, Table
 from monitor.report.page.day import day_on_page
 from monitor.report.page.facts import facts
 from monitor.report.page.professions import professions
+from monitor.report.page.repair import repair_of
 from monitor.report.verdicts import reasons
 from monitor.segment_names import WHOLE
 from monitor.store.settled import settled_model
 from monitor.summary import days_between
 from monitor.summary import whole as whole_of
+from monitor.words.acknowledging import acknowledged
 from monitor.words.next_steps import next_steps
 
 DAYS_SHOWN = 90
+BEFORE_ONSET = timedelta(days=7)  # shown of what was before the drift
 READERS = 8  # files that are read at a time: an object store takes its time for each
 T = TypeVar("T")
 
@@ -69,16 +73,18 @@ def model_page(
         msg = f"{name}: nothing is stored {asked}yet; run calibration-monitor run or backfill."
         raise DataError(msg)
     window = nearest_to_week(model.windows)
-    first = max(stored[0], stored[-1] - timedelta(days=DAYS_SHOWN - 1))
-    tallies = _read(results, days_between(first, stored[-1]), window)
     stands = standing(results, WHOLE, window, day).sound()
     judged = stands.verdict.day if stands.verdict else stored[-1]
-    span = days_between(min(first, judged), stored[-1])
+    detailed = max(stored[0], min(judged, stored[-1] - timedelta(days=DAYS_SHOWN - 1)))
+    first = max(stored[0], min(detailed, _onset(stands.verdict) or detailed))
+    tallies = _read(results, days_between(first, stored[-1]), window)
+    span = days_between(first, stored[-1])
     by_day = [*day_by_day(results, span, window)]
     days = [
-        _day(d, of_day, tallies, references, window, model.alpha)
+        _day(d, of_day, tallies if d >= detailed else {}, references, window, model.alpha)
         for d, of_day in zip(span, by_day, strict=True)
     ]
+    days = [each if each.day >= detailed else replace(each, segments=()) for each in days]
     chosen = len(days) - 1 if day else span.index(judged)
     if span[chosen] == judged:
         said = labels_of(results, model, stands).sentences
@@ -88,6 +94,7 @@ def model_page(
     drifting = None if day else next(filter(found_on, verdicts), None)
     watched = None if day else next((v for v in verdicts if v.values), None)
     holders = who_has_taken_values(results, watched)
+    holder = taken(results, [drifting]).get(drifting.segment) if drifting else None
     return Page(
         model=name,
         owner=model.owner,
@@ -95,8 +102,9 @@ def model_page(
         days=days,
         chosen=chosen,
         window_days=window,
+        detailed=detailed,
         curves=[curve_of(reference) for reference in references if not reference.classes],
-        incidents=tables.incident_rows(incidents(results, day)),
+        incidents=tables.incident_rows(incidents(results, day), verdicts),
         rejected=tables.rejected_rows(days, chosen),
         waiting=tables.waiting_rows(stands.waiting),
         sensitivity=tables.sensitivity_rows(verdicts),
@@ -105,10 +113,17 @@ def model_page(
         where=tables.where_rows(verdicts),
         values=tables.value_rows(verdicts, holders),
         facts=facts(model, references, whole.verdict, span[chosen]),
-        taken=who_has_taken(results, drifting),
-        next_steps=next_steps(drifting, model.maps) if drifting else (),
+        taken=acknowledged(holder) if holder else None,
+        next_steps=next_steps(drifting, model.maps, taken=bool(holder)) if drifting else (),
+        repair=repair_of(config, drifting, window) if drifting else None,
         professions=_professions(span[chosen], whole.week, tallies, window),
     )
+
+
+def _onset(verdict: Verdict | None) -> date | None:
+    """Give a day before an open drift of the whole can have begun; None without one."""
+    incident = verdict.incident if verdict else None
+    return min(incident.start_low, incident.started) - BEFORE_ONSET if incident else None
 
 
 def _professions(

@@ -137,6 +137,37 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Mapped:
+    """A tenth of the rows: its mean score as logged and mapped, and the share that came true."""
+
+    score: float
+    mapped: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Repair:
+    """What a calibration map would repair of an open drift.
+
+    Attributes
+    ----------
+    sentences : sequence of str
+        What the map is worth, or why there is none.
+    command : str
+        What writes it; empty if no map can be fitted.
+    span : sequence of date
+        The days that are drawn.
+    tenths : sequence of Mapped
+        Their rows by score; empty if no map is worth it.
+    """
+
+    sentences: Sequence[str]
+    command: str = ""
+    span: Sequence[date] = ()
+    tenths: Sequence[Mapped] = ()
+
+
+@dataclass(frozen=True)
 class Page:
     """All that the page of one model shows.
 
@@ -148,6 +179,8 @@ class Page:
         Every calendar day of the span that is shown.
     chosen : int
         Which of them the page opens with.
+    detailed : date
+        First day with bins and segments; days before it are there to show when a drift began.
     window_days : int
         Length of the window behind the diagram, the causes and the segments.
     curves : sequence of Curve
@@ -166,9 +199,11 @@ class Page:
     values : Table
         The values of columns that drift by themselves on that day.
     taken : str or None
-        Who has taken the drift of that day, or the command that takes it; None without one.
+        Who has taken the drift of that day; None if nobody has.
     next_steps : sequence of NextStep
         The commands that help with it; empty without a drift.
+    repair : Repair or None
+        What a map would repair of the drift of that day; None without one.
     professions : mapping of str to Table
         What a profession asks for of the window of the day that the page opens with, by caption;
         empty if the model has classes.
@@ -179,6 +214,7 @@ class Page:
     severity: str
     days: Sequence[DayOnPage]
     chosen: int
+    detailed: date
     window_days: int
     curves: Sequence[Curve]
     incidents: Table
@@ -192,6 +228,7 @@ class Page:
     values: Table
     taken: str | None = None
     next_steps: Sequence[NextStep] = ()
+    repair: Repair | None = None
     professions: Mapping[str, Table] = field(default_factory=dict)
 
     @property

@@ -5,7 +5,7 @@ from datetime import date
 from math import isnan
 
 from monitor.drift.places import explained_by
-from monitor.drift.verdict import Verdict
+from monitor.drift.verdict import SLOPE_KINDS, Verdict
 from monitor.evaluation.evaluate import Evaluation
 from monitor.evaluation.score_errors import Errors
 from monitor.read.standing import Standing
@@ -90,7 +90,11 @@ def _figures(
     if verdict and verdict.compared:
         figures.append(_evidence(verdict))
     explained = verdict.explanation if verdict else None
-    if verdict and (slope := verdict.headline_slope):
+    told = verdict.headline(verdict.incident) if verdict and verdict.incident else None
+    if told and told.kind not in SLOPE_KINDS:
+        kind = told.kind.replace("_", " ")
+        figures.append(Figure("Size", f"{told.size:.2f}", f"log-odds where it is largest: {kind}"))
+    elif verdict and (slope := verdict.headline_slope):
         note = f"{interval(slope)}; 1 is as in the reference"
         note += f"; of {explained_by(explained)}" if explained else ""
         figures.append(Figure("Slope", minus(f"{slope.value:.2f}"), note))

@@ -8,7 +8,7 @@ Rule 2: a page allows only the style and the script that it was made with, by th
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,9 @@ from monitor.report.columns import STREAMS, meanings
 from monitor.report.page.content import DayOnPage, Page, Reliability, Table
 from monitor.report.page.day import SEGMENT_COLUMNS
 from monitor.report.page.index import INDEX_COLUMNS, Index
-from monitor.report.page.still import bins_svg, evidence_svg
+from monitor.report.page.restarts import restarts
+from monitor.report.page.still import bins_svg, evidence_svg, repair_svg
+from monitor.report.page.widths import LONGEST, room
 from monitor.report.page.words import STATES
 from monitor.report.too_few import LEAST_FOR_ECE, LEAST_FOR_TCE
 from monitor.segment_names import printable_lines
@@ -31,7 +33,11 @@ if TYPE_CHECKING:
 MODEL_SCRIPTS = "svg.js", "timeline.js", "reliability.js", "tables.js", "page.js"
 INDEX_SCRIPTS = "tables.js", "index.js"
 TEXTS = frozenset({"verdict", "scores", "because", "what", "owner"})  # columns of words
-LONG = frozenset({"what"})
+BINS = (
+    *("scores from", "to", "mean", "predictions", "came true", "share"),
+    *("accepted from", "to", "rejected"),
+)
+WIDEST_BIN = (*["100.0 %"] * 3, *["1,000,000"] * 2, *["100.0 %"] * 3, "1,000,000")
 DIGITS = 6  # of a number that is drawn
 # What would end a script tag, begin a comment in it, or be a line end to some parsers.
 UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
@@ -62,25 +68,41 @@ def model_html(page: Page, *, home: str = "") -> str:
         state: {"word": w.word, "title": w.title, "sign": w.sign} for state, w in STATES.items()
     }
     data = {
-        "days": [_day(day) for day in page.days],
+        "days": [
+            _day(day) | {"again": why}
+            for day, why in zip(page.days, restarts(page.days), strict=True)
+        ],
         "chosen": page.chosen,
+        "model": page.model,
+        "detailed": f"{page.detailed}",
         "curves": [
             {"scores": _round(c.scores), "outcomes": _round(c.outcomes)} for c in page.curves
         ],
         "words": words,
+        "longest": LONGEST,
     }
+    told = meanings(SEGMENT_COLUMNS, STREAMS)
+    of_all_days = Table(SEGMENT_COLUMNS, [row for day in page.days for row in day.segments])
+    bins = Table(BINS, [WIDEST_BIN])
     return _render(
         "model.html",
         MODEL_SCRIPTS,
         data,
+        (
+            *(page.waiting, page.classes, page.where, page.values, page.incidents, page.rejected),
+            *(page.sensitivity, *page.professions.values(), of_all_days, bins),
+        ),
         page=page,
         words=STATES[page.day.state],
         home=home,
         still_evidence=markup(evidence_svg(page.days)),
         still_bins=markup(bins_svg(page.day.reliability.bins)) if page.day.reliability else "",
-        segments=Table(
-            SEGMENT_COLUMNS, page.day.segments, meanings=meanings(SEGMENT_COLUMNS, STREAMS)
-        ),
+        still_repair=markup(repair_svg(page.repair.tenths))
+        if page.repair and page.repair.tenths
+        else "",
+        segments=Table(SEGMENT_COLUMNS, page.day.segments, meanings=told),
+        segments_room=room(of_all_days),
+        bins=bins,
         least_for_ece=LEAST_FOR_ECE,
         least_for_tce=LEAST_FOR_TCE,
     )
@@ -88,25 +110,28 @@ def model_html(page: Page, *, home: str = "") -> str:
 
 def index_html(index: Index) -> str:
     """Write the index of all models, the worst first; raises as `model_html` does."""
+    cells = [entry.cells for entry in index.entries]
+    listed = Table(INDEX_COLUMNS, cells, meanings=meanings(INDEX_COLUMNS, STREAMS))
     return _render(
         "index.html",
         INDEX_SCRIPTS,
         {},
+        [listed],
         index=index,
-        table_=Table(
-            INDEX_COLUMNS,
-            [entry.cells for entry in index.entries],
-            meanings=meanings(INDEX_COLUMNS, STREAMS),
-        ),
+        table_=listed,
         links={entry.cells[0]: entry.link for entry in index.entries if entry.link},
     )
 
 
 def _render(
-    template: str, scripts: Sequence[str], data: Mapping[str, Any], **content: object
+    template: str,
+    scripts: Sequence[str],
+    data: Mapping[str, Any],
+    tables: Iterable[Table],
+    **content: object,
 ) -> str:
     environment, markup = _jinja()
-    style = f"\n{_source('style.css')}"
+    style = f"\n{_source('style.css')}{_stacking(tables)}"
     script = "\n" + "".join(map(_source, ("data.js", *scripts)))
     ranks = {w.word: w.rank for w in STATES.values()}
     policy = (
@@ -121,8 +146,20 @@ def _render(
         data=markup(_json({**data, "ranks": ranks})),  # see `_json`
         badges={w.word: (state, w.sign) for state, w in STATES.items()},
         texts=TEXTS,
-        long=LONG,
+        room=room,
+        longest=LONGEST,
         **content,
+    )
+
+
+def _stacking(tables: Iterable[Table]) -> str:
+    """Write the style that stacks the cells of each table where its lines would be cut."""
+    rules = _source("stacked.css")
+    widths = sorted({room(table) for table in tables})
+    return "".join(
+        f"@container (max-width: {width - 0.01:.2f}ch) {{\n"
+        f"{rules.replace('.stacked', f'.below-{width}')}}}\n"
+        for width in widths
     )
 
 

@@ -2,12 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 from html import escape
+from math import ceil, exp, log
 
-from monitor.report.page.content import Bin, DayOnPage
+from monitor.report.page.content import Bin, DayOnPage, Mapped
+from monitor.report.page.restarts import restarts
+from monitor.report.page.words import share as written
 from monitor.words.numbers import percent
 
 WIDTH, HEIGHT, SQUARE = 640, 160, 360
 LEFT, TOP, BOTTOM = 46, 8, 22  # room for the numbers beside the axes
+RARE = 0.05  # scores below, or as near to 1, are drawn in log-odds
+LEAST = 1e-6  # probability that log-odds show
 LEAST_TOP = 3.75  # of the axis of evidence, in powers of ten
 
 
@@ -38,6 +43,10 @@ def evidence_svg(days: Sequence[DayOnPage]) -> str:
                 f'<rect class="bar {kind}" x="{x:.1f}" y="{floor - tall:.1f}" '
                 f'width="{0.8 * step:.1f}" height="{tall:.1f}"/>'
             )
+        for place, why in enumerate(restarts(days)):
+            x = LEFT + place * step
+            if why:
+                yield f'<line class="again" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{floor}"/>'
         for limit in sorted(set(limits)):
             y = floor - unit * limit
             yield f'<line class="limit" x1="{LEFT}" x2="{WIDTH}" y1="{y:.1f}" y2="{y:.1f}"/>'
@@ -79,6 +88,55 @@ def bins_svg(bins: Sequence[Bin]) -> str:
 
     label = "Bins of scores, and the shares of positive outcomes that they accept"
     return _svg(SQUARE, SQUARE + TOP, label, boxes())
+
+
+def repair_svg(tenths: Sequence[Mapped]) -> str:
+    """Draw the share that came true by mean score, as logged and mapped, beside the diagonal.
+
+    The axes are log-odds where most scores are rare events, or nearly certain.
+    """
+    typical = tenths[len(tenths) // 2].score
+    rare = not RARE <= typical <= 1.0 - RARE
+    values = [v for each in tenths for v in (each.score, each.mapped, each.share)]
+    to, back = (_log_odds, _probability) if rare else (float, float)
+    low = to(min(values)) if rare else 0.0
+    high = max(to(max(values)), low + 1e-9)
+    high = high if rare else min(1.0, ceil(10.0 * high) / 10.0)  # even tenths have round halves
+    side = SQUARE - LEFT - TOP
+
+    def x(score: float) -> float:
+        return LEFT + side * (to(score) - low) / (high - low)
+
+    def y(share: float) -> float:
+        return TOP + side * (1.0 - (max(low, to(share)) - low) / (high - low))
+
+    def curve(kind: str, scores: Sequence[float]) -> Iterator[str]:
+        places = [(x(s), y(each.share)) for s, each in zip(scores, tenths, strict=True)]
+        points = " ".join(f"{across:.1f},{down:.1f}" for across, down in places)
+        yield f'<polyline class="line {kind}" points="{points}"/>'
+        for across, down in places:
+            yield f'<circle class="dot {kind}" cx="{across:.1f}" cy="{down:.1f}" r="3"/>'
+
+    def marks() -> Iterator[str]:
+        yield (f'<line class="limit" x1="{LEFT}" y1="{TOP + side}" x2="{LEFT + side}" y2="{TOP}"/>')
+        yield from curve("dashed k-drift", [each.score for each in tenths])
+        yield from curve("k-prior", [each.mapped for each in tenths])
+        for step in range(3):
+            tick = back(low + (high - low) * step / 2)
+            yield _text(0, y(tick) + 4, written(tick))
+            yield _text(x(tick) - 18 * step, SQUARE - 6, written(tick))
+
+    label = "Share that came true by mean score of each tenth, as logged and mapped"
+    return _svg(SQUARE, SQUARE + TOP, label, marks())
+
+
+def _log_odds(p: float) -> float:
+    kept = min(1.0 - LEAST, max(LEAST, p))
+    return log(kept / (1.0 - kept))
+
+
+def _probability(z: float) -> float:
+    return 1.0 / (1.0 + exp(-z))
 
 
 def _svg(width: int, height: int, label: str, marks: Iterator[str]) -> str:

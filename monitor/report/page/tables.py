@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isfinite, isnan
 
-from monitor.drift.places import Place, name_of
+from monitor.drift.places import Place, explained_by, name_of
 from monitor.drift.verdict import WEEK, Verdict
 from monitor.evaluation.evaluate import Evaluation
 from monitor.read.incidents import IncidentSummary
@@ -37,20 +37,37 @@ WHERE = (
 MOST_PLACES = 20  # values in the table: those that are most off
 
 
-def incident_rows(by_segment: Mapping[str, Sequence[IncidentSummary]]) -> Table:
-    """List the incidents of the whole and of its segments, the newest first."""
+def incident_rows(
+    by_segment: Mapping[str, Sequence[IncidentSummary]], verdicts: Sequence[Verdict]
+) -> Table:
+    """List the incidents of the whole and of its segments, the newest first.
+
+    What is open is named as the verdicts name it, and with its first name where that is another.
+    """
+    names = {v.segment: _kind_now(v) for v in verdicts}
     ordered = [(name, e) for name, of_segment in by_segment.items() for e in of_segment]
     ordered.sort(key=lambda of: (of[1].opened, of[0] == WHOLE), reverse=True)
-    return Table(INCIDENTS, [_incident(name, e) for name, e in ordered])
+    return Table(INCIDENTS, [_incident(name, e, names.get(name, "")) for name, e in ordered])
 
 
-def _incident(name: str, e: IncidentSummary) -> Row:
+def _kind_now(v: Verdict) -> str:
+    """Name the open drift of a verdict as its sentence does."""
+    if not v.incident:
+        return ""
+    kind = v.headline(v.incident).kind.replace("_", " ")
+    return f"{explained_by(v.explanation)}: {kind}" if v.explanation else kind
+
+
+def _incident(name: str, e: IncidentSummary, now: str) -> Row:
+    first = e.kind.replace("_", " ")
+    kind = now if now and not e.closed else first
+    kind = kind if kind.endswith(first) else f"{kind}, at first {first}"
     return (
         name,
         f"{e.opened}",
         f"{e.started}",
         f"{e.start_low} to {e.start_high}",
-        e.kind.replace("_", " "),
+        kind,
         odds(e.evidence),
         closing(e),
         e.ended or ("another drift" if e.closed else NONE),

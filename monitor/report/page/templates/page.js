@@ -58,16 +58,14 @@ function showSegments(day) {
   const body = table.tBodies[0];
   body.replaceChildren();
   for (const cells of day.segments) {
-    const row = tag("tr", "", body);
-    cells.forEach((cell, place) => {
-      if (place === 0) { tag("th", cell, row).scope = "row"; return; }
-      const td = tag("td", place === 1 ? "" : cell, row, place === 1 ? "words" : "");
-      if (place !== 1) return;
-      const [state, words] = Object.entries(page.words).find(([, w]) => w.word === cell);
-      const badge = tag("span", "", td, `badge s-${state}`);
-      tag("i", words.sign, badge).setAttribute("aria-hidden", "true");
-      badge.append(cell);
-    });
+    const shown = addRow(table, cells).cells[1];
+    const [state, words] = Object.entries(page.words).find(([, w]) => w.word === cells[1]);
+    const badge = document.createElement("span");
+    badge.className = `badge s-${state}`;
+    tag("i", words.sign, badge).setAttribute("aria-hidden", "true");
+    badge.append(cells[1]);
+    shown.className = "words";
+    shown.replaceChildren(badge);
   }
   const head = table.querySelector("th[aria-sort]");
   if (head) sortBy(table, head.cellIndex, head.getAttribute("aria-sort") === "descending");

@@ -15,10 +15,11 @@ const told = (b) => `Scores ${percent(b.low)} to ${percent(b.high)}, mean ${perc
 function drawBins() {
   const host = at("plot-bins"), note = at("bin-readout"), day = page.days[selected], drawn = day.bins;
   host.replaceChildren();
-  at("bin-table").replaceChildren();
+  at("bin-table").tBodies[0].replaceChildren();
   host.closest(".diagram").classList.toggle("empty", !drawn);
   if (!drawn) {
-    tag("p", "No prediction of this week has an outcome.", host, "none");
+    const early = day.day < page.detailed;
+    tag("p", early ? `Bins and segments before ${page.detailed} are on pages of their own: calibration-monitor report --model ${page.model} --day ${day.day} --out ${day.day}.html` : "No prediction of this week has an outcome.", host, "none");
     note.textContent = "";
     return;
   }
@@ -102,10 +103,7 @@ function drawReference(svg, drawn, adjusted, x, y, inside) {
 }
 
 function binTable(bins) {
-  const table = at("bin-table"), head = tag("tr", "", tag("thead", "", table)), body = tag("tbody", "", table);
-  for (const name of ["scores from", "to", "mean", "predictions", "came true", "share", "accepted from", "to", "rejected"]) tag("th", name, head).scope = "col";
   for (const b of bins) {
-    const row = tag("tr", "", body);
-    for (const cell of [percent(b.low), percent(b.high), percent(b.mean), whole(b.count), whole(b.positives), percent(b.rate), percent(b.least), percent(b.most), whole(b.rejected)]) tag("td", cell, row);
+    addRow(at("bin-table"), [percent(b.low), percent(b.high), percent(b.mean), whole(b.count), whole(b.positives), percent(b.rate), percent(b.least), percent(b.most), whole(b.rejected)]);
   }
 }

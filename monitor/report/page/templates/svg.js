@@ -13,6 +13,16 @@ const tag = (name, text, parent, kind) => {
   if (parent) parent.append(node);
   return node;
 };
+// A row of a table; every cell repeats its heading, for pages too narrow for lines.
+const addRow = (table, cells) => {
+  const heads = table.tHead.rows[0].cells, row = tag("tr", "", table.tBodies[0]);
+  cells.forEach((cell, place) => {
+    const named = place === 0 && table.classList.contains("sortable");
+    const node = tag(named ? "th" : "td", cell, row, cell.length > page.longest ? "long" : "");
+    if (named) node.scope = "row"; else node.dataset.label = heads[place].textContent;
+  });
+  return row;
+};
 const at = (id) => document.getElementById(id);
 const known = (value) => value !== null && value !== undefined;
 const minus = (text) => text.replaceAll("-", "\u2212");

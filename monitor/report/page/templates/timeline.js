@@ -133,9 +133,10 @@ function drawEvidence() {
     label: "Evidence of a drift by day, in odds to 1, and the limit at which an incident opens",
     draw: (plot) => {
       page.days.forEach((d, i) => { if (known(d.evidence)) bar(plot, i, 0, Math.max(0.02, d.evidence), d.evidence >= d.limit ? "k-drift" : "k-other"); });
+      page.days.forEach((d, i) => { if (d.again) make("line", { class: "again", x1: plot.x(i) - plot.step / 2, x2: plot.x(i) - plot.step / 2, y1: TOP, y2: 170 - BOTTOM }, plot.svg); });
       runs(of("limit")).forEach((run) => make("polyline", { class: "limit", points: run.flatMap((i) => [`${plot.x(i) - plot.step / 2},${plot.y(page.days[i].limit)}`, `${plot.x(i) + plot.step / 2},${plot.y(page.days[i].limit)}`]).join(" ") }, plot.svg));
     },
-    readout: (d) => (known(d.evidence) ? `${odds(d.evidence)}; the limit is ${odds(d.limit)}` : "not judged against a reference"),
+    readout: (d) => (known(d.evidence) ? `${odds(d.evidence)}; the limit is ${odds(d.limit)}${d.again ? `; it ${d.again}` : ""}` : "not judged against a reference"),
   });
 }
 

@@ -1,0 +1,48 @@
+"""Why the evidence of a day starts again from zero. Pure."""
+
+from collections.abc import Sequence
+
+from monitor.drift.verdict import Verdict
+from monitor.report.page.content import DayOnPage
+
+BETWEEN = {
+    "acknowledged": "an acknowledged drift",
+    "insufficient_data": "days that are no evidence",
+}
+
+
+def restarts(days: Sequence[DayOnPage]) -> list[str]:
+    """Say of each day why its evidence starts from zero; empty where it goes on.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> restarts([DayOnPage(date(2026, 3, 1))])
+    ['']
+    """
+    reasons, before, between = list[str](), None, ""
+    for day in days:
+        verdict = day.whole.verdict
+        counts = verdict is not None and verdict.compared
+        reasons.append(_reason(before, between) if counts else "")
+        if counts:
+            before, between = verdict, ""
+        elif verdict:
+            between = _between(verdict) or between
+    return reasons
+
+
+def _reason(before: Verdict | None, between: str) -> str:
+    """Say what came before a day with evidence."""
+    if between:
+        return f"starts again from zero after {between}"
+    if before and before.reached is not None and before.reached >= before.limit:
+        return f"starts again from zero, because it reached the limit on {before.day}"
+    return ""
+
+
+def _between(verdict: Verdict) -> str:
+    """Name the days without evidence that discard what was there before."""
+    if verdict.state == "acknowledged":
+        return "an acknowledged drift"
+    return "the days of its reference" if verdict.facts.obstacle == "part of the reference" else ""

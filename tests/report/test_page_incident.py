@@ -1,0 +1,213 @@
+"""An open drift on the report page: one description, its course, its repair and next steps."""
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from monitor.config import Config, load_config
+from monitor.drift.verdict import SLOPE_KINDS
+from monitor.metrics.core.tally import tally_on_grid
+from monitor.metrics.maps.calibration_map import CalibrationMap, apply_calibration_map
+from monitor.metrics.maps.daily_counts import daily_counts
+from monitor.pipeline.references import read_references
+from monitor.read.incidents import IncidentSummary
+from monitor.read.standing import Standing
+from monitor.report.page import assemble
+from monitor.report.page.content import Page
+from monitor.report.page.day import day_on_page
+from monitor.report.page.html import model_html
+from monitor.report.page.repair import OF_ROWS, repair_of, tenths_of
+from monitor.report.page.restarts import restarts
+from monitor.report.page.still import repair_svg
+from monitor.report.page.tables import incident_rows
+from monitor.segment_names import WHOLE
+from monitor.words.trust import NO_MAP
+from monitor.words.verdict import MEANINGS, sentences
+from tests.conftest import run_command
+from tests.words.test_facts import SEEDS, Drawn, verdict_of
+
+CLASSES = """\
+store: store
+models:
+  animals:
+    predictions:
+      path: "predictions/{day}.parquet"
+      classes: {names: [cat, dog, eel], columns: [cat, dog, eel]}
+    outcomes: {path: "outcomes/{day}.parquet"}
+  highest:
+    predictions:
+      path: "predictions/{day}.parquet"
+      classes: {names: [cat, dog, eel], top: {map: best}}
+    outcomes: {path: "outcomes/{day}.parquet"}
+  empty:
+    predictions: {path: "predictions/{day}.parquet"}
+    outcomes: {path: "outcomes/{day}.parquet"}
+"""
+
+
+@pytest.fixture(scope="module")
+def config(two_models: Path) -> Config:
+    """Load the configuration of the two models."""
+    return load_config(two_models / "monitor.yaml")
+
+
+@pytest.fixture(scope="module")
+def page(config: Config) -> Page:
+    """Assemble the page of the model that drifts."""
+    return assemble.model_page(config, "fraud", read_references(config, "fraud").fitted)
+
+
+def test_the_repair_is_what_the_command_says(two_models: Path, page: Page) -> None:
+    """Word for word, with the same command among the next steps; the map halves the error."""
+    ended = run_command(
+        "recalibrate", "--config", two_models / "monitor.yaml", "--model", "fraud", "--json"
+    )
+    told = json.loads(ended.out)
+    assert page.repair
+
+    assert told["worth_it"]
+    assert [*page.repair.sentences] == told["sentences"]
+    assert f"{page.repair.command} --out map.json" in [s.command for s in page.next_steps]
+    assert page.repair.span[1] == page.day.day
+    before = sum(abs(each.score - each.share) for each in page.repair.tenths)
+    after = sum(abs(each.mapped - each.share) for each in page.repair.tenths)
+    assert after < 0.5 * before
+    assert model_html(page).count('class="still"') == 3
+
+
+def test_pages_without_an_open_drift_propose_nothing(config: Config, page: Page) -> None:
+    """Nor does the page of a past day, whose store was another."""
+    calm = assemble.model_page(config, "ads", read_references(config, "ads").fitted)
+    past = assemble.model_page(
+        config, "fraud", read_references(config, "fraud").fitted, day=page.day.day
+    )
+
+    assert (calm.repair, past.repair) == (None, None)
+    assert (calm.next_steps, past.next_steps) == ((), ())
+
+
+def test_where_no_map_can_be_drawn_the_panel_says_why(tmp_path: Path) -> None:
+    """Classes, highest scores, and a store that has too little: a reason, and no curve."""
+    path = tmp_path / "monitor.yaml"
+    path.write_text(CLASSES)
+    config = load_config(path)
+    drifting = next(v for seed in range(SEEDS) if (v := verdict_of(Drawn(seed))).incident)
+
+    def said(model: str) -> str:
+        repair = repair_of(config, replace(drifting, model=model, segment=WHOLE, where=None), 7)
+        assert repair.tenths == ()
+        return repair.sentences[0]
+
+    assert said("animals") == OF_ROWS
+    assert said("highest") == NO_MAP
+    assert "no final day with outcomes is stored" in said("empty")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_tenths_are_means_of_rows(seed: int) -> None:
+    """Compared with rows that are sorted and cut; a tenth is off by the rows of one score."""
+    rng = np.random.default_rng(seed)
+    scores = np.repeat(rng.beta(1.0, 6.0, 500), 20)
+    outcomes = rng.random(scores.size) < scores
+    bent = CalibrationMap("platt", -0.3, (0.7,))
+    tenths = tenths_of(daily_counts([tally_on_grid(outcomes, scores)]), bent)
+    order = np.argsort(scores, kind="stable")
+    mapped = apply_calibration_map(scores, bent)
+
+    assert len(tenths) == 10
+    for each, rows in zip(tenths, np.array_split(order, 10), strict=True):
+        spread = np.ptp(scores[rows]) + 0.002  # one score moves over an edge, and the grid
+        assert each.score == pytest.approx(scores[rows].mean(), abs=0.1 * spread + 0.002)
+        assert each.mapped == pytest.approx(mapped[rows].mean(), abs=0.1 * spread + 0.002)
+        assert each.share == pytest.approx(outcomes[rows].mean(), abs=0.05)
+    # Every point is inside the drawing, on either axis.
+    rare = [replace(each, score=each.score / 50, mapped=each.mapped / 50) for each in tenths]
+    for drawn in (repair_svg(tenths), repair_svg(rare)):
+        assert drawn.count("<circle") == 20
+        assert "nan" not in drawn
+        assert ' cx="-' not in drawn
+        assert ' cy="-' not in drawn
+
+
+def test_the_onset_of_a_long_drift_is_in_view(
+    config: Config, page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However few days a page has in full: the older ones show evidence, and no bins."""
+    incident = page.day.whole.verdict.incident if page.day.whole.verdict else None
+    assert incident
+    monkeypatch.setattr(assemble, "DAYS_SHOWN", 4)
+    short = assemble.model_page(config, "fraud", read_references(config, "fraud").fitted)
+
+    assert short.days[0].day == incident.start_low - timedelta(days=7)
+    assert short.detailed == short.days[-1].day - timedelta(days=3)
+    in_full = {day.day: day for day in page.days}
+    for day in short.days:
+        assert bool(day.reliability) == bool(day.segments) == (day.day >= short.detailed)
+        same = in_full[day.day]
+        assert (day.state, day.reasons, day.figures) == (same.state, same.reasons, same.figures)
+
+
+def test_every_fall_of_the_evidence_to_zero_has_its_reason(page: Page) -> None:
+    """The reasons stand exactly where the detector of the day before had counted nothing."""
+    reasons, counted = restarts(page.days), None
+    seen = set()
+    for day, reason in zip(page.days, reasons, strict=True):
+        verdict = day.whole.verdict
+        if verdict and verdict.compared:
+            assert bool(reason) == (counted == 0), day.day
+            seen.add(reason.partition(" on ")[0])
+        counted = verdict.detector.counted if verdict and verdict.final else counted
+
+    assert seen == {
+        "",
+        "starts again from zero after the days of its reference",
+        "starts again from zero, because it reached the limit",
+    }
+
+
+def test_one_incident_has_one_description() -> None:
+    """Whatever is drawn: sentence, table and figure are of the same kind, and so is its size."""
+    kinds = set()
+    for seed in range(SEEDS):
+        verdict = verdict_of(Drawn(seed))
+        incident = verdict.incident
+        if verdict.state not in {"calibration_drift", "undecided"} or not incident:
+            continue
+        told = verdict.headline(incident)
+        past = IncidentSummary(
+            incident.opened,
+            incident.started,
+            incident.start_low,
+            incident.start_high,
+            incident.kind,
+            incident.evidence,
+        )
+        ((_, _, _, _, named, *_),) = incident_rows({verdict.segment: [past]}, [verdict]).rows
+        figures = {
+            f.label: f for f in day_on_page(verdict.day, {WHOLE: Standing(verdict=verdict)}).figures
+        }
+        kinds.add(told.kind)
+
+        assert told.kind.replace("_", " ") in named.partition(", at first")[0]
+        if not verdict.of_third_choices:
+            assert MEANINGS[told.kind] in sentences(verdict)[0]
+        assert "Size" not in figures or "Slope" not in figures
+        if "Size" in figures:
+            assert figures["Size"].value == f"{told.size:.2f}"
+            assert told.kind.replace("_", " ") in figures["Size"].note
+        assert ("Size" in figures) == (told.kind not in SLOPE_KINDS)
+    assert len(kinds) == len(MEANINGS)
+
+
+def test_a_level_drift_is_said_first() -> None:
+    """A verdict that the level drifted does not begin with what is unchanged."""
+    drawn = [verdict_of(Drawn(seed)) for seed in range(SEEDS)]
+    levels = [v for v in drawn if v.state == "level_drift" and not v.facts.obstacle]
+
+    assert len(levels) > 10
+    assert not [v for v in levels if sentences(v)[0].startswith("Unchanged")]
+    assert any(s.startswith("In the reference scores were") for v in levels for s in sentences(v))
