@@ -157,7 +157,7 @@ def measures() -> str:
 
 
 def on_page_content(html: str, **_: object) -> str:
-    """Let wide tables be scrolled by key, and make their empty headings cells, which say nothing."""
+    """Let wide tables be scrolled by key, and make headings that say nothing plain cells."""
     html = html.replace("<table>", '<table tabindex="0">')
     return re.sub(r"<th( [^>]*)?></th>", r"<td\1></td>", html)
 

@@ -77,8 +77,8 @@ def model_page(
     judged = stands.verdict.day if stands.verdict else stored[-1]
     detailed = max(stored[0], min(judged, stored[-1] - timedelta(days=DAYS_SHOWN - 1)))
     first = max(stored[0], min(detailed, _onset(stands.verdict) or detailed))
-    tallies = _read(results, days_between(first, stored[-1]), window)
     span = days_between(first, stored[-1])
+    tallies = _read(results, span, detailed, window)
     by_day = [*day_by_day(results, span, window)]
     days = [
         _day(d, of_day, tallies if d >= detailed else {}, references, window, model.alpha)
@@ -160,9 +160,9 @@ def _classes(week: Evaluation | None) -> Table:
     return Table(COLUMNS, class_rows(week), (*vector_sentences(week.classes), NOTE))
 
 
-def _read(results: Results, span: Sequence[date], window: int) -> dict[date, Tally]:
-    """Read what is stored of a span, and the summaries of the windows that end in it."""
-    reach = days_between(span[0] - timedelta(days=window - 1), span[-1])
+def _read(results: Results, span: Sequence[date], detailed: date, window: int) -> dict[date, Tally]:
+    """Read what is stored of a span, and the summaries of the windows that are shown in full."""
+    reach = days_between(detailed - timedelta(days=window - 1), span[-1])
 
     def of_each(kind: str, days: Sequence[date], load: Callable[[date], T]) -> dict[date, T]:
         stored = {*results.days(kind)}

@@ -1,0 +1,4 @@
+// The theme makes the copy button of every block of code a landmark; pages have enough of them.
+const demote = () => document.querySelectorAll("nav.md-code__nav").forEach((nav) => nav.setAttribute("role", "presentation"));
+new MutationObserver(demote).observe(document.documentElement, { childList: true, subtree: true });
+demote();
