@@ -190,8 +190,10 @@ def test_show_and_page_tell_it(folder: Path, command: Command, tmp_path: Path) -
     assert json.loads(command(*show, "--json").out)["taken"] == f"{free} --by NAME --why TEXT"
     assert free in " ".join(command(*show).out.split())
     before = pages()
-    assert f"{free} --by NAME --why TEXT</p>" in before
+    assert "Who has the open drift? Nobody.</p>" in before
     for command_to_copy in (
+        (to_take := "ack fraud --by NAME --why TEXT"),
+        "assets --into monitoring",
         "where --model fraud",
         "recalibrate --model fraud --out map.json",
         "rebase fraud --from DAY --by NAME --why TEXT",
@@ -201,7 +203,9 @@ def test_show_and_page_tell_it(folder: Path, command: Command, tmp_path: Path) -
     assert command("ack", "fraud", *at, *WHO, "--until", f"{LATER}").code == 0
     has = f"Ana has taken it until {LATER}: a new feature."
     assert json.loads(command(*show, "--json").out)["taken"] == has
-    assert has in pages()
+    after = pages()
+    assert has in after
+    assert to_take not in after
     (decision,) = json.loads(command(*show, "--incidents", "--json").out)["decisions"]
     assert (decision["decision"], decision["by"], decision["until"], decision["found_by"]) == (
         *("acknowledgement", "Ana"),
