@@ -128,7 +128,7 @@ def test_the_last_weeks_are_drawn_and_the_segments_listed(
 
 def test_show_loads_what_it_shows_only(folder: Path) -> None:
     """It needs no mathematics and reads no logs, so it starts fast."""
-    heavy = ("duckdb", "narwhals", "numba", "pandas", "scipy")
+    heavy = ("duckdb", "narwhals", "numba", "pandas", "pyarrow.compute", "scipy")
     code = f"""
 import sys
 sys.argv = ["calibration-monitor", "show", "--model", "fraud"]
@@ -143,6 +143,36 @@ finally:
     )
 
     assert "fraud" in ended.stdout
+    assert ended.stderr == "[]\n"
+
+
+def test_help_loads_the_parser_only() -> None:
+    """It lists the commands without what any of them needs."""
+    heavy = (
+        "duckdb",
+        "fsspec",
+        "narwhals",
+        "numba",
+        "numpy",
+        "pyarrow",
+        "pydantic",
+        "rich",
+        "yaml",
+    )
+    code = f"""
+import sys
+sys.argv = ["calibration-monitor", "--help"]
+from monitor import cli
+try:
+    cli.main()
+finally:
+    print([name for name in {heavy} if name in sys.modules], file=sys.stderr)
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+
+    assert "backfill" in ended.stdout
     assert ended.stderr == "[]\n"
 
 

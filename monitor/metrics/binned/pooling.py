@@ -7,8 +7,10 @@ on its left are kept in variables, which is several times faster than to read th
 
 import numpy as np
 
-from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.compiled import ZERO, compiled
 from monitor.metrics.core.grid import Ints
+
+PAPER_TAIL = ZERO
 
 
 @compiled

@@ -29,11 +29,11 @@ from monitor.metrics.binomial.pvalue_curve import (
     tie,
     turning_point,
 )
-from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.compiled import ZERO, compiled
 from monitor.metrics.core.grid import Floats
 
 Verdicts = npt.NDArray[np.int8]
-REJECTED, ACCEPTED, UNDECIDED = 0, 1, 2
+REJECTED, ACCEPTED, UNDECIDED = ZERO, ZERO + 1, ZERO + 2
 
 
 class Significance(NamedTuple):
@@ -178,7 +178,7 @@ def certainly_accepted(k: int, n: int, against: Significance, q: float, p: float
 @compiled
 def _walk(k: int, n: int, against: Significance, farthest: float) -> tuple[Floats, Verdicts]:
     """Judge piece after piece, from the first that can reach alpha until all is rejected."""
-    thetas, verdicts, size = np.empty(8, np.float64), np.empty(8, np.int8), 0
+    thetas, verdicts, size = np.empty(8, np.float64), np.empty(8, np.int8), ZERO
     j, floor = first_doubtful_piece(k, n, against.alpha * (1.0 + against.doubt), against.two_sided)
     left = boundary(k, j, n)
     if left >= farthest:

@@ -10,10 +10,16 @@ from collections.abc import Callable
 from functools import wraps
 from threading import RLock
 from types import FunctionType
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar, cast
+
+import numpy as np
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+# The compiler takes each of Python's constants for a type of its own, for which it compiles again
+# what is called with it. Compiled functions count from this one.
+ZERO = cast("int", np.int64(0))
 
 _LOCK = RLock()
 _WAITING: dict[Callable[..., object], Callable[..., object]] = {}  # by stand-in: what it is

@@ -312,7 +312,12 @@ def hanging(t: Tally, held: BucketCounts, *, delta: float = 0.0) -> Hanging:
 def draw_buckets(rng: np.random.Generator, shared: Hanging) -> tuple[Floats, Floats]:
     """Draw buckets with replacement: by what the rows of each bin multiply, and what they share."""
     number = len(shared.shares)
-    rows, moves = 1.0 - shared.shares.sum(axis=0), np.zeros(shared.own.size)
+    rows, moves = np.zeros(shared.own.size), np.zeros(shared.own.size)
+    for bucket in range(number):  # numpy's sum of an axis takes half a second to compile
+        for j in range(moves.size):
+            rows[j] += shared.shares[bucket, j]
+    for j in range(moves.size):
+        rows[j] = 1.0 - rows[j]
     for _ in range(number):
         bucket = int(rng.random() * number)
         for j in range(moves.size):

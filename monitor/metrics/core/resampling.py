@@ -116,7 +116,6 @@ def _nearly_binomial(rng: np.random.Generator, n: int, q: float) -> int:
     return min(max(floor(count + 0.5), 0), n)
 
 
-@compiled
 def lay_out(counts: Ints, positives: Ints) -> Ints:
     """Lay out rows by group and outcome: shape (2m,), the negatives of a group come first."""
     rows = np.empty(2 * counts.size, np.int64)

@@ -7,9 +7,9 @@ from typing import Literal
 import numpy as np
 
 from monitor.metrics.binned.binning import monitor_sizes
-from monitor.metrics.binned.pooling import pool
+from monitor.metrics.binned.pooling import PAPER_TAIL, pool
 from monitor.metrics.core.buckets import NO_BUCKETS, BucketCounts
-from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.compiled import ZERO, compiled
 from monitor.metrics.core.dispersion import hanging
 from monitor.metrics.core.estimate import CONFIDENCE, Estimate
 from monitor.metrics.core.grid import HIGHEST_SCORE, LOWEST_SCORE, Floats, Ints
@@ -155,7 +155,7 @@ def _binned_ece(
     scores: Floats, counts: Ints, positives: Ints, min_size: int, max_size: int
 ) -> float:
     """Pool and take ECE: `pava_bc` and `ece` in one, many times faster on a few hundred groups."""
-    starts = pool(counts, positives, min_size, max_size, 0)
+    starts = pool(counts, positives, min_size, max_size, PAPER_TAIL)
     gaps, total = 0.0, 0
     for b in range(starts.size - 1):
         expected, hits = 0.0, 0
@@ -173,7 +173,7 @@ def _forgiven_ece(
 ) -> float:
     """Take ECE after the shift of `fit_intercept`."""
     inverse_odds = (1.0 - scores) / scores  # so that a shift of all logits is one product
-    hits = 0
+    hits = ZERO
     for i in range(scores.size):  # scores of 0 and 1 stay, so their outcomes have no say
         if 0.0 < scores[i] < 1.0:
             hits += positives[i]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import exp, inf, isinf, log, nan, sqrt
 from typing import NamedTuple
 
-from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.compiled import ZERO, compiled
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.special import logit
@@ -103,7 +103,7 @@ def fit_intercept(t: Tally) -> Intercept:
 @compiled
 def solve_intercept(logits: Floats, counts: Ints, positives: Ints) -> tuple[float, float]:
     """Return the intercept and its Fisher information; plus or minus inf with one class only."""
-    movable = hits = 0
+    movable = hits = ZERO
     lowest, highest = inf, -inf
     for i in range(logits.size):
         if not isinf(logits[i]):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from monitor.metrics.binned.binning import check_sizes
-from monitor.metrics.binned.pooling import pool
+from monitor.metrics.binned.pooling import PAPER_TAIL, pool
 from monitor.metrics.binomial.acceptance import (
     Significance,
     certainly_accepted,
@@ -18,6 +18,7 @@ from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.dispersion import INDEPENDENT, Hanging, draw_buckets, hang_together
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.reading import takes_rows
+from monitor.metrics.core.sorted_scores import count_below
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.intervals.ece_interval import join_neighbours
 from monitor.metrics.logistic.intercept import expect_positives, solve_intercept, solve_nearby
@@ -165,7 +166,7 @@ def _null_values(
             if isinf(delta):  # one class only: the refitted scores are all 0 or all 1, and right
                 values[first + world] = 0.0
                 continue
-            starts = pool(counts, positives, min_size, max_size, 0)
+            starts = pool(counts, positives, min_size, max_size, PAPER_TAIL)
             rejected = count_rejected_nearly(groups, positives, starts, exp(delta), against)
             values[first + world] = rejected / groups.below[-1]
     return values
@@ -191,7 +192,8 @@ class Groups(NamedTuple):
 def groups_of(scores: Floats, counts: Ints) -> Groups:
     """Prepare the groups of a tally for many worlds."""
     below = np.zeros(counts.size + 1, np.int64)
-    below[1:] = np.cumsum(counts)
+    for i in range(counts.size):  # an assignment to a slice takes seconds to compile
+        below[i + 1] = below[i] + counts[i]
     return Groups(scores, (1.0 - scores) / scores, below)
 
 
@@ -212,14 +214,14 @@ def count_rejected_nearly(
         begin, end = first, last
         lowest, highest = _moved(groups, first, factor), _moved(groups, last - 1, factor)
         if lowest * n < k and not certainly_accepted(n - k, n, against, 1.0 - lowest, lowest):
-            begin += np.searchsorted(groups.scores[first:last], _moved_back(guess.low, factor))
+            begin += count_below(groups.scores[first:last], _moved_back(guess.low, factor))
             while begin > first and not _rejects(_moved(groups, begin - 1, factor), guess, against):
                 begin -= 1
             while begin < last and _rejects_below(_moved(groups, begin, factor), guess, against):
                 begin += 1
         if highest * n > k and not certainly_accepted(k, n, against, highest, 1.0 - highest):
             within = groups.scores[begin:last]
-            end = begin + np.searchsorted(within, _moved_back(guess.high, factor))
+            end = begin + count_below(within, _moved_back(guess.high, factor))
             while end < last and not _rejects(_moved(groups, end, factor), guess, against):
                 end += 1
             while end > begin and _rejects(_moved(groups, end - 1, factor), guess, against):

@@ -26,11 +26,12 @@ from monitor.metrics.binomial.acceptance import (
 )
 from monitor.metrics.binomial.binomial import pvalue, pvalue_bounds
 from monitor.metrics.binomial.pvalue_curve import logit
-from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.compiled import ZERO, compiled
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.reading import takes_rows_by
 from monitor.metrics.core.samples import Rows
 from monitor.metrics.core.sorted_rows import sort_rows
+from monitor.metrics.core.sorted_scores import count_below, count_up_to
 from monitor.metrics.core.tally import Tally
 from monitor.short_text import shown_shortly
 
@@ -251,7 +252,7 @@ def rejected_per_bin(
 def _rejected_in_bin(scores: Floats, counts: Ints, k: int, n: int, against: Significance) -> int:
     if scores.size <= FEW_GROUPS:
         return _rejected_by_group(scores, counts, k, n, against)
-    centre = int(np.searchsorted(scores, k / n))
+    centre = count_below(scores, k / n)
     total = 0
     for first, step in ((centre - 1, -1), (centre, 1)):  # in a loop, to be compiled once
         rejected = _rejected_beyond(scores, counts, first, step, k, n, against)
@@ -354,10 +355,10 @@ def _rejected_by_edge(scores: Floats, counts: Ints, k: int, n: int, against: Sig
         max(low - _doubt(low), 0.0),
         min(high + _doubt(high), 1.0),
     )
-    alpha, total, place = against.alpha, 0, 0
+    alpha, total, place = against.alpha, 0, ZERO
     for e in range(edges.size):
-        near = np.searchsorted(scores, edges[e] - _doubt(edges[e]))
-        beyond = np.searchsorted(scores, edges[e] + _doubt(edges[e]), side="right")
+        near = count_below(scores, edges[e] - _doubt(edges[e]))
+        beyond = count_up_to(scores, edges[e] + _doubt(edges[e]))
         total += _rejected_in_run(scores, counts, place, near, k, n, alpha, verdicts[e])
         place = max(place, near)
         total += _tested_in_run(scores, counts, place, beyond, k, n, alpha)

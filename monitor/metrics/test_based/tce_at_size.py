@@ -11,7 +11,7 @@ from math import nan, sqrt
 
 import numpy as np
 
-from monitor.metrics.binned.pooling import pool
+from monitor.metrics.binned.pooling import PAPER_TAIL, pool
 from monitor.metrics.binomial.acceptance import check_alpha
 from monitor.metrics.core.estimate import CONFIDENCE, Estimate
 from monitor.metrics.core.grid import Floats
@@ -192,7 +192,7 @@ def tces_at_size(
     guide, shift = index_rows(ends)
     for i in range(len(values)):
         groups, some, hits = drawn(rng, rows, ends, guide, shift, size)
-        starts = pool(some, hits, size // 20, size // 5, 0)
+        starts = pool(some, hits, size // 20, size // 5, PAPER_TAIL)
         for j in range(len(tallies)):
             rejected = count_rejected(scores[j][groups], some, hits, starts, float(alpha))
             values[i, j] = rejected.sum() / size
