@@ -5,11 +5,13 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from tests.support.paths import ROOT
@@ -18,6 +20,7 @@ from tools.check_release import problems
 from tools.try_release import main as try_release
 
 WORKFLOWS = ROOT / ".github" / "workflows"
+BUILD = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]
 DOCKERFILE = ROOT / "deploy" / "container" / "Dockerfile"
 RELEASE: dict[str, Any] = yaml.load(
     (WORKFLOWS / "release.yml").read_text(),
@@ -167,6 +170,34 @@ def test_sources_without_history_have_the_version_that_they_are_told(
     assert version_of(tmp_path) == "0.0.dev0+unknown"
     assert version_of(tmp_path, **{told: ""}) == "0.0.dev0+unknown"
     assert version_of(tmp_path, **{told: "1.2.0"}) == "1.2.0"
+
+
+def test_the_conda_recipe_needs_what_the_wheel_needs() -> None:
+    """The same packages with the same bounds, under the names that conda-forge gives them."""
+    text = (ROOT / "conda.recipe" / "meta.yaml").read_text()
+    plain = re.sub(r"\{%.*%\}|\{\{ ?|(?<! ) ?\}\}", "", text)
+    recipe = yaml.safe_load(plain)
+    others = {"duckdb": "python-duckdb", "prometheus-client": "prometheus_client"}
+    others |= {"tzdata": "python-tzdata"}
+
+    def listed(lines: list[str]) -> dict[str, SpecifierSet]:
+        wanted = [Requirement(line) for line in lines]
+        return {others.get(w.name, w.name): w.specifier for w in wanted}
+
+    run, host = (
+        listed([line for line in recipe["requirements"][part] if "python_min" not in line])
+        for part in ("run", "host")
+    )
+    assert run == listed(PROJECT["dependencies"])
+    assert {name: host[name] for name in host if name != "pip"} == listed(BUILD["requires"])
+    assert recipe["about"]["license"] == PROJECT["license"]
+    assert recipe["about"]["summary"] == PROJECT["description"]
+    (entry,) = recipe["build"]["entry_points"]
+    assert PROJECT["scripts"] == dict([entry.split(" = ")])
+    (least,) = yaml.safe_load((ROOT / "conda.recipe" / "conda_build_config.yaml").read_text())[
+        "python_min"
+    ]
+    assert PROJECT["requires-python"] == f">={least}"
 
 
 def test_the_workflow_builds_with_the_whole_history() -> None:

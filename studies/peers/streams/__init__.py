@@ -1,0 +1,1 @@
+"""Two programs that test continuously, and this monitor, on the streams of those programs."""
