@@ -52,6 +52,7 @@ ENOUGH = 50.0  # information of the days before by which a tolerance is smoothed
 LONG_RUN = 2.0  # weeks hang together, so their sum varies more than that of independent ones
 WANDERING = 4.0  # times the variance of weeks: what wanders stays away for some of them
 LEAST_RATIO = 2.0  # of the effect to the tolerance
+LARGEST_EFFECT = 100.0  # logit: the reference says nothing of such a direction, and exp overflows
 MOST_OF_A_DAY = 2.0  # log10: one broken day makes no drift, and wipes out none
 
 
@@ -233,7 +234,8 @@ def price(reference: Reference, cross: Floats, day_variances: Floats) -> tuple[F
     Returns
     -------
     tuple of ndarray of shape (4,)
-        Tolerances and effects, in logit; 0 along a direction that the scores do not move along.
+        Tolerances and effects, in logit; 0 along a direction that the scores do not move along, or
+        of which the reference says so little that only an impossible effect could be found.
 
     Notes
     -----
@@ -256,7 +258,8 @@ def price(reference: Reference, cross: Floats, day_variances: Floats) -> tuple[F
     )
     effects = np.maximum(reference.least_effects, SOUGHT * errors)
     effects = np.maximum(effects, LEAST_RATIO * tolerances)
-    return np.where(moving, tolerances, 0.0), np.where(moving, effects, 0.0)
+    looked_at = moving & (effects < LARGEST_EFFECT)
+    return np.where(looked_at, tolerances, 0.0), np.where(looked_at, effects, 0.0)
 
 
 def curve_errors(reference: Reference, cross: Floats) -> Floats:

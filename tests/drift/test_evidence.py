@@ -209,3 +209,27 @@ def test_levels_add_up_to_the_shift() -> None:
     assert lift > 0.0
     assert lift_known > 0.0
     assert not day_evidence(reference(), {"unseen": day}).levels.any()
+
+
+@pytest.mark.parametrize("spread", [4.0, 6.0, 9.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_scores_near_the_ends_hide_no_drift(spread: float, seed: int) -> None:
+    """Few rows, most scores near 0 and 1: the reference says nothing of some direction.
+
+    The evidence along it was no number, and silenced that of all others.
+    """
+    rng = np.random.default_rng([seed, int(spread)])
+    reference_days, sound, drifted = 28, 14, 3
+    days = []
+    for number in range(reference_days + sound + drifted):
+        logits = np.clip(rng.normal(0.0, spread, 50), -15.9, 15.9)
+        slope = 1.0 if number < reference_days + sound else 0.0
+        positive = rng.random(50) < expit(slope * logits)
+        cells = np.searchsorted(CENTRES, logits).clip(0, CENTRES.size - 1)
+        counted = (np.bincount(cells, w, CENTRES.size) for w in (np.ones(50), positive))
+        days.append({"segment 0": Coarse(*(c.astype(np.int64) for c in counted))})
+    fitted = fit_reference(days[:reference_days])
+    evidence = [day_evidence(fitted, day, fitted.day_variances) for day in days[reference_days:]]
+
+    assert all(np.isfinite(found.ratios).all() for found in evidence)
+    assert all(found.ratios.max() > 1.0 for found in evidence[-drifted:])
