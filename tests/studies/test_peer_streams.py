@@ -1,0 +1,35 @@
+"""The comparison with PITMonitor: what this monitor is given, and when it is said to alarm."""
+
+import numpy as np
+from scipy.special import expit
+
+from studies.peers.streams.run import REFERENCE, ROWS, first_alarm, row, states
+
+START, DAYS = REFERENCE + 12, REFERENCE + 22
+
+
+def test_a_curve_that_becomes_flat_is_found_where_scores_lie_near_the_ends() -> None:
+    """Within three days of 50 rows, as nothing is said before; most scores are near 0 and 1."""
+    found = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        logits = np.clip(rng.normal(0.0, 9.0, ROWS * DAYS), -15.0, 15.0)
+        slope = np.where(np.arange(logits.size) < ROWS * START, 1.0, 0.0)
+        outcomes = (rng.random(logits.size) < expit(slope * logits)).astype(np.int64)
+        found.append(first_alarm(states(expit(logits), outcomes), "calibration_drift"))
+
+    assert all(ROWS * START <= last < ROWS * (START + 3) for last in found)
+
+
+def test_an_alarm_counts_from_the_first_row_of_the_drift() -> None:
+    """An alarm on the last row of a day, as many rows after the start; and one before it."""
+    words = ["ok", "ok", "calibration_drift"]
+
+    assert first_alarm(words, "prior_shift") == -1
+    assert first_alarm(words, "calibration_drift") == ROWS * (REFERENCE + 3) - 1
+    assert row("abrupt", "ours", np.array([99, 149, 20, -1]), 100) == (
+        "| abrupt | ours | 2 of 4 | 1 of 4 | 50 |"
+    )
+    assert (
+        row("abrupt", "ours", np.array([-1]), 100) == "| abrupt | ours | 0 of 1 | 0 of 1 | never |"
+    )
