@@ -1,20 +1,23 @@
 """What is said of a fitted calibration map, and what one makes of some scores, as a table."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import RenderableType
 
 from monitor.metrics.maps.calibration_map import CalibrationMap, apply_steps
-from monitor.pipeline.recalibration import Recalibration
 from monitor.report.tables import plain_table
 from monitor.words.maps import lasting_sentence, map_sentences
 from monitor.words.part_maps import part_sentences
 
+if TYPE_CHECKING:  # it fits maps, and commands that only show one start without
+    from monitor.pipeline.recalibration import Recalibration
+
 PLACES = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
 
 
-def recalibration_sentences(fitted: Recalibration) -> tuple[str, ...]:
+def recalibration_sentences(fitted: "Recalibration") -> tuple[str, ...]:
     """Say which rows a map is for, what it is worth, and what it cannot do."""
     return (
         *part_sentences(fitted.content, fitted.for_all, fitted.explained),
