@@ -32,6 +32,7 @@ from airflow.sdk import (
     CronDataIntervalTimetable,
     Param,
     get_current_context,
+    get_parsing_context,
     task,
     task_group,
 )
@@ -609,5 +610,8 @@ if os.environ.get(FLEET):
         make_fleet_dag(each, models, batch_size())
 else:
     # Of two names that give the same DAG, which only an invalid name can, the first one gets it.
-    for name in {dag_id(name): name for name in reversed(CONFIG.names)}.values():
+    DAGS = {dag_id(name): name for name in reversed(CONFIG.names)}
+    # A task that starts asks for its own DAG only.
+    asked = get_parsing_context().dag_id
+    for name in [DAGS[asked]] if asked in DAGS else DAGS.values():
         make_dag(name)

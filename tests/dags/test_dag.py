@@ -271,6 +271,7 @@ def plan_of(folder: Path) -> dict[str, Any]:
             label: {"dag_id": f"calibration_{label if label in MODELS else 'asked'}"} | how
             for label, how in runs.items()
         },
+        "parsed_for_tasks": ["calibration_asked", "calibration_weekdays", "another_dag"],
         "parsed_as_fleet": {
             f"{by} {size}": {
                 "config": str(folder / "typo.yaml"),
@@ -884,6 +885,14 @@ class TestParsing:
             assert dag["catchup"] is False
             assert dag["at_a_time"] == {"wait_for_logs": None, "run": 1, "run_unsettled": 1}
             assert dag["asset"] == [dag_id]
+
+    def test_builds_only_the_dag_of_a_task_that_starts(self, seen: Seen) -> None:
+        """It is the DAG that the dag-processor sees; for a DAG of another name all are built."""
+        dags, built = seen.report["parsed"]["dags"], seen.report["parsed_for_tasks"]
+
+        for name in ("calibration_asked", "calibration_weekdays"):
+            assert built[name] == {name: dags[name]}
+        assert built["another_dag"] == dags
 
     def test_follows_the_configuration(self, seen: Seen) -> None:
         """Schedule, time zone, owner and severity of a model are those of its DAG."""

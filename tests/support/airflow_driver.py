@@ -27,6 +27,7 @@ def main() -> None:
     report: dict[str, Any] = {
         "parsed": parse(),
         "parsed_with": {label: parse_with(path) for label, path in plan["parsed_with"].items()},
+        "parsed_for_tasks": {dag_id: parse_for(dag_id) for dag_id in plan["parsed_for_tasks"]},
         "parsed_as_fleet": {
             label: parse_with(**how) for label, how in plan["parsed_as_fleet"].items()
         },
@@ -88,6 +89,18 @@ def parse_with(config: str | None, **more: str) -> dict[str, Any]:
         "schedules": {dag_id: dag.timetable.expression for dag_id, dag in bag.dags.items()},
         "owners": {dag_id: dag.owner for dag_id, dag in bag.dags.items()},
     }
+
+
+def parse_for(dag_id: str) -> dict[str, Any]:
+    """Parse as Airflow does for a task of a DAG that starts: what was built."""
+    from airflow.dag_processing.dagbag import DagBag
+    from airflow.sdk.definitions._internal.dag_parsing_context import (
+        _airflow_parsing_context_manager,
+    )
+
+    with patch.dict(os.environ), _airflow_parsing_context_manager(dag_id=dag_id):
+        bag = DagBag()  # the manager leaves the variable behind; a task has its own process
+    return {built: describe(dag) for built, dag in bag.dags.items()}
 
 
 def command(*words: str) -> None:
