@@ -1,6 +1,6 @@
 """With which probability a prediction gets an outcome: the ways in which a model can say it."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
@@ -9,7 +9,6 @@ from monitor.config.sections import Section
 LEAST_RATE = 1e-4  # a row stands for ten thousand at most
 BY_SCORE = "by_score"
 Score = Annotated[float, Field(ge=0, le=1)]
-ByScore = Literal["by_score"]
 
 
 class ScoreRate(Section):

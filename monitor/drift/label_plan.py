@@ -6,7 +6,6 @@ distortion depends on its score: the reference's own curve tells how much.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import ceil
 
 import numpy as np
 
@@ -168,11 +167,6 @@ def score_ranges(rates: Floats) -> Iterator[tuple[float, float, float]]:
     edges = [0.0, *(round(float(expit(CENTRES[i] - half)), 6) for i in starts[1:]), 1.0]
     for i, start in enumerate(starts):
         yield edges[i], edges[i + 1], float(rates[start])
-
-
-def labels_for(worth: float, plan: LabelPlan) -> int:
-    """Say how many labels of a plan tell as much as so many that are drawn uniformly."""
-    return ceil(plan.labels * worth / plan.worth)
 
 
 def _weights(reference: Reference) -> Floats:

@@ -10,7 +10,6 @@ from monitor.drift.label_plan import (
     LabelPlan,
     days_with,
     evenly_drawn,
-    labels_for,
     plan_labels,
     score_ranges,
 )
@@ -76,7 +75,7 @@ def test_no_other_rates_say_more(name: str, direction: int, budget: int, uniform
     assert most > 0.995 * max(others)  # whole cells, of which each is a thirtieth of a logit
     even = says(reference, predictions, evenly_drawn(predictions, budget).rates, direction)
     assert plan.worth / budget == pytest.approx(most / even)
-    assert labels_for(float(budget), plan) <= budget
+    assert plan.worth >= plan.labels
 
 
 def test_all_are_labelled_where_the_budget_is_large() -> None:
