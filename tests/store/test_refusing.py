@@ -10,12 +10,12 @@ from math import inf
 from threading import Lock, Thread
 
 import pytest
-from moto.server import ThreadedMotoServer
 from s3fs import S3FileSystem
 
 from monitor.files import open_filesystem
 from monitor.store.lease import RELEASED, leased
 from tests.conftest import DAY, DAY_BEFORE, Ended, Project
+from tests.support.buckets import started_server
 
 KINDS = ("summaries", "evaluations", "verdicts")
 # The status of a full disk, that of an overload, and none: the connection is cut.
@@ -103,8 +103,7 @@ class Proxy(BaseHTTPRequestHandler):
 @pytest.fixture
 def space(monkeypatch: pytest.MonkeyPatch) -> Iterator[Space]:
     """Run an object store on this machine, with one bucket, behind a proxy."""
-    server, space = ThreadedMotoServer("127.0.0.1", 0), Space()
-    server.start()
+    server, space = started_server(), Space()
     proxy = ThreadingHTTPServer(
         ("127.0.0.1", 0), partial(Proxy, server.get_host_and_port()[1], space)
     )

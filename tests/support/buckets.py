@@ -2,17 +2,25 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import fsspec
 import pytest
-from moto.server import ThreadedMotoServer
+
+
+def started_server() -> Any:
+    """Start an object store, whose library only workers that start one import: for a second."""
+    from moto.server import ThreadedMotoServer  # noqa: PLC0415
+
+    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    server.start()
+    return server
 
 
 @contextmanager
 def bucket_named(name: str) -> Iterator[str]:
     """Run an object store with one bucket; all stores of this process share their buckets."""
-    server = ThreadedMotoServer("127.0.0.1", 0)
-    server.start()
+    server = started_server()
     host, port = server.get_host_and_port()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")

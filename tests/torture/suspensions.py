@@ -31,9 +31,9 @@ from typing import Any
 
 import fsspec
 import pyarrow.parquet as pq
-from moto.server import ThreadedMotoServer
 
 from tests.conftest import CONFIG, DAY, DAY_AFTER, DAY_BEFORE, Project
+from tests.support.buckets import started_server
 
 KINDS = ("summaries", "evaluations", "verdicts", "arrivals")
 SPAN = ["--from", f"{DAY_BEFORE}", "--to", f"{DAY}"]
@@ -123,8 +123,7 @@ class Proxy(BaseHTTPRequestHandler):
 @contextmanager
 def object_store(gate: Gate) -> Iterator[dict[str, str]]:
     """Run an object store behind the proxy, and give the environment that leads to it."""
-    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-    server.start()
+    server = started_server()
     port = server.get_host_and_port()[1]
     proxy = ThreadingHTTPServer(("127.0.0.1", 0), partial(Proxy, port, gate))
     Thread(target=proxy.serve_forever, daemon=True).start()

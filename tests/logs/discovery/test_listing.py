@@ -1,12 +1,10 @@
 """What lies below a path is found with a bounded number of looks, on disk and in object stores."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import fsspec
 import pytest
-from moto.server import ThreadedMotoServer
 
 from monitor.errors import ConfigError
 from monitor.logs.discovery import guess
@@ -74,23 +72,6 @@ def test_hidden_files_and_tables(tmp_path: Path) -> None:
 def test_formats(name: str, expected: str | None) -> None:
     """The ending tells the format."""
     assert format_of(name) == expected
-
-
-@pytest.fixture
-def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Start an object store with an empty bucket."""
-    server = ThreadedMotoServer("127.0.0.1", 0)
-    server.start()
-    host, port = server.get_host_and_port()
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    fsspec.filesystem("s3").clear_instance_cache()  # of earlier tests, with another server
-    fsspec.filesystem("s3", use_listings_cache=False).mkdir("undescribed")
-    yield "s3://undescribed"
-    fsspec.filesystem("s3").clear_instance_cache()
-    server.stop()
 
 
 @pytest.mark.filterwarnings("ignore:datetime.datetime.utcnow:DeprecationWarning")
