@@ -1,6 +1,7 @@
 """How long the measures take, compared with numpy's sorts, the published loop and other packages.
 
-    python -m bench.metrics [--peers PYTHON] [--rounds 5] [--whole-loop] [--write]
+    python -m bench.metrics [--peers PYTHON] [--rounds 5] [--whole-loop] [--only-tce SIZE ...]
+                            [--write]
 
 Every number is CPU time of one thread. All jobs of one size run in turn, in several rounds, in two
 long-lived processes: `metrics_worker.py`, and `peers_worker.py` in an environment with the packages
@@ -27,7 +28,7 @@ import numpy as np
 
 from bench.metrics_classes import write_classes
 from bench.metrics_start import measure_start
-from bench.metrics_table import Found, Times, page
+from bench.metrics_table import TCE_JOBS, Found, Times, page
 from bench.metrics_worker import REPLICATES
 from bench.peers_worker import CONTROL
 
@@ -124,6 +125,18 @@ def measure_rows(options: argparse.Namespace) -> tuple[dict[int, Times], dict, l
     return found, facts, controls
 
 
+def measure_tce(size: int, rounds: int) -> tuple[Times, dict[str, str], list[float]]:
+    """Measure rows to TCE alone, with the sorts and the loop."""
+    with tempfile.TemporaryDirectory(prefix="metrics-bench-") as name:
+        write_rows(Path(name), size)
+        write_classes(Path(name), size)
+        worker = start(sys.executable, "-m", OURS, "rows", name)
+        others = {job for job in worker.jobs if job not in TCE_JOBS}
+        found, controls = rounds_of([worker], rounds, others)
+    found["loop"] = [cpu * size / int(worker.facts["tested"]) for cpu in found["loop"]]
+    return found, worker.facts, controls
+
+
 def measure_stored(options: argparse.Namespace) -> tuple[dict[int, Times], list[float]]:
     """Measure the stored tallies."""
     found, controls = {}, []
@@ -147,6 +160,9 @@ def write_rows(folder: Path, size: int) -> None:
 def measure(options: argparse.Namespace) -> Found:
     """Measure rows, stored tallies and the start."""
     rows, facts, controls = measure_rows(options)
+    for size in options.only_tce:
+        rows[size], facts[size], some = measure_tce(size, options.rounds)
+        controls += some
     stored, more = measure_stored(options)
     started = measure_start(options.rounds)
     load = os.getloadavg()[1]
@@ -158,6 +174,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--peers", type=Path, help="Python of an environment with bench/peers.txt")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    parser.add_argument(
+        "--only-tce", type=int, nargs="+", default=(), help="sizes without the rest"
+    )
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--whole-loop", action="store_true", help="run the loop whole, once")
     parser.add_argument("--write", action="store_true", help=f"into docs/{PAGE.name} too")

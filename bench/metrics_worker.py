@@ -111,6 +111,8 @@ def our_measures_of_rows() -> dict[str, Callable]:
         return lambda rows: measure(m.quantile_bins(rows, n))
 
     return {
+        "TCE, monitor's PAVA-BC bins": lambda rows: m.tce(rows, sizes=m.monitor_sizes),
+        "TCE, paper's PAVA-BC bins": m.tce,
         "ECE, 15 uniform bins": over_uniform_bins(m.ece),
         "ACE, 10 quantile bins": lambda rows: m.ace(rows, QUANTILES),
         "MCE, 15 uniform bins": over_uniform_bins(m.mce),
