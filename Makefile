@@ -123,6 +123,8 @@ bench: $(VENV)/dev.stamp  ## Measure speed and memory (an hour)
 	@$(BIN)/python -m bench.scrape
 	@echo "verdicts and the daily evaluation of many segments"
 	@$(BIN)/python -m bench.verdicts
+	@echo "what buckets, watched values and a second detector add to a verdict"
+	@$(BIN)/python -m bench.evidence
 	@echo "a morning with 188 watched values, and without"
 	@$(BIN)/python -m bench.values
 
