@@ -84,6 +84,7 @@ def measure(folders: dict[Path, Path], rounds: int) -> dict[tuple[str, Path], fl
 def started(checkout: Path, folder: Path, call: list[object]) -> subprocess.Popen[str]:
     """Start Python with the sources of a checkout and a compiler cache of its own."""
     own = {"PYTHONPATH": str(checkout), "NUMBA_CACHE_DIR": str(folder / "cache")}
+    own["PYTHONDONTWRITEBYTECODE"] = ""  # modules are compiled once, as in an installation
     return subprocess.Popen(  # noqa: S603
         [sys.executable, *map(str, call)],
         env=os.environ | own | {"OMP_NUM_THREADS": "1"},
