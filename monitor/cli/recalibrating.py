@@ -103,6 +103,7 @@ def recalibrate(
     from monitor.pipeline.parts import conditions_named
     from monitor.pipeline.recalibration import recalibrate as fit
     from monitor.report.maps import recalibration_sentences
+    from monitor.words.labels import fitted_sentence
     from monitor.words.maps import rows_of
     from monitor.words.numbers import percent
 
@@ -155,7 +156,7 @@ def recalibrate(
         fitted,
         f"{name}, {rows_of(fitted.content)}: {span(fitted)}; "
         f"{fitted.content.training.outcomes:,} outcomes, {percent(fitted.prevalence)} positive",
-        recalibration_sentences(fitted),
+        (*recalibration_sentences(fitted), *([fitted_sentence()] if model.label_rate else [])),
         out=out,
         sql=write_sql if sql else None,
         as_json=as_json,

@@ -208,5 +208,13 @@ def log_fingerprint(name: str, model: Model, day: date, as_of: date) -> str:
             program.digest("summaries"),
             describe_inputs(model, day, partitions),
             model.model_dump_json(include=SUMMARY_SETTINGS),
+            *_columns_of_rows(model),
         ]
     )
+
+
+def _columns_of_rows(model: Model) -> list[str]:
+    """Name further columns that are read with the rows; none of a model that has none."""
+    rate = model.label_rate if model.rates_in_log else None
+    columns = {"action": model.action, "label_rate": rate}
+    return [f"{setting}: {column}" for setting, column in columns.items() if column is not None]

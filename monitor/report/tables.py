@@ -46,6 +46,8 @@ def evaluation_table(title: str, evaluations: Sequence[Evaluation]) -> Renderabl
     for e in evaluations:
         table.add_row(*_cells(e), style="" if e.final else "dim")
     notes = []
+    if any(e.population for e in evaluations):
+        notes.append("all columns are of the labelled predictions")
     if not all(e.final for e in evaluations):
         notes.append("* provisional: outcomes are still arriving, so chance is not described yet")
     if not all(map(says_tce, evaluations)):

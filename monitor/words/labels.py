@@ -28,6 +28,14 @@ def chosen_sentence(chosen: ChosenLabels) -> str:
     )
 
 
+def fitted_sentence() -> str:
+    """Say of which predictions the gains of a fitted map are, where labels are chosen."""
+    return (
+        f"All gains are those of the labelled predictions; compared in the shadow (map), a map has "
+        f"those of all. See {PAGE}#the-numbers-of-all-predictions."
+    )
+
+
 def rule_sentence(change: RuleChange) -> str:
     """Say since when another rule chooses which predictions get an outcome, and what follows."""
     return (

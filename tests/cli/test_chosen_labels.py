@@ -1,6 +1,7 @@
 """Labels that are chosen by score: `check`, `show` and the page say so, of such a model only."""
 
 import json
+import shutil
 from datetime import date, timedelta
 from itertools import product
 from pathlib import Path
@@ -93,6 +94,7 @@ def test_the_page_says_so(folder: Path) -> None:
         page = (folder / "pages" / "models" / f"{model}.html").read_text()
         assert (SAID in page) == (model == "reviewed")
         assert (OF_ALL in page) == (model in SETTINGS)
+        assert ("of the labelled, " in page) == (model in SETTINGS)
         assert ("were acted on: nobody knows" in page) == (model == "acted")
 
 
@@ -110,12 +112,42 @@ def test_the_setting_gives_the_numbers_of_all(folder: Path, model: str) -> None:
 
     assert (shown.code, checked.code) == (0, 0), shown.err + checked.err
     assert OF_ALL in " ".join(shown.out.split())
+    assert "all columns are of the labelled predictions" in shown.out
+    assert "nats of log loss, by cause" in " ".join(shown.out.split())
+    assert "calibration error of all predictions of the 7 days" in " ".join(shown.out.split())
     assert SAID not in shown.out + checked.out
     assert plain.population is None
     assert whole.population
+    assert whole.told_causes == whole.population.causes != whole.causes
+    assert whole.told_correction == whole.population.correction
+    assert plain.told_causes == plain.causes
     assert whole.prevalence > 1.5 * whole.population.prevalence.value
     assert f"prevalence {whole.population.prevalence:.1%}" in " ".join(shown.out.split())
     assert whole.population.prevalence.low < truth < whole.population.prevalence.high
+
+
+@pytest.mark.parametrize("setting", [{"label_rate": "rate"}, {"action": "acted"}])
+def test_a_column_that_is_named_later_is_read(
+    folder: Path, tmp_path: Path, setting: dict[str, str]
+) -> None:
+    """By a backfill as any other, once; a day is unchanged only while the columns are."""
+    copied = tmp_path / "copied"
+    shutil.copytree(folder, copied)
+    config = copied / "monitor.yaml"
+    document = yaml.safe_load(config.read_text())
+    document["models"] = {"reviewed": document["models"]["reviewed"] | setting}
+    config.write_text(yaml.safe_dump(document))
+    backfill = ("backfill", "--from", DAY, "--to", DAY, "--config", config)
+    said = [run_command(*backfill) for _ in range(2)]
+
+    assert [done.code for done in said] == [0, 0], said[0].err
+    assert "summarised 1, unchanged 0" in said[0].out + said[0].err
+    assert "summarised 0, unchanged 1" in said[1].out + said[1].err
+    (part,) = Store(str(copied / "store")).read_summary("reviewed", DAY)[0].segments.values()
+    assert (part.rated is not None, part.acted is not None) == (
+        "label_rate" in setting,
+        "action" in setting,
+    )
 
 
 RATES: dict[str, dict[str, Any]] = {

@@ -105,10 +105,19 @@ def _figures(
         compared = verdict if verdict and verdict.has_reference else None
         note = f"{share(compared.reference_prevalence)} in the reference" if compared else ""
         mean = f"mean score {share(alone.mean_score)}"
-        figures.append(Figure("Prevalence", share(alone.prevalence), f"{mean}; {note}".strip("; ")))
+        notes = [mean, note, _of_all(alone)]
+        figures.append(
+            Figure("Prevalence", share(alone.prevalence), "; ".join(filter(None, notes)))
+        )
     if week and week.prior:
         figures.append(_ece(week, week.prior))
     return tuple(figures)
+
+
+def _of_all(alone: Evaluation) -> str:
+    """Say of which predictions a prevalence is, where labels are chosen, and give that of all."""
+    of_all = alone.population
+    return f"of the labelled, {share(of_all.prevalence.value)} of all" if of_all else ""
 
 
 def _ece(week: Evaluation, prior: Errors) -> Figure:
@@ -118,6 +127,8 @@ def _ece(week: Evaluation, prior: Errors) -> Figure:
         note = f"TCE {share(prior.tce_published)}"
         if week.null:
             note += f", {share(week.null.q05)} to {share(week.null.q95)} by chance"
+    if week.population:
+        note += "; of the labelled"
     return Figure("ECE without the prior", f"{prior.ece:.3f}" if says_ece(week) else NONE, note)
 
 
