@@ -111,10 +111,22 @@ def _comment(text: str, indent: int, deeper: str = "") -> Iterator[str]:
         yield f"{' ' * indent}# {deeper}{line}"
 
 
+class _Dumper(yaml.SafeDumper):
+    """Writes what stands in two places twice, as people do, with no anchor and alias."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - of no value
+        return True
+
+
 def _scalar(value: Any) -> str:
     """Write a value on one line, quoted where YAML needs it."""
-    text = yaml.safe_dump(
-        value, default_flow_style=True, width=10**9, allow_unicode=True, sort_keys=False
+    text = yaml.dump(
+        value,
+        Dumper=_Dumper,
+        default_flow_style=True,
+        width=10**9,
+        allow_unicode=True,
+        sort_keys=False,
     )
     line = text.removesuffix("\n").removesuffix("\n...").strip()
     if line.isprintable():

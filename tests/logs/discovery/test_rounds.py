@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from monitor.config import WEEKDAYS
-from monitor.logs.discovery import Guess, guess
+from monitor.logs.discovery import Guess, configuration, guess
 
 FIRST = date(2026, 3, 2)  # a Monday
 DAYS = [FIRST + timedelta(days=i) for i in range(25)]
@@ -58,16 +58,17 @@ def test_outcomes_of_some_days_of_the_week(weekdays: list[str], wait: int, tmp_p
     assert written[".settled_after"] == wait
 
 
-def test_outcomes_that_begin_later_have_a_calendar(tmp_path: Path) -> None:
+@pytest.mark.parametrize("days", [1, 5])
+def test_outcomes_that_begin_later_have_a_calendar(days: int, tmp_path: Path) -> None:
     """The days before are closed, so that the days of predictions before need no file."""
     found(tmp_path, [*WEEKDAYS], score=("score", "score"))
-    for day in DAYS[:5]:
+    for day in DAYS[:days]:
         (tmp_path / "o" / f"{day}.parquet").unlink()
     (only,) = guess([str(tmp_path / "p"), str(tmp_path / "o")]).models
 
-    assert settings_of(only)["outcomes.calendar"] == {
-        "closed": [{"first": DAYS[0], "last": DAYS[4]}]
-    }
+    first, last = DAYS[0], DAYS[days - 1]
+    assert settings_of(only)["outcomes.calendar"] == {"closed": [{"first": first, "last": last}]}
+    assert f"calendar: {{closed: [{{first: {first}, last: {last}}}]}}" in configuration([only], [])
 
 
 def test_outcomes_of_all_days_have_no_calendar(tmp_path: Path) -> None:
