@@ -104,6 +104,7 @@ def linked_to_this_machine(config: "Config", address: str) -> bool:
 
     Examples
     --------
+    >>> from monitor.config import Config
     >>> linked_to_this_machine(Config(store="store", models={}), "127.0.0.1")
     False
     """

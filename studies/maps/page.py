@@ -14,6 +14,12 @@ def marks(program: str) -> tuple[str, str]:
     )
 
 
+def section(between: tuple[str, str]) -> str:
+    """Read the tables of a program from the page."""
+    begin, end = between
+    return PAGE.read_text().partition(begin)[2].partition(end)[0]
+
+
 def write_section(text: str, between: tuple[str, str]) -> None:
     """Replace the tables of a program on the page."""
     begin, end = between

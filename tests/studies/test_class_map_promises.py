@@ -5,7 +5,8 @@ import pytest
 
 from monitor.metrics.maps.class_choosing import vector_losses_by_day
 from monitor.metrics.maps.vector_map import VectorMap
-from studies.maps.vectors import MARK, PAGE, STREAMS, WORLDS, draw, follow, truth
+from studies.maps.page import section
+from studies.maps.vectors import MARKS, STREAMS, WORLDS, draw, follow, truth
 
 
 @pytest.mark.parametrize("world", WORLDS)
@@ -45,7 +46,7 @@ def test_the_rule_proposes_a_temperature_and_nothing_on_sound_days() -> None:
 
 def test_the_page_has_a_row_for_each_world_and_number_of_classes() -> None:
     """The table is that of the study as it is."""
-    below = PAGE.read_text().partition(MARK)[2]
+    below = section(MARKS)
 
     for world in WORLDS:
         for count in STREAMS:

@@ -7,7 +7,8 @@ from scipy.special import expit, logit
 from monitor.metrics.core.tally import merge
 from monitor.metrics.maps.daily_counts import daily_counts
 from monitor.metrics.maps.fitting import fit_calibration_map
-from studies.maps.follow_prior import MARK, PAGE, RULES, losses
+from studies.maps.follow_prior import MARKS, RULES, losses
+from studies.maps.page import section
 from studies.maps.worlds import SLOPE, WORLDS, World, draw_days
 
 
@@ -49,7 +50,7 @@ def test_following_helps_and_harms_as_the_page_says() -> None:
 
 def test_the_page_has_its_tables() -> None:
     """Every world and both models of the flights have a row below the mark."""
-    below = PAGE.read_text().partition(MARK)[2]
+    below = section(MARKS)
 
     for name in (*WORLDS, "flights", "flights-stretched"):
         assert f"| {name} |" in below

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.special import logit
 
+from studies.maps.page import section
 from studies.maps.promises import (
     CURVES,
-    MARK,
-    PAGE,
+    MARKS,
     PLACES,
     draw,
     fit_scikit_learn,
@@ -54,7 +54,7 @@ def test_a_clear_slope_is_proposed_and_nothing_on_sound_days() -> None:
 
 def test_the_page_has_a_row_for_each_curve_and_volume() -> None:
     """The table is that of the study as it is."""
-    below = PAGE.read_text().partition(MARK)[2]
+    below = section(MARKS)
 
     for curve in CURVES:
         for place in PLACES:

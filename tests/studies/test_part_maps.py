@@ -5,7 +5,8 @@ import pytest
 
 from monitor.metrics.core.tally import tally
 from monitor.metrics.logistic.cox import fit_cox
-from studies.maps.parts import MARK, PAGE, REFERENCE, SLOPE, World, draw, follow, gains
+from studies.maps.page import section
+from studies.maps.parts import MARKS, REFERENCE, SLOPE, World, draw, follow, gains
 
 
 def test_one_segment_is_off_from_a_day_on() -> None:
@@ -42,7 +43,7 @@ def test_a_map_of_the_part_leaves_the_rest_as_it_is() -> None:
 
 def test_the_page_keeps_the_promise() -> None:
     """In no stream the rest loses 0.0005 nats by the map of the part."""
-    rows = [line.split("|")[1:-1] for line in PAGE.read_text().partition(MARK)[2].splitlines()]
+    rows = [line.split("|")[1:-1] for line in section(MARKS).splitlines()]
     worst = [float(row[4]) for row in rows if len(row) == 5 and row[1].strip() == "the part"]
 
     assert len(worst) == 3

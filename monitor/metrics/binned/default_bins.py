@@ -123,7 +123,7 @@ def pava_bc_of(t: Tally, sizes: Sizes) -> Bins:
 
     Examples
     --------
-    >>> pava_bc_of(tally([0, 0, 1, 1], [0.2, 0.2, 0.9, 0.9]), lambda total: (1, total)).counts
+    >>> pava_bc_of(tally([0, 0, 1, 1], [0.2, 0.2, 0.9, 0.9]), lambda total: (1, total // 2)).counts
     array([2, 2])
     """
     if not t.total:

@@ -117,7 +117,13 @@ def _nearly_binomial(rng: np.random.Generator, n: int, q: float) -> int:
 
 
 def lay_out(counts: Ints, positives: Ints) -> Ints:
-    """Lay out rows by group and outcome: shape (2m,), the negatives of a group come first."""
+    """Lay out rows by group and outcome: shape (2m,), the negatives of a group come first.
+
+    Examples
+    --------
+    >>> lay_out(np.array([3, 2]), np.array([1, 2]))
+    array([2, 1, 0, 2])
+    """
     rows = np.empty(2 * counts.size, np.int64)
     rows[0::2] = counts - positives
     rows[1::2] = positives
