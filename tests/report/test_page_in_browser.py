@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -165,6 +166,26 @@ def test_every_chart_is_drawn(page: Page) -> None:
     page.evaluate(SHRINK, "#plot-bins .range")
     assert undrawn(page, "plot-slope") == "plot-slope: 0 of at least 2 marks"
     assert undrawn(page, "plot-bins")
+
+
+# Labels the days below a chart of some width, and gives left and right of each label.
+LABELLED = """([count, width]) => {
+  const first = Date.UTC(2026, 0, 1), svg = make("svg", { width, height: 60 }, document.body);
+  const iso = (i) => new Date(first + 864e5 * i).toISOString().slice(0, 10);
+  page.days = Array.from({ length: count }, (_, i) => ({ day: iso(i) }));
+  dayTicks(svg, (i) => LEFT + (i + 0.5) * (width - LEFT) / count, width, 60);
+  const boxes = [...svg.querySelectorAll("text")].map((node) => node.getBoundingClientRect());
+  return boxes.map((box) => [box.left, box.right]);
+}"""
+
+
+def test_labels_of_days_never_touch(page: Page) -> None:
+    """However many days a page has, and however wide its charts are."""
+    for width in range(300, 1201, 100):
+        for count in (14, 90, 240, 700):
+            labels = page.evaluate(LABELLED, [count, width])
+            assert labels
+            assert all(end < begin for (_, end), (begin, _) in pairwise(labels)), (width, count)
 
 
 def test_a_day_is_chosen_by_key(page: Page, two_models: Path, today: date) -> None:

@@ -49,9 +49,11 @@ function shadeIncidents(svg, step, height) {
   });
 }
 
+const LABEL = 60; // pixels for the label of a day, so that two never touch
+
 function dayTicks(svg, x, width, height) {
-  const every = width < 520 ? 4 : width < 800 ? 2 : 1;
   const mondays = page.days.map((d, i) => [d.day, i]).filter(([day]) => new Date(`${day}T00:00Z`).getUTCDay() === 1);
+  const every = Math.max(1, Math.ceil((mondays.length * LABEL) / (width - LEFT)));
   mondays.forEach(([day, i], n) => {
     make("line", { class: "zero", x1: x(i), x2: x(i), y1: height - BOTTOM, y2: height - BOTTOM + 4 }, svg);
     if (n % every === 0 && x(i) < width - 30) write(day.slice(5), { x: x(i), y: height - 6, "text-anchor": "middle" }, svg);
