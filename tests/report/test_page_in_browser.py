@@ -172,9 +172,12 @@ def test_every_chart_is_drawn(page: Page) -> None:
 LABELLED = """([count, width]) => {
   const first = Date.UTC(2026, 0, 1), svg = make("svg", { width, height: 60 }, document.body);
   const iso = (i) => new Date(first + 864e5 * i).toISOString().slice(0, 10);
+  const drawn = page.days;
   page.days = Array.from({ length: count }, (_, i) => ({ day: iso(i) }));
   dayTicks(svg, (i) => LEFT + (i + 0.5) * (width - LEFT) / count, width, 60);
+  page.days = drawn;
   const boxes = [...svg.querySelectorAll("text")].map((node) => node.getBoundingClientRect());
+  svg.remove();
   return boxes.map((box) => [box.left, box.right]);
 }"""
 
