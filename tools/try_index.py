@@ -53,7 +53,7 @@ def try_archive(archive: Path, index: str, folder: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     python = folder / "bin" / "python"
     pip = (python, "-m", "pip", "--quiet", "--disable-pip-version-check", "install")
-    wanted = ("--extra-index-url", index, kind, PROGRAM, f"{PROGRAM}=={version}")
+    wanted = ("--find-links", f"{index}{PROGRAM}/", kind, PROGRAM, f"{PROGRAM}=={version}")
     subprocess.run([*pip, *wanted], check=True)
     subprocess.run([python, HERE / "try_release.py"], check=True)
 

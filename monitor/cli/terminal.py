@@ -1,4 +1,4 @@
-"""The two consoles of the commands. Whoever prints imports them then: `--help` needs none."""
+"""The two consoles of the commands; import them where something is printed."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -381,7 +381,7 @@ def test_the_digest_is_sent_to_the_channel_alone(delivered: Delivered) -> None:
     assert attachment["text"] == f"*[all] info*\nThe story.\n{LINKS}"
 
 
-def test_whoever_heard_of_a_page_or_a_ticket_hears_that_it_is_over(delivered: Delivered) -> None:
+def test_a_channel_that_got_a_page_or_a_ticket_gets_its_end(delivered: Delivered) -> None:
     """The pagers close the incident that they opened; the digest says nothing of ends."""
     opened = posted(delivered.received, "page")["/enqueue"][1]["dedup_key"]
     ends = {path.partition("?")[0]: content for path, content in delivered.ended}

@@ -86,7 +86,7 @@ def held(part: Segment, rates: LabelRates, expected: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("world", [*RULES, "hidden"])
 def test_intervals_hold_those_of_all(world: str) -> None:
-    """Of 40 days about 38, whoever chooses, in nats and in squared probability."""
+    """Of 40 days about 38, however labels are chosen, in nats and in squares."""
     rng = np.random.default_rng(2)
     times = np.zeros(2 * len(NAMES) + 2, int)
     for _ in range(DAYS):

@@ -69,7 +69,7 @@ def installed(folder: Path) -> Installed:
     # What is imported is compiled then; to compile all that comes along takes longer.
     with served([wheel]) as index:
         install = ("--python", python, "install", "--no-deps", "--no-compile", "--pre")
-        subprocess.run([*pip, *install, "--index-url", index, PROGRAM], check=True)
+        subprocess.run([*pip, *install, "-i", index, PROGRAM], check=True)
     (packages,) = (folder / "env" / "lib").glob("python*/site-packages")
     _date_as_in_checkout(packages / "monitor")
     share_compiled(packages / "monitor")
