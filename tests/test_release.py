@@ -72,9 +72,9 @@ def test_the_wheel_is_tried_with_every_python_and_extra() -> None:
     assert all(version in SpecifierSet(PROJECT["requires-python"]) for version in matrix["python"])
     assert base == ""
     extras = more.strip("[]").split(",")
-    # Airflow, Celery, Slack and Spark are installed beside their services; the demo and the site
-    # are for a checkout.
-    beside = {"airflow", "celery", "slack", "spark", "demo", "docs", "dev"}
+    # Airflow, Celery, Slack and Spark are installed beside their services; the site is for a
+    # checkout.
+    beside = {"airflow", "celery", "slack", "spark", "docs", "dev"}
     assert set(extras) == PROJECT["optional-dependencies"].keys() - beside
 
 

@@ -13,7 +13,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-FILE = Path(__file__).parents[1] / "monitor" / "demo" / "flights-2013.parquet"
+YEAR = 2013
+FILE = Path(__file__).parents[1] / "monitor" / "demo" / f"flights-{YEAR}.parquet"
 
 # Equal neighbours compress: a flight of the timetable on one day after the other.
 ORDER = ["carrier", "flight", "origin", "dest", "month", "day", "sched_dep_time"]
@@ -51,7 +52,7 @@ def check_left_out(flights: pd.DataFrame) -> None:
     moments = pd.to_datetime(flights[["year", "month", "day", "hour"]])
     utc = moments.dt.tz_localize("America/New_York").dt.tz_convert("UTC")
     same = [
-        (flights["year"] == 2013).all(),
+        (flights["year"] == YEAR).all(),
         (flights["hour"] * 100 + flights["minute"] == flights["sched_dep_time"]).all(),
         (late.isna() == flights["dep_delay"].isna()).all() and (late.dropna() == 0).all(),
         (utc.dt.strftime("%Y-%m-%dT%H:%M:%SZ") == flights["time_hour"]).all(),

@@ -18,7 +18,6 @@ from monitor.config.schema import (
     InvalidModel,
     Model,
     Name,
-    Report,
     literal,
 )
 from monitor.config.yaml_files import ModelByModelLoader, read_yaml, yaml_complaint
@@ -93,7 +92,7 @@ def load_config(path: Path, *, only: str | None = None) -> Config:
         store=_place(common.store, file),
         engine=common.engine,
         report=common.report
-        and Report(path=_place(common.report.path, file), url=common.report.url),
+        and common.report.model_copy(update={"path": _place(common.report.path, file)}),
         models={name: model for name, model in checked.items() if isinstance(model, Model)},
         invalid=invalid,
     )

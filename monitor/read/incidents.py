@@ -1,11 +1,12 @@
 """All incidents of a model, open and closed, from its stored verdicts."""
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 
 from monitor.drift.detector import Acknowledged, Detector, EndReason, Incident
+from monitor.drift.places import explained_by
 from monitor.drift.verdict import Verdict
 from monitor.read.results import Results
 from monitor.segment_names import THIRD, WHOLE
@@ -22,13 +23,18 @@ class IncidentSummary(Acknowledged):
     ----------
     ended : str or None
         Why it is over.
+    kind_now, explained_by : str or None
+        While it is open, the name that the newest verdict gives it, and the values that explain
+        it, if some do.
     """
 
     ended: EndReason | None = None
+    kind_now: str | None = None
+    explained_by: str | None = None
 
 
 def incidents(results: Results, last: date | None = None) -> dict[str, list[IncidentSummary]]:
-    """List the calibration drifts that were found, by segment; each with its first kind."""
+    """List the calibration drifts that were found, by segment."""
     days = results.days("verdicts", last)
     names = [verdict.segment for verdict in (results.verdicts(days[-1]) if days else ())]
     by_segment = {name: of_segment(results, days, name) for name in names}
@@ -80,11 +86,29 @@ def of_segment(results: Results, days: Sequence[date], segment: str) -> list[Inc
             )
         else:
             break
+    if drifts and newest and newest.incident:
+        drifts[0] = _as_named_now(drifts[0], _newest_judged(verdict, len(days) - 1))
     for taken in newest.acknowledged if newest else ():
         renamed = _as_told(verdict(bisect_left(days, taken.opened)), taken)
         drifts = [other for other in drifts if other.opened != taken.opened]
         drifts.append(_summary(*renamed, taken.closed, "acknowledged"))
     return sorted(drifts, key=lambda drift: drift.opened)
+
+
+def _newest_judged(verdict: Callable[[int], Verdict | None], place: int) -> Verdict | None:
+    """Go back over the days that await outcomes."""
+    while (of_day := verdict(place)) and not of_day.shown:
+        place -= 1
+    return of_day
+
+
+def _as_named_now(open_drift: IncidentSummary, now: Verdict | None) -> IncidentSummary:
+    """Add what the newest verdict calls an open drift, unless that verdict is of days before it."""
+    incident = now.detector.incident if now else None
+    if not now or not incident or incident.opened != open_drift.opened:
+        return open_drift
+    where = explained_by(now.explanation) if now.explanation else None
+    return replace(open_drift, kind_now=now.headline(incident).kind, explained_by=where)
 
 
 def _as_told(

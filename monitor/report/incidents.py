@@ -25,13 +25,22 @@ def closing(e: IncidentSummary) -> str:
     return "lasts" if e.ended else "still open"
 
 
+def described(e: IncidentSummary) -> str:
+    """Say what the scores are: as the newest verdict does, and at first where that was another."""
+    first = e.kind.replace("_", " ")
+    now = (e.kind_now or e.kind).replace("_", " ")
+    kind = now if now == first else f"{now}, at first {first}"
+    return f"{e.explained_by}: {kind}" if e.explained_by else kind
+
+
 def incident_table(title: str, by_model: Mapping[str, Sequence[IncidentSummary]]) -> RenderableType:
     """Show the calibration drifts of models, one line each."""
     table = plain_table(title, ("model", "found on", "since", "scores", "closed on"))
     for name, of_model in by_model.items():
         for e in of_model:
-            kind, closed = e.kind.replace("_", " "), closing(e)
-            table.add_row(Text(shown(name)), f"{e.opened}", f"{e.started}", kind, closed)
+            table.add_row(
+                Text(shown(name)), f"{e.opened}", f"{e.started}", Text(described(e)), closing(e)
+            )
         if not of_model:
             table.add_row(Text(shown(name)), "none", "", "", "")
     return table
@@ -39,20 +48,19 @@ def incident_table(title: str, by_model: Mapping[str, Sequence[IncidentSummary]]
 
 def incident_details(title: str, drifts: Sequence[IncidentSummary]) -> RenderableType:
     """Show the calibration drifts of one segment with evidence, interval and reason."""
-    columns = ("found on", "since", "90 %", "scores", "evidence", "closed on", "because")
+    columns = ("found on", "since, 90 %", "scores", "evidence", "closed on", "because")
     table = plain_table(title, columns)
     for e in drifts:
         table.add_row(
             f"{e.opened}",
-            f"{e.started}",
-            f"{e.start_low:%m-%d}..{e.start_high:%m-%d}",
-            e.kind.replace("_", " "),
+            f"{e.started}\n{e.start_low:%m-%d}..{e.start_high:%m-%d}",
+            Text(described(e)),
             times(e.evidence),
             closing(e),
             e.ended or "",
         )
     if not drifts:
-        table.add_row("none", *[""] * 6)
+        table.add_row("none", *[""] * 5)
     return table
 
 

@@ -8,18 +8,19 @@ from monitor.segment_names import WHOLE, printable
 from monitor.words.acknowledging import how_to_acknowledge
 from monitor.words.where import Maps, repair_commands
 
-RUNBOOK = "the section CalibrationDrift of the runbook, monitoring/alerts/runbook.md"
+SECTION = "the section CalibrationDrift of the runbook"
 
 
 class NextStep(NamedTuple):
-    """What a command is for, and the command."""
+    """What a command is for, and the command; or what to read, and its address."""
 
     purpose: str
     command: str
+    address: str = ""
 
 
 def next_steps(
-    verdict: Verdict, maps: Maps = "parts", *, taken: bool = True
+    verdict: Verdict, maps: Maps = "parts", *, taken: bool = True, runbook: str = ""
 ) -> tuple[NextStep, ...]:
     """List the commands that take, explain, repair or supersede an open drift.
 
@@ -31,12 +32,19 @@ def next_steps(
         What `recalibrate` can fit a map of.
     taken : bool
         Whether somebody has taken it already.
+    runbook : str
+        The address of the runbook, if people have it at one.
+
+    Examples
+    --------
+    >>> read_runbook("https://wiki.example.org/runbook").address
+    'https://wiki.example.org/runbook#calibrationdrift'
     """
     take = how_to_acknowledge(verdict.model, verdict.segment)
     model, commands = quote(verdict.model), repairs(verdict, maps)
     return (
         *(() if taken else (NextStep("Take it, so that others know", take),)),
-        NextStep(f"Read {RUNBOOK}", "calibration-monitor assets --into monitoring"),
+        read_runbook(runbook),
         NextStep("Where it sits", f"calibration-monitor where --model {model}"),
         *(NextStep("Repair it with a map", f"{command} --out map.json") for command in commands),
         NextStep(
@@ -44,6 +52,14 @@ def next_steps(
             f"calibration-monitor rebase {model} --from DAY --by NAME --why TEXT",
         ),
     )
+
+
+def read_runbook(address: str) -> NextStep:
+    """Point to the section on drifts, at the address or in the folder that a command writes."""
+    if address:
+        return NextStep("Read what to look at first", SECTION, f"{address}#calibrationdrift")
+    command = "calibration-monitor assets --into monitoring"
+    return NextStep(f"Read {SECTION}, monitoring/alerts/runbook.md", command)
 
 
 def repairs(verdict: Verdict, maps: Maps) -> tuple[str, ...]:

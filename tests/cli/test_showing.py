@@ -59,6 +59,8 @@ def test_incidents_are_listed_with_their_end(
                 "evidence": 4.5,
                 "closed": f"{NEXT}",
                 "ended": "recovered",
+                "kind_now": None,
+                "explained_by": None,
             }
         ],
         "values": [],

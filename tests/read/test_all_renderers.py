@@ -40,10 +40,10 @@ HELD = {
 Shown = dict[str, Any]
 Shows = Callable[[str], Shown]  # what is shown of a segment
 SHOWN = {
-    "terminal": {"state", "day", "evidence", "withheld", "incidents", "waiting"},
-    "page": {"state", "day", "drawn", "words", "incidents", "waiting"},
+    "terminal": {"state", "day", "evidence", "withheld", "incidents", "kinds", "waiting"},
+    "page": {"state", "day", "drawn", "words", "incidents", "described", "waiting"},
     "index": {"state", "day", "words"},
-    "notebook": {"state", "day", "evidence", "since", "incidents", "waiting"},
+    "notebook": {"state", "day", "evidence", "since", "incidents", "kinds", "waiting"},
     "gauges": {"state", "day", "evidence", "since", "last waiting"},
     "past": {"state", "day", "evidence", "since"},
 }
@@ -99,7 +99,24 @@ def expected(m: Morning, segment: str) -> Shown:
         if one
     }
     now = newest.detector.incident
+    first = [
+        m.verdicts[day][segment].headline(one).kind
+        if m.verdicts[day][segment].incident
+        else one.kind
+        for day, one in sorted(opened.items())
+    ]
+    last = [
+        v.headline(v.incident).kind
+        if now and v.incident and day == now.opened == v.incident.opened
+        else None
+        for day in sorted(opened)
+    ]
     return {
+        "kinds": [*zip(first, last, strict=True)],
+        "described": [
+            (f"{b}, at first {a}" if b and b != a else a).replace("_", " ")
+            for a, b in zip(first, last, strict=True)
+        ],
         "state": v.state,
         "day": v.day,
         "evidence": v.reached,
@@ -143,6 +160,7 @@ def in_terminal(m: Morning, segment: str) -> Shown:
             )
             for e in listed
         ],
+        "kinds": [(e["kind"], e["kind_now"]) for e in listed],
         "waiting": [date.fromisoformat(e["day"]) for e in told["expected"]],
     }
 
@@ -160,6 +178,7 @@ def on_page(m: Morning) -> Shows:
                 for row in reversed(page.incidents.rows)
                 if row[0] == segment
             ],
+            "described": [row[4] for row in reversed(page.incidents.rows) if row[0] == segment],
         }
         if segment == "all":
             drawn = data["days"][data["chosen"]]
@@ -206,6 +225,10 @@ def in_notebook(m: Morning) -> Shows:
             "since": None if pd.isna(row.since) else row.since.date(),
             "incidents": [
                 (e.opened.date(), e.started.date(), pd.isna(e.closed) and pd.isna(e.ended))
+                for e in drifts[drifts.segment == segment].itertuples()
+            ],
+            "kinds": [
+                (e.kind, None if pd.isna(e.kind_now) else e.kind_now)
                 for e in drifts[drifts.segment == segment].itertuples()
             ],
             "waiting": [day.date() for day in days.day.drop_duplicates()],

@@ -11,6 +11,7 @@ from monitor.drift.detector import EndReason
 from monitor.read.incidents import IncidentSummary, incidents
 from monitor.read.results import Results
 from monitor.read.standing import newest
+from monitor.report.incidents import described
 
 
 def day(number: int) -> date:
@@ -48,6 +49,7 @@ def stored(verdicts: Sequence[tuple[str, bool, Any]]) -> Results:
                 final=final,
                 shown=final or state == "data_error",
                 headline=lambda incident: incident,  # no values explain it
+                explanation=None,
                 detector=SimpleNamespace(
                     incident=found if segment == "all" else None,
                     ended=None if found or segment == "DE" else ended(of_all[:i]),
@@ -101,6 +103,7 @@ def test_drifts_are_listed_under_their_first_name_until_they_close() -> None:
             evidence=3.25,
             closed=day(closed) if closed else None,
             ended=reason if closed else None,
+            kind_now=None if closed else "too_extreme",
         )
 
     assert drifts["all"] == [
@@ -110,3 +113,16 @@ def test_drifts_are_listed_under_their_first_name_until_they_close() -> None:
         found(8, 7, None),
     ]
     assert drifts["DE"] == []
+
+
+@pytest.mark.parametrize("waiting", [0, 2])
+def test_an_open_drift_has_its_first_name_and_that_of_the_newest_day_that_was_judged(
+    waiting: int,
+) -> None:
+    """Days that await outcomes name nothing."""
+    judged = [("ok", True, incident(2, 1)), ("ok", True, incident(2, 1, "too_timid"))]
+    later = [("insufficient_data", False, incident(2, 1, "ends_overpredicted"))] * waiting
+    (drift,) = incidents(stored([("ok", True, None), *judged, *later]))["all"]
+
+    assert (drift.kind, drift.kind_now) == ("too_extreme", "too_timid")
+    assert described(drift) == "too timid, at first too extreme"

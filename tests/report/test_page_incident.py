@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 from monitor.config import Config, load_config
+from monitor.config.schema import Report
 from monitor.drift.verdict import SLOPE_KINDS
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.metrics.maps.calibration_map import CalibrationMap, apply_calibration_map
 from monitor.metrics.maps.daily_counts import daily_counts
 from monitor.pipeline.references import read_references
 from monitor.read.incidents import IncidentSummary
+from monitor.read.results import results_of
 from monitor.read.standing import Standing
 from monitor.report.page import assemble
 from monitor.report.page.content import Page
@@ -25,9 +27,11 @@ from monitor.report.page.restarts import restarts
 from monitor.report.page.still import repair_svg
 from monitor.report.page.tables import incident_rows
 from monitor.segment_names import WHOLE
+from monitor.words.next_steps import SECTION
 from monitor.words.trust import NO_MAP
 from monitor.words.verdict import MEANINGS, sentences
 from tests.conftest import run_command
+from tests.support.paths import ROOT
 from tests.words.test_facts import SEEDS, Drawn, verdict_of
 
 CLASSES = """\
@@ -90,6 +94,23 @@ def test_pages_without_an_open_drift_propose_nothing(config: Config, page: Page)
     assert (calm.next_steps, past.next_steps) == ((), ())
 
 
+def test_the_runbook_is_a_link_where_its_address_is_configured(config: Config, page: Page) -> None:
+    """Without an address the command that writes it stands there, to copy."""
+    report = Report(path="pages", runbook="https://wiki.test/runbook")
+    linked = assemble.model_page(
+        config.model_copy(update={"report": report}),
+        "fraud",
+        read_references(config, "fraud").fitted,
+    )
+    link = '<a href="https://wiki.test/runbook#calibrationdrift">'
+
+    assert "calibration-monitor assets --into monitoring" in [s.command for s in page.next_steps]
+    assert link not in model_html(page)
+    assert f"{link}{SECTION}</a>" in model_html(linked)
+    assert "calibration-monitor assets" not in model_html(linked)
+    assert "## CalibrationDrift\n" in (ROOT / "alerts/runbook.md").read_text()
+
+
 def test_where_no_map_can_be_drawn_the_panel_says_why(tmp_path: Path) -> None:
     """Classes, highest scores, and a store that has too little: a reason, and no curve."""
     path = tmp_path / "monitor.yaml"
@@ -137,17 +158,21 @@ def test_the_onset_of_a_long_drift_is_in_view(
     config: Config, page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However few days a page has in full: the older ones show evidence, and no bins."""
-    incident = page.day.whole.verdict.incident if page.day.whole.verdict else None
-    assert incident
     monkeypatch.setattr(assemble, "DAYS_SHOWN", 4)
     short = assemble.model_page(config, "fraud", read_references(config, "fraud").fitted)
 
-    assert short.days[0].day == incident.start_low - timedelta(days=7)
+    verdicts = results_of(config.store, "fraud").verdicts(page.day.day)
+    drifts = {v.segment: v.incident for v in verdicts if v.incident}
+    onset = min(min(drift.start_low, drift.started) for drift in drifts.values())
+    assert drifts.keys() > {WHOLE}
+    assert short.days[0].day == onset - timedelta(days=7)
     assert short.detailed == short.days[-1].day - timedelta(days=3)
     in_full = {day.day: day for day in page.days}
     for day in short.days:
-        assert bool(day.reliability) == bool(day.segments) == (day.day >= short.detailed)
         same = in_full[day.day]
+        early = day.day < short.detailed
+        assert bool(day.reliability) == (not early)
+        assert [*day.segments] == [row for row in same.segments if row[0] in drifts or not early]
         assert (day.state, day.reasons, day.figures) == (same.state, same.reasons, same.figures)
 
 
@@ -185,8 +210,9 @@ def test_one_incident_has_one_description() -> None:
             incident.start_high,
             incident.kind,
             incident.evidence,
+            kind_now=told.kind,
         )
-        ((_, _, _, _, named, *_),) = incident_rows({verdict.segment: [past]}, [verdict]).rows
+        ((_, _, _, _, named, *_),) = incident_rows({verdict.segment: [past]}).rows
         figures = {
             f.label: f for f in day_on_page(verdict.day, {WHOLE: Standing(verdict=verdict)}).figures
         }

@@ -35,7 +35,7 @@ COLUMNS = {
     ),
     "incidents": (
         "model", "segment", "opened", "started", "start_low", "start_high", "kind", "evidence",
-        "closed", "ended",
+        "closed", "ended", "kind_now", "explained_by",
     ),
 }  # fmt: skip
 
@@ -96,8 +96,10 @@ class ResultStore:
     def incidents(self, model: str | None = None) -> "pd.DataFrame":
         """Give every calibration drift that was found.
 
-        Columns: model, segment, opened, started with start_low and start_high (90 %), kind,
-        evidence (log10), closed and ended (why); the last two are missing while it is open.
+        Columns: model, segment, opened, started with start_low and start_high (90 %), kind (its
+        first name), evidence (log10), closed and ended (why), which are missing while it is open;
+        kind_now and explained_by (its name today, and the values that explain it), which are
+        missing once it is over.
         """
         from monitor.read.incidents import incidents
         from monitor.read.results import results_of

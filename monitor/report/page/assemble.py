@@ -76,7 +76,8 @@ def model_page(
     stands = standing(results, WHOLE, window, day).sound()
     judged = stands.verdict.day if stands.verdict else stored[-1]
     detailed = max(stored[0], min(judged, stored[-1] - timedelta(days=DAYS_SHOWN - 1)))
-    first = max(stored[0], min(detailed, _onset(stands.verdict) or detailed))
+    onsets = _onsets(results.verdicts(judged)) if stands.verdict else {}
+    first = max(stored[0], min([detailed, *onsets.values()]))
     span = days_between(first, stored[-1])
     tallies = _read(results, span, detailed, window)
     by_day = [*day_by_day(results, span, window)]
@@ -84,7 +85,7 @@ def model_page(
         _day(d, of_day, tallies if d >= detailed else {}, references, window, model.alpha)
         for d, of_day in zip(span, by_day, strict=True)
     ]
-    days = [each if each.day >= detailed else replace(each, segments=()) for each in days]
+    days = [each if each.day >= detailed else _of_drifts(each, onsets) for each in days]
     chosen = len(days) - 1 if day else span.index(judged)
     if span[chosen] == judged:
         said = labels_of(results, model, stands).sentences
@@ -104,7 +105,7 @@ def model_page(
         window_days=window,
         detailed=detailed,
         curves=[curve_of(reference) for reference in references if not reference.classes],
-        incidents=tables.incident_rows(incidents(results, day), verdicts),
+        incidents=tables.incident_rows(incidents(results, day)),
         rejected=tables.rejected_rows(days, chosen),
         waiting=tables.waiting_rows(stands.waiting),
         sensitivity=tables.sensitivity_rows(verdicts),
@@ -114,16 +115,27 @@ def model_page(
         values=tables.value_rows(verdicts, holders),
         facts=facts(model, references, whole.verdict, span[chosen]),
         taken=acknowledged(holder) if holder else None,
-        next_steps=next_steps(drifting, model.maps, taken=bool(holder)) if drifting else (),
+        next_steps=next_steps(drifting, model.maps, taken=bool(holder), runbook=_runbook(config))
+        if drifting
+        else (),
         repair=repair_of(config, drifting, window) if drifting else None,
         professions=_professions(span[chosen], whole.week, tallies, window),
     )
 
 
-def _onset(verdict: Verdict | None) -> date | None:
-    """Give a day before an open drift of the whole can have begun; None without one."""
-    incident = verdict.incident if verdict else None
-    return min(incident.start_low, incident.started) - BEFORE_ONSET if incident else None
+def _runbook(config: Config) -> str:
+    return config.report.runbook if config.report else ""
+
+
+def _onsets(verdicts: Sequence[Verdict]) -> dict[str, date]:
+    """Give for each part with an open drift a day before it can have begun."""
+    drifts = {v.segment: v.incident for v in verdicts if v.incident}
+    return {name: min(d.start_low, d.started) - BEFORE_ONSET for name, d in drifts.items()}
+
+
+def _of_drifts(day: DayOnPage, drifting: Collection[str]) -> DayOnPage:
+    """Keep of the segments of a day those that drift now."""
+    return replace(day, segments=[row for row in day.segments if row[0] in drifting])
 
 
 def _professions(

@@ -180,7 +180,8 @@ class Page:
     chosen : int
         Which of them the page opens with.
     detailed : date
-        First day with bins and segments; days before it are there to show when a drift began.
+        First day with bins and all segments; days before it are there to show when a drift began,
+        with the segments that drift.
     window_days : int
         Length of the window behind the diagram, the causes and the segments.
     curves : sequence of Curve

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isfinite, isnan
 
-from monitor.drift.places import Place, explained_by, name_of
+from monitor.drift.places import Place, name_of
 from monitor.drift.verdict import WEEK, Verdict
 from monitor.evaluation.evaluate import Evaluation
 from monitor.read.incidents import IncidentSummary
 from monitor.read.value_incidents import PastValueIncident
-from monitor.report.incidents import OF_VALUES, closing, value_row
+from monitor.report.incidents import OF_VALUES, closing, described, value_row
 from monitor.report.page.content import DayOnPage, Row, Table
 from monitor.report.page.words import NONE, share
 from monitor.report.verdicts import chance
@@ -37,37 +37,20 @@ WHERE = (
 MOST_PLACES = 20  # values in the table: those that are most off
 
 
-def incident_rows(
-    by_segment: Mapping[str, Sequence[IncidentSummary]], verdicts: Sequence[Verdict]
-) -> Table:
-    """List the incidents of the whole and of its segments, the newest first.
-
-    What is open is named as the verdicts name it, and with its first name where that is another.
-    """
-    names = {v.segment: _kind_now(v) for v in verdicts}
+def incident_rows(by_segment: Mapping[str, Sequence[IncidentSummary]]) -> Table:
+    """List the incidents of the whole and of its segments, the newest first."""
     ordered = [(name, e) for name, of_segment in by_segment.items() for e in of_segment]
     ordered.sort(key=lambda of: (of[1].opened, of[0] == WHOLE), reverse=True)
-    return Table(INCIDENTS, [_incident(name, e, names.get(name, "")) for name, e in ordered])
+    return Table(INCIDENTS, [_incident(name, e) for name, e in ordered])
 
 
-def _kind_now(v: Verdict) -> str:
-    """Name the open drift of a verdict as its sentence does."""
-    if not v.incident:
-        return ""
-    kind = v.headline(v.incident).kind.replace("_", " ")
-    return f"{explained_by(v.explanation)}: {kind}" if v.explanation else kind
-
-
-def _incident(name: str, e: IncidentSummary, now: str) -> Row:
-    first = e.kind.replace("_", " ")
-    kind = now if now and not e.closed else first
-    kind = kind if kind.endswith(first) else f"{kind}, at first {first}"
+def _incident(name: str, e: IncidentSummary) -> Row:
     return (
         name,
         f"{e.opened}",
         f"{e.started}",
         f"{e.start_low} to {e.start_high}",
-        kind,
+        described(e),
         odds(e.evidence),
         closing(e),
         e.ended or ("another drift" if e.closed else NONE),
