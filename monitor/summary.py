@@ -275,6 +275,11 @@ class Summary:
         """Predictions that were acted on; None of a model that does not log them."""
         return _sum([part.acted for part in self.segments.values()])
 
+    @property
+    def is_unweighted(self) -> bool:
+        """Whether it counts rows as logged, each with a score and one of two outcomes."""
+        return not self.classes and self.class_weights == NO_SAMPLE
+
     @cached_property
     def buckets(self) -> Mapping[str, BucketCounts]:
         """Of each segment with entities, its rows by bucket."""

@@ -115,7 +115,7 @@ def repairs(config: Config) -> dict[str, Repair]:
     repaired = {}
     last = STRETCHED_FROM + timedelta(days=REPAIR_DAYS - 1)
     for name, model in config.models.items():
-        if model.predictions.classes:
+        if model.maps != "parts":
             continue
         fitted = recalibrate(config, name, WHOLE, first=STRETCHED_FROM, last=last)
         if not fitted.worth_it:  # what would it have gained?

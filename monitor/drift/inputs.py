@@ -7,7 +7,7 @@ reference of mapped days begins where their map was deployed.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import log, log10, nan
 
 from monitor.arrivals import Late
@@ -36,6 +36,7 @@ from monitor.drift.pairs import (
     pair_parts,
     streams_of_pairs,
     sum_of_days,
+    third_parts,
     with_curves,
     without_top,
 )
@@ -137,15 +138,28 @@ class ModelReference:
         """The streams whose false alerts are limited together."""
         return [name for name in self.streams if name not in FAMILIES]
 
+    @cached_property
+    def pairs(self) -> tuple[str, ...]:
+        """Those of them that are a pair of classes, whose curve is its own."""
+        divided = self.classes.segments if self.classes else self.streams
+        return tuple(name for name in self.segments if name not in divided)
+
+    def curves_of(self, name: str) -> PairCurves:
+        """Say how the curves of the parts of a stream differ from the one that they share."""
+        if name == THIRD:
+            return self.third_curves
+        return SAME if name in self.pairs else self.curves
+
 
 @dataclass(frozen=True, eq=False)
 class Day:
     """What a day brings to the verdict; `complaint` says why it has no summary.
 
     Its parts go by segment and stratum, with classes also by pair. `class_weights` are those of its
-    summary. `late` says how many outcomes arrive after it has settled, if they are too many.
-    `classes` says how often each class came true, of a model with classes. `entities` are the rows
-    of its parts by bucket of their entity, empty without the key `entity`.
+    summary. `third` are the pairs of the first and the third choice. `late` says how many outcomes
+    arrive after it has settled, if they are too many. `classes` says how often each class came
+    true, of a model with classes. `entities` are the rows of its parts by bucket of their entity,
+    empty without the key `entity`.
     """
 
     day: date
@@ -157,6 +171,7 @@ class Day:
     class_weights: tuple[float, float] = NO_SAMPLE
     late: Late | None = None
     classes: ClassDay | None = None
+    third: Parts = field(default_factory=dict)
     entities: Entities = field(default_factory=dict)
 
 
@@ -169,23 +184,25 @@ def inputs_of(summary: Summary) -> Day:
     matched = sum(part.tally.total for part in summary.segments.values())
     predicted = sum(part.predicted for part in summary.segments.values())
     right = {name: part.tally.total_positives for name, part in summary.segments.items()}
-    return Day(
+    counted = Day(
         day=summary.days[-1],
         final=summary.final,
         known_at=summary.known_at,
         coverage=matched / predicted if predicted else nan,
-        parts=pair_parts(summary.classes)
-        if summary.classes
-        else {
-            (segment, stratum): coarsen(leaf.tally)
-            for segment, part in summary.segments.items()
-            for stratum, leaf in part.parts.items()
-            if leaf.predicted
-        },
+        parts={},
         class_weights=summary.class_weights,
-        classes=class_day(summary.classes, right) if summary.classes else None,
         entities=summary.entities,
     )
+    if counts := summary.classes:
+        parts, third = pair_parts(counts), third_parts(counts)
+        return replace(counted, parts=parts, third=third, classes=class_day(counts, right))
+    of_scores: Parts = {
+        (segment, stratum): coarsen(leaf.tally)
+        for segment, part in summary.segments.items()
+        for stratum, leaf in part.parts.items()
+        if leaf.predicted
+    }
+    return replace(counted, parts=of_scores)
 
 
 def failed_day(day: date, known_at: datetime, complaint: str) -> Day:
@@ -288,7 +305,7 @@ def _third_choices(days: Sequence[Day]) -> tuple[list[Parts], Lack | None]:
     """
     if not days[-1].classes or len(days[-1].classes.names) < WITH_THIRD:
         return [], None
-    parts = [day.classes.third for day in days if day.classes and day.classes.third]
+    parts = [day.third for day in days if day.third]
     lack = what_a_reference_lacks(parts)
     if lack and len(parts) < len(days):
         return [], replace(lack, uncounted=True)
@@ -401,10 +418,6 @@ def prevalence_of(days: Sequence[Day], name: str) -> float:
 def _of_days(reference: Reference, days: Sequence[Day], name: str) -> Reference:
     """Give a reference what its curve alone does not tell of its days."""
     own = with_dependence(reference, days, name)
-    classes = days[0].classes and days[0].classes.of(name)
-    sampled = any(day.class_weights != NO_SAMPLE for day in days)
-    if not (classes or sampled):
-        return own
     return replace(own, prevalence=prevalence_of(days, name))
 
 
@@ -416,8 +429,8 @@ def false_alert_days(limits: Limits, stream: str) -> int:
 
 def same_classes(day: Day, reference: ModelReference) -> bool:
     """Return whether a day can be compared with a reference: both have the same classes."""
-    names = day.classes and day.classes.names
-    return not day.parts or names == (reference.classes and reference.classes.names)
+    now, before = (of.classes and of.classes.names for of in (day, reference))
+    return not day.parts or now == before
 
 
 def is_evidence(day: Day, reference: ModelReference, limits: Limits) -> bool:
@@ -467,15 +480,11 @@ def segments_of(day: Day) -> list[str]:
 
 def parts_of_stream(day: Day, name: str) -> dict[Key, Coarse]:
     """Give the parts of a day whose evidence a stream sums."""
-    if name == THIRD and day.classes:
-        return dict(day.classes.third)
+    if name == THIRD:
+        return dict(day.third)
     return {key: part for key, part in day.parts.items() if name in (WHOLE, key[0], *key[2:])}
 
 
 def weighed_parts(day: Day, name: str, reference: ModelReference) -> dict[Key, Coarse]:
     """Give those parts with the scores that the curve of the stream is a function of."""
-    parts = parts_of_stream(day, name)
-    if day.classes and name == THIRD:
-        return coded(parts, reference.third_curves)
-    vectors = reference.classes and reference.classes.of(name)
-    return coded(parts, reference.curves) if vectors else parts
+    return coded(parts_of_stream(day, name), reference.curves_of(name))

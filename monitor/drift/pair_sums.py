@@ -27,7 +27,7 @@ def columns_of_pairs(day: Day, primary: str | None, predicted: Mapping[str, int]
     predicted : mapping of str to int
         All valid predictions of each segment.
     """
-    families = {WHOLE: day.parts, THIRD: day.classes.third if day.classes else {}}
+    families = {WHOLE: day.parts, THIRD: day.third}
     pairs = {
         (family, *key): column_part(part.counts, part.positives, int(part.counts.sum()))
         for family, parts in families.items()

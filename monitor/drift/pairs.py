@@ -56,8 +56,6 @@ class ClassDay:
     equal : mapping of (str, str, str) to Coarse
         On a single day, the pairs with outcomes of one class only: they say nothing of a curve, but
         count in the level of a week.
-    third : mapping of (str, str, str) to Coarse
-        On a single day, the pairs of the first and the third choice that say something.
     segments : mapping of str to ClassDay
         The same of each segment, as far as it is no mapping; empty of a model without segments.
     weights : tuple of float
@@ -70,7 +68,6 @@ class ClassDay:
     right: int
     pairs: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     equal: Parts = field(default_factory=dict)
-    third: Parts = field(default_factory=dict)
     segments: Mapping[str, "ClassDay"] = field(default_factory=dict)
     weights: tuple[float, ...] = ()
 
@@ -139,7 +136,6 @@ def class_day(counts: ClassCounts, right: Mapping[str, int]) -> ClassDay:
         pairs={pair_name(names, pair): pair for pair in counts.pairs},
         # Only levels need these, which are not looked for in several parts.
         equal={} if counts.parts else _parts(counts, "pairs", both=False),
-        third=_parts(counts, "third", both=True),
         segments=segments,
         weights=counts.weights,
     )
@@ -172,6 +168,11 @@ def _added(days: Sequence[ClassDay]) -> ClassDay:
 def pair_parts(counts: ClassCounts) -> dict[Key, Coarse]:
     """Name the pairs of a day that say something: those with outcomes of both classes."""
     return _parts(counts, "pairs", both=True)
+
+
+def third_parts(counts: ClassCounts) -> dict[Key, Coarse]:
+    """Name the same of the first and the third choice."""
+    return _parts(counts, "third", both=True)
 
 
 def _parts(counts: ClassCounts, family: str, *, both: bool) -> dict[Key, Coarse]:

@@ -763,17 +763,14 @@ def _week(stream: Stream, recent: Sequence[Day], limits: Limits) -> Week:
     reference, compared, detector = stream.own_reference, stream.reference, stream.detector
     if not (compared and isinstance(reference, Reference)):
         return Week()
-    slope = _slope(reference, detector, recent[-1].day)
+    slope = _slope(*_drifting(stream, reference, compared), recent[-1].day)
     if stream.name == THIRD:
         return Week(slope=slope)
-    classes = compared.classes
-    if classes and stream.name in classes.segments:
-        return Week(slope=slope, moved="not looked for")
-    if stream.name == WHOLE and classes:
+    if stream.name == WHOLE and compared.levels:
         off = _off_class(reference, compared, recent, limits)
-        slope = _slope(*_drifting(stream, reference, compared), recent[-1].day)
-        moved = _moved_classes(off) if compared.levels else "not looked for"
-        return Week(off=off, slope=slope, moved=moved)
+        return Week(off=off, slope=slope, moved=_moved_classes(off))
+    if not reference.levels:  # pairs share none
+        return Week(slope=slope, moved="not looked for")
     lift = _lift(reference, stream, recent)
     return Week(
         lift,
@@ -935,9 +932,8 @@ def _classes(
         return about_frequencies(before, week, limits.prior_shift)
     pairs = {
         pair: (detectors[pair], own)
-        for pair, own in reference.streams.items()
-        if pair not in {*FAMILIES, *before.segments}
-        if isinstance(own, Reference) and pair in detectors
+        for pair in reference.pairs
+        if isinstance(own := reference.streams[pair], Reference) and pair in detectors
     }
     drift, whole = detectors.get(WHOLE, new_detector()).incident, reference.streams[WHOLE]
     return about_classes(
@@ -963,11 +959,9 @@ def _off_class(
     whole: Reference, reference: ModelReference, recent: Sequence[Day], limits: Limits
 ) -> OffClass | None:
     """Find the class that came true more or less often than frequencies explain this week."""
-    if not (reference.levels and reference.classes):
-        return None
     days = _week_of_classes(recent, reference)
-    classes = sum_of_days(day.classes for day in days)
-    if classes is None or not classes.is_like(reference.classes):
+    before, classes = reference.classes, sum_of_days(day.classes for day in days)
+    if not (reference.levels and before and classes and classes.is_like(before)):
         return None
     now = class_levels(whole, reference.curves, class_span(days, classes))
     return off_class(whole, reference.levels, now, classes, limits.level)

@@ -9,7 +9,7 @@ import numpy as np
 from monitor.metrics.core.coarse import CELLS_IN_ONE, CENTRES, COARSE_COUNT
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.special import chdtrc, expit, xlogy
-from monitor.summary import NO_SAMPLE, Segment, Summary
+from monitor.summary import Segment, Summary
 
 LEVEL = 1e-6  # probability on a day that labels drawn at random are called chosen
 TIMES = 1.5  # between the rates of two groups: outcomes that are a little late differ by less
@@ -92,7 +92,7 @@ def chosen_labels(day: Summary) -> ChosenLabels | None:
     >>> round(chosen.most.rate, 2), round(chosen.least.rate, 2)
     (0.75, 0.09)
     """
-    if not day.final or day.classes or day.class_weights != NO_SAMPLE:
+    if not (day.final and day.is_unweighted):
         return None
     tested = [
         (p, name, groups)

@@ -18,7 +18,7 @@ from monitor.evaluation.chosen_labels import (
 )
 from monitor.metrics.core.grid import Ints
 from monitor.metrics.core.special import stdtr
-from monitor.summary import NO_SAMPLE, Summary
+from monitor.summary import Summary
 
 LEAST_DAYS = 5  # on each side of a change
 GROUPS = 5  # of scores, at most
@@ -86,7 +86,7 @@ def rule_change(days: Sequence[Summary]) -> RuleChange | None:
     >>> f"{change.day} {change.before.rate:.2f} {change.after.rate:.2f}"
     '2026-03-10 0.78 0.41'
     """
-    kept = [d for d in days if d.final and not d.classes and d.class_weights == NO_SAMPLE]
+    kept = [d for d in days if d.final and d.is_unweighted]
     if len(kept) < 2 * LEAST_DAYS:
         return None
     total = sum(all_ for day in kept for _, all_ in _counts(day).values())

@@ -192,7 +192,11 @@ def coded_rows(counted: Counted, columns: int) -> CodedRows:
 
 
 def pairs_of_codes(
-    columns: Columns, model: Model, names: Names, counted: Sequence[Sequence[ClassPart]]
+    columns: Columns,
+    model: Model,
+    names: Names,
+    classes: Sequence[str],
+    counted: Sequence[Sequence[ClassPart]],
 ) -> Columns:
     """Count the rows of a model with classes by pair, in the place of their first choices.
 
@@ -200,20 +204,18 @@ def pairs_of_codes(
     ----------
     columns, model, names
         From and for `count_codes`.
+    classes : sequence of str
+        Their names.
     counted : sequence of sequence of ClassPart
         Of each watched column, the pairs of each code.
     """
-    classes = model.predictions.classes
     by_column = dict[str, Mapping[str, ColumnPart]]()
     for watched, of_codes in zip(model.columns, counted, strict=True):
         of_values = dict[str, list[ClassPart]]()
         for name, of_code in zip([OTHER, *names[watched.name]], of_codes, strict=True):
             of_values.setdefault(name, []).append(of_code)
         by_column[watched.name] = {
-            value: paired_part(
-                named_pairs(classes.names if classes else (), sum_of_parts(of_values[value])),
-                part.predicted,
-            )
+            value: paired_part(named_pairs(classes, sum_of_parts(of_values[value])), part.predicted)
             for value, part in columns[watched.name].items()
         }
     return by_column

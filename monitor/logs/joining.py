@@ -207,8 +207,7 @@ def write(
 def _coded(logs: Logs, part_count: int, odds_factor: float) -> Logs:
     """Give the rows of each log their code, as far as they can have one before the join."""
     predictions = _with_score_code(logs, part_count, odds_factor)
-    late = logs.joined or logs.classes  # then an outcome is only one beside its prediction
-    outcomes = logs.outcomes if late else _with_outcome_code(logs.outcomes)
+    outcomes = logs.outcomes if logs.is_coded_late else _with_outcome_code(logs.outcomes)
     return replace(logs, predictions=predictions, outcomes=outcomes)
 
 
@@ -271,7 +270,7 @@ def _join(logs: Logs, part_count: int, *, absent_is_negative: bool) -> Frame:
     """Join predictions and outcomes, and give every row its key and its status."""
     met = logs.predictions if logs.joined else _meet(logs, part_count)
     met = _first_choices(met) if logs.classes else met
-    met = _with_outcome_code(met) if logs.joined or logs.classes else met
+    met = _with_outcome_code(met) if logs.is_coded_late else met
     unobserved = Status.MATCHED if absent_is_negative else Status.UNLABELLED
     keyed = met.with_columns(key=_key(unobserved, logs, part_count))
     joined = keyed.with_columns(status=_status(part_count))

@@ -113,11 +113,13 @@ def read_day(session: Session, batch: Batch) -> list[DayRows]:
     groups = result.groups
     apart = predictions and outcomes and not groups.met_rows and is_settled(batch, day, groups)
     columns = _columns(result, model, names, frequent)
+    if classes:
+        columns = pairs_of_codes(columns, model, names, classes.names, by_code)
     rows = DayRows(
         *(day, groups, violations, filtered, weights),
         hint=contract.no_common_id(clean) if apart else "",
         classes=of_classes,
-        columns=pairs_of_codes(columns, model, names, by_code) if classes else columns,
+        columns=columns,
         rated=_rated(batch, result),
     )
     return [rows]

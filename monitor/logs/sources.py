@@ -89,6 +89,11 @@ class Logs:
     entity: bool = False
     acted: bool = False
 
+    @property
+    def is_coded_late(self) -> bool:
+        """Whether an outcome is only one beside its prediction."""
+        return self.joined or self.classes
+
 
 @dataclass(frozen=True, eq=False)
 class Rows:

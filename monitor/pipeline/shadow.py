@@ -308,17 +308,19 @@ def _part_must_fit(part: Part, model: Model, name: str, setting: MapSetting) -> 
         raise ConfigError(msg)
 
 
+def _scores_of(names: Sequence[str]) -> str:
+    return f"{len(names):,} classes" if names else "one score"
+
+
 def _what_is_mapped(content: AnyMapFile, model: Model, name: str) -> str:
     """Say what a map is of; empty if that is what the model predicts."""
     classes = model.predictions.classes
-    if isinstance(content, ClassMapFile):
-        theirs, ours = content.map.classes, classes.names if classes else ()
-        if len(theirs) != len(ours):
-            predicted = f"{len(ours):,} classes" if classes else "one score"
-            return f"vectors of {len(theirs):,} classes, but {name} predicts {predicted}"
-        for place, (a, b) in enumerate(zip(theirs, ours, strict=True), 1):
-            if a != b:
-                return f"class {place} as '{a}', but predictions.classes.names has '{b}' there"
-    elif classes:
-        return f"one score, but {name} predicts {len(classes.names):,} classes"
+    ours = classes.names if classes else ()
+    theirs = content.map.classes if isinstance(content, ClassMapFile) else ()
+    if len(theirs) != len(ours):
+        of = "vectors of " if theirs else ""
+        return f"{of}{_scores_of(theirs)}, but {name} predicts {_scores_of(ours)}"
+    for place, (a, b) in enumerate(zip(theirs, ours, strict=True), 1):
+        if a != b:
+            return f"class {place} as '{a}', but predictions.classes.names has '{b}' there"
     return "" if content.model == name else f"scores of the model '{content.model}'"

@@ -42,9 +42,9 @@ def segments_of_world(count: int) -> dict[str, float]:
     return {"small": SMALL} | {f"segment {i}": float(of) for i, of in enumerate(shares, 1)}
 
 
-def divided_stream(
+def divided_rows(
     world: World, drift: Drift, seed: int, *, days: int, start: int, segments: int = 30
-) -> Iterator[Day]:
+) -> Iterator[dict[str, Rows]]:
     """Draw the reference and the days after it; the drift begins in the small segment only."""
     shares = segments_of_world(segments)
     streams = [
@@ -60,7 +60,20 @@ def divided_stream(
         for number, (name, share) in enumerate(shares.items())
     ]
     for rows in zip(*streams, strict=True):
-        yield day_of_segments(dict(zip(shares, rows, strict=True)))
+        yield dict(zip(shares, rows, strict=True))
+
+
+def divided_stream(
+    world: World, drift: Drift, seed: int, *, days: int, start: int, segments: int = 30
+) -> Iterator[Day]:
+    """Count the same."""
+    rows = divided_rows(world, drift, seed, days=days, start=start, segments=segments)
+    yield from map(day_of_segments, rows)
+
+
+def drifting_rows(world: World, seed: int) -> Iterator[dict[str, Rows]]:
+    """Draw a stream whose small segment drifts."""
+    return divided_rows(world, DRIFTS[0], SEED + 500 + seed, days=START + FOLLOWED, start=START)
 
 
 def day_of_segments(rows: dict[str, Rows]) -> Day:
@@ -109,16 +122,13 @@ def row(world: World, streams: int, days: int, drifts: int) -> str:
     """Watch the streams of a world, and write its row."""
     opened, delays = Counter[str](), list[int]()
     for seed in range(streams):
-        drawn = divided_stream(world, NONE, SEED + seed, days=days, start=days + 1)
-        found = openings(drawn)
+        found = openings(divided_stream(world, NONE, SEED + seed, days=days, start=days + 1))
         opened.update(kind_of(name) for _, name in found)
         print(f"sound stream {seed}: {found}", flush=True)
     beside = 0
     for seed in range(drifts):
-        drawn = divided_stream(
-            *(world, DRIFTS[0], SEED + 500 + seed), days=START + FOLLOWED, start=START
-        )
-        found = [(day, name) for day, name in openings(drawn) if day >= START]
+        found = openings(map(day_of_segments, drifting_rows(world, seed)))
+        found = [(day, name) for day, name in found if day >= START]
         delays += [day - START + 1 for day, name in found if name == "small"][:1]
         beside += sum(name.startswith("segment") for _, name in found)
         print(f"drift {seed}: {found}", flush=True)

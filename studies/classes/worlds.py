@@ -206,7 +206,7 @@ def day_of_pairs(rows: Rows) -> Day:
 
 def without_third(day: Day) -> Day:
     """Leave out the pairs of the first and the third choice."""
-    return replace(day, classes=day.classes and replace(day.classes, third={}))
+    return replace(day, third={})
 
 
 def day_of_rest(rows: Rows) -> Day:

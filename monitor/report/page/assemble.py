@@ -96,6 +96,8 @@ def model_page(
     watched = None if day else next((v for v in verdicts if v.values), None)
     holders = who_has_taken_values(results, watched)
     holder = taken(results, [drifting]).get(drifting.segment) if drifting else None
+    measured = {name for name, of in by_day[chosen].items() if of.week}
+    parts, classes = _parts_and_classes(whole.week, measured)
     return Page(
         model=name,
         owner=model.owner,
@@ -109,8 +111,8 @@ def model_page(
         rejected=tables.rejected_rows(days, chosen),
         waiting=tables.waiting_rows(stands.waiting),
         sensitivity=tables.sensitivity_rows(verdicts),
-        parts=_parts(whole.week, {name for name, of in by_day[chosen].items() if of.week}),
-        classes=_classes(whole.week),
+        parts=parts,
+        classes=classes,
         where=tables.where_rows(verdicts),
         values=tables.value_rows(verdicts, holders),
         facts=facts(model, references, whole.verdict, span[chosen]),
@@ -158,18 +160,15 @@ def _of_window(day: date, tallies: Mapping[date, Tally], window: int) -> dict[da
     }
 
 
-def _parts(week: Evaluation | None, measured: Collection[str]) -> str:
-    """Name what has a row in the table of parts; pairs of classes have no measures."""
+def _parts_and_classes(week: Evaluation | None, measured: Collection[str]) -> tuple[str, Table]:
+    """Name what has a row in the table of parts, and list the classes of the window, if any.
+
+    Pairs of classes have no measures.
+    """
     if not (week and week.classes):
-        return "Segments"
-    return "Pairs of classes" if len(measured) == 1 else "Segments and pairs of classes"
-
-
-def _classes(week: Evaluation | None) -> Table:
-    """List the classes of the window; no rows if the model has two."""
-    if not week or not week.classes:
-        return Table(COLUMNS, ())
-    return Table(COLUMNS, class_rows(week), (*vector_sentences(week.classes), NOTE))
+        return "Segments", Table(COLUMNS, ())
+    parts = "Pairs of classes" if len(measured) == 1 else "Segments and pairs of classes"
+    return parts, Table(COLUMNS, class_rows(week), (*vector_sentences(week.classes), NOTE))
 
 
 def _read(results: Results, span: Sequence[date], detailed: date, window: int) -> dict[date, Tally]:

@@ -50,7 +50,7 @@ def repair_of(config: Config, verdict: Verdict, window: int) -> Repair:
     commands = repairs(verdict, model.maps)
     if not commands:
         return Repair((NO_MAP,))
-    if model.predictions.classes:
+    if model.maps == "all rows":
         return Repair((OF_ROWS,), commands[0])
     part = _first_of_several(verdict) if model.maps == "parts" else ()
     segment = None if part or verdict.segment == WHOLE else verdict.segment
