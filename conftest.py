@@ -36,6 +36,10 @@ os.environ.pop("COLUMNS", None)
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# Files are forced to the disk against power cuts, which no test survives, and that takes longer
+# than to write them. As with PostgreSQL's fsync=off. The programs that tests start do force them.
+os.fsync = lambda _descriptor: None
+
 # No test asserts a time, and the first call of a compiled function takes seconds.
 settings.register_profile("project", deadline=None)
 settings.load_profile("project")
