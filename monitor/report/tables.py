@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -38,6 +39,7 @@ WORDS = frozenset(
     }
 )
 LEAST_OF_WORDS = 8  # characters
+WIDEST = 10_000  # characters: a terminal on which no table is too wide
 
 
 def evaluation_table(title: str, evaluations: Sequence[Evaluation]) -> RenderableType:
@@ -96,12 +98,16 @@ class WholeTable(Table):
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Show the table, with the width that each column needs."""
-        for number, column in enumerate(self.columns):
+        for column in self.columns:
             if column.no_wrap:
-                lines = [line for cell in column.cells for line in f"{cell}".splitlines()]
-                edge = number == 0  # Rich leaves the padding of the first column out of its width
-                column.min_width = max(map(cell_len, lines), default=0) + edge
-        return super().__rich_console__(console, options)
+                cells = (column.header, *column.cells)
+                lines = [line for cell in cells for line in f"{cell}".splitlines()]
+                column.min_width = max(map(cell_len, lines), default=0)
+        widest = options.update(width=WIDEST)
+        least = Measurement.get(console, widest, self).minimum
+        return super().__rich_console__(
+            console, options.update(width=max(least, options.max_width))
+        )
 
 
 def plain_table(title: str, columns: Sequence[str]) -> Table:

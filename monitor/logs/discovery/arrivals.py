@@ -5,7 +5,7 @@ more than `ROWS_PER_PARTITION` rows of `MOST_AGES` partitions for each probed da
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 import numpy as np
@@ -22,6 +22,9 @@ Floats = npt.NDArray[np.float64]
 MOST_AGES = 90  # days of outcomes after a prediction
 QUIET_AGES = 15  # so many days without an arrival end the search
 COMPLETE = 0.99  # share of the outcomes that come: the wait for the last ones may be long
+TWO = ("0", "1")  # the kinds of outcomes of a model with two
+LEAST_OF_CLASS = 20  # outcomes of a class whose delay can be told; rarer ones are taken together
+RARER = "rarer classes"
 MET = "met"  # the table of predictions with their outcomes; our own columns begin with cm_
 
 
@@ -54,22 +57,25 @@ class Arrivals:
     ----------
     asked : int
         Sampled predictions.
-    ages : mapping of int to (int, int)
-        By days after the prediction: first outcomes that are not 1, and those that are.
+    ages : mapping of int to tuple of int
+        By days after the prediction: first outcomes of each kind.
     looked : int
         Up to this age every probed day has outcomes.
     repeats, conflicts : int
         Predictions with several outcomes, and those whose outcomes differ.
     early : int
         Outcomes with a time before that of their prediction.
+    kinds : tuple of str
+        What came true: 0 and 1, or the classes.
     """
 
     asked: int
-    ages: Mapping[int, tuple[int, int]]
+    ages: Mapping[int, tuple[int, ...]]
     looked: int
     repeats: int = 0
     conflicts: int = 0
     early: int = 0
+    kinds: tuple[str, ...] = TWO
 
     @property
     def found(self) -> int:
@@ -78,20 +84,21 @@ class Arrivals:
 
     @property
     def positives(self) -> int:
-        """Return how many of them have the outcome 1."""
-        return sum(ones for _, ones in self.ages.values())
+        """Return how many of them have the outcome 1; none of a model with classes."""
+        return sum(counts[1] for counts in self.ages.values()) if self.kinds == TWO else 0
 
-    def arrived(self, age: int) -> tuple[float, float]:
-        """Return the shares of the outcomes 0 and of the outcomes 1 that came up to an age."""
-        total = [sum(counts[kind] for counts in self.ages.values()) for kind in (0, 1)]
-        early = [sum(c[kind] for a, c in self.ages.items() if a <= age) for kind in (0, 1)]
-        zeros, ones = (e / t if t else 1.0 for e, t in zip(early, total, strict=True))
-        return zeros, ones
+    def arrived(self, age: int) -> dict[str, float]:
+        """Return of each kind the share of its outcomes that came up to an age."""
+        total = np.sum([[0] * len(self.kinds), *self.ages.values()], axis=0)
+        early = [[0] * len(self.kinds), *(counts for a, counts in self.ages.items() if a <= age)]
+        shares = np.divide(np.sum(early, axis=0), total, out=np.ones(len(total)), where=total > 0)
+        return dict(zip(self.kinds, shares.tolist(), strict=True))
 
     def age_of(self, share: float) -> int:
-        """Return the first age up to which this share of both classes has arrived."""
-        last = max(self.ages, default=0)
-        return next((age for age in range(last) if min(self.arrived(age)) >= share), max(last, 0))
+        """Return the first age up to which this share of the outcomes of each kind has arrived."""
+        ages = range(max(self.ages, default=0))
+        complete = (age for age in ages if min(self.arrived(age).values()) >= share)
+        return next(complete, max(0, *self.ages) if self.ages else 0)
 
 
 def look_up(
@@ -201,23 +208,70 @@ def _dated(column: str | None, day: date | None) -> str:
     return f"DATE '{day}'" if day else f"({column or 'NULL'})::DATE"
 
 
-def count(session: Session, *, asked: int, looked: int) -> Arrivals:
-    """Count when the outcomes of the matched rows came."""
+def count(
+    session: Session, *, asked: int, looked: int, classes: Mapping[str, int] | None = None
+) -> Arrivals:
+    """Count when the outcomes of the matched rows came.
+
+    Parameters
+    ----------
+    session : Session
+        May have the table `met`.
+    asked, looked : int
+        From `look_up`.
+    classes : mapping of str to int, optional
+        Of each class, the place of its SQL in `Meaning.are_one`. Without it, an outcome is 1 where
+        `take_outcome` says so.
+    """
+    kinds = tuple(classes or TWO)
     if MET not in tables(session):
-        return Arrivals(asked, {}, looked)
+        return Arrivals(asked, {}, looked, kinds=kinds)
+    kind_of_row, first = "cm_is_one::INT", "coalesce(cm_is_one, false)::INT"
+    if classes:
+        cases = (f"WHEN cm_one_{place} THEN {kind}" for kind, place in enumerate(classes.values()))
+        kind_of_row = first = f"CASE {' '.join(cases)} END"
     each = (
         f"SELECT min(datediff('day', cm_scored_on, cm_observed_on)) AS age, count(*) AS outcomes, "
-        f"arg_min(coalesce(cm_is_one, false), cm_observed_on) AS one, "
-        f"count(DISTINCT cm_is_one) AS kinds, "
+        f"arg_min({first}, cm_observed_on) AS kind, "
+        f"count(DISTINCT {kind_of_row}) AS kinds, "
         f"min(cm_observed_at) < min(cm_scored_at) AS early FROM {MET} GROUP BY cm_row"
     )
     counted = session.connection.execute(
-        f"SELECT greatest(coalesce(age, 0), 0), count_if(NOT one), count_if(one) FROM ({each}) "
-        f"GROUP BY 1"
+        f"SELECT greatest(coalesce(age, 0), 0), kind, count(*) FROM ({each}) "
+        f"WHERE kind IS NOT NULL GROUP BY ALL"
     ).fetchall()
     repeats, conflicts, early = ask(
         session,
         f"SELECT count_if(outcomes > 1), count_if(kinds > 1), count_if(early) FROM ({each})",
     )
-    ages = {int(age): (int(zeros), int(ones)) for age, zeros, ones in counted}
-    return Arrivals(asked, ages, looked, int(repeats or 0), int(conflicts or 0), int(early or 0))
+    ages = {int(age): [0] * len(kinds) for age, _, _ in counted}
+    for age, kind, rows in counted:
+        ages[int(age)][int(kind)] = int(rows)
+    known = Arrivals(
+        asked,
+        {age: tuple(counts) for age, counts in ages.items()},
+        looked,
+        *(int(repeats or 0), int(conflicts or 0), int(early or 0)),
+        kinds,
+    )
+    return with_rare_together(known) if classes else known
+
+
+def with_rare_together(arrivals: Arrivals) -> Arrivals:
+    """Take the classes together whose outcomes are too few to show a delay.
+
+    Examples
+    --------
+    >>> counts = {0: (60, 9, 30), 2: (40, 1, 0)}
+    >>> with_rare_together(Arrivals(140, counts, 5, kinds=("cat", "dog", "owl"))).kinds
+    ('cat', 'owl', 'rarer classes')
+    """
+    totals = [sum(counts) for counts in zip(*arrivals.ages.values(), strict=True)]
+    known = [kind for kind, total in enumerate(totals) if total >= LEAST_OF_CLASS]
+    if len(known) == len(totals):
+        return arrivals
+    ages = {
+        age: (*(counts[kind] for kind in known), sum(counts) - sum(counts[kind] for kind in known))
+        for age, counts in arrivals.ages.items()
+    }
+    return replace(arrivals, ages=ages, kinds=(*(arrivals.kinds[kind] for kind in known), RARER))

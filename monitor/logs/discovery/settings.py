@@ -8,7 +8,7 @@ from typing import Any
 from monitor.arrivals import DAYS_LOOKED_AT, ENOUGH, LEAST
 from monitor.config import AUTO_SETTLED_AFTER, LONGEST_WAIT, TODO, WEEKDAYS
 from monitor.logs.discovery import roles
-from monitor.logs.discovery.arrivals import COMPLETE, Arrivals
+from monitor.logs.discovery.arrivals import COMPLETE, TWO, Arrivals
 from monitor.logs.discovery.columns import in_sql, number_in
 from monitor.logs.discovery.databases import changed_by
 from monitor.logs.discovery.filling import Filling
@@ -320,12 +320,7 @@ def _wait(arrived: Arrivals) -> int:
 def _settled(pair: Pair, arrived: Arrivals) -> Setting:
     wait = _wait(arrived)
     ages = sorted({0, *(a for a in (1, 3, 7, 14, 30) if a < wait), wait})[-MOST_SHOWN:]
-    said = ", ".join(
-        f"{percent(zeros, 0)} and {percent(ones, 0)} within {age} day{'s' * (age != 1)}"
-        for age in ages
-        for zeros, ones in [arrived.arrived(age)]
-    )
-    why = f"Of the outcomes 0 and 1 that came: {said} after the day of the prediction."
+    why = f"{_said_of_arrivals(arrived, ages)} after the day of the prediction."
     if not arrived.found:
         why = "No outcome of the sampled predictions was found."
     elif wait >= arrived.looked:
@@ -340,6 +335,22 @@ def _settled(pair: Pair, arrived: Arrivals) -> Setting:
     if arrived.found >= LEAST and wait <= AUTO_SETTLED_AFTER and _is_measured(pair):
         why = f"{why} {AUTO}"
     return Setting("", "settled_after", wait, why)
+
+
+def _said_of_arrivals(arrived: Arrivals, ages: Sequence[int]) -> str:
+    """Say how many of the outcomes came up to some ages: of 0 and of 1, or of the slowest class."""
+    shares = {age: arrived.arrived(age) for age in ages}
+    kinds, of_what = arrived.kinds, "0 and 1 that came"
+    if kinds != TWO:
+        slowest = min(kinds, key=lambda kind: [of[kind] for of in shares.values()])
+        late = shares[ages[0]][slowest] < 1
+        later = f"{slowest} that came, later than those of the other classes"
+        kinds, of_what = (slowest,), later if late else "of each class that came"
+    said = (
+        f"{' and '.join(percent(of[kind], 0) for kind in kinds)} within {age} day{'s' * (age != 1)}"
+        for age, of in shares.items()
+    )
+    return f"Of the outcomes {of_what}: {', '.join(said)}"
 
 
 def _is_measured(pair: Pair) -> bool:

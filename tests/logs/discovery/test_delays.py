@@ -107,6 +107,37 @@ def test_outcomes_of_many_ages(seed: int, tmp_path: Path) -> None:
     assert most - 2 <= wait <= most
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_outcomes_of_a_slow_class(seed: int, tmp_path: Path) -> None:
+    """Of several classes, the slowest decides: the wait is until 99 % of its outcomes came."""
+    rng = np.random.default_rng(200 + seed)
+    names = ["ok", "late", "lost", "sent back"][: int(rng.integers(3, 5))]
+    delays = rng.permutation([int(rng.integers(5, 15)), 0, 1, 3][: len(names)])
+    slow, days, rows = names[int(np.argmax(delays))], 20, 150
+    came: dict[date, list[tuple[str, str]]] = {}
+    (tmp_path / "p").mkdir()
+    (tmp_path / "o").mkdir()
+    for n in range(days):
+        p = rng.dirichlet(np.full(len(names), 2.0), rows)
+        ids = [f"{n:04}-{i:03}" for i in range(rows)]
+        shares = {f"p {name}": p[:, i] for i, name in enumerate(names)}
+        day = FIRST + timedelta(n)
+        pq.write_table(shuffled(rng, {"parcel": ids, **shares}), tmp_path / f"p/{day}.parquet")
+        kinds = (p.cumsum(axis=1) < rng.random((rows, 1))).sum(axis=1)
+        for identity, kind in zip(ids, kinds, strict=True):
+            known = day + timedelta(int(delays[kind]))
+            came.setdefault(known, []).append((identity, names[kind]))
+    for day, outcomes in came.items():
+        columns = dict(zip(("parcel", "end"), zip(*outcomes, strict=True), strict=True))
+        pq.write_table(shuffled(rng, columns), tmp_path / f"o/{day}.parquet")
+
+    (model,) = guess([str(tmp_path)]).models
+
+    assert found(model)[".settled_after"] == delays.max()
+    (why,) = (s.why for s in model.settings if s.key == "settled_after")
+    assert f"the outcomes {slow} that came, later than those of the other classes: 0 %" in why
+
+
 def test_ids_of_another_system(tmp_path: Path) -> None:
     """If no id is in both logs at any age, it says so."""
     rng = np.random.default_rng(5)
