@@ -18,7 +18,7 @@ import numpy.typing as npt
 from monitor.metrics.binned.binning import Bins, uniform_bins
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
-from monitor.metrics.core.samples import SWAPPED, Bools, numbers_of
+from monitor.metrics.core.samples import SWAPPED, Bools, numbers_of, unmasked
 from monitor.metrics.core.tally import Tally, tally
 from monitor.short_text import shown_shortly
 
@@ -316,7 +316,7 @@ def _cut(positive: Bools, scores: Floats, binning: Binning) -> Bins:
 
 def _top_label(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> tuple[Bools, Floats]:
     """Give whether the class of the largest score of each row came true, and that score."""
-    classes, rows = np.asarray(y_true), numbers_of(y_prob)
+    classes, rows = unmasked("y_true", y_true), numbers_of(y_prob)
     if rows.ndim != 2 or classes.shape != rows.shape[:1] or classes.dtype != np.int64:  # noqa: PLR2004
         classes, rows = check_class_scores(y_true, y_prob)
     sound, top, right = _take_top(np.ascontiguousarray(rows), np.ascontiguousarray(classes))
@@ -362,7 +362,7 @@ def check_class_scores(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> tuple[In
     >>> labels
     array([1])
     """
-    classes, rows = np.asarray(y_true), numbers_of(y_prob)
+    classes, rows = unmasked("y_true", y_true), numbers_of(y_prob)
     # A vector of scores of one class is a binary problem written down wrongly, not c = 1.
     if rows.ndim != 2 or rows.shape[1] < 2 or classes.shape != rows.shape[:1]:  # noqa: PLR2004
         swapped = SWAPPED if classes.ndim > rows.ndim else ""

@@ -5,7 +5,7 @@ conditions itself, so that rows are read only once. When one fails, it calls `re
 raises the error of `checked`.
 """
 
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -62,7 +62,8 @@ def checked(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> tuple[Bools, Floats
         row = int(np.flatnonzero(other)[0])
         msg = (
             f"{int(other.sum())} of {outcome_array.size} outcomes are neither 0 nor 1, "
-            f"first {outcome_array[row]!r} at row {row}.{_if_swapped(outcome_array, score_array)}"
+            f"first {outcome_array[row : row + 1].tolist()[0]!r} at row {row}."
+            f"{_if_swapped(outcome_array, score_array)}"
         )
         raise ValueError(msg)
     return positive, score_array
@@ -130,16 +131,35 @@ def numbers_of(y_prob: npt.ArrayLike) -> Floats:
     array([0. , 0.5])
     """
     try:
-        return np.asarray(y_prob, dtype=np.float64)
+        given = unmasked("y_prob", y_prob)
+        if given.dtype.kind == "c":  # an imaginary part would be lost
+            return given.astype(np.float64, casting="safe")
+        return given.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
-        msg = f"y_prob holds probabilities, after y_true, the outcomes: {error}."
+        msg = f"y_prob holds probabilities, after y_true, the outcomes: {str(error).rstrip('.')}."
         raise ValueError(msg) from None
+
+
+def unmasked(name: str, column: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Give a column as an array, or raise ValueError if some of it is masked.
+
+    Examples
+    --------
+    >>> unmasked("y_true", np.ma.array([0, 1], mask=False))
+    array([0, 1])
+    """
+    if np.ma.is_masked(column):
+        masked: Any = column
+        count = int(masked.mask.sum())
+        msg = f"{count} of {np.size(column)} values of {name} are masked; leave them out."
+        raise ValueError(msg)
+    return np.asarray(column)
 
 
 def _of_one_length(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike
 ) -> tuple[npt.NDArray[np.generic], Floats]:
-    outcome_array, score_array = np.asarray(y_true), numbers_of(y_prob)
+    outcome_array, score_array = unmasked("y_true", y_true), numbers_of(y_prob)
     if score_array.ndim != 1 or score_array.shape != outcome_array.shape:
         msg = (
             f"y_true and y_prob must be two lists of one length, got shapes "

@@ -7,16 +7,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from monitor.errors import DataError
+from monitor.errors import ConfigError, DataError
+from monitor.report.notebook.columns import (
+    MATRIX,
+    NAMES_SHOWN,
+    SUM_TOLERANCE,
+    Column,
+    array_of,
+    columns_named,
+    is_label,
+    is_missing,
+    missing_in,
+    names_in,
+    numbers_in,
+    one_column,
+)
 from monitor.segment_names import OTHER
 
 if TYPE_CHECKING:
     from monitor.metrics.core.buckets import BucketCounts
     from monitor.metrics.core.tally import Tally
 
-MATRIX = 2  # dimensions
-NAMES_SHOWN = 5
-Column = Any  # whatever numpy can read: a list, an array, a column of pandas, Polars or Arrow
+BOTH = 2  # columns of `predict_proba` with two labels
+MOST_ROWS = 100_000_000  # that weights may stand for; each is a row in memory
 
 
 def tallies_by(
@@ -87,7 +100,7 @@ def buckets_by(
         names = [name.removesuffix(".0") for name in names]
     digests = [int(md5(name.encode(), usedforsecurity=False).hexdigest()[:8], 16) for name in names]
     cells, offsets = locate(scores)
-    buckets, missing = (np.array(digests) % BUCKETS)[numbers], _missing(values)
+    buckets, missing = (np.array(digests) % BUCKETS)[numbers], missing_in(values)
     buckets[missing] = offsets[missing] * BUCKETS // OFFSETS_PER_CELL
     return {
         key: add_up_buckets(
@@ -101,7 +114,7 @@ def buckets_by(
 
 
 def binary_columns(
-    y_true: Column, y_prob: Column, pos_label: object = None
+    y_true: Column, y_prob: Column, pos_label: object = None, labels: Sequence[Any] | None = None
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
     """Give outcomes and scores, or say in the caller's words what is wrong with them.
 
@@ -110,25 +123,34 @@ def binary_columns(
     y_true : column
         Outcomes: 0 and 1, or two labels, of which `pos_label` is the positive one.
     y_prob : column, or matrix of shape (n, 2)
-        Scores; of both columns of `predict_proba` the second is taken, or that of `pos_label` in
-        the sorted order of the labels, which is scikit-learn's.
+        Scores; of both columns of `predict_proba` the one of the positive label is taken.
     pos_label : object
         The positive label; None if it is 1.
+    labels : sequence of length 2, optional
+        The labels in the order of the columns of a matrix; by default those that its names are,
+        or the sorted labels, which is scikit-learn's order.
 
     Raises
     ------
     DataError
         If they are no outcomes and scores.
+    ConfigError
+        If `labels` are given for one column.
     """
     from monitor.metrics.core.samples import checked
 
-    labels, scores = one_column("y_true", y_true), np.asarray(y_prob)
-    if scores.ndim == MATRIX and scores.shape[1] == 2:  # noqa: PLR2004 - both classes
-        scores = scores[:, _column_of(labels, pos_label)]
+    given, scores = one_column("y_true", y_true), array_of("y_prob", y_prob)
+    outcomes = _outcomes(given, pos_label)
+    if scores.ndim == MATRIX and scores.shape[1] == BOTH:
+        values = _checked_pair(numbers_in("y_prob", scores))
+        scores = values[:, _column_of(given, columns_named(y_prob), pos_label, labels)]
+    elif labels is not None:
+        msg = "labels are those of the columns of a matrix, but y_prob is one column; leave it out."
+        raise ConfigError(msg)
     try:
-        values = one_column("y_prob", scores).astype(np.float64)
-        return checked(_outcomes(labels, pos_label), values)
-    except (ValueError, TypeError) as error:
+        column = one_column("y_prob", scores if scores.ndim else y_prob)
+        return checked(outcomes, numbers_in("y_prob", column))
+    except ValueError as error:
         msg = (
             f"y_true holds the outcomes (0 or 1) and y_prob the scores (0 to 1), in this order; "
             f"missing values are not allowed: {error}"
@@ -136,9 +158,12 @@ def binary_columns(
         raise DataError(msg) from None
 
 
-def _outcomes(labels: npt.NDArray[Any], pos_label: object) -> npt.NDArray[Any]:
+def _outcomes(labels: npt.NDArray[Any], pos_label: Any) -> npt.NDArray[Any]:
     """Say which labels are the positive one; without one, labels must be 0 and 1 themselves."""
-    names = None if labels.dtype.kind in "biuf" and pos_label is None else _names(labels)
+    if np.ndim(pos_label) or (pos_label is not None and is_missing(pos_label)):
+        msg = f"pos_label is {pos_label!r}, but must be one label of y_true."
+        raise DataError(msg)
+    names = None if labels.dtype.kind in "biuf" and pos_label is None else names_in(labels)
     if names is None or (pos_label is None and set(names) <= {0, 1}):
         return labels
     shown = ", ".join(map(repr, names[:NAMES_SHOWN]))
@@ -148,7 +173,7 @@ def _outcomes(labels: npt.NDArray[Any], pos_label: object) -> npt.NDArray[Any]:
             f"pos_label={names[-1]!r}."
         )
         raise DataError(msg)
-    if len(names) > 2 or (len(names) == 2 and pos_label not in names):  # noqa: PLR2004
+    if len(names) > BOTH or (len(names) == BOTH and not _is_one_of(pos_label, names)):
         msg = (
             f"pos_label is {pos_label!r}, but y_true has the labels {shown}; give the positive one "
             "of two, or of more labels a matrix y_prob with one column for each."
@@ -157,40 +182,58 @@ def _outcomes(labels: npt.NDArray[Any], pos_label: object) -> npt.NDArray[Any]:
     return np.asarray(labels == pos_label)
 
 
-def _column_of(labels: npt.NDArray[Any], pos_label: object) -> int:
-    """Give the column of the positive label, in the sorted order of the labels."""
-    names = _names(labels) if pos_label is not None else []
-    return names.index(pos_label) if len(names) == 2 and pos_label in names else 1  # noqa: PLR2004
-
-
-def _names(labels: npt.NDArray[Any]) -> list[Any]:
-    """List the labels in their order."""
-    missing = int(_missing(labels).sum())
-    if missing:
+def _checked_pair(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Refuse two columns that are not the probabilities of two labels."""
+    off = np.abs(values.sum(axis=1) - 1.0) > SUM_TOLERANCE  # not of NaN, which is named later
+    if off.any():
+        row = int(np.flatnonzero(off)[0])
         msg = (
-            f"{missing} of {labels.size} values of y_true are missing; leave out the rows that "
-            "have no outcome."
+            f"{int(off.sum())} of {off.size} rows of the two columns of y_prob do not sum to 1, "
+            f"first {values[row].sum():.6g} at row {row}; give the column of the positive label."
         )
-        raise DataError(msg)
-    try:
-        return [name.item() if isinstance(name, np.generic) else name for name in np.unique(labels)]
-    except TypeError:
-        msg = "y_true has labels of several types; give labels of one type."
-        raise DataError(msg) from None
-
-
-def one_column(name: str, column: Column) -> npt.NDArray[Any]:
-    """Give a column as an array: a frame of one column is a column."""
-    values = np.asarray(column)
-    if values.ndim == MATRIX and values.shape[1] == 1:
-        return values[:, 0]
-    if values.ndim > 1:
-        msg = f"{name} has the shape {values.shape}, but must be one column."
         raise DataError(msg)
     return values
 
 
-def repeated(weights: Column, *columns: Column | None) -> list[Column | None]:
+def _column_of(
+    outcomes: npt.NDArray[Any],
+    names: list[Any],
+    pos_label: object,
+    labels: Sequence[Any] | None,
+) -> int:
+    """Say which of two columns is that of the positive label."""
+    positive: Any = 1 if pos_label is None else pos_label
+    if labels is not None:
+        if len(labels) != BOTH or not _is_one_of(positive, list(labels)):
+            msg = (
+                f"labels are {list(labels)!r}, but must be the labels of the two columns of "
+                f"y_prob, one of them {positive!r}, the positive one."
+            )
+            raise DataError(msg)
+        return list(labels).index(positive)
+    others = [label for label in names_in(outcomes) if label != positive]
+    for place, name in enumerate(names):
+        if is_label(name, positive):
+            return place
+        if len(others) == 1 and is_label(name, others[0]):
+            return 1 - place
+    if positive in {0, 1} and set(others) <= {0, 1}:
+        return int(positive)
+    if not others:
+        msg = (
+            f"y_true has the label {positive!r} only, which does not say which of the two columns "
+            "of y_prob is its own; give that column, or labels= in the order of the columns."
+        )
+        raise DataError(msg)
+    return int(any(other < positive for other in others))
+
+
+def _is_one_of(label: Any, labels: Sequence[Any]) -> bool:
+    """Say whether a label is one of these; arrays are none."""
+    return np.ndim(label) == 0 and label in labels
+
+
+def repeated(weights: Column, *columns: Column | None) -> list[Any]:
     """Repeat the rows of columns as often as their weights say, which are whole numbers.
 
     Raises
@@ -198,11 +241,7 @@ def repeated(weights: Column, *columns: Column | None) -> list[Column | None]:
     DataError
         If a weight is no whole number from 0, or there is not one for each row.
     """
-    try:
-        numbers = one_column("sample_weight", weights).astype(np.float64)
-    except (TypeError, ValueError):
-        msg = "sample_weight holds a number for each row: how many rows it stands for."
-        raise DataError(msg) from None
+    numbers = numbers_in("sample_weight", one_column("sample_weight", weights))
     wrong = ~((numbers >= 0.0) & (numbers == np.floor(numbers)) & np.isfinite(numbers))
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
@@ -213,11 +252,17 @@ def repeated(weights: Column, *columns: Column | None) -> list[Column | None]:
             "weighs means (label_rate)."
         )
         raise DataError(msg)
-    arrays = [None if column is None else np.asarray(column) for column in columns]
+    arrays = [c if c is None else array_of("a column", c) for c in columns]
     lengths = {len(values) for values in arrays if values is not None and values.ndim}
     if lengths != {numbers.size}:
         rows = ", ".join(map(str, sorted(lengths)))
         msg = f"there are {numbers.size} weights for columns of {rows} rows; give one a row."
+        raise DataError(msg)
+    if numbers.sum() > MOST_ROWS:
+        msg = (
+            f"sample_weight stands for {numbers.sum():,.0f} rows, more than {MOST_ROWS:,}; divide "
+            "the weights, or give a sample of the rows."
+        )
         raise DataError(msg)
     counts = numbers.astype(np.int64)
     return [None if values is None else np.repeat(values, counts, axis=0) for values in arrays]
@@ -231,24 +276,13 @@ def _label_numbers(column: Column | None, size: int) -> tuple[Sequence[str], npt
     if values.shape != (size,):
         msg = f"there are {size:,} scores, but labels of shape {values.shape}; give one a row."
         raise DataError(msg)
-    missing = _missing(values)
+    missing = missing_in(values)
     if values.dtype == object or missing.any():
         values = np.where(missing, OTHER, values.astype(str))  # as in the daily job
-    names, numbers = np.unique(values, return_inverse=True)
-    return [str(name) for name in names], numbers.astype(np.int64)
-
-
-def _missing(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Find missing values of every kind: None, NaN, NaT and NA, but not the text "nan"."""
-    if values.dtype.kind in "fcmM":
-        return np.asarray(values != values)  # noqa: PLR0124 - true of NaN and NaT alone
-    if values.dtype != object:
-        return np.zeros(values.shape, bool)
-    return np.array([_is_missing(value) for value in values], bool)
-
-
-def _is_missing(value: object) -> bool:
-    try:
-        return value is None or bool(value != value)  # noqa: PLR0124 - as above
-    except TypeError:  # NA of pandas is neither equal to itself nor not
-        return True
+    labels, numbers = np.unique(values, return_inverse=True)
+    names = [str(label) for label in labels]
+    halves = [name for name in names if any("\ud800" <= sign <= "\udfff" for sign in name)]
+    if halves:
+        msg = f"the label {halves[0]!r} has half of a pair of surrogates; give it as text."
+        raise DataError(msg)
+    return names, numbers.astype(np.int64)

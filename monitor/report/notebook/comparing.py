@@ -1,11 +1,12 @@
 """Two samples compared: whether the curve changed, apart from the prior."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, cast
 
 from monitor.errors import ConfigError, DataError
-from monitor.report.notebook.arrays import Column, buckets_by, tallies_by
-from monitor.report.notebook.evaluating import check_alpha, pyplot_axes
+from monitor.report.notebook.arrays import binary_columns, buckets_by, tallies_by
+from monitor.report.notebook.columns import Column, check_one_order
+from monitor.report.notebook.evaluating import Scale, check_alpha, place_for
 from monitor.report.notebook.frames import frame
 from monitor.report.notebook.html import paragraphs_html
 from monitor.segment_names import printable
@@ -104,9 +105,7 @@ class Comparison:
             rows.append((name, e.value, e.low, e.high) if e else (name, nan, nan, nan))
         return frame(rows, ("measure", "value", "low", "high"))
 
-    def plot(
-        self, axes: "Axes | None" = None, *, scale: Literal["probability", "logit"] = "logit"
-    ) -> "Axes":
+    def plot(self, axes: "Axes | None" = None, *, scale: Scale = "logit") -> "Axes":
         """Draw the curve of `before` with its band, and the outcomes of `after`.
 
         The prior shift is taken out: points off the band mean that the curve changed.
@@ -126,7 +125,8 @@ class Comparison:
         Raises
         ------
         ConfigError
-            If `before` has too few outcomes for a curve, or matplotlib is not installed
+            If `before` has too few outcomes for a curve, there is no such scale, or matplotlib is
+            not installed
             (`pip install 'calibration-monitor[report]'`).
         """
         from monitor.report.diagrams.reference import draw_reference
@@ -134,7 +134,7 @@ class Comparison:
         if self.reference is None:
             msg = f"there is no curve to draw. {' '.join(self.reasons)}"
             raise ConfigError(msg)
-        place = axes or pyplot_axes()
+        place = place_for(axes, scale)
         return draw_reference(self.reference, self.tallies[1], scale=scale, axes=place)
 
     def __str__(self) -> str:
@@ -147,7 +147,9 @@ class Comparison:
         return paragraphs_html(self.verdict, self.reasons)
 
 
-def compare(before: Sample, after: Sample, *, alpha: float = 0.001) -> Comparison:
+def compare(
+    before: Sample, after: Sample, *, pos_label: object = None, alpha: float = 0.001
+) -> Comparison:
     """Say whether the calibration curve changed between two samples, apart from the prior.
 
     Parameters
@@ -158,6 +160,8 @@ def compare(before: Sample, after: Sample, *, alpha: float = 0.001) -> Compariso
         vary: how much the curve varies between groups of `before` is then expected of `after`.
         Give the entity of each row, such as a customer, where rows of one entity hang together;
         groups may then be None.
+    pos_label : label, optional
+        The label of which `y_prob` is the probability; needed unless labels are 0 and 1.
     alpha : float
         If the curve did not change, at most this share of comparisons reports a drift.
 
@@ -169,7 +173,7 @@ def compare(before: Sample, after: Sample, *, alpha: float = 0.001) -> Compariso
     Raises
     ------
     DataError
-        If a score is not in [0, 1], an outcome is not 0 or 1, a sample has no rows, or only one of
+        If the columns of a sample are not what `evaluate` takes, it has no rows, or only one of
         them has entities.
     ConfigError
         If `alpha` is not in (0, 1).
@@ -202,7 +206,11 @@ def compare(before: Sample, after: Sample, *, alpha: float = 0.001) -> Compariso
     from monitor.words.change import sentences
 
     check_alpha(alpha)
-    parts = {name: _groups(name, s) for name, s in {"before": before, "after": after}.items()}
+    before, after = (
+        _checked_sample(name, sample, pos_label)
+        for name, sample in {"before": before, "after": after}.items()
+    )
+    parts = {"before": _groups("before", before), "after": _groups("after", after)}
     change = find_change(
         *([coarsen(t) for t in tallies.values()] for tallies in parts.values()),
         alpha=alpha,
@@ -225,13 +233,24 @@ def compare(before: Sample, after: Sample, *, alpha: float = 0.001) -> Compariso
     )
 
 
-def _groups(name: str, sample: Sample) -> "Mapping[tuple[str, ...], Tally]":
+def _checked_sample(name: str, sample: Sample, pos_label: object) -> Sample:
+    """Read the outcomes and scores of a sample."""
     if not isinstance(sample, tuple) or len(sample) not in {2, 3, 4}:
         msg = (
             f"{name} must be a tuple (y_true, y_prob), (y_true, y_prob, groups) or "
             "(y_true, y_prob, groups, entity)."
         )
         raise DataError(msg)
+    try:
+        check_one_order(**dict(zip(("y_true", "y_prob", "groups", "entity"), sample, strict=False)))
+        outcomes, scores = binary_columns(sample[0], sample[1], pos_label)
+    except DataError as error:
+        msg = f"{name}: {error}"
+        raise DataError(msg) from None
+    return cast("Sample", (outcomes, scores, *sample[2:]))
+
+
+def _groups(name: str, sample: Sample) -> "Mapping[tuple[str, ...], Tally]":
     try:
         tallies = tallies_by(sample[0], sample[1], *sample[2:3])
     except DataError as error:

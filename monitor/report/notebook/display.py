@@ -1,17 +1,15 @@
 """The diagram of a sample or a classifier in one call, with the names that scikit-learn uses."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from monitor.errors import ConfigError
-from monitor.report.notebook.arrays import Column
-from monitor.report.notebook.evaluating import SampleEvaluation, evaluate
+from monitor.report.notebook.columns import Column
+from monitor.report.notebook.evaluating import SampleEvaluation, Scale, evaluate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Scale = Literal["probability", "logit"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,25 +1,20 @@
 """A sample as an evaluation: the measures of the daily job for two columns."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any, Literal
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from monitor.errors import ConfigError, DataError, needing
-from monitor.report.notebook.arrays import (
-    Column,
-    binary_columns,
-    buckets_by,
-    repeated,
-    tallies_by,
-)
-from monitor.report.notebook.class_columns import class_days, is_matrix
+from monitor.report.notebook.arrays import binary_columns, buckets_by, repeated, tallies_by
+from monitor.report.notebook.class_columns import ClassRows, class_days, class_rows, is_matrix
+from monitor.report.notebook.columns import Column, check_one_order
 from monitor.report.notebook.frames import Row, frame, rows_of, scores_of
 from monitor.report.notebook.html import evaluation_html, evaluation_text
 from monitor.short_text import shown_shortly
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
     from matplotlib.axes import Axes
@@ -31,6 +26,7 @@ if TYPE_CHECKING:
 
 NULL_REPLICATES = 100
 FIGURE = (4.8, 4.6)  # inches
+Scale = Literal["probability", "logit"]
 
 
 @shown_shortly
@@ -92,7 +88,7 @@ class SampleEvaluation:
         axes: "Axes | None" = None,
         *,
         segment: str = "all",
-        scale: Literal["probability", "logit"] = "probability",
+        scale: Scale = "probability",
     ) -> "Axes":
         """Draw the test-based reliability diagram: which scores the outcomes reject.
 
@@ -113,7 +109,7 @@ class SampleEvaluation:
         Raises
         ------
         ConfigError
-            If there is no such segment, or matplotlib is not installed
+            If there is no such segment or scale, or matplotlib is not installed
             (`pip install 'calibration-monitor[report]'`).
         """
         from monitor.report.diagrams.tce import draw_test_based
@@ -121,7 +117,7 @@ class SampleEvaluation:
         if segment not in self.tallies:
             msg = f"there is no segment {segment!r}; there are {', '.join(self.tallies)}."
             raise ConfigError(msg)
-        place = axes or pyplot_axes()
+        place = place_for(axes, scale)
         return draw_test_based(self.tallies[segment], alpha=self.alpha, scale=scale, axes=place)
 
     def __str__(self) -> str:
@@ -153,13 +149,14 @@ def evaluate(
         Outcomes, 0 or 1: a list, a NumPy array, a column of pandas, Polars or Arrow, or a frame of
         one column. Other labels, such as texts, with `pos_label`; or the class that came true.
     y_prob : column of shape (n,), or matrix of shape (n, c)
-        Scores in [0, 1]: the probability of outcome 1. As in scikit-learn, outcomes come first. Of
-        a matrix with two columns the one of the positive label is taken; one with more is of
-        classes, and its measures are those of a model with classes.
+        Scores in [0, 1]: the probability of outcome 1. As in scikit-learn, outcomes come first, and
+        rows are taken by their position. Of a matrix with two columns the one of the positive
+        label is taken; one with more is of classes, and its measures are those of a model with
+        classes.
     pos_label : label, optional
         The label of which `y_prob` is the probability; needed unless labels are 0 and 1.
     labels : sequence of length c, optional
-        The classes in the order of the columns of a matrix; by default the names of the columns of
+        The labels in the order of the columns of a matrix; by default the names of the columns of
         a frame, 0 to c - 1, or the sorted labels, whichever fits first.
     segments : column of shape (n,), optional
         The part of the traffic of each row, such as a country; each part is evaluated too. Rows
@@ -186,10 +183,12 @@ def evaluate(
     Raises
     ------
     DataError
-        If a score is not in [0, 1], an outcome is not 0 or 1, labels and columns do not fit, a
-        weight is no whole number, or there are no rows.
+        If a score is not in [0, 1], an outcome is not 0 or 1, a value is missing or masked, labels
+        and columns do not fit, a weight is no whole number, there are no rows, or columns of
+        pandas have one index in different orders.
     ConfigError
-        If `alpha` is not in (0, 1), or classes are asked for by segment or entity.
+        If `alpha` is not in (0, 1), classes are asked for by segment or entity, or an argument is
+        of the other kind of scores.
 
     Notes
     -----
@@ -205,30 +204,48 @@ def evaluate(
     0.3
     """
     check_alpha(alpha)
-    columns = [segments, groups, entity]
-    if sample_weight is not None:
-        y_true, y_prob, *columns = repeated(sample_weight, y_true, y_prob, *columns)
+    check_one_order(
+        y_true=y_true,
+        y_prob=y_prob,
+        segments=segments,
+        groups=groups,
+        entity=entity,
+        sample_weight=sample_weight,
+    )
     if is_matrix(y_prob):
-        return _of_classes(y_true, y_prob, labels, columns, alpha)
-    return _of_scores(*binary_columns(y_true, y_prob, pos_label), columns, alpha)
+        rows = class_rows(y_true, y_prob, labels)
+        _check_whole(segments, entity, pos_label)
+        if sample_weight is not None:
+            classes, vectors, groups = repeated(sample_weight, rows.classes, rows.vectors, groups)
+            rows = ClassRows(rows.names, classes, vectors)
+        return _of_classes(rows, groups, alpha)
+    sample: list[Column] = [*binary_columns(y_true, y_prob, pos_label, labels)]
+    if sample_weight is not None:
+        *sample, segments, groups, entity = repeated(
+            sample_weight, *sample, segments, groups, entity
+        )
+    return _of_scores(*sample, segments=segments, groups=groups, entity=entity, alpha=alpha)
 
 
 def _of_scores(
-    outcomes: Column, scores: Column, columns: Sequence[Column | None], alpha: float
+    outcomes: Column,
+    scores: Column,
+    *,
+    segments: Column | None,
+    groups: Column | None,
+    entity: Column | None,
+    alpha: float,
 ) -> SampleEvaluation:
     """Evaluate checked outcomes and scores."""
     from monitor.metrics.core.tally import merge
     from monitor.segment_names import WHOLE
 
-    segments, groups, entity = columns
     tallies = tallies_by(outcomes, scores, groups, segments)
     if segments is not None and any(name == WHOLE for _, name in tallies):
         msg = f"a segment is called {WHOLE!r}, the name of all rows together; rename it."
         raise DataError(msg)
     everything = merge(tallies.values())
-    if not everything.total:
-        msg = "y_true and y_prob have no rows; give at least one prediction with its outcome."
-        raise DataError(msg)
+    _check_rows(everything.total)
     held = {} if entity is None else buckets_by(outcomes, scores, entity, groups, segments)
     whole, *parts = _measured(_days(tallies, held), everything, alpha)
     if segments is None:
@@ -242,18 +259,20 @@ def _of_scores(
     )
 
 
-def _of_classes(
-    y_true: Column,
-    y_prob: Column,
-    labels: "Sequence[Any] | None",
-    columns: Sequence[Column | None],
-    alpha: float,
-) -> SampleEvaluation:
+def _of_classes(rows: ClassRows, groups: Column | None, alpha: float) -> SampleEvaluation:
     """Evaluate vectors of class probabilities; the tally is that of the first choices."""
     from monitor.metrics.core.tally import merge
     from monitor.segment_names import WHOLE
 
-    segments, groups, entity = columns
+    _check_rows(len(rows.classes))
+    days = class_days(rows, groups)
+    everything = merge(day.segments[WHOLE].tally for day in days)
+    (whole,) = _measured(days, everything, alpha)
+    return SampleEvaluation(whole, {}, {WHOLE: everything}, alpha)
+
+
+def _check_whole(segments: Column | None, entity: Column | None, pos_label: object) -> None:
+    """Refuse what a matrix of classes cannot have."""
     for name, column in (("segments", segments), ("entity", entity)):
         if column is not None:
             msg = (
@@ -261,10 +280,18 @@ def _of_classes(
                 "segment by itself, or choose one class: its column, and pos_label."
             )
             raise ConfigError(msg)
-    days = class_days(y_true, y_prob, labels, groups)
-    everything = merge(day.segments[WHOLE].tally for day in days)
-    (whole,) = _measured(days, everything, alpha)
-    return SampleEvaluation(whole, {}, {WHOLE: everything}, alpha)
+    if pos_label is not None:
+        msg = (
+            "pos_label is for scores of one label, but y_prob has a column for each class; leave "
+            "it out, or give the column of that class."
+        )
+        raise ConfigError(msg)
+
+
+def _check_rows(count: int) -> None:
+    if not count:
+        msg = "y_true and y_prob have no rows; give at least one prediction with its outcome."
+        raise DataError(msg)
 
 
 def _measured(days: "Sequence[Summary]", t: "Tally", alpha: float) -> "list[Evaluation]":
@@ -278,19 +305,36 @@ def _measured(days: "Sequence[Summary]", t: "Tally", alpha: float) -> "list[Eval
     return evaluate_days(days, window_days=len(days), settings=settings)
 
 
-def pyplot_axes() -> "Axes":
-    """Make axes in a figure that a notebook shows, as other packages do."""
+def place_for(axes: "Axes | None", scale: str) -> "Axes":
+    """Give the axes to draw in: those given, or those of a figure that a notebook shows.
+
+    Raises
+    ------
+    ConfigError
+        If they are none, or there is no such scale.
+    """
+    if scale not in get_args(Scale):
+        msg = f"scale is {scale!r}, but must be one of {', '.join(get_args(Scale))}."
+        raise ConfigError(msg)
+    if axes is not None:
+        if not hasattr(axes, "get_figure"):
+            msg = (
+                f"axes is {axes!r}, but must be axes of matplotlib, such as plt.gca(); a segment "
+                "is named by segment=."
+            )
+            raise ConfigError(msg)
+        return axes
     with needing("diagrams", "matplotlib", "report"):
         from matplotlib import pyplot as plt
     figure = plt.figure(figsize=FIGURE, layout="constrained")
-    axes: Axes = figure.add_subplot()
-    return axes
+    made: Axes = figure.add_subplot()
+    return made
 
 
-def check_alpha(alpha: float) -> None:
+def check_alpha(alpha: Any) -> None:
     """Raise ConfigError for a level that is none."""
-    if not 0.0 < alpha < 1.0:
-        msg = f"alpha is {alpha}, but must be above 0 and below 1; 0.05 is usual."
+    if not isinstance(alpha, Real) or not 0.0 < float(alpha) < 1.0:
+        msg = f"alpha is {alpha!r}, but must be above 0 and below 1: a number such as 0.05."
         raise ConfigError(msg)
 
 

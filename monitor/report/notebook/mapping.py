@@ -5,13 +5,13 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from monitor.errors import DataError
-from monitor.metrics.maps.calibration_map import CalibrationMap, apply_steps
+from monitor.errors import ConfigError, DataError
+from monitor.metrics.maps.calibration_map import KINDS, CalibrationMap, apply_steps, check_map
 from monitor.metrics.maps.class_map_file import ClassMapFile
 from monitor.metrics.maps.map_file import MapFile
 from monitor.metrics.maps.vector_map import VectorMap, apply_vector_map
+from monitor.report.notebook.columns import array_of, numbers_in
 
 if TYPE_CHECKING:
     from monitor.metrics.core.grid import Floats
@@ -41,7 +41,21 @@ def read_map(path: str | PathLike[str]) -> MapFile | ClassMapFile:
     """
     from monitor.store.map_file import read_map as read
 
-    return read(str(path))
+    return read(path_of("path", path))
+
+
+def path_of(name: str, given: object) -> str:
+    """Give a path as text.
+
+    Raises
+    ------
+    ConfigError
+        If it is none.
+    """
+    if not isinstance(given, str | PathLike):
+        msg = f"{name} is {given!r}, but must be a path or a URL."
+        raise ConfigError(msg)
+    return str(given)
 
 
 def apply_map(scores: Any, calibration_map: AnyMap) -> "Floats":
@@ -67,6 +81,8 @@ def apply_map(scores: Any, calibration_map: AnyMap) -> "Floats":
     DataError
         If a score is missing or outside [0, 1], the file is no map file, vectors are not those of
         its classes, or its maps are for different rows.
+    ConfigError
+        If the map is none, or of no family.
 
     Examples
     --------
@@ -74,12 +90,7 @@ def apply_map(scores: Any, calibration_map: AnyMap) -> "Floats":
     >>> apply_map([0.2, 0.9], CalibrationMap("platt", level=0.0, parameters=(0.5,))).round(3)
     array([0.333, 0.75 ])
     """
-    given: npt.NDArray[Any] = np.asarray(scores)
-    try:
-        values = given.astype(np.float64)
-    except (TypeError, ValueError):
-        msg = f"scores must be numbers, got an array of {given.dtype}."
-        raise DataError(msg) from None
+    values = numbers_in("scores", array_of("scores", scores))
     outside = ~((values >= 0.0) & (values <= 1.0))  # written so that nan is outside
     if outside.any():
         place = int(np.flatnonzero(outside.ravel())[0])
@@ -95,12 +106,16 @@ def apply_map(scores: Any, calibration_map: AnyMap) -> "Floats":
     return apply_steps(values, fitted)
 
 
-def _map_of(given: AnyMap) -> Sequence[CalibrationMap] | VectorMap:
+def _map_of(given: Any) -> Sequence[CalibrationMap] | VectorMap:
     """Give the map of vectors, or all maps that a score goes through."""
     if isinstance(given, VectorMap):
         return given
     if isinstance(given, CalibrationMap):
+        _check_family(given)
         return [given]
+    if not isinstance(given, MapFile | ClassMapFile | str | PathLike):
+        msg = f"calibration_map is {given!r}, but must be a map or the path of its file."
+        raise ConfigError(msg)
     content = given if isinstance(given, MapFile | ClassMapFile) else read_map(given)
     if isinstance(content, ClassMapFile):
         return content.map
@@ -112,6 +127,17 @@ def _map_of(given: AnyMap) -> Sequence[CalibrationMap] | VectorMap:
         )
         raise DataError(msg)
     return content.steps
+
+
+def _check_family(calibration_map: CalibrationMap) -> None:
+    """Check a map that was written by hand."""
+    try:
+        if calibration_map.kind not in KINDS:
+            msg = f"the kind of a map is one of {', '.join(KINDS)}, got {calibration_map.kind!r}."
+            raise ConfigError(msg)
+        check_map(calibration_map)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
 
 
 def _check_vectors(values: "Floats", vector_map: VectorMap) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from monitor.errors import ConfigError
 from monitor.report.notebook.frames import Row, frame, rows_of
+from monitor.report.notebook.mapping import path_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -160,7 +161,7 @@ def open_store(path: str) -> ResultStore:
     DataError
         If it cannot be read.
     """
-    store = ResultStore(str(path))
+    store = ResultStore(path_of("path", path))
     if not store.models():
         msg = (
             f"{path} is not a store with results; give the path that 'store' has in the "

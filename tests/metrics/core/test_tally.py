@@ -138,7 +138,7 @@ def test_ends_of_the_scale_are_kept_apart_from_nothing() -> None:
             "1 of 2 scores are not numbers in [0, 1], first nan at row 1.",
         ),
         ([1.5, -1.0], [0, 1], "2 of 2 scores are not numbers in [0, 1], first 1.5 at row 0."),
-        ([0.1, 0.2], [0, 2], "1 of 2 outcomes are neither 0 nor 1, first np.int64(2) at row 1."),
+        ([0.1, 0.2], [0, 2], "1 of 2 outcomes are neither 0 nor 1, first 2 at row 1."),
         (
             [0.1],
             [0, 1],

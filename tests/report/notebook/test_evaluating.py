@@ -169,7 +169,7 @@ def test_text_of_the_data_is_escaped() -> None:
         (([0, 1], [0.1, 1.7]), "1 of 2 scores are not numbers in .*first 1.7 at row 1"),
         (([0, None], [0.1, 0.2]), "1 of 2 values of y_true are missing; leave out"),
         (([0, 1], [0.1, None]), "1 of 2 scores are not numbers"),
-        (([0, 1], ["a", "b"]), "could not convert string"),
+        (([0, 1], ["a", "b"]), "y_prob must be numbers, got 'a' at row 0"),
         (([[0, 1], [1, 0]], [0.1, 0.2]), r"y_true has the shape \(2, 2\), but must be one column"),
         (([0, 1], [0.1]), "one length"),
         (([], []), "have no rows"),
@@ -359,7 +359,7 @@ def test_the_other_label_has_the_other_column() -> None:
         ({"y_true": COUNTRIES, "y_prob": np.full((4_000, 3), 1 / 3)}, "labels= in the order"),
         ({"sample_weight": SCORES}, r"weights are whole numbers: how many rows"),
         ({"sample_weight": [1, 2]}, "2 weights for columns of 4000 rows"),
-        ({"sample_weight": ["a"] * 4_000}, "holds a number for each row"),
+        ({"sample_weight": ["a"] * 4_000}, "sample_weight must be numbers, got 'a' at row 0"),
     ],
 )
 def test_what_does_not_fit_is_named(arguments: dict[str, Any], message: str) -> None:
@@ -468,6 +468,29 @@ def test_print_is_ten_lines(make: Callable[[], Any]) -> None:
 
     assert 0 < len(text.splitlines()) <= 10
     assert len(text) <= 1_600
+
+
+RESULTS = [
+    public
+    for module in (monitor, metrics)
+    for name in module.__all__
+    if is_dataclass(public := getattr(module, name))
+]
+
+
+@pytest.mark.parametrize("public", RESULTS, ids=lambda public: public.__name__)
+@pytest.mark.parametrize(
+    "value",
+    [np.arange(1e4), "word " * 10_000, tuple(range(10_000)), {str(i): i for i in range(10_000)}],
+    ids=["array", "text", "members", "mapping"],
+)
+def test_no_public_class_is_a_wall(public: Any, value: Any) -> None:
+    """Whatever its fields hold: every class that `monitor` and `monitor.metrics` offer."""
+    record = object.__new__(public)
+    for field in fields(public):
+        object.__setattr__(record, field.name, value)
+
+    assert 0 < len(repr(record).splitlines()) <= 10
 
 
 def test_display_of_predictions_and_of_an_estimator() -> None:
