@@ -18,6 +18,14 @@ HEAVY = (
     "pyarrow", "pydantic", "rich", "scipy", "typer",
 )  # fmt: skip
 
+SHORT = {
+    "monitor": "monitor",
+    "metrics": "monitor.metrics",
+    "monitor.metrics": "monitor.metrics",
+    "monitor.report.diagrams": "monitor.report.diagrams",
+}
+PROGRAMS = ("monitor.demo.compiling",)  # run with `python -m`
+SUFFIXES = (".md", ".yaml", ".py", ".example")  # files
 NEEDS_MORE = ("Recalibrator",)  # an estimator of scikit-learn, so it cannot be loaded without
 
 
@@ -93,3 +101,30 @@ def test_names_that_the_documentation_imports_are_public() -> None:
 
     assert len(used) > 20
     assert used <= public
+
+
+def test_names_that_the_documentation_writes_are_public() -> None:
+    """Each `monitor.…` and `metrics.…` of a page leads to what its modules offer."""
+    written = {
+        name
+        for page in [ROOT / "README.md", ROOT / "alerts" / "runbook.md", *ROOT.glob("docs/**/*.md")]
+        for name in re.findall(
+            r"(?<![\w./-])(?:monitor|metrics)(?:\.\w+)+(?![\w/-])", page.read_text()
+        )
+        if not name.endswith(SUFFIXES)
+    }
+    public = {
+        f"{short}.{name}"
+        for short, module in SHORT.items()
+        for name in (*import_module(module).__all__, *NEEDS_MORE)
+    }
+    methods = {
+        f"{name}.{method}"
+        for name in public
+        if name.startswith("monitor.") and hasattr(monitor, name.removeprefix("monitor."))
+        for method in dir(getattr(monitor, name.removeprefix("monitor.")))
+        if method[0] != "_"
+    }
+
+    assert len(written) > 20
+    assert written <= {*public, *methods, *SHORT, *PROGRAMS}
