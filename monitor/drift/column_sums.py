@@ -78,10 +78,24 @@ def sum_day(reference: Reference, day: Columns) -> DaySums:
 
 def added(before: Sequence[DaySums], after: Sequence[DaySums]) -> dict[str, Periods]:
     """Add up the days of both periods by column and value."""
-    return {
-        column: (_over_days(before, column), _over_days(after, column))
-        for column in dict.fromkeys(name for day in (*before, *after) for name in day)
-    }
+    return in_both(over_days(before), over_days(after))
+
+
+def in_both(before: DaySums, after: DaySums) -> dict[str, Periods]:
+    """Lay the sums of both periods side by side."""
+    columns = dict.fromkeys((*before, *after))
+    return {column: (before.get(column, {}), after.get(column, {})) for column in columns}
+
+
+def over_days(days: Sequence[DaySums]) -> DaySums:
+    """Add up days by column and value."""
+    together = dict[str, dict[str, Sums]]()
+    for day in days:
+        for column, values in day.items():
+            of_column = together.setdefault(column, {})
+            for value, of_day in values.items():
+                of_column[value] = of_column.get(value, NOTHING) + of_day
+    return together
 
 
 def nothing() -> Sums:
@@ -90,12 +104,7 @@ def nothing() -> Sums:
     return Sums(np.zeros(width), np.zeros(width), np.zeros(width), np.zeros(len(SLOPES)))
 
 
-def _over_days(days: Sequence[DaySums], column: str) -> dict[str, Sums]:
-    by_value: dict[str, list[Sums]] = {}
-    for day in days:
-        for value, sums in day.get(column, {}).items():
-            by_value.setdefault(value, []).append(sums)
-    return {value: sum(parts, nothing()) for value, parts in by_value.items()}
+NOTHING = nothing()
 
 
 def sum_part(reference: Reference, part: ColumnPart) -> Sums:

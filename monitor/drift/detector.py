@@ -8,7 +8,7 @@ where the weighted mean of M over the kinds reaches A, at least A days pass betw
 average.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from math import inf, log, log10, sqrt
@@ -16,15 +16,18 @@ from typing import Any, Literal
 
 import numpy as np
 
+from monitor.drift.cubic import highest_points
 from monitor.drift.evidence import (
     KINDS,
     SIZES,
     SLOPES,
     DayEvidence,
+    DayRows,
     bounded,
     day_evidence,
     day_profiles,
     recovery_evidence,
+    rows_of_day,
 )
 from monitor.drift.history import (
     History,
@@ -42,7 +45,6 @@ from monitor.drift.undecided import Quarter, with_recovery
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
-from monitor.metrics.core.special import CubicSpline
 
 EndReason = Literal["recovered", "acknowledged", "rebased"]
 RECOVERED = 3.0  # log10 of the odds that the curve is back within its tolerance
@@ -51,6 +53,7 @@ WEIGHTS = np.array([3, 3, 1, 1, 1, 1, 1, 1]) / 12  # of the kinds: slopes change
 FULL_GAIN = 0.1  # nats: a day that may add as much counts in full
 USUAL_EFFECT = 0.2  # logit: of a direction that the scores of the day do not move along
 LEAST_AGE = 7  # days before an incident may close: weak drifts waver around the middle
+SIZES_AND_NONE = np.insert(SIZES, SIZES.size // 2, 0.0)
 LEAST_SIZE = 0.05  # logit: the least distortion that a recovery is weighed against
 ProfilesSince = Callable[[date], Floats | None]
 HangingSince = Callable[[date], Floats]
@@ -333,12 +336,13 @@ def advance(
     if not same_week:
         day_variances = learned_day_variances(reference, detector.history, days[0])
     wrong = wrong_share(reference.noise, detector.noise)
-    evidence = day_evidence(reference, parts, day_variances, detector.cross, wrong=wrong)
+    rows = rows_of_day(reference, parts, wrong)
+    evidence = day_evidence(reference, parts, day_variances, detector.cross, rows=rows)
     if detector.incident:
-        recovery = _recovery(detector.incident, reference, parts, evidence, day_variances, wrong)
+        recovery = _recovery(detector.incident, reference, parts, evidence, day_variances, rows)
         profiles = None
         if detector.incident.profiles is not None:
-            profiles = day_profiles(reference, parts, day_variances, wrong=wrong)
+            profiles = day_profiles(reference, parts, day_variances, rows=rows)
         evidence = replace(evidence, recovery=recovery, profiles=profiles)
     return accumulate(detector, days[0], evidence, day_variances), evidence
 
@@ -349,11 +353,11 @@ def _recovery(
     parts: Mapping[Any, Coarse],
     evidence: DayEvidence,
     day_variances: Floats,
-    wrong: float,
+    rows: DayRows,
 ) -> float:
     direction = KINDS.index(incident.kind) // 2
     far, near = recovery_pair(incident, evidence)
-    ratio = recovery_evidence(reference, parts, direction, far, near, wrong=wrong)
+    ratio = recovery_evidence(reference, parts, direction, far, near, rows=rows)
     phi = 1.0 + float(day_variances[direction] * evidence.informations[direction])
     return float(bounded(np.array(ratio / phi / log(10.0))))
 
@@ -759,16 +763,12 @@ def highest_of(profile: Floats) -> tuple[float, float]:
     >>> round(highest, 2), round(size, 3)
     (9.0, 0.3)
     """
-    return next(_highest_of_each(profile[np.newaxis]))
+    return _highest_of_each(profile[np.newaxis])[0]
 
 
-def _highest_of_each(profiles: Floats) -> Iterator[tuple[float, float]]:
-    """Find the highest points of profiles through one spline, most of whose cost is to set up."""
+def _highest_of_each(profiles: Floats) -> list[tuple[float, float]]:
     middle = SIZES.size // 2
-    spline = CubicSpline(np.insert(SIZES, middle, 0.0), np.insert(profiles, middle, 0.0, axis=1).T)
-    for j, flat in enumerate(spline.derivative().roots(extrapolate=False)):
-        sizes = np.append(flat[np.isfinite(flat)], SIZES[[0, -1]])
-        yield max(zip(spline(sizes)[:, j].tolist(), sizes.tolist(), strict=True))
+    return highest_points(SIZES_AND_NONE, np.insert(profiles, middle, 0.0, axis=1))
 
 
 def best_slope(slopes: Floats, error: float) -> Estimate | None:

@@ -47,6 +47,7 @@ KINDS = (  # down and up each direction of the reference, in their order
 UPWARDS = np.array([0.05, 0.1, 0.2, 0.4, 0.7, 1.1, 1.7, 2.5])  # logit
 SIZES = np.concatenate([-UPWARDS[::-1], UPWARDS])  # of a distortion, at which it is profiled
 SLOPES = (0.25, 0.5, 0.75, 1.0, 1.35, 2.0)  # where the slope of the likelihood is remembered
+SLOPES_TRIED = np.array(SLOPES)
 CROWDED, FEW_ROWS = 3.0, 3  # times the usual rows beyond the known scores, and as many more
 ENOUGH = 50.0  # information of the days before by which a tolerance is smoothed
 LONG_RUN = 2.0  # weeks hang together, so their sum varies more than that of independent ones
@@ -118,6 +119,7 @@ def day_evidence(
     *,
     wrong: float = 0.0,
     hedged: bool = True,
+    rows: "DayRows | None" = None,
 ) -> DayEvidence:
     """Weigh the outcomes of one day, each part with a prior of its own.
 
@@ -135,6 +137,8 @@ def day_evidence(
         Share of the outcomes that are recorded as their opposite.
     hedged : bool
         Whether the ratios are `bounded`, as those of a single day must be.
+    rows : DayRows, optional
+        What `rows_of_day` gives, where several questions are asked of a day.
 
     Returns
     -------
@@ -163,11 +167,10 @@ def day_evidence(
     'too_extreme'
     """
     day_variances = reference.day_variances if day_variances is None else day_variances
-    rows, unknown_share = _rows(reference, parts)
-    noise = _noise(reference, rows)
-    rows = _with_noise(rows, wrong)
+    rows = rows or rows_of_day(reference, parts, wrong)
+    noise = _noise(reference, rows.plain)
     scores, cross = np.zeros(len(DIRECTIONS)), np.zeros_like(reference.cross)
-    for part in rows:
+    for part in rows.bent:
         pull, products = project_directions(*part[:5])
         scores = scores + pull
         cross[:, : products.shape[1]] += products
@@ -181,9 +184,9 @@ def day_evidence(
     moving = informations > 0.0
     tolerances, effects = np.where(moving, tolerances, 0.0), np.where(moving, effects, 0.0)
     ratios, slopes = np.zeros((len(DIRECTIONS), 2)), np.zeros(len(SLOPES))
-    for part in rows:
+    for part in rows.bent:
         ratios += weigh_directions(*part[:4], tolerances, effects)
-        slopes += score_slopes(*part[:4], np.array(SLOPES))
+        slopes += score_slopes(*part[:4], SLOPES_TRIED)
     phi = 1.0 + day_variances * informations
     weighed = (ratios / phi[:, None]).ravel() / log(10.0)
     return DayEvidence(
@@ -195,7 +198,7 @@ def day_evidence(
         cross=cross,
         slopes=slopes / phi[0],
         levels=_levels(reference, parts),
-        unknown_share=unknown_share,
+        unknown_share=rows.unknown_share,
         noise=None if noise is None else noise / phi.max(),
     )
 
@@ -208,7 +211,7 @@ def _noise(reference: Reference, rows: Sequence["_Rows"]) -> Floats | None:
     return sum((weigh_shares(*part[:4], shares) for part in rows), no_sums())
 
 
-def _with_noise(rows: list["_Rows"], wrong: float) -> list["_Rows"]:
+def _with_noise(rows: Sequence["_Rows"], wrong: float) -> Sequence["_Rows"]:
     """Bend the curve of each part as wrong labels bend it at the prior of the day."""
     if not wrong:
         return rows
@@ -356,6 +359,7 @@ def recovery_evidence(
     near: float,
     *,
     wrong: float = 0.0,
+    rows: "DayRows | None" = None,
 ) -> float:
     """Weigh "back within the tolerance" against a distortion of a given size, for one day.
 
@@ -369,7 +373,7 @@ def recovery_evidence(
         The distortion that may still be there, signed, in logit.
     near : float
         The tolerated one, of the same sign.
-    wrong : float
+    wrong, rows : float, DayRows
         As for `day_evidence`.
 
     Returns
@@ -389,21 +393,26 @@ def recovery_evidence(
     True
     """
     total = 0.0
-    for rows in _with_noise(_rows(reference, parts)[0], wrong):
-        along = rows.directions[direction]
-        total += adjusted_profile(rows.curve + near * along, rows.counts, rows.positives)
-        total -= adjusted_profile(rows.curve + size * along, rows.counts, rows.positives)
+    for part in (rows or rows_of_day(reference, parts, wrong)).bent:
+        along = part.directions[direction]
+        total += adjusted_profile(part.curve + near * along, part.counts, part.positives)
+        total -= adjusted_profile(part.curve + size * along, part.counts, part.positives)
     return total
 
 
 def day_profiles(
-    reference: Reference, parts: Mapping[Any, Coarse], day_variances: Floats, *, wrong: float = 0.0
+    reference: Reference,
+    parts: Mapping[Any, Coarse],
+    day_variances: Floats,
+    *,
+    wrong: float = 0.0,
+    rows: "DayRows | None" = None,
 ) -> Floats:
     """Weigh sixteen sizes of a distortion along each direction, for one day.
 
     Parameters
     ----------
-    reference, parts, day_variances, wrong : Reference, mapping to Coarse, ndarray, float
+    reference, parts, day_variances, wrong, rows
         As for `day_evidence`.
 
     Returns
@@ -430,9 +439,9 @@ def day_profiles(
     -0.2
     """
     ratios, informations = np.zeros((len(DIRECTIONS), SIZES.size)), np.zeros(len(DIRECTIONS))
-    for rows in _with_noise(_rows(reference, parts)[0], wrong):
-        ratios += profile_directions(*rows[:4], SIZES)
-        informations += score_directions(*rows[:4])[1]
+    for part in (rows or rows_of_day(reference, parts, wrong)).bent:
+        ratios += profile_directions(*part[:4], SIZES)
+        informations += score_directions(*part[:4])[1]
     return np.asarray(ratios / (1.0 + day_variances * informations).max())
 
 
@@ -445,6 +454,34 @@ class _Rows(NamedTuple):
     directions: Floats
     basis: Floats
     group: int | None
+
+
+class DayRows(NamedTuple):
+    """The predictions of a day that are evidence, by part.
+
+    Attributes
+    ----------
+    plain, bent : sequence of _Rows
+        With the curve of the reference, and as wrong labels bend it.
+    unknown_share : float
+        As in `DayEvidence`.
+    """
+
+    plain: Sequence[_Rows]
+    bent: Sequence[_Rows]
+    unknown_share: float
+
+
+def rows_of_day(reference: Reference, parts: Mapping[Any, Coarse], wrong: float = 0.0) -> DayRows:
+    """Take the predictions of a day that are evidence, once for all that is asked of them.
+
+    Parameters
+    ----------
+    reference, parts, wrong : Reference, mapping to Coarse, float
+        As for `day_evidence`.
+    """
+    plain, unknown_share = _rows(reference, parts)
+    return DayRows(plain, _with_noise(plain, wrong), unknown_share)
 
 
 def known_cells(reference: Reference, parts: Sequence[Coarse]) -> slice:

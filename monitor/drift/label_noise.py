@@ -8,6 +8,7 @@ whose labels are right is judged as if nobody had asked.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ ERRORS = 5  # of the curve: along the directions of a reference, and as labels b
 MOST_WRONG, TOO_MANY = 0.05, 0.04
 MOST_OF_A_DAY = 1.0  # nats
 ASKED_FOR = 1000.0  # times likelier than right labels
+MOST_REMEMBERED = 1024  # shares of streams
 
 
 def no_sums() -> Floats:
@@ -144,11 +146,14 @@ def wrong_share(noise: Noise | None, learned: Floats) -> float:
     >>> round(wrong_share(noise, 4.0 * learned), 4)
     0.006
     """
-    if noise is None:
-        return 0.0
-    sums, end = noise.sums + learned, SHARES + ERRORS
+    return _wrong_share(noise, learned.tobytes(), RIDGE) if noise else 0.0
+
+
+@lru_cache(MOST_REMEMBERED)  # asked again by the verdict of a day, and on the day after
+def _wrong_share(noise: Noise, learned: bytes, stiffness: float) -> float:
+    sums, end = noise.sums + np.frombuffer(learned), SHARES + ERRORS
     fits, scores, information = sums[:SHARES], sums[SHARES:end], sums[end:]
-    ridge = information.reshape(ERRORS, ERRORS) + RIDGE * np.eye(ERRORS)
+    ridge = information.reshape(ERRORS, ERRORS) + stiffness * np.eye(ERRORS)
     fits[0] += 0.5 * float(scores @ np.linalg.solve(ridge, scores))
     weights = np.exp(fits - fits.max())
     beyond = noise.shares[weights.argmax()] >= TOO_MANY

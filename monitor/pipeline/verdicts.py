@@ -16,7 +16,7 @@ from monitor.pipeline.progress import Failure, PhaseProgress, fingerprint, in_pa
 from monitor.pipeline.references import References, limits_of
 from monitor.pipeline.strata import StrataFinder
 from monitor.pipeline.watching import value_watcher, watches_values
-from monitor.pipeline.where import place_adder
+from monitor.pipeline.where import ColumnReader, place_adder
 from monitor.store.delays import delays
 from monitor.store.store import Store
 from monitor.summary import end_of_day
@@ -105,8 +105,9 @@ def judge_days(
     )
     judged = set(store.days("verdicts", name)) if as_of else set()
     until = known_until(store, name, model, as_of) if as_of else None
-    placed = map(place_adder(config, name, references), verdicts)
-    for done, of_day in enumerate(map(value_watcher(config, name, references), placed), 1):
+    reader = ColumnReader(model, store, name)
+    placed = map(place_adder(reader, references), verdicts)
+    for done, of_day in enumerate(map(value_watcher(reader, references), placed), 1):
         day = of_day[0].day
         told = [replace(verdict, reasons=sentences(verdict)) for verdict in of_day]
         rests_on = {"basis": basis, "made_from": marks.get(day, "")}

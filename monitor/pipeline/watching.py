@@ -58,34 +58,27 @@ def strata_found(store: Store, name: str) -> str:
 
 
 def value_watcher(
-    config: Config, name: str, references: References
+    reader: ColumnReader, references: References
 ) -> Callable[[list[Verdict]], list[Verdict]]:
     """Return what adds to the verdict of the whole what has accumulated for each value.
 
     Days without counts of columns, and days that are no evidence, change nothing.
     """
-    model, store = config.model(name), Store(config.store)
+    model = reader.model
     if not watches_values(model):
         return lambda verdicts: verdicts
-    days = _Days(model, store, name)
+    days = _Days(reader)
     before: list[ValueWatch | None] = []  # what was watched on the last day that was judged
 
     def add(verdicts: list[Verdict]) -> list[Verdict]:
         whole = next(verdict for verdict in verdicts if verdict.segment == WHOLE)
         if not before:
-            before.append(_stored_before(store, name, whole.day))
+            before.extend([v.values for v in reader.whole_before(whole.day)] or [None])
         compared = reference_of_day(whole.day, references.fitted)
         before[0] = _watched(days, compared, whole, before[0], model)
         return [replace(v, values=before[0]) if v is whole else v for v in verdicts]
 
     return add
-
-
-def _stored_before(store: Store, name: str, day: date) -> ValueWatch | None:
-    """Read what was watched on the day that was judged before."""
-    earlier = [d for d in store.days("verdicts", name) if d < day]
-    verdicts = store.read_verdicts(name, earlier[-1])[0] if earlier else []
-    return next((v.values for v in verdicts if v.segment == WHOLE), None)
 
 
 def _watched(
@@ -129,16 +122,16 @@ def _watched(
 class _Days:
     """Sums up the values of days, each once."""
 
-    def __init__(self, model: Model, store: Store, name: str) -> None:
-        self.reader, self.store, self.name = ColumnReader(model, store, name), store, name
-        self.watched = [watched.name for watched in model.columns]
+    def __init__(self, reader: ColumnReader) -> None:
+        self.reader, store, name = reader, reader.store, reader.name
+        self.watched = [watched.name for watched in reader.model.columns]
         self.counted = {*store.days("columns", name)} & {*store.days("summaries", name)}
         self.sums = lru_cache(WATCHED_DAYS)(self._sums)
 
     def _sums(self, compared: ModelReference, reference: Reference, day: date) -> ValueSums | None:
         """Sum up a final day that was counted by column; None for others."""
         try:
-            columns = self.reader.grouped(compared, day) if day in self.counted else None
+            columns = self.reader.watched(compared, day) if day in self.counted else None
         except DataError:  # damaged: as if not counted, until a run heals it
             return None
         if columns is None:

@@ -9,7 +9,15 @@ from itertools import pairwise
 import numpy as np
 
 from monitor.config import Config, Crossing, Model, Watched
-from monitor.drift.column_sums import DaySums, added, change_of, nothing, sum_day, sum_part
+from monitor.drift.column_sums import (
+    DaySums,
+    change_of,
+    in_both,
+    nothing,
+    over_days,
+    sum_day,
+    sum_part,
+)
 from monitor.drift.detector import Incident
 from monitor.drift.evidence import KINDS
 from monitor.drift.inputs import ModelReference, inputs_of, reference_of_day
@@ -126,34 +134,26 @@ def compared_days(
 
 
 def place_adder(
-    config: Config, name: str, references: References
+    reader: "ColumnReader", references: References
 ) -> Callable[[list[Verdict]], list[Verdict]]:
     """Return what adds to the verdict of the whole where its open drift sits.
 
     Only of models that have segments, further columns or classes, and only if every day that is
     needed was counted by them.
     """
-    model, store = config.model(name), Store(config.store)
-    if not _has_places(model):
+    if not _has_places(reader.model):
         return lambda verdicts: verdicts
-    reader = ColumnReader(model, store, name)
     before: list[Verdict] = []  # of the whole, on the last day that was judged
 
     def add(verdicts: list[Verdict]) -> list[Verdict]:
         whole = next(verdict for verdict in verdicts if verdict.segment == WHOLE)
         if not before:
-            before.extend(_day_before(store, name, whole.day))
+            before.extend(reader.whole_before(whole.day))
         placed = _with_places(reader, references, whole, verdicts, before)
         before[:] = [placed]
         return [placed if verdict is whole else verdict for verdict in verdicts]
 
     return add
-
-
-def _day_before(store: Store, name: str, day: date) -> list[Verdict]:
-    """Read the verdict of the whole on the day that was judged before."""
-    earlier = [d for d in store.days("verdicts", name) if d < day]
-    return [v for d in earlier[-1:] for v in store.read_verdicts(name, d)[0] if v.segment == WHOLE]
 
 
 def _with_places(
@@ -209,7 +209,10 @@ class ColumnReader:
         self.model, self.name, self.store = model, name, store
         self.day = lru_cache(MOST_REMEMBERED)(self._read_day)
         self.sums = lru_cache(MOST_REMEMBERED)(self._sum_day)
+        self.columns = lru_cache(MOST_REMEMBERED)(self._read_columns)
         self.segments = lru_cache(1)(self._segments)
+        self.reference_sums = lru_cache(1)(self._sum_days)
+        self.whole_before = lru_cache(1)(self._whole_before)
         self.map_of = lru_cache(1)(self._map_of)
 
     def _read_day(self, day: date) -> Columns | None:
@@ -217,11 +220,29 @@ class ColumnReader:
         summary, _ = self.store.read_summary(self.name, day)
         if not summary.final:
             return None
-        columns = dict(self.store.read_columns(self.name, day)) if self.model.columns else {}
+        columns = self.columns(day) if self.model.columns else {}
         primary = self.model.segments.column if self.model.segments else None
         if summary.classes:
             return {**self._pairs(summary), **columns}
         return {primary: parts_of_segments(summary), **columns} if primary else columns
+
+    def _whole_before(self, day: date) -> list[Verdict]:
+        """Read the verdict of the whole on the day that was judged before one; none of the first.
+
+        Asked before the verdicts of that day are written.
+        """
+        earlier = [d for d in self.store.days("verdicts", self.name) if d < day]
+        verdicts = self.store.read_verdicts(self.name, earlier[-1])[0] if earlier else []
+        return [verdict for verdict in verdicts if verdict.segment == WHOLE]
+
+    def _read_columns(self, day: date) -> Columns:
+        return self.store.read_columns(self.name, day)
+
+    def watched(self, compared: ModelReference, day: date) -> Columns | None:
+        """Give `grouped` of the further columns alone, of a model without classes or a map."""
+        if not self.store.is_final(self.name, day):
+            return None
+        return self._regrouped(compared, self.columns(day))
 
     def _pairs(self, summary: Summary) -> Columns:
         """Give the pairs of a day of a model with classes, and those of its segments."""
@@ -299,8 +320,12 @@ class ColumnReader:
 
     def grouped(self, compared: ModelReference, day: date) -> Columns | None:
         """Give what a final day counts, by the values as the reference divides them."""
-        columns, named = self._counted(compared, day), self.segments(compared)
-        return columns and {
+        columns = self._counted(compared, day)
+        return columns and self._regrouped(compared, columns)
+
+    def _regrouped(self, compared: ModelReference, columns: Columns) -> Columns:
+        named = self.segments(compared)
+        return {
             column: _regroup(values, named[column]) if column in named else values
             for column, values in columns.items()
         }
@@ -310,6 +335,18 @@ class ColumnReader:
         if grouped is None:
             return None
         return sums_of_day(compared, reference, grouped)
+
+    def _sum_days(
+        self, compared: ModelReference, reference: Reference, days: tuple[date, ...]
+    ) -> DaySums:
+        return over_days(self.sums_of_days(compared, reference, days))
+
+    def sums_of_days(
+        self, compared: ModelReference, reference: Reference, days: Sequence[date]
+    ) -> list[DaySums]:
+        """Sum up each of some days, without those that are not final."""
+        sums = (self.sums(compared, reference, day) for day in days)
+        return [of_day for of_day in sums if of_day is not None]
 
 
 def counts_by_value(
@@ -359,11 +396,11 @@ def _compare(
         If there is no reference, or a file of the store cannot be read.
     """
     compared, reference, span, kind = compared_days(reader.name, references, verdict)
-    before, after = (
-        [of_day for day in days if (of_day := reader.sums(compared, reference, day)) is not None]
-        for days in _days(reader, compared, span)
+    before, after = _days(reader, compared, span)
+    sums = in_both(
+        reader.reference_sums(compared, reference, tuple(before)),
+        over_days(reader.sums_of_days(compared, reference, after)),
     )
-    sums = added(before, after)
     # What values share with pairs is known, but has no place of its own.
     shared = {c: sums.pop(c) for c in map(with_pair, [*sums]) if compared.classes and c in sums}
     where = where_of(reference, sums, kind, held, shared)

@@ -142,6 +142,8 @@ def sum_of(parts: Sequence[Coarse]) -> Coarse:
     >>> sum_of([day, day]).counts
     array([4, 0])
     """
+    if len(parts) == 1:
+        return parts[0]
     return Coarse(
         np.sum([part.counts for part in parts], axis=0),
         np.sum([part.positives for part in parts], axis=0),

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from scipy.interpolate import CubicSpline as CubicSpline
+    from scipy.linalg.lapack import dgtsv as dgtsv
     from scipy.optimize import brentq as brentq
     from scipy.optimize import fmin_l_bfgs_b as fmin_l_bfgs_b
     from scipy.optimize import fmin_slsqp as fmin_slsqp
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from scipy.special import xlogy as xlogy
 else:
     NAMES = {
-        "scipy.interpolate": "CubicSpline",
+        "scipy.linalg.lapack": "dgtsv",
         "scipy.optimize": "brentq fmin_l_bfgs_b fmin_slsqp",
         "scipy.special": "betainc betaincinv betaln chdtr chdtrc erf expit gammaln log_ndtr "
         "log_softmax logit logsumexp ndtr ndtri softmax stdtr stdtrit xlogy",
