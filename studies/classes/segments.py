@@ -1,31 +1,54 @@
 """Watch models with classes and 30 segments, of which a small one drifts.
 
     python -m studies.classes.segments [--streams 21] [--days 180] [--drifts 20] [--write]
+    python -m studies.classes.segments --bound [--drifts 20] [--write]
 
 Every segment is a stream of its own: clouds, class priors that wander and, in a bent world, factors
-of the logits are its own too.
+of the logits are its own too. A stream takes a minute or two, so `--kept FOLDER` keeps what opened
+in each: a run that stops goes on there, and several may share it.
+
+`--bound` asks how soon the drift could be found: by likelihood ratios of the true curve, which no
+reference has to be fitted for.
 """
 
 import argparse
+import json
 from collections import Counter
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Callable, Iterator
+from itertools import accumulate, islice
+from math import exp, log
+from pathlib import Path
 from statistics import median
 
 import numpy as np
 
+from monitor.drift.detector import WEIGHTS
 from monitor.drift.inputs import Day, Limits, fit_model_reference, inputs_of
+from monitor.drift.pairs import MOST_STREAMS
 from monitor.drift.verdict import judge
 from monitor.metrics.beyond_binary.class_counts import count_classes, with_parts
 from monitor.metrics.beyond_binary.class_parts import count_parts
+from monitor.metrics.core.coarse import CENTRES
 from monitor.metrics.core.tally import tally_on_grid
+from monitor.metrics.logistic.conditional import adjusted_profile, score_directions
 from monitor.segment_names import FAMILIES, WHOLE
 from monitor.summary import Segment, Summary, end_of_day
 from studies.classes.run import START, YEAR, day_number, page_with
-from studies.classes.worlds import DRIFTS, NONE, REFERENCE, Drift, Rows, World, stream
+from studies.classes.worlds import (
+    DRIFTS,
+    NONE,
+    REFERENCE,
+    Drift,
+    Rows,
+    World,
+    day_of_pairs,
+    stream,
+)
 
 BEGIN = "<!-- studies/classes/segments.py -->"
+BOUND = "<!-- studies/classes/segments.py --bound -->"
 SEED = 9_000  # no other study of classes draws these streams
+SEGMENTS = 30
 SMALL = 0.03  # share of the rows of the segment that changes
 FOLLOWED = 20  # days of a drift
 WITHIN = 5  # days in which it is to be found
@@ -43,7 +66,7 @@ def segments_of_world(count: int) -> dict[str, float]:
 
 
 def divided_rows(
-    world: World, drift: Drift, seed: int, *, days: int, start: int, segments: int = 30
+    world: World, drift: Drift, seed: int, *, days: int, start: int, segments: int = SEGMENTS
 ) -> Iterator[dict[str, Rows]]:
     """Draw the reference and the days after it; the drift begins in the small segment only."""
     shares = segments_of_world(segments)
@@ -64,7 +87,7 @@ def divided_rows(
 
 
 def divided_stream(
-    world: World, drift: Drift, seed: int, *, days: int, start: int, segments: int = 30
+    world: World, drift: Drift, seed: int, *, days: int, start: int, segments: int = SEGMENTS
 ) -> Iterator[Day]:
     """Count the same."""
     rows = divided_rows(world, drift, seed, days=days, start=start, segments=segments)
@@ -118,27 +141,49 @@ def openings(days: Iterator[Day]) -> list[tuple[int, str]]:
     ]
 
 
-def row(world: World, streams: int, days: int, drifts: int) -> str:
+def kept_openings(
+    kept: Path | None, name: str, find: Callable[[], list[tuple[int, str]]]
+) -> list[tuple[int, str]]:
+    """Give what opened in a stream: as kept in a folder, else found now and kept there."""
+    path = kept and kept / f"{name}.json"
+    if path and path.exists():
+        return [(int(day), str(stream_name)) for day, stream_name in json.loads(path.read_text())]
+    found = find()
+    print(f"{name}: {found}", flush=True)
+    if path:
+        path.write_text(json.dumps(found))
+    return found
+
+
+def row(world: World, streams: int, days: int, drifts: int, kept: Path | None) -> str:
     """Watch the streams of a world, and write its row."""
     opened, delays = Counter[str](), list[int]()
+    of_world = "bent" if world.bent else "calibrated"
     for seed in range(streams):
-        found = openings(divided_stream(world, NONE, SEED + seed, days=days, start=days + 1))
+        found = kept_openings(
+            *(kept, f"{of_world} sound {days} days {seed}"),
+            lambda: openings(divided_stream(world, NONE, SEED + seed, days=days, start=days + 1)),  # noqa: B023
+        )
         opened.update(kind_of(name) for _, name in found)
-        print(f"sound stream {seed}: {found}", flush=True)
     beside = 0
     for seed in range(drifts):
-        found = openings(map(day_of_segments, drifting_rows(world, seed)))
+        found = kept_openings(
+            *(kept, f"{of_world} drift {seed}"),
+            lambda: openings(map(day_of_segments, drifting_rows(world, seed))),  # noqa: B023
+        )
         found = [(day, name) for day, name in found if day >= START]
         delays += [day - START + 1 for day, name in found if name == "small"][:1]
         beside += sum(name.startswith("segment") for _, name in found)
-        print(f"drift {seed}: {found}", flush=True)
     years = streams * days / YEAR
+    counts = [f"{opened[kind]} in {years:.1f}" for kind in ("whole", "segment", "pair")]
+    return f"| {' | '.join([world.name, *counts, _delays(delays, drifts), str(beside)])} |"
+
+
+def _delays(delays: list[int], drifts: int) -> str:
+    """Say after how many days a drift was found, and how often it was."""
     within = sum(delay <= WITHIN for delay in delays)
     middle = f"{median(delays):.0f} days ({min(delays)} to {max(delays)}), " if delays else ""
-    counts = [f"{opened[kind]} in {years:.1f}" for kind in ("whole", "segment", "pair")]
-    cells = [world.name, *counts, f"{middle}{len(delays)} of {drifts}, {within} by day {WITHIN}"]
-    cells.append(f"{beside}")
-    return f"| {' | '.join(cells)} |"
+    return f"{middle}{len(delays)} of {drifts}, {within} by day {WITHIN}"
 
 
 def kind_of(name: str) -> str:
@@ -148,19 +193,82 @@ def kind_of(name: str) -> str:
     return "segment" if name == "small" or name.startswith("segment") else "pair"
 
 
+def known_ratios(world: World, seed: int) -> tuple[list[float], list[float]]:
+    """Weigh the days of a drift of the small segment by what is true; also what they know of it.
+
+    In a calibrated world the log-odds of a pair are those of its scores, and a quarter less once
+    the logits have grown by a quarter. The ratios are conditional on the outcomes of each pair.
+    """
+    alone = World(world.name, world.classes, round(world.rows * SMALL), world.group)
+    number = (SEED + 500 + seed) * len(segments_of_world(SEGMENTS))
+    rows = stream(alone, DRIFTS[0], number, days=START + FOLLOWED, start=START)
+    ratios, informations = list[float](), list[float]()
+    slope = 1.0 / DRIFTS[0].sharpened
+    for of_day in islice(rows, REFERENCE + START, None):
+        ratio = information = 0.0
+        for part in day_of_pairs(of_day).parts.values():
+            seen = np.nonzero(part.counts)[0]
+            of_part = CENTRES[seen], part.counts[seen], part.positives[seen]
+            ratio += adjusted_profile(slope * of_part[0], *of_part[1:]) - adjusted_profile(*of_part)
+            known = score_directions(slope * of_part[0], *of_part[1:], CENTRES[seen][np.newaxis])
+            information += float(known[1][0])
+        ratios.append(ratio)
+        informations.append(information)
+    return ratios, informations
+
+
+def days_of_best_test(ratios: list[float], limit: float) -> list[int]:
+    """Give the day on which the sum over all starts of the product since reaches the limit."""
+    sums = accumulate(ratios, lambda before, ratio: (before + 1.0) * exp(ratio), initial=0.0)
+    return [day for day, of in enumerate(sums) if of >= limit][:1]
+
+
+def bound(drifts: int) -> list[str]:
+    """Write how soon tests find the drift that know more than the monitor can know."""
+    world, limits = WORLDS[0], Limits()
+    known = [known_ratios(world, seed) for seed in range(drifts)]
+    alone = limits.segment_false_alert_days
+    among = alone * (SEGMENTS + MOST_STREAMS)
+    tests = {
+        "the segment, the kind and its size": alone,
+        "the kind and its size": among,
+        "the size": round(among / float(WEIGHTS[0])),
+    }
+    rows = ["| what the test knows beside the true curve | limit | found |", "|---|---|---|"]
+    for name, limit in tests.items():
+        delays = [day for ratios, _ in known for day in days_of_best_test(ratios, limit)]
+        rows.append(f"| {name} | {limit:,} | {_delays(delays, drifts)} |")
+    daily = [median(informations) for _, informations in known]
+    gained = sum(sum(ratios) for ratios, _ in known) / sum(len(ratios) for ratios, _ in known)
+    print(f"information a day: {median(daily):.0f} ({min(daily):.0f} to {max(daily):.0f})")
+    print(f"log10 of the likelihood ratio a day: {gained / log(10.0):.2f}")
+    return rows
+
+
 def main() -> None:
     """Read the command line and run."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--streams", type=int, default=21)
     parser.add_argument("--days", type=int, default=180)
     parser.add_argument("--drifts", type=int, default=20)
+    parser.add_argument("--only", choices=["calibrated", "bent"])
+    parser.add_argument("--kept", type=Path)
+    parser.add_argument("--bound", action="store_true")
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
+    if given.bound:
+        rows = bound(given.drifts)
+        print(*rows, sep="\n")
+        if given.write:
+            page_with(BOUND, rows)
+        return
     names = ("world", "openings of the whole in stream-years", "of 30 segments", "of pairs")
     names += (f"small segment: {DRIFTS[0].name}", "other segments that opened then")
     rows = [f"| {' | '.join(names)} |", "|---|" + "---|" * (len(names) - 1)]
     for world in WORLDS:
-        rows.append(row(world, given.streams, given.days, given.drifts))
+        if given.only and (given.only == "bent") != (world.bent > 0.0):
+            continue
+        rows.append(row(world, given.streams, given.days, given.drifts, given.kept))
         print(rows[-1], flush=True)
     if given.write:
         page_with(BEGIN, rows)
