@@ -31,7 +31,14 @@ from pyiceberg.utils.config import Config
 from monitor.config import Config as Configuration
 from monitor.config import Engine, Model
 from monitor.errors import ConfigError, DataError
-from monitor.logs import days_of, describe_inputs, newest_settled_day, summarise_day
+from monitor.logs import (
+    Databases,
+    days_of,
+    describe_inputs,
+    newest_settled_day,
+    open_databases,
+    summarise_day,
+)
 from monitor.pipeline.run import run
 from monitor.pipeline.task import Task
 from monitor.store.store import Store
@@ -638,19 +645,25 @@ SHAPES: Mapping[str, Callable[[Root], dict[str, Any]]] = {
 
 
 def stored(config: Mapping[str, Any], folder: Path) -> list[bytes]:
+    """Summarise three days as a backfill does, over one connection, and return the bytes."""
+    with open_databases(ENGINE) as databases:
+        return stored_with(databases, config, folder)
+
+
+def stored_with(engine: Engine | Databases, config: Mapping[str, Any], folder: Path) -> list[bytes]:
     """Summarise three days and return the bytes."""
     model = Model.model_validate({"segments": SEGMENTS, "settled_after": 1, **config})
     store = Store(str(folder / "store"))
     for day in DAYS[:3]:
-        store.write_summary(summarise_day("ctr", model, day, as_of=LONG_AFTER, engine=ENGINE))
+        store.write_summary(summarise_day("ctr", model, day, as_of=LONG_AFTER, engine=engine))
     return [store.content("summaries", "ctr", day) for day in DAYS[:3]]
 
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
-    """Return the bytes of the shape that every other test uses."""
+    """Return the bytes of the shape that every other test uses, each day from a new connection."""
     folder = tmp_path_factory.mktemp("expected")
-    return stored(SHAPES["a file for each day"](Root(f"{folder}/logs")), folder)
+    return stored_with(ENGINE, SHAPES["a file for each day"](Root(f"{folder}/logs")), folder)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

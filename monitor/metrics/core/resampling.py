@@ -3,6 +3,7 @@
 Rows are never written out: a draw is counts, and what is drawn is a tally again.
 """
 
+from collections.abc import Iterator
 from math import floor, sqrt
 
 import numpy as np
@@ -17,11 +18,17 @@ ONE_BY_ONE = 32
 FINE = 64  # to which part of a row its weight is rounded
 LARGE_VARIANCE = 25.0  # of a binomial count
 ROWS_PER_KIND = 4  # beyond, a binomial draw for each kind is faster than one by one
+MOST_AHEAD = 2**16  # groups of all resamples that are drawn at once: 1 MB
 
 
-def resample(
-    t: Tally, rates: Floats, *, shared: Hanging = INDEPENDENT, rng: np.random.Generator
-) -> Tally:
+def resamples(
+    t: Tally,
+    rates: Floats,
+    times: int,
+    *,
+    shared: Hanging = INDEPENDENT,
+    rng: np.random.Generator,
+) -> Iterator[Tally]:
     """Draw as many rows as there are, with replacement, and their outcomes at given rates.
 
     Parameters
@@ -31,14 +38,17 @@ def resample(
     rates : ndarray of shape (m,)
         Probability of a positive outcome in each group, in [0, 1]: ``k/n`` for the ordinary
         bootstrap, others for other worlds.
+    times : int
+        How often. To draw once is `next(resamples(t, rates, 1, rng=rng))`.
     shared : Hanging
         What rows of one entity share, from `monitor.metrics.core.dispersion.hanging`; by default
         rows are independent.
     rng : numpy Generator
-        Source of chance; the same seed gives the same result.
+        Source of chance; the same seed gives the same result. Several are drawn ahead, because to
+        hand a generator to compiled code takes longer than a draw from some hundred groups.
 
-    Returns
-    -------
+    Yields
+    ------
     Tally
         Of the same size; groups that were not drawn are left out.
 
@@ -46,30 +56,50 @@ def resample(
     --------
     >>> from monitor.metrics.core.tally import tally
     >>> t = tally([0, 1, 1], [0.2, 0.7, 0.7])
-    >>> resample(t, t.positives / t.counts, rng=np.random.default_rng(1)).total
-    3
+    >>> rng = np.random.default_rng(1)
+    >>> [drawn.total for drawn in resamples(t, t.positives / t.counts, 2, rng=rng)]
+    [3, 3]
     """
-    if shared.columns.size:
-        counts, positives = _resampled_together(rng, t.counts, rates, shared)
-    else:
-        counts, positives = _resampled(rng, t.counts, t.total, rates)
-    drawn = counts > 0
-    return Tally(t.scores[drawn], counts[drawn], positives[drawn])
+    ahead = max(1, MOST_AHEAD // t.counts.size)
+    for place in range(0, times, ahead):
+        now = min(ahead, times - place)
+        if shared.columns.size:
+            counts, positives = _resampled_together(rng, t.counts, rates, shared, now)
+        else:
+            counts, positives = _resampled_often(rng, t.counts, rates, now)
+        for new, ones in zip(counts, positives, strict=True):
+            drawn = new > 0
+            yield Tally(t.scores[drawn], new[drawn], ones[drawn])
+
+
+@compiled
+def _resampled_often(
+    rng: np.random.Generator, counts: Ints, rates: Floats, times: int
+) -> tuple[Ints, Ints]:
+    """Draw one after the other: counts and positives of shape (times, m)."""
+    new = np.empty((times, counts.size), np.int64)
+    positives = np.empty_like(new)
+    for time in range(times):
+        new[time], positives[time] = _resampled(rng, counts, counts.sum(), rates)
+    return new, positives
 
 
 @compiled
 def _resampled_together(
-    rng: np.random.Generator, counts: Ints, rates: Floats, shared: Hanging
+    rng: np.random.Generator, counts: Ints, rates: Floats, shared: Hanging, times: int
 ) -> tuple[Ints, Ints]:
     """Draw rows as often as buckets that are drawn have them, and what their outcomes share."""
-    rows, moves = draw_buckets(rng, shared)
+    new = np.empty((times, counts.size), np.int64)
+    positives = np.empty_like(new)
     weights = np.empty_like(counts)
-    for i in range(counts.size):
-        column = shared.columns[i]
-        times = rows[column] if column >= 0 else 1.0
-        weights[i] = int(times * counts[i] * FINE + 0.5)
-    new, positives = _resampled(rng, weights, counts.sum(), rates)
-    hang_together(rng, new, positives, rates, shared, moves)
+    for time in range(times):
+        rows, moves = draw_buckets(rng, shared)
+        for i in range(counts.size):
+            column = shared.columns[i]
+            often = rows[column] if column >= 0 else 1.0
+            weights[i] = int(often * counts[i] * FINE + 0.5)
+        new[time], positives[time] = _resampled(rng, weights, counts.sum(), rates)
+        hang_together(rng, new[time], positives[time], rates, shared, moves)
     return new, positives
 
 

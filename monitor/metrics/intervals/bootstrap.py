@@ -20,7 +20,7 @@ from monitor.metrics.core.estimate import CONFIDENCE, Estimate
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.option_check import check_option
 from monitor.metrics.core.reading import takes_rows
-from monitor.metrics.core.resampling import resample
+from monitor.metrics.core.resampling import resamples
 from monitor.metrics.core.special import ndtri
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.intervals.inversion import Visit, Visits, both_ends, height, next_amplitude
@@ -249,9 +249,9 @@ def _values(
     rng: np.random.Generator,
 ) -> dict[str, Floats]:
     """Compute every measure on each resample."""
-    values = {name: np.empty(replicates) for name in measures}
-    for i in range(replicates if measures else 0):
-        drawn = resample(t, rates, shared=shared, rng=rng)
+    times = replicates if measures else 0
+    values = {name: np.empty(times) for name in measures}
+    for i, drawn in enumerate(resamples(t, rates, times, shared=shared, rng=rng)):
         for name, measure in measures.items():
             values[name][i] = measure(drawn)
     return values

@@ -13,7 +13,7 @@ from monitor.metrics.core.coarse import CENTRES, coarsen_occupied
 from monitor.metrics.core.dispersion import design_effect, hanging, outcome_dispersion
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats, Ints, locate
-from monitor.metrics.core.resampling import resample
+from monitor.metrics.core.resampling import resamples
 from monitor.metrics.core.tally import Tally, tally_on_grid
 from monitor.metrics.logistic.conditional import fit_slope_of_cells, slope_design_effect
 from monitor.metrics.logistic.intercept import fit_intercept
@@ -107,7 +107,7 @@ def test_worlds_vary_as_entities_drawn_directly() -> None:
         fresh.append(by_eighth(t, t.scores))
         if seed % 25 == 0:
             shared = hanging(t, held_of(who, scores, outcomes))
-            some = [resample(t, t.scores, shared=shared, rng=rng) for _ in range(25)]
+            some = resamples(t, t.scores, 25, shared=shared, rng=rng)
             worlds += [by_eighth(world, world.scores) for world in some]
     for size in (1, 2, 4, 8):
         one, other = (
@@ -124,11 +124,25 @@ def test_without_entities_a_world_is_as_it_was() -> None:
     even = BucketCounts(np.arange(64), np.full(64, 62), np.full(64, 20), np.full(64, 10))
 
     shared = hanging(t, NO_BUCKETS)
-    world = resample(t, t.scores, shared=shared, rng=np.random.default_rng(5))
-    assert (world.positives == resample(t, t.scores, rng=np.random.default_rng(5)).positives).all()
+    (world,) = resamples(t, t.scores, 1, shared=shared, rng=np.random.default_rng(5))
+    (plain,) = resamples(t, t.scores, 1, rng=np.random.default_rng(5))
+    assert (world.positives == plain.positives).all()
     assert outcome_dispersion(NO_BUCKETS) == outcome_dispersion(even) == 1.0
     assert not hanging(t, even).deviations.any()
     assert (hanging(t, even).own == 1.0).all()
+
+
+def test_worlds_are_drawn_one_after_the_other() -> None:
+    """At once or one by one, a generator gives the same worlds of entities."""
+    who, scores, outcomes = drawn(0.7, 3)
+    t = tally_on_grid(outcomes, scores)
+    shared = hanging(t, held_of(who, scores, outcomes))
+    alone, together = np.random.default_rng(7), np.random.default_rng(7)
+
+    for world in resamples(t, t.scores, 5, shared=shared, rng=together):
+        (other,) = resamples(t, t.scores, 1, shared=shared, rng=alone)
+        assert (world.counts == other.counts).all()
+        assert (world.positives == other.positives).all()
 
 
 def test_a_world_stays_within_its_rows() -> None:
@@ -142,7 +156,7 @@ def test_a_world_stays_within_its_rows() -> None:
         who, scores, outcomes = drawn(1.0, seed, entities)
         t = tally_on_grid(outcomes, scores)
         shared = hanging(t, held_of(who, scores, outcomes))
-        world = resample(t, t.scores, shared=shared, rng=rng)
+        (world,) = resamples(t, t.scores, 1, shared=shared, rng=rng)
         assert world.total == t.total
         assert ((world.positives >= 0) & (world.positives <= world.counts)).all()
 

@@ -14,8 +14,9 @@ from scipy.stats import t as student
 
 from monitor.metrics.binned.binning import paper_sizes, pava_bc, uniform_bins
 from monitor.metrics.binned.ece import ace, ece
+from monitor.metrics.core import resampling
 from monitor.metrics.core.estimate import Estimate
-from monitor.metrics.core.resampling import find_group, index_rows, resample
+from monitor.metrics.core.resampling import find_group, index_rows, resamples
 from monitor.metrics.core.tally import Tally, tally
 from monitor.metrics.intervals.bootstrap import (
     Measure,
@@ -91,8 +92,7 @@ def test_resamples_are_multinomial_then_binomial(counts: list[int]) -> None:
     t = Tally(np.array([0.2, 0.7]), np.array(counts), np.array([1, 2]))
     rates, rng = np.array([0.3, 0.8]), np.random.default_rng(1)
     seen: Counter[tuple[int, ...]] = Counter()
-    for _ in range(20_000):
-        drawn = resample(t, rates, rng=rng)
+    for drawn in resamples(t, rates, 20_000, rng=rng):
         n, k = np.zeros(2, int), np.zeros(2, int)
         place = np.searchsorted(t.scores, drawn.scores)
         n[place], k[place] = drawn.counts, drawn.positives
@@ -124,7 +124,7 @@ def test_outcomes_of_large_groups_are_nearly_binomial(n: int, rate: float) -> No
     degrees of freedom. The seed is fixed; a right program fails with probability 1e-4.
     """
     t, rng = Tally(np.array([0.5]), np.array([n]), np.array([0])), np.random.default_rng(4)
-    drawn = [int(resample(t, np.array([rate]), rng=rng).positives[0]) for _ in range(50_000)]
+    drawn = [int(one.positives[0]) for one in resamples(t, np.array([rate]), 50_000, rng=rng)]
 
     cuts = np.unique(binom.ppf(np.arange(1, 30) / 30, n, rate))
     expected = 50_000 * np.diff(binom.cdf(cuts, n, rate), prepend=0.0, append=1.0)
@@ -138,7 +138,7 @@ def test_resamples_are_tallies(size: int) -> None:
     t = sample(size, seed=2)
     before = t.counts.copy()
     rates = (t.scores > 0.5).astype(float)
-    drawn = resample(t, rates, rng=np.random.default_rng(2))
+    (drawn,) = resamples(t, rates, 1, rng=np.random.default_rng(2))
 
     assert drawn.total == size
     assert (drawn.counts >= 1).all()
@@ -147,12 +147,30 @@ def test_resamples_are_tallies(size: int) -> None:
     assert (t.counts == before).all()
 
 
+@pytest.mark.parametrize("ahead", [1, 3, 10])
+def test_draws_ahead_are_those_one_by_one(monkeypatch: pytest.MonkeyPatch, ahead: int) -> None:
+    """However many resamples are drawn at once, a generator gives the same ones."""
+    t = sample(300, seed=5)
+    alone, together = np.random.default_rng(5), np.random.default_rng(5)
+    monkeypatch.setattr(resampling, "MOST_AHEAD", ahead * t.counts.size)
+
+    drawn = [*resamples(t, t.scores, 10, rng=together)]
+
+    for one in drawn:
+        (other,) = resamples(t, t.scores, 1, rng=alone)
+        assert (one.scores == other.scores).all()
+        assert (one.counts == other.counts).all()
+        assert (one.positives == other.positives).all()
+    assert len(drawn) == 10
+    assert alone.random() == together.random()
+
+
 def test_moments_of_resamples() -> None:
     """Over 2,000 draws group counts have the multinomial mean and variance."""
     t, rng = sample(20_000, seed=3), np.random.default_rng(3)
     draws = np.zeros((2_000, t.scores.size))
-    for row in draws:
-        drawn = resample(t, t.positives / t.counts, rng=rng)
+    worlds = resamples(t, t.positives / t.counts, len(draws), rng=rng)
+    for row, drawn in zip(draws, worlds, strict=True):
         row[np.searchsorted(t.scores, drawn.scores)] = drawn.counts
     share = t.counts / t.total
     variance = t.total * share * (1 - share)
@@ -167,7 +185,7 @@ def test_plain_intervals_equal_a_naive_version() -> None:
     """The same resamples, written out as a loop, give the same ends."""
     t = sample(500, seed=4)
     rng, rates = np.random.default_rng(4), t.positives / t.counts
-    values = np.array([brier(resample(t, rates, rng=rng)) for _ in range(100)])
+    values = np.array([brier(next(resamples(t, rates, 1, rng=rng))) for _ in range(100)])
     centre, reach = 2 * brier(t) - values.mean(), norm.ppf(0.95) * values.std(ddof=1)
 
     def found(method: Method) -> Estimate:
