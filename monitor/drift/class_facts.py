@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import sqrt
+from math import nan, sqrt
 
 import numpy as np
 
@@ -98,6 +98,9 @@ class ClassFacts:
     worst: WorstPair | None = None
     others: Others | None = None
     off: str | None = None
+
+
+NO_CLASSES = ClassFacts((), nan, nan, judged=1.0)
 
 
 def class_shifts(before: ClassDay, now: ClassDay, least: float) -> list[ClassShift]:

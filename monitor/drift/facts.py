@@ -8,7 +8,7 @@ from datetime import date
 from typing import Literal
 
 from monitor.arrivals import Late
-from monitor.drift.class_facts import ClassFacts
+from monitor.drift.class_facts import NO_CLASSES, ClassFacts
 from monitor.drift.detector import Ended, Incident
 from monitor.drift.lack import Lack
 from monitor.drift.levels import LastingShift, Level
@@ -126,6 +126,11 @@ class Facts:
     wrong: float | None = None
     third: ThirdChoices | None = None
     strata: str = ""
+
+    @property
+    def of_classes(self) -> ClassFacts:
+        """What the classes of the week say; nothing of a model with two outcomes."""
+        return self.classes or NO_CLASSES
 
 
 def faults_of(reference: Reference, least_shift: float) -> tuple[Fault, ...]:

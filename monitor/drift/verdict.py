@@ -77,7 +77,7 @@ from monitor.drift.lack import Lack
 from monitor.drift.levels import LastingShift, Level, lasting_shift, what_moved
 from monitor.drift.other_pairs import other_pairs
 from monitor.drift.overlap import overlapping_since
-from monitor.drift.pairs import sum_of_days
+from monitor.drift.pairs import ClassDay, sum_of_days
 from monitor.drift.past import Profiles, profiles_since
 from monitor.drift.places import Explanation, Where
 from monitor.drift.reference import REFERENCE_DAYS, Reference, lift_since, merge_days
@@ -204,8 +204,12 @@ class Verdict:
     @property
     def incident(self) -> Incident | None:
         """The drift that is open: of a whole with classes, of its third choices if it has none."""
-        third = self.facts.third
-        return self.detector.incident or (third.incident if third else None)
+        return next((of.incident for of in self._families if of.incident), None)
+
+    @property
+    def _families(self) -> list[Detector | ThirdChoices]:
+        """Its own detector, and of a whole with classes what its third choices say."""
+        return [self.detector, *filter(None, [self.facts.third])]
 
     @property
     def has_reference(self) -> bool:
@@ -240,8 +244,7 @@ class Verdict:
     @property
     def ended(self) -> Ended | None:
         """The last drift that is over, while none is open."""
-        third = self.facts.third
-        over = [e for e in (self.detector.ended, third.ended if third else None) if e]
+        over = [of.ended for of in self._families if of.ended]
         return None if self.incident else max(over, key=lambda of: of.closed, default=None)
 
     @property
@@ -701,29 +704,29 @@ def _may_be_late(
 class Stream:
     """The predictions that a verdict is about, and what is known of them.
 
-    `beside` is the detector of the other family of pairs, of models with classes.
+    `beside` is the detector of the other family of pairs, of models with classes that have it.
     """
 
     model: str
     name: str
     reference: ModelReference | None
     detector: Detector
-    beside: Detector | None = None
+    beside: tuple[Detector, ...] = ()
 
     @property
-    def third(self) -> Detector | None:
-        """The detector of third choices, if this is the whole."""
-        return self.beside if self.name == WHOLE else None
+    def third(self) -> tuple[Detector, ...]:
+        """The detector of third choices, if this is a whole that has them."""
+        return self.beside if self.name == WHOLE else ()
 
     @property
     def incident(self) -> Incident | None:
         """The drift that is open: of the whole, that of third choices if it has none."""
-        return self.detector.incident or (self.third.incident if self.third else None)
+        return next((of.incident for of in (self.detector, *self.third) if of.incident), None)
 
     @property
     def withheld(self) -> bool:
         """Whether the evidence of this stream, or of what it is averaged with, is withheld."""
-        return is_withheld(self.detector) or bool(self.beside and is_withheld(self.beside))
+        return any(map(is_withheld, (self.detector, *self.beside)))
 
     @property
     def own_reference(self) -> Reference | Lack | None:
@@ -784,9 +787,10 @@ def _drifting(
     stream: Stream, own: Reference, compared: ModelReference
 ) -> tuple[Reference, Detector]:
     """Give what the slope of a whole with classes is of: third choices, if only they drift."""
-    third = compared.streams.get(THIRD)
-    if isinstance(third, Reference) and stream.third and not stream.detector.incident:
-        return (third, stream.third) if stream.third.incident else (own, stream.detector)
+    third, only = compared.streams.get(THIRD), not stream.detector.incident
+    drifting = [detector for detector in stream.third if only and detector.incident]
+    if drifting and isinstance(third, Reference):
+        return third, drifting[0]
     return own, stream.detector
 
 
@@ -872,18 +876,18 @@ def _state_and_facts(
         late=day.late if _speaks_of_outcomes(state, obstacle) else None,
         classes=classes and replace(classes, off=week.off.name if week.off else None),
         wrong=wrong_share(own.noise, stream.detector.noise) or None if own else None,
-        third=_third(stream.third) if stream.third else None,
+        third=next(filter(None, map(_third, stream.third)), None),
         strata=stream.strata,
     )
 
 
 def _beside(
     name: str, reference: ModelReference | None, detectors: Mapping[str, Detector]
-) -> Detector | None:
-    """Give the detector of the other family of pairs."""
+) -> tuple[Detector, ...]:
+    """Give the detector of the other family of pairs, if there is one."""
     families = reference.families if reference else ()
-    others = [other for other in families if other != name] if name in families else []
-    return detectors.get(others[0]) if others else None
+    among = families if name in families else ()
+    return tuple(detectors[other] for other in among if other != name and other in detectors)
 
 
 def _third(detector: Detector) -> ThirdChoices | None:
@@ -921,15 +925,14 @@ def _classes(
     limits: Limits,
 ) -> ClassFacts | None:
     """Compare the classes of the week with those of the reference; None if there are none."""
-    before = reference.classes.of(name) if reference and reference.classes else None
-    if reference is None or before is None:
+    if reference is None:
         return None
     days = _week_of_classes(recent, reference)
-    week = sum_of_days((day.classes for day in days), name)
-    if week is None or not week.is_like(before):
+    both = _classes_to_compare(name, reference, days)
+    if both is None:
         return None
     if name != WHOLE:
-        return about_frequencies(before, week, limits.prior_shift)
+        return about_frequencies(*both, limits.prior_shift)
     pairs = {
         pair: (detectors[pair], own)
         for pair in reference.pairs
@@ -937,8 +940,7 @@ def _classes(
     }
     drift, whole = detectors.get(WHOLE, new_detector()).incident, reference.streams[WHOLE]
     return about_classes(
-        before,
-        week,
+        *both,
         least=limits.prior_shift,
         drift=drift,
         pairs=pairs,
@@ -955,16 +957,25 @@ def _week_of_classes(recent: Sequence[Day], reference: ModelReference) -> list[D
     return [day for day in recent if day.final and day.day > begin]
 
 
+def _classes_to_compare(
+    name: str, reference: ModelReference, days: Iterable[Day]
+) -> tuple[ClassDay, ClassDay] | None:
+    """Give the classes of a stream in the reference and over days, where both can be compared."""
+    before = reference.classes and reference.classes.of(name)
+    now = before and sum_of_days((day.classes for day in days), name)
+    return (before, now) if before and now and now.is_like(before) else None
+
+
 def _off_class(
     whole: Reference, reference: ModelReference, recent: Sequence[Day], limits: Limits
 ) -> OffClass | None:
     """Find the class that came true more or less often than frequencies explain this week."""
     days = _week_of_classes(recent, reference)
-    before, classes = reference.classes, sum_of_days(day.classes for day in days)
-    if not (reference.levels and before and classes and classes.is_like(before)):
+    both = _classes_to_compare(WHOLE, reference, days)
+    if not (reference.levels and both):
         return None
-    now = class_levels(whole, reference.curves, class_span(days, classes))
-    return off_class(whole, reference.levels, now, classes, limits.level)
+    now = class_levels(whole, reference.curves, class_span(days, both[1]))
+    return off_class(whole, reference.levels, now, both[1], limits.level)
 
 
 def _obstacle(

@@ -127,7 +127,7 @@ def _ended(v: Verdict) -> Parts[Ended]:
 
 def _off(v: Verdict) -> str:
     """Name the class that is off; empty if there is none."""
-    return (v.facts.classes.off if v.facts.classes else None) or ""
+    return v.facts.of_classes.off or ""
 
 
 def _explained(where: Where) -> Parts[float]:

@@ -122,8 +122,7 @@ def _drift(v: Verdict, incident: Incident) -> Iterator[str]:
         yield _worse(v, incident, incident.worse)
     if incident.undecided:
         yield UNDECIDED
-    if v.facts.classes:
-        yield classes.worst_pairs(v.facts.classes)
+    yield classes.worst_pairs(v.facts.of_classes)
     # The limit of a segment depends on how many others alert that day.
     limit = f"; the limit is {times(v.limit)}" if v.segment in FAMILIES and v.limit else ""
     took = "It took the place of another drift. " if incident.started > incident.opened else ""
@@ -233,8 +232,8 @@ def own_faults(v: Verdict) -> Iterator[str]:
 def _moved(v: Verdict) -> str:
     """Say what the intercept of the week moved with."""
     change = v.level_change
-    if v.facts.classes and v.facts.classes.off is not None:
-        return classes.moved(v.facts.classes, change)
+    if v.facts.of_classes.off is not None:
+        return classes.moved(v.facts.of_classes, change)
     if v.state == "level_drift" and change and v.facts.lift is not None:
         often = "more" if v.facts.lift > 0 else "less"
         return (
@@ -260,8 +259,7 @@ def _moved(v: Verdict) -> str:
 
 def _silence(v: Verdict) -> Iterator[str]:
     """Say which scores the verdict is not about."""
-    if v.facts.classes:
-        yield classes.rests_on(v.facts.classes)
+    yield classes.rests_on(v.facts.of_classes)
     if v.evidence and v.evidence.unknown_share >= MUCH_UNKNOWN:
         yield (
             f"{percent(v.evidence.unknown_share, 0)} of the scores lie where the reference has too "
