@@ -201,40 +201,25 @@ def evaluate(
         The whole first, then the segments in their stored order.
     """
     window = merge_summaries(days)
-    if window.classes:
-        of_whole = _evaluate_classes(days, window, window.classes, window_days, settings)
-        of_whole = replace(of_whole, map_gain=gain(WHOLE)) if gain else of_whole
-        of_segments = [
-            _evaluate_first_choices(days, window, name, window_days, settings)
-            for name in window.segments
-            if name != WHOLE  # it has this name where the model has no segments
-        ]
-        evaluations = [of_whole, *of_segments]
-        return _with_map(evaluations, mapped, settings, compress) if mapped else evaluations
-    evaluations, strata_of = [], _strata(days)
-    for name, part in {WHOLE: whole(window), **window.segments}.items():
-        strata = strata_of[name]
-        slope, merged = _slope(strata, compress), (part.tally, buckets_of(window, name))
-        rates = of_population(days, name) or (part.tally.prevalence, part.tally.mean_score)
-        evaluated = replace(
-            _evaluate_segment(window, name, part, window_days, settings),
-            prevalence=rates[0],
-            mean_score=rates[1],
-            slope=slope,
-            causes=mean_causes(strata, merged, explain),
-            lost=_lost(strata, merged, settings, find_lost),
-            population=_population(
-                *(part, _segments(days, name), settings, explain_all),
-                rng=_generator(window, name, window_days, _ALL),
-            ),
+    evaluate_part = (
+        partial(_evaluate_vectors, counts=window.classes)
+        if window.classes
+        else partial(
+            _evaluate_scores,
+            strata_of=_strata(days),
+            explain=explain,
+            compress=compress,
+            expect=expect,
+            find_lost=find_lost,
+            explain_all=explain_all,
         )
-        if expect and not window.final:
-            expected = expect(name, part)
-            evaluated = replace(
-                evaluated,
-                expected=expected and expected_of_population(expected, days[-1].class_weights),
-            )
-        evaluations.append(replace(evaluated, map_gain=gain(name)) if gain else evaluated)
+    )
+    evaluations = [
+        evaluate_part(days, window, name, part, window_days, settings)
+        for name, part in {WHOLE: whole(window), **window.segments}.items()
+    ]
+    if gain:
+        evaluations = [replace(e, map_gain=gain(e.segment)) for e in evaluations]
     return _with_map(evaluations, mapped, settings, compress) if mapped else evaluations
 
 
@@ -322,47 +307,35 @@ def _with_map(
     return added
 
 
-def _evaluate_classes(
+def _evaluate_vectors(
     days: Sequence[Summary],
     window: Summary,
-    counts: ClassCounts,
+    name: str,
+    part: Segment,
     window_days: int,
     settings: Settings,
+    *,
+    counts: ClassCounts,
 ) -> Evaluation:
-    """Evaluate the first choices of a window, and the vectors."""
-    part, rng = whole(window), _generator(window, WHOLE, window_days)
-    described = _described(window, WHOLE, part, window_days)
-    if not part.tally.total:
+    """Evaluate first choices and the slope of pairs, and of the whole the vectors too."""
+    t, rng = part.tally, _generator(window, name, window_days)
+    described = _described(window, name, part, window_days)
+    if not t.total:
         return described
+    described = replace(described, slope=_slope_of_pairs(days, name))
+    if name != WHOLE:
+        return replace(described, raw=errors_of(t, settings, rng))
     adjusted = counts.adjusted.top if counts.adjusted else None
     # First: it is the same before a reference.
     null = _tce_null(window, adjusted, settings, rng) if adjusted else None
-    raw = errors_of(part.tally, settings, rng)
+    raw = errors_of(t, settings, rng)
     prior = errors_of(adjusted, settings, rng) if adjusted else None
     if _has_interval(window, window_days, settings):
-        raw = _with_ece_interval(raw, part.tally, "raw", rng)
+        raw = _with_ece_interval(raw, t, "raw", rng)
         if prior and adjusted:
             prior = _with_ece_interval(prior, adjusted, "raw", rng)
-    return replace(
-        described,
-        raw=raw,
-        prior=prior,
-        null=null,
-        slope=_slope_of_pairs(days, WHOLE),
-        classes=class_measures(counts, settings, rng),
-    )
-
-
-def _evaluate_first_choices(
-    days: Sequence[Summary], window: Summary, name: str, window_days: int, settings: Settings
-) -> Evaluation:
-    """Evaluate the first choices of a segment, and the slope of its pairs."""
-    part = window.segments[name]
-    described = _described(window, name, part, window_days)
-    if not part.tally.total:
-        return described
-    raw = errors_of(part.tally, settings, _generator(window, name, window_days))
-    return replace(described, raw=raw, slope=_slope_of_pairs(days, name))
+    of_classes = class_measures(counts, settings, rng)
+    return replace(described, raw=raw, prior=prior, null=null, classes=of_classes)
 
 
 def _slope_of_pairs(days: Sequence[Summary], name: str) -> Estimate | None:
@@ -392,6 +365,40 @@ def _described(window: Summary, name: str, part: Segment, window_days: int) -> E
         prior=None,
         null=None,
         acted=part.acted,
+    )
+
+
+def _evaluate_scores(
+    days: Sequence[Summary],
+    window: Summary,
+    name: str,
+    part: Segment,
+    window_days: int,
+    settings: Settings,
+    *,
+    strata_of: Mapping[str, Sequence[Stratum]],
+    explain: Explain,
+    compress: Compress,
+    expect: Expect | None,
+    find_lost: FindLost | None,
+    explain_all: ExplainAll | None,
+) -> Evaluation:
+    """Evaluate the scores of a part, and what explains their error."""
+    strata, merged = strata_of[name], (part.tally, buckets_of(window, name))
+    rates = of_population(days, name) or (part.tally.prevalence, part.tally.mean_score)
+    expected = expect(name, part) if expect and not window.final else None
+    return replace(
+        _evaluate_segment(window, name, part, window_days, settings),
+        prevalence=rates[0],
+        mean_score=rates[1],
+        slope=_slope(strata, compress),
+        causes=mean_causes(strata, merged, explain),
+        lost=_lost(strata, merged, settings, find_lost),
+        population=_population(
+            *(part, _segments(days, name), settings, explain_all),
+            rng=_generator(window, name, window_days, _ALL),
+        ),
+        expected=expected and expected_of_population(expected, days[-1].class_weights),
     )
 
 
