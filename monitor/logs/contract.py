@@ -125,14 +125,15 @@ def _example(joined: Frame, status: Status, column: str, model: Model) -> Exampl
         column = "said"
     offenders = joined.filter(nw.col("status") == int(status)).sort("id", column)
     identity, value = _first_row(offenders, "id", column)
-    if classes and status == Status.SCORE_MISSING:
-        value = _without_number(offenders, classes)
+    if classes:
+        value = _without_number(offenders, classes) if status == Status.SCORE_MISSING else value
+        remark = about_vector(status, value, classes)
+    else:
+        odd = status == Status.SCORE_OUT_OF_RANGE and model.predictions.score_means == "probability"
+        remark = _scale(joined) if odd else ""
     nameless = identity == "null" and status != Status.PREDICTION_ID_MISSING
     text = f"first {value}" if nameless else f"first {value} (id {identity})"
-    if classes:
-        return Example(text, value, about_vector(status, value, classes))
-    odd = status == Status.SCORE_OUT_OF_RANGE and model.predictions.score_means == "probability"
-    return Example(text, value, _scale(joined) if odd else "")
+    return Example(text, value, remark)
 
 
 def _without_number(offenders: Frame, classes: Classes) -> str:

@@ -46,7 +46,6 @@ from monitor.logs.sources import Logs, open_ids, open_logs
 from monitor.logs.weights import class_weights
 from monitor.metrics.beyond_binary.class_counts import Batch as Vectors
 from monitor.metrics.beyond_binary.class_counts import ClassCounts
-from monitor.metrics.beyond_binary.class_parts import ClassPart
 from monitor.metrics.core.grid import Ints
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.maps.vector_map import VectorMap
@@ -94,26 +93,22 @@ def read_day(session: Session, batch: Batch) -> list[DayRows]:
         violations += _unmatched_outcomes(session, model, day)
     contract.enforce(batch.what, violations, model.checks)
     filtered = _left_out_by_filters(session, model, day)
-    classes = model.predictions.classes
-    of_classes, by_code = None, list[list[ClassPart]]()
-    if classes:
-        sizes = (len(names[watched.name]) + 1 for watched in model.columns)
-        codes = dict(zip(logs.codes, sizes, strict=False))  # Spark has labels instead
-        of_classes, by_code = count_day(
-            result.query.joined,
-            classes,
-            _parts(model),
-            codes,
-            labels_of_codes(model, names) if session.spark else {},
-        )
     weights = _class_weights(batch, result)
     if weights[0] != weights[1]:
         query = _write(session, batch, clean, odds_factor=weights[0] / weights[1])
         result = _run(session, query, clean)
     groups = result.groups
     apart = predictions and outcomes and not groups.met_rows and is_settled(batch, day, groups)
-    columns = _columns(result, model, names, frequent)
-    if classes:
+    columns, of_classes = _columns(result, model, names, frequent), None
+    if classes := model.predictions.classes:
+        sizes = (len(names[watched.name]) + 1 for watched in model.columns)
+        of_classes, by_code = count_day(
+            result.query.joined,
+            classes,
+            _parts(model),
+            dict(zip(logs.codes, sizes, strict=False)),  # Spark has labels instead
+            labels_of_codes(model, names) if session.spark else {},
+        )
         columns = pairs_of_codes(columns, model, names, classes.names, by_code)
     rows = DayRows(
         *(day, groups, violations, filtered, weights),

@@ -76,34 +76,40 @@ class References:
         return max((reference.last for reference in self.fitted), default=date.min)
 
     def expect(self, day: date, name: str, part: Segment) -> Expectation | None:
-        """Estimate the prevalence to expect of a segment of a day from its scores alone."""
-        compared = reference_of_day(day, self.fitted)
-        reference = compared.streams.get(name) if compared and day > compared.last else None
-        if not isinstance(reference, Reference) or (compared and compared.classes):
+        """Estimate the prevalence to expect of a segment of a day from its scores alone.
+
+        Of a model with two outcomes: which class of a pair is the first one means nothing.
+        """
+        compared = self._before(day)
+        reference = compared.streams.get(name) if compared else None
+        if not isinstance(reference, Reference):
             return None
         return expect_prevalence(
             tally_of(reference.counts), *all_scores(part), effects=reference.design_effects
         )
 
+    def _before(self, day: date) -> ModelReference | None:
+        """Find the reference that a day is compared with; None if there is none before it."""
+        compared = reference_of_day(day, self.fitted)
+        return compared if compared and day > compared.last else None
+
     def tce_size(self, day: date) -> int | None:
         """Give N* of TCE for a day; None while there is no reference before it."""
-        compared = reference_of_day(day, self.fitted)
-        if not compared or day <= compared.last:
-            return None
-        whole = compared.streams.get(WHOLE)  # none if the compared lacks days
-        if not isinstance(whole, Reference):
+        compared = self._before(day)
+        whole = compared.streams.get(WHOLE) if compared else None  # none if it lacks days
+        if not (compared and isinstance(whole, Reference)):
             return None
         if compared.classes:
             return _size(compared.classes.right, compared.classes.total)
         rows = whole.counts  # TCE is that of the rows, also if they are a sample
-        return standard_size(float(rows.positives.sum() / rows.counts.sum()))
+        return _size(int(rows.positives.sum()), int(rows.counts.sum()))
 
     def class_sizes(self, day: date) -> dict[str, int]:
         """Give N* of each class against the rest for a day; empty before there is a reference."""
-        compared = reference_of_day(day, self.fitted)
-        if not compared or day <= compared.last or not compared.classes:
+        compared = self._before(day)
+        classes = compared and compared.classes
+        if not classes:
             return {}
-        classes = compared.classes
         named = zip(classes.names, classes.outcomes.tolist(), strict=True)
         sizes = {name: _size(seen, classes.total) for name, seen in named}
         return {name: size for name, size in sizes.items() if size is not None}
