@@ -12,7 +12,7 @@ PAGES = sorted(
     {ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "decisions").glob("*.md")}
     - {GLOSSARY}
 )
-WORDS = re.findall(r"^### (.+)$", GLOSSARY.read_text(), re.MULTILINE)
+WORDS = re.findall(r"^## (.+)$", GLOSSARY.read_text(), re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s]*glossary\.md)(?:#([\w-]+))?\)")
 
 
@@ -45,7 +45,7 @@ def test_there_are_pages() -> None:
 
 def test_the_words_are_in_order_and_short() -> None:
     """Each word appears once, in alphabetical order, with at most three lines."""
-    entries = re.split(r"^### .+\n", GLOSSARY.read_text(), flags=re.MULTILINE)[1:]
+    entries = re.split(r"^## .+\n", GLOSSARY.read_text(), flags=re.MULTILINE)[1:]
 
     assert sorted(set(WORDS), key=str.lower) == WORDS
     assert [

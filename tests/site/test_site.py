@@ -6,11 +6,9 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import partial
 from html.parser import HTMLParser
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from pathlib import Path
-from threading import Thread
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -21,22 +19,27 @@ from typer.main import get_command
 from monitor.cli import app
 from monitor.public_names import homes_of
 from tests.conftest import run_command
-from tests.support.browser import DESKTOP, PHONE, accessibility_faults, chromium, opened
+from tests.support.browser import DESKTOP, PHONE, accessibility_faults, chromium, opened, served
 from tests.support.paths import ROOT
 from tools.site.hooks import BROKEN
 
-OF_EACH_KIND = ("index.html", "drift.html", "commands.html", "configuration.html", "concepts.html")
+# Prose with tables and code, commands, formulas, and the page that is shown for a wrong address.
+OF_EACH_KIND = (
+    *("index.html", "notebook.html", "commands.html", "configuration.html"),
+    *("concepts.html", "404.html"),
+)
 PAGES_WITH_FORMULAS = {"api-metrics.html", "concepts.html"}
 
 
 class Reader(HTMLParser):
-    """Collects what a page refers to, what it loads, and the names of its places."""
+    """Collects what a page refers to, what it loads, its places and the levels of its headings."""
 
     def __init__(self) -> None:
         super().__init__()
         self.links: list[str] = []
         self.loaded: list[str] = []
         self.places: set[str] = set()
+        self.levels: list[int] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Note the addresses and ids of an element."""
@@ -48,6 +51,8 @@ class Reader(HTMLParser):
             self.loaded.append(found["href"])
         elif "src" in found:
             self.loaded.append(found["src"])
+        elif re.fullmatch("h[1-6]", tag):
+            self.levels.append(int(tag[1]))
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +122,15 @@ def test_links_lead_somewhere(site: Path, pages: dict[str, Reader]) -> None:
     assert sum(len(page.links) for page in pages.values()) > 1_000
 
 
+def test_headings_skip_no_level(pages: dict[str, Reader]) -> None:
+    """Each part stands below its whole in the list of headings that a screen reader gives."""
+    skipped = {
+        name: [pair for pair in pairwise((0, *page.levels)) if pair[1] > pair[0] + 1]
+        for name, page in pages.items()
+    }
+    assert {name: steps for name, steps in skipped.items() if steps} == {}
+
+
 def test_nothing_is_loaded_from_elsewhere(pages: dict[str, Reader]) -> None:
     """No page names a script, style, font or picture of another host."""
     assert [
@@ -167,18 +181,8 @@ def test_formulas_are_drawn(site: Path) -> None:
 @pytest.fixture(scope="module")
 def address(site: Path) -> Iterator[str]:
     """Serve the site on this machine."""
-    answer = partial(Quiet, directory=str(site))
-    with ThreadingHTTPServer(("127.0.0.1", 0), answer) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    """Serves files and does not report it."""
-
-    def log_message(self, *_: object) -> None:
-        """Write nothing."""
+    with served(site) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
@@ -245,7 +249,7 @@ def test_the_first_screen_is_a_verdict(
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
 def test_axe_finds_nothing(address: str, browser: Browser, colours: str) -> None:
-    """On the home page and one page of each kind: prose, tables, code, formulas, commands."""
+    """On the home page and one page of each kind; tests.support.accessibility takes all pages."""
     faults = []
     for name in OF_EACH_KIND:
         with opened(browser, f"{address}{name}", colours=colours) as shown:  # type: ignore[arg-type]
