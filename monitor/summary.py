@@ -276,6 +276,11 @@ class Summary:
         return _sum([part.acted for part in self.segments.values()])
 
     @property
+    def class_names(self) -> tuple[str, ...]:
+        """The classes; none of a model with two outcomes."""
+        return self.classes.names if self.classes else ()
+
+    @property
     def is_unweighted(self) -> bool:
         """Whether it counts rows as logged, each with a score and one of two outcomes."""
         return not self.classes and self.class_weights == NO_SAMPLE

@@ -1007,6 +1007,12 @@ class Model(Section):
         return "none" if classes.top or classes.weights else "all rows"
 
     @property
+    def judged_columns(self) -> tuple[str, ...]:
+        """The columns whose values get a verdict of their own; pairs of classes are such values."""
+        primary = (self.segments.column,) if self.segments else ()
+        return (*primary, PAIR) if self.predictions.classes else primary
+
+    @property
     def segment_names(self) -> tuple[str, ...]:
         """The segments that are tallied separately, in stored order; one if none are configured."""
         return (*self.segments.values, OTHER) if self.segments else (WHOLE,)

@@ -13,7 +13,7 @@ from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.special import ndtr
 from monitor.metrics.logistic.conditional import score_directions, score_slopes
-from monitor.summary import ColumnPart, Columns
+from monitor.summary import ColumnPart
 
 LEAST_OF_EACH = 10  # positive and negative outcomes, in each period, before a value is tested
 AS_BEFORE = 0.05  # a rest that is at least as likely without a change is as before
@@ -58,22 +58,6 @@ class Sums:
 def _combined(first: Sums, other: Sums, sign: int) -> Sums:
     theirs = vars(other)
     return Sums(**{name: value + sign * theirs[name] for name, value in vars(first).items()})
-
-
-def sum_columns(
-    reference: Reference, before: Sequence[Columns], after: Sequence[Columns]
-) -> dict[str, Periods]:
-    """Add up both periods by column and value."""
-    old, now = ([sum_day(reference, day) for day in days] for days in (before, after))
-    return added(old, now)
-
-
-def sum_day(reference: Reference, day: Columns) -> DaySums:
-    """Sum up a day by column and value."""
-    return {
-        column: {value: sum_part(reference, part) for value, part in values.items()}
-        for column, values in day.items()
-    }
 
 
 def added(before: Sequence[DaySums], after: Sequence[DaySums]) -> dict[str, Periods]:

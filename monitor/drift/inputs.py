@@ -133,6 +133,15 @@ class ModelReference:
         """The streams whose evidence is averaged for the whole: those with a reference."""
         return tuple(name for name in FAMILIES if isinstance(self.streams.get(name), Reference))
 
+    def family_of(self, reference: Reference) -> str:
+        """Name the one of them that a reference is of."""
+        return next(name for name in self.families if self.streams[name] is reference)
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """The classes of its days; none of a model with two outcomes."""
+        return self.classes.names if self.classes else ()
+
     @property
     def segments(self) -> list[str]:
         """The streams whose false alerts are limited together."""
@@ -255,11 +264,12 @@ def _fit_classes(days: Sequence[Day], limits: Limits, classes: ClassDay) -> Mode
     def fit_family(parts: Sequence[Parts], curves: PairCurves) -> Reference:
         return with_curves(fit([coded(day, curves) for day in parts]), parts, curves)
 
-    parts, (third, lack) = [day.parts for day in days], _third_choices(days)
-    curves, third_curves = fit_codes(parts), fit_codes(third) if third else SAME
+    parts, (third, lack) = [day.parts for day in days], _third_choices(days, classes)
+    curves, third_curves = fit_codes(parts), SAME
     whole = fit_family(parts, curves)
     streams: dict[str, Reference | Lack] = {WHOLE: whole}
     if third:
+        third_curves = fit_codes(third)
         streams[THIRD] = fit_family(third, third_curves)
     elif lack:
         streams[THIRD] = lack
@@ -298,12 +308,12 @@ def _streams_beside(days: Sequence[Day], names: Sequence[str]) -> Iterator[tuple
         yield name, [alone for day in days if (alone := parts_of_stream(day, name))]
 
 
-def _third_choices(days: Sequence[Day]) -> tuple[list[Parts], Lack | None]:
+def _third_choices(days: Sequence[Day], classes: ClassDay) -> tuple[list[Parts], Lack | None]:
     """Give the pairs of first and third choices of days that can be a reference, or what they lack.
 
     Nothing of both if the model has no third choices.
     """
-    if not days[-1].classes or len(days[-1].classes.names) < WITH_THIRD:
+    if len(classes.names) < WITH_THIRD:
         return [], None
     parts = [day.third for day in days if day.third]
     lack = what_a_reference_lacks(parts)
@@ -429,8 +439,8 @@ def false_alert_days(limits: Limits, stream: str) -> int:
 
 def same_classes(day: Day, reference: ModelReference) -> bool:
     """Return whether a day can be compared with a reference: both have the same classes."""
-    now, before = (of.classes and of.classes.names for of in (day, reference))
-    return not day.parts or now == before
+    names = day.classes.names if day.classes else ()
+    return not day.parts or names == reference.class_names
 
 
 def is_evidence(day: Day, reference: ModelReference, limits: Limits) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from monitor.drift.column_sums import Sums, added
 from monitor.drift.evidence import SLOPES
 from monitor.drift.inputs import Day
-from monitor.drift.pair_sums import columns_of_pairs, sum_paired_day
+from monitor.drift.pair_sums import columns_of_pairs, sum_day
 from monitor.drift.pairs import PairCurves
 from monitor.drift.reference import Reference
 from monitor.metrics.core.grid import Floats
@@ -66,9 +66,7 @@ def other_pairs(
     in the reference, ``U / sqrt(I (1 + I v))`` is standard normal if nothing changed. A pair
     stands out beyond ``sqrt(2 log(2 n / 0.001))``, which any of n exceeds once in a thousand.
     """
-    of_days = [
-        sum_paired_day(whole, curves, WHOLE, columns_of_pairs(day, None, {})) for day in days
-    ]
+    of_days = [sum_day(whole, columns_of_pairs(day, None, {}), WHOLE, curves)[0] for day in days]
     _, week = added([], of_days).get(PAIR, ({}, {}))
     of_pair = {pair: sums for pair, sums in week.items() if sums.predicted and pair not in named}
     errors = {pair: _error(whole, pair) for pair in of_pair}

@@ -1,15 +1,15 @@
-"""What the pairs of classes of each value of a column say of a distortion. Pure.
+"""What a day says of a distortion by value of its columns: over pairs of classes. Pure.
 
 Rule: a pair has a constant of its own in every segment and stratum, and on every day. So what the
 pairs say is summed over the rows of a value, and these rows are never pooled.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from monitor.drift.column_sums import DaySums, Sums, nothing, sum_part
+from monitor.drift.column_sums import DaySums, Periods, Sums, added, nothing, sum_part
 from monitor.drift.inputs import Day
-from monitor.drift.pairs import Key, PairCurves
+from monitor.drift.pairs import SAME, Key, PairCurves
 from monitor.drift.reference import Reference
 from monitor.segment_names import CROSSED, PAIR, THIRD, WHOLE
 from monitor.summary import ColumnPart, Columns, column_part, paired_part
@@ -60,46 +60,47 @@ def _grouped(
     return grouped
 
 
-def sum_paired_day(reference: Reference, curves: PairCurves, family: str, day: Columns) -> DaySums:
+def sum_columns(
+    reference: Reference, before: Sequence[Columns], after: Sequence[Columns]
+) -> dict[str, Periods]:
+    """Add up the days of both periods by column and value, of a model with two outcomes."""
+    return added(*([sum_day(reference, day)[0] for day in days] for days in (before, after)))
+
+
+def sum_day(
+    reference: Reference, day: Columns, family: str = WHOLE, curves: PairCurves = SAME
+) -> tuple[DaySums, DaySums]:
     """Sum up a day by column and value, and what the values of a column share with each pair.
+
+    A model with two outcomes has one pair in each value, and its values share nothing further.
 
     Parameters
     ----------
     reference : Reference
-        Of a family of pairs.
-    curves : PairCurves
-        How the curves of its pairs differ.
+        Of the family.
+    day : mapping of str to mapping of str to ColumnPart
+        Its columns.
     family : str
         One of `monitor.segment_names.FAMILIES`.
-    day : mapping of str to mapping of str to ColumnPart
-        Its columns, of which `PAIR` is one.
+    curves : PairCurves
+        How the curves of its pairs differ.
     """
-    by_column = dict[str, Mapping[str, Sums]]()
+    sums, shared = dict[str, Mapping[str, Sums]](), dict[str, Mapping[str, Sums]]()
     for column, values in day.items():
         by_value = {
             value: _by_pair(reference, curves, family, part) for value, part in values.items()
         }
-        by_column[column] = {
-            value: _together(of, values[value].predicted) for value, of in by_value.items()
+        sums[column] = {
+            value: _together(reference, part, by_value[value]) for value, part in values.items()
         }
-        if column != PAIR:
-            by_column[with_pair(column)] = {
-                f"{value}{CROSSED}{pair}": sums
-                for value, of in by_value.items()
-                for pair, sums in of.items()
-            }
-    return by_column
-
-
-def with_pair(column: str) -> str:
-    """Name the crossing of a column with pairs.
-
-    Examples
-    --------
-    >>> with_pair("country")
-    'country x pair'
-    """
-    return f"{column}{CROSSED}{PAIR}"
+        crossed = {
+            f"{value}{CROSSED}{pair}": of_pair
+            for value, of_value in by_value.items()
+            for pair, of_pair in of_value.items()
+        }
+        if crossed and column != PAIR:
+            shared[f"{column}{CROSSED}{PAIR}"] = crossed
+    return sums, shared
 
 
 def _by_pair(
@@ -115,7 +116,7 @@ def _by_pair(
     return by_pair
 
 
-def _together(of_pairs: Mapping[str, Sums], predicted: int) -> Sums:
-    """Add pairs up, which vary from day to day in common."""
-    together = sum(of_pairs.values(), nothing())
-    return replace(together, predicted=predicted, squares=together.informations**2)
+def _together(reference: Reference, part: ColumnPart, of_pairs: Mapping[str, Sums]) -> Sums:
+    """Add up the pairs of a value, which vary from day to day in common, and its own rows."""
+    together = sum(of_pairs.values(), sum_part(reference, part))
+    return replace(together, predicted=part.predicted, squares=together.informations**2)

@@ -165,9 +165,5 @@ def _mark(rates: LabelRates) -> str:
 
 def _window(summaries: Sequence[Summary], day: date, window_days: int) -> list[Summary]:
     """Take the days of a window; those with other classes than its last day cannot be added."""
-    first, names = reach_back(day, window_days), _class_names(summaries[-1])
-    return [s for s in summaries if first <= s.days[0] and _class_names(s) == names]
-
-
-def _class_names(summary: Summary) -> tuple[str, ...]:
-    return summary.classes.names if summary.classes else ()
+    first, names = reach_back(day, window_days), summaries[-1].class_names
+    return [s for s in summaries if first <= s.days[0] and s.class_names == names]

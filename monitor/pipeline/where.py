@@ -9,19 +9,11 @@ from itertools import pairwise
 import numpy as np
 
 from monitor.config import Config, Crossing, Model, Watched
-from monitor.drift.column_sums import (
-    DaySums,
-    change_of,
-    in_both,
-    nothing,
-    over_days,
-    sum_day,
-    sum_part,
-)
+from monitor.drift.column_sums import DaySums, change_of, in_both, nothing, over_days, sum_part
 from monitor.drift.detector import Incident
 from monitor.drift.evidence import KINDS
 from monitor.drift.inputs import ModelReference, inputs_of, reference_of_day
-from monitor.drift.pair_sums import columns_of_pairs, sum_paired_day, with_pair
+from monitor.drift.pair_sums import columns_of_pairs, sum_day
 from monitor.drift.places import Condition, Explanation
 from monitor.drift.reference import Reference
 from monitor.drift.verdict import Verdict
@@ -33,7 +25,7 @@ from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.maps.map_file import MapFile
 from monitor.pipeline.parts import Groups, merge_parts, parts_of_segments
 from monitor.pipeline.references import References, read_references
-from monitor.segment_names import OTHER, PAIR, THIRD, WHOLE
+from monitor.segment_names import OTHER, THIRD, WHOLE
 from monitor.store.map_file import read_map
 from monitor.store.store import Store
 from monitor.summary import ColumnPart, Columns, Summary
@@ -95,17 +87,12 @@ def changes_with_strata(
 
 def check_columns(name: str, model: Model) -> None:
     """Raise ConfigError for a model without a column in which a drift could sit."""
-    if not _has_places(model):
+    if not (model.columns or model.judged_columns):
         msg = (
             f"{name}: segments names no column, so there is nowhere to look; list columns in "
             f"models.{name}.segments, then backfill the reference and the last days."
         )
         raise ConfigError(msg)
-
-
-def _has_places(model: Model) -> bool:
-    """Whether a drift can sit somewhere: pairs of classes are values too."""
-    return bool(model.columns or model.segments or model.predictions.classes)
 
 
 def compared_days(
@@ -141,7 +128,7 @@ def place_adder(
     Only of models that have segments, further columns or classes, and only if every day that is
     needed was counted by them.
     """
-    if not _has_places(reader.model):
+    if not (reader.model.columns or reader.model.judged_columns):
         return lambda verdicts: verdicts
     before: list[Verdict] = []  # of the whole, on the last day that was judged
 
@@ -197,8 +184,7 @@ def _have_alerts(
         if (v.detector.incident and v.detector.incident.undecided <= whole.undecided)
         or (v.detector.ended and v.detector.ended.closed >= whole.opened)
     }
-    judged = {PAIR if model.predictions.classes else None}
-    judged |= {model.segments.column if model.segments else None}
+    judged = model.judged_columns
     return all(c.column in judged and c.value in own for c in explanation.conditions)
 
 
@@ -211,20 +197,25 @@ class ColumnReader:
         self.sums = lru_cache(MOST_REMEMBERED)(self._sum_day)
         self.columns = lru_cache(MOST_REMEMBERED)(self._read_columns)
         self.segments = lru_cache(1)(self._segments)
-        self.reference_sums = lru_cache(1)(self._sum_days)
+        self.reference_sums = lru_cache(1)(self.sum_days)
         self.whole_before = lru_cache(1)(self._whole_before)
         self.map_of = lru_cache(1)(self._map_of)
 
-    def _read_day(self, day: date) -> Columns | None:
-        """Read what a final day counts by column, the primary one too; None if it is not final."""
+    def _read_day(self, day: date) -> tuple[tuple[str, ...], Columns] | None:
+        """Read the classes of a final day, and what it counts by column, the primary one too."""
         summary, _ = self.store.read_summary(self.name, day)
         if not summary.final:
             return None
         columns = self.columns(day) if self.model.columns else {}
+        return summary.class_names, {**self._in_summary(summary), **columns}
+
+    def _in_summary(self, summary: Summary) -> Columns:
+        """Give what a summary itself counts by column: segments, and the pairs of classes."""
         primary = self.model.segments.column if self.model.segments else None
         if summary.classes:
-            return {**self._pairs(summary), **columns}
-        return {primary: parts_of_segments(summary), **columns} if primary else columns
+            predicted = {name: part.predicted for name, part in summary.segments.items()}
+            return columns_of_pairs(inputs_of(summary), primary, predicted)
+        return {primary: parts_of_segments(summary)} if primary else {}
 
     def _whole_before(self, day: date) -> list[Verdict]:
         """Read the verdict of the whole on the day that was judged before one; none of the first.
@@ -244,25 +235,21 @@ class ColumnReader:
             return None
         return self._regrouped(compared, self.columns(day))
 
-    def _pairs(self, summary: Summary) -> Columns:
-        """Give the pairs of a day of a model with classes, and those of its segments."""
-        primary = self.model.segments.column if self.model.segments else None
-        predicted = {name: part.predicted for name, part in summary.segments.items()}
-        return columns_of_pairs(inputs_of(summary), primary, predicted)
-
-    def _pairs_through_map(self, compared: ModelReference, day: date) -> Columns | None:
-        """Give the same as the reference of a map of vectors has it; other columns are left out."""
+    def _vectors_through_map(self, compared: ModelReference, day: date) -> Columns | None:
+        """Give that as the reference of a map of vectors has it; other columns are left out."""
         if day > compared.last:
             summary = self.store.read_summary(self.name, day)[0]
         elif day in self.store.days("mapped", self.name):
             summary = self.store.read_mapped(self.name, day).summary
         else:
             return None
-        return self._pairs(summary) if summary.final and summary.classes else None
+        alike = summary.class_names == compared.class_names
+        return self._in_summary(summary) if summary.final and alike else None
 
     def has(self, column: str, value: str, day: date) -> bool:
         """Say whether a final day has a prediction of a value."""
-        return value in (self.day(day) or {}).get(column, {})
+        read = self.day(day)
+        return read is not None and value in read[1].get(column, {})
 
     def _segments(self, compared: ModelReference) -> Mapping[str, dict[str, str] | None]:
         """Name the segment of each value in every column, as the reference divides them."""
@@ -286,14 +273,17 @@ class ColumnReader:
     def _counted(self, compared: ModelReference, day: date) -> Columns | None:
         """Give the counts of a day as the reference has its own: seen through a deployed map.
 
-        A map of a segment moves some rows of other columns, which ones is not known: these are left
-        out.
+        None of a day that is not final, or has other classes. A map of a segment moves some rows of
+        other columns, which ones is not known: these are left out.
         """
         if compared.classes and compared.deployed:
-            return self._pairs_through_map(compared, day)
-        columns, deployed_map = self.day(day), self.map_of(compared)
+            return self._vectors_through_map(compared, day)
+        read, deployed_map = self.day(day), self.map_of(compared)
+        if not read or read[0] != compared.class_names:
+            return None
+        columns = read[1]
         primary = self.model.segments.column if self.model.segments else ""
-        if not columns or not deployed_map:
+        if not deployed_map:
             return columns
         if deployed_map.segment != WHOLE:
             columns = {primary: columns[primary]}
@@ -330,23 +320,20 @@ class ColumnReader:
             for column, values in columns.items()
         }
 
-    def _sum_day(self, compared: ModelReference, reference: Reference, day: date) -> DaySums | None:
+    def _sum_day(
+        self, compared: ModelReference, reference: Reference, day: date
+    ) -> tuple[DaySums, DaySums] | None:
         grouped = self.grouped(compared, day)
-        if grouped is None:
-            return None
-        return sums_of_day(compared, reference, grouped)
+        return None if grouped is None else sums_of_day(compared, reference, grouped)
 
-    def _sum_days(
-        self, compared: ModelReference, reference: Reference, days: tuple[date, ...]
-    ) -> DaySums:
-        return over_days(self.sums_of_days(compared, reference, days))
-
-    def sums_of_days(
+    def sum_days(
         self, compared: ModelReference, reference: Reference, days: Sequence[date]
-    ) -> list[DaySums]:
-        """Sum up each of some days, without those that are not final."""
-        sums = (self.sums(compared, reference, day) for day in days)
-        return [of_day for of_day in sums if of_day is not None]
+    ) -> tuple[DaySums, DaySums]:
+        """Add up `sums_of_day` of some days, without those that are not compared."""
+        sums = [self.sums(compared, reference, day) for day in days]
+        compared_sums = [of_day for of_day in sums if of_day is not None]
+        own, shared = (over_days([of_day[i] for of_day in compared_sums]) for i in (0, 1))
+        return own, shared
 
 
 def counts_by_value(
@@ -374,13 +361,12 @@ def counts_by_value(
     return primary, {}
 
 
-def sums_of_day(compared: ModelReference, reference: Reference, columns: Columns) -> DaySums:
-    """Sum up a day by column and value; with classes also what they share with pairs."""
-    if not compared.classes:
-        return sum_day(reference, columns)
-    if compared.streams.get(THIRD) is reference:
-        return sum_paired_day(reference, compared.third_curves, THIRD, columns)
-    return sum_paired_day(reference, compared.curves, WHOLE, columns)
+def sums_of_day(
+    compared: ModelReference, reference: Reference, columns: Columns
+) -> tuple[DaySums, DaySums]:
+    """Sum up a day by column and value, and what these share with pairs of classes."""
+    family = compared.family_of(reference)
+    return sum_day(reference, columns, family, compared.curves_of(family))
 
 
 def _compare(
@@ -397,12 +383,10 @@ def _compare(
     """
     compared, reference, span, kind = compared_days(reader.name, references, verdict)
     before, after = _days(reader, compared, span)
-    sums = in_both(
-        reader.reference_sums(compared, reference, tuple(before)),
-        over_days(reader.sums_of_days(compared, reference, after)),
-    )
+    old, old_shared = reader.reference_sums(compared, reference, tuple(before))
+    now, now_shared = reader.sum_days(compared, reference, after)
     # What values share with pairs is known, but has no place of its own.
-    shared = {c: sums.pop(c) for c in map(with_pair, [*sums]) if compared.classes and c in sums}
+    sums, shared = in_both(old, now), in_both(old_shared, now_shared)
     where = where_of(reference, sums, kind, held, shared)
     if where.explanation:
         dated = tuple(

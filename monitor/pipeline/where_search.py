@@ -170,8 +170,7 @@ def _count(
 
 def _sums(task: _Search, columns: Columns) -> DaySums:
     """Sum up the columns of a day."""
-    sums = sums_of_day(task.compared, task.reference, columns)
-    return {column: sums[column] for column in columns}
+    return sums_of_day(task.compared, task.reference, columns)[0]
 
 
 def _divided(task: _Search, day: date, counted: Columns) -> tuple[Sums, Sums]:

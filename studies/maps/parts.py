@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from scipy.special import expit
 
-from monitor.drift.column_sums import sum_columns
+from monitor.drift.pair_sums import sum_columns
 from monitor.drift.reference import fit_reference
 from monitor.drift.where import where_of
 from monitor.metrics.core.coarse import Coarse, coarsen, occupied, sum_of, tally_of

@@ -7,7 +7,8 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import norm
 
-from monitor.drift.column_sums import Periods, added, sum_day
+from monitor.drift.column_sums import Periods, added
+from monitor.drift.pair_sums import sum_day
 from monitor.drift.places import Condition
 from monitor.drift.reference import Reference, fit_reference
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
@@ -87,7 +88,7 @@ def planted(seed: int, causes: int) -> Planted:
 
     old, new = ([day(drifted=d) for _ in range(n)] for d, n in ((False, BEFORE), (True, AFTER)))
     reference = fit_reference([{WHOLE: whole} for _, whole in old])
-    sums = added(*([sum_day(reference, columns) for columns, _ in days] for days in (old, new)))
+    sums = added(*([sum_day(reference, columns)[0] for columns, _ in days] for days in (old, new)))
     return Planted(
         reference,
         sums,

@@ -17,7 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from monitor.drift.column_sums import DaySums, sum_day
+from monitor.drift.column_sums import DaySums
+from monitor.drift.pair_sums import sum_day
 from monitor.drift.places import Where
 from monitor.drift.reference import Reference, fit_reference
 from monitor.segment_names import WHOLE
@@ -46,7 +47,7 @@ def reference_of(rng: np.random.Generator, world: World) -> tuple[Reference, lis
     """Draw the reference of a stream."""
     days = [draw_day(rng, world, drifted=False) for _ in range(REFERENCE)]
     reference = fit_reference([{WHOLE: day.whole} for day in days])
-    return reference, [sum_day(reference, day.columns) for day in days]
+    return reference, [sum_day(reference, day.columns)[0] for day in days]
 
 
 def flagged(where: Where) -> Names:
@@ -63,7 +64,7 @@ def search(
 ) -> tuple[Where, Found]:
     """Search a week in all three ways, and add up the time of each."""
     began = time.process_time()
-    where = monitor_search(reference, before, [sum_day(reference, d.columns) for d in days])
+    where = monitor_search(reference, before, [sum_day(reference, d.columns)[0] for d in days])
     seconds[OURS] += timed(began)
     began = time.process_time()
     chi_squared = chi_squared_search(days)
@@ -99,7 +100,7 @@ def weekly(world: World, seed: int, python: Path) -> tuple[dict[str, int], int]:
     rng = np.random.default_rng([18, seed])
     reference, before = reference_of(rng, world)
     days = [draw_day(rng, world, drifted=False) for _ in range(WEEK * WEEKS)]
-    sums = [sum_day(reference, day.columns) for day in days]
+    sums = [sum_day(reference, day.columns)[0] for day in days]
     false = dict.fromkeys((OURS, CHI_SQUARED, MCGRAD), 0)
     for first in range(0, len(days), WEEK):
         span = slice(first, first + WEEK)

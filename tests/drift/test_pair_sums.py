@@ -6,15 +6,14 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from monitor.drift.column_sums import Sums, added, nothing, sum_day
+from monitor.drift.column_sums import Sums, added, nothing, sum_part
 from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
-from monitor.drift.pair_sums import columns_of_pairs, sum_paired_day, with_pair
-from monitor.drift.pairs import SAME
+from monitor.drift.pair_sums import columns_of_pairs, sum_day
 from monitor.drift.places import Condition, Where
 from monitor.drift.reference import Reference
 from monitor.drift.where import where_of
 from monitor.metrics.core.coarse import sum_of
-from monitor.segment_names import CROSSED, FAMILIES, PAIR, THIRD, WHOLE
+from monitor.segment_names import CROSSED, FAMILIES, PAIR, WHOLE
 from monitor.summary import ColumnPart, Columns, column_part, paired_part
 from studies.classes.segments import day_of_segments
 from studies.classes.worlds import NONE, REFERENCE, Drift, Rows, World, stream
@@ -73,10 +72,13 @@ def place(days: Sequence[Day], fitted: ModelReference, family: str) -> Where:
     """Say where the drift of a family sits."""
     reference = fitted.streams[family]
     assert isinstance(reference, Reference)
-    curves = fitted.third_curves if family == THIRD else fitted.curves
-    sums = [sum_paired_day(reference, curves, family, columns(day)) for day in days]
-    found = added(sums[:REFERENCE], sums[REFERENCE:])
-    shared = {with_pair("country"): found.pop(with_pair("country"))}
+    curves = fitted.curves_of(family)
+    sums = [sum_day(reference, columns(day), family, curves) for day in days]
+    found, shared = (
+        added([of[i] for of in sums[:REFERENCE]], [of[i] for of in sums[REFERENCE:]])
+        for i in (0, 1)
+    )
+    assert {*shared} == {"country x pair"}
     return where_of(reference, found, "too_extreme", (), shared)
 
 
@@ -103,17 +105,17 @@ def test_sums_add_over_the_parts_of_a_pair(fitted: ModelReference) -> None:
     for family in FAMILIES:
         reference = fitted.streams[family]
         assert isinstance(reference, Reference)
-        curves = fitted.third_curves if family == THIRD else fitted.curves
-        found = sum_paired_day(reference, curves, family, day)
+        curves = fitted.curves_of(family)
+        found, shared = sum_day(reference, day, family, curves)
         parts = [
-            (segment, pair, sum_paired_day(reference, curves, family, {PAIR: {pair: one}})[PAIR])
+            (segment, pair, sum_day(reference, {PAIR: {pair: one}}, family, curves)[0][PAIR])
             for segment, of in day["country"].items()
             for (which, _, _, pair), part in of.pairs.items()
             if which == family
             for one in [paired_part({(family, pair): part}, 0)]
         ]
         crossed = {f"{segment}{CROSSED}{pair}": sums[pair] for segment, pair, sums in parts}
-        assert {*found[with_pair("country")]} == {*crossed}
+        assert {*shared["country x pair"]} == {*crossed}
         for name, mine in (*found["country"].items(), *found[PAIR].items()):
             alone = [sums[pair] for segment, pair, sums in parts if name in (segment, pair)]
             assert mine.rows == sum(of.rows for of in alone)
@@ -131,11 +133,12 @@ def test_two_classes_are_one_pair(fitted: ModelReference) -> None:
     pair = paired_part({(WHOLE, "cat against dog"): plain}, 9)
 
     def sums(part: ColumnPart) -> Sums:
-        return sum_paired_day(reference, SAME, WHOLE, {PAIR: {"a": part}})[PAIR]["a"]
+        return sum_day(reference, {PAIR: {"a": part}})[0][PAIR]["a"]
 
-    wanted, found = sum_day(reference, {"a": {"a": plain}})["a"]["a"], sums(pair)
+    wanted, found = sum_part(reference, plain), sums(pair)
     for field in fields(Sums):
-        np.testing.assert_array_equal(getattr(found, field.name), getattr(wanted, field.name))
+        for of in (found, sums(plain)):
+            np.testing.assert_array_equal(getattr(of, field.name), getattr(wanted, field.name))
     empty = sums(paired_part({}, 4))
     assert (empty.rows, empty.predicted) == (0, 4)
     np.testing.assert_array_equal(empty.scores, nothing().scores)
