@@ -222,7 +222,7 @@ def test_maps_of_scores_and_of_vectors_are_not_confused(
     for scores, message in (
         ([0.2, 0.3], "the map is of vectors of 3 classes"),
         ([[0.2, 0.8]], "the scores have the shape"),
-        ([[0.2, 0.2, 0.2]], "1 of 1 vectors do not sum to 1, first 0.6 at place 0"),
+        ([[0.2, 0.2, 0.2]], "1 of 1 vectors do not sum to 1 within 0.0001, first 0.6 at row 0"),
         ([[0.2, float("nan"), 0.8]], "missing or outside"),
     ):
         with pytest.raises(DataError, match=message):

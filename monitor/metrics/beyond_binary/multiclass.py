@@ -18,7 +18,14 @@ import numpy.typing as npt
 from monitor.metrics.binned.binning import Bins, uniform_bins
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
-from monitor.metrics.core.samples import SWAPPED, Bools, numbers_of, unmasked
+from monitor.metrics.core.samples import (
+    SUM_TOLERANCE,
+    SWAPPED,
+    Bools,
+    check_sums,
+    numbers_of,
+    unmasked,
+)
 from monitor.metrics.core.tally import Tally, tally
 from monitor.short_text import shown_shortly
 
@@ -28,7 +35,6 @@ Binning = (
 
 # Single precision over a thousand classes leaves 1e-6, and scores logged with 6 decimals over
 # a hundred classes 5e-5; scores that are no distribution at all are off by far more.
-SUM_TOLERANCE = 1e-4
 
 
 @shown_shortly
@@ -374,7 +380,7 @@ def check_class_scores(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> tuple[In
     # The usual case in few passes; whatever fails it is checked again, for the message.
     if not (rows.size and rows.min() >= 0.0 and rows.max() <= 1.0):
         _check_scores(rows)
-    _check_sums(rows)
+    check_sums(rows, "rows of scores", "give probabilities of all classes.")
     integers = classes.dtype.kind in "biu"
     if not (integers and classes.size and 0 <= classes.min() <= classes.max() < rows.shape[1]):
         _check_labels(classes, rows.shape[1])
@@ -388,17 +394,6 @@ def _check_scores(rows: Floats) -> None:
         msg = (
             f"{int(outside.sum())} of {rows.size} scores are not numbers in [0, 1], "
             f"first {rows[row, k]} of class {k} at row {row}."
-        )
-        raise ValueError(msg)
-
-
-def _check_sums(rows: Floats) -> None:
-    sums = rows.sum(axis=1)
-    off = np.flatnonzero(np.abs(sums - 1.0) > SUM_TOLERANCE)
-    if off.size:
-        msg = (
-            f"{off.size} of {sums.size} rows of scores do not sum to 1 within {SUM_TOLERANCE:g}, "
-            f"first {sums[off[0]]:.6g} at row {off[0]}: give probabilities of all classes."
         )
         raise ValueError(msg)
 

@@ -14,6 +14,7 @@ from monitor.metrics.core.grid import Floats, Ints
 
 Bools = npt.NDArray[np.bool_]
 Outcomes = Ints | npt.NDArray[np.uint8]
+SUM_TOLERANCE = 1e-4  # of the probabilities of a row
 SWAPPED = " They look swapped: give the outcomes first, as y_true, y_prob."
 Rows = tuple[npt.ArrayLike, npt.ArrayLike]  # y_true and y_prob, in the same order
 
@@ -154,6 +155,34 @@ def unmasked(name: str, column: npt.ArrayLike) -> npt.NDArray[Any]:
         msg = f"{count} of {np.size(column)} values of {name} are masked; leave them out."
         raise ValueError(msg)
     return np.asarray(column)
+
+
+def check_sums(rows: Floats, of: str, next_step: str) -> None:
+    """Raise ValueError if the probabilities of a row do not sum to 1.
+
+    Rows with NaN pass: they have a message of their own.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, c)
+        Probabilities.
+    of, next_step : str
+        What the rows are, and what to do if one is off.
+
+    Examples
+    --------
+    >>> check_sums(np.array([[0.2, 0.2]]), "vectors", "divide each by its sum.")
+    Traceback (most recent call last):
+    ValueError: 1 of 1 vectors do not sum to 1 within 0.0001, first 0.4 at row 0: divide each ...
+    """
+    sums = rows.sum(axis=1)
+    off = np.flatnonzero(np.abs(sums - 1.0) > SUM_TOLERANCE)
+    if off.size:
+        msg = (
+            f"{off.size:,} of {sums.size:,} {of} do not sum to 1 within {SUM_TOLERANCE:g}, first "
+            f"{sums[off[0]]:.6g} at row {off[0]}: {next_step}"
+        )
+        raise ValueError(msg)
 
 
 def _of_one_length(

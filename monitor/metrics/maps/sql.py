@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from monitor.metrics.core.log_scores import LEAST_SCORE
+from monitor.metrics.core.samples import SUM_TOLERANCE
 from monitor.metrics.maps.calibration_map import HIGHEST, LIMIT, LOWEST, CalibrationMap
 from monitor.metrics.maps.map_file import Step
 from monitor.metrics.maps.part import Engine, condition_of
@@ -90,7 +91,6 @@ def sql_of_steps(steps: Sequence[Step], column: str = "score", engine: Engine = 
 
 
 FARTHEST = 700.0  # log-odds: the exponential is finite
-SUM_TOLERANCE = 1e-4  # of the probabilities of a row, as in Python
 
 
 def sql_of_classes(vector_map: VectorMap, scores: Sequence[str]) -> list[str]:

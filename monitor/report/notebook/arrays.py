@@ -11,7 +11,6 @@ from monitor.errors import ConfigError, DataError
 from monitor.report.notebook.columns import (
     MATRIX,
     NAMES_SHOWN,
-    SUM_TOLERANCE,
     Column,
     array_of,
     columns_named,
@@ -184,14 +183,14 @@ def _outcomes(labels: npt.NDArray[Any], pos_label: Any) -> npt.NDArray[Any]:
 
 def _checked_pair(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Refuse two columns that are not the probabilities of two labels."""
-    off = np.abs(values.sum(axis=1) - 1.0) > SUM_TOLERANCE  # not of NaN, which is named later
-    if off.any():
-        row = int(np.flatnonzero(off)[0])
-        msg = (
-            f"{int(off.sum())} of {off.size} rows of the two columns of y_prob do not sum to 1, "
-            f"first {values[row].sum():.6g} at row {row}; give the column of the positive label."
+    from monitor.metrics.core.samples import check_sums
+
+    try:
+        check_sums(
+            values, "rows of the two columns of y_prob", "give the column of the positive label."
         )
-        raise DataError(msg)
+    except ValueError as error:
+        raise DataError(str(error)) from None
     return values
 
 

@@ -14,7 +14,6 @@ from monitor.errors import DataError
 Column = Any  # whatever numpy can read: a list, an array, a column of pandas, Polars or Arrow
 MATRIX = 2  # dimensions
 NAMES_SHOWN = 5
-SUM_TOLERANCE = 1e-4  # of the probabilities of a row, as for the measures of classes
 
 
 def one_column(name: str, column: Column) -> npt.NDArray[Any]:

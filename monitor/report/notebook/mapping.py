@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from monitor.errors import ConfigError, DataError
+from monitor.metrics.core.samples import check_sums
 from monitor.metrics.maps.calibration_map import KINDS, CalibrationMap, apply_steps, check_map
 from monitor.metrics.maps.class_map_file import ClassMapFile
 from monitor.metrics.maps.map_file import MapFile
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from monitor.metrics.core.grid import Floats
 
 AnyMap = MapFile | ClassMapFile | CalibrationMap | VectorMap | str | PathLike[str]
-SUM_TOLERANCE = 1e-4  # of the probabilities of a row, as for the measures of classes
 NAMES_SHOWN = 3
 
 
@@ -149,11 +149,7 @@ def _check_vectors(values: "Floats", vector_map: VectorMap) -> None:
             f"{values.shape}; give one column for each class, in this order."
         )
         raise DataError(msg)
-    off = np.abs(values.sum(axis=1) - 1.0) > SUM_TOLERANCE
-    if off.any():
-        place = int(np.flatnonzero(off)[0])
-        msg = (
-            f"{off.sum():,} of {len(values):,} vectors do not sum to 1, first "
-            f"{values[place].sum():.6g} at place {place}; divide each by its sum."
-        )
-        raise DataError(msg)
+    try:
+        check_sums(values, "vectors", "divide each by its sum.")
+    except ValueError as error:
+        raise DataError(str(error)) from None
