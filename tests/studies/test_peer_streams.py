@@ -1,4 +1,4 @@
-"""The comparison with PITMonitor: what this monitor is given, and when it is said to alarm."""
+"""The comparison with other continuous tests: what each is given, and when it is said to alarm."""
 
 import numpy as np
 from scipy.special import expit
@@ -16,7 +16,8 @@ def test_a_curve_that_becomes_flat_is_found_where_scores_lie_near_the_ends() -> 
         logits = np.clip(rng.normal(0.0, 9.0, ROWS * DAYS), -15.0, 15.0)
         slope = np.where(np.arange(logits.size) < ROWS * START, 1.0, 0.0)
         outcomes = (rng.random(logits.size) < expit(slope * logits)).astype(np.int64)
-        found.append(first_alarm(states(expit(logits), outcomes), "calibration_drift"))
+        words = states(expit(logits), outcomes)
+        found.append(first_alarm(words, "calibration_drift", ROWS * REFERENCE))
 
     assert all(ROWS * START <= last < ROWS * (START + 3) for last in found)
 
@@ -25,8 +26,8 @@ def test_an_alarm_counts_from_the_first_row_of_the_drift() -> None:
     """An alarm on the last row of a day, as many rows after the start; and one before it."""
     words = ["ok", "ok", "calibration_drift"]
 
-    assert first_alarm(words, "prior_shift") == -1
-    assert first_alarm(words, "calibration_drift") == ROWS * (REFERENCE + 3) - 1
+    assert first_alarm(words, "prior_shift", 0) == -1
+    assert first_alarm(words, "calibration_drift", 700) == 700 + ROWS * 3 - 1
     assert row("abrupt", "ours", np.array([99, 149, 20, -1]), 100) == (
         "| abrupt | ours | 2 of 4 | 1 of 4 | 50 |"
     )
