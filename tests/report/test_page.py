@@ -14,6 +14,7 @@ from monitor.errors import ConfigError, DataError
 from monitor.pipeline.references import read_references
 from monitor.report.page.assemble import DAYS_SHOWN, model_page
 from monitor.report.page.content import DayOnPage, Page
+from monitor.report.page.facts import facts
 from monitor.report.page.html import model_html
 from monitor.report.page.index import index_of
 from monitor.segment_names import WHOLE
@@ -101,6 +102,15 @@ def test_a_page_of_many_segments_stays_small(page: Page) -> None:
     full = [replace(page.day, segments=segments)] * DAYS_SHOWN
 
     assert len(model_html(replace(page, days=full, chosen=0)).encode()) < MOST_BYTES
+
+
+@pytest.mark.parametrize(("windows", "said"), [((1,), "1 day"), ((1, 7), "1, 7 days")])
+def test_one_day_is_a_day(two_models: Path, windows: tuple[int, ...], said: str) -> None:
+    """Also where it is the only window."""
+    model = load_config(two_models / "monitor.yaml").model("ads")
+    listed = facts(model.model_copy(update={"windows": windows}), (), None, date(2026, 3, 1))
+
+    assert ("Windows", said) in listed
 
 
 def test_no_text_ends_the_script_tag(page: Page) -> None:

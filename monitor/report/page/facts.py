@@ -23,7 +23,7 @@ def facts(
         *_detectable(verdict),
         *_limits(model.verdicts),
         ("Tests", _tests(model)),
-        ("Windows", f"{', '.join(map(str, model.windows))} days"),
+        ("Windows", f"{', '.join(map(str, model.windows))} day{'s' * (model.windows != (1,))}"),
         ("Outcomes", _outcomes(model)),
     ]
     if verdict:

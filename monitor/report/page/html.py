@@ -84,6 +84,8 @@ def model_html(page: Page, *, home: str = "") -> str:
     told = meanings(SEGMENT_COLUMNS, STREAMS)
     of_all_days = Table(SEGMENT_COLUMNS, [row for day in page.days for row in day.segments])
     bins = Table(BINS, [WIDEST_BIN])
+    verdicts = [day.whole.verdict for day in page.days]
+    compared = any(verdict and verdict.compared for verdict in verdicts)
     return _render(
         "model.html",
         MODEL_SCRIPTS,
@@ -95,7 +97,7 @@ def model_html(page: Page, *, home: str = "") -> str:
         page=page,
         words=STATES[page.day.state],
         home=home,
-        still_evidence=markup(evidence_svg(page.days)),
+        still_evidence=markup(evidence_svg(page.days)) if compared else "",
         still_bins=markup(bins_svg(page.day.reliability.bins)) if page.day.reliability else "",
         still_repair=markup(repair_svg(page.repair.tenths))
         if page.repair and page.repair.tenths

@@ -95,6 +95,7 @@ function listen() {
   document.querySelectorAll("input[type=radio]").forEach((input) => input.addEventListener("change", drawBins));
   let width = innerWidth;
   addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; draw(); } });
+  for (const [event, begins] of [["beforeprint", true], ["afterprint", false]]) addEventListener(event, () => { printing = begins; draw(); });
   addEventListener("hashchange", fromAddress);
 }
 

@@ -24,7 +24,7 @@ function drawBins() {
     return;
   }
   const adjusted = choice("scores") === "prior" && known(drawn.delta), bins = binsOf(drawn, adjusted), asLogit = choice("axes") === "logit";
-  const width = Math.max(300, host.clientWidth), side = width - 64, below = 96, left = 52, top = 12;
+  const width = Math.max(300, widthOf(host)), side = width - 64, below = 96, left = 52, top = 12;
   const svg = make("svg", { viewBox: `0 0 ${width} ${top + side + below + 42}`, role: "group", "aria-label": `Reliability diagram of ${drawn.first} to ${drawn.last}: ${bins.length} bins` }, host);
   const to = asLogit ? (p) => logit(Math.min(1 - LEAST, Math.max(LEAST, p))) : (p) => p;
   const [low, high] = axis(bins, asLogit, to);

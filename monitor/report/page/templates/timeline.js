@@ -2,9 +2,15 @@
 const LEFT = 58, RIGHT = 12, TOP = 10, BOTTOM = 24;
 const cursors = [];
 
-function timeline(id, { height, label, low, high, ticks, name, draw, readout }) {
+function timeline(id, { height, label, low, high, ticks, name, draw, readout, missing = "" }) {
   const host = at(id), note = host.parentElement.querySelector(".readout"), days = page.days;
-  const width = Math.max(300, host.clientWidth), step = (width - LEFT - RIGHT) / days.length;
+  note.hidden = Boolean(missing);
+  if (missing) {
+    host.replaceChildren();
+    tag("p", missing, host, "none");
+    return;
+  }
+  const width = Math.max(300, widthOf(host)), step = (width - LEFT - RIGHT) / days.length;
   host.replaceChildren();
   const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label }, host);
   const x = (i) => LEFT + (i + 0.5) * step;
@@ -95,6 +101,8 @@ const text = (v, digits = 2) => minus(v.toFixed(digits));
 const plus = (v) => (v > 0 ? "+" : "") + text(v);
 const short = (v) => (v > 0 ? "+" : "") + minus(String(v));
 
+const UNCOMPARED = "None of these days is compared with a reference.";
+
 function drawPrevalence() {
   const [low, high] = bounds([...of("prevalence"), ...of("mean"), ...of("expected"), ...of("reference")], 0, 0.001);
   timeline("plot-prevalence", {
@@ -118,6 +126,7 @@ function drawEstimates(id, key, { middle, least, label, height, name, show }) {
   const [low, high] = bounds(of(key), ...least);
   timeline(id, {
     height, low, high, ticks: steps(low, high, height > 170 ? 4 : 3), name, label,
+    missing: of(key).some(known) ? "" : UNCOMPARED,
     draw: (plot) => {
       make("line", { class: "limit", x1: LEFT, x2: plot.right, y1: plot.y(middle), y2: plot.y(middle) }, plot.svg);
       band(plot, of(key), key === "shift" ? "k-prior" : "k-drift");
@@ -133,6 +142,7 @@ function drawEvidence() {
   timeline("plot-evidence", {
     height: 170, low: 0, high, ticks, name: (v) => (v < 5 ? whole(10 ** v) : `10^${v}`),
     label: "Evidence of a drift by day, in odds to 1, and the limit at which an incident opens",
+    missing: of("limit").some(known) ? "" : UNCOMPARED,
     draw: (plot) => {
       page.days.forEach((d, i) => { if (known(d.evidence)) bar(plot, i, 0, Math.max(0.02, d.evidence), d.evidence >= d.limit ? "k-drift" : "k-other"); });
       page.days.forEach((d, i) => { if (d.again) make("line", { class: "again", x1: plot.x(i) - plot.step / 2, x2: plot.x(i) - plot.step / 2, y1: TOP, y2: 170 - BOTTOM }, plot.svg); });
@@ -149,6 +159,7 @@ function drawCauses() {
   timeline("plot-causes", {
     height: 190, low, high, ticks: steps(low, high, 4), name: (v) => minus(String(v)),
     label: "Calibration error by day and cause: prior shift, slope, shape and rest, in nats of log loss",
+    missing: of("causes").some(known) ? "" : "Not known on any of these days.",
     draw: (plot) => page.days.forEach((d, i) => {
       let above = 0, below = 0;
       (d.causes ?? []).forEach((v, n) => {
