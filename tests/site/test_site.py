@@ -28,6 +28,10 @@ OF_EACH_KIND = (
     *("index.html", "notebook.html", "commands.html", "configuration.html"),
     *("concepts.html", "404.html"),
 )
+# The tables and blocks of code of a page that end beyond the room that they have.
+CUT = """() => [...document.querySelectorAll(".md-content .md-typeset__scrollwrap, pre > code")]
+  .filter((e) => e.scrollWidth > e.clientWidth + 1)
+  .map((e) => `${e.scrollWidth - e.clientWidth} px: ${e.textContent.trim().slice(0, 60)}`)"""
 PAGES_WITH_FORMULAS = {"api-metrics.html", "concepts.html"}
 
 
@@ -176,6 +180,7 @@ def test_formulas_are_drawn(site: Path) -> None:
     assert text.count("<math>") > 150
     assert "<mi>ECE</mi><mo>=</mo>" in text
     assert all("<math>" in (site / name).read_text() for name in PAGES_WITH_FORMULAS)
+    assert [page.name for page in site.rglob("*.html") if "``" in page.read_text()] == []
 
 
 @pytest.fixture(scope="module")
@@ -216,6 +221,17 @@ def test_pages_fit_the_screen_and_ask_nobody(
     assert wide == []
     assert failed == []
     assert [url for url in asked if not url.startswith((address, "data:", "blob:"))] == []
+
+
+def test_nothing_is_cut_on_paper(address: str, browser: Browser) -> None:
+    """Tables are as wide as an A4 sheet between its margins, and long lines of code are wrapped."""
+    page = browser.new_page(viewport={"width": 695, "height": 900})
+    page.emulate_media(media="print")
+    for name in ("classes.html", "drift.html", "notebook.html"):
+        page.goto(address + name)
+        assert page.locator(".md-content table").count() > 0
+        assert page.evaluate(CUT) == []
+    page.close()
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
