@@ -10,14 +10,14 @@ from itertools import pairwise
 from pathlib import Path
 from string import Formatter
 from threading import RLock
-from typing import Any, BinaryIO, TypeVar
-
-import fsspec
-from fsspec.implementations.local import LocalFileSystem
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from monitor.config import DAY_DIRECTIVES, ISO_DAY
 from monitor.errors import ConfigError, DataError, without_credentials
 from monitor.temporary import sweep, temporary_file
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
 
 DAY_FIELD = re.compile(r"\{day(?::[^}]*)?\}")
 DIRECTIVE = re.compile(r"(%-?\w)")
@@ -26,7 +26,7 @@ GLOB_MEANING = {"**/": "(?:.+/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 T = TypeVar("T")
 
 
-def open_filesystem(url: str) -> tuple[fsspec.AbstractFileSystem, str]:
+def open_filesystem(url: str) -> "tuple[AbstractFileSystem, str]":
     """Return the filesystem of a URL or path, and the path as that filesystem writes it.
 
     Raises
@@ -35,6 +35,8 @@ def open_filesystem(url: str) -> tuple[fsspec.AbstractFileSystem, str]:
         If there is no such filesystem, its package is not installed, or it cannot be opened. The
         message has no user and password.
     """
+    import fsspec  # noqa: PLC0415 - takes long to load, and a store on a disk is read without it
+
     try:
         # No listings cache, because another process may write at any time.
         return fsspec.core.url_to_fs(url, use_listings_cache=False)  # type: ignore[no-any-return]
@@ -53,6 +55,27 @@ def open_filesystem(url: str) -> tuple[fsspec.AbstractFileSystem, str]:
             f"use a local path or s3://bucket/prefix."
         )
         raise ConfigError(msg) from None
+
+
+def is_local(filesystem: "AbstractFileSystem") -> bool:
+    """Tell whether the files are on this machine."""
+    from fsspec.implementations.local import LocalFileSystem  # noqa: PLC0415 - as above
+
+    return isinstance(filesystem, LocalFileSystem)
+
+
+def folder_on_disk(url: str) -> Path | None:
+    """Return the folder of a URL or path on this machine; None if it is in an object store.
+
+    Raises
+    ------
+    ConfigError
+        As `open_filesystem`, which is asked only if the URL is more than an absolute path.
+    """
+    if url.startswith("/") and "://" not in url and "::" not in url:  # names of filesystems
+        return Path(url)
+    filesystem, path = open_filesystem(url)
+    return Path(path) if is_local(filesystem) else None
 
 
 def _told(error: Exception, place: str) -> str:
@@ -116,7 +139,7 @@ def list_files(template: str, day: date) -> list[str]:
 
 
 def replace(
-    filesystem: fsspec.AbstractFileSystem,
+    filesystem: "AbstractFileSystem",
     path: str,
     content: bytes,
     *,
@@ -133,7 +156,7 @@ def replace(
     called at the last moment before the file is replaced, and may raise DataError.
     """
     with writing(what or path):
-        if not isinstance(filesystem, LocalFileSystem):
+        if not is_local(filesystem):
             before()
             filesystem.pipe_file(path, content)
             return
@@ -142,13 +165,13 @@ def replace(
             file.write(content)
 
 
-def create(filesystem: fsspec.AbstractFileSystem, path: str, content: bytes) -> bool:
+def create(filesystem: "AbstractFileSystem", path: str, content: bytes) -> bool:
     """Write `content` to `path` if nothing is there, whole or not at all, and say whether it is.
 
     On a local disk the bytes are forced to the disk under another name first, and then linked,
     which fails if the name is taken.
     """
-    if isinstance(filesystem, LocalFileSystem):
+    if is_local(filesystem):
         return _link(Path(path), content)
     try:
         filesystem.pipe_file(path, content, mode="create")
@@ -215,7 +238,7 @@ def describe_files(template: str, day: date) -> list[list[str]]:
         ]
 
 
-def _files(filesystem: fsspec.AbstractFileSystem, path: str) -> dict[str, dict[str, Any]]:
+def _files(filesystem: "AbstractFileSystem", path: str) -> dict[str, dict[str, Any]]:
     """Find the files that match a wildcard; ** means those in every folder, not the folders."""
     entries = _find(filesystem, path)
     if "**" not in path:
@@ -223,7 +246,7 @@ def _files(filesystem: fsspec.AbstractFileSystem, path: str) -> dict[str, dict[s
     return {name: info for name, info in entries.items() if info["type"] != "directory"}
 
 
-def _find(filesystem: fsspec.AbstractFileSystem, path: str) -> dict[str, dict[str, Any]]:
+def _find(filesystem: "AbstractFileSystem", path: str) -> dict[str, dict[str, Any]]:
     """Find the files that match a wildcard, with their details.
 
     Raises
@@ -231,14 +254,14 @@ def _find(filesystem: fsspec.AbstractFileSystem, path: str) -> dict[str, dict[st
     DataError
         If a folder on this machine may not be read, in which a wildcard would find nothing.
     """
-    if isinstance(filesystem, LocalFileSystem):
+    if is_local(filesystem):
         entries = _once(filesystem, path, lambda: _find_here(filesystem, path))
     else:
         entries = _seen_once(filesystem, path)
     return {name: details for name, details in entries.items() if not _is_hidden(name, path)}
 
 
-def _find_here(filesystem: LocalFileSystem, path: str) -> dict[str, dict[str, Any]]:
+def _find_here(filesystem: "AbstractFileSystem", path: str) -> dict[str, dict[str, Any]]:
     levels = pairwise([Path(path), *Path(path).parents])
     for below, folder in reversed([*levels]):
         _must_be_readable(filesystem, str(folder), listed=bool(GLOB_SIGN.search(below.name)))
@@ -296,7 +319,7 @@ def keep_while_looking(key: Hashable, make: Callable[[ExitStack], T]) -> T | Non
     return None
 
 
-def _seen_once(filesystem: fsspec.AbstractFileSystem, path: str) -> dict[str, dict[str, Any]]:
+def _seen_once(filesystem: "AbstractFileSystem", path: str) -> dict[str, dict[str, Any]]:
     """Find files in an object store; those without a wildcard in the listing of their folder."""
     if not _SEEN:
         return filesystem.glob(path, detail=True)  # type: ignore[no-any-return]
@@ -307,14 +330,14 @@ def _seen_once(filesystem: fsspec.AbstractFileSystem, path: str) -> dict[str, di
     return {path: listed[path]} if path in listed else {}
 
 
-def list_folder(filesystem: fsspec.AbstractFileSystem, folder: str) -> dict[str, dict[str, Any]]:
+def list_folder(filesystem: "AbstractFileSystem", folder: str) -> dict[str, dict[str, Any]]:
     """List what lies in a folder, by name; of an object store once where `looking_once` says so."""
     folder = folder.rstrip("/")
     return _once(filesystem, folder, lambda: _listed(filesystem, folder))
 
 
 def _once(
-    filesystem: fsspec.AbstractFileSystem, path: str, look: Callable[[], dict[str, Any]]
+    filesystem: "AbstractFileSystem", path: str, look: Callable[[], dict[str, Any]]
 ) -> dict[str, Any]:
     seen = next(iter(_SEEN), {})  # none, if another run of this process has just ended the block
     key = f"{type(filesystem)} {filesystem.storage_options}", path  # threads have their own objects
@@ -323,7 +346,7 @@ def _once(
     return listing
 
 
-def _listed(filesystem: fsspec.AbstractFileSystem, folder: str) -> dict[str, dict[str, Any]]:
+def _listed(filesystem: "AbstractFileSystem", folder: str) -> dict[str, dict[str, Any]]:
     try:
         entries = filesystem.ls(folder, detail=True)
     except FileNotFoundError:
@@ -346,7 +369,7 @@ def _is_hidden(name: str, pattern: str) -> bool:
     return bool((met - asked).intersection("_."))
 
 
-def _must_be_readable(filesystem: LocalFileSystem, pattern: str, *, listed: bool) -> None:
+def _must_be_readable(filesystem: "AbstractFileSystem", pattern: str, *, listed: bool) -> None:
     """Raise DataError for a folder that this user may not enter, or not list where needed."""
     needed = os.X_OK | (os.R_OK if listed else 0)
     folders = filesystem.glob(pattern) if GLOB_SIGN.search(pattern) else [pattern]

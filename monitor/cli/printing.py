@@ -29,7 +29,10 @@ LISTED_FILES = 5
 @contextmanager
 def progress(name: str, *, quiet: bool) -> Iterator[Callable[["PhaseProgress"], None]]:
     """Show a progress bar for each phase of a run on standard error, if it is a terminal."""
-    with _bars("{task.description}", "{task.fields[day]}", quiet=quiet) as bars:
+    if _is_hidden(quiet=quiet):
+        yield lambda _: None
+        return
+    with _bars("{task.description}", "{task.fields[day]}") as bars:
         tasks: dict[str, Any] = {}
 
         def on_progress(step: "PhaseProgress") -> None:
@@ -43,7 +46,10 @@ def progress(name: str, *, quiet: bool) -> Iterator[Callable[["PhaseProgress"], 
 @contextmanager
 def progress_of_models(total: int, *, quiet: bool) -> Iterator[Callable[[str], None]]:
     """Show a progress bar of models on standard error, if it is a terminal."""
-    with _bars("models", "{task.description}", quiet=quiet) as bars:
+    if _is_hidden(quiet=quiet):
+        yield lambda _: None
+        return
+    with _bars("models", "{task.description}") as bars:
         task = bars.add_task("", total=total)
         yield lambda name: bars.update(task, advance=1, description=name)
 
@@ -51,7 +57,10 @@ def progress_of_models(total: int, *, quiet: bool) -> Iterator[Callable[[str], N
 @contextmanager
 def progress_of_steps(name: str, *, quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
     """Show a progress bar for each piece of work on standard error, if it is a terminal."""
-    with _bars("{task.description}", "", quiet=quiet) as bars:
+    if _is_hidden(quiet=quiet):
+        yield lambda *_: None
+        return
+    with _bars("{task.description}", "") as bars:
         tasks: dict[str, Any] = {}
 
         def on_step(what: str, done: int, total: int) -> None:
@@ -62,7 +71,14 @@ def progress_of_steps(name: str, *, quiet: bool) -> Iterator[Callable[[str, int,
         yield on_step
 
 
-def _bars(first: str, last: str, *, quiet: bool) -> "Progress":
+def _is_hidden(*, quiet: bool) -> bool:
+    """Tell whether no bars are shown; loading what draws them takes long."""
+    from monitor.cli.terminal import err
+
+    return quiet or not err.is_terminal
+
+
+def _bars(first: str, last: str) -> "Progress":
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -75,7 +91,7 @@ def _bars(first: str, last: str, *, quiet: bool) -> "Progress":
 
     counts = BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     columns = TextColumn(first), *counts, TextColumn(last)
-    return Progress(*columns, console=err, disable=quiet or not err.is_terminal)
+    return Progress(*columns, console=err)
 
 
 def finish(

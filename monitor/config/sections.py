@@ -14,7 +14,8 @@ Listed = Annotated[tuple[T, ...], Strict(strict=False)]  # a list in the file
 class Section(BaseModel):
     """Refuses unknown keys and values of other types, and cannot be changed."""
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+    # Only what is read gets a validator of its own, which takes as long to build as to import.
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", defer_build=True)
 
 
 def as_date(value: object) -> object:

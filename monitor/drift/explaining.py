@@ -15,7 +15,6 @@ from math import log10
 from types import MappingProxyType
 
 import numpy as np
-from scipy.special import chdtrc, ndtr
 
 from monitor.drift.column_sums import (
     AS_BEFORE,
@@ -42,6 +41,7 @@ from monitor.drift.value_sets import (
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.samples import Bools
+from monitor.metrics.core.special import chdtrc, ndtr
 
 MOST_TOGETHER = 5  # values that are called few
 MOST_TRIED = 50  # values, the clearest ones, of which a few are combined

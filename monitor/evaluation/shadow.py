@@ -10,7 +10,6 @@ from functools import partial
 from math import log, nan, sqrt
 
 import numpy as np
-from scipy.special import expit, log_expit, logit, stdtrit
 
 from monitor.evaluation.map_gain import RECENT_DAYS, MapGain
 from monitor.evaluation.score_errors import LabelRates
@@ -34,6 +33,7 @@ from monitor.metrics.core.grid import (
     locate,
     representative_scores,
 )
+from monitor.metrics.core.special import expit, log_expit, logit, stdtrit
 from monitor.metrics.core.tally import Tally, on_grid
 from monitor.metrics.maps.calibration_map import CalibrationMap, apply_calibration_map
 from monitor.segment_names import WHOLE

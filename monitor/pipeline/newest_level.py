@@ -7,11 +7,10 @@ level that follows moved inputs harms (docs/map-promises.md).
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 
-from scipy.special import logit
-
 from monitor.evaluation.expected_prevalence import Expectation, expect_prevalence
 from monitor.metrics.core.dispersion import design_effects
 from monitor.metrics.core.estimate import NORMAL_95
+from monitor.metrics.core.special import logit
 from monitor.metrics.core.tally import merge
 from monitor.metrics.maps.calibration_map import shape_of
 from monitor.metrics.maps.daily_counts import daily_counts

@@ -5,9 +5,10 @@ and writes in one step. Stores that do not know conditions ignore or reject them
 finds out.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fsspec import AbstractFileSystem
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
 
 ABSENT = ""  # the tag of an object that does not exist
 NO_TAG = f'"{"0" * 32}"'  # of no object
@@ -18,7 +19,7 @@ class RefusedError(Exception):
     """Raised inside this room when an object is not the one that was seen."""
 
 
-def tag_of(filesystem: AbstractFileSystem, path: str) -> str:
+def tag_of(filesystem: "AbstractFileSystem", path: str) -> str:
     """Ask for the tag of an object."""
     try:
         return str(filesystem.info(path).get("ETag", ABSENT))
@@ -26,7 +27,7 @@ def tag_of(filesystem: AbstractFileSystem, path: str) -> str:
         return ABSENT
 
 
-def put(filesystem: AbstractFileSystem, path: str, content: bytes, *, seen: str) -> str:
+def put(filesystem: "AbstractFileSystem", path: str, content: bytes, *, seen: str) -> str:
     """Write an object in place of the one with the tag that was seen, and give its new tag.
 
     Raises
@@ -37,12 +38,12 @@ def put(filesystem: AbstractFileSystem, path: str, content: bytes, *, seen: str)
     return str(_asked(filesystem, "put_object", path, {"IfMatch": seen}, Body=content)["ETag"])
 
 
-def delete(filesystem: AbstractFileSystem, path: str, *, seen: str) -> None:
+def delete(filesystem: "AbstractFileSystem", path: str, *, seen: str) -> None:
     """Remove the object with the tag that was seen; RefusedError if it has another."""
     _asked(filesystem, "delete_object", path, {"IfMatch": seen})
 
 
-def has_conditions(filesystem: AbstractFileSystem, path: str, content: bytes) -> bool:
+def has_conditions(filesystem: "AbstractFileSystem", path: str, content: bytes) -> bool:
     """Try whether the store checks conditions, on an object of ours that has this content."""
     if not hasattr(filesystem, "call_s3"):
         return False
@@ -55,7 +56,7 @@ def has_conditions(filesystem: AbstractFileSystem, path: str, content: bytes) ->
     return False
 
 
-def copy(filesystem: AbstractFileSystem, source: str, target: str) -> None:
+def copy(filesystem: "AbstractFileSystem", source: str, target: str) -> None:
     """Copy an object within the store; FileNotFoundError if it is gone."""
     if not hasattr(filesystem, "call_s3"):
         filesystem.cp_file(source, target)
@@ -66,7 +67,7 @@ def copy(filesystem: AbstractFileSystem, source: str, target: str) -> None:
 
 
 def _asked(
-    filesystem: AbstractFileSystem,
+    filesystem: "AbstractFileSystem",
     method: str,
     path: str,
     condition: dict[str, str],

@@ -16,14 +16,12 @@ from datetime import date, datetime
 from functools import cached_property, partial
 from pathlib import Path
 from secrets import token_bytes
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import fsspec
 import pyarrow as pa
-from fsspec.implementations.local import LocalFileSystem
 
 from monitor.errors import ConfigError, DataError
-from monitor.files import open_filesystem, reaching, replace, writing
+from monitor.files import folder_on_disk, open_filesystem, reaching, replace, writing
 from monitor.store.held import held as held_of
 from monitor.store.held import holding
 from monitor.store.holder import Hold, lost
@@ -40,6 +38,9 @@ from monitor.store.sealing import (
     sealed_table,
 )
 from monitor.temporary import sweep
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
 
 PARSING_ERRORS = (
     pa.ArrowException,
@@ -74,7 +75,12 @@ class DayFiles:
     root: str
 
     @cached_property
-    def _location(self) -> tuple[fsspec.AbstractFileSystem, str]:
+    def _folder(self) -> Path | None:
+        """The folder of a store on a disk, read without fsspec; None of an object store."""
+        return folder_on_disk(self.root)
+
+    @cached_property
+    def _location(self) -> "tuple[AbstractFileSystem, str]":
         filesystem, path = open_filesystem(self.root)
         return filesystem, path.rstrip("/")
 
@@ -219,11 +225,10 @@ class DayFiles:
             It raises DataError if the lock was lost since: to another process, or because the
             store was removed, replaced or unmounted.
         """
-        filesystem, (lock_file, leases) = self._location[0], self._lock_places(model)
         lock = (
-            locked(Path(lock_file), what=model, wait=wait)
-            if isinstance(filesystem, LocalFileSystem)
-            else leased(filesystem, leases, what=model, wait=wait)
+            locked(_lock_file(self._folder, model), what=model, wait=wait)
+            if self._folder
+            else leased(*self._leases(model), what=model, wait=wait)
         )
         with ExitStack() as held:
             with writing(f"store: {self.root}"):
@@ -236,23 +241,20 @@ class DayFiles:
 
         Of a lease whose holder was killed it is known after five minutes.
         """
-        filesystem, (lock_file, leases) = self._location[0], self._lock_places(model)
         with reaching(f"{self.root}/runs/{model}"):
-            if isinstance(filesystem, LocalFileSystem):
-                return is_locked(Path(lock_file))
-            return is_leased(filesystem, leases, now=now)
+            if self._folder:
+                return is_locked(_lock_file(self._folder, model))
+            return is_leased(*self._leases(model), now=now)
 
-    def _lock_places(self, model: str) -> tuple[str, str]:
-        """Name the file that is locked on a local disk, and the folder of leases elsewhere."""
-        folder = f"{self._location[1]}/runs/{model}"
-        return f"{folder}/lock", f"{folder}/leases"
+    def _leases(self, model: str) -> "tuple[AbstractFileSystem, str]":
+        filesystem, root = self._location
+        return filesystem, f"{root}/runs/{model}/leases"
 
     def sweep(self, model: str) -> None:
         """Remove the temporary files that killed runs of a model left on a local disk."""
-        filesystem, root = self._location
-        if isinstance(filesystem, LocalFileSystem):
+        if self._folder:
             for kind in (*DAILY, "runs"):
-                sweep(Path(root, kind, model))
+                sweep(self._folder / kind / model)
 
     def try_to_write(self, name: str) -> None:
         """Write a file beside the results, as large as one of a day, and remove it again.
@@ -271,10 +273,13 @@ class DayFiles:
 
     def _no_files_yet(self) -> list[Any]:
         """List no files, or raise ConfigError if the store is not a folder."""
-        filesystem, root = self._location
-        wrong = "is a file" if filesystem.isfile(root) else ""
-        if isinstance(filesystem, LocalFileSystem) and Path(root).is_symlink():
-            wrong = wrong or ("" if Path(root).exists() else "is a link to nothing")
+        if self._folder:
+            wrong = "is a file" if self._folder.is_file() else ""
+            if self._folder.is_symlink() and not self._folder.exists():
+                wrong = "is a link to nothing"
+        else:
+            filesystem, root = self._location
+            wrong = "is a file" if filesystem.isfile(root) else ""
         if wrong:
             msg = f"store: {self.root} {wrong}; name a folder for the store in the configuration."
             raise ConfigError(msg)
@@ -352,8 +357,10 @@ class DayFiles:
         return content
 
     def _read_file(self, name: str) -> bytes | None:
-        filesystem, root = self._location
         try:
+            if self._folder:
+                return (self._folder / name).read_bytes()
+            filesystem, root = self._location
             # With a start, s3fs sends one request; without, it first asks for the size.
             return filesystem.cat_file(f"{root}/{name}", start=0)  # type: ignore[no-any-return]
         except (FileNotFoundError, NotADirectoryError):
@@ -426,22 +433,25 @@ class DayFiles:
 
         Each has its tag if it holds days of a month, or if all are to be tagged.
         """
-        filesystem, root = self._location
-        folder = f"{root}/{kind}/{model}"
         with reaching(f"{self.root}/{kind}/{model}"):
             try:
-                if isinstance(filesystem, LocalFileSystem):
-                    with os.scandir(folder) as entries:
+                if self._folder:
+                    with os.scandir(self._folder / kind / model) as entries:
                         return {
                             entry.name: _tag(entry.stat())
                             if tagged or days_of_month(entry.name)
                             else ""
                             for entry in entries
                         }
-                objects = filesystem.ls(folder, detail=True)
+                filesystem, root = self._location
+                objects = filesystem.ls(f"{root}/{kind}/{model}", detail=True)
             except (FileNotFoundError, NotADirectoryError):
                 return None
         return {entry["name"].rpartition("/")[2]: _tag_of_object(entry) for entry in objects}
+
+
+def _lock_file(folder: Path, model: str) -> Path:
+    return folder / "runs" / model / "lock"
 
 
 def _months_among(names: Mapping[str, str]) -> dict[str, str]:

@@ -19,9 +19,8 @@ from datetime import datetime, timedelta
 from itertools import count
 from threading import Event, Thread
 from time import monotonic, sleep
+from typing import TYPE_CHECKING
 from uuid import uuid4
-
-from fsspec import AbstractFileSystem
 
 from monitor.store.conditional import (
     NO_TAG,
@@ -34,6 +33,9 @@ from monitor.store.conditional import (
 )
 from monitor.store.holder import Hold, busy, this_process, waits_for
 
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
+
 RELEASED = b"released"
 RENEW_AFTER, PATIENCE = 20.0, 120.0  # seconds
 # After which a lease counts as dead for one who only looks: clocks may differ by the rest.
@@ -42,7 +44,7 @@ SILENCE = timedelta(minutes=5)
 log = logging.getLogger(__name__)
 
 
-def is_leased(filesystem: AbstractFileSystem, folder: str, *, now: datetime) -> bool:
+def is_leased(filesystem: "AbstractFileSystem", folder: str, *, now: datetime) -> bool:
     """Return whether a process holds the lease, by the time at which it was last renewed.
 
     One who looks only once cannot see whether it is renewed, so this compares the clock of the
@@ -74,7 +76,7 @@ class Lease:
         That of the object as it was written last; empty in a store without conditions.
     """
 
-    filesystem: AbstractFileSystem
+    filesystem: "AbstractFileSystem"
     folder: str
     number: int
     holder: str
@@ -150,7 +152,7 @@ class Lease:
 
 @contextmanager
 def leased(
-    filesystem: AbstractFileSystem,
+    filesystem: "AbstractFileSystem",
     folder: str,
     *,
     what: str,
@@ -188,7 +190,7 @@ def leased(
 
 
 def _acquire(
-    filesystem: AbstractFileSystem, folder: str, *, what: str, wait: bool, patience: float
+    filesystem: "AbstractFileSystem", folder: str, *, what: str, wait: bool, patience: float
 ) -> Lease:
     holder, seen, since, told = this_process(), (0, b""), monotonic(), False
     while True:
@@ -225,7 +227,7 @@ def _holder_of(content: bytes) -> str:
 
 
 def _takes(
-    filesystem: AbstractFileSystem, folder: str, before: int, seen: bytes, content: bytes
+    filesystem: "AbstractFileSystem", folder: str, before: int, seen: bytes, content: bytes
 ) -> bool:
     """Try to create the lease after the one that was seen, and remove older ones.
 
@@ -254,14 +256,14 @@ def _takes(
     return True
 
 
-def _content(filesystem: AbstractFileSystem, path: str) -> bytes:
+def _content(filesystem: "AbstractFileSystem", path: str) -> bytes:
     try:
         return filesystem.cat_file(path, start=0)  # type: ignore[no-any-return]
     except FileNotFoundError:  # a newer lease has taken its place
         return b""
 
 
-def _numbers(filesystem: AbstractFileSystem, folder: str) -> list[int]:
+def _numbers(filesystem: "AbstractFileSystem", folder: str) -> list[int]:
     return [number for name in _tags(filesystem, folder) if (number := _number(name))]
 
 
@@ -271,7 +273,7 @@ def _number(name: str) -> int:
     return int(match[1]) if match else 0
 
 
-def _tags(filesystem: AbstractFileSystem, folder: str) -> dict[str, str]:
+def _tags(filesystem: "AbstractFileSystem", folder: str) -> dict[str, str]:
     """List what lies in the folder: names, and the tags of objects that have some."""
     try:
         entries = filesystem.ls(folder, detail=True)

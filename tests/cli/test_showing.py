@@ -130,7 +130,7 @@ def test_the_last_weeks_are_drawn_and_the_segments_listed(
 
 def test_show_loads_what_it_shows_only(folder: Path) -> None:
     """It needs no mathematics and reads no logs, so it starts fast."""
-    heavy = ("duckdb", "narwhals", "numba", "pandas", "pyarrow.compute", "scipy")
+    heavy = ("duckdb", "fsspec", "narwhals", "numba", "pandas", "pyarrow.compute", "scipy")
     code = f"""
 import sys
 sys.argv = ["calibration-monitor", "show", "--model", "fraud"]

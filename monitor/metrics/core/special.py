@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from scipy.special import erf as erf
     from scipy.special import expit as expit
     from scipy.special import gammaln as gammaln
+    from scipy.special import log_expit as log_expit
     from scipy.special import log_ndtr as log_ndtr
     from scipy.special import log_softmax as log_softmax
     from scipy.special import logit as logit
@@ -35,8 +36,8 @@ else:
     NAMES = {
         "scipy.linalg.lapack": "dgtsv",
         "scipy.optimize": "brentq fmin_l_bfgs_b fmin_slsqp",
-        "scipy.special": "betainc betaincinv betaln chdtr chdtrc erf expit gammaln log_ndtr "
-        "log_softmax logit logsumexp ndtr ndtri softmax stdtr stdtrit xlogy",
+        "scipy.special": "betainc betaincinv betaln chdtr chdtrc erf expit gammaln log_expit "
+        "log_ndtr log_softmax logit logsumexp ndtr ndtri softmax stdtr stdtrit xlogy",
     }
 
     def _later(module: str, name: str) -> Callable[..., Any]:

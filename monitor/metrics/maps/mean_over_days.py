@@ -3,10 +3,10 @@
 from math import sqrt
 
 import numpy as np
-from scipy.special import stdtrit
 
 from monitor.metrics.core.estimate import CONFIDENCE, Estimate
 from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.special import stdtrit
 
 FEWEST_DAYS = 4  # fewer say nothing about how they hang together
 LONGEST_MEMORY = 0.95  # correlation of consecutive days

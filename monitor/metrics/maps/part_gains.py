@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtr
 
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.special import stdtr
 from monitor.metrics.maps.calibration_map import IDENTITY, CalibrationMap, Kind, shape_of
 from monitor.metrics.maps.choosing import blocks_of_days, losses_by_day
 from monitor.metrics.maps.daily_counts import DailyCounts, merge_spans, spans_of

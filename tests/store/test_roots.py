@@ -1,0 +1,141 @@
+"""A store on a disk is read without fsspec, and finds what fsspec finds."""
+
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from monitor.errors import ConfigError, DataError
+from monitor.files import folder_on_disk, open_filesystem
+from monitor.store.day_files import DayFiles
+
+DAY = date(2026, 3, 1)
+NAME = f"verdicts/ctr/{DAY}.parquet"
+PARTS = st.sampled_from(
+    ["a", "B c", "", ".", "..", "ü", "100%", "a#b?c*", "s3:", "~", "a:b", "{x}"]
+)
+
+
+@given(parts=st.lists(PARTS, max_size=5), with_protocol=st.booleans())
+@example(parts=["a", "", "", "B c", ""], with_protocol=True)
+def test_the_folder_is_the_one_of_fsspec(parts: list[str], *, with_protocol: bool) -> None:
+    """What fsspec writes below a root lies in the folder of that root."""
+    with TemporaryDirectory() as top:
+        root = "/".join([f"file://{top}" if with_protocol else top, "deep", "down", *parts])
+        assume(with_protocol or "://" not in root)  # as a chain; see below
+        filesystem, path = open_filesystem(root)
+        filesystem.makedirs(path, exist_ok=True)
+        filesystem.pipe_file(f"{path}/file", root.encode())
+
+        folder = folder_on_disk(root)
+
+        assert folder
+        assert folder == Path(path)
+        assert (folder / "file").read_bytes() == root.encode()
+
+
+def test_a_relative_root_is_below_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is what fsspec makes of it."""
+    monkeypatch.chdir(tmp_path)
+
+    assert folder_on_disk("store") == tmp_path / "store"
+    assert folder_on_disk("./store/") == tmp_path / "store"
+
+
+def test_an_object_store_has_no_folder() -> None:
+    """Its objects are read with its own filesystem."""
+    assert folder_on_disk("memory://store") is None
+
+
+@pytest.mark.parametrize("root", ["/here/s3://bucket", "/here::s4://bucket"])
+def test_a_filesystem_within_a_path_is_for_fsspec(root: str) -> None:
+    """It knows which chains of filesystems there are."""
+    with pytest.raises(ConfigError, match="Protocol not known"):
+        folder_on_disk(root)
+
+
+def nothing(file: Path) -> None:
+    """Leave no file, and no folder of the model."""
+
+
+def whole(file: Path) -> None:
+    """Write a file."""
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"PAR1 and more\r\n\0")
+
+
+def empty(file: Path) -> None:
+    """Write a file without content."""
+    file.parent.mkdir(parents=True)
+    file.touch()
+
+
+def a_folder(file: Path) -> None:
+    """Make a folder in place of the file."""
+    file.mkdir(parents=True)
+
+
+def below_a_file(file: Path) -> None:
+    """Make a file in place of the model's folder."""
+    file.parent.parent.mkdir(parents=True)
+    file.parent.touch()
+
+
+def a_link(file: Path) -> None:
+    """Link to a file."""
+    file.parent.mkdir(parents=True)
+    file.with_name("other").write_bytes(b"other")
+    file.symlink_to("other")
+
+
+def a_broken_link(file: Path) -> None:
+    """Link to nothing."""
+    file.parent.mkdir(parents=True)
+    file.symlink_to("nothing")
+
+
+def a_link_to_itself(file: Path) -> None:
+    """Link in a circle."""
+    file.parent.mkdir(parents=True)
+    file.symlink_to(file.name)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [nothing, whole, empty, a_folder, below_a_file, a_link, a_broken_link, a_link_to_itself],
+)
+def test_files_read_as_fsspec_reads_them(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    """The same bytes or the same error, whatever is at the place of a file."""
+    make(tmp_path / NAME)
+
+    assert by_store(tmp_path) == by_fsspec(tmp_path)
+
+
+def by_store(root: Path) -> bytes | tuple[type, str] | None:
+    """Read the file of the day from the store: bytes, an error, or None if it is not there."""
+    try:
+        return DayFiles(f"{root}").content("verdicts", "ctr", DAY)
+    except DataError as error:
+        return of_error(error.__cause__)
+
+
+def by_fsspec(root: Path) -> bytes | tuple[type, str] | None:
+    """Read it with fsspec."""
+    filesystem, path = open_filesystem(f"{root}")
+    try:
+        return bytes(filesystem.cat_file(f"{path}/{NAME}", start=0))
+    except OSError as error:
+        return of_error(error)
+
+
+def of_error(error: BaseException | None) -> tuple[type, str] | None:
+    """Give the kind and text of an error; None if it says that the file is not there."""
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return None
+    return type(error), f"{error}"
