@@ -42,10 +42,10 @@ KINDS = {
 }
 WORDS = ("calibration_drift", "level_drift", "prior_shift")
 HEADS = ("drift", "program", "alarm before it", "found in 2,500 rows", "median rows until then")
-CHANGES = {  # their name, the rows to learn from, and the row since then that is the first changed
-    "own": ("its own: the outcomes given the features", 10_000, 499),
-    "slope": ("scores: the outcomes follow a slope of 0.6", 2_000, 2_500),
-    "prior": ("scores: **only the prior moved**, from 20 to 35 %", 2_000, 2_500),
+CHANGES = {  # their name, the rows that are watched, the last ones, and the first changed of them
+    "own": ("its own: the outcomes given the features", 9_999, 499),
+    "slope": ("scores: the outcomes follow a slope of 0.6", 5_000, 2_500),
+    "prior": ("scores: **only the prior moved**, from 20 to 35 %", 5_000, 2_500),
 }
 RULES = {  # of WATCH, and their place among the alarms of its worker
     "WATCH, martingale of 100": 3,
@@ -119,10 +119,11 @@ def table_of_changes(path: Path) -> str:
     """Judge the streams on which WATCH was run, and write the table."""
     lines = ["| " + " | ".join(CHANGE_HEADS) + " |", "|---|---|---:|---:|---:|"]
     with np.load(path) as found:
-        for key, (kind, learned, start) in CHANGES.items():
+        for key, (kind, watched, start) in CHANGES.items():
             for rule, place in RULES.items():
                 lines.append(row(kind, rule, found[f"{key}_alarms"][:, place], start))
             scores, outcomes = found[f"{key}_scores"], found[f"{key}_outcomes"].astype(np.int64)
+            learned = scores.shape[1] - watched
             whole = scores.shape[1] // ROWS * ROWS  # the last day is not full
             words = [
                 states(s[:whole], y[:whole], learned // ROWS)
