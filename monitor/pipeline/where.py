@@ -248,8 +248,8 @@ class ColumnReader:
 
     def has(self, column: str, value: str, day: date) -> bool:
         """Say whether a final day has a prediction of a value."""
-        read = self.day(day)
-        return read is not None and value in read[1].get(column, {})
+        _, columns = self.day(day) or ((), {})
+        return value in columns.get(column, {})
 
     def _segments(self, compared: ModelReference) -> Mapping[str, dict[str, str] | None]:
         """Name the segment of each value in every column, as the reference divides them."""
@@ -278,10 +278,10 @@ class ColumnReader:
         """
         if compared.classes and compared.deployed:
             return self._vectors_through_map(compared, day)
-        read, deployed_map = self.day(day), self.map_of(compared)
-        if not read or read[0] != compared.class_names:
+        classes, columns = self.day(day) or ((), None)
+        if columns is None or classes != compared.class_names:
             return None
-        columns = read[1]
+        deployed_map = self.map_of(compared)
         primary = self.model.segments.column if self.model.segments else ""
         if not deployed_map:
             return columns
