@@ -144,7 +144,7 @@ def _trust(results: "Results", model: "Model", segment: str, verdict: "Verdict")
     ]
     awaits_first = verdict.facts.obstacle == "no reference" and not model.verdicts.references
     until_first = _until_first(results, model) if awaits_first else ""
-    return trust(verdict, elsewhere, until_first, model.maps)
+    return trust(verdict, elsewhere, until_first, model.maps, counted=model.has_places)
 
 
 def _until_first(results: "Results", model: "Model") -> str:

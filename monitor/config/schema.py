@@ -1013,6 +1013,11 @@ class Model(Section):
         return (*primary, PAIR) if self.predictions.classes else primary
 
     @property
+    def has_places(self) -> bool:
+        """Whether a drift can sit somewhere that is counted every day: in a value of a column."""
+        return bool(self.columns or self.judged_columns)
+
+    @property
     def segment_names(self) -> tuple[str, ...]:
         """The segments that are tallied separately, in stored order; one if none are configured."""
         return (*self.segments.values, OTHER) if self.segments else (WHOLE,)

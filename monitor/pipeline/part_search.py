@@ -145,7 +145,10 @@ def _check(config: Config, name: str, model: Model) -> None:
 
 def _check_columns(name: str, watched: Sequence[WatchedColumn]) -> None:
     if not watched:
-        msg = f"{name}: the predictions have no column with two values that could be searched."
+        msg = (
+            f"{name}: the predictions have no column with two values that could be searched; log "
+            "one beside the score, such as the country or the device."
+        )
         raise DataError(msg)
     if len(watched) > MOST_COLUMNS:
         msg = (
@@ -179,8 +182,9 @@ def _say_how_long(
     days = len(searched[0]) + len(searched[1])
     rest = len(others[0]) + len(others[1])
     most = each * (days + rest) + counted * days * (MOST_PARTS + 1)
+    count = len(rows.watched)
     say(
-        f"searches {len(rows.watched)} columns on {days} days and confirms on {rest} others: "
+        f"searches {count} column{'s' * (count != 1)} on {days} days and confirms on {rest} others: "
         f"at most {most / 60:.0f} min {most % 60:.0f} s"
     )
 

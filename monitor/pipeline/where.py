@@ -29,6 +29,7 @@ from monitor.segment_names import OTHER, THIRD, WHOLE
 from monitor.store.map_file import read_map
 from monitor.store.store import Store
 from monitor.summary import ColumnPart, Columns, Summary
+from monitor.words.where import where_command
 
 USUAL_KIND, USUAL_DAYS = "too_extreme", 7  # looked for without an open drift
 MOST_DAYS, MOST_REMEMBERED = 28, 128  # of a drift; and of days that are read once
@@ -87,9 +88,10 @@ def changes_with_strata(
 
 def check_columns(name: str, model: Model) -> None:
     """Raise ConfigError for a model without a column in which a drift could sit."""
-    if not (model.columns or model.judged_columns):
+    if not model.has_places:
         msg = (
-            f"{name}: segments names no column, so there is nowhere to look; list columns in "
+            f"{name}: segments names no column, so there is nowhere to look; search all columns of "
+            f"the logs with {where_command(name, counted=False)}, or list columns in "
             f"models.{name}.segments, then backfill the reference and the last days."
         )
         raise ConfigError(msg)
@@ -128,7 +130,7 @@ def place_adder(
     Only of models that have segments, further columns or classes, and only if every day that is
     needed was counted by them.
     """
-    if not (reader.model.columns or reader.model.judged_columns):
+    if not reader.model.has_places:
         return lambda verdicts: verdicts
     before: list[Verdict] = []  # of the whole, on the last day that was judged
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from monitor.drift.verdict import Verdict
 from monitor.segment_names import WHOLE, printable
 from monitor.words.acknowledging import how_to_acknowledge
-from monitor.words.where import Maps, repair_commands
+from monitor.words.where import Maps, repair_commands, where_command
 
 SECTION = "the section CalibrationDrift of the runbook"
 
@@ -20,7 +20,12 @@ class NextStep(NamedTuple):
 
 
 def next_steps(
-    verdict: Verdict, maps: Maps = "parts", *, taken: bool = True, runbook: str = ""
+    verdict: Verdict,
+    maps: Maps = "parts",
+    *,
+    counted: bool = True,
+    taken: bool = True,
+    runbook: str = "",
 ) -> tuple[NextStep, ...]:
     """List the commands that take, explain, repair or supersede an open drift.
 
@@ -30,6 +35,8 @@ def next_steps(
         With the drift.
     maps : str
         What `recalibrate` can fit a map of.
+    counted : bool
+        Whether values of columns are counted every day, as for `where_command`.
     taken : bool
         Whether somebody has taken it already.
     runbook : str
@@ -45,7 +52,7 @@ def next_steps(
     return (
         *(() if taken else (NextStep("Take it, so that others know", take),)),
         read_runbook(runbook),
-        NextStep("Where it sits", f"calibration-monitor where --model {model}"),
+        NextStep("Where it sits", where_command(verdict.model, counted=counted)),
         *(NextStep("Repair it with a map", f"{command} --out map.json") for command in commands),
         NextStep(
             "After a release: begin a new reference",

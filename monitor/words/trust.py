@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from math import ceil
+from shlex import quote
 from typing import NamedTuple
 
 from monitor.drift.verdict import DRIFTING, State, Verdict
 from monitor.segment_names import shown
 from monitor.words.values import repair_of, values_in_short
 from monitor.words.verdict import drift_in_short, in_short, own_faults
-from monitor.words.where import Maps, repair_commands
+from monitor.words.where import Maps, repair_commands, where_command
 
 NAMED = 3  # segments that a line names
 LOOK_AGAIN = "Look again in some weeks; it pages again if the outcomes say that it lasts."
@@ -60,6 +61,8 @@ def trust(
     elsewhere: Sequence[str] = (),
     until_first: str = "",
     maps: Maps = "parts",
+    *,
+    counted: bool = True,
 ) -> Trust:
     """Answer for someone who reads nothing else.
 
@@ -73,7 +76,10 @@ def trust(
         What `first_verdict` says, of a model without a reference.
     maps : str
         What `recalibrate` can fit a map of.
+    counted : bool
+        Whether values of columns are counted every day, as for `where_command`.
     """
+    where = where_command(verdict.model, counted=counted)
     command = f"calibration-monitor show --model {verdict.model} --segment"
     if elsewhere and verdict.state not in DRIFTING:
         names = ", ".join(shown(name) for name in elsewhere[:NAMED])
@@ -83,17 +89,17 @@ def trust(
             f"{command} '{shown(elsewhere[0])}' says how.",
         )
     if verdict.facts.obstacle:
-        return _not_judged(verdict, until_first, maps)
+        return _not_judged(verdict, until_first, _repair(verdict, maps, where))
     values = verdict.values.ranked if verdict.values else ()
     if values and verdict.state not in DRIFTING:
         return Trust(
             f"Not everywhere: {values_in_short(values, NAMED)} drifted.",
             f"{repair_of(verdict.model, values[0])} fits a map of that part alone.",
         )
-    return _judged(verdict, maps)
+    return _judged(verdict, maps, _repair(verdict, maps, where))
 
 
-def _not_judged(v: Verdict, until_first: str, maps: Maps) -> Trust:
+def _not_judged(v: Verdict, until_first: str, repair: str) -> Trust:
     if v.facts.obstacle == "logs failed":
         run = f"calibration-monitor run --model {v.model} --day {v.day}"
         return Trust(
@@ -101,7 +107,7 @@ def _not_judged(v: Verdict, until_first: str, maps: Maps) -> Trust:
             f"Correct the logs, then {run}. The check says below what is wrong.",
         )
     if v.incident:
-        return Trust(f"No: {drift_in_short(v, v.incident)}.", _repair(v, maps))
+        return Trust(f"No: {drift_in_short(v, v.incident)}.", repair)
     if v.facts.obstacle == "outcomes awaited":
         return Trust(
             "Not known yet: outcomes are still awaited.", "Wait until the day has settled."
@@ -113,11 +119,11 @@ def _not_judged(v: Verdict, until_first: str, maps: Maps) -> Trust:
     return Trust("Unknown: the day could not be judged.", "See why below.")
 
 
-def _judged(v: Verdict, maps: Maps) -> Trust:
+def _judged(v: Verdict, maps: Maps, repair: str) -> Trust:
     if v.state == "undecided":
         return Trust(f"Perhaps: {in_short(v)}, but it may be over.", LOOK_AGAIN)
     if v.state == "calibration_drift":
-        return Trust(f"No: {in_short(v)}.", _repair(v, maps))
+        return Trust(f"No: {in_short(v)}.", repair)
     if v.state == "acknowledged":
         until = v.facts.known_until
         return Trust(f"Not asked: drifts are acknowledged until {until}.", "Nothing until then.")
@@ -130,18 +136,17 @@ def _judged(v: Verdict, maps: Maps) -> Trust:
     return ANSWERS[v.state]
 
 
-def _repair(v: Verdict, maps: Maps) -> str:
-    model = v.model
+def _repair(v: Verdict, maps: Maps, where: str) -> str:
     if maps == "none":
-        return f"calibration-monitor where --model {model} says where it sits. {NO_MAP}"
+        return f"{where} says where it sits. {NO_MAP}"
     if v.explanation and maps == "parts":
         return " ".join(
             f"{command} fits a map of that part alone."
-            for command in repair_commands(model, v.explanation)
+            for command in repair_commands(v.model, v.explanation)
         )
     return (
-        f"calibration-monitor where --model {model} says where it sits, and recalibrate --model "
-        f"{model} what a map would repair."
+        f"{where} says where it sits, and recalibrate --model {quote(v.model)} what a map would "
+        "repair."
     )
 
 

@@ -16,6 +16,24 @@ MOST_NAMED = 5
 Maps = Literal["parts", "all rows", "none"]  # what `recalibrate` can fit a map of
 
 
+def where_command(model: str, *, counted: bool = True) -> str:
+    """Write the command that says where a drift sits.
+
+    Parameters
+    ----------
+    model : str
+        Its name.
+    counted : bool
+        Whether values of columns are counted every day; else the logs are searched.
+
+    Examples
+    --------
+    >>> where_command("fraud", counted=False)
+    'calibration-monitor where --model fraud --search'
+    """
+    return f"calibration-monitor where --model {quote(model)}{'' if counted else ' --search'}"
+
+
 def where_sentence(where: Where) -> str:
     """Say which values explain a drift, or that no few of them do.
 

@@ -441,7 +441,9 @@ def test_the_search_names_a_column_that_is_missing(folder: Path) -> None:
 def test_what_is_missing_is_said(folder: Path) -> None:
     """A model without columns, a day without a verdict, and a day that was stored without them."""
     config = load_config(folder / "monitor.yaml")
-    with pytest.raises(ConfigError, match="segments names no column"):
+    with pytest.raises(
+        ConfigError, match=r"segments names no column.* where --model plain --search"
+    ):
         answer_where(config, "plain")
     with pytest.raises(ConfigError, match="no verdict of 2027-01-01 is stored"):
         answer_where(config, "ctr", date(2027, 1, 1))

@@ -8,6 +8,7 @@ import pytest
 from monitor.drift.verdict import DRIFTING
 from monitor.words.next_steps import next_steps
 from monitor.words.trust import NO_MAP, Need, first_verdict, trust
+from monitor.words.where import Maps
 from tests.words.test_facts import SEEDS, Drawn, verdict_of
 
 BEGINNINGS = {
@@ -125,3 +126,18 @@ def test_the_first_verdict_is_foreseen_from_what_was_counted(
     needs = [Need(of, there, least) for there, (of, least) in zip(counts, kinds, strict=True)]
 
     assert first_verdict(needs, date(2026, 4, 1), date(2026, 4, 30), 7) == said
+
+
+@pytest.mark.parametrize("maps", ["parts", "all rows", "none"])
+def test_the_logs_are_searched_where_no_column_is_counted(maps: Maps) -> None:
+    """`where` alone is refused for a model without columns, so it is named with --search only."""
+    drifting = 0
+    for verdict in (verdict_of(Drawn(seed)) for seed in range(SEEDS)):
+        step = trust(verdict, maps=maps, counted=False).step
+        commands = [of.command for of in next_steps(verdict, maps, counted=False)]
+        for said in (step, *commands):
+            assert said.count("calibration-monitor where ") == said.count(" --search")
+        drifting += " --search says where it sits" in step
+        assert " --search" not in trust(verdict, maps=maps).step
+
+    assert drifting

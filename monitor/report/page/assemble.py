@@ -117,7 +117,12 @@ def model_page(
         values=tables.value_rows(verdicts, holders),
         facts=facts(model, references, whole.verdict, span[chosen]),
         taken=acknowledged(holder) if holder else None,
-        next_steps=next_steps(drifting, model.maps, taken=bool(holder), runbook=_runbook(config))
+        next_steps=next_steps(
+            *(drifting, model.maps),
+            counted=model.has_places,
+            taken=bool(holder),
+            runbook=_runbook(config),
+        )
         if drifting
         else (),
         repair=repair_of(config, drifting, window) if drifting else None,
