@@ -182,9 +182,9 @@ def _say_how_long(
     days = len(searched[0]) + len(searched[1])
     rest = len(others[0]) + len(others[1])
     most = each * (days + rest) + counted * days * (MOST_PARTS + 1)
-    count = len(rows.watched)
+    columns = f"{len(rows.watched)} column{'s' * (len(rows.watched) != 1)}"
     say(
-        f"searches {count} column{'s' * (count != 1)} on {days} days and confirms on {rest} others: "
+        f"searches {columns} on {days} days and confirms on {rest} others: "
         f"at most {most / 60:.0f} min {most % 60:.0f} s"
     )
 
