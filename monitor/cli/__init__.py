@@ -4,6 +4,7 @@ Exit codes: 0 done, 1 a bug, 2 the configuration or the call is wrong, 3 the dat
 130 interrupted.
 """
 
+import atexit
 import gc
 import json
 import logging
@@ -123,6 +124,7 @@ def main() -> None:
     """Run the command, and turn its errors into messages and exit codes."""
     logging.basicConfig(level=logging.WARNING)
     gc.set_threshold(RARELY)
+    atexit.register(gc.freeze)  # else Python looks for cycles among all objects before it exits
     os.environ.setdefault(*NO_PLUGINS)
     try:
         _run()
