@@ -14,6 +14,7 @@ from monitor.arrivals import Late
 from monitor.drift.detector import Detector, Incident
 from monitor.drift.evidence import KINDS
 from monitor.drift.reference import Reference
+from monitor.metrics.core.grid import Floats
 
 # What is held against a stream while late outcomes could explain it: over every limit, but so low
 # that some days that fit the reference bring it below again.
@@ -51,7 +52,12 @@ def withheld(detector: Detector) -> Detector:
 
 def is_withheld(detector: Detector) -> bool:
     """Return whether the evidence of the last day was withheld."""
-    return detector.incident is None and bool((detector.sums == WITHHELD).all())
+    return detector.incident is None and are_withheld(detector.sums)
+
+
+def are_withheld(sums: Floats) -> bool:
+    """Return whether the sums of a detector without an incident stand for evidence withheld."""
+    return bool((sums == WITHHELD).all())
 
 
 def released(detector: Detector) -> Detector:

@@ -126,6 +126,25 @@ class Headline:
     size: float
 
 
+@dataclass(frozen=True)
+class Brief:
+    """What a line over many days draws of a verdict; it takes a third of the time to read.
+
+    Attributes
+    ----------
+    segment, state, reached, withheld : str, str, float or None, bool
+        As of the `Verdict`.
+    slope : Estimate or None
+        Its `headline_slope`.
+    """
+
+    segment: str
+    state: State
+    reached: float | None
+    withheld: bool
+    slope: Estimate | None
+
+
 @dataclass(frozen=True, eq=False)
 class Verdict:
     """What is said of one model and segment on one day.
@@ -268,6 +287,11 @@ class Verdict:
         """Whether its evidence is no number, because late outcomes could explain it."""
         third = self.facts.third is not None and self.facts.third.withheld
         return is_withheld(self.detector) or third
+
+    @property
+    def brief(self) -> Brief:
+        """What a line over many days draws of it."""
+        return Brief(self.segment, self.state, self.reached, self.withheld, self.headline_slope)
 
     @property
     def incomplete(self) -> bool:

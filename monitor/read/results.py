@@ -6,7 +6,7 @@ from datetime import date
 from functools import cache
 from typing import Any, Literal
 
-from monitor.drift.verdict import Verdict
+from monitor.drift.verdict import Brief, Verdict
 from monitor.evaluation.evaluate import Evaluation
 from monitor.store.store import Store
 from monitor.summary import Summary
@@ -38,6 +38,10 @@ class Results:
     def verdicts(self, day: date) -> list[Verdict]:
         """Read the verdicts of a stored day."""
         return self.read("verdicts", day)
+
+    def briefs(self, day: date) -> list[Brief]:
+        """Read what a line over many days draws of the verdicts of a stored day."""
+        return self.store.read_briefs(self.model, day)
 
     def evaluations(self, day: date) -> list[Evaluation]:
         """Read the evaluations of a stored day."""

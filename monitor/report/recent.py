@@ -1,9 +1,9 @@
 """The last weeks of a model in the terminal: sparklines, and the segments as a table."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from math import isfinite
+from math import isfinite, nan
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -86,29 +86,34 @@ def recent_weeks(results: Results, segment: str, window: int, last: date | None)
     """Read the days up to the last one that was judged; None before the first verdict."""
     if last is None:
         return None
-    span = days_between(last - timedelta(days=DAYS - 1), last)
-    by_day = [*day_by_day(results, span, window)]
-    of_segment = [by_segment.get(segment, Standing()) for by_segment in by_day]
-    verdict = of_segment[-1].verdict
+    (now,) = day_by_day(results, [last], window)
+    verdict = now.get(segment, Standing()).verdict
     compared = verdict if verdict and verdict.compared else None
     return Recent(
-        [*map(_recent_day, span, of_segment)],
+        [*_recent_days(results, segment, days_between(last - timedelta(days=DAYS - 1), last))],
         compared.limit if compared else None,
         compared.reference_prevalence if compared else None,
-        [s for s in by_day[-1].values() if s.verdict and s.verdict.segment != WHOLE],
+        [s for s in now.values() if s.verdict and s.verdict.segment != WHOLE],
     )
 
 
-def _recent_day(day: date, standing: Standing) -> RecentDay:
-    v, alone = standing.verdict, standing.alone
-    return RecentDay(
-        day,
-        v.state if v else None,
-        v.reached if v else None,
-        alone.prevalence if alone and alone.final and isfinite(alone.prevalence) else None,
-        v.headline_slope.value if v and v.headline_slope else None,
-        withheld=bool(v and v.withheld),
-    )
+def _recent_days(results: Results, segment: str, days: Sequence[date]) -> Iterator[RecentDay]:
+    """Read what the lines draw of each day."""
+    judged, evaluated = ({*results.days(kind)} for kind in ("verdicts", "evaluations"))
+    for day in days:
+        briefs = {brief.segment: brief for brief in results.briefs(day)} if day in judged else {}
+        windows = results.evaluations(day) if day in evaluated else ()
+        known = [e for e in windows if (e.segment, e.window_days) == (segment, 1) and e.final]
+        prevalence = known[0].prevalence if known else nan
+        brief = briefs.get(segment)
+        yield RecentDay(
+            day,
+            brief.state if brief else None,
+            brief.reached if brief else None,
+            prevalence if isfinite(prevalence) else None,
+            brief.slope.value if brief and brief.slope else None,
+            withheld=bool(brief and brief.withheld),
+        )
 
 
 def sparkline(values: Sequence[float | None], low: float, high: float) -> str:

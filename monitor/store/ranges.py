@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from monitor.arrivals import Arrivals
-from monitor.drift.verdict import STATES, Verdict
+from monitor.drift.verdict import STATES, Brief, Verdict
 from monitor.evaluation.evaluate import Evaluation
 from monitor.measures.catalogue import MEASURES
 from monitor.measures.measure import Measure, Value
@@ -107,6 +107,12 @@ def check_verdicts(model: str, day: date, verdicts: Iterable[Verdict]) -> None:
             _must("where", place.rows >= 0 and place.evidence >= 0)
             _must("where", isnan(place.share) or 0 <= place.share <= 1)
             _must_enclose("where", (place.change, place.slope))
+
+
+def check_briefs(briefs: Iterable[Brief]) -> None:
+    """Check what lines draw of the verdicts of a day."""
+    for brief in briefs:
+        _must("state", brief.state in STATES)
 
 
 def check_arrivals(arrivals: Arrivals, ages: Sequence[int]) -> None:

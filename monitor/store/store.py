@@ -31,7 +31,7 @@ import pyarrow as pa
 
 from monitor.arrivals import Arrivals
 from monitor.drift.inputs import ModelReference
-from monitor.drift.verdict import Verdict
+from monitor.drift.verdict import Brief, Verdict
 from monitor.errors import DataError, Fault
 from monitor.evaluation.attribution import Causes
 from monitor.evaluation.evaluate import Evaluation
@@ -46,11 +46,17 @@ from monitor.store.evaluation_table import OF_CAUSES, causes_of_day, evaluation_
 from monitor.store.fit_record import laid_out, read_back
 from monitor.store.held import held as held_of
 from monitor.store.holder import this_process
-from monitor.store.ranges import check_arrivals, check_evaluations, check_revisions, check_verdicts
+from monitor.store.ranges import (
+    check_arrivals,
+    check_briefs,
+    check_evaluations,
+    check_revisions,
+    check_verdicts,
+)
 from monitor.store.revisions import Revision, revision_table, revisions_of, superseded
 from monitor.store.sealing import is_sealed, rows_of, said_digest
 from monitor.store.summary_table import named_entities, says_final, summary_of, summary_table
-from monitor.store.verdict_table import verdict_table, verdicts_of
+from monitor.store.verdict_table import OF_BRIEF, briefs_of, verdict_table, verdicts_of
 from monitor.summary import Columns, Entities, Summary
 
 NEWEST = 40  # days that the record of a run names: more than a scrape usually reads
@@ -330,6 +336,16 @@ class Store(DecisionLog):
             verdicts = verdicts_of(table)
             check_verdicts(model, day, verdicts)
             return verdicts, (table.schema.metadata or {})[b"basis"].decode()
+
+    def read_briefs(self, model: str, day: date) -> list[Brief]:
+        """Read what a line over many days draws of the verdicts of one day."""
+        content = self.content("verdicts", model, day)
+        with self._table(f"verdicts/{model}/{day}.parquet", content, OF_BRIEF) as (table, _):
+            briefs = briefs_of(table)
+            check_briefs(briefs or ())
+        if briefs is None:  # it was stored by an earlier version
+            return [v.brief for v in self.parse_verdicts(model, day, content)[0]]
+        return briefs
 
     def write_arrivals(self, model: str, arrivals: Arrivals) -> None:
         """Replace the arrivals of one day."""

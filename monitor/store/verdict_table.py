@@ -8,9 +8,11 @@ from dataclasses import replace
 from math import isnan, nan
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from monitor.arrivals import Late
+from monitor.drift.arriving import are_withheld
 from monitor.drift.detector import Acknowledged, Detector, Ended, Incident, Second, Shift
 from monitor.drift.evidence import KINDS, DayEvidence
 from monitor.drift.facts import Facts
@@ -19,7 +21,8 @@ from monitor.drift.places import Where
 from monitor.drift.reference import DIRECTIONS
 from monitor.drift.value_past import OF_VALUE
 from monitor.drift.value_watch import ValueWatch
-from monitor.drift.verdict import Verdict
+from monitor.drift.verdict import Brief, Verdict
+from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
 from monitor.store.fields import LAYOUTS, columns, layout, plain, rebuilt, struct
 from monitor.store.sealing import rows_of
@@ -52,6 +55,11 @@ VERDICTS = pa.schema(COLUMNS)
 # Of models whose columns are watched. What the reference says has single precision by then.
 OF_PAST = {"known": LAYOUTS[Singles], "new": LAYOUTS[Singles]}
 VALUES = pa.field("values", pa.struct([*columns(ValueWatch, OF_PAST).items()]))
+# What a `Brief` is read from; `incident.opened` says whether a drift is open.
+OF_BRIEF = [
+    *("segment", "state", "reached", "slope", "where.explanation.slope"),
+    *("detector.sums", "incident.opened", "facts.third.withheld"),
+]
 # What verdicts said of late outcomes before they stored it.
 INCOMPLETE, LATE_BEFORE = "so the outcomes are incomplete", Late(0, nan, nan, None)
 
@@ -67,6 +75,24 @@ def verdict_table(verdicts: Sequence[Verdict], *, about: Mapping[str, str]) -> p
 def verdicts_of(table: pa.Table) -> list[Verdict]:
     """Read the rows of a table back."""
     return [_verdict(row) for row in rows_of(table)]
+
+
+def briefs_of(table: pa.Table) -> list[Brief] | None:
+    """Read what lines draw from the columns `OF_BRIEF`; None of a file that did not store it."""
+    return [_brief(row) for row in table.to_pylist()] if "reached" in table.column_names else None
+
+
+def _brief(row: Mapping[str, Any]) -> Brief:
+    explanation = (row.get("where") or {}).get("explanation")
+    third = (row.get("facts") or {}).get("third")
+    own = row["incident"] is None and are_withheld(np.array(row["detector"]["sums"]))
+    return Brief(
+        row["segment"],
+        row["state"],
+        row["reached"],
+        withheld=own or bool(third and third["withheld"]),
+        slope=rebuilt(Estimate, explanation["slope"] if explanation else row["slope"]),
+    )
 
 
 def _row(verdict: Verdict) -> dict[str, Any]:

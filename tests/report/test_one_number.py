@@ -178,6 +178,7 @@ def test_the_terminal_shows_it(world: World) -> None:
         assert recent
         assert cells(by_day[segment], f"{day}") == in_terminal(v)
         assert recent.days[-1].evidence == v.reached
+        assert results.briefs(day) == [each.brief for each in results.verdicts(day)]
         line = next((t for t in printed(recent_text(recent)).splitlines() if "evidence" in t), "")
         if v.reached is not None:
             assert f"{times(v.reached)} to 1" in line

@@ -1,0 +1,101 @@
+"""What a line over many days draws of verdicts, read without the rest of them."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from monitor.drift.arriving import withheld
+from monitor.drift.facts import ThirdChoices
+from monitor.drift.verdict import Verdict
+from monitor.errors import DataError
+from monitor.store.sealing import sealed_table
+from monitor.store.store import Store
+from monitor.store.verdict_table import OF_BRIEF, briefs_of, verdict_table
+from tests.support.filled_store import DRIFT, FINAL, WHERE, verdict
+
+CALM, DRIFTS = verdict("all", None), verdict("all", DRIFT)
+
+
+def explained(**changes: Any) -> Verdict:
+    """Change what explains the drift."""
+    assert WHERE.explanation
+    return replace(DRIFTS, where=replace(WHERE, explanation=replace(WHERE.explanation, **changes)))
+
+
+def third(*, doubtful: bool) -> Verdict:
+    """Give a whole its third choices, whose evidence may be withheld."""
+    return replace(CALM, facts=replace(CALM.facts, third=ThirdChoices(DRIFT, None, doubtful)))
+
+
+CASES = {
+    "calm": CALM,
+    "drifts": DRIFTS,
+    "without an explanation": replace(DRIFTS, where=replace(WHERE, explanation=None)),
+    "its values have no slope": explained(slope=None),
+    "withheld": replace(CALM, reached=None, detector=withheld(CALM.detector)),
+    "at that sum, but open": replace(DRIFTS, detector=withheld(DRIFTS.detector)),
+    "third choices drift": third(doubtful=False),
+    "third choices are withheld": third(doubtful=True),
+    "of a segment": verdict("DE", None),
+    "without a reference": replace(CALM, reached=None, slope=None, reference_prevalence=np.nan),
+}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """Make an empty store."""
+    return Store(str(tmp_path))
+
+
+def write(store: Store, table: pa.Table) -> None:
+    """Put a table in the place of the verdicts of the day."""
+    path = Path(store.root) / f"verdicts/fraud/{FINAL}.parquet"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(sealed_table(table))
+
+
+def test_briefs_are_those_of_the_verdicts(store: Store) -> None:
+    """Each is what the whole verdict says, with the evidence withheld, explained or neither."""
+    store.write_verdicts("fraud", FINAL, [*CASES.values()], basis="")
+    briefs, verdicts = store.read_briefs("fraud", FINAL), store.read_verdicts("fraud", FINAL)[0]
+
+    assert dict(zip(CASES, briefs, strict=True)) == {name: v.brief for name, v in CASES.items()}
+    assert briefs == [v.brief for v in verdicts]
+    assert {brief.withheld for brief in briefs} == {True, False}
+    assert {brief.slope for brief in briefs} >= {None, CALM.slope}
+
+
+def test_of_earlier_versions_the_whole_verdict_is_read(store: Store) -> None:
+    """A file that does not hold what was reached gives what its detector says."""
+    later = ["reached", "where", "facts"]
+    old = verdict_table([DRIFTS], about={"basis": ""}).drop_columns(later)
+    write(store, old)
+
+    (brief,) = store.read_briefs("fraud", FINAL)
+
+    assert briefs_of(old) is None
+    assert brief == store.read_verdicts("fraud", FINAL)[0][0].brief
+    assert (brief.reached, brief.slope) == (DRIFT.evidence, DRIFTS.slope)
+
+
+def test_few_columns_are_needed() -> None:
+    """Of the columns of a verdict that are stored, less than a tenth."""
+    table = verdict_table([CALM], about={})
+
+    assert {name.partition(".")[0] for name in OF_BRIEF} <= {*table.column_names}
+    assert len(OF_BRIEF) < len(table.flatten().column_names) / 10
+
+
+def test_an_impossible_state_is_damage(store: Store) -> None:
+    """What cannot be drawn is refused, as where the whole verdict is read."""
+    table = verdict_table([CALM], about={"basis": ""})
+    place = table.column_names.index("state")
+    write(store, table.set_column(place, "state", pa.array(["fine"])))
+
+    for read in (store.read_briefs, store.read_verdicts):
+        with pytest.raises(DataError, match="state is out of range"):
+            read("fraud", FINAL)
