@@ -32,7 +32,8 @@ import numpy as np
 from monitor.config import Config, load_config
 from monitor.drift.detector import new_detector
 from monitor.drift.verdict import Verdict
-from monitor.evaluation.evaluate import Evaluation, evaluate
+from monitor.evaluation.evaluate import evaluate
+from monitor.evaluation.evaluation import Evaluation
 from monitor.evaluation.score_errors import Settings
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.tally import tally

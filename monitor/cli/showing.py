@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from monitor.config import Config, Model
     from monitor.drift.moving_priors import MovingPriors
     from monitor.drift.verdict import Verdict
-    from monitor.evaluation.evaluate import Evaluation
+    from monitor.evaluation.evaluation import Evaluation
     from monitor.read.incidents import IncidentSummary
     from monitor.read.results import Results
     from monitor.words.trust import Trust

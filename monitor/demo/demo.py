@@ -12,7 +12,7 @@ from monitor.config import Config, load_config, report_page
 from monitor.demo.flight_classes import CLASSES, CLASSES_MODEL, COLUMNS
 from monitor.demo.flights import LATE_MINUTES, STRETCH, STRETCHED_FROM, FlightsLogs
 from monitor.errors import ConfigError
-from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.evaluation import Evaluation
 from monitor.files import replace
 from monitor.pipeline.recalibration import Came, Recalibration, came, recalibrate
 from monitor.read.incidents import IncidentSummary, incidents

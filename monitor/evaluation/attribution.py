@@ -9,13 +9,14 @@ the difference would look like a slope.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from math import nan, sqrt
 from typing import TypeVar
 
 import numpy as np
 
+from monitor.evaluation.evaluation import Causes, InterceptCorrection, Shares
 from monitor.metrics.core.buckets import NO_BUCKETS, BucketCounts
 from monitor.metrics.core.dispersion import design_effect
 from monitor.metrics.core.estimate import Estimate
@@ -26,77 +27,10 @@ from monitor.metrics.logistic.recalibration_maps import NestedMaps, fit_nested_m
 from monitor.metrics.logistic.remaining_error import remaining_error
 from monitor.metrics.scores.bounds import ScoringRule
 from monitor.metrics.scores.brier import mean_loss
-from monitor.short_text import shown_shortly
 
 E = TypeVar("E")
 LEAST_COVERED = 0.5  # of the predictions; with less, days are too small to be attributed apart
-NAMES = ("prior_shift", "slope", "shape", "rest")
 Stratum = tuple[Tally, BucketCounts]  # of one day and segment
-
-
-@dataclass(frozen=True)
-class Shares:
-    """Calibration error by cause, per prediction: in nats, or in squared probability.
-
-    Each is signed: a cause that is absent scatters around 0, on both sides. A cause whose map
-    could not be fitted explains 0 with error 0.
-
-    Attributes
-    ----------
-    prior_shift, slope, shape : float
-        What correcting the intercept, then the slope, then two curved terms removes.
-    rest : float
-        The error that bins of predictions still show; nan with too few outcomes for bins.
-    """
-
-    prior_shift: float
-    slope: float
-    shape: float
-    rest: float
-
-
-@shown_shortly
-@dataclass(frozen=True)
-class Causes:
-    """What explains the calibration error of raw scores.
-
-    Attributes
-    ----------
-    log_loss : Shares
-        In nats: negative only by chance, so shares of the whole can be drawn.
-    squared_error : Shares
-        In squared probability. A single cause can be truly negative, because the maps are
-        fitted by likelihood.
-    log_loss_errors, squared_error_errors : Shares
-        Their standard errors.
-    """
-
-    log_loss: Shares
-    log_loss_errors: Shares
-    squared_error: Shares
-    squared_error_errors: Shares
-
-
-@dataclass(frozen=True)
-class InterceptCorrection:
-    """The intercept that corrects a prior shift, and the error that it would remove.
-
-    Attributes
-    ----------
-    delta : Estimate
-        To be added to the logit of every score.
-    log_loss : Estimate
-        Removed per prediction, in nats.
-    squared_error : Estimate
-        Removed per prediction, in squared probability.
-    log_loss_before : float
-        Mean log loss of the scores as they are, in nats.
-    """
-
-    delta: Estimate
-    log_loss: Estimate
-    squared_error: Estimate
-    log_loss_before: float
 
 
 Explain = Callable[[Tally, BucketCounts], Causes | None]

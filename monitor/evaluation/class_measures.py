@@ -1,13 +1,13 @@
 """The measures of vectors of class probabilities over a window. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain
 from math import sqrt
 
 import numpy as np
 
-from monitor.evaluation.score_errors import Errors, Settings, errors_of
+from monitor.evaluation.evaluation import ClassErrors, ClassMeasures, Errors, VectorErrors
+from monitor.evaluation.score_errors import Settings, errors_of
 from monitor.metrics.beyond_binary.class_counts import UNIT, ClassCounts, Reading, Sums
 from monitor.metrics.beyond_binary.class_pairs import Pairs
 from monitor.metrics.core.coarse import CENTRES
@@ -15,75 +15,6 @@ from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.logistic.conditional import fit_slope
 
 SLOPE_PAIRS = 50  # those of most rows, whose slope is fitted
-
-
-@dataclass(frozen=True)
-class VectorErrors:
-    """The scores of whole vectors, over all classes.
-
-    Attributes
-    ----------
-    rbs : Estimate
-        Root Brier score: the square root of the mean of ``sum_k (p_k - y_k)**2``, in [0, sqrt 2].
-        With two classes it is the square root of 2 times that of one column.
-    log_score : Estimate
-        Mean of ``-log p_y``, in nats.
-    """
-
-    rbs: Estimate
-    log_score: Estimate
-
-
-@dataclass(frozen=True)
-class ClassErrors:
-    """One class against the rest; `raw` and `prior` are None without an outcome of any class.
-
-    Attributes
-    ----------
-    name : str
-        The class.
-    outcomes : int
-        How often it came true.
-    prevalence, mean_score : float
-        Its share of the outcomes, and its mean score as logged.
-    raw, prior : Errors or None
-        Of its scores as logged, and adjusted by class weights.
-    """
-
-    name: str
-    outcomes: int
-    prevalence: float
-    mean_score: float
-    raw: Errors | None
-    prior: Errors | None
-
-
-@dataclass(frozen=True)
-class ClassMeasures:
-    """The measures of vectors.
-
-    Attributes
-    ----------
-    count : int
-        Number of classes.
-    judged : float
-        Share of the outcomes that are one of the two classes with the highest scores, and of a
-        pair that is counted: the verdict rests on these.
-    raw, prior : VectorErrors or None
-        Of the scores as logged, and adjusted by the class weights of each day; None as far as the
-        log has the highest scores only.
-    by_class : tuple of ClassErrors
-        The classes that are watched: of those that are tallied on every day of the window.
-    pairs : int
-        Pairs of classes that are counted; 0 in files of before they were.
-    """
-
-    count: int
-    judged: float
-    raw: VectorErrors | None
-    prior: VectorErrors | None
-    by_class: tuple[ClassErrors, ...]
-    pairs: int = 0
 
 
 def class_measures(

@@ -6,8 +6,7 @@ window right on average: it shows the calibration error that remains without the
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import date, datetime
+from dataclasses import replace
 from functools import partial
 from math import sqrt
 from zlib import crc32
@@ -15,25 +14,31 @@ from zlib import crc32
 import numpy as np
 
 from monitor.evaluation.attribution import (
-    Causes,
     Explain,
-    InterceptCorrection,
     Stratum,
     causes_of,
     intercept_correction,
     mean_causes,
 )
-from monitor.evaluation.class_measures import ClassMeasures, class_measures, slope_of_pairs
-from monitor.evaluation.expected_prevalence import Expectation, expected_of_population
-from monitor.evaluation.lost import FindLost, Lost, lost_of, mean_lost
+from monitor.evaluation.class_measures import class_measures, slope_of_pairs
+from monitor.evaluation.evaluation import (
+    Errors,
+    Evaluation,
+    Expectation,
+    Lost,
+    Population,
+    TceNull,
+)
+from monitor.evaluation.expected_prevalence import expected_of_population
+from monitor.evaluation.lost import FindLost, lost_of, mean_lost
 from monitor.evaluation.map_gain import MapGain
-from monitor.evaluation.population import Population, population_of
+from monitor.evaluation.population import population_of
 from monitor.evaluation.population_causes import (
     ExplainAll,
     mean_population_causes,
     population_causes,
 )
-from monitor.evaluation.score_errors import Errors, Settings, errors_of, errors_of_each, widened
+from monitor.evaluation.score_errors import Settings, errors_of, errors_of_each, widened
 from monitor.metrics.beyond_binary.class_counts import ClassCounts
 from monitor.metrics.binned.binning import paper_sizes
 from monitor.metrics.core.buckets import NO_BUCKETS, BucketCounts
@@ -53,7 +58,6 @@ from monitor.metrics.logistic.conditional import fit_slope_of_cells, slope_desig
 from monitor.metrics.logistic.intercept import fit_intercept, has_intercept
 from monitor.metrics.test_based.null_reference import tce_null_reference
 from monitor.segment_names import WHOLE
-from monitor.short_text import shown_shortly
 from monitor.summary import (
     Segment,
     Summary,
@@ -73,90 +77,6 @@ _MAP, _ALL = crc32(b"map"), crc32(b"population")
 Compress = Callable[[Tally], OccupiedCells]
 Expect = Callable[[str, Segment], Expectation | None]
 Gain = Callable[[str], MapGain | None]
-
-
-@dataclass(frozen=True)
-class TceNull:
-    """TCE of a calibrated model with the same predictions: mean and quantiles, ratios."""
-
-    mean: float
-    q05: float
-    q50: float
-    q95: float
-    q99: float
-
-
-@shown_shortly
-@dataclass(frozen=True)
-class Evaluation:
-    """The measures of one segment over one window.
-
-    `rejected` counts the rows left out, by check; only the whole has them, because rejected rows
-    have no segment. `raw` is None without a prediction with an outcome. `shift` is the intercept,
-    in logit, that makes the scores right on average; it and `prior` are None while all outcomes
-    are equal, because then the intercept is not finite. `null` is None with fewer than
-    `LEAST_RARER` of the rarer outcome. `slope` is that of the outcomes on the scores' log-odds,
-    with a separate intercept for each day and segment. `causes` divides the error of raw scores;
-    `correction` is the part of it that one intercept for the whole window would remove. `map` and
-    `map_slope` are `raw` and `slope` as the scores of a calibration map in the shadow would have
-    been, in windows that lie behind its first day; `map_gain` is in windows of a day only.
-
-    Of a model with `entity` intervals and `null` are those of rows that hang together, but for the
-    interval of `expected`, which counts rows; `design_effect` is by how much that makes the
-    variance of the number of positives larger.
-
-    Of a model whose labels are chosen (`label_rate`) all numbers but `map_gain` are those of the
-    labelled predictions, and `population` holds those of all. `lost` is what `causes` cost, where
-    that has a price. `acted` counts the predictions that were acted on, so that their outcomes do
-    not count, where the log says so on every day.
-
-    Of a model with classes, a positive outcome is a first choice that was right; `prior` is
-    adjusted by class weights; `slope` is that of the pairs; `classes` are the measures of vectors;
-    and `shift`, `causes` and `correction`, which speak of one intercept, are None.
-    """
-
-    model: str
-    segment: str
-    day: date
-    window_days: int
-    days_present: int
-    final: bool
-    known_at: datetime
-    predicted: int
-    matched: int
-    positives: int
-    rejected: Mapping[str, int]
-    coverage: float
-    prevalence: float
-    mean_score: float
-    shift: Estimate | None
-    raw: Errors | None
-    prior: Errors | None
-    null: TceNull | None
-    slope: Estimate | None = None
-    causes: Causes | None = None
-    expected: Expectation | None = None
-    correction: InterceptCorrection | None = None
-    classes: ClassMeasures | None = None
-    map: Errors | None = None
-    map_slope: Estimate | None = None
-    map_gain: MapGain | None = None
-    design_effect: float | None = None
-    population: Population | None = None
-    lost: Lost | None = None
-    acted: int | None = None
-
-    @property
-    def told_causes(self) -> Causes | None:
-        """What explains the error of all predictions, where labels are chosen and that is known."""
-        of_all = self.population and self.population.causes
-        return of_all or self.causes
-
-    @property
-    def told_correction(self) -> InterceptCorrection | None:
-        """What an intercept removes of the error of all predictions, as for `told_causes`."""
-        of_all = self.population and self.population.correction
-        return of_all or self.correction
 
 
 def evaluate(

@@ -8,11 +8,12 @@ the first one is possible at all.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import lgamma, log, log1p, nan, sqrt
 
 import numpy as np
 
+from monitor.evaluation.evaluation import Expectation
 from monitor.metrics.core.dispersion import NO_DESIGN_EFFECTS, DesignEffects
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats, Ints
@@ -28,36 +29,6 @@ LEAST_ODDS = 1e-9  # where all scores are alike, any prevalence fits
 MOST_BINS = 30
 LEAST_EXPECTED = 5.0  # predictions of the day in a bin: the usual rule for a chi-square
 LEAST_SHARE = 0.5  # of an equal bin
-
-
-@dataclass(frozen=True)
-class Expectation:
-    """The prevalence that a day's scores suggest, ratios in [0, 1].
-
-    Attributes
-    ----------
-    prevalence : float
-        Under a prior shift. 0 or 1 where even that is not extreme enough; nan where the scores of
-        the reference do not separate its outcomes.
-    low, high : float
-        Its 95 % interval, which includes the uncertainty of the reference; wide where scores hardly
-        separate the classes. nan where the prevalence is.
-    fit_log10_p : float
-        Logarithm to base 10 of the probability of scores this unlike a mixture of the reference's
-        two classes, in (-inf, 0]. Ignore the expectation if it is far below -3. nan with fewer
-        than three bins.
-    unshifted : float
-        Under a covariate shift: mean of the scores, calibrated by the reference.
-    unshifted_error : float
-        Its standard error.
-    """
-
-    prevalence: float
-    low: float
-    high: float
-    fit_log10_p: float
-    unshifted: float
-    unshifted_error: float
 
 
 def expect_prevalence(

@@ -5,21 +5,20 @@ is one prior, and averaged after that.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from math import isnan, sqrt
 
 import numpy as np
 
 from monitor.evaluation.attribution import (
-    NAMES,
-    Causes,
     Stratum,
     apart_or_together,
     design_effects_of_maps,
     scores_of_maps,
     share,
 )
+from monitor.evaluation.evaluation import NAMES, Causes, Lost
 from monitor.metrics.core.buckets import BucketCounts
 from monitor.metrics.core.dispersion import design_effect
 from monitor.metrics.core.estimate import Estimate
@@ -51,35 +50,6 @@ class Worth:
     decision: Decision | None = None
 
 
-@dataclass(frozen=True)
-class Lost:
-    """What was lost per prediction because of miscalibration, in all and by cause.
-
-    Attributes
-    ----------
-    currency : str
-        The unit of the amounts.
-    threshold : float or None
-        That of the decisions which lost it; None if the log loss is what has a price.
-    all : Estimate
-        In all.
-    prior_shift, slope, shape : Estimate
-        What correcting the intercept, then the slope, then two curved terms would have saved; 0
-        for a map that could not be fitted.
-    rest : Estimate or None
-        What no map would; None of decisions, and with too few outcomes for bins.
-    """
-
-    currency: str
-    threshold: float | None
-    all: Estimate
-    prior_shift: Estimate
-    slope: Estimate
-    shape: Estimate
-    rest: Estimate | None = None
-
-
-AMOUNTS = tuple(field.name for field in fields(Lost) if field.name not in ("currency", "threshold"))
 FindLost = Callable[[Tally, BucketCounts], Lost | None]
 
 

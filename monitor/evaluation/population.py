@@ -1,13 +1,13 @@
 """What labels that were chosen by score, or with known probabilities, say of all. Pure."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import sqrt
 
 import numpy as np
 
-from monitor.evaluation.attribution import Causes, InterceptCorrection
+from monitor.evaluation.evaluation import Errors, Population
 from monitor.evaluation.population_causes import population_correction
-from monitor.evaluation.score_errors import Errors, LabelRates
+from monitor.evaluation.score_errors import LabelRates
 from monitor.evaluation.weighing import COUNTED, FIXED, Loss, Weighed, mean_of_all, weigh
 from monitor.metrics.binned.binning import monitor_sizes, paper_sizes, pava_bc
 from monitor.metrics.core.estimate import NORMAL_95, Estimate
@@ -17,33 +17,6 @@ from monitor.metrics.intervals.intervals import wilson
 from monitor.metrics.test_based.tce import rejected_per_bin
 from monitor.metrics.test_based.tce_at_size import tce_at_size
 from monitor.summary import Segment
-
-
-@dataclass(frozen=True)
-class Population:
-    """The measures of all predictions of a segment and window, with 95 % intervals.
-
-    Attributes
-    ----------
-    prevalence, mean_score : Estimate
-        Ratios in [0, 1].
-    errors : Errors
-        Of the raw scores; ECE without an interval. TCE at size needs so many outcomes after those
-        of low weight are thinned out.
-    reached : float
-        Share of the predictions at whose scores there are outcomes, a ratio in [0, 1]: all others
-        are left out.
-    causes, correction : Causes or None, InterceptCorrection or None
-        What explains the error of all predictions, and what one intercept would remove of it; None
-        with fewer than ten labelled outcomes of the rarer class.
-    """
-
-    prevalence: Estimate
-    mean_score: Estimate
-    errors: Errors
-    reached: float
-    causes: Causes | None = None
-    correction: InterceptCorrection | None = None
 
 
 def population_of(

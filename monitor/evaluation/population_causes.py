@@ -10,14 +10,8 @@ from math import sqrt
 
 import numpy as np
 
-from monitor.evaluation.attribution import (
-    LEAST_COVERED,
-    Causes,
-    InterceptCorrection,
-    Shares,
-    mean_of_parts,
-    scores_of_maps,
-)
+from monitor.evaluation.attribution import LEAST_COVERED, mean_of_parts, scores_of_maps
+from monitor.evaluation.evaluation import Causes, InterceptCorrection, Shares
 from monitor.evaluation.score_errors import LabelRates
 from monitor.evaluation.weighing import COUNTED, FIXED, Weighed, mean_of_all, variances_of, weigh
 from monitor.metrics.core.estimate import Estimate

@@ -6,6 +6,7 @@ from math import sqrt
 
 import numpy as np
 
+from monitor.evaluation.evaluation import Errors
 from monitor.evaluation.lost import Worth
 from monitor.metrics.beyond_binary.class_counts import MOST_WATCHED
 from monitor.metrics.binned.binning import monitor_sizes, paper_sizes, pava_bc
@@ -16,34 +17,6 @@ from monitor.metrics.intervals.intervals import rbs_interval
 from monitor.metrics.scores.brier import rbs
 from monitor.metrics.test_based.tce import rejected_per_bin
 from monitor.metrics.test_based.tce_at_size import tce_at_size, tces_at_size
-
-
-@dataclass(frozen=True)
-class Errors:
-    """The calibration measures of one set of scores.
-
-    Attributes
-    ----------
-    tce_published : float
-        TCE over PAVA-BC bins of the paper's sizes, a ratio in [0, 1].
-    ece : float
-        ECE over PAVA-BC bins of the monitor's sizes, a ratio in [0, 1].
-    rbs : float
-        Root Brier score, in [0, 1].
-    tce : Estimate or None
-        TCE at the model's fixed size N*, a ratio in [0, 1]; comparable across days, volumes and
-        models; None with fewer predictions, or before there is a reference, which determines N*.
-    ece_interval, rbs_interval : Estimate or None
-        Of 95 %. That of ECE is for the error of the scores themselves, which chance only adds
-        to, so ECE may lie above it.
-    """
-
-    tce_published: float
-    ece: float
-    rbs: float
-    tce: Estimate | None = None
-    ece_interval: Estimate | None = None
-    rbs_interval: Estimate | None = None
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ among them; the vector scores are of all classes.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from monitor.evaluation.class_measures import ClassErrors
-from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.evaluation import ClassErrors, Evaluation
 
 
 def with_few_classes(evaluations: Sequence[Evaluation], most: int) -> list[Evaluation]:

@@ -24,7 +24,7 @@ from prometheus_client.utils import floatToGoString
 
 from monitor.drift.verdict import Verdict
 from monitor.errors import ConfigError
-from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.evaluation import Evaluation
 from monitor.export.gauges import CATALOGUE, Gauge
 from monitor.export.snapshot_reader import Reader, verdicts_to_export, with_most_outcomes
 from monitor.export.text import labels_text

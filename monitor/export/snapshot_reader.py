@@ -14,7 +14,7 @@ from monitor.config import Config
 from monitor.decisions import rebased
 from monitor.drift.verdict import Verdict
 from monitor.errors import ConfigError, DataError, within_memory
-from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.evaluation import Evaluation
 from monitor.export.few_classes import with_few_classes
 from monitor.measures.snapshot import Snapshot
 from monitor.read.acknowledgements import taken

@@ -5,9 +5,13 @@ from collections.abc import Callable
 from functools import partial
 from math import isnan, nan
 
-from monitor.evaluation.class_measures import ClassErrors, ClassMeasures, VectorErrors
-from monitor.evaluation.evaluate import Evaluation
-from monitor.evaluation.score_errors import Errors
+from monitor.evaluation.evaluation import (
+    ClassErrors,
+    ClassMeasures,
+    Errors,
+    Evaluation,
+    VectorErrors,
+)
 from monitor.measures import units
 from monitor.measures.measure import (
     INTERVAL,

@@ -8,7 +8,7 @@ from monitor.arrivals import Delay
 from monitor.config import Model
 from monitor.decisions import Acknowledgement, Rebase
 from monitor.drift.verdict import Verdict
-from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.evaluation import Evaluation
 from monitor.run_record import RunRecord
 
 SECONDS_AN_HOUR, SECONDS_A_DAY = 3_600, 86_400

@@ -6,13 +6,17 @@ from math import log, nan
 from typing import get_args
 
 from monitor.config import Checks
-from monitor.evaluation.attribution import Causes, InterceptCorrection
-from monitor.evaluation.evaluate import Evaluation
-from monitor.evaluation.expected_prevalence import Expectation
-from monitor.evaluation.lost import AMOUNTS, burn
+from monitor.evaluation.evaluation import (
+    AMOUNTS,
+    Causes,
+    Errors,
+    Evaluation,
+    Expectation,
+    InterceptCorrection,
+    Population,
+)
+from monitor.evaluation.lost import burn
 from monitor.evaluation.map_gain import MapGain
-from monitor.evaluation.population import Population
-from monitor.evaluation.score_errors import Errors
 from monitor.measures.measure import Base, Labels, Parts, R, Scope, held, itself
 from monitor.measures.snapshot import Snapshot
 from monitor.metrics.core.estimate import Estimate

@@ -2,7 +2,7 @@
 
 from math import nan
 
-from monitor.evaluation.expected_prevalence import Expectation
+from monitor.evaluation.evaluation import Expectation
 from monitor.measures import units
 from monitor.measures import window_scopes as of
 from monitor.measures.measure import INTERVAL, Interval, Measure, Panel, Unit, unexported

@@ -7,7 +7,8 @@ from functools import lru_cache, partial
 
 from monitor import program
 from monitor.config import Config, Model
-from monitor.evaluation.attribution import Causes, Explain, causes_of
+from monitor.evaluation.attribution import Explain, causes_of
+from monitor.evaluation.evaluation import Causes
 from monitor.evaluation.lost import FindLost, lost_of
 from monitor.evaluation.population_causes import ExplainAll, population_causes
 from monitor.metrics.core.buckets import BucketCounts

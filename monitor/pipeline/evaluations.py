@@ -8,7 +8,8 @@ from itertools import chain
 from monitor import program
 from monitor.config import Config, Model
 from monitor.errors import within_memory
-from monitor.evaluation.evaluate import Evaluation, evaluate
+from monitor.evaluation.evaluate import evaluate
+from monitor.evaluation.evaluation import Evaluation
 from monitor.evaluation.score_errors import LabelRates, Settings
 from monitor.metrics.beyond_binary.class_counts import MOST_WATCHED
 from monitor.pipeline.day_cache import DayCache, cache_days, reach_back

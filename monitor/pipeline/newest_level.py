@@ -7,7 +7,8 @@ level that follows moved inputs harms (docs/map-promises.md).
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 
-from monitor.evaluation.expected_prevalence import Expectation, expect_prevalence
+from monitor.evaluation.evaluation import Expectation
+from monitor.evaluation.expected_prevalence import expect_prevalence
 from monitor.metrics.core.dispersion import design_effects
 from monitor.metrics.core.estimate import NORMAL_95
 from monitor.metrics.core.special import logit

@@ -27,7 +27,8 @@ from monitor.drift.reference import (
     fit_reference,
     what_a_reference_lacks,
 )
-from monitor.evaluation.expected_prevalence import Expectation, expect_prevalence
+from monitor.evaluation.evaluation import Expectation
+from monitor.evaluation.expected_prevalence import expect_prevalence
 from monitor.metrics.core.coarse import tally_of
 from monitor.metrics.test_based.tce_at_size import standard_size
 from monitor.pipeline.progress import fingerprint

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, Literal
 
 from monitor.drift.verdict import Brief, Verdict
-from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.evaluation import Evaluation
 from monitor.store.store import Store
 from monitor.summary import Summary
 

@@ -13,7 +13,7 @@ from typing import Self
 from monitor.drift.detector import Incident
 from monitor.drift.verdict import WEEK, Verdict
 from monitor.errors import DataError
-from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.evaluation import Evaluation
 from monitor.evaluation.map_gain import MapGain
 from monitor.read.results import Results
 from monitor.segment_names import WHOLE

@@ -7,9 +7,13 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from monitor.drift.pairs import MOST_STREAMS
-from monitor.evaluation.class_measures import ClassErrors, ClassMeasures, VectorErrors
-from monitor.evaluation.evaluate import Evaluation
-from monitor.evaluation.score_errors import Errors
+from monitor.evaluation.evaluation import (
+    ClassErrors,
+    ClassMeasures,
+    Errors,
+    Evaluation,
+    VectorErrors,
+)
 from monitor.measures.classes import OF_CLASSES
 from monitor.report.columns import cells_of
 from monitor.report.tables import plain_table

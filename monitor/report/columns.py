@@ -5,7 +5,7 @@ from math import isnan, nan
 from typing import Any
 
 from monitor.drift.verdict import Verdict
-from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.evaluation import Evaluation
 from monitor.measures.measure import Measure, numbers
 from monitor.measures.verdicts import OF_VERDICTS
 from monitor.measures.windows import COUNTS, OF_WINDOWS

@@ -11,8 +11,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from monitor.drift.verdict import DRIFTING, WEEK, Verdict
-from monitor.evaluation.evaluate import Evaluation
-from monitor.evaluation.expected_prevalence import Expectation
+from monitor.evaluation.evaluation import Evaluation, Expectation
 from monitor.read.results import Results
 from monitor.read.standing import Standing, newest_verdicts
 from monitor.report.columns import in_lines, verdict_cells

@@ -6,8 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from monitor.evaluation.attribution import Causes
-from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.evaluation import Causes, Evaluation
 from monitor.metrics.core.estimate import Estimate
 from monitor.store.fields import columns, plain, rebuilt, struct
 

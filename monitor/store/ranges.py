@@ -13,7 +13,7 @@ import numpy as np
 
 from monitor.arrivals import Arrivals
 from monitor.drift.verdict import STATES, Brief, Verdict
-from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.evaluation import Evaluation
 from monitor.measures.catalogue import MEASURES
 from monitor.measures.measure import Measure, Value
 from monitor.metrics.core.estimate import Estimate

@@ -33,8 +33,7 @@ from monitor.arrivals import Arrivals
 from monitor.drift.inputs import ModelReference
 from monitor.drift.verdict import Brief, Verdict
 from monitor.errors import DataError, Fault
-from monitor.evaluation.attribution import Causes
-from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.evaluation import Causes, Evaluation
 from monitor.files import reaching
 from monitor.run_record import FailedDay, RunRecord
 from monitor.store.chain import MADE_FROM

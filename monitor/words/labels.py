@@ -5,8 +5,8 @@ from math import isinf
 
 from monitor.drift.label_plan import LabelPlan
 from monitor.evaluation.chosen_labels import ChosenLabels, ScoreGroup
+from monitor.evaluation.evaluation import Population
 from monitor.evaluation.label_rule import RuleChange
-from monitor.evaluation.population import Population
 from monitor.metrics.core.estimate import Estimate
 from monitor.segment_names import WHOLE, shown
 from monitor.words.numbers import percent

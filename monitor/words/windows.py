@@ -2,9 +2,7 @@
 
 from math import isnan
 
-from monitor.evaluation.attribution import NAMES, Causes, InterceptCorrection
-from monitor.evaluation.evaluate import Evaluation
-from monitor.evaluation.lost import Lost
+from monitor.evaluation.evaluation import NAMES, Causes, Evaluation, InterceptCorrection, Lost
 from monitor.evaluation.map_gain import RECENT_DAYS, MapGain
 from monitor.metrics.core.estimate import NORMAL_95, Estimate
 from monitor.words.labels import population_sentence

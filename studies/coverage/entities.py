@@ -23,8 +23,9 @@ import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import norm
 
-from monitor.evaluation.attribution import Causes, causes_of
+from monitor.evaluation.attribution import causes_of
 from monitor.evaluation.evaluate import evaluate
+from monitor.evaluation.evaluation import Causes
 from monitor.evaluation.score_errors import Settings
 from monitor.evaluation.shadow import Shadow, day_gains, map_gain
 from monitor.metrics.core.buckets import BUCKETS, add_up_buckets, bins_of

@@ -15,7 +15,7 @@ from monitor.config import Config, load_config
 from monitor.drift.inputs import reference_of_day
 from monitor.drift.reference import Reference
 from monitor.drift.verdict import Verdict
-from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.evaluation import Evaluation
 from monitor.metrics.core.tally import Tally
 from monitor.pipeline.references import read_references
 from monitor.report.diagrams import (

@@ -12,13 +12,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
-from monitor.evaluation.attribution import (
-    Causes,
-    Shares,
-    causes_of,
-    intercept_correction,
-    mean_causes,
-)
+from monitor.evaluation.attribution import causes_of, intercept_correction, mean_causes
+from monitor.evaluation.evaluation import Causes, Shares
 from monitor.metrics.binned.ece import debiased_mean_squared_gap
 from monitor.metrics.core.buckets import BUCKETS, NO_BUCKETS, add_up_buckets, bins_of, merge_buckets
 from monitor.metrics.core.grid import Floats, locate

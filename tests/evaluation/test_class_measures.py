@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from monitor.evaluation.class_measures import slope_of_pairs
-from monitor.evaluation.evaluate import Evaluation, evaluate
+from monitor.evaluation.evaluate import evaluate
+from monitor.evaluation.evaluation import Evaluation
 from monitor.evaluation.score_errors import Settings
 from monitor.metrics.beyond_binary.class_counts import (
     choose_classes,

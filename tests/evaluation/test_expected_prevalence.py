@@ -10,11 +10,8 @@ from hypothesis import strategies as st
 from scipy.special import expit, logit
 from scipy.stats import chi2, norm
 
-from monitor.evaluation.expected_prevalence import (
-    Expectation,
-    expect_prevalence,
-    log10_chi_square_tail,
-)
+from monitor.evaluation.evaluation import Expectation
+from monitor.evaluation.expected_prevalence import expect_prevalence, log10_chi_square_tail
 from monitor.metrics.core.buckets import BUCKETS, BucketCounts, add_up_buckets, bins_of
 from monitor.metrics.core.dispersion import DesignEffects, design_effects
 from monitor.metrics.core.grid import Floats, Ints, locate

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-from monitor.evaluation.attribution import NAMES, causes_of
+from monitor.evaluation.attribution import causes_of
 from monitor.evaluation.evaluate import evaluate
-from monitor.evaluation.lost import AMOUNTS, Worth, lost_of, mean_lost
+from monitor.evaluation.evaluation import AMOUNTS, NAMES
+from monitor.evaluation.lost import Worth, lost_of, mean_lost
 from monitor.evaluation.score_errors import Settings
 from monitor.metrics.core.buckets import NO_BUCKETS
 from monitor.metrics.core.estimate import Estimate

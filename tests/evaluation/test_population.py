@@ -8,7 +8,8 @@ from scipy.special import expit, logit
 from scipy.stats import binom
 
 from monitor.evaluation.evaluate import evaluate
-from monitor.evaluation.population import Population, population_of
+from monitor.evaluation.evaluation import Population
+from monitor.evaluation.population import population_of
 from monitor.evaluation.score_errors import LabelRates, Settings, errors_of
 from monitor.evaluation.weighing import LEAST_IN_GROUP
 from monitor.metrics.core.estimate import Estimate

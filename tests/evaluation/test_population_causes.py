@@ -8,7 +8,8 @@ import pytest
 from scipy.special import expit, logit
 from scipy.stats import binom
 
-from monitor.evaluation.attribution import NAMES, causes_of, intercept_correction
+from monitor.evaluation.attribution import causes_of, intercept_correction
+from monitor.evaluation.evaluation import NAMES
 from monitor.evaluation.population import population_of
 from monitor.evaluation.population_causes import (
     mean_population_causes,

@@ -14,7 +14,8 @@ from scipy.special import expit, logit
 
 from monitor.config import load_config
 from monitor.errors import DataError
-from monitor.evaluation.evaluate import Evaluation, evaluate
+from monitor.evaluation.evaluate import evaluate
+from monitor.evaluation.evaluation import Evaluation
 from monitor.evaluation.score_errors import Settings
 from monitor.logs import summarise_day
 from monitor.store.store import Store

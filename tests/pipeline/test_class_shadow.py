@@ -12,7 +12,8 @@ import pytest
 
 from monitor.config import Classes, Config, Engine, load_config
 from monitor.drift.verdict import Verdict
-from monitor.evaluation.evaluate import Evaluation, evaluate
+from monitor.evaluation.evaluate import evaluate
+from monitor.evaluation.evaluation import Evaluation
 from monitor.evaluation.score_errors import Settings
 from monitor.evaluation.shadow import mapped_summary
 from monitor.export.snapshot_reader import Reader

@@ -18,7 +18,7 @@ from monitor.config import Config, load_config
 from monitor.drift.inputs import reference_of_day
 from monitor.drift.verdict import Verdict
 from monitor.errors import ConfigError
-from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.evaluation import Evaluation
 from monitor.evaluation.shadow import (
     DayGain,
     Shadow,

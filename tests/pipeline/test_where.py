@@ -20,7 +20,7 @@ from monitor.cli import app
 from monitor.config import load_config
 from monitor.drift.places import Condition
 from monitor.errors import ConfigError, DataError
-from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.evaluation import Evaluation
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
 from monitor.metrics.maps.calibration_map import apply_calibration_map

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.evaluation import Evaluation
 from monitor.metrics.core.estimate import Estimate
 from monitor.store.ranges import check_evaluations
 from tests.support.filled_store import FINAL, evaluation

@@ -13,8 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from monitor.errors import ConfigError, DataError
-from monitor.evaluation.evaluate import Evaluation, TceNull
-from monitor.evaluation.score_errors import Errors
+from monitor.evaluation.evaluation import Errors, Evaluation, TceNull
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import CELL_COUNT
 from monitor.metrics.core.tally import tally, tally_on_grid

@@ -14,9 +14,7 @@ import numpy as np
 
 from monitor.drift.detector import Incident, new_detector
 from monitor.drift.verdict import Verdict
-from monitor.evaluation.attribution import InterceptCorrection
-from monitor.evaluation.evaluate import Evaluation, TceNull
-from monitor.evaluation.score_errors import Errors
+from monitor.evaluation.evaluation import Errors, Evaluation, InterceptCorrection, TceNull
 from monitor.export.http.app import Exporter
 from monitor.metrics.core.estimate import Estimate
 from monitor.run_record import FailedDay

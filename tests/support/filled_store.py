@@ -22,14 +22,21 @@ from monitor.drift.value_past import ValuePast
 from monitor.drift.value_watch import ValueIncident, ValueWatch
 from monitor.drift.verdict import Verdict
 from monitor.errors import Fault
-from monitor.evaluation.attribution import Causes, InterceptCorrection, Shares
-from monitor.evaluation.class_measures import ClassErrors, ClassMeasures, VectorErrors
-from monitor.evaluation.evaluate import Evaluation, TceNull
-from monitor.evaluation.expected_prevalence import Expectation
-from monitor.evaluation.lost import Lost
+from monitor.evaluation.evaluation import (
+    Causes,
+    ClassErrors,
+    ClassMeasures,
+    Errors,
+    Evaluation,
+    Expectation,
+    InterceptCorrection,
+    Lost,
+    Population,
+    Shares,
+    TceNull,
+    VectorErrors,
+)
 from monitor.evaluation.map_gain import MapGain
-from monitor.evaluation.population import Population
-from monitor.evaluation.score_errors import Errors
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
 from monitor.metrics.core.estimate import Estimate

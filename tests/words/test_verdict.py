@@ -15,7 +15,7 @@ from monitor.drift.facts import Facts, faults_of
 from monitor.drift.levels import LastingShift
 from monitor.drift.undecided import Quarter
 from monitor.drift.verdict import Verdict
-from monitor.evaluation.attribution import Causes, InterceptCorrection, Shares
+from monitor.evaluation.evaluation import Causes, InterceptCorrection, Shares
 from monitor.metrics.core.estimate import Estimate
 from monitor.words.advice import what_can_be_found
 from monitor.words.verdict import MEANINGS, in_short, sentences

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from monitor.evaluation.attribution import NAMES
-from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.evaluation import NAMES, Evaluation
 from monitor.metrics.core.estimate import NORMAL_95
 from monitor.report.diagrams.canvas import caption, divide, draw_nothing, dress, head, make_axes
 from monitor.report.diagrams.scales import broken, show_days

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.evaluation import Evaluation
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.intervals.intervals import prevalence_interval
 from monitor.report.diagrams.canvas import draw_nothing, dress, head, make_axes

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from monitor.evaluation.evaluate import Evaluation
+    from monitor.evaluation.evaluation import Evaluation
     from monitor.metrics.core.buckets import BucketCounts
     from monitor.metrics.core.tally import Tally
     from monitor.summary import Summary

@@ -9,7 +9,7 @@ from monitor.errors import needing
 if TYPE_CHECKING:
     import pandas as pd
 
-    from monitor.evaluation.evaluate import Evaluation
+    from monitor.evaluation.evaluation import Evaluation
     from monitor.metrics.core.tally import Tally
 
 DATES = ("day", "since", "opened", "started", "start_low", "start_high", "closed")

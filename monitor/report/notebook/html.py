@@ -11,7 +11,7 @@ from monitor.short_text import MOST_LINES
 from monitor.words.numbers import percent
 
 if TYPE_CHECKING:
-    from monitor.evaluation.evaluate import Evaluation
+    from monitor.evaluation.evaluation import Evaluation
     from monitor.metrics.core.estimate import Estimate
     from monitor.report.columns import Styles
 

@@ -10,7 +10,7 @@ from monitor.config import Config
 from monitor.drift.inputs import ModelReference
 from monitor.drift.verdict import Verdict
 from monitor.errors import DataError
-from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.evaluation import Evaluation
 from monitor.measures.verdict_scopes import found_on
 from monitor.metrics.core.tally import Tally, merge
 from monitor.read.acknowledgements import taken, who_has_taken_values

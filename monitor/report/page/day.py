@@ -6,8 +6,7 @@ from math import isnan
 
 from monitor.drift.places import explained_by
 from monitor.drift.verdict import SLOPE_KINDS, Verdict
-from monitor.evaluation.evaluate import Evaluation
-from monitor.evaluation.score_errors import Errors
+from monitor.evaluation.evaluation import Errors, Evaluation
 from monitor.read.standing import Standing
 from monitor.report.columns import Styles, verdict_cells, window_cells
 from monitor.report.page.content import (

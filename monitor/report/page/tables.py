@@ -6,7 +6,7 @@ from math import isfinite, isnan
 
 from monitor.drift.places import Place, name_of
 from monitor.drift.verdict import WEEK, Verdict
-from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.evaluation import Evaluation
 from monitor.read.incidents import IncidentSummary
 from monitor.read.value_incidents import PastValueIncident
 from monitor.report.incidents import OF_VALUES, closing, described, value_row

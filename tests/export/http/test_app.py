@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from prometheus_client.parser import text_string_to_metric_families
 
 from monitor.errors import ConfigError
-from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.evaluation import Evaluation
 from monitor.export.http import server
 from monitor.export.http.app import Exporter
 from monitor.export.http.auth import PasswordChecker, load_web_config

@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from monitor.evaluation.attribution import Causes, Shares
-from monitor.evaluation.evaluate import Evaluation
-from monitor.evaluation.expected_prevalence import Expectation
+from monitor.evaluation.evaluation import Causes, Evaluation, Expectation, Shares
 
 FIRST, DAYS, FOUND, CLOSED = date(2026, 3, 1), 40, 20, 31
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.evaluation import Evaluation
 from monitor.report.diagrams import draw_causes, draw_evidence, draw_prevalence, svg
 from monitor.report.diagrams.evidence import incident_spans
 from monitor.report.diagrams.scales import day_number
