@@ -22,6 +22,7 @@ from monitor.evaluation.attribution import (
 )
 from monitor.evaluation.class_measures import class_measures, slope_of_pairs
 from monitor.evaluation.evaluation import (
+    LEAST_RARER,
     Errors,
     Evaluation,
     Expectation,
@@ -70,9 +71,6 @@ from monitor.summary import (
 INTERVAL_REPLICATES = (
     20  # enough for a 95 % interval: more would change its width by less than a tenth
 )
-# Of the rarer outcome, for a null reference of TCE: five in the smallest of the paper's bins,
-# N/20, the usual rule. With fewer, bins reject almost nothing, whatever the scores.
-LEAST_RARER = 100
 _MAP, _ALL = crc32(b"map"), crc32(b"population")
 Compress = Callable[[Tally], OccupiedCells]
 Expect = Callable[[str, Segment], Expectation | None]

@@ -11,6 +11,10 @@ from monitor.evaluation.map_gain import MapGain
 from monitor.metrics.core.estimate import Estimate
 from monitor.short_text import shown_shortly
 
+# Of the rarer outcome, for a null reference of TCE: five in the smallest of the paper's bins,
+# N/20, the usual rule. With fewer, bins reject almost nothing, whatever the scores.
+LEAST_RARER = 100
+
 
 @dataclass(frozen=True)
 class Errors:

@@ -6,6 +6,7 @@ from math import log, nan
 from typing import get_args
 
 from monitor.config import Checks
+from monitor.evaluation.budget import burn
 from monitor.evaluation.evaluation import (
     AMOUNTS,
     Causes,
@@ -15,7 +16,6 @@ from monitor.evaluation.evaluation import (
     InterceptCorrection,
     Population,
 )
-from monitor.evaluation.lost import burn
 from monitor.evaluation.map_gain import MapGain
 from monitor.measures.measure import Base, Labels, Parts, R, Scope, held, itself
 from monitor.measures.snapshot import Snapshot

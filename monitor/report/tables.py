@@ -9,8 +9,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from monitor.evaluation.evaluate import LEAST_RARER
-from monitor.evaluation.evaluation import Evaluation
+from monitor.evaluation.evaluation import LEAST_RARER, Evaluation
 from monitor.report.columns import WINDOWS, in_lines, meanings, window_cells
 from monitor.report.too_few import LEAST_FOR_ECE, says_tce
 from monitor.segment_names import WHOLE, shown

@@ -4,8 +4,7 @@ from dataclasses import fields, replace
 from math import nan
 from typing import Any
 
-from monitor.evaluation.evaluate import LEAST_RARER
-from monitor.evaluation.evaluation import Errors, Evaluation
+from monitor.evaluation.evaluation import LEAST_RARER, Errors, Evaluation
 
 LEAST_FOR_ECE = 20  # of the rarer outcome: with fewer, one bin may hold all of them
 
