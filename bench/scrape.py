@@ -30,7 +30,7 @@ from time import perf_counter
 import numpy as np
 
 from monitor.config import Config, load_config
-from monitor.drift.detector import new_detector
+from monitor.drift.detecting import new_detector
 from monitor.drift.verdict import Verdict
 from monitor.evaluation.evaluate import evaluate
 from monitor.evaluation.evaluation import Evaluation

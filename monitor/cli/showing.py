@@ -40,7 +40,7 @@ LONG = 100  # days without a reference: then outcomes are rare, and reading them
 
 if TYPE_CHECKING:
     from monitor.config import Config, Model
-    from monitor.drift.moving_priors import MovingPriors
+    from monitor.drift.values import MovingPriors
     from monitor.drift.verdict import Verdict
     from monitor.evaluation.evaluation import Evaluation
     from monitor.read.incidents import IncidentSummary

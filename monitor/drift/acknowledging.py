@@ -12,7 +12,6 @@ from datetime import date, timedelta
 from monitor.drift.detector import Acknowledged, Detector, Ended, Fork, Incident
 from monitor.drift.inputs import Limits
 
-LONG_AHEAD = 31  # days: a known drift of which nobody thinks any more
 KEPT = timedelta(weeks=52)  # after its span a fork remembers no other days than the detector
 Streams = Mapping[str, Detector]
 Forks = Mapping[date, Streams]  # by the first day of the span that each does not know

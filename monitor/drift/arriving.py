@@ -11,14 +11,9 @@ from dataclasses import replace
 import numpy as np
 
 from monitor.arrivals import Late
-from monitor.drift.detector import Detector, Incident
-from monitor.drift.evidence import KINDS
+from monitor.drift.day_evidence import KINDS
+from monitor.drift.detector import WITHHELD, Detector, Incident, is_withheld
 from monitor.drift.reference import Reference
-from monitor.metrics.core.grid import Floats
-
-# What is held against a stream while late outcomes could explain it: over every limit, but so low
-# that some days that fit the reference bring it below again.
-WITHHELD = 1e12
 
 
 def could_explain(late: Late, reference: Reference, incident: Incident) -> bool:
@@ -48,16 +43,6 @@ def could_explain(late: Late, reference: Reference, incident: Incident) -> bool:
 def withheld(detector: Detector) -> Detector:
     """Hold the evidence of a drift that late outcomes could explain at a fixed level."""
     return replace(detector, sums=np.full(len(KINDS), WITHHELD), counted=0)
-
-
-def is_withheld(detector: Detector) -> bool:
-    """Return whether the evidence of the last day was withheld."""
-    return detector.incident is None and are_withheld(detector.sums)
-
-
-def are_withheld(sums: Floats) -> bool:
-    """Return whether the sums of a detector without an incident stand for evidence withheld."""
-    return bool((sums == WITHHELD).all())
 
 
 def released(detector: Detector) -> Detector:

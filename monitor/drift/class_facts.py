@@ -1,13 +1,15 @@
 """The classes of a week: which became more or less frequent, and which pair is worst. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import nan, sqrt
+from dataclasses import replace
+from math import sqrt
 
 import numpy as np
 
-from monitor.drift.detector import Detector, Incident, best_fit, best_slope
-from monitor.drift.evidence import KINDS
+from monitor.drift.day_evidence import KINDS
+from monitor.drift.detecting import best_fit, best_slope
+from monitor.drift.detector import Detector, Incident
+from monitor.drift.facts import ClassFacts, ClassShift, Others, WorstPair
 from monitor.drift.history import sums_since
 from monitor.drift.other_pairs import OtherPairs
 from monitor.drift.pairs import ClassDay
@@ -17,90 +19,6 @@ from monitor.metrics.core.grid import Floats
 
 CERTAIN = 3.29  # standard errors: one in a thousand by chance
 SLOPES = 2  # of the kinds: too extreme, too timid
-
-
-@dataclass(frozen=True)
-class ClassShift:
-    """A class whose share of the outcomes changed since the reference."""
-
-    name: str
-    before: float
-    now: float
-
-
-@dataclass(frozen=True)
-class WorstPair:
-    """The pair with a verdict of its own whose curve changed most since an open drift began.
-
-    Attributes
-    ----------
-    name, kind : str
-        The pair, and the distortion that fits best.
-    slope : Estimate or None
-        Of its outcomes, if the distortion is one of the slope.
-    rest : Estimate or None
-        Slope of all other pairs together; None if there are none, or it cannot be told.
-    rest_as_before : bool
-        Whether that is within what is tolerated.
-    """
-
-    name: str
-    kind: str
-    slope: Estimate | None
-    rest: Estimate | None
-    rest_as_before: bool
-
-
-@dataclass(frozen=True)
-class Others:
-    """The pairs without a verdict of their own: how many, and the worst of them, if any stands out.
-
-    Attributes
-    ----------
-    count : int
-        How many had outcomes this week.
-    worst : str
-        Empty if none stands out.
-    slope : Estimate or None
-        Of the outcomes of the worst.
-    """
-
-    count: int
-    worst: str
-    slope: Estimate | None
-
-
-@dataclass(frozen=True)
-class ClassFacts:
-    """What the classes of a week say, compared with the reference.
-
-    Attributes
-    ----------
-    shifts : tuple of ClassShift
-        The classes that became more or less frequent, the clearest first.
-    right, right_before : float
-        How often the first choice was right, in the week and in the reference; ratios in [0, 1].
-    judged : float
-        The share of the outcomes that the verdict rests on; a ratio in [0, 1].
-    worst : WorstPair or None
-        Of the pairs with a verdict of their own, while a drift is open.
-    others : Others or None
-        All other pairs, while a drift is open.
-    off : str or None
-        The class whose level moved otherwise than with the frequencies; empty if no single one
-        explains what moved, None if they explain all.
-    """
-
-    shifts: tuple[ClassShift, ...]
-    right: float
-    right_before: float
-    judged: float
-    worst: WorstPair | None = None
-    others: Others | None = None
-    off: str | None = None
-
-
-NO_CLASSES = ClassFacts((), nan, nan, judged=1.0)
 
 
 def class_shifts(before: ClassDay, now: ClassDay, least: float) -> list[ClassShift]:

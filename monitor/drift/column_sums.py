@@ -6,9 +6,9 @@ from math import hypot, log, sqrt
 
 import numpy as np
 
-from monitor.drift.detector import best_slope
-from monitor.drift.evidence import SLOPES
-from monitor.drift.reference import DIRECTIONS, Reference
+from monitor.drift.day_evidence import DIRECTIONS, SLOPES
+from monitor.drift.detecting import best_slope
+from monitor.drift.reference import Reference
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.special import ndtr

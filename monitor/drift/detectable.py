@@ -4,84 +4,34 @@ Rule: what is said of it is what the detector does on simulated days, so it hold
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from math import ceil, inf, log10, nan
 
 import numpy as np
 
-from monitor.drift.detector import mean_evidence
+from monitor.drift.detecting import mean_evidence
+from monitor.drift.facts import (
+    FEW_A_DAY,
+    LONGER,
+    LONGEST,
+    PATIENCE,
+    STRONG_CHANGE,
+    USUAL_CHANGE,
+    Detectable,
+    Together,
+)
 from monitor.drift.paths import Drawn, drawn_days, evidence_paths
 from monitor.drift.reference import Reference
 
-USUAL_CHANGE = 0.2  # a slope of 0.8
-STRONG_CHANGE = 0.3  # a slope of 0.7
-PATIENCE = 120  # days
-LONGEST = 400  # days: what takes longer is called never
 FLATTEST = 0.95  # of a change: a curve that says nothing at all
 PATHS = 300
-FEW_A_DAY = 20  # of the rarer outcome
 NEAR = 0.01  # of a change of the slope: no more digits are said
 REFERENCE_ERROR = 0.5  # share of the tolerance that the reference's own error may take
 SHARE, SPAN = 1 / 4, 1 / 3  # of the paths that reach the limit within this part of A
 MOST_SIMULATED = 1_000  # days between false alerts; the limit of more days grows with them
 NOTICED = 1.5  # times the variance of independent rows: what hangs together beyond chance
-LONGER = 91  # days of a reference that would find more
 LEAST_LIMIT = 2.0  # log10: a lower one is reached too often in rougher worlds
-
-
-@dataclass(frozen=True)
-class Together:
-    """What a reference is worth whose rows hang together.
-
-    Attributes
-    ----------
-    days : int
-        Those of the reference.
-    independent : float
-        Days of independent rows that would say as much of the slope.
-    least : float
-        The least change of the slope that is found within 120 days in half of all cases; nan if
-        none is.
-    longer : float or None
-        Days that a slope of 0.8 would take with a reference of 91 days, as that of `Detectable`;
-        None if the reference is as long.
-    """
-
-    days: int
-    independent: float
-    least: float
-    longer: float | None
-
-
-@dataclass(frozen=True)
-class Detectable:
-    """What the detector can find with a reference and its usual volume.
-
-    Attributes
-    ----------
-    tolerated, found : float
-        Changes of the slope below the first are hardly ever reported, changes above the second
-        are looked for; per unit of log-odds.
-    rarer : float
-        Number of the rarer outcome on a usual day.
-    days, days_strong : float
-        Days that a slope of 0.8 takes to be found in half of all cases, and one of 0.7; infinite
-        if it takes more than 400.
-    within_patience : float or None
-        The least change of the slope that is found within 120 days in half of all cases; nan if
-        none is. None with 20 of the rarer outcome a day or more: they find any that matters.
-    together : Together or None
-        What the reference is worth, if the rows of an entity hang together.
-    """
-
-    tolerated: float
-    found: float
-    rarer: float
-    days: float
-    days_strong: float
-    within_patience: float | None
-    together: Together | None = None
 
 
 def what_is_detectable(reference: Reference, limit: float) -> Detectable:

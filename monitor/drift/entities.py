@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from monitor.drift.detector import Detector
-from monitor.drift.evidence import DayEvidence, known_cells
-from monitor.drift.history import History, since_counted
-from monitor.drift.reference import DIRECTIONS, Reference, dispersions
+from monitor.drift.day_evidence import DIRECTIONS, DayEvidence
+from monitor.drift.detector import Detector, History
+from monitor.drift.evidence import known_cells
+from monitor.drift.history import since_counted
+from monitor.drift.reference import Reference, dispersions
 from monitor.metrics.core.buckets import BIN_COUNT, BUCKETS, CELLS_IN_BIN, BucketCounts
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse, occupied
 from monitor.metrics.core.dispersion import bucket_sums, span_dispersions

@@ -5,20 +5,14 @@ neither raise nor lower it. Segments are summed, never pooled: each has a prior 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import isfinite, log
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from monitor.drift.label_noise import no_sums
-from monitor.drift.reference import (
-    DIRECTIONS,
-    SOUGHT,
-    TOLERATED,
-    Reference,
-    by_direction,
-)
+from monitor.drift.day_evidence import DIRECTIONS, SLOPES, DayEvidence
+from monitor.drift.detector import no_sums
+from monitor.drift.reference import SOUGHT, TOLERATED, Reference, by_direction
 from monitor.drift.variance import WEEK
 from monitor.metrics.core.coarse import Coarse, sum_of
 from monitor.metrics.core.grid import Floats, Ints
@@ -34,19 +28,8 @@ from monitor.metrics.logistic.conditional import (
 from monitor.metrics.logistic.label_noise import noisy_curve, weigh_shares
 from monitor.metrics.logistic.level import compare_levels, fit_level
 
-KINDS = (  # down and up each direction of the reference, in their order
-    "too_extreme",
-    "too_timid",
-    "ends_overpredicted",
-    "ends_underpredicted",
-    "tails_too_extreme",
-    "tails_too_timid",
-    "top_overpredicted",
-    "top_underpredicted",
-)
 UPWARDS = np.array([0.05, 0.1, 0.2, 0.4, 0.7, 1.1, 1.7, 2.5])  # logit
 SIZES = np.concatenate([-UPWARDS[::-1], UPWARDS])  # of a distortion, at which it is profiled
-SLOPES = (0.25, 0.5, 0.75, 1.0, 1.35, 2.0)  # where the slope of the likelihood is remembered
 SLOPES_TRIED = np.array(SLOPES)
 CROWDED, FEW_ROWS = 3.0, 3  # times the usual rows beyond the known scores, and as many more
 ENOUGH = 50.0  # information of the days before by which a tolerance is smoothed
@@ -55,60 +38,6 @@ WANDERING = 4.0  # times the variance of weeks: what wanders stays away for some
 LEAST_RATIO = 2.0  # of the effect to the tolerance
 LARGEST_EFFECT = 100.0  # logit: the reference says nothing of such a direction, and exp overflows
 MOST_OF_A_DAY = 2.0  # log10: one broken day makes no drift, and wipes out none
-
-
-@dataclass(frozen=True, eq=False)
-class DayEvidence:
-    """What one day says, all segments of a stream together.
-
-    Attributes
-    ----------
-    ratios : ndarray of shape (8,)
-        For each kind, log10 of the likelihood of its effect over that of its tolerance; from -2
-        to 2 if hedged.
-    tolerances, effects : ndarray of shape (4,)
-        The deviations that were compared, in logit; 0 along a direction that the day's scores do
-        not move along.
-    scores : ndarray of shape (4,)
-        Slope of the conditional log-likelihood along each direction, at the reference curve.
-    informations : ndarray of shape (4,)
-        What the day knows of each direction.
-    slopes : ndarray of shape (6,)
-        Slope of the conditional log-likelihood along the first direction, where the outcomes have
-        each of `SLOPES` on the reference curve, over the dispersion of the day. It adds over
-        days, and is 0 at the best slope.
-    levels : ndarray of shape (4,)
-        Score and information of the shift of the intercept since the reference, then those of the
-        part of it that the prior does not explain. They add over days.
-    unknown_share : float
-        Share of the day's predictions whose scores lie where the reference does not know its
-        curve; they are no evidence.
-    cross : ndarray of shape (4, 1 + b) or None
-        Information of each direction with itself, then with the functions of the curve, of the
-        day and of those just before it that had little. None once it has been stored: the
-        detector holds it.
-    noise : ndarray of shape (43,) or None
-        What the day says of each share of wrong labels; None once it has been
-        stored, or if the reference asks for none.
-    recovery : float
-        log10 of the likelihood that the open incident's distortion is gone over that it is still
-        there; from -2 to 2, and 0 without an incident.
-    profiles : ndarray of shape (4, 16) or None
-        `day_profiles` while an incident is open; None otherwise, and once it has been stored.
-    """
-
-    ratios: Floats
-    tolerances: Floats
-    effects: Floats
-    scores: Floats
-    informations: Floats
-    slopes: Floats
-    levels: Floats
-    unknown_share: float = 0.0
-    cross: Floats | None = None
-    noise: Floats | None = None
-    recovery: float = 0.0
-    profiles: Floats | None = None
 
 
 def day_evidence(

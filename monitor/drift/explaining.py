@@ -23,7 +23,7 @@ from monitor.drift.column_sums import (
     nothing,
     relative_slope,
 )
-from monitor.drift.evidence import KINDS
+from monitor.drift.day_evidence import KINDS
 from monitor.drift.places import Condition, Explanation, name_all
 from monitor.drift.reference import Reference
 from monitor.drift.value_sets import (

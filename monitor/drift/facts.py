@@ -5,14 +5,16 @@ Rule: what is decided is decided here, never from a sentence. `monitor.words` ma
 
 from dataclasses import dataclass
 from datetime import date
-from typing import Literal
+from math import nan
+from typing import TYPE_CHECKING, Literal
 
 from monitor.arrivals import Late
-from monitor.drift.class_facts import NO_CLASSES, ClassFacts
 from monitor.drift.detector import Ended, Incident
 from monitor.drift.lack import Lack
-from monitor.drift.levels import LastingShift, Level
-from monitor.drift.reference import Reference
+from monitor.metrics.core.estimate import Estimate
+
+if TYPE_CHECKING:  # whoever reads facts needs none of what fits a reference
+    from monitor.drift.reference import Reference
 
 Obstacle = Literal[
     "logs failed",
@@ -33,6 +35,169 @@ Obstacle = Literal[
 Fault = Literal["slope", "intercept", "counted again"]
 NOT_CALIBRATED = 0.10  # the least difference of the reference's own slope from 1 that is reported
 MAY_BE_LATE = frozenset(["drift may be late outcomes", "level may be late outcomes"])
+Level = Literal["as before", "prior", "lift", "prior or inputs", "not looked for"]
+USUAL_CHANGE = 0.2  # a slope of 0.8
+STRONG_CHANGE = 0.3  # a slope of 0.7
+PATIENCE = 120  # days
+LONGEST = 400  # days: what takes longer is called never
+FEW_A_DAY = 20  # of the rarer outcome
+LONGER = 91  # days of a reference that would find more
+LONG_AHEAD = 31  # days: a known drift of which nobody thinks any more
+MOST_STREAMS = 20  # pairs with a verdict of their own: those that the reference knows best
+
+
+@dataclass(frozen=True)
+class ClassShift:
+    """A class whose share of the outcomes changed since the reference."""
+
+    name: str
+    before: float
+    now: float
+
+
+@dataclass(frozen=True)
+class WorstPair:
+    """The pair with a verdict of its own whose curve changed most since an open drift began.
+
+    Attributes
+    ----------
+    name, kind : str
+        The pair, and the distortion that fits best.
+    slope : Estimate or None
+        Of its outcomes, if the distortion is one of the slope.
+    rest : Estimate or None
+        Slope of all other pairs together; None if there are none, or it cannot be told.
+    rest_as_before : bool
+        Whether that is within what is tolerated.
+    """
+
+    name: str
+    kind: str
+    slope: Estimate | None
+    rest: Estimate | None
+    rest_as_before: bool
+
+
+@dataclass(frozen=True)
+class Others:
+    """The pairs without a verdict of their own: how many, and the worst of them, if any stands out.
+
+    Attributes
+    ----------
+    count : int
+        How many had outcomes this week.
+    worst : str
+        Empty if none stands out.
+    slope : Estimate or None
+        Of the outcomes of the worst.
+    """
+
+    count: int
+    worst: str
+    slope: Estimate | None
+
+
+@dataclass(frozen=True)
+class ClassFacts:
+    """What the classes of a week say, compared with the reference.
+
+    Attributes
+    ----------
+    shifts : tuple of ClassShift
+        The classes that became more or less frequent, the clearest first.
+    right, right_before : float
+        How often the first choice was right, in the week and in the reference; ratios in [0, 1].
+    judged : float
+        The share of the outcomes that the verdict rests on; a ratio in [0, 1].
+    worst : WorstPair or None
+        Of the pairs with a verdict of their own, while a drift is open.
+    others : Others or None
+        All other pairs, while a drift is open.
+    off : str or None
+        The class whose level moved otherwise than with the frequencies; empty if no single one
+        explains what moved, None if they explain all.
+    """
+
+    shifts: tuple[ClassShift, ...]
+    right: float
+    right_before: float
+    judged: float
+    worst: WorstPair | None = None
+    others: Others | None = None
+    off: str | None = None
+
+
+NO_CLASSES = ClassFacts((), nan, nan, judged=1.0)
+
+
+@dataclass(frozen=True)
+class LastingShift:
+    """A shift of the log-odds of all scores that one week does not show.
+
+    Attributes
+    ----------
+    shift : Estimate
+        Since the reference, in logit.
+    since : date
+        First of the days that show it most clearly.
+    """
+
+    shift: Estimate
+    since: date
+
+
+@dataclass(frozen=True)
+class Together:
+    """What a reference is worth whose rows hang together.
+
+    Attributes
+    ----------
+    days : int
+        Those of the reference.
+    independent : float
+        Days of independent rows that would say as much of the slope.
+    least : float
+        The least change of the slope that is found within 120 days in half of all cases; nan if
+        none is.
+    longer : float or None
+        Days that a slope of 0.8 would take with a reference of 91 days, as that of `Detectable`;
+        None if the reference is as long.
+    """
+
+    days: int
+    independent: float
+    least: float
+    longer: float | None
+
+
+@dataclass(frozen=True)
+class Detectable:
+    """What the detector can find with a reference and its usual volume.
+
+    Attributes
+    ----------
+    tolerated, found : float
+        Changes of the slope below the first are hardly ever reported, changes above the second
+        are looked for; per unit of log-odds.
+    rarer : float
+        Number of the rarer outcome on a usual day.
+    days, days_strong : float
+        Days that a slope of 0.8 takes to be found in half of all cases, and one of 0.7; infinite
+        if it takes more than 400.
+    within_patience : float or None
+        The least change of the slope that is found within 120 days in half of all cases; nan if
+        none is. None with 20 of the rarer outcome a day or more: they find any that matters.
+    together : Together or None
+        What the reference is worth, if the rows of an entity hang together.
+    """
+
+    tolerated: float
+    found: float
+    rarer: float
+    days: float
+    days_strong: float
+    within_patience: float | None
+    together: Together | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +298,7 @@ class Facts:
         return self.classes or NO_CLASSES
 
 
-def faults_of(reference: Reference, least_shift: float) -> tuple[Fault, ...]:
+def faults_of(reference: "Reference", least_shift: float) -> tuple[Fault, ...]:
     """Find how the reference itself was not calibrated, or not made of days that are apart.
 
     Parameters

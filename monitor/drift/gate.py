@@ -7,9 +7,9 @@ alike. So nothing is asked of the past on the days on which there is nothing to 
 from collections.abc import Callable, Sequence
 from datetime import date
 
+from monitor.drift.day_evidence import DayEvidence
 from monitor.drift.detector import Detector
 from monitor.drift.entities import BucketSums, held_down_by_entities
-from monitor.drift.evidence import DayEvidence
 from monitor.drift.inputs import Day
 from monitor.drift.overlap import held_down_by_overlap
 from monitor.drift.reference import Reference

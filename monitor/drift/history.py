@@ -3,49 +3,20 @@
 Rule: a history is a fold over days and holds at most a year, so its size does not grow.
 """
 
-from dataclasses import dataclass
 from datetime import date
 
 import numpy as np
-import numpy.typing as npt
 
-from monitor.drift.evidence import LONG_RUN, SLOPES, DayEvidence
-from monitor.drift.reference import DIRECTIONS, Reference
+from monitor.drift.day_evidence import DIRECTIONS, DayEvidence
+from monitor.drift.detector import SUMS, WIDTHS, History
+from monitor.drift.evidence import LONG_RUN
+from monitor.drift.reference import Reference
 from monitor.drift.variance import WEEK, between_week_variance
 from monitor.metrics.core.grid import Floats, Ints
 
 WEEKS_APART = 4  # weeks whose days are kept one by one
 MOST_WEEKS = 52
-SUMS = ("scores", "informations", "slopes", "levels")
-WIDTHS = (len(DIRECTIONS), len(DIRECTIONS), len(SLOPES), 4)
-Singles = npt.NDArray[np.float32]
 FAR_APART = 10_000  # weeks: those of the reference neighbour no others
-
-
-@dataclass(frozen=True, eq=False)
-class History:
-    """Sums of what days said, a row for each of the last days and for each week before them.
-
-    Attributes
-    ----------
-    firsts : ndarray of shape (r,)
-        Ordinal of the first day of each row, rising.
-    days : ndarray of shape (r,)
-        Number of its days.
-    scores, informations : ndarray of shape (r, 4)
-        Sums of those of `DayEvidence`.
-    slopes, levels : ndarray of shape (r, 6), (r, 4)
-        The same.
-
-    All sums have single precision: a history is stored with every day.
-    """
-
-    firsts: Ints
-    days: Ints
-    scores: Singles
-    informations: Singles
-    slopes: Singles
-    levels: Singles
 
 
 def new_history() -> History:

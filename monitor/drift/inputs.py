@@ -12,8 +12,8 @@ from math import log, log10, nan
 
 from monitor.arrivals import Late
 from monitor.drift.class_levels import ClassLevels, fit_class_levels
-from monitor.drift.detectable import Detectable, calibrated_limit, what_is_detectable
-from monitor.drift.detector import family_limit
+from monitor.drift.detectable import calibrated_limit, what_is_detectable
+from monitor.drift.detecting import family_limit
 from monitor.drift.entities import (
     NOTHING,
     BucketSums,
@@ -21,8 +21,8 @@ from monitor.drift.entities import (
     intercept_hanging,
     sum_buckets,
 )
+from monitor.drift.facts import Detectable
 from monitor.drift.lack import Lack
-from monitor.drift.moving_priors import MovingPriors
 from monitor.drift.overlap import with_overlap
 from monitor.drift.pairs import (
     SAME,
@@ -47,6 +47,7 @@ from monitor.drift.reference import (
     what_a_reference_lacks,
     with_hanging,
 )
+from monitor.drift.values import MovingPriors
 from monitor.metrics.core.buckets import BucketCounts, merge_buckets
 from monitor.metrics.core.coarse import Coarse, coarsen, sum_of, tally_of
 from monitor.metrics.core.dispersion import design_effects

@@ -14,22 +14,16 @@ from typing import Any
 import numpy as np
 
 from monitor.drift.curve import RIDGE
+from monitor.drift.detector import ERRORS, SHARES, no_sums
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.special import expit
 from monitor.metrics.logistic.label_noise import MOST_OF_A_RATE, weigh_shares
 
-SHARES = 13  # that are compared
-ERRORS = 5  # of the curve: along the directions of a reference, and as labels bend it
 MOST_WRONG, TOO_MANY = 0.05, 0.04
 MOST_OF_A_DAY = 1.0  # nats
 ASKED_FOR = 1000.0  # times likelier than right labels
 MOST_REMEMBERED = 1024  # shares of streams
-
-
-def no_sums() -> Floats:
-    """Begin with days that say nothing of any share."""
-    return np.zeros(SHARES + ERRORS + ERRORS**2)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
+LEAST_OF_EACH = 300  # positive outcomes, and negative ones
+
 
 @dataclass(frozen=True)
 class Lack:

@@ -1,13 +1,13 @@
 """What moved with the intercept: the prior, the inputs or the level; and for how long. Pure."""
 
-from dataclasses import dataclass
 from datetime import date
 from math import isfinite, sqrt
-from typing import Literal
 
 import numpy as np
 
-from monitor.drift.history import History, weeks_of
+from monitor.drift.detector import History
+from monitor.drift.facts import LastingShift, Level
+from monitor.drift.history import weeks_of
 from monitor.drift.reference import Reference
 from monitor.drift.variance import between_week_variance
 from monitor.metrics.core.estimate import Estimate
@@ -17,23 +17,6 @@ CERTAIN = 3.29  # standard errors: one in a thousand by chance
 CERTAIN_LASTING = 3.0  # standard errors: of the clearest of all starts within a year
 LEAST_LASTING = 27  # days before the last one: shorter shifts are the week's matter
 UNUSUAL = 2.0  # times as far as the inputs moved by themselves on the reference's days
-Level = Literal["as before", "prior", "lift", "prior or inputs", "not looked for"]
-
-
-@dataclass(frozen=True)
-class LastingShift:
-    """A shift of the log-odds of all scores that one week does not show.
-
-    Attributes
-    ----------
-    shift : Estimate
-        Since the reference, in logit.
-    since : date
-        First of the days that show it most clearly.
-    """
-
-    shift: Estimate
-    since: date
 
 
 def what_moved(reference: Reference, history: History, lift: Lift | None, least: float) -> Level:

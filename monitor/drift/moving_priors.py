@@ -5,10 +5,10 @@ usual prior; neither bends a pooled curve from one day to the next.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from monitor.drift.values import MovingPriors
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.special import expit
@@ -22,28 +22,6 @@ CLEAR = 4.0  # standard errors
 NEARLY = 0.9  # of the largest spread: then the column with fewer values is the simpler stratum
 MOST_VALUES = 20  # that are proposed
 MOST_STRATA = 100  # that are counted without being named
-
-
-@dataclass(frozen=True)
-class MovingPriors:
-    """A column whose values should have priors of their own.
-
-    Attributes
-    ----------
-    column : str
-        Its name.
-    spread : float
-        Standard deviation of its values' priors against each other, from day to day, in logit.
-    values : tuple of str
-        Its values, the most frequent ones first.
-    days : int
-        The days that were compared.
-    """
-
-    column: str
-    spread: float
-    values: tuple[str, ...]
-    days: int
 
 
 def moving_priors(days: Sequence[Columns], most: int = MOST_VALUES) -> MovingPriors | None:

@@ -11,7 +11,7 @@ from math import log, sqrt
 import numpy as np
 
 from monitor.drift.column_sums import Sums, added
-from monitor.drift.evidence import SLOPES
+from monitor.drift.day_evidence import SLOPES
 from monitor.drift.inputs import Day
 from monitor.drift.pair_sums import columns_of_pairs, sum_day
 from monitor.drift.pairs import PairCurves

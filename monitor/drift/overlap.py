@@ -12,10 +12,10 @@ from datetime import date
 
 import numpy as np
 
-from monitor.drift.detector import Detector
+from monitor.drift.day_evidence import DayEvidence
+from monitor.drift.detector import Detector, History
 from monitor.drift.entities import hanging_beyond, held_down_to
-from monitor.drift.evidence import DayEvidence
-from monitor.drift.history import History, rows_since, since_counted
+from monitor.drift.history import rows_since, since_counted
 from monitor.drift.reference import Reference, with_hanging
 from monitor.drift.variance import neighbour_ratio
 from monitor.metrics.core.grid import Floats, Ints

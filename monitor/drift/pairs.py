@@ -17,8 +17,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from monitor.drift.curve import fit_curve
+from monitor.drift.day_evidence import DIRECTIONS
+from monitor.drift.facts import MOST_STREAMS
 from monitor.drift.own_calibration import own_slope
-from monitor.drift.reference import DIRECTIONS, RARE, Reference, dispersions
+from monitor.drift.reference import RARE, Reference, dispersions
 from monitor.metrics.beyond_binary.class_counts import ClassCounts, pair_name
 from monitor.metrics.beyond_binary.class_parts import ClassPart
 from monitor.metrics.core.coarse import CELLS_IN_ONE, CENTRES, COARSE_COUNT, Coarse
@@ -31,7 +33,6 @@ KNOWN_BY_ITSELF = 1000.0  # of the information of a slope: its standard error is
 CERTAIN = 1.0  # standard deviations by which pairs differ more than by chance
 STEPS = 5  # of Newton's method
 RISE = 1e-9  # a cell: makes flat parts of a curve rise
-MOST_STREAMS = 20  # pairs with a verdict of their own: those that the reference knows best
 TOP = DIRECTIONS.index("top")
 Key = tuple[str, ...]  # segment and stratum, of a model with classes also the pair
 Parts = Mapping[Key, Coarse]

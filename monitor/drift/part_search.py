@@ -21,7 +21,7 @@ from monitor.drift.column_sums import (
     relative_slope,
     sum_part,
 )
-from monitor.drift.evidence import KINDS
+from monitor.drift.day_evidence import KINDS
 from monitor.drift.part_sums import WIDTH, Table
 from monitor.drift.places import Condition, name_all
 from monitor.drift.reference import Reference

@@ -9,7 +9,8 @@ from itertools import combinations
 
 import numpy as np
 
-from monitor.drift.reference import DIRECTIONS, Reference
+from monitor.drift.day_evidence import DIRECTIONS
+from monitor.drift.reference import Reference
 from monitor.metrics.core.coarse import COARSE_COUNT
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints

@@ -9,6 +9,7 @@ from datetime import date
 
 import numpy as np
 
+from monitor.drift.day_evidence import DIRECTIONS
 from monitor.drift.detector import Detector
 from monitor.drift.evidence import SIZES, day_profiles
 from monitor.drift.inputs import (
@@ -22,7 +23,7 @@ from monitor.drift.inputs import (
 )
 from monitor.drift.label_noise import wrong_share
 from monitor.drift.lack import Lack
-from monitor.drift.reference import DIRECTIONS, Reference, merge_days
+from monitor.drift.reference import Reference, merge_days
 from monitor.metrics.core.grid import Floats
 
 # Of a stream, its detector and a day: the profiles of an incident that began on that day.

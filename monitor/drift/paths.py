@@ -14,11 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monitor.drift.detector import WEIGHTS, share_of_start
+from monitor.drift.day_evidence import DIRECTIONS
+from monitor.drift.detecting import share_of_start
+from monitor.drift.detector import WEIGHTS
 from monitor.drift.entities import SIGNS, most_evidence
 from monitor.drift.evidence import bounded_ratio, curve_errors, price
 from monitor.drift.history import WEEKS_APART
-from monitor.drift.reference import DIRECTIONS, Reference
+from monitor.drift.reference import Reference
 from monitor.drift.variance import WEEK
 from monitor.metrics.core.grid import Floats, Ints
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from monitor.drift.curve import Curve, fit_curve
 from monitor.drift.label_noise import Noise, noise_of_reference
-from monitor.drift.lack import Lack
+from monitor.drift.lack import LEAST_OF_EACH, Lack
 from monitor.drift.own_calibration import own_intercept, own_slope
 from monitor.drift.variance import between_day_variance, span_starts
 from monitor.metrics.core.coarse import Coarse, sum_of
@@ -25,10 +25,8 @@ from monitor.metrics.logistic.conditional import project_directions
 from monitor.metrics.logistic.level import Level, Lift, combine_lifts, compare_levels, fit_level
 from monitor.short_text import shown_shortly
 
-DIRECTIONS = ("slope", "quadratic", "cubic", "top")  # the rows of every array of directions
 LEAST_DAYS = 14
 REFERENCE_DAYS = 28  # of the default reference, which is the first days
-LEAST_OF_EACH = 300  # positive outcomes, and negative ones
 RARE = "rare pairs"  # of classes: those without a curve of their own
 TOLERATED, SOUGHT = 1.25, 6.0  # standard errors of the reference curve
 MONTH, SOUGHT_IN_A_MONTH = 30, 1.5  # days, and standard errors of what they say

@@ -15,12 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monitor.drift.arriving import could_explain, is_withheld, released, withheld
-from monitor.drift.detector import (
-    Detector,
-    Incident,
-    Second,
-    Worse,
+from monitor.drift.arriving import could_explain, released, withheld
+from monitor.drift.day_evidence import KINDS, DayEvidence
+from monitor.drift.detecting import (
     accumulate,
     best_slope,
     highest_of,
@@ -28,9 +25,10 @@ from monitor.drift.detector import (
     new_detector,
     opened_incident,
 )
-from monitor.drift.evidence import KINDS, SIZES, DayEvidence, day_evidence
+from monitor.drift.detector import Detector, History, Incident, Second, Worse, is_withheld
+from monitor.drift.evidence import SIZES, day_evidence
 from monitor.drift.gate import held_down
-from monitor.drift.history import History, sums_since
+from monitor.drift.history import sums_since
 from monitor.drift.inputs import (
     Day,
     Limits,

@@ -10,7 +10,8 @@ from datetime import date
 
 import numpy as np
 
-from monitor.drift.history import History, since_counted
+from monitor.drift.detector import History
+from monitor.drift.history import since_counted
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.special import logsumexp
 

@@ -11,7 +11,9 @@ from math import log, log10, nan, sqrt
 
 import numpy as np
 
-from monitor.drift.detector import WEIGHTS, best_profile, best_slope
+from monitor.drift.day_evidence import DIRECTIONS, KINDS, DayEvidence
+from monitor.drift.detecting import best_profile, best_slope
+from monitor.drift.detector import WEIGHTS
 from monitor.drift.entities import (
     HEADROOM,
     NOTHING,
@@ -20,13 +22,13 @@ from monitor.drift.entities import (
     most_evidence,
     sum_buckets,
 )
-from monitor.drift.evidence import KINDS, DayEvidence, curve_errors, day_evidence, day_profiles
+from monitor.drift.evidence import curve_errors, day_evidence, day_profiles
+from monitor.drift.facts import Level
 from monitor.drift.history import new_history
 from monitor.drift.inputs import Limits
 from monitor.drift.lack import Lack
-from monitor.drift.levels import Level, what_moved
+from monitor.drift.levels import what_moved
 from monitor.drift.reference import (
-    DIRECTIONS,
     Reference,
     fit_reference,
     lift_since,

@@ -4,45 +4,16 @@ Rule: an incident that neither lasts nor recovers beyond doubt is not reported a
 open, because it is not over either, and becomes certain again by the evidence alone.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 
 import numpy as np
 
+from monitor.drift.detector import WEEKS, Quarter
 from monitor.drift.history import week_of
-from monitor.metrics.core.grid import Floats, Ints
 
 QUARTER = 90  # days that must have been counted
-WEEKS = 13  # with outcomes that are looked back at, the present one included
 LASTS = 1.0  # log10 of the odds at which an undecided drift is a certain one again
-
-
-@dataclass(frozen=True, eq=False)
-class Quarter:
-    """What the last weeks say of the recovery of an open drift.
-
-    Attributes
-    ----------
-    since : date
-        The first day counted: after the opening, or after evidence that the drift lasts.
-    weeks : ndarray of shape (w,)
-        Numbers of the weeks with outcomes, rising, at most 13.
-    recoveries : ndarray of shape (w,)
-        Sum over each week of log10 of the likelihood that the distortion is gone over that it is
-        still there.
-    undecided : bool
-        Whether they say neither.
-    """
-
-    since: date
-    weeks: Ints
-    recoveries: Floats
-    undecided: bool = False
-
-    @property
-    def lasts(self) -> float:
-        """log10 of the odds that the drift has lasted over these weeks."""
-        return -float(self.recoveries.sum())
 
 
 def with_recovery(quarter: Quarter | None, day: date, recovery: float) -> Quarter:

@@ -6,19 +6,15 @@ are pooled in each of them, moves none of them against the others.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
+from monitor.drift.day_evidence import DIRECTIONS
 from monitor.drift.evidence import LEAST_RATIO, LONG_RUN, WANDERING
 from monitor.drift.places import Condition
-from monitor.drift.reference import (
-    DIRECTIONS,
-    SOUGHT,
-    TOLERATED,
-    Reference,
-    by_direction,
-)
+from monitor.drift.reference import SOUGHT, TOLERATED, Reference, by_direction
+from monitor.drift.values import ValuePast
 from monitor.drift.variance import WEEK, between_day_variance
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.logistic.conditional import score_directions
@@ -27,8 +23,6 @@ from monitor.summary import ColumnPart, Columns
 LEAST_SPREAD = 0.1  # logit: values of a column are not taken to be more alike than this
 DOUBTED = 3.0  # standard errors by which a value must vary more than its column to be believed
 SOUGHT_DAYS, SOUGHT_NATS = 7, 12.0  # a drift is looked for that a week shows at the limit
-MOST_VALUES = 1_000  # of a model: later ones that the reference does not know are not watched
-OF_VALUE = ("offsets", "tolerances", "effects", "day_variances")  # what is known of each value
 TINY = 1e-12
 WIDTH = len(DIRECTIONS)
 
@@ -57,60 +51,6 @@ class ValueSums:
         both = (np.vstack([of, zero]) for of in (self.scores, self.informations))
         scores, informations = (of[numbers] for of in both)
         return scores, informations
-
-
-@dataclass(frozen=True, eq=False)
-class ValuePast:
-    """What m values were in the reference, and what each of their days is compared with.
-
-    Attributes
-    ----------
-    names : tuple of Condition
-        The values, those of a column one after the other.
-    known : ndarray of shape (m, 4, 4)
-        Of each value what `OF_VALUE` lists.
-    columns : tuple of str
-        The columns, in the order of their values.
-    new : ndarray of shape (columns, 4, 4)
-        The same of a value of each column that the reference does not know.
-    """
-
-    names: tuple[Condition, ...]
-    known: Floats
-    columns: tuple[str, ...]
-    new: Floats
-
-    @property
-    def offsets(self) -> Floats:
-        """How far their own curves are from that of the whole, in logit; shape (m, 4)."""
-        return self.known[:, 0]
-
-    @property
-    def tolerances(self) -> Floats:
-        """Deviations that are tolerated, in logit; shape (m, 4)."""
-        return self.known[:, 1]
-
-    @property
-    def effects(self) -> Floats:
-        """Deviations that are looked for, in logit; shape (m, 4)."""
-        return self.known[:, 2]
-
-    @property
-    def day_variances(self) -> Floats:
-        """How much days vary against the others of the column, in logit squared; shape (m, 4)."""
-        return self.known[:, 3]
-
-    def with_new(self, names: Sequence[Condition]) -> "ValuePast":
-        """Add values that the reference does not know: they are compared with their column."""
-        place, seen = {column: i for i, column in enumerate(self.columns)}, {*self.names}
-        fresh = [name for name in names if name.column in place and name not in seen]
-        fresh = fresh[: max(0, MOST_VALUES - len(self.names))]
-        if not fresh:
-            return self
-        order = sorted([*self.names, *fresh], key=lambda name: place[name.column])
-        held = dict(zip(self.names, self.known, strict=True))
-        of_values = [held[name] if name in held else self.new[place[name.column]] for name in order]
-        return replace(self, names=tuple(order), known=np.array(of_values))
 
 
 def value_sums(reference: Reference, day: Columns) -> ValueSums:

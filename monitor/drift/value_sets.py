@@ -7,8 +7,9 @@ from math import log
 import numpy as np
 
 from monitor.drift.column_sums import Periods, Sums, is_enough, nothing, whole_of
+from monitor.drift.day_evidence import DIRECTIONS
 from monitor.drift.places import Condition
-from monitor.drift.reference import DIRECTIONS, Reference
+from monitor.drift.reference import Reference
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.samples import Bools
 from monitor.segment_names import CROSSED, OTHER

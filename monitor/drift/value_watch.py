@@ -16,18 +16,13 @@ from math import log, sqrt
 
 import numpy as np
 
-from monitor.drift.detector import (
-    LEAST_AGE,
-    LEAST_SIZE,
-    RECOVERED,
-    WEIGHTS,
-    alarms_among,
-    share_of_start,
-)
-from monitor.drift.evidence import KINDS, bounded, bounded_ratio
-from monitor.drift.history import Singles
+from monitor.drift.day_evidence import KINDS
+from monitor.drift.detecting import LEAST_AGE, LEAST_SIZE, alarms_among, share_of_start
+from monitor.drift.detector import RECOVERED, WEIGHTS, Singles
+from monitor.drift.evidence import bounded, bounded_ratio
 from monitor.drift.places import Condition
-from monitor.drift.value_past import ValuePast, ValueSums, against_others, numbered
+from monitor.drift.value_past import ValueSums, against_others, numbered
+from monitor.drift.values import ValueIncident, ValuePast, ValueWatch
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.segment_names import OTHER
 
@@ -39,88 +34,6 @@ DOUBT = 3.0  # standard errors by which a value must differ to be no part of ano
 LEFT = 2.0  # standard errors below its estimate that a drift may still be there
 
 ValueDays = Callable[[date, date], Mapping[date, ValueSums]]  # the days from one to another
-
-
-@dataclass(frozen=True)
-class ValueIncident:
-    """An open drift of one value of a column.
-
-    Attributes
-    ----------
-    column, value : str
-        Whose.
-    opened, started : date
-        The day on which its evidence reached the limit, and the estimated first day of the drift.
-    kind : str
-        The distortion; see `monitor.drift.evidence.KINDS`.
-    size, size_error : float
-        The distortion against the other values of the column, in logit, signed, and its standard
-        error; as of the last day on which nothing spoke for recovery.
-    evidence : float
-        log10, on the day of the opening.
-    recovery : float
-        log10 of the evidence since the opening that the distortion is gone.
-    score, information : float
-        Sums since the start along the direction of the kind, each day's over its dispersion.
-    beside : tuple of str
-        Values of other columns that may be off because they share its rows.
-    """
-
-    column: str
-    value: str
-    opened: date
-    started: date
-    kind: str
-    size: float
-    size_error: float
-    evidence: float
-    recovery: float
-    score: float
-    information: float
-    beside: tuple[str, ...] = ()
-
-    @property
-    def name(self) -> Condition:
-        """The value."""
-        return Condition(self.column, self.value)
-
-
-@dataclass(frozen=True, eq=False)
-class ValueWatch:
-    """Accumulated evidence of all values of a model.
-
-    Attributes
-    ----------
-    reference : date
-        First day of the reference that they are compared with.
-    past : ValuePast
-        What that says of them.
-    sums, own : ndarray of shape (m, 8)
-        M of each value and kind, against the others of its column and against its own past.
-    incidents : tuple of ValueIncident
-        The open drifts, in the order of their opening.
-    """
-
-    reference: date
-    past: ValuePast
-    sums: Singles
-    own: Singles
-    incidents: tuple[ValueIncident, ...] = ()
-
-    @property
-    def evidence(self) -> Floats:
-        """log10 of what speaks for a drift of each value, at least 0; shape (m,)."""
-        both = np.minimum(self.sums, self.own).astype(np.float64)
-        return np.asarray(np.log10(np.maximum(1.0, both @ WEIGHTS)))
-
-    @property
-    def ranked(self) -> tuple[ValueIncident, ...]:
-        """The open drifts, the clearest first."""
-        clearest = sorted(
-            self.incidents,
-            key=lambda incident: (-incident.evidence, incident.column, incident.value),
-        )
-        return tuple(clearest)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monitor.drift.detector import Detector
+from monitor.drift.day_evidence import DIRECTIONS, DayEvidence
+from monitor.drift.detector import Detector, History
 from monitor.drift.entities import SIGNS
-from monitor.drift.evidence import LEAST_RATIO, DayEvidence
-from monitor.drift.history import History, since_counted, week_of, weeks_of
-from monitor.drift.reference import DIRECTIONS, SOUGHT, TOLERATED, Reference
+from monitor.drift.evidence import LEAST_RATIO
+from monitor.drift.history import since_counted, week_of, weeks_of
+from monitor.drift.reference import SOUGHT, TOLERATED, Reference
 from monitor.drift.variance import LEAST_INFORMATION, WEEK
 from monitor.metrics.core.grid import Floats
 

@@ -24,7 +24,7 @@ from monitor.drift.column_sums import (
     relative_slope,
     whole_of,
 )
-from monitor.drift.evidence import KINDS
+from monitor.drift.day_evidence import KINDS
 from monitor.drift.explaining import NOT_SHARED, explain
 from monitor.drift.places import Condition, Place, Where
 from monitor.drift.reference import Reference

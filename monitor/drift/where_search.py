@@ -18,7 +18,7 @@ from monitor.drift.column_sums import (
     relative_slope,
     whole_of,
 )
-from monitor.drift.evidence import KINDS
+from monitor.drift.day_evidence import KINDS
 from monitor.drift.places import Condition
 from monitor.drift.reference import Reference
 from monitor.metrics.core.estimate import Estimate

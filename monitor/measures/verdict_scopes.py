@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from math import log10
 
-from monitor.drift.detectable import Detectable
+from monitor.drift.day_evidence import KINDS
 from monitor.drift.detector import Ended, Incident, Worse
-from monitor.drift.evidence import KINDS
+from monitor.drift.facts import Detectable
 from monitor.drift.places import Place, Where, explained_by, name_of
 from monitor.drift.verdict import SLOPE_KINDS, STATES, Verdict
 from monitor.measures.measure import Base, Parts, Scope, held, itself

@@ -4,7 +4,7 @@ from datetime import date
 
 from monitor.config import Config
 from monitor.drift.column_sums import AS_BEFORE, exceeding
-from monitor.drift.moving_priors import MovingPriors
+from monitor.drift.values import MovingPriors
 from monitor.drift.verdict import Verdict
 from monitor.drift.where import Answer
 from monitor.errors import ConfigError

@@ -6,7 +6,7 @@ from datetime import date
 import numpy as np
 
 from monitor.config import LEAST_RATE, Config, ScoreRate
-from monitor.drift.evidence import KINDS
+from monitor.drift.day_evidence import KINDS
 from monitor.drift.inputs import limit_of_whole
 from monitor.drift.label_plan import (
     LabelPlan,

@@ -10,8 +10,8 @@ import numpy as np
 
 from monitor import program
 from monitor.config import Config, Model
+from monitor.drift.facts import LastingShift
 from monitor.drift.inputs import reference_of_day
-from monitor.drift.levels import LastingShift
 from monitor.drift.places import Condition, Explanation, name_all, name_of
 from monitor.drift.verdict import Verdict
 from monitor.errors import DataError

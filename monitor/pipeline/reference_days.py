@@ -12,8 +12,8 @@ from typing import NamedTuple
 from monitor.config import Model
 from monitor.decisions import rebased
 from monitor.drift.inputs import Day
-from monitor.drift.lack import Lack
-from monitor.drift.reference import LEAST_OF_EACH, REFERENCE_DAYS, what_counts_lack
+from monitor.drift.lack import LEAST_OF_EACH, Lack
+from monitor.drift.reference import REFERENCE_DAYS, what_counts_lack
 from monitor.store.store import Store
 from monitor.words.trust import Need
 

@@ -10,7 +10,8 @@ from datetime import date
 
 from monitor.config import Crossing, Model
 from monitor.drift.inputs import Day
-from monitor.drift.moving_priors import MOST_STRATA, MovingPriors, moving_priors, split_by
+from monitor.drift.moving_priors import MOST_STRATA, moving_priors, split_by
+from monitor.drift.values import MovingPriors
 from monitor.errors import DataError
 from monitor.evaluation.shadow import Shadow, map_columns
 from monitor.metrics.maps.map_file import MapFile

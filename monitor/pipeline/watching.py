@@ -8,10 +8,11 @@ from functools import lru_cache
 
 from monitor.config import Config, Crossing, Model
 from monitor.drift.inputs import ModelReference, reference_of_day
-from monitor.drift.moving_priors import MovingPriors, moving_priors
+from monitor.drift.moving_priors import moving_priors
 from monitor.drift.reference import LEAST_DAYS, Reference
 from monitor.drift.value_past import ValueSums, fit_values, value_sums
-from monitor.drift.value_watch import REMEMBERED, ValueWatch, new_watch, watch_day
+from monitor.drift.value_watch import REMEMBERED, new_watch, watch_day
+from monitor.drift.values import MovingPriors, ValueWatch
 from monitor.drift.verdict import Verdict
 from monitor.errors import DataError
 from monitor.pipeline.references import References

@@ -10,8 +10,8 @@ import numpy as np
 
 from monitor.config import Config, Crossing, Model, Watched
 from monitor.drift.column_sums import DaySums, change_of, in_both, nothing, over_days, sum_part
+from monitor.drift.day_evidence import KINDS
 from monitor.drift.detector import Incident
-from monitor.drift.evidence import KINDS
 from monitor.drift.inputs import ModelReference, inputs_of, reference_of_day
 from monitor.drift.pair_sums import columns_of_pairs, sum_day
 from monitor.drift.places import Condition, Explanation

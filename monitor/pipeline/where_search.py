@@ -11,7 +11,7 @@ import numpy as np
 
 from monitor.config import Config, Model, WatchedColumn
 from monitor.drift.column_sums import DaySums, Sums, added
-from monitor.drift.evidence import KINDS
+from monitor.drift.day_evidence import KINDS
 from monitor.drift.inputs import ModelReference
 from monitor.drift.places import Condition
 from monitor.drift.reference import Reference

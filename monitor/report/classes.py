@@ -6,7 +6,7 @@ from math import isnan
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from monitor.drift.pairs import MOST_STREAMS
+from monitor.drift.facts import MOST_STREAMS
 from monitor.evaluation.evaluation import (
     ClassErrors,
     ClassMeasures,

@@ -15,13 +15,13 @@ from typing import Any, Literal
 import numpy as np
 
 from monitor.drift.class_levels import ClassLevels, PairLevel
-from monitor.drift.detectable import Detectable, Together
+from monitor.drift.facts import Detectable, Together
 from monitor.drift.inputs import ModelReference
 from monitor.drift.label_noise import Noise
 from monitor.drift.lack import Lack
-from monitor.drift.moving_priors import MovingPriors
 from monitor.drift.pairs import ClassDay, PairCurves
 from monitor.drift.reference import Reference, Sensitivity
+from monitor.drift.values import MovingPriors
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.dispersion import DesignEffects
 from monitor.metrics.core.estimate import Estimate

@@ -17,6 +17,8 @@
 Rule 1: the same input gives the same bytes in all but revisions and runs, which depend on when runs
 were, and decisions.
 Rule 2: every file carries a digest of its bytes, and no byte is used before the digest is checked.
+Rule 3: to read results needs their classes, and nothing that computes them: a command that shows
+them starts sooner. Fits, which only a run reads, are imported where they are read.
 Rules about the files themselves are those of `day_files`.
 """
 
@@ -25,12 +27,11 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from monitor.arrivals import Arrivals
-from monitor.drift.inputs import ModelReference
 from monitor.drift.verdict import Brief, Verdict
 from monitor.errors import DataError, Fault
 from monitor.evaluation.evaluation import Causes, Evaluation
@@ -42,7 +43,6 @@ from monitor.store.day_files import OF_LOGS, PARSING_ERRORS, TRIES, damage_of, p
 from monitor.store.decision_log import DecisionLog
 from monitor.store.entity_table import entities_of, entity_table
 from monitor.store.evaluation_table import OF_CAUSES, causes_of_day, evaluation_of, evaluation_table
-from monitor.store.fit_record import laid_out, read_back
 from monitor.store.held import held as held_of
 from monitor.store.holder import this_process
 from monitor.store.ranges import (
@@ -57,6 +57,9 @@ from monitor.store.sealing import is_sealed, rows_of, said_digest
 from monitor.store.summary_table import named_entities, says_final, summary_of, summary_table
 from monitor.store.verdict_table import OF_BRIEF, briefs_of, verdict_table, verdicts_of
 from monitor.summary import Columns, Entities, Summary
+
+if TYPE_CHECKING:
+    from monitor.drift.inputs import ModelReference
 
 NEWEST = 40  # days that the record of a run names: more than a scrape usually reads
 MAPPED_BY = "map"  # the fingerprint of the map that a day was counted through
@@ -498,17 +501,21 @@ class Store(DecisionLog):
             for day, counted in record.get("days", {}).items()
         }
 
-    def keep_fits(self, model: str, fits: Mapping[str, ModelReference]) -> None:
+    def keep_fits(self, model: str, fits: Mapping[str, "ModelReference"]) -> None:
         """Keep fitted references by the fingerprints of all that they rest on.
 
         Nothing is kept if another process may be writing the model.
         """
+        from monitor.store.fit_record import laid_out  # noqa: PLC0415 - see the rule above
+
         if held_of(self.root, model):
             kept = {basis: laid_out(fit) for basis, fit in fits.items()}
             self._write_record(f"{model}/references", {"fits": kept})
 
-    def read_fits(self, model: str) -> dict[str, ModelReference]:
+    def read_fits(self, model: str) -> dict[str, "ModelReference"]:
         """Read the references that were kept; empty if there is no sound record."""
+        from monitor.store.fit_record import read_back  # noqa: PLC0415 - see the rule above
+
         record = self._read_record(f"{model}/references", damaged={})
         try:
             return {basis: read_back(fit) for basis, fit in record.get("fits", {}).items()}

@@ -12,15 +12,22 @@ import numpy as np
 import pyarrow as pa
 
 from monitor.arrivals import Late
-from monitor.drift.arriving import are_withheld
-from monitor.drift.detector import Acknowledged, Detector, Ended, Incident, Second, Shift
-from monitor.drift.evidence import KINDS, DayEvidence
+from monitor.drift.day_evidence import DIRECTIONS, KINDS, DayEvidence
+from monitor.drift.detector import (
+    SUMS,
+    WIDTHS,
+    Acknowledged,
+    Detector,
+    Ended,
+    Incident,
+    Second,
+    Shift,
+    Singles,
+    are_withheld,
+)
 from monitor.drift.facts import Facts
-from monitor.drift.history import SUMS, WIDTHS, Singles
 from monitor.drift.places import Where
-from monitor.drift.reference import DIRECTIONS
-from monitor.drift.value_past import OF_VALUE
-from monitor.drift.value_watch import ValueWatch
+from monitor.drift.values import OF_VALUE, ValueWatch
 from monitor.drift.verdict import Brief, Verdict
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats

@@ -4,9 +4,9 @@ from datetime import date
 from math import isfinite
 
 from monitor.arrivals import ENOUGH, Late
-from monitor.drift.acknowledging import LONG_AHEAD
-from monitor.drift.detectable import (
+from monitor.drift.facts import (
     FEW_A_DAY,
+    LONG_AHEAD,
     LONGER,
     LONGEST,
     PATIENCE,
@@ -15,8 +15,7 @@ from monitor.drift.detectable import (
     Detectable,
     Together,
 )
-from monitor.drift.lack import Lack
-from monitor.drift.reference import LEAST_OF_EACH
+from monitor.drift.lack import LEAST_OF_EACH, Lack
 from monitor.words.numbers import percent
 
 NEVER_CONTRAST = "within each part of its days all scores or all outcomes are equal"

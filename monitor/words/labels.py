@@ -2,14 +2,17 @@
 
 from datetime import date
 from math import isinf
+from typing import TYPE_CHECKING
 
-from monitor.drift.label_plan import LabelPlan
 from monitor.evaluation.chosen_labels import ChosenLabels, ScoreGroup
 from monitor.evaluation.evaluation import Population
 from monitor.evaluation.label_rule import RuleChange
 from monitor.metrics.core.estimate import Estimate
 from monitor.segment_names import WHOLE, shown
 from monitor.words.numbers import percent
+
+if TYPE_CHECKING:  # a plan is made by commands other than those that say something of labels
+    from monitor.drift.label_plan import LabelPlan
 
 PAGE = "docs/chosen-labels.md"
 LEAST_LEFT_OUT = 0.005  # of the predictions; less is not said
@@ -93,7 +96,7 @@ def acted_sentence(day: date, acted: int, predicted: int) -> str:
 def plan_sentence(
     kind: str,
     slope: float | None,
-    plan: LabelPlan,
+    plan: "LabelPlan",
     *,
     uniform: float,
     days: float | None,

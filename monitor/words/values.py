@@ -4,9 +4,8 @@ import json
 from collections.abc import Sequence
 from shlex import quote
 
-from monitor.drift.moving_priors import MovingPriors
 from monitor.drift.places import listed, name_of
-from monitor.drift.value_watch import ValueIncident
+from monitor.drift.values import MovingPriors, ValueIncident
 from monitor.drift.verdict import SLOPE_KINDS
 from monitor.metrics.core.estimate import Estimate
 from monitor.words.numbers import odds

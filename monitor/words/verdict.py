@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from monitor.drift.detector import RECOVERED, Incident, Worse, shape_size
+from monitor.drift.detector import RECOVERED, WEEKS, Incident, Worse, shape_size
 from monitor.drift.places import explained_by
-from monitor.drift.undecided import WEEKS
 from monitor.drift.verdict import DRIFTING, SLOPE_KINDS, Verdict
 from monitor.segment_names import FAMILIES, THIRD
 from monitor.words import classes

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from monitor.drift.inputs import Limits, fit_model_reference
-from monitor.drift.verdict import judge
+from monitor.drift.judge import judge
 from monitor.segment_names import WHOLE
 from studies.classes.worlds import (
     DRIFTS,

@@ -18,7 +18,8 @@ import numpy as np
 import pandas as pd
 
 from monitor.drift.inputs import Day, Limits, fit_model_reference
-from monitor.drift.verdict import Verdict, judge
+from monitor.drift.judge import judge
+from monitor.drift.verdict import Verdict
 from monitor.segment_names import WHOLE
 from studies.classes.worlds import Rows, day_of_pairs, day_of_rest
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import median
 
 from monitor.drift.inputs import Day, Limits, fit_model_reference
-from monitor.drift.verdict import judge
+from monitor.drift.judge import judge
 from monitor.segment_names import THIRD, WHOLE
 from studies.classes.worlds import (
     DRIFTS,

@@ -23,9 +23,9 @@ from statistics import median
 import numpy as np
 
 from monitor.drift.detector import WEIGHTS
+from monitor.drift.facts import MOST_STREAMS
 from monitor.drift.inputs import Day, Limits, fit_model_reference, inputs_of
-from monitor.drift.pairs import MOST_STREAMS
-from monitor.drift.verdict import judge
+from monitor.drift.judge import judge
 from monitor.metrics.beyond_binary.class_counts import count_classes, with_parts
 from monitor.metrics.beyond_binary.class_parts import count_parts
 from monitor.metrics.core.coarse import CENTRES

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, gammaln
 
-from monitor.drift.detector import advance, new_detector
+from monitor.drift.detecting import advance, new_detector
 from monitor.drift.reference import Reference, fit_reference
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.grid import Floats

@@ -19,7 +19,8 @@ import numpy as np
 from scipy.special import expit
 
 from monitor.drift.inputs import Day, Limits, fit_model_reference
-from monitor.drift.verdict import WEEK, judge
+from monitor.drift.judge import judge
+from monitor.drift.verdict import WEEK
 from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats, locate
 from monitor.segment_names import WHOLE

@@ -12,8 +12,9 @@ from math import inf
 from typing import NamedTuple
 
 from monitor.drift.inputs import Day, Limits, fit_model_reference
+from monitor.drift.judge import judge
 from monitor.drift.reference import Reference
-from monitor.drift.verdict import WEEK, judge
+from monitor.drift.verdict import WEEK
 from monitor.segment_names import WHOLE
 from studies.drift.entity_worlds import WORLDS, draw_days
 from studies.drift.estimates import print_median, print_rate

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from monitor.drift.detector import best_fit
+from monitor.drift.detecting import best_fit
 from monitor.drift.evidence import day_profiles
 from monitor.drift.inputs import Day
 from monitor.drift.reference import fit_reference

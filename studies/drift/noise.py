@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monitor.drift.detector import advance, new_detector
+from monitor.drift.detecting import advance, new_detector
 from monitor.drift.label_noise import wrong_share
 from monitor.drift.reference import Reference, fit_reference
 from monitor.metrics.core.coarse import Coarse

@@ -13,7 +13,8 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import chi2, kstwobign, norm
 
-from monitor.drift.detector import Detector, Incident, advance, limit, new_detector, update_incident
+from monitor.drift.detecting import advance, limit, new_detector, update_incident
+from monitor.drift.detector import Detector, Incident
 from monitor.drift.evidence import day_profiles
 from monitor.drift.label_noise import wrong_share
 from monitor.drift.reference import Reference

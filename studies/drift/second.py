@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from monitor.drift.inputs import Day, Limits, fit_model_reference
-from monitor.drift.verdict import Verdict, judge
+from monitor.drift.judge import judge
+from monitor.drift.verdict import Verdict
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.grid import Floats
 from studies.drift.estimates import print_median

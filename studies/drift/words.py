@@ -12,7 +12,8 @@ from datetime import UTC, datetime, time, timedelta
 from itertools import groupby, islice
 
 from monitor.drift.inputs import Day, Limits, fit_model_reference
-from monitor.drift.verdict import Verdict, judge
+from monitor.drift.judge import judge
+from monitor.drift.verdict import Verdict
 from monitor.segment_names import WHOLE
 from studies.drift.estimates import print_rate
 from studies.drift.layout import publish, read_options

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from monitor.drift.detector import advance, limit, new_detector, update_incident
+from monitor.drift.detecting import advance, limit, new_detector, update_incident
 from monitor.drift.reference import fit_reference
 from studies.drift.rules import FALSE_ALERT_DAYS, FIRST, pool
 from studies.drift.worlds import DRIFTS, World, stream

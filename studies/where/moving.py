@@ -17,9 +17,11 @@ from statistics import median
 
 import numpy as np
 
-from monitor.drift.detector import Detector, advance, limit, new_detector
-from monitor.drift.moving_priors import MOST_STRATA, MovingPriors, moving_priors, split_by
+from monitor.drift.detecting import advance, limit, new_detector
+from monitor.drift.detector import Detector
+from monitor.drift.moving_priors import MOST_STRATA, moving_priors, split_by
 from monitor.drift.reference import Reference, fit_reference
+from monitor.drift.values import MovingPriors
 from monitor.metrics.core.coarse import Coarse
 from monitor.segment_names import WHOLE
 from monitor.summary import Columns

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import norm
 
-from monitor.drift.detector import advance, limit, new_detector
+from monitor.drift.detecting import advance, limit, new_detector
 from monitor.drift.places import Condition
 from monitor.drift.reference import fit_reference
 from monitor.drift.value_past import ValueSums, fit_values, value_sums

@@ -17,7 +17,8 @@ import pytest
 from scipy.special import expit
 
 from monitor.drift.inputs import Day, Limits, fit_model_reference
-from monitor.drift.verdict import Verdict, judge
+from monitor.drift.judge import judge
+from monitor.drift.verdict import Verdict
 from monitor.errors import Fault
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.estimate import Estimate

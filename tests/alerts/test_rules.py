@@ -16,8 +16,8 @@ from typer.main import get_command
 
 from monitor.cli import app
 from monitor.config import Checks
+from monitor.drift.day_evidence import KINDS
 from monitor.drift.detector import EndReason
-from monitor.drift.evidence import KINDS
 from monitor.drift.verdict import STATES
 from monitor.export.gauges import CATALOGUE
 from monitor.export.http.probe import NAME as PROBED

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from monitor.drift.detectable import Detectable
-from monitor.drift.detector import Ended, new_detector
-from monitor.drift.facts import Facts
+from monitor.drift.detecting import new_detector
+from monitor.drift.detector import Ended
+from monitor.drift.facts import Detectable, Facts
 from monitor.read.results import results_of
 from monitor.report.verdicts import sensitivity
 from monitor.store.store import Store

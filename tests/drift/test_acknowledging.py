@@ -8,7 +8,8 @@ import pytest
 from scipy.special import expit
 
 from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
-from monitor.drift.verdict import Verdict, judge
+from monitor.drift.judge import judge
+from monitor.drift.verdict import Verdict
 from monitor.metrics.core.coarse import coarsen
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.read.incidents import IncidentSummary, of_segment

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from monitor.arrivals import Late
-from monitor.drift.arriving import WITHHELD, could_explain, is_withheld, released, withheld
-from monitor.drift.detector import Incident, new_detector
-from monitor.drift.evidence import KINDS
+from monitor.drift.arriving import could_explain, released, withheld
+from monitor.drift.day_evidence import KINDS
+from monitor.drift.detecting import new_detector
+from monitor.drift.detector import WITHHELD, Incident, is_withheld
 from monitor.drift.reference import Reference, fit_reference
 from studies.drift.worlds import Truth, World, stream
 

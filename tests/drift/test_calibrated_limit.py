@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from monitor.drift.detectable import LEAST_LIMIT, calibrated_limit, days_to_find
-from monitor.drift.detector import advance, new_detector
+from monitor.drift.detecting import advance, new_detector
 from monitor.drift.inputs import Day, Limits, fit_model_reference, limit_of_whole
+from monitor.drift.judge import judge
 from monitor.drift.paths import drawn_days, evidence_paths
 from monitor.drift.reference import Reference, fit_reference
-from monitor.drift.verdict import judge
 from monitor.segment_names import FAMILIES, WHOLE
 from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.words.verdict import sentences

@@ -17,9 +17,10 @@ from monitor.drift.class_levels import (
     off_class,
 )
 from monitor.drift.inputs import Day, Limits, ModelReference, class_span, fit_model_reference
+from monitor.drift.judge import judge
 from monitor.drift.pairs import ClassDay, sum_of_days
 from monitor.drift.reference import Reference
-from monitor.drift.verdict import Verdict, judge
+from monitor.drift.verdict import Verdict
 from monitor.words.verdict import sentences
 from studies.classes.worlds import NONE, REFERENCE, Drift, World, day_of_pairs, stream
 

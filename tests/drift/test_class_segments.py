@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
+from monitor.drift.judge import judge
 from monitor.drift.pairs import by_pair
 from monitor.drift.reference import RARE, Reference
-from monitor.drift.verdict import Verdict, judge
+from monitor.drift.verdict import Verdict
 from monitor.segment_names import FAMILIES, THIRD, WHOLE
 from monitor.words.verdict import sentences
 from studies.classes.segments import day_of_segments, divided_stream

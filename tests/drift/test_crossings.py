@@ -11,7 +11,8 @@ from scipy.special import expit
 
 from monitor.arrivals import Late
 from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
-from monitor.drift.verdict import Verdict, days_needed, judge
+from monitor.drift.judge import days_needed, judge
+from monitor.drift.verdict import Verdict
 from monitor.metrics.core.buckets import BUCKETS, CELLS_IN_BIN, add_up_buckets
 from monitor.metrics.core.coarse import COARSE_COUNT, Coarse
 from monitor.store.verdict_table import verdict_table, verdicts_of

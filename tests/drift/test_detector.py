@@ -13,15 +13,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from monitor.drift.detector import (
+from monitor.drift.day_evidence import DIRECTIONS, KINDS, DayEvidence
+from monitor.drift.detecting import (
     FULL_GAIN,
     LEAST_AGE,
     LEAST_SIZE,
-    RECOVERED,
-    WEIGHTS,
-    Detector,
-    Ended,
-    EndReason,
     accumulate,
     best_fit,
     limit,
@@ -31,8 +27,9 @@ from monitor.drift.detector import (
     segment_limits,
     update_incident,
 )
-from monitor.drift.evidence import KINDS, MOST_OF_A_DAY, DayEvidence, bounded, day_evidence
-from monitor.drift.reference import DIRECTIONS, Reference, fit_reference
+from monitor.drift.detector import RECOVERED, WEIGHTS, Detector, Ended, EndReason
+from monitor.drift.evidence import MOST_OF_A_DAY, bounded, day_evidence
+from monitor.drift.reference import Reference, fit_reference
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.logistic.conditional import weigh_directions

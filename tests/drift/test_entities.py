@@ -11,7 +11,7 @@ import pytest
 from scipy.special import expit
 
 from monitor.drift.detectable import days_to_find, what_is_detectable
-from monitor.drift.detector import accumulate, new_detector
+from monitor.drift.detecting import accumulate, new_detector
 from monitor.drift.entities import (
     NOTHING,
     BucketSums,
@@ -22,9 +22,10 @@ from monitor.drift.entities import (
 from monitor.drift.evidence import day_evidence, known_cells
 from monitor.drift.facts import faults_of
 from monitor.drift.inputs import Day, Limits, fit_model_reference
+from monitor.drift.judge import days_needed, judge
 from monitor.drift.paths import drawn_days, evidence_paths
 from monitor.drift.reference import Reference, fit_reference, with_hanging
-from monitor.drift.verdict import Verdict, days_needed, judge
+from monitor.drift.verdict import Verdict
 from monitor.metrics.core.buckets import BUCKETS, merge_buckets
 from monitor.metrics.core.dispersion import NO_DESIGN_EFFECTS, span_dispersions
 from monitor.segment_names import WHOLE

@@ -7,14 +7,8 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from monitor.drift.evidence import (
-    CROWDED,
-    ENOUGH,
-    FEW_ROWS,
-    DayEvidence,
-    day_evidence,
-    recovery_evidence,
-)
+from monitor.drift.day_evidence import DayEvidence
+from monitor.drift.evidence import CROWDED, ENOUGH, FEW_ROWS, day_evidence, recovery_evidence
 from monitor.drift.reference import Reference, fit_reference
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.grid import Floats

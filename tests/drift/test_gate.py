@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 
 from monitor.arrivals import Late
-from monitor.drift.detector import Detector, accumulate, new_detector
+from monitor.drift.day_evidence import DayEvidence
+from monitor.drift.detecting import accumulate, new_detector
+from monitor.drift.detector import Detector
 from monitor.drift.entities import BucketSums, held_down_by_entities, sum_buckets
-from monitor.drift.evidence import DayEvidence, day_evidence
+from monitor.drift.evidence import day_evidence
 from monitor.drift.gate import held_down
 from monitor.drift.inputs import Day, Limits, fit_model_reference, limit_alone
+from monitor.drift.judge import judge
 from monitor.drift.overlap import held_down_by_overlap
 from monitor.drift.reference import Reference
-from monitor.drift.verdict import judge
 from monitor.drift.wander import held_down_by_wander
 from monitor.segment_names import WHOLE
 from studies.drift.entity_worlds import customers, draw_days

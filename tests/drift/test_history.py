@@ -6,13 +6,12 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 
-from monitor.drift.detector import accumulate, new_detector
-from monitor.drift.evidence import SLOPES, DayEvidence
+from monitor.drift.day_evidence import DIRECTIONS, SLOPES, DayEvidence
+from monitor.drift.detecting import accumulate, new_detector
+from monitor.drift.detector import SUMS, History
 from monitor.drift.history import (
     MOST_WEEKS,
-    SUMS,
     WEEKS_APART,
-    History,
     learned_day_variances,
     new_history,
     remember,
@@ -20,7 +19,7 @@ from monitor.drift.history import (
     week_of,
     week_slopes,
 )
-from monitor.drift.reference import DIRECTIONS, Reference, fit_reference
+from monitor.drift.reference import Reference, fit_reference
 from studies.drift.worlds import Truth, World, stream
 
 MONDAY = date(2026, 1, 5)

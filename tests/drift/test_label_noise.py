@@ -14,12 +14,14 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 from monitor.drift import label_noise
-from monitor.drift.detector import Detector, advance, new_detector, reset, update_incident
+from monitor.drift.detecting import advance, new_detector, reset, update_incident
+from monitor.drift.detector import SHARES, Detector, no_sums
 from monitor.drift.evidence import day_evidence, recovery_evidence
 from monitor.drift.inputs import Day, Limits, fit_model_reference
-from monitor.drift.label_noise import MOST_WRONG, SHARES, no_sums, wrong_share
+from monitor.drift.judge import judge
+from monitor.drift.label_noise import MOST_WRONG, wrong_share
 from monitor.drift.reference import Reference, fit_reference
-from monitor.drift.verdict import Verdict, judge
+from monitor.drift.verdict import Verdict
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.segment_names import WHOLE

@@ -8,9 +8,10 @@ from math import log
 import numpy as np
 import pytest
 
-from monitor.drift.detector import advance, new_detector
+from monitor.drift.detecting import advance, new_detector
+from monitor.drift.facts import LastingShift
 from monitor.drift.history import new_history
-from monitor.drift.levels import LastingShift, lasting_shift, what_moved
+from monitor.drift.levels import lasting_shift, what_moved
 from monitor.drift.reference import Reference, fit_reference, lift_since
 from monitor.metrics.logistic.level import Lift
 from studies.drift.worlds import centre, draw_day, shares, standardised

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from monitor.drift.moving_priors import MovingPriors, moving_priors, split_by
+from monitor.drift.moving_priors import moving_priors, split_by
+from monitor.drift.values import MovingPriors
 from monitor.metrics.core.coarse import CENTRES
 from monitor.metrics.core.special import expit
 from monitor.segment_names import OTHER

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from monitor.drift.detector import accumulate, new_detector
+from monitor.drift.detecting import accumulate, new_detector
 from monitor.drift.evidence import day_evidence
 from monitor.drift.history import MOST_WEEKS, remember
 from monitor.drift.inputs import Day, with_dependence

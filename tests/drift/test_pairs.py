@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from monitor.drift.class_facts import class_shifts
-from monitor.drift.detector import best_slope
+from monitor.drift.detecting import best_slope
 from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
+from monitor.drift.judge import judge
 from monitor.drift.other_pairs import other_pairs
 from monitor.drift.pairs import ClassDay, coded, fit_codes, pair_parts
 from monitor.drift.reference import Reference
-from monitor.drift.verdict import Verdict, judge
+from monitor.drift.verdict import Verdict
 from monitor.metrics.beyond_binary.class_counts import count_classes
 from monitor.metrics.beyond_binary.class_pairs import adjusted_vectors
 from monitor.segment_names import FAMILIES

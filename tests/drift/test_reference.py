@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from monitor.drift.lack import Lack
+from monitor.drift.day_evidence import DIRECTIONS
+from monitor.drift.lack import LEAST_OF_EACH, Lack
 from monitor.drift.reference import (
-    DIRECTIONS,
     LEAST_DAYS,
-    LEAST_OF_EACH,
     SOUGHT,
     TOLERATED,
     Reference,

@@ -5,8 +5,8 @@ from datetime import date
 import numpy as np
 import pytest
 
-from monitor.drift.evidence import SLOPES
-from monitor.drift.history import History
+from monitor.drift.day_evidence import SLOPES
+from monitor.drift.detector import History
 from monitor.drift.start import Start, start_of
 from tests.drift.test_history import KNOWN, MONDAY, chance, day, history_of
 

@@ -12,8 +12,8 @@ from scipy.special import expit
 from monitor.config import Model
 from monitor.drift.evidence import day_evidence
 from monitor.drift.inputs import Limits, fit_model_reference, inputs_of
+from monitor.drift.judge import judge
 from monitor.drift.reference import Reference
-from monitor.drift.verdict import judge
 from monitor.errors import DataError
 from monitor.logs import summarise_day
 from monitor.metrics.core.coarse import coarsen

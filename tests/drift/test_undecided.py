@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.drift.detector import Incident, new_detector
+from monitor.drift.detecting import new_detector
+from monitor.drift.detector import WEEKS, Incident, Quarter
 from monitor.drift.history import week_of
 from monitor.drift.inputs import Day, Limits, fit_model_reference
-from monitor.drift.undecided import LASTS, QUARTER, WEEKS, Quarter, with_recovery
-from monitor.drift.verdict import Verdict, judge
+from monitor.drift.judge import judge
+from monitor.drift.undecided import LASTS, QUARTER, with_recovery
+from monitor.drift.verdict import Verdict
 from monitor.store.fields import plain
 from monitor.store.verdict_table import VERDICTS, verdict_table, verdicts_of
 from studies.drift.rules import pool

@@ -6,11 +6,13 @@ from datetime import UTC, date, datetime, timedelta
 import numpy as np
 import pytest
 
-from monitor.drift.detector import Detector, accumulate, new_detector
-from monitor.drift.evidence import DayEvidence, day_evidence
+from monitor.drift.day_evidence import DIRECTIONS, DayEvidence
+from monitor.drift.detecting import accumulate, new_detector
+from monitor.drift.detector import Detector
+from monitor.drift.evidence import day_evidence
 from monitor.drift.inputs import Day, Limits, fit_model_reference
-from monitor.drift.reference import DIRECTIONS, Reference, fit_reference
-from monitor.drift.verdict import judge
+from monitor.drift.judge import judge
+from monitor.drift.reference import Reference, fit_reference
 from monitor.drift.wander import (
     HEADROOM,
     NO_WANDER,

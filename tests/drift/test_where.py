@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 
 from monitor.drift.column_sums import sum_part
-from monitor.drift.evidence import KINDS
+from monitor.drift.day_evidence import KINDS
 from monitor.drift.pair_sums import sum_columns
 from monitor.drift.places import Condition, Where
 from monitor.drift.reference import Reference, fit_reference

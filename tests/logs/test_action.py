@@ -12,7 +12,8 @@ import pytest
 from scipy.special import expit
 
 from monitor.drift.inputs import Day, Limits, fit_model_reference
-from monitor.drift.verdict import WEEK, Verdict, judge
+from monitor.drift.judge import judge
+from monitor.drift.verdict import WEEK, Verdict
 from monitor.errors import DataError
 from monitor.evaluation.evaluate import evaluate
 from monitor.evaluation.score_errors import Settings

@@ -19,7 +19,8 @@ from monitor import open_store
 from monitor.arrivals import Late
 from monitor.config import Config, load_config
 from monitor.drift.inputs import inputs_of
-from monitor.drift.verdict import Verdict, judge
+from monitor.drift.judge import judge
+from monitor.drift.verdict import Verdict
 from monitor.export.gauges import CATALOGUE
 from monitor.export.openmetrics import openmetrics, past
 from monitor.export.snapshot_reader import Reader

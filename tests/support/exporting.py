@@ -12,7 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from monitor.drift.detector import Incident, new_detector
+from monitor.drift.detecting import new_detector
+from monitor.drift.detector import Incident
 from monitor.drift.verdict import Verdict
 from monitor.evaluation.evaluation import Errors, Evaluation, InterceptCorrection, TceNull
 from monitor.export.http.app import Exporter

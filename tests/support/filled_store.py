@@ -12,14 +12,12 @@ import numpy as np
 from monitor.arrivals import Arrivals
 from monitor.config import Config
 from monitor.decisions import Acknowledgement, Rebase
-from monitor.drift.class_facts import ClassFacts
-from monitor.drift.detectable import Detectable
-from monitor.drift.detector import Ended, Incident, Shift, Worse, new_detector
-from monitor.drift.evidence import DayEvidence
-from monitor.drift.facts import Facts
+from monitor.drift.day_evidence import DayEvidence
+from monitor.drift.detecting import new_detector
+from monitor.drift.detector import Ended, Incident, Shift, Worse
+from monitor.drift.facts import ClassFacts, Detectable, Facts
 from monitor.drift.places import Condition, Explanation, Place, Where
-from monitor.drift.value_past import ValuePast
-from monitor.drift.value_watch import ValueIncident, ValueWatch
+from monitor.drift.values import ValueIncident, ValuePast, ValueWatch
 from monitor.drift.verdict import Verdict
 from monitor.errors import Fault
 from monitor.evaluation.evaluation import (

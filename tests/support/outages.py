@@ -16,7 +16,8 @@ from pathlib import Path
 from time import sleep
 from typing import Any
 
-from monitor.drift.detector import Ended, Shift, new_detector
+from monitor.drift.detecting import new_detector
+from monitor.drift.detector import Ended, Shift
 from monitor.drift.verdict import Verdict
 from monitor.run_record import FailedDay
 from monitor.store.store import Store

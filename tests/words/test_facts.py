@@ -7,15 +7,25 @@ import pyarrow as pa
 import pytest
 
 from monitor.arrivals import Late
-from monitor.drift.class_facts import ClassFacts, ClassShift, Others, WorstPair
-from monitor.drift.detectable import Detectable, Together
-from monitor.drift.detector import Incident, Worse, new_detector
-from monitor.drift.evidence import KINDS, DayEvidence
-from monitor.drift.facts import MAY_BE_LATE, Facts, Fault, Obstacle
+from monitor.drift.day_evidence import KINDS, DayEvidence
+from monitor.drift.detecting import new_detector
+from monitor.drift.detector import Incident, Quarter, Worse
+from monitor.drift.facts import (
+    MAY_BE_LATE,
+    ClassFacts,
+    ClassShift,
+    Detectable,
+    Facts,
+    Fault,
+    LastingShift,
+    Level,
+    Obstacle,
+    Others,
+    Together,
+    WorstPair,
+)
 from monitor.drift.lack import Lack
-from monitor.drift.levels import LastingShift, Level
 from monitor.drift.places import Condition, Explanation, Place, Where
-from monitor.drift.undecided import Quarter
 from monitor.drift.verdict import DRIFTING, STATES, UNJUDGED, Verdict
 from monitor.metrics.core.estimate import Estimate
 from monitor.store.verdict_table import verdict_table, verdicts_of

@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from monitor.drift.detectable import Detectable, Together
-from monitor.drift.detector import Incident, Worse, new_detector
-from monitor.drift.evidence import DayEvidence
-from monitor.drift.facts import Facts, faults_of
-from monitor.drift.levels import LastingShift
-from monitor.drift.undecided import Quarter
+from monitor.drift.day_evidence import DayEvidence
+from monitor.drift.detecting import new_detector
+from monitor.drift.detector import Incident, Quarter, Worse
+from monitor.drift.facts import Detectable, Facts, LastingShift, Together, faults_of
 from monitor.drift.verdict import Verdict
 from monitor.evaluation.evaluation import Causes, InterceptCorrection, Shares
 from monitor.metrics.core.estimate import Estimate

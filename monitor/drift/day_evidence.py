@@ -1,0 +1,72 @@
+"""What a day alone says of each kind of distortion. Pure data."""
+
+from dataclasses import dataclass
+
+from monitor.metrics.core.grid import Floats
+
+DIRECTIONS = ("slope", "quadratic", "cubic", "top")  # the rows of every array of directions
+KINDS = (  # down and up each direction of the reference, in their order
+    "too_extreme",
+    "too_timid",
+    "ends_overpredicted",
+    "ends_underpredicted",
+    "tails_too_extreme",
+    "tails_too_timid",
+    "top_overpredicted",
+    "top_underpredicted",
+)
+SLOPES = (0.25, 0.5, 0.75, 1.0, 1.35, 2.0)  # where the slope of the likelihood is remembered
+
+
+@dataclass(frozen=True, eq=False)
+class DayEvidence:
+    """What one day says, all segments of a stream together.
+
+    Attributes
+    ----------
+    ratios : ndarray of shape (8,)
+        For each kind, log10 of the likelihood of its effect over that of its tolerance; from -2
+        to 2 if hedged.
+    tolerances, effects : ndarray of shape (4,)
+        The deviations that were compared, in logit; 0 along a direction that the day's scores do
+        not move along.
+    scores : ndarray of shape (4,)
+        Slope of the conditional log-likelihood along each direction, at the reference curve.
+    informations : ndarray of shape (4,)
+        What the day knows of each direction.
+    slopes : ndarray of shape (6,)
+        Slope of the conditional log-likelihood along the first direction, where the outcomes have
+        each of `SLOPES` on the reference curve, over the dispersion of the day. It adds over
+        days, and is 0 at the best slope.
+    levels : ndarray of shape (4,)
+        Score and information of the shift of the intercept since the reference, then those of the
+        part of it that the prior does not explain. They add over days.
+    unknown_share : float
+        Share of the day's predictions whose scores lie where the reference does not know its
+        curve; they are no evidence.
+    cross : ndarray of shape (4, 1 + b) or None
+        Information of each direction with itself, then with the functions of the curve, of the
+        day and of those just before it that had little. None once it has been stored: the
+        detector holds it.
+    noise : ndarray of shape (43,) or None
+        What the day says of each share of wrong labels; None once it has been
+        stored, or if the reference asks for none.
+    recovery : float
+        log10 of the likelihood that the open incident's distortion is gone over that it is still
+        there; from -2 to 2, and 0 without an incident.
+    profiles : ndarray of shape (4, 16) or None
+        `day_profiles` while an incident is open; None otherwise, and once it has been stored.
+    """
+
+    ratios: Floats
+    tolerances: Floats
+    effects: Floats
+    scores: Floats
+    informations: Floats
+    slopes: Floats
+    levels: Floats
+    unknown_share: float = 0.0
+    cross: Floats | None = None
+    noise: Floats | None = None
+    recovery: float = 0.0
+    profiles: Floats | None = None
