@@ -123,8 +123,8 @@ def _must_be_of_all(options: list[str]) -> None:
 
 def _show_all(config: "Config", *, as_json: bool) -> None:
     """Show what stands of every model, the worst first."""
+    from monitor.report.all_models import models_table
     from monitor.report.page.index import INDEX_COLUMNS, index_of
-    from monitor.report.verdicts import models_table
 
     entries = index_of(config).entries
     listed = [dict(zip(INDEX_COLUMNS, e.cells, strict=True)) | {"state": e.state} for e in entries]

@@ -15,7 +15,6 @@ from monitor.evaluation.evaluation import Evaluation, Expectation
 from monitor.read.results import Results
 from monitor.read.standing import Standing, newest_verdicts
 from monitor.report.columns import in_lines, verdict_cells
-from monitor.report.page.index import INDEX_COLUMNS, Entry
 from monitor.report.tables import plain_table
 from monitor.segment_names import shown
 from monitor.words.advice import COUNTED_AGAIN, what_can_be_found
@@ -38,7 +37,6 @@ OF_VALUE = (
     *("evidence", "recovery", "beside"),
 )
 OF_WEEK = ("day", "window_days", "causes", "correction")
-ALL_COLUMNS = ("model", "verdict", "day", "what")
 STYLES = {"slope": ".2f", "prior shift": "+z.2f"}
 COLOURS = {"ok": "green", "calibration_drift": "red", "data_error": "red"}
 
@@ -146,16 +144,6 @@ def sensitivity(results: Results) -> list[str]:
 def _again(verdict: Verdict) -> str:
     """Say that entities seem to be counted again, where they do."""
     return f" {COUNTED_AGAIN}" if "counted again" in verdict.facts.faults else ""
-
-
-def models_table(entries: Sequence[Entry]) -> RenderableType:
-    """Show all models, the worst first."""
-    table = plain_table("All models, the worst first", ALL_COLUMNS)
-    for entry in entries:
-        cells = dict(zip(INDEX_COLUMNS, entry.cells, strict=True))
-        verdict = Text(cells["verdict"], style=COLOURS.get(entry.state, "yellow"))
-        table.add_row(*(verdict if name == "verdict" else cells[name] for name in ALL_COLUMNS))
-    return table
 
 
 def verdict_table(title: str, verdicts: Sequence[Verdict]) -> RenderableType:
