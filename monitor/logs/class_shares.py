@@ -14,7 +14,6 @@ from typing import Any, Protocol, TypeVar
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from monitor.logs.joining import Status
 from monitor.logs.session import Frame
@@ -163,6 +162,8 @@ def _batch(batch: pa.RecordBatch, classes: int, names: Mapping[str, Sequence[str
 def _whole(column: Any, names: Sequence[str] | None) -> Ints:
     """Read whole numbers, or the codes of labels: their places in the names, from 1; else 0."""
     if names is not None:
+        import pyarrow.compute as pc  # noqa: PLC0415 - takes long to load, and only labels need it
+
         places = pc.call_function(
             "index_in", [column], pc.SetLookupOptions(pa.array(names, column.type))
         )

@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 from urllib.parse import unquote
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from monitor.errors import ConfigError, DataError
 from monitor.files import keep_while_looking
@@ -128,6 +127,8 @@ def _batches(variable: str, connection: Any, query: str) -> Iterator[pa.RecordBa
 
 def _must_be_finite(batch: pa.RecordBatch) -> None:
     """Raise DataError for the time infinity, which would become a year before Christ."""
+    import pyarrow.compute as pc  # noqa: PLC0415 - takes long to load, and only databases need it
+
     for field, values in zip(batch.schema, batch.columns, strict=True):
         is_time, is_date = pa.types.is_timestamp(field.type), pa.types.is_date32(field.type)
         if not (is_time or is_date):
