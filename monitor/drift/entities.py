@@ -38,8 +38,8 @@ class BucketSums:
     Attributes
     ----------
     scores, informations : ndarray of shape (64, 4)
-        As those of `monitor.drift.evidence.DayEvidence`, at the reference curve with the intercept
-        of the day, of each bucket.
+        As those of `monitor.drift.day_evidence.DayEvidence`, at the reference curve with the
+        intercept of the day, of each bucket.
     """
 
     scores: Floats
@@ -200,7 +200,7 @@ def held_down_by_entities(
     Parameters
     ----------
     detector : Detector
-        After `monitor.drift.detector.accumulate`.
+        After `monitor.drift.detecting.accumulate`.
     evidence : DayEvidence
         Of the day.
     day : date

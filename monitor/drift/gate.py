@@ -31,7 +31,7 @@ def held_down(
     Parameters
     ----------
     detector : Detector
-        After `monitor.drift.detector.accumulate`.
+        After `monitor.drift.detecting.accumulate`.
     evidence : DayEvidence
         What it has accumulated last.
     reference : Reference

@@ -108,7 +108,7 @@ def held_down_by_overlap(
     Parameters
     ----------
     detector : Detector
-        After `monitor.drift.detector.accumulate`.
+        After `monitor.drift.detecting.accumulate`.
     reference : Reference
         Of the stream; its `overlap` is above 1.
     evidence : DayEvidence

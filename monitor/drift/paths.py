@@ -105,7 +105,7 @@ def evidence_paths(
     directions are ``U = (b + c) I + sqrt(I phi) z``: z is normal with the correlations of the
     directions, c is the change projected on each, and b, normal too and the same for all days of
     a path, is the error of the curve. The evidence follows as in `monitor.drift.evidence` and
-    `monitor.drift.detector.accumulate`, of a log-likelihood that is quadratic in the distortion.
+    `monitor.drift.detecting.accumulate`, of a log-likelihood that is quadratic in the distortion.
 
     Where rows hang together, b also holds what the entities of these days share, as large as what
     those of the reference did. The dispersion of a span grows evenly up to that of the reference.

@@ -78,7 +78,7 @@ class Explanation:
     rows : float
         Their share of the predictions with an outcome.
     kind : str
-        Their distortion; see `monitor.drift.evidence.KINDS`.
+        Their distortion; see `monitor.drift.day_evidence.KINDS`.
     size : float
         How far they moved along it, in logit.
     instead : tuple of str

@@ -65,7 +65,7 @@ class Change:
     evidence, limit : float
         log10 of the evidence for another curve, and the one at which the curve counts as changed.
     kind : str or None
-        The distortion that fits best; see `monitor.drift.evidence.KINDS`.
+        The distortion that fits best; see `monitor.drift.day_evidence.KINDS`.
     size : Estimate or None
         That distortion, in logit: of a slope, its difference from 1.
     slope : Estimate or None

@@ -79,7 +79,7 @@ class ValueIncident:
     opened, started : date
         The day on which its evidence reached the limit, and the estimated first day of the drift.
     kind : str
-        The distortion; see `monitor.drift.evidence.KINDS`.
+        The distortion; see `monitor.drift.day_evidence.KINDS`.
     size, size_error : float
         The distortion against the other values of the column, in logit, signed, and its standard
         error; as of the last day on which nothing spoke for recovery.

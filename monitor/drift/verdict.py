@@ -38,7 +38,7 @@ class Headline:
     Attributes
     ----------
     kind : str
-        The distortion; see `monitor.drift.evidence.KINDS`.
+        The distortion; see `monitor.drift.day_evidence.KINDS`.
     slope : Estimate or None
         Of the outcomes on the reference curve; None unless the kind is that of a slope.
     size : float

@@ -102,7 +102,7 @@ def held_down_by_wander(
     Parameters
     ----------
     detector : Detector
-        After `monitor.drift.detector.accumulate`.
+        After `monitor.drift.detecting.accumulate`.
     reference : Reference
         Of the stream.
     evidence : DayEvidence

@@ -71,7 +71,7 @@ def where_of(
     sums : mapping of str to Periods
         Of each column, over the days of the reference and over those since the drift began.
     kind : str
-        The distortion of the drift; see `monitor.drift.evidence.KINDS`.
+        The distortion of the drift; see `monitor.drift.day_evidence.KINDS`.
     held, shared
         As for `monitor.drift.explaining.explain`.
 

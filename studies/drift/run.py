@@ -39,6 +39,8 @@ DECISIVE = (
     "studies/drift/scenario.py",
     "studies/drift/scenarios.py",
     "monitor/drift/curve.py",
+    "monitor/drift/day_evidence.py",
+    "monitor/drift/detecting.py",
     "monitor/drift/detector.py",
     "monitor/drift/evidence.py",
     "monitor/drift/history.py",

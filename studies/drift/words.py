@@ -2,7 +2,7 @@
 
     python -m studies.drift.words [--streams 20] [--write]
 
-Folds whole streams with `monitor.drift.verdict.judge`, as the daily job does, and counts the days
+Folds whole streams with `monitor.drift.judge.judge`, as the daily job does, and counts the days
 of each state. A minute for 20 streams. With --write the table goes into docs/drift-simulations.md.
 """
 

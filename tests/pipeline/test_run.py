@@ -332,7 +332,7 @@ def test_steps_are_told_in_order(fresh: Path) -> None:
 INTERRUPTED = """\
 import json, os, sys
 from pathlib import Path
-import monitor.drift.verdict, monitor.evaluation.evaluate
+import monitor.drift.judge, monitor.evaluation.evaluate
 from monitor.cli import main
 
 replace = Path.replace
