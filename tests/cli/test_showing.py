@@ -130,7 +130,10 @@ def test_the_last_weeks_are_drawn_and_the_segments_listed(
 
 def test_show_loads_what_it_shows_only(folder: Path) -> None:
     """It needs no mathematics and reads no logs, so it starts fast."""
-    heavy = ("duckdb", "fsspec", "narwhals", "numba", "pandas", "pyarrow.compute", "scipy")
+    heavy = (
+        *("duckdb", "fsspec", "narwhals", "numba", "pandas", "pyarrow.compute", "scipy"),
+        *("monitor.drift.judge", "monitor.drift.reference", "monitor.evaluation.evaluate"),
+    )
     code = f"""
 import sys
 sys.argv = ["calibration-monitor", "show", "--model", "fraud"]
@@ -146,6 +149,22 @@ finally:
 
     assert "fraud" in ended.stdout
     assert ended.stderr == "[]\n"
+
+
+def test_an_ending_command_searches_for_no_cycles(folder: Path) -> None:
+    """Python leaves all objects out of the searches with which it ends, so it ends at once."""
+    code = """
+import atexit, gc, sys
+sys.argv = ["calibration-monitor", "show", "--model", "fraud"]
+atexit.register(lambda: print(gc.get_freeze_count() > 10 * len(gc.get_objects())))
+from monitor import cli
+cli.main()
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True
+    )
+
+    assert ended.stdout.endswith("True\n")
 
 
 def test_help_loads_the_parser_only() -> None:
