@@ -84,6 +84,7 @@ def day_evidence(
     Examples
     --------
     >>> from scipy.special import expit
+    >>> from monitor.drift.day_evidence import KINDS
     >>> from monitor.drift.reference import fit_reference
     >>> from monitor.metrics.core.coarse import CENTRES
     >>> n = np.where(abs(CENTRES) < 3, 50, 0)
