@@ -5,12 +5,13 @@ Rule: every day and segment has an intercept of its own, so no prior enters the 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import exp, log
 
 import numpy as np
 import numpy.typing as npt
 
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT
-from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.compiled import ZERO, compiled
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.logistic.conditional import MOST_EXACT, exact_moments, log_sets
 from monitor.metrics.logistic.intercept import solve_factor
@@ -85,10 +86,10 @@ def fit_curve(counts: Ints, positives: Ints) -> Curve:
     >>> bool(abs(np.polyfit(CENTRES[n > 0], seen, 1)[0] - 0.7) < 0.01)
     True
     """
-    weights, everything = _weights(CENTRES, counts, positives), counts.sum(axis=0)
-    functions = _functions(weights)
-    first, _, _ = _fit(_orthonormal(functions, weights, everything > 0), counts, positives)
-    shapes = _shapes(first, everything, _weights(first, counts, positives))
+    *_, weights = _profile(CENTRES, np.zeros((0, COARSE_COUNT)), counts, positives)
+    functions, everything = _functions(weights), counts.sum(axis=0)
+    first, _, spread = _fit(_orthonormal(functions, weights, everything > 0), counts, positives)
+    shapes = _shapes(first, everything, spread)
     basis = _orthonormal([*functions, *shapes], weights, everything > 0)
     values, information, spread = _fit(basis, counts, positives)
     return Curve(
@@ -178,17 +179,10 @@ def _known(weights: Floats) -> slice:
     return slice(first, last + 1)
 
 
-def _weights(curve: Floats, counts: Ints, positives: Ints) -> Floats:
-    """Sum the information of each cell over the strata; shape (1024,)."""
-    weights = np.zeros(COARSE_COUNT)
-    _add_weights(curve, counts, positives, weights)
-    return weights
-
-
 def _fit(basis: Floats, counts: Ints, positives: Ints) -> tuple[Floats, Floats, Floats]:
     """Fit by Newton's method with step halving; curve, information of the basis and of cells."""
     deviation, curve = np.zeros(basis.shape[0]), CENTRES
-    fit, gradient, information = _profile(curve, basis, counts, positives)
+    fit, gradient, information, spread = _profile(curve, basis, counts, positives)
     for _ in range(MOST_STEPS):
         gradient = gradient - RIDGE * deviation
         step = np.linalg.solve(information + RIDGE * np.eye(deviation.size), gradient)
@@ -197,66 +191,75 @@ def _fit(basis: Floats, counts: Ints, positives: Ints) -> tuple[Floats, Floats, 
         while True:
             tried = deviation + step
             curve = CENTRES + (tried[:, None] * basis).sum(axis=0)
-            moved, gradient, information = _profile(curve, basis, counts, positives)
+            moved, gradient, information, spread = _profile(curve, basis, counts, positives)
             moved -= 0.5 * RIDGE * (tried**2).sum()
             if moved >= fit or (step**2).sum() < SETTLED:
                 break
             step = 0.5 * step
         deviation, fit = tried, moved
-    return curve, information, _weights(curve, counts, positives)
+    return curve, information, spread
 
 
 @compiled
 def _odds(curve: Floats) -> Floats:
     """Give odds of which none is 0, even if a step of the fit has stretched the curve too far."""
-    return np.asarray(np.exp(np.maximum(curve - curve.max(), LEAST_LOG_ODDS)))
-
-
-@compiled
-def _add_weights(curve: Floats, counts: Ints, positives: Ints, weights: Floats) -> None:
-    odds = _odds(curve)
-    for s in range(counts.shape[0]):
-        hits = positives[s].sum()
-        if hits in (0, counts[s].sum()):
-            continue
-        seen = np.nonzero(counts[s])[0]
-        factor, _ = solve_factor(odds[seen], counts[s][seen], hits)
-        for i in seen:
-            p = factor * odds[i] / (1.0 + factor * odds[i])
-            weights[i] += counts[s, i] * p * (1.0 - p)
+    odds, highest = np.empty(curve.size), curve.max()
+    for cell in range(curve.size):
+        odds[cell] = exp(max(curve[cell] - highest, LEAST_LOG_ODDS))
+    return odds
 
 
 @compiled
 def _profile(
     curve: Floats, basis: Floats, counts: Ints, positives: Ints
-) -> tuple[float, Floats, Floats]:
-    """Return log-likelihood, gradient and information of the basis, intercepts profiled out."""
-    size = basis.shape[0]
+) -> tuple[float, Floats, Floats, Floats]:
+    """Profile the intercepts out of the fit of a curve.
+
+    Returns log-likelihood, gradient and information of the basis, and the information of each cell.
+    """
+    size, cells = basis.shape  # in loops, because an expression of arrays takes long to compile
     fit, gradient, information = 0.0, np.zeros(size), np.zeros((size, size))
-    odds = _odds(curve)
+    weights, odds = np.zeros(cells), _odds(curve)
+    seen, n, k = np.empty(cells, np.int64), np.empty(cells, np.int64), np.empty(cells, np.int64)
+    own_odds, own_weights, along = np.empty(cells), np.empty(cells), np.empty((size, cells))
     for s in range(counts.shape[0]):
-        hits = positives[s].sum()
-        if hits in (0, counts[s].sum()):
+        m, total, hits = ZERO, ZERO, ZERO
+        for cell in range(cells):
+            if counts[s, cell]:
+                seen[m], n[m], k[m] = cell, counts[s, cell], positives[s, cell]
+                own_odds[m] = odds[cell]
+                for i in range(size):
+                    along[i, m] = basis[i, cell]
+                total, hits, m = total + n[m], hits + k[m], m + 1
+        if hits in (0, total):
             continue
-        seen = np.nonzero(counts[s])[0]
-        factor, total = solve_factor(odds[seen], counts[s][seen], hits)
-        p = factor * odds[seen] / (1.0 + factor * odds[seen])
-        n, k, b = counts[s][seen], positives[s][seen], basis[:, seen]
-        weights = n * p * (1.0 - p)
-        if n.sum() <= MOST_EXACT:  # a free intercept for so few outcomes would bend the curve
-            scaled = factor * odds[seen]
-            fit += (k * np.log(scaled)).sum() - log_sets(scaled, n, hits)
-            for i in range(size):
-                gradient[i] += (b[i] * k).sum() - exact_moments(scaled, n, hits, b[i])[0]
-        else:
-            misses = np.maximum(1.0 - p, LEAST_CHANCE)  # a step that goes too far may reach 0
-            fit += (k * np.log(p) + (n - k) * np.log(misses)).sum()
-            for i in range(size):
-                gradient[i] += (b[i] * (k - n * p)).sum()
+        factor, whole = solve_factor(own_odds[:m], n[:m], hits)
+        is_exact = total <= MOST_EXACT  # a free intercept for so few outcomes would bend the curve
+        likely = 0.0
+        for c in range(m):
+            own_odds[c] *= factor
+            p = own_odds[c] / (1.0 + own_odds[c])
+            own_weights[c] = n[c] * p * (1.0 - p)
+            weights[seen[c]] += own_weights[c]
+            if is_exact:
+                likely += k[c] * log(own_odds[c])
+            else:  # a step that goes too far may reach 0
+                likely += k[c] * log(p) + (n[c] - k[c]) * log(max(1.0 - p, LEAST_CHANCE))
+        fit += likely - log_sets(own_odds[:m], n[:m], hits) if is_exact else likely
         for i in range(size):
+            pull, sum_i = 0.0, 0.0
+            for c in range(m):
+                p = own_odds[c] / (1.0 + own_odds[c])
+                pull += along[i, c] * (k[c] if is_exact else k[c] - n[c] * p)
+                sum_i += own_weights[c] * along[i, c]
+            if is_exact:
+                pull -= exact_moments(own_odds[:m], n[:m], hits, along[i, :m])[0]
+            gradient[i] += pull
             for j in range(i + 1):
-                both = (weights * b[i] * b[j]).sum()
-                both -= (weights * b[i]).sum() * (weights * b[j]).sum() / total
-                information[i, j] += both
+                both, sum_j = 0.0, 0.0
+                for c in range(m):
+                    both += own_weights[c] * along[i, c] * along[j, c]
+                    sum_j += own_weights[c] * along[j, c]
+                information[i, j] += both - sum_i * sum_j / whole
                 information[j, i] = information[i, j]
-    return fit, gradient, information
+    return fit, gradient, information, weights

@@ -25,7 +25,8 @@ def pool(counts: Ints, positives: Ints, min_size: int, max_size: int, reference_
         tail_start -= 1
         tail_size += counts[tail_start]
     blocks = np.empty((counts.size + 1, 3), np.int64)
-    b, start, size, hits, left_size, left_hits = -1, 0, 0, 0, 0, 0
+    b, start, size, hits = ZERO - 1, ZERO, ZERO, ZERO
+    left_size, left_hits = ZERO, ZERO
     for g in range(tail_start):
         n, k = counts[g], positives[g]
         if b >= 0 and _merge(size, hits, n, k, min_size, max_size):
@@ -58,7 +59,8 @@ def pool_rows(keys: Ints, min_size: int, max_size: int) -> Ints:
         tail_start -= 1
     # All blocks but the newest have the smallest size or more.
     blocks = np.empty((keys.size // max(min_size, 1) + 2, 3), np.int64)
-    b, start, size, hits, left_size, left_hits, n, k = -1, 0, 0, 0, 0, 0, 0, 0
+    b, start, size, hits = ZERO - 1, ZERO, ZERO, ZERO
+    left_size, left_hits, n, k = ZERO, ZERO, ZERO, ZERO
     for row in range(tail_start):
         n, k = n + 1, k + (keys[row] & 1)
         if row + 1 < tail_start and _are_equal(keys[row + 1], keys[row]):
@@ -111,6 +113,7 @@ def _starts(blocks: Ints, b: int, tail_start: int, end: int) -> Ints:
         b += 1
         blocks[b, 0] = tail_start
     starts = np.empty(b + 2, np.int64)
-    starts[: b + 1] = blocks[: b + 1, 0]
+    for block in range(b + 1):  # an assignment to a slice takes seconds to compile
+        starts[block] = blocks[block, 0]
     starts[b + 1] = end
     return starts

@@ -77,10 +77,10 @@ def _resampled_often(
     rng: np.random.Generator, counts: Ints, rates: Floats, times: int
 ) -> tuple[Ints, Ints]:
     """Draw one after the other: counts and positives of shape (times, m)."""
-    new = np.empty((times, counts.size), np.int64)
-    positives = np.empty_like(new)
+    new = np.zeros((times, counts.size), np.int64)
+    positives = np.zeros((times, counts.size), np.int64)
     for time in range(times):
-        new[time], positives[time] = _resampled(rng, counts, counts.sum(), rates)
+        _resample(rng, counts, counts.sum(), rates, new[time], positives[time])
     return new, positives
 
 
@@ -89,27 +89,30 @@ def _resampled_together(
     rng: np.random.Generator, counts: Ints, rates: Floats, shared: Hanging, times: int
 ) -> tuple[Ints, Ints]:
     """Draw rows as often as buckets that are drawn have them, and what their outcomes share."""
-    new = np.empty((times, counts.size), np.int64)
-    positives = np.empty_like(new)
-    weights = np.empty_like(counts)
+    new = np.zeros((times, counts.size), np.int64)
+    positives = np.zeros((times, counts.size), np.int64)
+    weights = np.empty(counts.size, np.int64)
     for time in range(times):
         rows, moves = draw_buckets(rng, shared)
         for i in range(counts.size):
             column = shared.columns[i]
             often = rows[column] if column >= 0 else 1.0
             weights[i] = int(often * counts[i] * FINE + 0.5)
-        new[time], positives[time] = _resampled(rng, weights, counts.sum(), rates)
+        _resample(rng, weights, counts.sum(), rates, new[time], positives[time])
         hang_together(rng, new[time], positives[time], rates, shared, moves)
     return new, positives
 
 
 @compiled
-def _resampled(
-    rng: np.random.Generator, counts: Ints, draws: int, rates: Floats
-) -> tuple[Ints, Ints]:
-    """Draw so many rows, multinomial over groups, and positives, binomial within each."""
+def _resample(
+    rng: np.random.Generator, counts: Ints, draws: int, rates: Floats, new: Ints, positives: Ints
+) -> None:
+    """Draw so many rows, multinomial over groups, and positives, binomial within each.
+
+    They are added to `new` and `positives`, because to assign arrays to rows takes seconds to
+    compile.
+    """
     rows = counts.sum()
-    new = np.zeros(counts.size, np.int64)
     if draws <= ROWS_PER_GROUP * counts.size:
         ends = np.cumsum(counts)
         guide, shift = index_rows(ends)
@@ -120,14 +123,12 @@ def _resampled(
             new[i] = draws if counts[i] == rows else _nearly_binomial(rng, draws, counts[i] / rows)
             rows -= counts[i]
             draws -= new[i]
-    positives = np.zeros(counts.size, np.int64)
     for i in range(counts.size):
         if new[i] > ONE_BY_ONE:
             positives[i] = _nearly_binomial(rng, new[i], rates[i])
         else:
             for _ in range(new[i]):
                 positives[i] += rng.random() < rates[i]
-    return new, positives
 
 
 @compiled

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from monitor.metrics.core.buckets import CELLS_IN_BIN, BucketCounts
 from monitor.metrics.core.coarse import Coarse, OccupiedCells, occupied
-from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.compiled import ZERO, compiled
 from monitor.metrics.core.dispersion import bucket_sums, span_dispersions
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.logistic.intercept import solve_factor
@@ -123,20 +123,21 @@ def fit_slope_of_cells(
     x = curve[np.concatenate([part.cells for part in seen])]
     counts = np.concatenate([part.counts for part in seen])
     positives = np.concatenate([part.positives for part in seen])
-    ends = np.cumsum([part.cells.size for part in seen])
+    ends, straight = np.cumsum([part.cells.size for part in seen]), np.zeros(x.size)
     low, high, slope = -STEEPEST, STEEPEST, 1.0
     for _ in range(MOST_STEPS):
-        sums = _score_slope(slope, x, counts, positives, ends)
-        if not sums[1] > 0.0:
+        scores, informations = _score_bends(straight, counts, positives, ends, x, np.array([slope]))
+        score, information = float(scores[0]), float(informations[0])
+        if not information > 0.0:
             return None
-        low, high = (slope, high) if sums[0] > 0.0 else (low, slope)
-        moved = slope + float(sums[0] / sums[1])
+        low, high = (slope, high) if score > 0.0 else (low, slope)
+        moved = slope + score / information
         if not low < moved < high:
             moved = 0.5 * (low + high)
         if abs(moved - slope) <= SLOPE_TOLERANCE:
             break
         slope = moved
-    slope_and_error = moved, sqrt(1.0 / sums[1])
+    slope_and_error = moved, sqrt(1.0 / information)
     return slope_and_error if abs(moved) < STEEPEST - SLOPE_TOLERANCE * 2 else None
 
 
@@ -216,7 +217,6 @@ def adjusted_profile(eta: Floats, counts: Ints, positives: Ints) -> float:
     return fit - log1p(min(max(correction, -MOST_CORRECTION), MOST_CORRECTION))
 
 
-@compiled
 def score_directions(
     eta: Floats, counts: Ints, positives: Ints, directions: Floats
 ) -> tuple[Floats, Floats]:
@@ -334,37 +334,38 @@ def log_sets(odds: Floats, counts: Ints, hits: int) -> float:
     return log(mass[hits]) + float((counts * np.log1p(odds)).sum())
 
 
-@compiled
-def _score_slope(
-    slope: float, x: Floats, counts: Ints, positives: Ints, ends: Ints
-) -> tuple[float, float]:
-    """Add up score and information of a slope over strata, given where each ends."""
-    score = information = 0.0
-    first = 0
-    for end in ends:
-        part = x[first:end]
-        scores, informations = score_directions(
-            slope * part, counts[first:end], positives[first:end], part.reshape(1, -1)
-        )
-        score += scores[0]
-        information += informations[0]
-        first = end
-    return score, information
-
-
-@compiled
 def score_slopes(
     eta: Floats, counts: Ints, positives: Ints, directions: Floats, slopes: Floats
 ) -> Floats:
     """Return the score along the first direction where the curve has several slopes; (s,)."""
-    scores = np.zeros(slopes.size)
-    for i in range(slopes.size):
-        moved = eta + (slopes[i] - 1.0) * directions[0]
-        scores[i] = score_directions(moved, counts, positives, directions[:1])[0][0]
-    return scores
+    end = np.array([eta.size])
+    return _score_bends(eta, counts, positives, end, directions[0], slopes - 1.0)[0]
 
 
 @compiled
+def _score_bends(
+    eta: Floats, counts: Ints, positives: Ints, ends: Ints, direction: Floats, sizes: Floats
+) -> tuple[Floats, Floats]:
+    """Return score and information along a direction where sizes bend the curve; (s,) each.
+
+    Both are added up over strata, given where each ends.
+    """
+    scores, informations, bent = np.zeros(sizes.size), np.zeros(sizes.size), np.empty(eta.size)
+    for i in range(sizes.size):
+        for cell in range(eta.size):
+            bent[cell] = eta[cell] + sizes[i] * direction[cell]
+        first = ZERO
+        for end in ends:
+            along = direction[first:end].reshape(1, -1)
+            score, cross = project_directions(
+                bent[first:end], counts[first:end], positives[first:end], along, along[:0]
+            )
+            scores[i] += score[0]
+            informations[i] += cross[0, 0]
+            first = end
+    return scores, informations
+
+
 def weigh_directions(
     eta: Floats,
     counts: Ints,
@@ -374,29 +375,29 @@ def weigh_directions(
     effects: Floats,
 ) -> Floats:
     """Return log E(effect) - log E(tolerance) down and up each direction; shape (j, 2)."""
-    ratios = np.zeros((directions.shape[0], 2))
-    if positives.sum() in (0, counts.sum()):
-        return ratios
-    for j in range(directions.shape[0]):
-        for side in range(2):
-            sign = 2 * side - 1
-            far = adjusted_profile(eta + sign * effects[j] * directions[j], counts, positives)
-            near = adjusted_profile(eta + sign * tolerances[j] * directions[j], counts, positives)
-            ratios[j, side] = far - near
-    return ratios
+    sizes = np.column_stack([-effects, effects, -tolerances, tolerances])
+    profiles = _profiles(eta, counts, positives, directions, sizes)
+    return profiles[:, :2] - profiles[:, 2:]
 
 
-@compiled
 def profile_directions(
     eta: Floats, counts: Ints, positives: Ints, directions: Floats, sizes: Floats
 ) -> Floats:
     """Return log E of several sizes along each direction; shape (j, s)."""
-    ratios = np.zeros((directions.shape[0], sizes.size))
-    if positives.sum() in (0, counts.sum()):
-        return ratios
-    unbent = adjusted_profile(eta, counts, positives)
-    for j in range(directions.shape[0]):
-        for i in range(sizes.size):
-            bent = adjusted_profile(eta + sizes[i] * directions[j], counts, positives)
-            ratios[j, i] = bent - unbent
-    return ratios
+    alike = np.tile(sizes, (directions.shape[0], 1))
+    profiles = _profiles(eta, counts, positives, directions, alike)
+    return profiles - adjusted_profile(eta, counts, positives)
+
+
+@compiled
+def _profiles(
+    eta: Floats, counts: Ints, positives: Ints, directions: Floats, sizes: Floats
+) -> Floats:
+    """Return `adjusted_profile` of the curve bent by sizes along each direction; shape (j, s)."""
+    profiles, bent = np.empty(sizes.shape), np.empty(eta.size)
+    for j in range(sizes.shape[0]):
+        for i in range(sizes.shape[1]):
+            for cell in range(eta.size):
+                bent[cell] = eta[cell] + sizes[j, i] * directions[j, cell]
+            profiles[j, i] = adjusted_profile(bent, counts, positives)
+    return profiles

@@ -150,4 +150,4 @@ def _merged(
         for j in range(directions.shape[0]):
             along[j, last] += (directions[j, i] - along[j, last]) * counts[i] / rows[last]
     end = last + 1
-    return middles[:end], rows[:end], hits[:end], np.ascontiguousarray(along[:, :end])
+    return middles[:end], rows[:end], hits[:end], along[:, :end].copy()
