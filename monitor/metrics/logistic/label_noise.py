@@ -5,6 +5,8 @@ prior moves neither. So a prior that moves bends the curve, and log-odds no long
 constant. How much they bend tells the share; at the prior of the curve itself nothing does.
 """
 
+from math import exp, log
+
 import numpy as np
 
 from monitor.metrics.core.compiled import compiled
@@ -52,24 +54,29 @@ def noisy_curve(curve: Floats, counts: Ints, hits: int, share: float) -> Floats:
     >>> (1.0 / (1.0 + np.exp(-moved))).round(4)
     array([0.0107, 0.0417, 0.2536])
     """
-    odds = np.exp(curve)
-    p, q = odds / (1.0 + odds), 1.0 / (1.0 + odds)
-    wrong = np.minimum(share, MOST_OF_A_RATE * np.minimum(p, q))
-    right = 1.0 - 2.0 * wrong
-    odds = (p - wrong) / (q - wrong)
+    odds, wrong = np.empty(curve.size), np.empty(curve.size)
+    for i in range(curve.size):  # an expression of arrays takes long to compile
+        p, q = _rates(curve[i])
+        wrong[i] = min(share, MOST_OF_A_RATE * min(p, q))
+        odds[i] = (p - wrong[i]) / (q - wrong[i])
     low, high, shift = -FARTHEST, FARTHEST, 0.0
     for _ in range(MOST_STEPS):
-        factor, expected, information = np.exp(shift), 0.0, 0.0
+        factor, expected, information = exp(shift), 0.0, 0.0
         for i in range(odds.size):
             true = factor * odds[i] / (1.0 + factor * odds[i])
-            expected += counts[i] * (wrong[i] + right[i] * true)
-            information += counts[i] * right[i] * true * (1.0 - true)
+            right = 1.0 - 2.0 * wrong[i]
+            expected += counts[i] * (wrong[i] + right * true)
+            information += counts[i] * right * true * (1.0 - true)
         moved, low, high = newton_step(shift, low, high, hits, expected, information)
         if abs(moved - shift) <= SETTLED:
             break
         shift = moved
-    odds *= np.exp(shift)
-    return np.log((wrong + right * odds / (1.0 + odds)) / (wrong + right / (1.0 + odds)))
+    moved_curve = np.empty(curve.size)
+    for i in range(curve.size):
+        of_true, right = odds[i] * exp(shift), 1.0 - 2.0 * wrong[i]
+        positive, negative = right * of_true / (1.0 + of_true), right / (1.0 + of_true)
+        moved_curve[i] = log((wrong[i] + positive) / (wrong[i] + negative))
+    return moved_curve
 
 
 @compiled
@@ -79,10 +86,19 @@ def prior_responses(curve: Floats, share: float) -> Floats:
     ``(1 - 2f) v (1 - v) / (P (1 - P))`` with P and v the probabilities of a recorded outcome and of
     the outcome itself: 1 everywhere if no label is wrong, else less where few outcomes are rare.
     """
-    odds = np.exp(curve)
-    p, q = odds / (1.0 + odds), 1.0 / (1.0 + odds)
-    wrong = np.minimum(share, MOST_OF_A_RATE * np.minimum(p, q))
-    return (p - wrong) * (q - wrong) / ((1.0 - 2.0 * wrong) * p * q)
+    responses = np.empty(curve.size)
+    for i in range(curve.size):
+        p, q = _rates(curve[i])
+        wrong = min(share, MOST_OF_A_RATE * min(p, q))
+        responses[i] = (p - wrong) * (q - wrong) / ((1.0 - 2.0 * wrong) * p * q)
+    return responses
+
+
+@compiled
+def _rates(log_odds: float) -> tuple[float, float]:
+    """Give the probabilities of both outcomes."""
+    odds = exp(log_odds)
+    return odds / (1.0 + odds), 1.0 / (1.0 + odds)
 
 
 def weigh_shares(

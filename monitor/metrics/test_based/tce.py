@@ -172,17 +172,13 @@ def _accepted_per_bin(counts: Ints, positives: Ints, alpha: float) -> tuple[Floa
     )
 
 
-@compiled
 def count_rejected(
     scores: Floats, counts: Ints, positives: Ints, starts: Ints, alpha: float
 ) -> Ints:
     """Sum up the bins that begin at `starts`, then count what each rejects."""
-    bin_counts = np.zeros(starts.size - 1, np.int64)
-    bin_positives = np.zeros(starts.size - 1, np.int64)
-    for b in range(bin_counts.size):
-        for i in range(starts[b], starts[b + 1]):
-            bin_counts[b] += counts[i]
-            bin_positives[b] += positives[i]
+    below = np.zeros((2, counts.size + 1), np.int64)
+    np.cumsum([counts, positives], axis=1, out=below[:, 1:])
+    bin_counts, bin_positives = np.diff(below[:, starts])
     return rejected_per_bin(scores, counts, starts, bin_counts, bin_positives, alpha)
 
 
