@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT
-from monitor.metrics.core.compiled import ZERO, compiled
+from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.logistic.conditional import MOST_EXACT, exact_moments, log_sets
 from monitor.metrics.logistic.intercept import solve_factor
@@ -219,47 +219,73 @@ def _profile(
     """
     size, cells = basis.shape  # in loops, because an expression of arrays takes long to compile
     fit, gradient, information = 0.0, np.zeros(size), np.zeros((size, size))
-    weights, odds = np.zeros(cells), _odds(curve)
-    seen, n, k = np.empty(cells, np.int64), np.empty(cells, np.int64), np.empty(cells, np.int64)
-    own_odds, own_weights, along = np.empty(cells), np.empty(cells), np.empty((size, cells))
+    of_cells, all_odds, seen = np.zeros(cells), _odds(curve), np.empty(cells, np.int64)
+    odds, weights, rest = np.empty(cells), np.empty(cells), np.empty(cells)
+    n, along = np.empty(cells, np.int64), np.empty((size, cells))
     for s in range(counts.shape[0]):
-        m, total, hits = ZERO, ZERO, ZERO
-        for cell in range(cells):
-            if counts[s, cell]:
-                seen[m], n[m], k[m] = cell, counts[s, cell], positives[s, cell]
-                own_odds[m] = odds[cell]
-                for i in range(size):
-                    along[i, m] = basis[i, cell]
-                total, hits, m = total + n[m], hits + k[m], m + 1
+        total, hits = counts[s].sum(), positives[s].sum()
         if hits in (0, total):
             continue
-        factor, whole = solve_factor(own_odds[:m], n[:m], hits)
-        is_exact = total <= MOST_EXACT  # a free intercept for so few outcomes would bend the curve
-        likely = 0.0
+        m = _find_seen(counts[s], seen)
         for c in range(m):
-            own_odds[c] *= factor
-            p = own_odds[c] / (1.0 + own_odds[c])
-            own_weights[c] = n[c] * p * (1.0 - p)
-            weights[seen[c]] += own_weights[c]
+            odds[c], n[c] = all_odds[seen[c]], counts[s, seen[c]]
+            for i in range(size):
+                along[i, c] = basis[i, seen[c]]
+        factor, whole = solve_factor(odds[:m], n[:m], hits)
+        is_exact = total <= MOST_EXACT  # a free intercept for so few outcomes would bend the curve
+        likely, expected = 0.0, np.zeros(size)
+        for c in range(m):
+            k = positives[s, seen[c]]
+            odds[c] *= factor
+            p = odds[c] / (1.0 + odds[c])
+            weights[c] = n[c] * p * (1.0 - p)
+            of_cells[seen[c]] += weights[c]
             if is_exact:
-                likely += k[c] * log(own_odds[c])
+                likely, rest[c] = likely + k * log(odds[c]), k
             else:  # a step that goes too far may reach 0
-                likely += k[c] * log(p) + (n[c] - k[c]) * log(max(1.0 - p, LEAST_CHANCE))
-        fit += likely - log_sets(own_odds[:m], n[:m], hits) if is_exact else likely
-        for i in range(size):
-            pull, sum_i = 0.0, 0.0
-            for c in range(m):
-                p = own_odds[c] / (1.0 + own_odds[c])
-                pull += along[i, c] * (k[c] if is_exact else k[c] - n[c] * p)
-                sum_i += own_weights[c] * along[i, c]
-            if is_exact:
-                pull -= exact_moments(own_odds[:m], n[:m], hits, along[i, :m])[0]
-            gradient[i] += pull
-            for j in range(i + 1):
-                both, sum_j = 0.0, 0.0
-                for c in range(m):
-                    both += own_weights[c] * along[i, c] * along[j, c]
-                    sum_j += own_weights[c] * along[j, c]
-                information[i, j] += both - sum_i * sum_j / whole
-                information[j, i] = information[i, j]
-    return fit, gradient, information, weights
+                likely += k * log(p) + (n[c] - k) * log(max(1.0 - p, LEAST_CHANCE))
+                rest[c] = k - n[c] * p
+        if is_exact:
+            likely -= log_sets(odds[:m], n[:m], hits)
+            for i in range(size):
+                expected[i] = exact_moments(odds[:m], n[:m], hits, along[i, :m])[0]
+        fit += likely
+        _add_functions(along, rest[:m], expected, weights[:m], whole, gradient, information)
+    return fit, gradient, information, of_cells
+
+
+@compiled
+def _find_seen(counts: Ints, seen: Ints) -> int:
+    """Fill in the cells that have predictions, and return their number."""
+    number = 0
+    for cell in range(counts.size):
+        if counts[cell]:
+            seen[number] = cell
+            number += 1
+    return number
+
+
+@compiled
+def _add_functions(
+    along: Floats,
+    rest: Floats,
+    expected: Floats,
+    weights: Floats,
+    whole: float,
+    gradient: Floats,
+    information: Floats,
+) -> None:
+    """Add what the cells of one stratum say of each function, less what their intercept takes."""
+    sums = np.zeros(gradient.size)
+    for i in range(gradient.size):
+        pull = 0.0
+        for c in range(rest.size):
+            pull += along[i, c] * rest[c]
+            sums[i] += weights[c] * along[i, c]
+        gradient[i] += pull - expected[i]
+        for j in range(i + 1):
+            both = 0.0
+            for c in range(rest.size):
+                both += weights[c] * along[i, c] * along[j, c]
+            information[i, j] += both - sums[i] * sums[j] / whole
+            information[j, i] = information[i, j]

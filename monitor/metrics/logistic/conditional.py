@@ -225,6 +225,13 @@ def score_directions(
     ``U = sum D (k - n p)`` and ``I = sum w (D - mean_w D)**2``, ``w = n p (1 - p)``, at the fitted
     intercept: the first step towards the best size of a distortion is ``U / I``. With at most 60
     rows they are the exact ones given the number of positive outcomes; see `exact_moments`.
+
+    Examples
+    --------
+    >>> eta, n, k = np.array([-1.0, 0.0, 1.0]), np.full(3, 100), np.array([10, 50, 90])
+    >>> score, information = score_directions(eta, n, k, eta[np.newaxis])
+    >>> (score / information).round(2)  # outcomes are more extreme than the curve
+    array([0.86])
     """
     scores, cross = project_directions(eta, counts, positives, directions, directions[:0])
     return scores, cross[:, 0]
@@ -337,7 +344,14 @@ def log_sets(odds: Floats, counts: Ints, hits: int) -> float:
 def score_slopes(
     eta: Floats, counts: Ints, positives: Ints, directions: Floats, slopes: Floats
 ) -> Floats:
-    """Return the score along the first direction where the curve has several slopes; (s,)."""
+    """Return the score along the first direction where the curve has several slopes; (s,).
+
+    Examples
+    --------
+    >>> eta, n, k = np.array([-1.0, 0.0, 1.0]), np.full(3, 100), np.array([10, 50, 90])
+    >>> score_slopes(eta, n, k, eta[np.newaxis], np.array([1.0, 2.0, 3.0])).round(1)
+    array([ 33.8,   3.8, -10.5])
+    """
     end = np.array([eta.size])
     return _score_bends(eta, counts, positives, end, directions[0], slopes - 1.0)[0]
 
@@ -374,7 +388,15 @@ def weigh_directions(
     tolerances: Floats,
     effects: Floats,
 ) -> Floats:
-    """Return log E(effect) - log E(tolerance) down and up each direction; shape (j, 2)."""
+    """Return log E(effect) - log E(tolerance) down and up each direction; shape (j, 2).
+
+    Examples
+    --------
+    >>> eta, n, k = np.array([-1.0, 0.0, 1.0]), np.full(3, 100), np.array([10, 50, 90])
+    >>> effect, tolerance = np.array([0.3]), np.array([0.05])
+    >>> weigh_directions(eta, n, k, eta[np.newaxis], tolerance, effect).round(1)
+    array([[-10.2,   6.8]])
+    """
     sizes = np.column_stack([-effects, effects, -tolerances, tolerances])
     profiles = _profiles(eta, counts, positives, directions, sizes)
     return profiles[:, :2] - profiles[:, 2:]
@@ -383,7 +405,14 @@ def weigh_directions(
 def profile_directions(
     eta: Floats, counts: Ints, positives: Ints, directions: Floats, sizes: Floats
 ) -> Floats:
-    """Return log E of several sizes along each direction; shape (j, s)."""
+    """Return log E of several sizes along each direction; shape (j, s).
+
+    Examples
+    --------
+    >>> eta, n, k = np.array([-1.0, 0.0, 1.0]), np.full(3, 100), np.array([10, 50, 90])
+    >>> profile_directions(eta, n, k, eta[np.newaxis], np.array([-0.5, 0.0, 0.5, 1.0])).round(1)
+    array([[-22.1,   0. ,  12.3,  17.1]])
+    """
     alike = np.tile(sizes, (directions.shape[0], 1))
     profiles = _profiles(eta, counts, positives, directions, alike)
     return profiles - adjusted_profile(eta, counts, positives)

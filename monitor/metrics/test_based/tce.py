@@ -175,7 +175,14 @@ def _accepted_per_bin(counts: Ints, positives: Ints, alpha: float) -> tuple[Floa
 def count_rejected(
     scores: Floats, counts: Ints, positives: Ints, starts: Ints, alpha: float
 ) -> Ints:
-    """Sum up the bins that begin at `starts`, then count what each rejects."""
+    """Sum up the bins that begin at `starts`, then count what each rejects.
+
+    Examples
+    --------
+    >>> scores, ten, hits = np.array([0.1, 0.2, 0.9]), np.full(3, 10), np.array([0, 1, 0])
+    >>> count_rejected(scores, ten, hits, np.array([0, 2, 3]), 0.05)
+    array([ 0, 10])
+    """
     below = np.zeros((2, counts.size + 1), np.int64)
     np.cumsum([counts, positives], axis=1, out=below[:, 1:])
     bin_counts, bin_positives = np.diff(below[:, starts])
