@@ -28,7 +28,7 @@ import numpy as np
 
 from bench.metrics_classes import write_classes
 from bench.metrics_start import measure_start
-from bench.metrics_table import TCE_JOBS, Found, Times, page
+from bench.metrics_table import MARK, TCE_JOBS, Found, Times, page
 from bench.metrics_worker import REPLICATES
 from bench.peers_worker import CONTROL
 
@@ -184,7 +184,8 @@ def main() -> None:
     text = "\n".join(page(measure(options)))
     print(text)
     if options.write:
-        PAGE.write_text(text)
+        by_hand, _, _ = PAGE.read_text().partition(MARK)
+        PAGE.write_text(by_hand + MARK + "\n" + text)
 
 
 if __name__ == "__main__":

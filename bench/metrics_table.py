@@ -1,4 +1,4 @@
-"""The page that `metrics.py` writes: its measurements as Markdown."""
+"""The section of docs/speed.md that `metrics.py` writes: its measurements as Markdown."""
 
 import os
 import platform
@@ -11,6 +11,8 @@ from typing import NamedTuple
 from bench.metrics_worker import LOOP_SIZE
 
 Times = dict[str, list[float]]
+
+MARK = "<!-- `python -m bench.metrics --write` writes everything below this line. -->\n"
 
 # Programs, whether the cache is cold or warm, and the CPU seconds they may take.
 START_LIMITS = {
@@ -98,7 +100,7 @@ TCE_JOBS = ("np.sort", "argsort", "tally", MONITOR, WHOLE, "loop")
 
 def sorts_section(rows: dict[int, Times], facts: dict) -> Iterator[str]:
     """Write the times of sorting, TCE and the published algorithm."""
-    yield "## Rows to TCE\n"
+    yield "### Rows to TCE\n"
     yield (
         "Least CPU time in milliseconds, with the median in brackets. *TCE* includes everything "
         "after the two arrays: checks, sort, PAVA-BC (the monitor's sizes, or the paper's N/20 and "
@@ -134,7 +136,7 @@ def sorts_section(rows: dict[int, Times], facts: dict) -> Iterator[str]:
 
 def measures_section(rows: dict[int, Times]) -> Iterator[str]:
     """Write what each measure takes, from rows and from an existing tally."""
-    yield "## Every measure\n"
+    yield "### Every measure\n"
     yield (
         "Least CPU time in milliseconds from an existing tally, in which every score is a group "
         "of its own. A tally is made once for all measures; its time is in the table above. For "
@@ -148,7 +150,7 @@ def measures_section(rows: dict[int, Times]) -> Iterator[str]:
 
 def peers_section(rows: dict[int, Times]) -> Iterator[str]:
     """Write our time relative to the fastest peer, and the time of every peer."""
-    yield "## Compared with other packages\n"
+    yield "### Compared with other packages\n"
     shared = shared_with_peers(rows)
     if not shared:
         yield "Not measured: no `--peers` was given.\n"
@@ -180,7 +182,7 @@ def peers_section(rows: dict[int, Times]) -> Iterator[str]:
 
 def stored_section(stored: dict[int, Times]) -> Iterator[str]:
     """Write the times of a stored tally."""
-    yield "## A stored tally\n"
+    yield "### A stored tally\n"
     yield (
         "Milliseconds for a tally with a group in each of the 16,384 cells; each column is headed "
         "by the number of predictions. *null replicate* is one simulation of `tce_null_reference` "
@@ -197,7 +199,7 @@ def stored_section(stored: dict[int, Times]) -> Iterator[str]:
 
 def start_section(started: dict[str, list[tuple[float, float]]]) -> Iterator[str]:
     """Write the times of fresh processes."""
-    yield "## Start-up\n"
+    yield "### Start-up\n"
     yield (
         "Seconds for a fresh process from start to end: least wall time and least CPU time. "
         "*Cold* is the first run after an installation or an upgrade, which compiles. numba stores "
@@ -234,7 +236,7 @@ def has_avx512() -> bool:
 
 def goals_section(found: Found) -> Iterator[str]:
     """Write each goal and whether it was reached."""
-    yield "## Goals\n"
+    yield "### Goals\n"
     goals = [*goals_of_measures(found.rows, found.stored), *goals_of_start(found.started)]
     lines = [[words, what, verdict] for words, what, verdict in goals]
     yield table(["goal", "found", ""], lines)
@@ -289,7 +291,7 @@ def slower_section(rows: dict[int, Times]) -> Iterator[str]:
     """List the measures that another package computes faster."""
     if not shared_with_peers(rows):
         return
-    yield "## What is slower than the fastest package\n"
+    yield "### What is slower than the fastest package\n"
     for kind, words in (("rows", "From the two arrays"), ("tally", "From an existing tally")):
         lines = list(slower_than_a_peer(rows, kind))
         if lines:
@@ -323,11 +325,11 @@ def shared_with_peers(rows: dict[int, Times]) -> list[str]:
 def page(found: Found) -> Iterator[str]:
     """Write everything in Markdown."""
     rows, facts, stored, controls = found.rows, found.facts, found.stored, found.controls
-    yield "# How fast the measures are\n"
+    yield "## The measures\n"
     versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba", "scipy"))
     yield (
         "`python -m bench.metrics --peers PYTHON --write` measures all times again and writes "
-        "this page; `bench/peers.txt` says how to create the environment of PYTHON.\n"
+        "this section; `bench/peers.txt` says how to create the environment of PYTHON.\n"
     )
     yield (
         f"CPU times of all threads together, Python "

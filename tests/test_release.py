@@ -5,17 +5,20 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from packaging.metadata import Metadata
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from tests.support.paths import ROOT
 from tests.test_ci import PROJECT
+from tools.archive_metadata import RELATIVE
 from tools.check_release import problems
 from tools.try_release import main as try_release
 
@@ -30,7 +33,15 @@ JOBS = RELEASE["jobs"]
 CHANGELOG = "# Changelog\n\n## Unreleased\n\n## 1.2.0 - 2026-12-01\n"
 ARCHIVES = ["calibration_monitor-1.2.0.tar.gz", "calibration_monitor-1.2.0-py3-none-any.whl"]
 GIT = shutil.which("git") or "git"
-TO_BUILD = ("pyproject.toml", "README.md", "LICENSE", ".gitattributes", ".git_archival.txt")
+TO_BUILD = (
+    *("pyproject.toml", "README.md", "LICENSE", ".gitattributes", ".git_archival.txt"),
+    "tools/archive_metadata.py",
+)
+WHERE = {
+    "GITHUB_SERVER_URL": "https://host.example",
+    "GITHUB_REPOSITORY": "our/project",
+    "GITHUB_REF_NAME": "v1.2.0",
+}
 
 
 @pytest.mark.parametrize("path", sorted(WORKFLOWS.iterdir()), ids=lambda path: path.name)
@@ -70,6 +81,8 @@ def test_the_wheel_is_tried_with_every_python_and_extra() -> None:
 
     assert matrix["python"][0] == PROJECT["requires-python"].removeprefix(">=")
     assert all(version in SpecifierSet(PROJECT["requires-python"]) for version in matrix["python"])
+    named = re.findall(r"Python :: (3\.\d+)", " ".join(PROJECT["classifiers"]))
+    assert matrix["python"] == named
     assert base == ""
     extras = more.strip("[]").split(",")
     # Airflow, Celery, Slack and Spark are installed beside their services; the site is for a
@@ -105,14 +118,20 @@ def test_a_tag_that_is_no_release(
 def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make a repository of what builds the program: a commit, the tag v1.2.0, and a commit."""
     folder = tmp_path_factory.mktemp("history")
-    for name in TO_BUILD:
-        shutil.copy(ROOT / name, folder / name)
+    copy_what_builds(ROOT, folder)
     git(folder, "init", "--quiet", "--initial-branch", "main")
     git(folder, "add", ".")
     git(folder, "commit", "--quiet", "--message", "First")
     git(folder, "tag", "v1.2.0")
     git(folder, "commit", "--quiet", "--allow-empty", "--message", "Second")
     return folder
+
+
+def copy_what_builds(source: Path, folder: Path) -> None:
+    """Copy the files without which nothing is built."""
+    for name in TO_BUILD:
+        (folder / name).parent.mkdir(exist_ok=True)
+        shutil.copy(source / name, folder / name)
 
 
 def git(folder: Path, *arguments: str | Path) -> None:
@@ -163,13 +182,55 @@ def test_sources_without_history_have_the_version_that_they_are_told(
     history: Path, tmp_path: Path
 ) -> None:
     """As in the build of an image, whose recipe sets the variable."""
-    for name in TO_BUILD:
-        shutil.copy(history / name, tmp_path / name)
+    copy_what_builds(history, tmp_path)
     (told,) = re.findall(r"export (\w+)=\"\$\{VERSION\}\"", DOCKERFILE.read_text())
 
     assert version_of(tmp_path) == "0.0.dev0+unknown"
     assert version_of(tmp_path, **{told: ""}) == "0.0.dev0+unknown"
     assert version_of(tmp_path, **{told: "1.2.0"}) == "1.2.0"
+
+
+def metadata_of(folder: Path, into: Path, **variables: str) -> Metadata:
+    """Build a source archive of a checkout, and read what PyPI would show."""
+    subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "hatchling", "build", "-t", "sdist", "-d", into],
+        cwd=folder,
+        env=os.environ | variables,
+        check=True,
+        capture_output=True,
+    )
+    (archive,) = into.iterdir()
+    with tarfile.open(archive) as files:
+        (name,) = (name for name in files.getnames() if name.endswith("/PKG-INFO"))
+        content = files.extractfile(name)
+        assert content
+        return Metadata.from_email(content.read(), validate=True)
+
+
+def test_links_of_a_release_lead_to_its_files(history: Path, tmp_path: Path) -> None:
+    """PyPI shows the README elsewhere, so every link names the tag on the host that builds it."""
+    found = metadata_of(history, tmp_path, **WHERE, GITHUB_REF_TYPE="tag")
+    text = found.description or ""
+    targets = re.findall(r"https://host\.example/our/project/(blob|raw)/v1\.2\.0/([^)#\s]+)", text)
+
+    assert RELATIVE.search(text) is None
+    assert len(targets) == len(RELATIVE.findall((ROOT / "README.md").read_text())) > 50
+    assert [path for _, path in targets if not (ROOT / path).exists()] == []
+    pictures = {path for kind, path in targets if kind == "raw"}
+    assert pictures == {path for _, path in targets if path.endswith((".png", ".svg"))}
+    assert found.project_urls == {
+        "Source": "https://host.example/our/project",
+        "Changelog": "https://host.example/our/project/blob/v1.2.0/CHANGELOG.md",
+        "Issues": "https://host.example/our/project/issues",
+    }
+
+
+def test_other_archives_have_the_readme_as_it_is(history: Path, tmp_path: Path) -> None:
+    """Neither a build of a branch nor one on a person's machine is a release."""
+    found = metadata_of(history, tmp_path, **WHERE, GITHUB_REF_TYPE="branch")
+
+    assert found.description == (ROOT / "README.md").read_text()
+    assert not found.project_urls
 
 
 def test_the_conda_recipe_needs_what_the_wheel_needs() -> None:

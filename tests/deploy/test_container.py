@@ -68,8 +68,8 @@ def test_the_program_can_be_built_from_what_is_copied(tmp_path: Path) -> None:
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, tmp_path / "source" / name, ignore=UNWANTED)
         else:
-            (tmp_path / "source").mkdir(exist_ok=True)
-            shutil.copy(ROOT / name, tmp_path / "source")
+            (tmp_path / "source" / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, tmp_path / "source" / name)
     build = ("wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", tmp_path)
     built = subprocess.run(
         [sys.executable, "-m", "pip", *build, tmp_path / "source"],

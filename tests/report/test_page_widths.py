@@ -21,7 +21,7 @@ from monitor.report.page.html import index_html, model_html
 from monitor.report.page.index import INDEX_COLUMNS, Entry, Index
 from monitor.report.page.tables import INCIDENTS, SENSITIVITY, WAITING, WHERE
 from monitor.report.page.words import STATES
-from tests.support.browser import DESKTOP, PHONE, chromium, opened
+from tests.support.browser import BROKEN_DATES, DESKTOP, PAPER, PHONE, chromium, opened
 
 COLUMNS_OF = {
     "waiting": WAITING,
@@ -54,7 +54,6 @@ NAMES = (
     ),
     *("country x device = FR x tv", "x" * 90, "premium customers, first order", "MOBILE_WEB_APP"),
 )
-PAPER = 695  # pixels between the margins of an A4 sheet
 # Regions whose table is cut, by name, and cells that a reader cannot see whole.
 CUT = """() => [...document.querySelectorAll('.scroll')]
   .filter((t) => t.clientWidth && t.scrollWidth > t.clientWidth)
@@ -108,12 +107,12 @@ def drawn_page(page: Page, rng: np.random.Generator) -> Page:
 
 
 def faults(tab: Tab, widths: list[int]) -> list[str]:
-    """Name the tables that are cut at some width of the window, and widths that scroll sideways."""
+    """Name tables that are cut and dates that are broken, by width, and pages wider than it."""
     tab.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     cut = []
     for width in widths:
         tab.set_viewport_size({"width": width, "height": 900})
-        cut += [f"{width}: {table}" for table in tab.evaluate(CUT)]
+        cut += [f"{width}: {found}" for of in (CUT, BROKEN_DATES) for found in tab.evaluate(of)]
         if (wide := tab.evaluate("document.documentElement.scrollWidth")) > width:
             cut.append(f"{width}: the page is {wide} px wide")
     return cut

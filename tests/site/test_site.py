@@ -19,7 +19,16 @@ from typer.main import get_command
 from monitor.cli import app
 from monitor.public_names import homes_of
 from tests.conftest import run_command
-from tests.support.browser import DESKTOP, PHONE, accessibility_faults, chromium, opened, served
+from tests.support.browser import (
+    BROKEN_DATES,
+    DESKTOP,
+    PAPER,
+    PHONE,
+    accessibility_faults,
+    chromium,
+    opened,
+    served,
+)
 from tests.support.paths import ROOT
 from tools.site.hooks import BROKEN
 
@@ -28,10 +37,23 @@ OF_EACH_KIND = (
     *("index.html", "notebook.html", "commands.html", "configuration.html"),
     *("concepts.html", "404.html"),
 )
-# The tables and blocks of code of a page that end beyond the room that they have.
-CUT = """() => [...document.querySelectorAll(".md-content .md-typeset__scrollwrap, pre > code")]
+# The tables, formulas and blocks of code of a page that end beyond the room that they have.
+CUT = """() => [...document.querySelectorAll(
+  ".md-content .md-typeset__scrollwrap, .md-content .formula, pre > code")]
   .filter((e) => e.scrollWidth > e.clientWidth + 1)
   .map((e) => `${e.scrollWidth - e.clientWidth} px: ${e.textContent.trim().slice(0, 60)}`)"""
+# Code inside a line that ends to the right of the text around it, by more than a rounded pixel.
+OUTSIDE = """() => {
+  const found = [];
+  for (const code of document.querySelectorAll(".md-content :not(pre) > code")) {
+    const around = code.closest("td, th, p, li, dt, dd, h1, h2, h3, h4, summary, div");
+    const padding = parseFloat(getComputedStyle(around).paddingRight);
+    const end = Math.max(...[...code.getClientRects()].map((box) => box.right));
+    const more = end - (around.getBoundingClientRect().right - padding);
+    if (more > 0.5) found.push(`${more.toFixed(1)} px: ${code.textContent}`);
+  }
+  return found;
+}"""
 PAGES_WITH_FORMULAS = {"api-metrics.html", "concepts.html"}
 
 
@@ -199,13 +221,16 @@ def browser() -> Iterator[Browser]:
 
 @pytest.mark.parametrize(
     ("width", "names"),
-    [(390, "*.html"), (1280, "*s.html")],
+    [(360, "*.html"), (1280, "*s.html")],
     ids=["phone, all pages", "desktop, some pages"],
 )
 def test_pages_fit_the_screen_and_ask_nobody(
     site: Path, address: str, browser: Browser, width: int, names: str
 ) -> None:
-    """In a browser no page is wider than the screen, fails, or asks another host for anything."""
+    """In a browser no page is wider than the screen, fails, or asks another host for anything.
+
+    No code sticks out of its column, and no date is broken at a hyphen.
+    """
     page = browser.new_page(viewport={"width": width, "height": 844})
     asked: list[str] = []
     failed: list[str] = []
@@ -216,6 +241,8 @@ def test_pages_fit_the_screen_and_ask_nobody(
         page.goto(address + str(path.relative_to(site)))
         if page.evaluate("document.documentElement.scrollWidth") > width:
             wide.append(path.name)
+        for fault in (OUTSIDE, BROKEN_DATES):
+            wide += [f"{path.name}: {found}" for found in page.evaluate(fault)]
     page.close()
 
     assert wide == []
@@ -223,15 +250,30 @@ def test_pages_fit_the_screen_and_ask_nobody(
     assert [url for url in asked if not url.startswith((address, "data:", "blob:"))] == []
 
 
-def test_nothing_is_cut_on_paper(address: str, browser: Browser) -> None:
+def test_nothing_is_cut_on_paper(site: Path, address: str, browser: Browser) -> None:
     """Tables are as wide as an A4 sheet between its margins, and long lines of code are wrapped."""
-    page = browser.new_page(viewport={"width": 695, "height": 900})
+    page = browser.new_page(viewport={"width": PAPER, "height": 900})
     page.emulate_media(media="print")
-    for name in ("classes.html", "drift.html", "notebook.html"):
-        page.goto(address + name)
-        assert page.locator(".md-content table").count() > 0
-        assert page.evaluate(CUT) == []
+    cut = []
+    for path in sorted(site.rglob("*.html")):
+        page.goto(address + str(path.relative_to(site)))
+        for fault in (CUT, OUTSIDE, BROKEN_DATES):
+            cut += [f"{path.name}: {found}" for found in page.evaluate(fault)]
     page.close()
+
+    assert cut == []
+
+
+def test_the_white_paper_has_eight_sheets(address: str, browser: Browser) -> None:
+    """At most, of A4 with margins of 20 mm; with narrower fonts there may be fewer."""
+    page = browser.new_page()
+    page.goto(f"{address}white-paper.html")
+    margins: Any = dict.fromkeys(("top", "bottom", "left", "right"), "20mm")
+    printed = page.pdf(format="A4", margin=margins)
+    page.close()
+
+    assert len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) <= 8
+    assert "in eight pages" in (ROOT / "docs" / "white-paper.md").read_text()
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])

@@ -26,6 +26,22 @@ ARGUMENTS = [
     "--proxy-bypass-list=127.0.0.1",
 ]
 DESKTOP, PHONE = (1280, 900), (360, 740)
+PAPER = 695  # pixels between the margins of an A4 sheet
+# Dates that are drawn on more than one line.
+BROKEN_DATES = """() => {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = [];
+  for (let text; text = texts.nextNode(); ) {
+    if (text.parentElement.closest("script, style, svg, pre")) continue;
+    for (const date of text.data.matchAll(/\\d{4}-\\d\\d-\\d\\d/g)) {
+      const range = document.createRange();
+      range.setStart(text, date.index);
+      range.setEnd(text, date.index + date[0].length);
+      const tops = [...range.getClientRects()].filter((box) => box.width).map((box) => box.top);
+      if (new Set(tops).size > 1) found.push(`${date[0]} in ${text.data.trim().slice(0, 60)}`);
+    }
+  }
+  return found;
+}"""
 # The boxes of all marks of a drawing, relative to it: left, top, right, bottom, ratios.
 BOXES = """
 ([svg, marks]) => {

@@ -18,6 +18,7 @@ from pathlib import Path
 from mkdocs.structure.files import File
 
 from monitor.public_names import homes_of
+from monitor.report.page.dates import whole_dates
 from tools.site.commands import commands_page
 
 ROOT = Path(__file__).parents[2]
@@ -157,9 +158,9 @@ def measures() -> str:
 
 
 def on_page_content(html: str, **_: object) -> str:
-    """Let wide tables be scrolled by key, and make headings that say nothing plain cells."""
+    """Scroll wide tables by key, make headings that say nothing plain cells, keep dates whole."""
     html = html.replace("<table>", '<table tabindex="0">')
-    return re.sub(r"<th( [^>]*)?></th>", r"<td\1></td>", html)
+    return whole_dates(re.sub(r"<th( [^>]*)?></th>", r"<td\1></td>", html))
 
 
 def on_post_page(output: str, **_: object) -> str:

@@ -38,6 +38,7 @@ def draw_test_based(
     bins: Bins | None = None,
     alpha: float = 0.05,
     scale: Scale = "probability",
+    scores: str = "",
     axes: "Axes | None" = None,
     theme: Theme = LIGHT,
 ) -> "Axes":
@@ -58,6 +59,8 @@ def draw_test_based(
         Level of the test of every score.
     scale : {"probability", "logit"}
         Log-odds show rare events.
+    scores : str
+        What they are, such as "raw", where a table beside the diagram shows others too.
     axes : Axes, optional
         Where to draw; by default in a new figure.
     theme : Theme
@@ -92,9 +95,8 @@ def draw_test_based(
     _draw_sizes(sizes, cut, tested, theme)
     _draw_histogram(side, t, ends, scale, theme)
     kind = "PAVA-BC " if bins is None else ""
-    below = (
-        f"{t.total:,} predictions, {t.total_positives:,} positive, {kind}bins: {cut.counts.size}"
-    )
+    below = f"{t.total_positives:,} positive, {kind}bins: {cut.counts.size}"
+    below = f"{f'{scores} scores: ' if scores else ''}{t.total:,} predictions, {below}"
     head(main, theme, TITLE.format(f"{100 * tested.value:.3g} %"), below, columns=2)
     return main
 

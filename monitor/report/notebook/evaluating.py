@@ -62,7 +62,8 @@ class SampleEvaluation:
         pandas.DataFrame
             With the columns `segment`, `measure`, `adjusted` (`raw` scores, or `prior`: after the
             intercept was added to every log-odds), `value`, `low` and `high` (of 95 %; nan if the
-            number has no interval). Brier score and AUC are the last rows of a segment.
+            number has no interval). Brier score and AUC are the last rows of a segment. `tce` is
+            TCE@N*, at a fixed size; the table and the diagram show `tce_published`.
 
         Raises
         ------
@@ -92,6 +93,8 @@ class SampleEvaluation:
     ) -> "Axes":
         """Draw the test-based reliability diagram: which scores the outcomes reject.
 
+        Its TCE is the column `TCE raw` of the table, and the raw `tce_published` of the frame.
+
         Parameters
         ----------
         axes : matplotlib.axes.Axes, optional
@@ -118,7 +121,9 @@ class SampleEvaluation:
             msg = f"there is no segment {segment!r}; there are {', '.join(self.tallies)}."
             raise ConfigError(msg)
         place = place_for(axes, scale)
-        return draw_test_based(self.tallies[segment], alpha=self.alpha, scale=scale, axes=place)
+        return draw_test_based(
+            self.tallies[segment], alpha=self.alpha, scale=scale, scores="raw", axes=place
+        )
 
     def __str__(self) -> str:
         """Write the main numbers as lines of text, at most ten."""

@@ -17,6 +17,7 @@ from monitor.errors import ConfigError
 from monitor.metrics.core.estimate import Estimate
 from monitor.report.columns import STREAMS, meanings
 from monitor.report.page.content import DayOnPage, Page, Reliability, Table
+from monitor.report.page.dates import whole_dates
 from monitor.report.page.day import SEGMENT_COLUMNS
 from monitor.report.page.index import INDEX_COLUMNS, Index
 from monitor.report.page.restarts import restarts
@@ -140,7 +141,7 @@ def _render(
         f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-    return environment.get_template(template).render(
+    rendered = environment.get_template(template).render(
         policy=policy,
         # They are ours, and an escaped style or script would not be one.
         style=markup(style),
@@ -152,6 +153,7 @@ def _render(
         longest=LONGEST,
         **content,
     )
+    return whole_dates(rendered)
 
 
 def _stacking(tables: Iterable[Table]) -> str:

@@ -415,16 +415,19 @@ def test_frame_has_brier_and_auc() -> None:
 
 
 def test_the_table_and_the_diagram_show_one_number() -> None:
-    """TCE of the diagram is that of the column `TCE raw`, digit for digit."""
+    """TCE of the diagram is that of the column `TCE raw` and of the frame, digit for digit."""
     plt.switch_backend("agg")
     axes = evaluated().plot()
-    shown = re.match(r"TCE ([\d.]+ %)", axes.get_title(loc="left"))
+    shown = re.match(r"TCE ([\d.]+ %):", axes.get_title(loc="left"))
     assert shown
 
     head, whole, *_ = str(evaluated()).splitlines()
     assert "TCE raw" in head
     assert f"  {shown[1]}  " in whole
     assert shown[1] in evaluated()._repr_html_()
+    assert [text for text in axes.texts if text.get_text().startswith("raw scores: 4,000 ")]
+    published = value(evaluated().to_frame(), "tce_published", "raw").value
+    assert shown[1] == f"{100 * published:.3g} %"
 
 
 def test_a_diagram_shows_itself_once() -> None:

@@ -35,7 +35,7 @@ function select(i) {
 
 function showVerdict(day, words) {
   at("verdict").className = `verdict s-${day.state}`;
-  at("eyebrow").textContent = `Verdict of ${day.day}`;
+  say(at("eyebrow"), `Verdict of ${day.day}`);
   const [sign, title] = at("title").querySelectorAll("span");
   sign.textContent = words.sign;
   title.textContent = words.title;
@@ -54,7 +54,7 @@ function showVerdict(day, words) {
 function showSegments(day) {
   const table = at("segment-table");
   if (!table) return;
-  at("segments-day").textContent = day.day;
+  say(at("segments-day"), day.day);
   const body = table.tBodies[0];
   body.replaceChildren();
   for (const cells of day.segments) {

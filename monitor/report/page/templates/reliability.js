@@ -47,8 +47,8 @@ function drawBins() {
   bins.forEach((b, i) => drawRate(groups[i], b, x, y));
   at("reference-key").hidden = !drawReference(svg, drawn, adjusted, x, y, (p) => to(p) > low && to(p) < high);
   svg.dataset.summary = summary(drawn, bins);
-  note.textContent = svg.dataset.summary;
-  svg.addEventListener("pointerleave", () => { note.textContent = svg.dataset.summary; });
+  say(note, svg.dataset.summary);
+  svg.addEventListener("pointerleave", () => { say(note, svg.dataset.summary); });
   binTable(bins);
 }
 
@@ -81,7 +81,7 @@ function drawBin(svg, b, { x, y, top, base, most, below }, note) {
   group.addEventListener("pointerenter", tell);
   group.addEventListener("focus", tell);
   group.addEventListener("pointerleave", () => group.classList.remove("on"));
-  group.addEventListener("blur", () => { group.classList.remove("on"); note.textContent = svg.dataset.summary; });
+  group.addEventListener("blur", () => { group.classList.remove("on"); say(note, svg.dataset.summary); });
   return group;
 }
 

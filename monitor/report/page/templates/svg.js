@@ -6,9 +6,23 @@ const make = (name, attributes, parent) => {
   return node;
 };
 const write = (text, attributes, parent) => { make("text", attributes, parent).textContent = text; };
+// A date stays on one line; a text that holds more stays one element (dates.py says why).
+const dated = (text) => {
+  const parts = text.split(/\b(\d{4}-\d\d-\d\d)\b/).map((part, place) => {
+    if (place % 2 === 0) return part;
+    const node = document.createElement("time");
+    node.textContent = part;
+    return node;
+  }).filter((part) => part !== "");
+  if (parts.length < 2) return parts;
+  const whole = document.createElement("span");
+  whole.append(...parts);
+  return [whole];
+};
+const say = (node, text) => node.replaceChildren(...dated(text));
 const tag = (name, text, parent, kind) => {
   const node = document.createElement(name);
-  node.textContent = text;
+  say(node, text);
   if (kind) node.className = kind;
   if (parent) parent.append(node);
   return node;

@@ -31,7 +31,7 @@ function timeline(id, { height, label, low, high, ticks, name, draw, readout, mi
     const inside = ((event.clientX - box.left) / box.width) * width - LEFT;
     return Math.min(days.length - 1, Math.max(0, Math.floor(inside / step)));
   };
-  const tell = (i) => { note.textContent = `${days[i].day}: ${readout(days[i])}`; };
+  const tell = (i) => say(note, `${days[i].day}: ${readout(days[i])}`);
   hit.addEventListener("pointermove", (event) => {
     const i = dayAt(event);
     hover.setAttribute("x", x(i) - step / 2);
