@@ -11,7 +11,7 @@ from datetime import date
 from typing import Self
 
 from monitor.drift.detector import Incident
-from monitor.drift.verdict import WEEK, Verdict
+from monitor.drift.verdict import WEEK, Brief, Verdict
 from monitor.errors import DataError
 from monitor.evaluation.evaluation import Evaluation
 from monitor.evaluation.map_gain import MapGain
@@ -166,6 +166,20 @@ def day_by_day(
         verdicts = results.verdicts(day) if day in judged else ()
         evaluations = results.evaluations(day) if day in evaluated else ()
         yield _of_day(verdicts, evaluations, window)
+
+
+def briefly_day_by_day(
+    results: Results, days: Sequence[date], segment: str
+) -> Iterator[tuple[Brief | None, Evaluation | None]]:
+    """Read as `day_by_day` does what lines draw of a segment: its verdict, and the day alone."""
+    judged, evaluated = ({*results.days(kind)} for kind in ("verdicts", "evaluations"))
+    for day in days:
+        briefs = results.briefs(day) if day in judged else ()
+        evaluations = results.evaluations(day) if day in evaluated else ()
+        yield (
+            next((brief for brief in briefs if brief.segment == segment), None),
+            next((e for e in evaluations if e.segment == segment and e.window_days == 1), None),
+        )
 
 
 def _of_day(

@@ -1,18 +1,19 @@
 """The last weeks of a model in the terminal: sparklines, and the segments as a table."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from math import isfinite, nan
+from math import isfinite
 from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from monitor.drift.verdict import State
+from monitor.drift.verdict import Brief, State
+from monitor.evaluation.evaluation import Evaluation
 from monitor.read.results import Results
-from monitor.read.standing import Standing, day_by_day
+from monitor.read.standing import Standing, briefly_day_by_day, day_by_day
 from monitor.report.columns import in_lines, verdict_cells, window_cells
 from monitor.report.tables import WholeTable, plain_table
 from monitor.report.verdicts import COLOURS, STYLES, evidence_text
@@ -89,31 +90,25 @@ def recent_weeks(results: Results, segment: str, window: int, last: date | None)
     (now,) = day_by_day(results, [last], window)
     verdict = now.get(segment, Standing()).verdict
     compared = verdict if verdict and verdict.compared else None
+    span = days_between(last - timedelta(days=DAYS - 1), last)
+    days = briefly_day_by_day(results, span, segment)
     return Recent(
-        [*_recent_days(results, segment, days_between(last - timedelta(days=DAYS - 1), last))],
+        [_recent_day(day, *known) for day, known in zip(span, days, strict=True)],
         compared.limit if compared else None,
         compared.reference_prevalence if compared else None,
         [s for s in now.values() if s.verdict and s.verdict.segment != WHOLE],
     )
 
 
-def _recent_days(results: Results, segment: str, days: Sequence[date]) -> Iterator[RecentDay]:
-    """Read what the lines draw of each day."""
-    judged, evaluated = ({*results.days(kind)} for kind in ("verdicts", "evaluations"))
-    for day in days:
-        briefs = {brief.segment: brief for brief in results.briefs(day)} if day in judged else {}
-        windows = results.evaluations(day) if day in evaluated else ()
-        known = [e for e in windows if (e.segment, e.window_days) == (segment, 1) and e.final]
-        prevalence = known[0].prevalence if known else nan
-        brief = briefs.get(segment)
-        yield RecentDay(
-            day,
-            brief.state if brief else None,
-            brief.reached if brief else None,
-            prevalence if isfinite(prevalence) else None,
-            brief.slope.value if brief and brief.slope else None,
-            withheld=bool(brief and brief.withheld),
-        )
+def _recent_day(day: date, brief: Brief | None, alone: Evaluation | None) -> RecentDay:
+    return RecentDay(
+        day,
+        brief.state if brief else None,
+        brief.reached if brief else None,
+        alone.prevalence if alone and alone.final and isfinite(alone.prevalence) else None,
+        brief.slope.value if brief and brief.slope else None,
+        withheld=bool(brief and brief.withheld),
+    )
 
 
 def sparkline(values: Sequence[float | None], low: float, high: float) -> str:
