@@ -213,6 +213,7 @@ def curve_errors(reference: Reference, cross: Floats) -> Floats:
     shares = cross[:, 1:] / np.where(moving, informations, 1.0)[:, None]
     coefficients, of_groups = np.split(shares, [len(reference.basis)], axis=1)
     variances = np.einsum("jb,bc,jc->j", coefficients, reference.covariance, coefficients)
+    of_groups = of_groups - reference.usual_shares  # what the curve has made up for is no error
     variances = variances + (of_groups**2 * reference.group_variances.T).sum(axis=1)
     return np.asarray(np.sqrt(reference.dispersions * variances))
 

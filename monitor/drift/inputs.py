@@ -38,6 +38,7 @@ from monitor.drift.pairs import (
     sum_of_days,
     third_parts,
     with_curves,
+    with_own_curves,
     without_top,
 )
 from monitor.drift.reference import (
@@ -158,7 +159,7 @@ class ModelReference:
         """Say how the curves of the parts of a stream differ from the one that they share."""
         if name == THIRD:
             return self.third_curves
-        return SAME if name in self.pairs else self.curves
+        return SAME if name in self.pairs and not self.curves.of_parts else self.curves
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,6 +266,11 @@ def _fit_classes(days: Sequence[Day], limits: Limits, classes: ClassDay) -> Mode
     def fit_family(parts: Sequence[Parts], curves: PairCurves) -> Reference:
         return with_curves(fit([coded(day, curves) for day in parts]), parts, curves)
 
+    def fit_pair(alone: Sequence[Parts]) -> Reference:
+        if not curves.of_parts:  # its curve is its own
+            return fit(alone)
+        return with_own_curves(fit([coded(day, curves) for day in alone]), alone, curves)
+
     parts, (third, lack) = [day.parts for day in days], _third_choices(days, classes)
     curves, third_curves = fit_codes(parts), SAME
     whole = fit_family(parts, curves)
@@ -280,7 +286,7 @@ def _fit_classes(days: Sequence[Day], limits: Limits, classes: ClassDay) -> Mode
         if name in segments:  # the pairs of all segments have their curves in common
             streams[name] = missing or fit_family(alone, curves)
         else:
-            streams[name] = missing or fit(alone)
+            streams[name] = missing or fit_pair(alone)
     span = class_span(days, classes)
     return ModelReference(
         days[0].day,

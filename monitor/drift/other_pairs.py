@@ -69,7 +69,7 @@ def other_pairs(
     of_days = [sum_day(whole, columns_of_pairs(day, None, {}), WHOLE, curves)[0] for day in days]
     _, week = added([], of_days).get(PAIR, ({}, {}))
     of_pair = {pair: sums for pair, sums in week.items() if sums.predicted and pair not in named}
-    errors = {pair: _error(whole, pair) for pair in of_pair}
+    errors = {pair: _error(whole, curves, pair) for pair in of_pair}
     off = {pair: _distance(sums, errors[pair]) for pair, sums in of_pair.items()}
     worst = max(off, key=lambda pair: (off[pair], pair), default=None)
     if worst is None or off[worst] < sqrt(2.0 * log(2.0 * len(off) / BY_CHANCE)):
@@ -77,9 +77,8 @@ def other_pairs(
     return OtherPairs(len(off), worst, of_pair[worst].slopes, errors[worst])
 
 
-def _error(whole: Reference, pair: str) -> float:
-    group = whole.group_of((pair,))
-    own = 0.0 if group is None else whole.group_variances[group, 0]
+def _error(whole: Reference, curves: PairCurves, pair: str) -> float:
+    own = curves.variances.get(pair, curves.spread)[0]
     return sqrt(float(whole.errors[0] ** 2 + own))
 
 

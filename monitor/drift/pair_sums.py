@@ -107,9 +107,9 @@ def _by_pair(
     reference: Reference, curves: PairCurves, family: str, part: ColumnPart
 ) -> dict[str, Sums]:
     by_pair = dict[str, Sums]()
-    for (of, *_, pair), counted in part.pairs.items():
+    for (of, *key), counted in part.pairs.items():
         if of == family:
-            code = curves.codes.get(pair)
+            code, pair = curves.code_of(tuple(key)), key[-1]
             # Several rows may have the same cell then, which sums do not mind.
             moved = counted if code is None else replace(counted, cells=code[counted.cells])
             by_pair[pair] = by_pair.get(pair, nothing()) + sum_part(reference, moved)

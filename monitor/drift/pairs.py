@@ -8,18 +8,20 @@ third class.
 
 Each pair may be miscalibrated in a way of its own, and the mix of pairs moves with the priors. So
 the scores of a pair are first replaced by those of its own curve in the reference, and what all
-pairs share is a change since then.
+pairs share is a change since then. Where segments are miscalibrated in ways of their own too, each
+part, which is a pair in one segment and stratum, has its own curve.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from monitor.drift.curve import fit_curve
 from monitor.drift.day_evidence import DIRECTIONS
 from monitor.drift.facts import MOST_STREAMS
-from monitor.drift.own_calibration import own_slope
+from monitor.drift.own_calibration import own_intercept, own_slope
 from monitor.drift.reference import RARE, Reference, dispersions
 from monitor.metrics.beyond_binary.class_counts import ClassCounts, pair_name
 from monitor.metrics.beyond_binary.class_parts import ClassPart
@@ -31,11 +33,15 @@ from monitor.segment_names import WHOLE
 MOST_CURVES = 200  # pairs with a curve of their own, those that the reference knows best
 KNOWN_BY_ITSELF = 1000.0  # of the information of a slope: its standard error is 0.03
 CERTAIN = 1.0  # standard deviations by which pairs differ more than by chance
+MOST_PARTS = 2_000  # with a curve of their own: as many as a day counts
+CERTAIN_OF_PARTS = 5.0  # the same of parts: of 216 times chance alone reached 2.7 at most
+UNMOVED = np.zeros(3)
 STEPS = 5  # of Newton's method
 RISE = 1e-9  # a cell: makes flat parts of a curve rise
 TOP = DIRECTIONS.index("top")
 Key = tuple[str, ...]  # segment and stratum, of a model with classes also the pair
 Parts = Mapping[Key, Coarse]
+Name = str | Key  # of a curve: a pair, or a part
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,24 +94,54 @@ class ClassDay:
 
 @dataclass(frozen=True, eq=False)
 class PairCurves:
-    """How the curves of pairs differ from the one that all share.
+    """How the curves of pairs, and of parts of them, differ from the one that all share.
 
     Attributes
     ----------
-    codes : mapping of str to ndarray of shape (1024,)
-        By pair, the cell on the common curve that each cell stands for; empty if none differs.
-    variances : mapping of str to ndarray of shape (3,)
-        Of the deviation of each, along slope, quadratic and cubic.
-    spread : ndarray of shape (3,)
-        Variance of the deviations themselves.
+    codes : mapping of str or tuple of str to ndarray of shape (1024,)
+        By pair, and by part where those of a pair differ: the cell on the common curve that each
+        cell stands for. Empty if none differs.
+    variances : mapping of str or tuple of str to ndarray of shape (3,)
+        Of the deviation of each pair from the common curve, and of each part from its pair, along
+        slope, quadratic and cubic.
+    spread, spread_of_parts : ndarray of shape (3,)
+        Variances of these deviations themselves.
     """
 
-    codes: Mapping[str, Ints]
-    variances: Mapping[str, Floats]
+    codes: Mapping[Name, Ints]
+    variances: Mapping[Name, Floats]
     spread: Floats
+    spread_of_parts: Floats = field(default_factory=lambda: np.zeros(3))
+
+    @property
+    def of_parts(self) -> bool:
+        """Whether the parts of a pair differ."""
+        return bool(self.spread_of_parts.any())
+
+    def code_of(self, key: Key) -> Ints | None:
+        """Give the code of a part, else that of its pair; None if it has the common curve."""
+        return self.codes.get(key, self.codes.get(key[-1]))
 
 
 SAME = PairCurves({}, {}, np.zeros(3))
+
+
+class _Common(NamedTuple):
+    """The curve that all share, the ways in which others may differ, and the cells it is known in.
+
+    Their shapes are (1024,) and (3, 1024).
+    """
+
+    curve: Floats
+    along: Floats
+    known: slice
+
+
+class _Pull(NamedTuple):
+    """What the days of a pair or part say of each way; shapes (3,) and (3, 3)."""
+
+    scores: Floats
+    informations: Floats
 
 
 def class_day(counts: ClassCounts, right: Mapping[str, int]) -> ClassDay:
@@ -189,7 +225,7 @@ def _parts(counts: ClassCounts, family: str, *, both: bool) -> dict[Key, Coarse]
 
 
 def fit_codes(days: Sequence[Parts]) -> PairCurves:
-    """Learn how the curve of each pair differs from the one that all pairs share.
+    """Learn how the curve of each pair differs from the one that all pairs share, and each part.
 
     Parameters
     ----------
@@ -203,81 +239,130 @@ def fit_codes(days: Sequence[Parts]) -> PairCurves:
     (DerSimonian and Laird 1986), and each is its posterior mode. So pairs that the reference hardly
     knows keep the common curve, and if no pair differs, all do. Without that, hundreds of curves
     would follow the chance of the reference, and every later day would look too extreme.
+
+    The curve of a part, which is a pair in one segment and stratum, differs from that of its pair
+    in the same way.
     """
-    of_pair = by_pair(days)
-    ranked = sorted(of_pair, key=lambda pair: (-_rarer(of_pair[pair]), pair))[:MOST_CURVES]
-    everything = [part for of_days in of_pair.values() for part in of_days]
-    counts, positives = (
-        np.stack([getattr(part, name) for part in everything]) for name in ("counts", "positives")
-    )
-    fitted = fit_curve(counts, positives)
-    curve, known = fitted.values, fitted.known
-    along = np.stack([curve - curve[known].mean(), *fitted.shapes[:2]])
-    first = {pair: _pull(curve, along, known, of_pair[pair]) for pair in ranked}
-    spread = _between_pairs([z for z, _ in first.values()], [np.diag(i) for _, i in first.values()])
-    codes, variances = dict[str, Ints](), dict[str, Floats]()
-    for pair in ranked if spread.any() else ():
-        informations = np.diag(first[pair][1])
+    common = _common_curve(days)
+    pairs = _curves_of_pairs(common, by_pair(days))
+    of_part = _grouped([coded(day, pairs) for day in days], lambda key: key)
+    if len(of_part) == len({key[-1] for key in of_part}):
+        return pairs
+    return _with_parts(pairs, common, of_part)
+
+
+def _common_curve(days: Sequence[Parts]) -> _Common:
+    everything = [part for of_days in by_pair(days).values() for part in of_days]
+    fitted = fit_curve(*_stacked(everything))
+    along = np.stack([fitted.values - fitted.values[fitted.known].mean(), *fitted.shapes[:2]])
+    return _Common(fitted.values, along, fitted.known)
+
+
+def _stacked(parts: Sequence[Coarse]) -> tuple[Ints, Ints]:
+    return np.stack([p.counts for p in parts]), np.stack([p.positives for p in parts])
+
+
+def _curves_of_pairs(common: _Common, of_pair: Mapping[str, list[Coarse]]) -> PairCurves:
+    pulls, spread = _differing(common, of_pair, MOST_CURVES, CERTAIN)
+    codes, variances = dict[Name, Ints](), dict[Name, Floats]()
+    for pair, pull in pulls.items():
+        informations = np.diag(pull.informations)
         if informations[0] >= KNOWN_BY_ITSELF:
-            own = _own_curve(of_pair[pair], curve)
+            own = _own_curve(of_pair[pair], common.curve)
             variances[pair] = 1.0 / np.maximum(informations, 1.0)
         else:
-            deviation, variances[pair] = _deviation(curve, along, known, of_pair[pair], spread)
-            own = curve + deviation @ along
-        codes[pair] = _code(curve, own)
+            deviation, covariance, _ = _deviation(common, of_pair[pair], spread)
+            own = common.curve + deviation @ common.along
+            variances[pair] = np.diag(covariance).copy()  # a kept fit holds no view
+        codes[pair] = _code(common.curve, own)
     return PairCurves(codes, variances, spread)
 
 
-def _pull(
-    curve: Floats, along: Floats, known: slice, days: Sequence[Coarse]
-) -> tuple[Floats, Floats]:
-    """Sum what the days of a pair say of each direction; shapes (3,) and (3, 3)."""
-    scores, informations = np.zeros(len(along)), np.zeros((len(along), len(along)))
-    at, inside = curve[known], np.ascontiguousarray(along[:, known])
+def _with_parts(
+    pairs: PairCurves, common: _Common, of_part: Mapping[Key, list[Coarse]]
+) -> PairCurves:
+    """Add the curves of parts, whose scores are coded as their pairs are."""
+    pulls, spread = _differing(common, of_part, MOST_PARTS, CERTAIN_OF_PARTS)
+    codes, variances = dict(pairs.codes), dict(pairs.variances)
+    for key in pulls:
+        deviation, covariance, informations = _deviation(common, of_part[key], spread)
+        code = _code(common.curve, common.curve + deviation @ common.along)
+        of_pair = pairs.codes.get(key[-1])
+        codes[key] = code if of_pair is None else code[of_pair]
+        variances[key] = _as_seen(covariance, informations, spread)
+    return PairCurves(codes, variances, pairs.spread, spread)
+
+
+def _differing(
+    common: _Common, of_name: Mapping[Any, list[Coarse]], most: int, certain: float
+) -> tuple[dict[Any, _Pull], Floats]:
+    """Take the best known, and the variance of their deviations; none if chance explains them."""
+    ranked = sorted(of_name, key=lambda name: (-_rarer(of_name[name]), name))[:most]
+    pulls = {name: _pull(common, of_name[name]) for name in ranked}
+    spread = _between([*pulls.values()], certain)
+    return pulls if spread.any() else {}, spread
+
+
+def _pull(common: _Common, days: Sequence[Coarse], deviation: Floats = UNMOVED) -> _Pull:
+    """Sum what days say, at a curve that deviates from the common one."""
+    scores, informations = np.zeros(len(common.along)), np.zeros([len(common.along)] * 2)
+    at = (common.curve + deviation @ common.along)[common.known]
+    inside = np.ascontiguousarray(common.along[:, common.known])
     for part in days:
-        pull, cross = project_directions(
-            at, part.counts[known], part.positives[known], inside, inside
-        )
+        counts, positives = part.counts[common.known], part.positives[common.known]
+        pull, cross = project_directions(at, counts, positives, inside, inside)
         scores, informations = scores + pull, informations + cross[:, 1:]
-    return scores, informations
+    return _Pull(scores, informations)
 
 
 def _own_curve(days: Sequence[Coarse], common: Floats) -> Floats:
     """Fit the spline of one pair, as high on average as the common curve."""
-    counts, positives = (np.stack([getattr(p, n) for p in days]) for n in ("counts", "positives"))
+    counts, positives = _stacked(days)
     curve = fit_curve(counts, positives).values
     return np.asarray(curve + np.average(common - curve, weights=counts.sum(axis=0)))
 
 
-def _between_pairs(scores: Sequence[Floats], informations: Sequence[Floats]) -> Floats:
+def _between(pulls: Sequence[_Pull], certain: float) -> Floats:
     """Estimate the variance of the deviations along each direction; 0 if chance explains them."""
-    z, information = np.array(scores), np.array(informations)
+    z = np.array([pull.scores for pull in pulls])
+    information = np.array([np.diag(pull.informations) for pull in pulls])
     inside = np.where(information > 0.0, information, 1.0)
     homogeneous = (z**2 / inside).sum(axis=0) - z.sum(axis=0) ** 2 / inside.sum(axis=0)
     excess = homogeneous - (len(z) - 1)
     weight = information.sum(axis=0) - (information**2).sum(axis=0) / inside.sum(axis=0)
-    certain = excess > CERTAIN * np.sqrt(2.0 * max(1, len(z) - 1))
-    return np.where(certain & (weight > 0.0), excess / np.where(weight > 0.0, weight, 1.0), 0.0)
+    differs = excess > certain * np.sqrt(2.0 * max(1, len(z) - 1))
+    return np.where(differs & (weight > 0.0), excess / np.where(weight > 0.0, weight, 1.0), 0.0)
 
 
 def _deviation(
-    curve: Floats, along: Floats, known: slice, days: Sequence[Coarse], spread: Floats
-) -> tuple[Floats, Floats]:
-    """Fit the deviations of a pair, and give their posterior variances."""
+    common: _Common, days: Sequence[Coarse], spread: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Fit the deviations of a pair or part, with their posterior covariance and information."""
     moves = spread > 0.0
-    deviation, ridge = np.zeros(len(along)), np.diag(1.0 / spread[moves])
+    deviation, ridge = np.zeros(len(common.along)), np.diag(1.0 / spread[moves])
     for _ in range(STEPS):
-        scores, informations = _pull(curve + deviation @ along, along, known, days)
+        scores, informations = _pull(common, days, deviation)
         inside = informations[np.ix_(moves, moves)] + ridge
         deviation[moves] += np.linalg.solve(inside, scores[moves] - ridge @ deviation[moves])
-    variances = np.zeros(len(along))
-    variances[moves] = np.diag(np.linalg.inv(inside))
-    return deviation, variances
+    covariance = np.zeros((len(deviation), len(deviation)))
+    covariance[np.ix_(moves, moves)] = np.linalg.inv(inside)
+    return deviation, covariance, informations
+
+
+def _as_seen(covariance: Floats, informations: Floats, spread: Floats) -> Floats:
+    """Give the variance with which a deviation appears along each direction.
+
+    Where few scores are, slope and shapes can hardly be told apart, and each by itself is known
+    badly. What the scores see of them is their projection, and known as well as they say.
+    """
+    known = np.diag(informations)
+    seen = np.diag(informations @ covariance @ informations)
+    return np.where(known > 0.0, seen / np.where(known > 0.0, known, 1.0) ** 2, spread)
 
 
 def coded(parts: Parts, curves: PairCurves) -> dict[Key, Coarse]:
     """Replace the scores of each pair by those that have as many outcomes on the common curve."""
-    return {key: _moved(part, curves.codes.get(key[-1])) for key, part in parts.items()}
+    return {key: _moved(part, curves.code_of(key)) for key, part in parts.items()}
 
 
 def without_top(reference: Reference) -> Reference:
@@ -304,28 +389,55 @@ def with_curves(whole: Reference, days: Sequence[Parts], curves: PairCurves) -> 
     curves : PairCurves
         From `fit_codes`.
     """
+    known = _with_errors(whole, days, curves)
+    return replace(known, own_intercept=None, levels={})
+
+
+def with_own_curves(pair: Reference, days: Sequence[Parts], curves: PairCurves) -> Reference:
+    """Give the same to the reference of one pair, whose level means something.
+
+    Parameters
+    ----------
+    pair, days, curves : Reference, sequence of mapping to Coarse, PairCurves
+        As for `with_curves`.
+    """
     strata = [part for day in days for part in day.values()]
-    dispersion = float(dispersions(whole.day_variances, whole.informations)[0])
-    reference = replace(
-        whole, own_slope=own_slope(strata, dispersion), own_intercept=None, levels={}
-    )
+    return replace(_with_errors(pair, days, curves), own_intercept=own_intercept(strata))
+
+
+def _with_errors(fitted: Reference, days: Sequence[Parts], curves: PairCurves) -> Reference:
+    """Say how well the curves before the coding are known: the stream's own, and the others."""
+    strata = [part for day in days for part in day.values()]
+    dispersion = float(dispersions(fitted.day_variances, fitted.informations)[0])
+    reference = replace(fitted, own_slope=own_slope(strata, dispersion))
     if not curves.codes:
         return reference
-    groups = {name: place for place, name in enumerate([*curves.codes, RARE])}
-    informations = np.zeros((len(groups), len(DIRECTIONS)))
-    at, along = whole.curve[whole.known], np.ascontiguousarray(whole.directions[:, whole.known])
+    parts = sorted({key for day in days for key in day if key in curves.codes})
+    names: list[Name] = [*(n for n in curves.codes if isinstance(n, str)), RARE, *parts]
+    reference = replace(reference, groups={name: place for place, name in enumerate(names)})
+    informations = np.zeros((len(names), len(DIRECTIONS)))
+    at, along = fitted.curve[fitted.known], np.ascontiguousarray(fitted.directions[:, fitted.known])
     for day in days:
-        for (*_, pair), part in coded(day, curves).items():
-            counts, positives = part.counts[whole.known], part.positives[whole.known]
+        for key, part in coded(day, curves).items():
+            counts, positives = part.counts[fitted.known], part.positives[fitted.known]
             _, cross = project_directions(at, counts, positives, along, along)
-            informations[groups.get(pair, groups[RARE])] += cross[:, 0]
-    variances = np.array([*curves.variances.values(), curves.spread])
+            informations[reference.group_of(key)] += cross[:, 0]
+    variances = np.array([_variance(curves, name) for name in names])
+    total = fitted.cross[:, :1]
+    shares = informations.T / np.where(total > 0.0, total, 1.0)
     return replace(
         reference,
-        groups=groups,
-        group_variances=np.hstack([variances, np.zeros((len(groups), 1))]),
-        cross=np.hstack([whole.cross, informations.T]),
+        group_variances=np.hstack([variances, np.zeros((len(names), 1))]),
+        usual_shares=shares if curves.of_parts else np.zeros_like(shares),
+        cross=np.hstack([fitted.cross, informations.T]),
     )
+
+
+def _variance(curves: PairCurves, name: Name) -> Floats:
+    """Give the variance of a curve: of a pair whose parts have none, or of a part."""
+    if isinstance(name, str):
+        return curves.variances.get(name, curves.spread) + curves.spread_of_parts
+    return curves.variances.get(name[-1], curves.spread) + curves.variances[name]
 
 
 def streams_of_pairs(days: Sequence[Parts]) -> list[str]:
@@ -336,10 +448,14 @@ def streams_of_pairs(days: Sequence[Parts]) -> list[str]:
 
 def by_pair(days: Sequence[Parts]) -> dict[str, list[Coarse]]:
     """Give the parts of each pair, day after day."""
-    grouped = dict[str, list[Coarse]]()
+    return _grouped(days, lambda key: key[-1])
+
+
+def _grouped(days: Sequence[Parts], name_of: Callable[[Key], Any]) -> dict[Any, list[Coarse]]:
+    grouped = dict[Any, list[Coarse]]()
     for day in days:
-        for (*_, pair), part in day.items():
-            grouped.setdefault(pair, []).append(part)
+        for key, part in day.items():
+            grouped.setdefault(name_of(key), []).append(part)
     return dict(sorted(grouped.items()))
 
 

@@ -99,11 +99,15 @@ class Reference:
         What the days say of wrong labels; None where outcomes cannot be recorded as their opposite
         at random.
     groups : mapping of str to int
-        Of a stream whose pairs of classes got curves of their own before, by pair: the place of
-        each curve in `group_variances`, and that of `RARE`. Empty for all others.
+        Of a stream whose pairs of classes, or parts of them, got curves of their own before, by
+        pair and by part: the place of each curve in `group_variances`, and that of `RARE`. Empty
+        for all others.
     group_variances : ndarray of shape (g, 4)
         Variance of each such curve along each direction. Then `cross` has g further columns: the
         information of each direction with itself, by curve.
+    usual_shares : ndarray of shape (4, g)
+        The share of each such curve in the information of the reference, if the curve of the stream
+        has made up for what these are off on average; else 0.
     hanging : ndarray of shape (4,)
         By how much the variance of the curve along each direction is larger than `day_variances`
         make it, because rows of an entity hang together; at least 1. See `monitor.drift.entities`.
@@ -136,15 +140,18 @@ class Reference:
     own_intercept: Estimate | None
     judge_every: int = 1
     noise: Noise | None = None
-    groups: Mapping[str, int] = field(default_factory=dict)
+    groups: Mapping[Any, int] = field(default_factory=dict)
     group_variances: Floats = field(default_factory=lambda: np.zeros((0, 4)))
+    usual_shares: Floats = field(default_factory=lambda: np.zeros((4, 0)))
     hanging: Floats = field(default_factory=lambda: np.ones(4))
     design_effects: DesignEffects = NO_DESIGN_EFFECTS
     overlap: float = 1.0
 
     def group_of(self, part: Any) -> int | None:
         """Give the place in `group_variances` of the curve of a part; None if there are none."""
-        return self.groups.get(part[-1], self.groups[RARE]) if self.groups else None
+        if not self.groups:
+            return None
+        return self.groups.get(part, self.groups.get(part[-1], self.groups[RARE]))
 
     @property
     def dispersions(self) -> Floats:

@@ -1,6 +1,6 @@
 """Watch models with classes and 30 segments, of which a small one drifts.
 
-    python -m studies.classes.segments [--streams 21] [--days 180] [--drifts 20] [--write]
+    python -m studies.classes.segments [--streams 21] [--drifts 20] [--whole 10] [--write]
     python -m studies.classes.segments --bound [--drifts 20] [--write]
 
 Every segment is a stream of its own: clouds, class priors that wander and, in a bent world, factors
@@ -66,16 +66,23 @@ def segments_of_world(count: int) -> dict[str, float]:
 
 
 def divided_rows(
-    world: World, drift: Drift, seed: int, *, days: int, start: int, segments: int = SEGMENTS
+    world: World,
+    drift: Drift,
+    seed: int,
+    *,
+    days: int,
+    start: int,
+    segments: int = SEGMENTS,
+    everywhere: bool = False,
 ) -> Iterator[dict[str, Rows]]:
-    """Draw the reference and the days after it; the drift begins in the small segment only."""
+    """Draw the reference and the days after it; the drift is of the small segment or of all."""
     shares = segments_of_world(segments)
     streams = [
         stream(
             World(
                 world.name, world.classes, round(world.rows * share), world.group, bent=world.bent
             ),
-            drift if name == "small" else NONE,
+            drift if everywhere or name == "small" else NONE,
             seed * len(shares) + number,
             days=days,
             start=start,
@@ -94,9 +101,13 @@ def divided_stream(
     yield from map(day_of_segments, rows)
 
 
-def drifting_rows(world: World, seed: int) -> Iterator[dict[str, Rows]]:
-    """Draw a stream whose small segment drifts."""
-    return divided_rows(world, DRIFTS[0], SEED + 500 + seed, days=START + FOLLOWED, start=START)
+def drifting_rows(
+    world: World, seed: int, *, everywhere: bool = False
+) -> Iterator[dict[str, Rows]]:
+    """Draw a stream whose small segment drifts, or all of which drifts."""
+    days = START + FOLLOWED
+    number = SEED + 500 + seed
+    return divided_rows(world, DRIFTS[0], number, days=days, start=START, everywhere=everywhere)
 
 
 def day_of_segments(rows: dict[str, Rows]) -> Day:
@@ -155,9 +166,11 @@ def kept_openings(
     return found
 
 
-def row(world: World, streams: int, days: int, drifts: int, kept: Path | None) -> str:
+def row(
+    world: World, streams: int, days: int, drifts: int, of_whole: int, kept: Path | None
+) -> str:
     """Watch the streams of a world, and write its row."""
-    opened, delays = Counter[str](), list[int]()
+    opened, delays, delays_of_whole = Counter[str](), list[int](), list[int]()
     of_world = "bent" if world.bent else "calibrated"
     for seed in range(streams):
         found = kept_openings(
@@ -174,9 +187,17 @@ def row(world: World, streams: int, days: int, drifts: int, kept: Path | None) -
         found = [(day, name) for day, name in found if day >= START]
         delays += [day - START + 1 for day, name in found if name == "small"][:1]
         beside += sum(name.startswith("segment") for _, name in found)
+    for seed in range(of_whole):
+        found = kept_openings(
+            *(kept, f"{of_world} whole {seed}"),
+            lambda: openings(map(day_of_segments, drifting_rows(world, seed, everywhere=True))),  # noqa: B023
+        )
+        of_families = [day for day, name in found if day >= START and name in FAMILIES]
+        delays_of_whole += [day - START + 1 for day in of_families[:1]]
     years = streams * days / YEAR
     counts = [f"{opened[kind]} in {years:.1f}" for kind in ("whole", "segment", "pair")]
-    return f"| {' | '.join([world.name, *counts, _delays(delays, drifts), str(beside)])} |"
+    found_after = [_delays(delays, drifts), str(beside), _delays(delays_of_whole, of_whole)]
+    return f"| {' | '.join([world.name, *counts, *found_after])} |"
 
 
 def _delays(delays: list[int], drifts: int) -> str:
@@ -251,6 +272,7 @@ def main() -> None:
     parser.add_argument("--streams", type=int, default=21)
     parser.add_argument("--days", type=int, default=180)
     parser.add_argument("--drifts", type=int, default=20)
+    parser.add_argument("--whole", type=int, default=10)
     parser.add_argument("--only", choices=["calibrated", "bent"])
     parser.add_argument("--kept", type=Path)
     parser.add_argument("--bound", action="store_true")
@@ -262,13 +284,17 @@ def main() -> None:
         if given.write:
             page_with(BOUND, rows)
         return
-    names = ("world", "openings of the whole in stream-years", "of 30 segments", "of pairs")
-    names += (f"small segment: {DRIFTS[0].name}", "other segments that opened then")
+    names = [
+        *("world", "openings of the whole in stream-years", "of 30 segments", "of pairs"),
+        *(f"small segment: {DRIFTS[0].name}", "other segments that opened then"),
+        f"all segments: {DRIFTS[0].name}",
+    ]
     rows = [f"| {' | '.join(names)} |", "|---|" + "---|" * (len(names) - 1)]
     for world in WORLDS:
         if given.only and (given.only == "bent") != (world.bent > 0.0):
             continue
-        rows.append(row(world, given.streams, given.days, given.drifts, given.kept))
+        asked = given.streams, given.days, given.drifts, given.whole
+        rows.append(row(world, *asked, given.kept))
         print(rows[-1], flush=True)
     if given.write:
         page_with(BEGIN, rows)

@@ -92,8 +92,40 @@ def test_streams_sum_the_parts_that_are_theirs() -> None:
     # A segment has the curves of the pairs in common with the whole.
     small = reference.streams["small"]
     assert isinstance(small, Reference)
-    assert [*small.groups] == ([*reference.curves.codes, RARE] if reference.curves.codes else [])
+    of_pairs = [name for name in reference.curves.codes if isinstance(name, str)]
+    assert {*of_pairs} == {*pairs}
+    assert [*small.groups] == [*of_pairs, RARE, *(("small", WHOLE, pair) for pair in pairs)]
     assert THIRD in rows
+
+
+def test_parts_have_curves_of_their_own_where_segments_are_bent() -> None:
+    """In calibrated segments chance explains how the parts of a pair differ."""
+    bent, calibrated = (reference_of(world).curves for world in (BENT, FIVE))
+
+    assert bent.of_parts
+    assert {key[0] for key in bent.codes if isinstance(key, tuple)} == {
+        "small",
+        *(f"segment {number}" for number in range(1, SEGMENTS)),
+    }
+    assert not calibrated.of_parts
+    assert all(isinstance(name, str) for name in calibrated.codes)
+
+
+def test_a_part_is_known_no_worse_than_its_outcomes_say() -> None:
+    """Slope and shapes of few scores are hard to tell apart, but what they add up to is not.
+
+    Twice the inverse of the information, because it is that of coded scores, which spread at least
+    0.7 times as far as those before.
+    """
+    reference = reference_of(BENT)
+    small, variances = reference.streams["small"], reference.curves.variances
+    assert isinstance(small, Reference)
+    of_groups = small.cross[0, 1 + len(small.basis) :]
+    known = {key: of_groups[at] for key, at in small.groups.items() if isinstance(key, tuple)}
+    well = {key: information for key, information in known.items() if information > 100.0}
+
+    assert len(well) > 3
+    assert all(0.0 < variances[key][0] < 2.0 / information for key, information in well.items())
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -110,9 +110,9 @@ def test_sums_add_over_the_parts_of_a_pair(fitted: ModelReference) -> None:
         parts = [
             (segment, pair, sum_day(reference, {PAIR: {pair: one}}, family, curves)[0][PAIR])
             for segment, of in day["country"].items()
-            for (which, _, _, pair), part in of.pairs.items()
+            for (which, *key, pair), part in of.pairs.items()
             if which == family
-            for one in [paired_part({(family, pair): part}, 0)]
+            for one in [paired_part({(family, *key, pair): part}, 0)]
         ]
         crossed = {f"{segment}{CROSSED}{pair}": sums[pair] for segment, pair, sums in parts}
         assert {*shared["country x pair"]} == {*crossed}

@@ -6,18 +6,30 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from monitor.drift.class_facts import class_shifts
 from monitor.drift.detecting import best_slope
+from monitor.drift.evidence import curve_errors, day_evidence
 from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
 from monitor.drift.judge import judge
 from monitor.drift.other_pairs import other_pairs
-from monitor.drift.pairs import ClassDay, coded, fit_codes, pair_parts
-from monitor.drift.reference import Reference
+from monitor.drift.pairs import (
+    SAME,
+    ClassDay,
+    Key,
+    PairCurves,
+    coded,
+    fit_codes,
+    pair_parts,
+    with_curves,
+)
+from monitor.drift.reference import Reference, fit_reference
 from monitor.drift.verdict import Verdict
 from monitor.metrics.beyond_binary.class_counts import count_classes
 from monitor.metrics.beyond_binary.class_pairs import adjusted_vectors
-from monitor.segment_names import FAMILIES
+from monitor.metrics.core.coarse import CENTRES, Coarse
+from monitor.segment_names import FAMILIES, WHOLE
 from monitor.words.verdict import sentences
 from studies.classes.worlds import (
     DRIFTS,
@@ -30,6 +42,13 @@ from studies.classes.worlds import (
     stream,
 )
 
+SLOPES_OF_PARTS: dict[
+    Key, float
+] = {  # the segments of a pair are bent in ways of their own, its mean is not
+    (segment, WHOLE, pair): slope
+    for pair, slopes in {"a against b": (0.7, 1.3), "a against c": (1.25, 0.75)}.items()
+    for segment, slope in zip(("DE", "FR"), slopes, strict=True)
+}
 THREE = WORLDS[0]
 BENT = next(world for world in WORLDS if world.bent and world.classes == 10)
 START = 10
@@ -143,6 +162,81 @@ def test_bent_pairs_get_their_own() -> None:
 
     assert len(curves.codes) > 2
     assert curves.spread[0] > 0.0
+
+
+def day_of_parts(rows: dict[Key, int]) -> dict[Key, Coarse]:
+    """Count the outcomes to expect of so many rows in each cell of a part."""
+    seen = abs(CENTRES) < 2.5
+    chances = {key: expit(SLOPES_OF_PARTS[key] * CENTRES) for key in rows}
+    return {
+        key: Coarse(of_part * seen, np.rint(of_part * seen * chances[key]).astype(np.int64))
+        for key, of_part in rows.items()
+    }
+
+
+def reference_of_parts(curves: PairCurves, days: list[dict[Key, Coarse]]) -> Reference:
+    """Fit the reference of all parts with some curves."""
+    return with_curves(fit_reference([coded(day, curves) for day in days]), days, curves)
+
+
+def test_a_mix_of_bent_parts_that_moves_is_no_drift() -> None:
+    """Rows move to the parts whose scores are too extreme: of pairs alone that looks like one."""
+    days = [day_of_parts(dict.fromkeys(SLOPES_OF_PARTS, 5))] * 20
+    moved = day_of_parts({key: 20 if slope < 1.0 else 2 for key, slope in SLOPES_OF_PARTS.items()})
+    curves, ratios = fit_codes(days), {}
+    for name, of in {"parts": curves, "pairs": SAME}.items():
+        ratios[name] = day_evidence(reference_of_parts(of, days), coded(moved, of)).ratios[0]
+
+    assert {name for name in curves.codes if isinstance(name, tuple)} == {*SLOPES_OF_PARTS}
+    assert ratios["pairs"] > 1.5  # of at most 2, that it has become too extreme
+    assert ratios["parts"] < 0.0
+
+
+def test_what_a_part_is_off_counts_where_the_mix_moves() -> None:
+    """The curve of a stream makes up for its parts' errors as far as its mix is the reference's."""
+    days = [day_of_parts(dict.fromkeys(SLOPES_OF_PARTS, 5))] * 20
+    reference = reference_of_parts(fit_codes(days), days)
+    alone = replace(reference, group_variances=np.zeros_like(reference.group_variances))
+    moved = reference.cross.copy()
+    of_groups = moved[:, 1 + len(reference.basis) :]
+    place = reference.groups["FR", WHOLE, "a against c"]
+    of_groups[:] = 0.0
+    of_groups[:, place] = moved[:, 0]
+    errors = curve_errors(reference, moved)
+    variances = (
+        curve_errors(alone, moved) ** 2
+        + (
+            reference.group_variances * (of_groups / moved[:, :1] - reference.usual_shares).T ** 2
+        ).sum(axis=0)
+        * reference.dispersions
+    )
+
+    # Sums of a few floats in another order.
+    np.testing.assert_allclose(
+        curve_errors(reference, reference.cross), curve_errors(alone, reference.cross), rtol=1e-12
+    )
+    np.testing.assert_allclose(errors**2, variances, rtol=1e-12)
+    assert errors[0] > curve_errors(reference, reference.cross)[0]
+
+
+def test_parts_that_chance_explains_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calibrated segments have the reference that they would have without curves of parts."""
+    slopes = dict.fromkeys(SLOPES_OF_PARTS, 1.0)
+    monkeypatch.setitem(globals(), "SLOPES_OF_PARTS", slopes)
+    days, rng = [], np.random.default_rng(5)
+    for _ in range(20):
+        drawn = day_of_parts(dict.fromkeys(slopes, 5))
+        days.append(
+            {
+                key: Coarse(of.counts, rng.binomial(of.counts, expit(CENTRES)))
+                for key, of in drawn.items()
+            }
+        )
+
+    curves = fit_codes(days)
+
+    assert not curves.of_parts
+    assert all(isinstance(name, str) for name in curves.codes)
 
 
 def test_a_label_shift_moves_a_pair_by_one_constant() -> None:

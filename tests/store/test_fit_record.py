@@ -1,7 +1,7 @@
 """Kept fits: read back to the last bit."""
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import date
 from typing import Any
 
@@ -11,6 +11,7 @@ from scipy.special import expit
 
 from monitor.drift.inputs import Limits, ModelReference, fit_model_reference, inputs_of
 from monitor.drift.lack import Lack
+from monitor.drift.pairs import PairCurves
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.store.fit_record import laid_out, read_back
 from monitor.summary import Segment, Summary, end_of_day
@@ -70,6 +71,23 @@ def test_so_is_a_fit_of_pairs_of_classes(fitted_to_pairs: ModelReference) -> Non
     assert same(found, fitted_to_pairs)
     assert found.curves.codes
     assert found.classes.names == tuple(f"class {number}" for number in range(10))
+
+
+def test_curves_of_parts_are_read_back() -> None:
+    """A part is named by segment, stratum and pair; earlier records have none."""
+    cells = np.arange(1024)
+    curves = PairCurves(
+        {"a against b": cells, ("DE", "all", "a against b"): cells + 1},
+        {"a against b": np.ones(3), ("DE", "all", "a against b"): np.full(3, 0.5)},
+        np.ones(3),
+        np.full(3, 0.25),
+    )
+    laid = json.loads(json.dumps(laid_out(curves)))
+    earlier = json.loads(json.dumps(laid_out(replace(curves, spread_of_parts=np.zeros(3)))))
+    del earlier["kind"][1]["spread_of_parts"]
+
+    assert same(read_back(laid), curves)
+    assert not read_back(earlier).of_parts
 
 
 @pytest.mark.parametrize(
