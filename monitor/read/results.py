@@ -12,7 +12,8 @@ from monitor.store.store import Store
 from monitor.summary import Summary
 
 Kind = Literal["verdicts", "evaluations"]
-Read = Callable[[Kind, date], list[Any]]
+What = Kind | Literal["briefs"]  # briefs are of verdicts
+Read = Callable[[What, date], list[Any]]
 Files = dict[tuple[Kind, date], tuple[bytes, list[Any]]]  # by kind and day: bytes, parsed
 
 
@@ -25,7 +26,7 @@ class Results:
     store, model : Store, str
         Where they are, and of which model.
     read : callable
-        Reads what is stored of a kind and a day.
+        Reads what is stored of a kind and a day, or the briefs of its verdicts.
     named : mapping of str to sequence of date
         The newest days of a kind, where a record names them: to find these needs no listing.
     """
@@ -41,7 +42,7 @@ class Results:
 
     def briefs(self, day: date) -> list[Brief]:
         """Read what a line over many days draws of the verdicts of a stored day."""
-        return self.store.read_briefs(self.model, day)
+        return self.read("briefs", day)
 
     def evaluations(self, day: date) -> list[Evaluation]:
         """Read the evaluations of a stored day."""
@@ -83,7 +84,9 @@ def results_of(root: str, model: str, *, kept: bool = False) -> Results:
     """
     store = Store(root)
 
-    def read(kind: Kind, day: date) -> list[Any]:
+    def read(kind: What, day: date) -> list[Any]:
+        if kind == "briefs":
+            return store.read_briefs(model, day)
         if kind == "verdicts":
             return store.read_verdicts(model, day)[0]
         return store.read_evaluations(model, day)[0]
@@ -103,7 +106,9 @@ def results_read_before(root: str, model: str, before: Files, now: Files) -> Res
     """
     store = Store(root)
 
-    def read(kind: Kind, day: date) -> list[Any]:
+    def read(kind: What, day: date) -> list[Any]:
+        if kind == "briefs":
+            return [verdict.brief for verdict in read("verdicts", day)]
         content = store.content(kind, model, day)
         read_before = before.get((kind, day))
         if not read_before or read_before[0] != content:
