@@ -76,8 +76,9 @@ def _worst(worst: WorstPair) -> str:
 
 
 def _others(others: Others) -> str:
-    without = f"Of {others.count:,} pairs without a verdict of their own"
-    if not others.worst:
-        return f"{without} none stands out this week."
     slope = f": slope {others.slope:.2f}" if others.slope else ""
-    return f"{without} the worst is {others.worst}{slope} this week."
+    if others.count == 1:
+        stands_out = f"stands out, {others.worst}{slope}" if others.worst else "does not stand out"
+        return f"The one pair without a verdict of its own {stands_out} this week."
+    worst = f"the worst is {others.worst}{slope}" if others.worst else "none stands out"
+    return f"Of {others.count:,} pairs without a verdict of their own {worst} this week."

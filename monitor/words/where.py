@@ -56,10 +56,13 @@ def where_sentence(where: Where) -> str:
         return "No value of the configured columns differs from its own reference."
     names = listed([name_of(place) for place in flagged[:MOST_NAMED]])
     more = f" and {len(flagged) - MOST_NAMED} more" if len(flagged) > MOST_NAMED else ""
-    return (
-        f"{len(flagged)} of {len(where.tested)} values differ from their own reference, most of "
-        f"all {names}{more}; no few values explain the drift."
+    differ = (
+        f"differs from its own reference, {names}"
+        if len(flagged) == 1
+        else f"differ from their own reference, most of all {names}{more}"
     )
+    of = f"of {len(where.tested)} value{'s' if len(where.tested) > 1 else ''}"
+    return f"{len(flagged)} {of} {differ}; no few values explain the drift."
 
 
 def repair_commands(model: str, explanation: Explanation) -> tuple[str, ...]:
