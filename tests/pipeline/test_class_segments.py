@@ -54,6 +54,15 @@ def configure(folder: Path, store: str, segments: str = "DE, FR", strata: str = 
     return load_config(path)
 
 
+def stored(folder: Path, store: str) -> dict[str, bytes]:
+    """Read what days stored."""
+    return {
+        f"{kind}/{path.name}": path.read_bytes()
+        for kind in ("summaries", "columns", "evaluations", "verdicts")
+        for path in (folder / store / kind / "pets").iterdir()
+    }
+
+
 def run_days(config: Config, first: date, last: date, jobs: int = 1) -> None:
     """Process days."""
     report = run(
@@ -102,16 +111,34 @@ def test_one_call_or_two_leave_the_same_bytes(logs: Path) -> None:
     run_days(config, DAYS[0], DAYS[17])
     run_days(config, DAYS[18], DAYS[-1])
 
-    kinds = ("summaries", "columns", "evaluations", "verdicts")
-    parts, whole = (
-        {
-            f"{kind}/{path.name}": path.read_bytes()
-            for kind in kinds
-            for path in (logs / store / kind / "pets").iterdir()
+    assert stored(logs, "parts") == stored(logs, "whole")
+
+
+def test_curves_of_bent_segments_and_strata_are_kept(tmp_path: Path) -> None:
+    """Where each is miscalibrated in its own way, what is kept leads to the same verdicts."""
+    for day in DAYS:
+        rng = np.random.default_rng(day.toordinal())
+        drawn = [draw(rng, 800, slope=slope) for slope in (0.6, 1.0, 1.6, 1.0)]
+        vectors, labels = (np.concatenate(part) for part in zip(*drawn, strict=True))
+        more = {
+            "country": [country for country in ("DE", "FR") for _ in range(1_600)],
+            "device": [f"d{place // 800 % 2}" for place in range(3_200)],
         }
-        for store in ("parts", "whole")
-    )
-    assert parts == whole
+        write_day(tmp_path / "logs", day, vectors, pa.array(np.array(NAMES)[labels]), more=more)
+    strata = "strata: {column: device, values: [d0]}"
+    config = configure(tmp_path, "whole", strata=strata)
+    run_days(config, DAYS[0], DAYS[-1], jobs=2)
+    again = configure(tmp_path, "parts", strata=strata)
+    run_days(again, DAYS[0], DAYS[17])
+    run_days(again, DAYS[18], DAYS[-1])
+
+    (fit,) = Store(again.store).read_fits("pets").values()
+    assert {key[:2] for key in fit.curves.codes if isinstance(key, tuple)} == {
+        *((country, device) for country in ("DE", "FR") for device in ("d0", "other"))
+    }
+    assert stored(tmp_path, "parts") == stored(tmp_path, "whole")
+    verdicts, _ = Store(again.store).read_verdicts("pets", DAYS[-1])
+    assert all(verdict.detector.incident is None for verdict in verdicts)
 
 
 def test_pairs_of_a_segment_are_those_of_pandas(logs: Path) -> None:
