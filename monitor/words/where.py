@@ -54,12 +54,12 @@ def where_sentence(where: Where) -> str:
         )
     if not flagged:
         return "No value of the configured columns differs from its own reference."
-    names = listed([name_of(place) for place in flagged[:MOST_NAMED]])
-    more = f" and {len(flagged) - MOST_NAMED} more" if len(flagged) > MOST_NAMED else ""
+    more = [f"{len(flagged) - MOST_NAMED} more"] if len(flagged) > MOST_NAMED else []
+    names = listed([*(name_of(place) for place in flagged[:MOST_NAMED]), *more])
     differ = (
         f"differs from its own reference, {names}"
         if len(flagged) == 1
-        else f"differ from their own reference, most of all {names}{more}"
+        else f"differ from their own reference, most of all {names}"
     )
     of = f"of {len(where.tested)} value{'s' if len(where.tested) > 1 else ''}"
     return f"{len(flagged)} {of} {differ}; no few values explain the drift."
