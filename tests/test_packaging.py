@@ -132,6 +132,7 @@ def test_creates_a_half_finished_environment_again(tmp_path: Path) -> None:
     assert (tmp_path / "calls").read_text().splitlines() == [
         f"{pip} --version",
         "-m venv --clear .venv",
+        f"repaired: {pip} install uv",
         f"repaired: {pip} install --constraint constraints.txt --editable .[demo]",
     ]
     assert (tmp_path / ".venv" / "demo.stamp").exists()
@@ -144,4 +145,23 @@ def test_leaves_a_sound_environment_alone(tmp_path: Path) -> None:
     ended = make(tmp_path, "exit 1")
 
     assert ended.returncode == 0, ended.stderr
-    assert "venv" not in (tmp_path / "calls").read_text()
+    assert "venv --clear" not in (tmp_path / "calls").read_text()
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_pip_installs_where_uv_does_not_work(works: bool, tmp_path: Path) -> None:
+    """Both install the same into the same environment."""
+    stub(tmp_path / ".venv" / "bin" / "python", "")
+    stub(tmp_path / ".venv" / "bin" / "uv", f"exit {0 if works else 2}")
+    pip = "-m pip --quiet --disable-pip-version-check"
+    same = "--constraint constraints.txt --editable .[demo]"
+
+    ended = make(tmp_path, "exit 1")
+
+    assert ended.returncode == 0, ended.stderr
+    assert (tmp_path / "calls").read_text().splitlines() == [
+        f"{pip} --version",
+        f"{pip} install uv",
+        f"pip install --quiet --python .venv/bin/python {same}",
+        *([] if works else [f"{pip} install {same}"]),
+    ]
