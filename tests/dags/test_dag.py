@@ -145,8 +145,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def seen(folder: Path) -> Seen:
+def seen(folder: Path, request: pytest.FixtureRequest) -> Seen:
     """Parse the DAGs and do all runs in one process that has Airflow to itself."""
+    request.getfixturevalue("two_models")  # else that process would compile what these call
     plan, report = folder / "plan.json", folder / "report.json"
     plan.write_text(json.dumps(plan_of(folder)), encoding="utf-8")
     ours = {k: v for k, v in os.environ.items() if not k.startswith(("AIRFLOW", "PYTHONWARN"))}

@@ -50,8 +50,11 @@ def write_config(folder: Path, store: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+def stack(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[Stack]:
     """Let all that the tests look at happen, all at once."""
+    request.getfixturevalue("two_models")  # else each task would compile what these call
     folder = tmp_path_factory.mktemp("stack")
     today = datetime.now(UTC).date()
     for place, model, newest in ((folder, "daily", 6), (folder / "elsewhere", "late", 2)):
