@@ -152,13 +152,13 @@ dashboards: $(VENV)/dev.stamp  ## Generate grafana/dashboards from grafana/*.py
 	@$(BIN)/python grafana/build.py
 
 dashboard-shots: $(VENV)/dev.stamp  ## Take screenshots of the demo's dashboards for docs/ (650 MB of npm packages)
-	@sh tools/install-programs
+	@sh tools/install-programs chromium
 	@cd grafana/shots && npm install --legacy-peer-deps --ignore-scripts --no-audit --no-fund --no-package-lock --silent
 	@cd grafana/shots && npm run --silent build -- --logLevel error
 	@$(BIN)/python grafana/shots/shoot.py
 
 report-shot: $(VENV)/dev.stamp  ## Take the pictures of the demo's report page and year for the README and the site
-	@sh tools/install-programs
+	@sh tools/install-programs chromium
 	@$(BIN)/python tools/report_shot.py
 
 constraints: $(VENV)/dev.stamp  ## Pin the newest versions that work together

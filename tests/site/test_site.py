@@ -6,14 +6,15 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 from typer.main import get_command
 
 from monitor.cli import app
@@ -54,6 +55,27 @@ OUTSIDE = """() => {
   }
   return found;
 }"""
+# The width of a page that is wider than its screen.
+WIDE = """() => {
+  const wide = document.documentElement.scrollWidth;
+  return wide > window.innerWidth ? [`${wide} px wide`] : [];
+}"""
+
+
+class Screen(NamedTuple):
+    """On what a page is looked at, and for which faults."""
+
+    width: int
+    media: Literal["screen", "print"]
+    faults: tuple[str, ...]
+
+
+# The desktop first, because pages that become wider move for a moment.
+SCREENS = {
+    "desktop": Screen(DESKTOP[0], "screen", (WIDE, OUTSIDE, BROKEN_DATES)),
+    "phone": Screen(PHONE[0], "screen", (WIDE, OUTSIDE, BROKEN_DATES)),
+    "paper": Screen(PAPER, "print", (CUT, OUTSIDE, BROKEN_DATES)),
+}
 PAGES_WITH_FORMULAS = {"api-metrics.html", "concepts.html"}
 
 
@@ -219,49 +241,63 @@ def browser() -> Iterator[Browser]:
         yield found
 
 
-@pytest.mark.parametrize(
-    ("width", "names"),
-    [(360, "*.html"), (1280, "*s.html")],
-    ids=["phone, all pages", "desktop, some pages"],
-)
-def test_pages_fit_the_screen_and_ask_nobody(
-    site: Path, address: str, browser: Browser, width: int, names: str
-) -> None:
-    """In a browser no page is wider than the screen, fails, or asks another host for anything.
+@dataclass(frozen=True)
+class Visited:
+    """What the browser found on all pages of the site.
 
-    No code sticks out of its column, and no date is broken at a hyphen.
+    Attributes
+    ----------
+    asked, failed : list of str
+        The addresses that pages asked for, and the errors of their scripts.
+    faults : mapping of str to list of str
+        By kind of screen: what is too wide, cut or broken, after the name of its page.
     """
-    page = browser.new_page(viewport={"width": width, "height": 844})
-    asked: list[str] = []
-    failed: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("pageerror", lambda error: failed.append(str(error)))
-    wide = []
-    for path in sorted(site.rglob(names)):
-        page.goto(address + str(path.relative_to(site)))
-        if page.evaluate("document.documentElement.scrollWidth") > width:
-            wide.append(path.name)
-        for fault in (OUTSIDE, BROKEN_DATES):
-            wide += [f"{path.name}: {found}" for found in page.evaluate(fault)]
-    page.close()
 
-    assert wide == []
-    assert failed == []
-    assert [url for url in asked if not url.startswith((address, "data:", "blob:"))] == []
+    asked: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    faults: dict[str, list[str]] = field(default_factory=lambda: {name: [] for name in SCREENS})
 
 
-def test_nothing_is_cut_on_paper(site: Path, address: str, browser: Browser) -> None:
-    """Tables are as wide as an A4 sheet between its margins, and long lines of code are wrapped."""
-    page = browser.new_page(viewport={"width": PAPER, "height": 900})
-    page.emulate_media(media="print")
-    cut = []
+@pytest.fixture(scope="module")
+def visited(site: Path, address: str, browser: Browser) -> Visited:
+    """Load each page once, and look at it on a desktop, on a phone and on paper."""
+    found, page = Visited(), browser.new_page()
+    page.on("request", lambda request: found.asked.append(request.url))
+    page.on("pageerror", lambda error: found.failed.append(str(error)))
     for path in sorted(site.rglob("*.html")):
+        show_on(SCREENS["desktop"], page)
         page.goto(address + str(path.relative_to(site)))
-        for fault in (CUT, OUTSIDE, BROKEN_DATES):
-            cut += [f"{path.name}: {found}" for found in page.evaluate(fault)]
+        for name, screen in SCREENS.items():
+            show_on(screen, page)
+            faults = [fault for look in screen.faults for fault in page.evaluate(look)]
+            found.faults[name] += [f"{path.name}: {fault}" for fault in faults]
     page.close()
+    return found
 
-    assert cut == []
+
+def show_on(screen: Screen, page: Page) -> None:
+    """Show a page on a screen, or on paper."""
+    page.emulate_media(media=screen.media)
+    page.set_viewport_size({"width": screen.width, "height": 844})
+
+
+def test_pages_ask_nobody(address: str, visited: Visited) -> None:
+    """In a browser no page fails, or asks another host for anything."""
+    ours = (address, "data:", "blob:")
+
+    assert visited.failed == []
+    assert [url for url in visited.asked if not url.startswith(ours)] == []
+    assert any(url.startswith(address) for url in visited.asked)
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_pages_fit(visited: Visited, screen: str) -> None:
+    """No page is wider than the screen, no code leaves its column, and no date is broken.
+
+    On paper, tables are as wide as an A4 sheet between its margins, and long lines of code are
+    wrapped.
+    """
+    assert visited.faults[screen] == []
 
 
 def test_the_white_paper_has_eight_sheets(address: str, browser: Browser) -> None:

@@ -86,7 +86,7 @@ def chromium() -> Iterator[Browser]:
     """Start a browser; Playwright's loop lasts as long, so no other loop may run in this thread."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=program_path("chromium"), args=ARGUMENTS
+            executable_path=program_path("chromium-headless-shell"), args=ARGUMENTS
         )
         try:
             yield browser
