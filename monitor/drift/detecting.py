@@ -528,8 +528,9 @@ def highest_of(profile: Floats) -> tuple[float, float]:
 
 
 def _highest_of_each(profiles: Floats) -> list[tuple[float, float]]:
-    middle = SIZES.size // 2
-    return highest_points(SIZES_AND_NONE, np.insert(profiles, middle, 0.0, axis=1))
+    below, above = np.split(profiles, 2, axis=1)
+    none = np.zeros((len(profiles), 1))
+    return highest_points(SIZES_AND_NONE, np.concatenate([below, none, above], axis=1))
 
 
 def best_slope(slopes: Floats, error: float) -> Estimate | None:

@@ -20,12 +20,14 @@ from monitor.drift.history import since_counted
 from monitor.drift.reference import Reference, dispersions
 from monitor.metrics.core.buckets import BIN_COUNT, BUCKETS, CELLS_IN_BIN, BucketCounts
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse, occupied
+from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.dispersion import bucket_sums, span_dispersions
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.special import expit, logsumexp
 from monitor.metrics.logistic.intercept import solve_factor
 
 HEADROOM = 3.0  # times the evidence of rows that hang together that evidence may be
+BLOCK = 32  # bins: a sum over whole blocks has the bits of one over all, which adds zeros
 SIGNS = np.array([-1.0, 1.0])  # of the two kinds of a direction
 MOST_HANGING = 1e4  # a single entity says nothing of how much entities differ
 MOST = 200.0  # log10 of an evidence that is far above every limit
@@ -102,7 +104,7 @@ def _of_part(reference: Reference, span: slice, part: Coarse, held: BucketCounts
     inside = np.zeros(COARSE_COUNT, np.int64)
     inside[span] = part.counts[span]
     hits = int(part.positives[span].sum())
-    if not 0 < hits < inside.sum():
+    if not (held.bins.size and 0 < hits < inside.sum()):
         return NOTHING
     seen = np.nonzero(inside)[0]
     odds = np.exp(reference.curve - reference.curve[seen].max())
@@ -110,28 +112,57 @@ def _of_part(reference: Reference, span: slice, part: Coarse, held: BucketCounts
     p = factor * odds / (1.0 + factor * odds)
     weights = inside * p * (1.0 - p)
     middles = (weights * reference.directions).sum(axis=1) / information
-    along = reference.directions - middles[:, None]
-    rows, informations = _by_bin(part.counts), _by_bin(weights * along**2)
-    chances = _ratio(_by_bin(inside * p), _by_bin(inside))
-    pulls = _ratio(_by_bin(weights * along) * _by_bin(inside), _by_bin(weights) * rows)
-    counts, positives = np.zeros((2, BUCKETS, BIN_COUNT))
-    counts[held.buckets, held.bins] = held.counts
-    positives[held.buckets, held.bins] = held.positives
+    chances, pulls, informations = _by_bin(
+        part.counts, inside, p, weights, reference.directions, middles
+    )
+    first = int(held.bins.min()) // BLOCK * BLOCK
+    last = (int(held.bins.max()) // BLOCK + 1) * BLOCK
+    counts, beyond = np.zeros((2, BUCKETS, last - first))
+    places = held.buckets, held.bins - first
+    counts[places] = held.counts
+    beyond[places] = held.positives - held.counts * chances[held.bins]
     return BucketSums(
-        np.einsum("bi,ji->bj", positives - counts * chances, pulls),
-        np.einsum("bi,ji->bj", counts, _ratio(informations, rows)),
+        np.einsum("bi,ji->bj", beyond, pulls[:, first:last]),
+        np.einsum("bi,ji->bj", counts, informations[:, first:last]),
     )
 
 
-def _by_bin(values: Floats | Ints) -> Floats:
-    """Add up the coarse cells of each bin."""
-    bins = values.reshape(*values.shape[:-1], BIN_COUNT, -1).sum(axis=-1)
-    return np.asarray(bins, np.float64)
+@compiled
+def _by_bin(
+    counts: Ints, inside: Ints, p: Floats, weights: Floats, directions: Floats, middles: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Give what a row of each bin stands for: its chance, and pull and information (j, bins)."""
+    width = directions.shape[0]
+    chances = np.zeros(BIN_COUNT)
+    pulls, informations = np.zeros((width, BIN_COUNT)), np.zeros((width, BIN_COUNT))
+    expected, pulled, known = np.empty((3, CELLS_IN_BIN))
+    for i in range(BIN_COUNT):
+        first = i * CELLS_IN_BIN
+        last = first + CELLS_IN_BIN
+        rows, told = counts[first:last].sum(), inside[first:last].sum()
+        if told == 0:
+            continue
+        weight = _in_pairs(weights[first:last])
+        for c in range(CELLS_IN_BIN):
+            expected[c] = inside[first + c] * p[first + c]
+        chances[i] = _in_pairs(expected) / told
+        for j in range(width):
+            for c in range(CELLS_IN_BIN):
+                along = directions[j, first + c] - middles[j]
+                pulled[c] = weights[first + c] * along
+                known[c] = weights[first + c] * along**2
+            informations[j, i] = _in_pairs(known) / rows
+            if weight > 0.0:
+                pulls[j, i] = _in_pairs(pulled) * told / (weight * rows)
+    return chances, pulls, informations
 
 
-def _ratio(above: Floats, below: Floats) -> Floats:
-    """Divide; 0 where there is nothing."""
-    return np.asarray(np.divide(above, below, out=np.zeros_like(above), where=below > 0.0))
+@compiled
+def _in_pairs(of_cells: Floats) -> float:
+    """Add up the eight cells of a bin in the order of numpy."""
+    low: float = (of_cells[0] + of_cells[1]) + (of_cells[2] + of_cells[3])
+    high: float = (of_cells[4] + of_cells[5]) + (of_cells[6] + of_cells[7])
+    return low + high
 
 
 def hanging(reference: Reference, sums: BucketSums) -> Floats:

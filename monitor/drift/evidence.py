@@ -14,7 +14,7 @@ from monitor.drift.day_evidence import DIRECTIONS, SLOPES, DayEvidence
 from monitor.drift.detector import no_sums
 from monitor.drift.reference import SOUGHT, TOLERATED, Reference, by_direction
 from monitor.drift.variance import WEEK
-from monitor.metrics.core.coarse import Coarse, sum_of
+from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.special import expit
 from monitor.metrics.logistic.conditional import (
@@ -420,20 +420,19 @@ def known_cells(reference: Reference, parts: Sequence[Coarse]) -> slice:
 
     Leaves out an end of the scores where the day has far more rows than the reference had.
     """
-    counts, before = (
-        sum_of(parts).counts if parts else reference.counts.counts,
-        reference.counts.counts,
-    )
-    share = counts.sum() / before.sum()
-    ends = []
-    for end in (slice(None, reference.known.start), slice(reference.known.stop, None)):
-        usual = share * before[end].sum()
-        ends.append(counts[end].sum() > CROWDED * usual + FEW_ROWS)
-    seen = np.nonzero(before)[0]
+    first, *others = parts or [reference.counts]
+    counts = sum((part.counts for part in others), first.counts)
+    below, above, total = reference.beyond_known
+    share, known = counts.sum() / total, reference.known
+    lowest, highest = reference.outermost
     return slice(
-        reference.known.start if ends[0] else int(seen[0]),
-        reference.known.stop if ends[1] else int(seen[-1]) + 1,
+        known.start if _is_crowded(counts[: known.start], share * below) else lowest,
+        known.stop if _is_crowded(counts[known.stop :], share * above) else highest + 1,
     )
+
+
+def _is_crowded(end: Ints, usual: float) -> bool:
+    return bool(end.sum() > CROWDED * usual + FEW_ROWS)
 
 
 def _rows(reference: Reference, parts: Mapping[Any, Coarse]) -> tuple[list[_Rows], float]:

@@ -357,12 +357,22 @@ def with_entities(reference: Reference, days: Sequence[Day], name: str) -> Refer
     if not any(day.entities for day in days):
         return reference
     sums = sum((entity_sums(reference, day, name) for day in days), NOTHING)
-    of_days = [of_day for day in days if (of_day := _with_buckets(day, name))]
-    held = merge_buckets(buckets for _, buckets in of_days)
-    own = reference.own_intercept
-    wider = intercept_hanging(reference.counts, held, own.value) if own else 1.0
-    grown = with_hanging(reference, hanging(reference, sums), wider)
-    return replace(grown, design_effects=design_effects(of_days))
+    wider = _intercept_hanging(reference, days, name)
+    return with_hanging(reference, hanging(reference, sums), wider)
+
+
+def _intercept_hanging(reference: Reference, days: Sequence[Day], name: str) -> float:
+    """Find by how much the variance of a reference's own intercept grows, if it has one."""
+    if not reference.own_intercept:
+        return 1.0
+    held = merge_buckets(buckets for day in days for buckets in _buckets(day, name))
+    return intercept_hanging(reference.counts, held, reference.own_intercept.value)
+
+
+def _buckets(day: Day, name: str) -> list[BucketCounts]:
+    """Give the rows of a stream by bucket of their entity, of each part that has any."""
+    parts = parts_of_stream(day, name)
+    return [held for key, held in day.entities.items() if key in parts]
 
 
 def _with_buckets(day: Day, name: str) -> tuple[Tally, BucketCounts] | None:
@@ -370,9 +380,7 @@ def _with_buckets(day: Day, name: str) -> tuple[Tally, BucketCounts] | None:
     parts = {key: part for key, part in parts_of_stream(day, name).items() if key in day.entities}
     if not parts:
         return None
-    return tally_of(sum_of([*parts.values()])), merge_buckets(
-        held for key, held in day.entities.items() if key in parts
-    )
+    return tally_of(sum_of([*parts.values()])), merge_buckets(_buckets(day, name))
 
 
 def entity_sums(reference: Reference, day: Day, name: str) -> BucketSums:
@@ -435,7 +443,10 @@ def prevalence_of(days: Sequence[Day], name: str) -> float:
 def _of_days(reference: Reference, days: Sequence[Day], name: str) -> Reference:
     """Give a reference what its curve alone does not tell of its days."""
     own = with_dependence(reference, days, name)
-    return replace(own, prevalence=prevalence_of(days, name))
+    of_days = [of_day for day in days if (of_day := _with_buckets(day, name))]
+    return replace(
+        own, prevalence=prevalence_of(days, name), design_effects=design_effects(of_days)
+    )
 
 
 def false_alert_days(limits: Limits, stream: str) -> int:

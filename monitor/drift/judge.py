@@ -129,8 +129,12 @@ def judge(
     list of Verdict
         Of each day: the whole first, then its segments.
     """
-    recall = lru_cache(KEPT)(recall)
-    before, stored, sums_of = deque(recent), detectors or {}, recalled_sums(recall)
+    before, stored, read_again = deque(recent), detectors or {}, lru_cache(KEPT)(recall)
+
+    def at_hand(day: date) -> Day | None:
+        return next((of for of in before if of.day == day), None) or read_again(day)
+
+    sums_of = recalled_sums(at_hand)
     record = {name: detector.acknowledged for name, detector in stored.items()}
     shifts = {name: detector.moved for name, detector in stored.items()}
     forks: Forks = forks_of(stored)
@@ -155,7 +159,7 @@ def judge(
         )
         names = dict.fromkeys([WHOLE, *(reference.streams if reference else ()), *segments_of(day)])
         segments = len([name for name in names if name not in FAMILIES])
-        past = Past(tuple(before), recall, sums_of)
+        past = Past(at_hand, sums_of)
         fold = partial(_fold, day=day, span=span, reference=reference, names=names, past=past)
         now = fold(detectors, limits=limits)
         if reference:
@@ -233,21 +237,15 @@ class Folded:
 
 @dataclass(frozen=True)
 class Past:
-    """The days of before: the last ones, how the others are read, and the sums of their buckets."""
+    """The days of before: how they are read once more, and the sums of their buckets."""
 
-    recent: Sequence[Day]
     recall: Recall
     sums_of: SumsOf
 
     def profiles(self, today: date, reference: ModelReference, limits: Limits) -> Profiles:
         """Give what reads the profiles of the days since one up to today."""
-        recent = {day.day: day for day in self.recent}
         return partial(
-            profiles_since,
-            today=today,
-            reference=reference,
-            limits=limits,
-            recall=lambda day: recent.get(day) or self.recall(day),
+            profiles_since, today=today, reference=reference, limits=limits, recall=self.recall
         )
 
 

@@ -7,7 +7,7 @@ whose labels are right is judged as if nobody had asked.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -42,25 +42,17 @@ class Noise:
     sums: Floats
 
 
-def noise_of_reference(
-    curve: Floats,
-    directions: Floats,
-    known: slice,
-    days: Sequence[Mapping[Any, Coarse]],
-    dispersions: Floats,
-) -> Noise:
-    """Learn from the days of a reference, each part of a day with a prior of its own.
+def possible_noise(curve: Floats, known: slice, days: Sequence[Mapping[Any, Coarse]]) -> Noise:
+    """Choose the shares that a reference compares, of which nothing has been learned yet.
 
     Parameters
     ----------
-    curve, directions : ndarray of shape (1024,), (4, 1024)
+    curve : ndarray of shape (1024,)
         Of the reference.
     known : slice
         The cells in which the curve is known.
     days : sequence of mapping to Coarse
         Its days.
-    dispersions : ndarray of shape (days,)
-        Of each day.
 
     Returns
     -------
@@ -71,14 +63,38 @@ def noise_of_reference(
     rows = np.sum([part.counts[known] for day in days for part in day.values()], axis=0)
     least = expit(-np.abs(curve[known][rows > 0]).max(initial=0.0))
     shares = np.linspace(0.0, min(MOST_WRONG, MOST_OF_A_RATE * float(least)), SHARES)
+    return Noise(shares, no_sums())
+
+
+def noise_of_days(
+    noise: Noise,
+    curve: Floats,
+    directions: Floats,
+    known: slice,
+    days: Sequence[Mapping[Any, Coarse]],
+    dispersions: Floats,
+) -> Noise:
+    """Learn from the days of a reference, each part of a day with a prior of its own.
+
+    Parameters
+    ----------
+    noise : Noise
+        What is compared.
+    curve, known, days
+        As for `possible_noise`.
+    directions : ndarray of shape (4, 1024)
+        Of the reference.
+    dispersions : ndarray of shape (days,)
+        Of each day.
+    """
     sums = no_sums()
     for day, dispersion in zip(days, dispersions, strict=True):
         for part in day.values():
             cells = np.nonzero(part.counts[known])[0] + known.start
             along = np.ascontiguousarray(directions[:, cells])
             counts, positives = part.counts[cells], part.positives[cells]
-            sums += weigh_shares(curve[cells], counts, positives, along, shares) / dispersion
-    return Noise(shares, sums)
+            sums += weigh_shares(curve[cells], counts, positives, along, noise.shares) / dispersion
+    return replace(noise, sums=sums)
 
 
 def with_day(learned: Floats, said: Floats) -> Floats:

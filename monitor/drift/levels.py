@@ -48,10 +48,12 @@ def what_moved(reference: Reference, history: History, lift: Lift | None, least:
     """
     if not lift or not isfinite(lift.kappa) or abs(lift.shift) <= CERTAIN * lift.shift_error:
         return "as before"
-    weeks = _by_week(history)
-    wander = between_week_variance(weeks[0], weeks[1], weeks[2])
-    error = sqrt(reference.level_dispersion * lift.kappa_error**2 + wander)
-    if abs(lift.kappa) <= CERTAIN * error or not abs(lift.lift) > least:
+    variance = reference.level_dispersion * lift.kappa_error**2
+    # How much weeks differ takes long to find, and only adds to the error.
+    if abs(lift.kappa) <= CERTAIN * sqrt(variance) or not abs(lift.lift) > least:
+        return "prior"
+    variance += between_week_variance(*_by_week(history))
+    if abs(lift.kappa) <= CERTAIN * sqrt(variance):
         return "prior"
     moved = abs(lift.separation * lift.shift - lift.kappa)
     if moved > max(UNUSUAL * reference.usual_input_move, 0.5 * abs(lift.kappa)):

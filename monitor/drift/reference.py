@@ -7,13 +7,14 @@ Rule 2: every day and every segment has an intercept of its own, so no prior ent
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import sqrt
 from typing import Any
 
 import numpy as np
 
 from monitor.drift.curve import Curve, fit_curve
-from monitor.drift.label_noise import Noise, noise_of_reference
+from monitor.drift.label_noise import Noise, noise_of_days, possible_noise
 from monitor.drift.lack import LEAST_OF_EACH, Lack
 from monitor.drift.own_calibration import own_intercept, own_slope
 from monitor.drift.variance import between_day_variance, span_starts
@@ -153,12 +154,25 @@ class Reference:
             return None
         return self.groups.get(part, self.groups.get(part[-1], self.groups[RARE]))
 
-    @property
+    @cached_property
+    def outermost(self) -> tuple[int, int]:
+        """The first and the last cell in which it has predictions."""
+        seen = np.flatnonzero(self.counts.counts)
+        return int(seen[0]), int(seen[-1])
+
+    @cached_property
+    def beyond_known(self) -> tuple[int, int, int]:
+        """How many predictions it has below the known cells, above them, and in all."""
+        counts = self.counts.counts
+        below, above = counts[: self.known.start], counts[self.known.stop :]
+        return below.sum(), above.sum(), counts.sum()
+
+    @cached_property
     def dispersions(self) -> Floats:
         """Compare the variance of the sum of its scores with that of independent outcomes."""
         return dispersions(self.day_variances, self.informations) * self.hanging
 
-    @property
+    @cached_property
     def errors(self) -> Floats:
         """Standard errors with which the reference knows its own curve along each direction."""
         errors = _errors(self.dispersions, self.informations)
@@ -178,8 +192,10 @@ def what_a_reference_lacks(
     days: Sequence[Mapping[Any, Coarse]], least_days: int = LEAST_DAYS
 ) -> Lack | None:
     """Find what is missing before a reference can be fitted; None if nothing is."""
-    positives = sum(int(part.positives.sum()) for day in days for part in day.values())
-    total = sum(int(part.counts.sum()) for day in days for part in day.values())
+    # Too few days lack days, whatever they hold.
+    parts = [part for day in days for part in day.values()] if len(days) >= least_days else []
+    positives = sum(int(part.positives.sum()) for part in parts)
+    total = sum(int(part.counts.sum()) for part in parts)
     return what_counts_lack(len(days), positives, total - positives, least_days)
 
 
@@ -247,10 +263,39 @@ def fit_reference(
     >>> bool(abs(reference.curve - CENTRES)[n > 0].max() < 0.05)
     True
     """
+    bare = fit_bare(days, sensitivity, judge_every=judge_every, least_days=least_days, noise=noise)
+    spans = _spans(days, judge_every)
+    strata = [part for span in spans for part in span.values()]
+    level_dispersion, usual_input_move = _level_spread(bare.curve, bare.levels, spans)
+    of_spans = 1.0 + (bare.day_variances * bare.informations).max(axis=1)
+    return replace(
+        bare,
+        level_dispersion=level_dispersion,
+        usual_input_move=usual_input_move,
+        own_slope=own_slope(strata, bare.dispersions[0]),
+        own_intercept=own_intercept(strata),
+        noise=bare.noise
+        and noise_of_days(bare.noise, bare.curve, bare.directions, bare.known, spans, of_spans),
+    )
+
+
+def fit_bare(
+    days: Sequence[Mapping[Any, Coarse]],
+    sensitivity: Sensitivity = Sensitivity(),
+    *,
+    judge_every: int = 1,
+    least_days: int = LEAST_DAYS,
+    noise: bool = True,
+) -> Reference:
+    """Learn what evidence rests on, and no more, which takes less time than `fit_reference`.
+
+    Whether the days were calibrated, how their levels vary and what they say of wrong labels is
+    not asked. Arguments and errors are those of `fit_reference`.
+    """
     if lack := what_a_reference_lacks(days, least_days):
         msg = f"a reference needs more {lack.of}: {lack.there} of at least {lack.least}."
         raise ValueError(msg)
-    days = [merge_days(days[i : i + judge_every]) for i in range(0, len(days), judge_every)]
+    days = _spans(days, judge_every)
     strata = [part for day in days for part in day.values()]
     everything = sum_of(strata)
     fitted = fit_curve(
@@ -264,8 +309,6 @@ def fit_reference(
     least_effects = _least_effects(sensitivity, informations, judge_every)
     errors = _errors(dispersions(day_variances, informations), informations)
     tolerances, effects = _usual(sensitivity, least_effects, errors)
-    levels = _levels(curve, days)
-    level_dispersion, usual_input_move = _level_spread(curve, levels, days)
     return Reference(
         curve=curve,
         directions=directions,
@@ -282,19 +325,19 @@ def fit_reference(
         cross=crosses.sum(axis=0),
         counts=everything,
         prevalence=float(everything.positives.sum() / everything.counts.sum()),
-        levels=levels,
-        level_dispersion=level_dispersion,
-        usual_input_move=usual_input_move,
-        own_slope=own_slope(strata, dispersions(day_variances, informations)[0]),
-        own_intercept=own_intercept(strata),
+        levels=_levels(curve, days),
+        level_dispersion=1.0,
+        usual_input_move=0.0,
+        own_slope=None,
+        own_intercept=None,
         judge_every=judge_every,
-        noise=noise_of_reference(
-            *(curve, directions, fitted.known, days),
-            1.0 + (day_variances * informations).max(axis=1),
-        )
-        if noise
-        else None,
+        noise=possible_noise(curve, fitted.known, days) if noise else None,
     )
+
+
+def _spans(days: Sequence[Mapping[Any, Coarse]], length: int) -> list[dict[Any, Coarse]]:
+    """Add up the days that are judged together."""
+    return [merge_days(days[i : i + length]) for i in range(0, len(days), length)]
 
 
 def with_hanging(reference: Reference, hanging: Floats, of_intercept: float = 1.0) -> Reference:

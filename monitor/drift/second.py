@@ -44,7 +44,7 @@ from monitor.drift.pairs import Parts, without_top
 from monitor.drift.past import Profiles
 from monitor.drift.reference import (
     Reference,
-    fit_reference,
+    fit_bare,
     merge_days,
     what_a_reference_lacks,
 )
@@ -389,8 +389,8 @@ def _with_days(
     if second.fitted >= FULL or len(own.days) >= MOST:
         return detector, own
     days = (*own.days, *more)
-    lack = what_a_reference_lacks([watched.parts(day) for day in days])
-    if lack or (second.fitted and len(days) < FULL):
+    waits = second.fitted and len(days) < FULL
+    if waits or what_a_reference_lacks([watched.parts(day) for day in days]):
         return detector, replace(own, days=days)
     fitted = replace(second, fitted=len(days), last=days[-1].day, detector=new_detector())
     return replace(detector, second=fitted), Own(days, _fit(watched, days))
@@ -398,7 +398,7 @@ def _with_days(
 
 def _fit(watched: Watched, days: Sequence[Day]) -> Reference:
     limits = watched.limits
-    fitted = fit_reference(
+    fitted = fit_bare(
         [watched.parts(day) for day in days],
         sensitivity=limits.sensitivity,
         judge_every=limits.judge_every,

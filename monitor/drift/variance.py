@@ -157,8 +157,9 @@ def between_week_variance(
     )
     ratios, precisions = [], []
     for lag in LAGS:
-        later = np.nonzero(np.isin(weeks, weeks + lag))[0]
-        earlier = np.searchsorted(weeks, weeks[later] - lag)
+        earlier = np.searchsorted(weeks, weeks - lag)
+        later = np.nonzero(weeks[earlier] == weeks - lag)[0]
+        earlier = earlier[later]
         spread = variances[later] + variances[earlier]
         ratios.append((offsets[later] - offsets[earlier]) ** 2 / spread)
         precisions.append(1.0 / spread)

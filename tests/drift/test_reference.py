@@ -1,5 +1,6 @@
 """The reference: a known curve comes back, no prior enters it, and its limits follow a formula."""
 
+from dataclasses import replace
 from math import sqrt
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from scipy.special import expit
 
 from monitor.drift.day_evidence import DIRECTIONS
+from monitor.drift.detector import no_sums
 from monitor.drift.lack import LEAST_OF_EACH, Lack
 from monitor.drift.reference import (
     LEAST_DAYS,
@@ -15,6 +17,7 @@ from monitor.drift.reference import (
     Reference,
     Sensitivity,
     dispersions,
+    fit_bare,
     fit_reference,
     merge_days,
     what_a_reference_lacks,
@@ -22,6 +25,7 @@ from monitor.drift.reference import (
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.logistic.conditional import score_directions, solve_factor
+from monitor.store.fit_record import laid_out
 from studies.drift.worlds import SPREAD, Truth, World, centre, shares, standardised, stream, tilted
 
 WORLD = World(0.05, 20_000)
@@ -51,6 +55,20 @@ def assert_same(found: Reference, expected: Reference, *, within: float) -> None
     assert found.day_variances == pytest.approx(expected.day_variances, abs=within)
     assert found.known == expected.known
     assert found.basis.shape == expected.basis.shape
+
+
+@pytest.mark.parametrize("judge_every", [1, 2])
+def test_evidence_rests_on_the_same_bits_of_a_bare_reference(judge_every: int) -> None:
+    """What is said of the days of a reference themselves changes nothing else."""
+    days = days_of(Truth(tilted(0.9)), world=World(0.05, 4_000))
+    full, bare = (fit(days, judge_every=judge_every) for fit in (fit_reference, fit_bare))
+    unsaid = {"level_dispersion": 1.0, "usual_input_move": 0.0}
+    unsaid |= dict.fromkeys(("own_slope", "own_intercept"))
+
+    assert full.noise
+    assert laid_out(bare) == laid_out(
+        replace(full, noise=replace(full.noise, sums=no_sums()), **unsaid)
+    )
 
 
 CURVES = {
