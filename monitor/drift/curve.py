@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT
-from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.compiled import compiled, inner
+from monitor.metrics.core.extremes import highest
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.logistic.conditional import MOST_EXACT, exact_moments, log_sets
 from monitor.metrics.logistic.intercept import solve_factor
@@ -200,12 +201,12 @@ def _fit(basis: Floats, counts: Ints, positives: Ints) -> tuple[Floats, Floats, 
     return curve, information, spread
 
 
-@compiled
+@inner
 def _odds(curve: Floats) -> Floats:
     """Give odds of which none is 0, even if a step of the fit has stretched the curve too far."""
-    odds, highest = np.empty(curve.size), curve.max()
+    odds, most = np.empty(curve.size), highest(curve)
     for cell in range(curve.size):
-        odds[cell] = exp(max(curve[cell] - highest, LEAST_LOG_ODDS))
+        odds[cell] = exp(max(curve[cell] - most, LEAST_LOG_ODDS))
     return odds
 
 
@@ -254,7 +255,7 @@ def _profile(
     return fit, gradient, information, of_cells
 
 
-@compiled
+@inner
 def _find_seen(counts: Ints, seen: Ints) -> int:
     """Fill in the cells that have predictions, and return their number."""
     number = 0
@@ -265,7 +266,7 @@ def _find_seen(counts: Ints, seen: Ints) -> int:
     return number
 
 
-@compiled
+@inner
 def _add_functions(
     along: Floats,
     rest: Floats,

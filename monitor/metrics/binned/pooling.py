@@ -7,7 +7,7 @@ on its left are kept in variables, which is several times faster than to read th
 
 import numpy as np
 
-from monitor.metrics.core.compiled import ZERO, compiled
+from monitor.metrics.core.compiled import ZERO, compiled, inner
 from monitor.metrics.core.grid import Ints
 
 PAPER_TAIL = ZERO
@@ -83,7 +83,7 @@ def pool_rows(keys: Ints, min_size: int, max_size: int) -> Ints:
     return _starts(blocks, b, keys.size if joins else tail_start, keys.size)
 
 
-@compiled
+@inner
 def _merge(
     left_size: int, left_hits: int, size: int, hits: int, min_size: int, max_size: int
 ) -> bool:
@@ -97,13 +97,13 @@ def _merge(
     )
 
 
-@compiled
+@inner
 def _are_equal(key: int, other: int) -> bool:
     """Check whether two rows have the same score: then only their last bits may differ."""
     return (key ^ other) <= 1
 
 
-@compiled
+@inner
 def _starts(blocks: Ints, b: int, tail_start: int, end: int) -> Ints:
     """Give the starts of blocks, of which b is the last (-1: there is none), and their end.
 

@@ -12,7 +12,6 @@ from operator import index
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from monitor.metrics.binomial.binomial import last_likelier
 from monitor.metrics.binomial.pmf import deviance, lower_tail
@@ -29,10 +28,9 @@ from monitor.metrics.binomial.pvalue_curve import (
     tie,
     turning_point,
 )
-from monitor.metrics.core.compiled import ZERO, compiled
-from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.compiled import ZERO, compiled, inner
+from monitor.metrics.core.grid import Floats, Ints
 
-Verdicts = npt.NDArray[np.int8]
 REJECTED, ACCEPTED, UNDECIDED = ZERO, ZERO + 1, ZERO + 2
 
 
@@ -107,7 +105,7 @@ def significance(alpha: float, doubt: float) -> Significance:
     return Significance(alpha, doubt, _deviate(alpha), _deviate(2.0 * alpha * (1.0 + doubt)))
 
 
-@compiled
+@inner
 def _deviate(alpha: float) -> float:
     """Give the z with P(|Z| > z) = alpha for a standard normal Z from below, by bisection."""
     low, high = 0.0, 40.0
@@ -120,10 +118,10 @@ def _deviate(alpha: float) -> float:
     return low
 
 
-@compiled
+@inner
 def acceptance(
     k: int, n: int, against: Significance, lowest: float, highest: float
-) -> tuple[Floats, Verdicts]:
+) -> tuple[Floats, Ints]:
     """Give the e edges, rising in q, where the verdict changes, and the e + 1 verdicts between.
 
     Only probabilities in [lowest, highest] are asked for; elsewhere the answer means nothing.
@@ -133,8 +131,8 @@ def acceptance(
     below, below_verdicts = _outward(n - k, n, against, -high, -low)
     above, above_verdicts = _outward(k, n, against, low, high)
     centre = below.size
-    edges = np.empty(centre + above.size, np.float64)
-    verdicts = np.empty(edges.size + 1, np.int8)
+    edges = np.empty(centre + above.size)
+    verdicts = np.empty(edges.size + 1, np.int64)
     verdicts[centre] = ACCEPTED
     for i in range(centre):
         edges[centre - 1 - i] = expit(-below[i])
@@ -145,26 +143,26 @@ def acceptance(
     return edges, verdicts
 
 
-@compiled
+@inner
 def _outward(
     k: int, n: int, against: Significance, nearest: float, farthest: float
-) -> tuple[Floats, Verdicts]:
+) -> tuple[Floats, Ints]:
     """Go up from k/n: the thetas of the edges, and the verdict after each.
 
     Only thetas in [nearest, farthest] are asked for, which often spares the walk.
     """
     centre = math.log((k + 1) / (n - k)) if k < n else math.inf
     if farthest <= centre:  # k is still a mode, so the p-value is 1
-        return np.empty(0, np.float64), np.empty(0, np.int8)
+        return np.empty(0), np.empty(0, np.int64)
     farthest = min(farthest, LAST_THETA)
     if certainly_accepted(k, n, against, expit(farthest), expit(-farthest)):
-        return np.empty(0, np.float64), np.empty(0, np.int8)
+        return np.empty(0), np.empty(0, np.int64)
     if nearest > centre and ceiling_from(k, n, nearest) <= against.alpha * (1.0 - against.doubt):
-        return np.full(1, -math.inf), np.full(1, REJECTED, np.int8)
+        return np.full(1, -math.inf), np.full(1, REJECTED)
     return _walk(k, n, against, farthest)
 
 
-@compiled
+@inner
 def certainly_accepted(k: int, n: int, against: Significance, q: float, p: float) -> bool:
     """Check whether P(X <= k) alone exceeds alpha at q, and so from k/n up to q, without a sum.
 
@@ -175,10 +173,10 @@ def certainly_accepted(k: int, n: int, against: Significance, q: float, p: float
     return 0 < k < n and 2.0 * deviance(k, n, q, p) < square
 
 
-@compiled
-def _walk(k: int, n: int, against: Significance, farthest: float) -> tuple[Floats, Verdicts]:
+@inner
+def _walk(k: int, n: int, against: Significance, farthest: float) -> tuple[Floats, Ints]:
     """Judge piece after piece, from the first that can reach alpha until all is rejected."""
-    thetas, verdicts, size = np.empty(8, np.float64), np.empty(8, np.int8), ZERO
+    thetas, verdicts, size = np.empty(8), np.empty(8, np.int64), ZERO
     j, floor = first_doubtful_piece(k, n, against.alpha * (1.0 + against.doubt), against.two_sided)
     left = boundary(k, j, n)
     if left >= farthest:
@@ -209,7 +207,7 @@ def _walk(k: int, n: int, against: Significance, farthest: float) -> tuple[Float
     return thetas[:size], verdicts[:size]
 
 
-@compiled
+@inner
 def ceiling_from(k: int, n: int, theta: float) -> float:
     """Bound the p-value at a theta above k/n and everywhere beyond."""
     q, p = expit(theta), expit(-theta)
@@ -219,7 +217,7 @@ def ceiling_from(k: int, n: int, theta: float) -> float:
     return ceiling(j, n, boundary(k, j + 1, n), lower_tail(k, n, q, p), tie(k, n, theta))
 
 
-@compiled
+@inner
 def _judge(
     k: int,
     j: int,
@@ -252,8 +250,8 @@ def _judge(
     return (ACCEPTED if at_left > alpha else REJECTED), fall, rise
 
 
-@compiled
-def _note(thetas: Floats, verdicts: Verdicts, size: int, theta: float, verdict: int) -> int:
+@inner
+def _note(thetas: Floats, verdicts: Ints, size: int, theta: float, verdict: int) -> int:
     """Append an edge, unless the verdict before it is the same."""
     if verdict == (verdicts[size - 1] if size else ACCEPTED):
         return size

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from monitor.metrics.binomial.pmf import deviance, log_pmf, lower_tail, upper_tail
-from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.compiled import compiled, inner
 from monitor.metrics.core.grid import Floats, Ints
 
 # Outcomes whose probabilities differ by less than this factor count as equally likely, so
@@ -94,7 +94,7 @@ def _pvalues(successes: Ints, trials: Ints, probabilities: Floats) -> Floats:
     return pvalues
 
 
-@compiled
+@inner
 def pvalue(k: int, n: int, q: float) -> float:
     """Give the p-value of `binomial_pvalues` for one count and one probability."""
     if q <= 0.0:
@@ -106,7 +106,7 @@ def pvalue(k: int, n: int, q: float) -> float:
     return _pvalue_above(n - k, n, 1.0 - q, q)
 
 
-@compiled
+@inner
 def _pvalue_above(k: int, n: int, q: float, p: float) -> float:
     """Test a probability not below k/n: find the outcomes likelier than k, sum the others."""
     likely = log_pmf(k, n, q, p) + LOG_TIE
@@ -120,7 +120,7 @@ def _pvalue_above(k: int, n: int, q: float, p: float) -> float:
     return min(lower_tail(low - 1, n, q, p) + upper_tail(high + 1, n, q, p), 1.0)
 
 
-@compiled
+@inner
 def pvalue_bounds(k: int, n: int, q: float) -> tuple[float, float]:
     """Bound `pvalue` from both sides without a sum, the closer the larger n is.
 
@@ -140,7 +140,7 @@ def pvalue_bounds(k: int, n: int, q: float) -> tuple[float, float]:
     return least + least_far, most + most_far
 
 
-@compiled
+@inner
 def _tail_bounds(x: int, n: int, q: float, p: float) -> tuple[float, float]:
     """Bound P(X <= x) for an x below n - 1 and the mean (Zubkov and Serov, 2013, theorem 1).
 
@@ -151,12 +151,12 @@ def _tail_bounds(x: int, n: int, q: float, p: float) -> tuple[float, float]:
     return (_normal_tail(x, n, q, p) if x > 0 else 0.0), most
 
 
-@compiled
+@inner
 def _normal_tail(x: int, n: int, q: float, p: float) -> float:
     return 0.5 * math.erfc(math.sqrt(deviance(x, n, q, p)))
 
 
-@compiled
+@inner
 def last_likelier(k: int, n: int, q: float, p: float) -> int:
     """Find the largest x with P(x) > (1 + 1e-7) P(k) for a k not above nq; k if there is none.
 
@@ -179,7 +179,7 @@ def last_likelier(k: int, n: int, q: float, p: float) -> int:
     return inside
 
 
-@compiled
+@inner
 def mirrored(k: int, n: int, q: float) -> int:
     """Guess the outcome beyond the mode that is as likely as k, from a skewed normal curve."""
     mean = n * q

@@ -8,7 +8,7 @@ mirrors every statement, so only one side is ever written down.
 
 import math
 
-from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.compiled import inner
 
 MANY = 400.0  # of k p, about the variance: from here on the fraction is faster than the sum
 BLOCK = 8  # steps of the fraction between two checks of its value
@@ -32,20 +32,20 @@ STIRLING_ERRORS = (
 )
 
 
-@compiled
+@inner
 def lower_tail(k: int, n: int, q: float, p: float) -> float:
     """Give P(X <= k) for k at or below the mode, where the terms fall without end."""
     ratio = _tail_by_fraction(k, n, q, p) if k * p > MANY else _tail_by_sum(k, n, q, p)
     return math.exp(log_pmf(k, n, q, p)) * ratio
 
 
-@compiled
+@inner
 def upper_tail(k: int, n: int, q: float, p: float) -> float:
     """Give P(X >= k) for k at or above the mode, or n + 1: the mirrored lower tail."""
     return lower_tail(n - k, n, p, q) if k <= n else 0.0
 
 
-@compiled
+@inner
 def _tail_by_sum(k: int, n: int, q: float, p: float) -> float:
     """Give P(X <= k) / P(k): a few times the standard deviation of terms.
 
@@ -71,7 +71,7 @@ def _tail_by_sum(k: int, n: int, q: float, p: float) -> float:
     return total
 
 
-@compiled
+@inner
 def _tail_by_fraction(k: int, n: int, q: float, p: float) -> float:
     """Give P(X <= k) / P(k) by the continued fraction of the incomplete beta function.
 
@@ -105,7 +105,7 @@ def _tail_by_fraction(k: int, n: int, q: float, p: float) -> float:
         here_below = 1.0
 
 
-@compiled
+@inner
 def log_pmf(x: int, n: int, q: float, p: float) -> float:
     """Give log P(x) by the saddle-point expansion (Loader, 2000), good to a few units.
 
@@ -122,7 +122,7 @@ def log_pmf(x: int, n: int, q: float, p: float) -> float:
     return errors - deviance(x, n, q, p) - 0.5 * math.log(2.0 * math.pi * x * (rest / n))
 
 
-@compiled
+@inner
 def _stirling_error(x: int) -> float:
     if x < len(STIRLING_ERRORS):
         return STIRLING_ERRORS[x]
@@ -131,13 +131,13 @@ def _stirling_error(x: int) -> float:
     return (1 / 12 - s * (1 / 360 - s * series)) / x
 
 
-@compiled
+@inner
 def deviance(x: int, n: int, q: float, p: float) -> float:
     """Give ``x log(x/(nq)) + (n-x) log((n-x)/(np))`` for 0 < x < n."""
     return _deviance(x, n * q) + _deviance(n - x, n * p)
 
 
-@compiled
+@inner
 def _deviance(x: float, mean: float) -> float:
     """Give ``x log(x/mean) + mean - x`` without cancellation where x is near the mean."""
     v = (x - mean) / (x + mean)

@@ -21,24 +21,24 @@ import math
 
 from monitor.metrics.binomial.binomial import LOG_TIE, TIE_FACTOR, mirrored
 from monitor.metrics.binomial.pmf import log_pmf, lower_tail, upper_tail
-from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.compiled import inner
 
 LAST_THETA = 700.0  # stands for infinity: 1 - q is 1e-304 there
 
 
-@compiled
+@inner
 def logit(q: float, p: float) -> float:
     """Give theta of a probability and its complement."""
     return math.log(q / p)
 
 
-@compiled
+@inner
 def expit(theta: float) -> float:
     """Give the probability of theta; of -theta, its complement."""
     return 1.0 / (1.0 + math.exp(-theta))
 
 
-@compiled
+@inner
 def _level(k: int, j: int, n: int) -> float:
     """Give the theta at which P(j) = P(k): the mean of log(i/(n-i+1)), i = k+1..j.
 
@@ -49,13 +49,13 @@ def _level(k: int, j: int, n: int) -> float:
     return logit(q, p) - (log_pmf(j, n, q, p) - log_pmf(k, n, q, p)) / (j - k)
 
 
-@compiled
+@inner
 def boundary(k: int, j: int, n: int) -> float:
     """Give t_j, the theta above which P(j) > (1 + 1e-7) P(k); infinity's stand-in for n + 1."""
     return _level(k, j, n) + LOG_TIE / (j - k) if j <= n else LAST_THETA
 
 
-@compiled
+@inner
 def turning_point(k: int, j: int, n: int) -> float:
     """Give the theta at which 1 - P(k < X <= j) is least: the mean of log(i/(n-i)), i = k+1..j."""
     if j == n:
@@ -63,27 +63,27 @@ def turning_point(k: int, j: int, n: int) -> float:
     return _level(k, j, n) + math.log((n - k) / (n - j)) / (j - k)
 
 
-@compiled
+@inner
 def tails(k: int, j: int, n: int, theta: float) -> tuple[float, float]:
     """Give P(X <= k) and P(X > j), whose sum is the p-value on piece j."""
     q, p = expit(theta), expit(-theta)
     return lower_tail(k, n, q, p), upper_tail(j + 1, n, q, p)
 
 
-@compiled
+@inner
 def on_piece(k: int, j: int, n: int, theta: float) -> float:
     """Give 1 - P(k < X <= j), the p-value on piece j."""
     near, far = tails(k, j, n, theta)
     return near + far
 
 
-@compiled
+@inner
 def tie(k: int, n: int, theta: float) -> float:
     """Give (1 + 1e-7) P(k); at a boundary t_j that is P(j)."""
     return TIE_FACTOR * math.exp(log_pmf(k, n, expit(theta), expit(-theta)))
 
 
-@compiled
+@inner
 def ceiling(j: int, n: int, right: float, near: float, tied: float) -> float:
     """Bound the p-value from a place in piece j onwards.
 
@@ -96,7 +96,7 @@ def ceiling(j: int, n: int, right: float, near: float, tied: float) -> float:
     return near + tied / (1.0 - ratio) if ratio < 1.0 else 1.0
 
 
-@compiled
+@inner
 def first_doubtful_piece(k: int, n: int, alpha: float, deviate: float) -> tuple[int, float]:
     """Find the first j whose floor is at most alpha, and its floor.
 
@@ -120,7 +120,7 @@ def first_doubtful_piece(k: int, n: int, alpha: float, deviate: float) -> tuple[
     return reached, floor
 
 
-@compiled
+@inner
 def crossing(k: int, j: int, n: int, alpha: float, left: float, right: float) -> float:
     """Find where piece j meets alpha: Newton's method on log p, bisection where that leaves.
 
@@ -143,7 +143,7 @@ def crossing(k: int, j: int, n: int, alpha: float, left: float, right: float) ->
     return theta
 
 
-@compiled
+@inner
 def _slope(k: int, j: int, n: int, theta: float) -> float:
     """Give the derivative of the p-value on piece j by theta."""
     q, p = expit(theta), expit(-theta)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from monitor.metrics.core.buckets import BIN_COUNT, BUCKETS, BucketCounts, bins_of, merge_buckets
-from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.compiled import inner
 from monitor.metrics.core.grid import Floats, Ints, locate
 from monitor.metrics.core.special import expit, logit
 from monitor.metrics.core.tally import Tally, merge
@@ -308,7 +308,7 @@ def hanging(t: Tally, held: BucketCounts, *, delta: float = 0.0) -> Hanging:
     return Hanging(place[of], count * shares, count * deviations, own)
 
 
-@compiled
+@inner
 def draw_buckets(rng: np.random.Generator, shared: Hanging) -> tuple[Floats, Floats]:
     """Draw buckets with replacement: by what the rows of each bin multiply, and what they share."""
     number = len(shared.shares)
@@ -326,7 +326,7 @@ def draw_buckets(rng: np.random.Generator, shared: Hanging) -> tuple[Floats, Flo
     return rows, moves
 
 
-@compiled
+@inner
 def hang_together(
     rng: np.random.Generator,
     counts: Ints,
@@ -355,7 +355,7 @@ def hang_together(
         first = end
 
 
-@compiled
+@inner
 def _change(start: float, change: int, hits: int, counts: Ints, positives: Ints) -> None:
     """Change so many outcomes of neighbouring groups, each group in proportion to what it has."""
     able = counts.sum() - hits if change > 0 else hits

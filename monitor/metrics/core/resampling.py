@@ -8,7 +8,7 @@ from math import floor, sqrt
 
 import numpy as np
 
-from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.compiled import compiled, inner
 from monitor.metrics.core.dispersion import INDEPENDENT, Hanging, draw_buckets, hang_together
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.tally import Tally
@@ -103,7 +103,7 @@ def _resampled_together(
     return new, positives
 
 
-@compiled
+@inner
 def _resample(
     rng: np.random.Generator, counts: Ints, draws: int, rates: Floats, new: Ints, positives: Ints
 ) -> None:
@@ -131,7 +131,7 @@ def _resample(
                 positives[i] += rng.random() < rates[i]
 
 
-@compiled
+@inner
 def _nearly_binomial(rng: np.random.Generator, n: int, q: float) -> int:
     """Draw a binomial count; where its variance is large, from a skewed normal curve.
 
@@ -188,7 +188,7 @@ def drawn(
     return groups[:groups_drawn], counts[:groups_drawn], positives[:groups_drawn]
 
 
-@compiled
+@inner
 def _taken(
     rng: np.random.Generator, rows: Ints, ends: Ints, guide: Ints, shift: int, size: int
 ) -> Ints:
@@ -210,7 +210,7 @@ def _taken(
     return taken
 
 
-@compiled
+@inner
 def _thinned(rng: np.random.Generator, rows: Ints, size: int) -> Ints:
     """Draw as `_taken` does, at a cost that depends on the kinds and hardly on the rows.
 
@@ -226,7 +226,7 @@ def _thinned(rng: np.random.Generator, rows: Ints, size: int) -> Ints:
     return taken + _some_of(rng, rows - taken, -excess)
 
 
-@compiled
+@inner
 def _some_of(rng: np.random.Generator, rows: Ints, size: int) -> Ints:
     if size == 0:
         return np.zeros_like(rows)
@@ -235,7 +235,7 @@ def _some_of(rng: np.random.Generator, rows: Ints, size: int) -> Ints:
     return _taken(rng, rows, ends, guide, shift, size)
 
 
-@compiled
+@inner
 def draw_row(rng: np.random.Generator, total: int) -> int:
     """Draw a row number below `total`, each with the same probability to 2**-53 absolute."""
     return int(rng.random() * total)
@@ -260,7 +260,7 @@ def index_rows(ends: Ints) -> tuple[Ints, int]:
     return guide, shift
 
 
-@compiled
+@inner
 def find_group(row: int, ends: Ints, guide: Ints, shift: int) -> int:
     """Find the group of a row: the first whose end lies beyond it."""
     group: int = guide[row >> shift]

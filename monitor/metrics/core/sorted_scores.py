@@ -1,10 +1,10 @@
 """Places in sorted scores, for compiled functions: numpy's take half a second to compile."""
 
-from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.compiled import inner
 from monitor.metrics.core.grid import Floats
 
 
-@compiled
+@inner
 def count_below(scores: Floats, bound: float) -> int:
     """Count the scores below a bound, all if it is nan: ``np.searchsorted(scores, bound)``.
 
@@ -24,7 +24,7 @@ def count_below(scores: Floats, bound: float) -> int:
     return low
 
 
-@compiled
+@inner
 def count_up_to(scores: Floats, bound: float) -> int:
     """Count the scores up to a bound: ``np.searchsorted(scores, bound, side="right")``.
 

@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from monitor.metrics.core.buckets import CELLS_IN_BIN, BucketCounts
 from monitor.metrics.core.coarse import Coarse, OccupiedCells, occupied
-from monitor.metrics.core.compiled import ZERO, compiled
+from monitor.metrics.core.compiled import ZERO, compiled, inner
 from monitor.metrics.core.dispersion import bucket_sums, span_dispersions
+from monitor.metrics.core.extremes import highest
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.logistic.intercept import solve_factor
 
@@ -285,16 +286,16 @@ def project_directions(
     return scores, cross
 
 
-@compiled
+@inner
 def _scaled_odds(eta: Floats) -> Floats:
     """Give odds that are 1 at most, so that nothing overflows."""
-    odds, most = np.empty(eta.size), eta.max()
+    odds, most = np.empty(eta.size), highest(eta)
     for i in range(eta.size):
         odds[i] = np.exp(eta[i] - most)
     return odds
 
 
-@compiled
+@inner
 def exact_moments(odds: Floats, counts: Ints, hits: int, values: Floats) -> tuple[float, float]:
     """Return mean and variance of a sum of values over the positive outcomes, given their number.
 
@@ -323,7 +324,7 @@ def exact_moments(odds: Floats, counts: Ints, hits: int, values: Floats) -> tupl
     return hits * middle + mean, max(0.0, second[hits] / mass[hits] - mean**2)
 
 
-@compiled
+@inner
 def log_sets(odds: Floats, counts: Ints, hits: int) -> float:
     """Return the logarithm of the sum over all sets of `hits` rows of the product of their odds.
 

@@ -9,7 +9,7 @@ from math import exp, log, log1p, sqrt
 
 import numpy as np
 
-from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.compiled import compiled, inner
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.special import expit, logit
@@ -214,7 +214,7 @@ def score_of_slope(logits: Floats, counts: Ints, positives: Ints, delta: float) 
     return tilt / sqrt(spread)
 
 
-@compiled
+@inner
 def _fill(
     logits: Floats,
     counts: Ints,
@@ -239,7 +239,7 @@ def _fill(
     return fit
 
 
-@compiled
+@inner
 def _directions(
     logits: Floats, weights: Floats, residuals: Floats
 ) -> tuple[float, float, float, float, float]:

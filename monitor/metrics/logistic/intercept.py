@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from math import exp, inf, isinf, log, nan, sqrt
 from typing import NamedTuple
 
-from monitor.metrics.core.compiled import ZERO, compiled
+from monitor.metrics.core.compiled import ZERO, compiled, inner
+from monitor.metrics.core.extremes import highest, lowest
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.special import logit
@@ -104,17 +105,17 @@ def fit_intercept(t: Tally) -> Intercept:
 def solve_intercept(logits: Floats, counts: Ints, positives: Ints) -> tuple[float, float]:
     """Return the intercept and its Fisher information; plus or minus inf with one class only."""
     movable = hits = ZERO
-    lowest, highest = inf, -inf
+    least, most = inf, -inf
     for i in range(logits.size):
         if not isinf(logits[i]):
             movable += counts[i]
             hits += positives[i]
-            lowest, highest = min(lowest, logits[i]), max(highest, logits[i])
+            least, most = min(least, logits[i]), max(most, logits[i])
     if hits in (0, movable):
         return (inf if hits else -inf), 0.0
     # At these shifts even the extreme group alone puts the expected count on either side.
     target = log(hits / (movable - hits))
-    low, high = target - highest, target - lowest
+    low, high = target - most, target - least
     delta, information = min(max(0.0, low), high), 0.0
     for _ in range(MOST_STEPS):
         expected = information = 0.0
@@ -139,7 +140,7 @@ def solve_factor(odds: Floats, counts: Ints, hits: int) -> tuple[float, float]:
     """
     total = counts.sum()
     target = log(hits / (total - hits))
-    low, high = target - log(odds.max()), target - log(odds.min())
+    low, high = target - log(highest(odds)), target - log(lowest(odds))
     shift, information = 0.5 * (low + high), 0.0
     for _ in range(MOST_FACTOR_STEPS):
         factor, expected, information = exp(shift), 0.0, 0.0
@@ -154,7 +155,7 @@ def solve_factor(odds: Floats, counts: Ints, hits: int) -> tuple[float, float]:
     return exp(shift), information
 
 
-@compiled
+@inner
 def newton_step(
     at: float, low: float, high: float, hits: int, expected: float, information: float
 ) -> tuple[float, float, float]:
@@ -177,7 +178,7 @@ class ExpectedPositives(NamedTuple):
     bend: float
 
 
-@compiled
+@inner
 def expect_positives(inverse_odds: Floats, counts: Ints, delta: float) -> ExpectedPositives:
     """Sum over groups whose odds are multiplied by ``exp(delta)``; scores of 0 and 1 stay."""
     factor = exp(-delta)
@@ -191,7 +192,7 @@ def expect_positives(inverse_odds: Floats, counts: Ints, delta: float) -> Expect
     return ExpectedPositives(positives, information, bend)
 
 
-@compiled
+@inner
 def solve_nearby(
     inverse_odds: Floats, counts: Ints, hits: int, at_zero: ExpectedPositives
 ) -> float:

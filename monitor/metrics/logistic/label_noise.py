@@ -9,7 +9,7 @@ from math import exp, log
 
 import numpy as np
 
-from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.compiled import compiled, inner
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.logistic.conditional import adjusted_profile, project_directions
 from monitor.metrics.logistic.intercept import newton_step
@@ -94,7 +94,7 @@ def prior_responses(curve: Floats, share: float) -> Floats:
     return responses
 
 
-@compiled
+@inner
 def _rates(log_odds: float) -> tuple[float, float]:
     """Give the probabilities of both outcomes."""
     odds = exp(log_odds)

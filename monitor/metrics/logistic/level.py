@@ -12,6 +12,7 @@ import numpy as np
 
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.extremes import highest
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.logistic.intercept import solve_factor
 
@@ -198,7 +199,7 @@ def _weighed(lifts: Sequence[Lift], value: str, error: str) -> tuple[float, floa
 @compiled
 def _fit(curve: Floats, counts: Ints, positives: Ints) -> tuple[float, float, float]:
     """Return intercept, its information, and the variance of intercept minus log-odds."""
-    top, hits, total = curve.max(), positives.sum(), counts.sum()
+    top, hits, total = highest(curve), positives.sum(), counts.sum()
     odds = np.exp(curve - top)
     factor, information = solve_factor(odds, counts, hits)
     mean_weight, prevalence, variance = information / total, hits / total, 0.0

@@ -9,7 +9,8 @@ from math import exp, log1p, sqrt
 
 import numpy as np
 
-from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.compiled import compiled, inner
+from monitor.metrics.core.extremes import lowest
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.special import expit, logit
@@ -263,7 +264,7 @@ def solve_logistic(
     return theta, False
 
 
-@compiled
+@inner
 def _evaluate(
     offsets: Floats,
     design: Floats,
@@ -296,7 +297,7 @@ def _evaluate(
     return fit
 
 
-@compiled
+@inner
 def _solve(matrix: Floats, right: Floats) -> tuple[Floats, float]:
     """Solve ``matrix x = right`` from the lower triangle (LDL'); also give the least pivot."""
     p = right.size
@@ -318,4 +319,4 @@ def _solve(matrix: Floats, right: Floats) -> tuple[Floats, float]:
     for i in range(p - 1, -1, -1):
         for c in range(i + 1, p):
             x[i] -= lower[c, i] * x[c]
-    return x, pivots.min()
+    return x, lowest(pivots)

@@ -9,7 +9,7 @@ from math import exp, inf, log
 
 import numpy as np
 
-from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.compiled import compiled, inner
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.maps.calibration_map import LEAST_SLOPE, LIMIT
 from monitor.metrics.maps.likelihood import day_levels
@@ -99,7 +99,7 @@ def _curve(
     return positions[:kept].copy(), values[:kept].copy()
 
 
-@compiled
+@inner
 def _join(place: int, rows: Floats, hits: Floats, positions: Floats, weights: Floats) -> None:
     """Add the block after `place` to the one at it."""
     total = weights[place] + weights[place + 1]
@@ -111,7 +111,7 @@ def _join(place: int, rows: Floats, hits: Floats, positions: Floats, weights: Fl
     rows[place] += rows[place + 1]
 
 
-@compiled
+@inner
 def _value(counts: Floats, hits: float, levels: Floats, extra: float) -> float:
     """Solve ``sum_t n_t sigma(g + level_t) = hits``, with `extra` outcomes of each kind at 0."""
     total = counts.sum() + 2.0 * extra

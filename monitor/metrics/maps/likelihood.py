@@ -4,7 +4,8 @@ from math import log, sqrt
 
 import numpy as np
 
-from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.compiled import compiled, inner
+from monitor.metrics.core.extremes import highest, lowest
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.maps.calibration_map import LEAST_SLOPE
 
@@ -23,7 +24,7 @@ def solve_level(shape: Floats, counts: Floats, hits: float) -> tuple[float, floa
     """
     total = counts.sum()
     target = log(hits / (total - hits))
-    low, high = target - shape.max(), target - shape.min()
+    low, high = target - highest(shape), target - lowest(shape)
     level, information = 0.5 * (low + high), 0.0
     odds = np.exp(shape)
     for _ in range(200):
@@ -47,7 +48,7 @@ def solve_level(shape: Floats, counts: Floats, hits: float) -> tuple[float, floa
     return level, information
 
 
-@compiled
+@inner
 def profile(
     shape: Floats, functions: Floats, counts: Floats, positives: Floats
 ) -> tuple[float, Floats, Floats]:
@@ -129,7 +130,7 @@ def fit_slopes(
     return slopes
 
 
-@compiled
+@inner
 def _penalised(
     slopes: Floats, functions: Floats, counts: Floats, positives: Floats, roughness: float
 ) -> tuple[float, Floats, Floats]:

@@ -8,7 +8,7 @@ from math import ceil, exp, inf, log, sqrt
 
 import numpy as np
 
-from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.compiled import compiled, inner
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.tally import Tally
@@ -207,7 +207,7 @@ def _smoothed_at_nodes(scores: Floats, residuals: Floats, width: float, size: in
     return _reflected(line, reach, size)
 
 
-@compiled
+@inner
 def _reflected(line: Floats, reach: int, size: int) -> Floats:
     """Fold what lies beyond 0 and 1 back onto the nodes between."""
     values = np.zeros(size + 1)
@@ -233,7 +233,7 @@ def _integral_of_absolute(values: Floats) -> float:
     return total
 
 
-@compiled
+@inner
 def _kink(before: float, left: float, right: float, beyond: float) -> float:
     """Give what the trapezoidal rule of |f| lacks for a change of sign between two nodes.
 

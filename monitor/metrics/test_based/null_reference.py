@@ -14,7 +14,7 @@ from monitor.metrics.binomial.acceptance import (
     check_alpha,
     significance,
 )
-from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.compiled import compiled, inner
 from monitor.metrics.core.dispersion import INDEPENDENT, Hanging, draw_buckets, hang_together
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.reading import takes_rows
@@ -188,7 +188,7 @@ class Groups(NamedTuple):
     below: Ints
 
 
-@compiled
+@inner
 def groups_of(scores: Floats, counts: Ints) -> Groups:
     """Prepare the groups of a tally for many worlds."""
     below = np.zeros(counts.size + 1, np.int64)
@@ -197,7 +197,7 @@ def groups_of(scores: Floats, counts: Ints) -> Groups:
     return Groups(scores, (1.0 - scores) / scores, below)
 
 
-@compiled
+@inner
 def count_rejected_nearly(
     groups: Groups, positives: Ints, starts: Ints, factor: float, against: Significance
 ) -> int:
@@ -243,7 +243,7 @@ class Guess(NamedTuple):
     margin: float
 
 
-@compiled
+@inner
 def guess_accepted(k: int, n: int, z: float) -> Guess:
     """Guess by Wilson's formula, at which a p-value is exceeded whose normal deviate is z.
 
@@ -253,12 +253,12 @@ def guess_accepted(k: int, n: int, z: float) -> Guess:
     return Guess(k, n, low, high, (1.0 + 0.5 * z * z) / n)
 
 
-@compiled
+@inner
 def _wilson(k: float, n: int, z: float) -> float:
     return (k + 0.5 * z * z + z * sqrt(k * (n - k) / n + 0.25 * z * z)) / (n + z * z)
 
 
-@compiled
+@inner
 def _rejects(score: float, guess: Guess, against: Significance) -> bool:
     """Test a score that is near an end; elsewhere the guess is right."""
     if not guess.low - guess.margin < score < guess.high + guess.margin:
@@ -268,18 +268,18 @@ def _rejects(score: float, guess: Guess, against: Significance) -> bool:
     return rejects(score, guess.k, guess.n, against)
 
 
-@compiled
+@inner
 def _rejects_below(score: float, guess: Guess, against: Significance) -> bool:
     return score * guess.n < guess.k and _rejects(score, guess, against)
 
 
-@compiled
+@inner
 def _moved(groups: Groups, i: int, factor: float) -> float:
     inverse_odds: float = groups.inverse_odds[i]
     return 1.0 / (1.0 + inverse_odds / factor)
 
 
-@compiled
+@inner
 def _moved_back(score: float, factor: float) -> float:
     """Find the score that becomes this one when its odds are multiplied by the factor."""
     return score / (score + (1.0 - score) * factor)

@@ -26,7 +26,7 @@ from monitor.metrics.binomial.acceptance import (
 )
 from monitor.metrics.binomial.binomial import pvalue, pvalue_bounds
 from monitor.metrics.binomial.pvalue_curve import logit
-from monitor.metrics.core.compiled import ZERO, compiled
+from monitor.metrics.core.compiled import ZERO, compiled, inner
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.reading import takes_rows_by
 from monitor.metrics.core.samples import Rows
@@ -185,7 +185,8 @@ def count_rejected(
     """
     below = np.zeros((2, counts.size + 1), np.int64)
     np.cumsum([counts, positives], axis=1, out=below[:, 1:])
-    bin_counts, bin_positives = np.diff(below[:, starts])
+    # Contiguous like all others, or the count is compiled once more for these.
+    bin_counts, bin_positives = np.ascontiguousarray(np.diff(below[:, starts]))
     return rejected_per_bin(scores, counts, starts, bin_counts, bin_positives, alpha)
 
 
@@ -251,7 +252,7 @@ def rejected_per_bin(
     return rejected
 
 
-@compiled
+@inner
 def _rejected_in_bin(scores: Floats, counts: Ints, k: int, n: int, against: Significance) -> int:
     if scores.size <= FEW_GROUPS:
         return _rejected_by_group(scores, counts, k, n, against)
@@ -265,7 +266,7 @@ def _rejected_in_bin(scores: Floats, counts: Ints, k: int, n: int, against: Sign
     return total
 
 
-@compiled
+@inner
 def _rejected_beyond(
     scores: Floats, counts: Ints, first: int, step: int, k: int, n: int, against: Significance
 ) -> int:
@@ -295,7 +296,7 @@ def _rejected_beyond(
     return total
 
 
-@compiled
+@inner
 def _is_accepted(q: float, side: int, k: int, n: int, against: Significance) -> bool:
     """Check whether q, and everything between k/n and q, is accepted for sure."""
     if side > 0:
@@ -303,7 +304,7 @@ def _is_accepted(q: float, side: int, k: int, n: int, against: Significance) -> 
     return certainly_accepted(n - k, n, against, 1.0 - q, q)
 
 
-@compiled
+@inner
 def _is_rejected(q: float, side: int, k: int, n: int, against: Significance) -> bool:
     """Check whether q, and everything on its side of k/n beyond it, is rejected for sure."""
     if not 0.0 < q < 1.0:
@@ -313,7 +314,7 @@ def _is_rejected(q: float, side: int, k: int, n: int, against: Significance) -> 
     return highest <= against.alpha * (1.0 - against.doubt)
 
 
-@compiled
+@inner
 def _rejected_by_group(scores: Floats, counts: Ints, k: int, n: int, against: Significance) -> int:
     """Judge group after group from both ends of the bin, up to where all others are accepted."""
     total, below, above = 0, 0, scores.size - 1
@@ -330,12 +331,12 @@ def _rejected_by_group(scores: Floats, counts: Ints, k: int, n: int, against: Si
     return total
 
 
-@compiled
+@inner
 def _rejected_of_group(score: float, count: int, k: int, n: int, against: Significance) -> int:
     return count if count > 0 and rejects(score, k, n, against) else 0
 
 
-@compiled
+@inner
 def rejects(score: float, k: int, n: int, against: Significance) -> bool:
     """Test one score."""
     if min(k, n - k) > FEW_OUTCOMES:
@@ -347,7 +348,7 @@ def rejects(score: float, k: int, n: int, against: Significance) -> bool:
     return pvalue(k, n, score) <= against.alpha
 
 
-@compiled
+@inner
 def _rejected_by_edge(scores: Floats, counts: Ints, k: int, n: int, against: Significance) -> int:
     """Find the edges of what the bin accepts, and so judge all groups between two at once."""
     low, high = scores[0], scores[-1]
@@ -369,12 +370,12 @@ def _rejected_by_edge(scores: Floats, counts: Ints, k: int, n: int, against: Sig
     return total + _rejected_in_run(scores, counts, place, scores.size, k, n, alpha, verdicts[-1])
 
 
-@compiled
+@inner
 def _doubt(q: float) -> float:
     return RELATIVE_DOUBT * q + ABSOLUTE_DOUBT
 
 
-@compiled
+@inner
 def _rejected_in_run(
     scores: Floats, counts: Ints, first: int, last: int, k: int, n: int, alpha: float, verdict: int
 ) -> int:
@@ -388,7 +389,7 @@ def _rejected_in_run(
     return _tested_in_run(scores, counts, first, last, k, n, alpha)
 
 
-@compiled
+@inner
 def _tested_in_run(
     scores: Floats, counts: Ints, first: int, last: int, k: int, n: int, alpha: float
 ) -> int:

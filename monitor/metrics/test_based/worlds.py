@@ -9,7 +9,7 @@ from math import exp, log1p, sqrt
 import numpy as np
 
 from monitor.metrics.binomial.pmf import log_pmf
-from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.compiled import inner
 from monitor.metrics.core.grid import Floats, Ints
 
 REACH = 4.0  # standard deviations on both sides of the mean, and one more: about 6e-5 lie beyond
@@ -18,7 +18,7 @@ NOTHING = 1e-18  # of [0, 1): less than its numbers can tell apart
 FEW = 16  # counts in a table: up to here comparing with all is faster than a guide
 
 
-@compiled
+@inner
 def draw_worlds(rng: np.random.Generator, scores: Floats, counts: Ints, worlds: int) -> Ints:
     """Draw each group's positives from its binomial distribution: a row for each world."""
     positives = np.empty((worlds, counts.size), np.int64)
@@ -42,7 +42,7 @@ def draw_worlds(rng: np.random.Generator, scores: Floats, counts: Ints, worlds: 
     return positives
 
 
-@compiled
+@inner
 def _span(n: int, q: float, reach: float) -> tuple[int, int]:
     """Give the first and last count within the reach of the mean."""
     mean = n * q
@@ -50,7 +50,7 @@ def _span(n: int, q: float, reach: float) -> tuple[int, int]:
     return max(0, int(mean - away)), min(n, int(mean + away) + 1)
 
 
-@compiled
+@inner
 def tabulate(first: int, n: int, q: float, ends: Floats) -> None:
     """Cut [0, 1) into a slice for each binomial count from the first on: fill in where they end."""
     width = exp(log_pmf(first, n, q, 1.0 - q)) if first else exp(n * log1p(-q))
@@ -62,7 +62,7 @@ def tabulate(first: int, n: int, q: float, ends: Floats) -> None:
         width *= (n - count) * odds / (count + 1)
 
 
-@compiled
+@inner
 def look_up(draws: Floats, first: int, n: int, q: float, ends: Floats, guide: Ints) -> None:
     """Replace places in [0, 1) by the counts in whose slices they lie."""
     size = ends.size
@@ -81,7 +81,7 @@ def look_up(draws: Floats, first: int, n: int, q: float, ends: Floats, guide: In
         draws[i] = first + j if j < size else _beyond(draws[i], first, n, q, ends)
 
 
-@compiled
+@inner
 def _fill_guide(ends: Floats, guide: Ints) -> int:
     """For each of equal steps through [0, 1) note the first slice that ends within or after it."""
     steps = 1
@@ -95,7 +95,7 @@ def _fill_guide(ends: Floats, guide: Ints) -> int:
     return steps
 
 
-@compiled
+@inner
 def _beyond(place: float, first: int, n: int, q: float, ends: Floats) -> int:
     """Find the count of a place that is in no slice: first above the table, then below it."""
     left, last = place - ends[-1], first + ends.size - 1

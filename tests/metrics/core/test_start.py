@@ -5,20 +5,7 @@ from scipy.special import chdtr, chdtrc, expit, ndtri
 from monitor.drift.variance import CAPPED_MEAN, MOST_OF_A_DIFFERENCE
 from monitor.evaluation.expected_prevalence import Z_95
 from monitor.metrics.core import special
-from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import HIGHEST_SCORE, LOGIT_LIMIT, LOWEST_SCORE
-
-
-@compiled
-def double(number: int) -> int:
-    """Multiply by two."""
-    return 2 * number
-
-
-@compiled
-def quadruple(number: int) -> int:
-    """Multiply by two, twice, with another compiled function."""
-    return double(double(number))
 
 
 def test_numbers_that_are_written_out_are_those_of_scipy() -> None:
@@ -34,9 +21,3 @@ def test_a_function_of_scipy_stands_for_itself() -> None:
     """It takes the options of the original."""
     assert special.expit(0.3) == expit(0.3)
     assert special.brentq(lambda x: x - 2, 0, 5, xtol=1e-12) == 2
-
-
-def test_compiled_functions_call_each_other() -> None:
-    """Also those of a module that was loaded after the compiler."""
-    assert quadruple(3) == 12
-    assert double(3) == 6
