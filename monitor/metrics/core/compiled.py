@@ -65,15 +65,14 @@ def _load() -> None:
     with _LOCK:
         from numba import njit  # noqa: PLC0415 - see the rule above
 
-        from monitor.metrics.core.linked import LinkedCompiler  # noqa: PLC0415
+        from monitor.metrics.core.linked import linked  # noqa: PLC0415
 
         options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
         for stand_in, function in list(_WAITING.items()):
             _LOADED[stand_in] = njit(cache=True, **options)(function)
             if stand_in in _INNER:
-                part = njit(pipeline_class=LinkedCompiler, **options)(function)
-                _INNER[stand_in] = part
-                vars(stand_in)["_numba_type_"] = part._numba_type_
+                _INNER[stand_in] = linked(function, **options)
+                vars(stand_in)["_numba_type_"] = _INNER[stand_in]._numba_type_
             del _WAITING[stand_in]
         package = __name__.partition(".")[0]
         ours = [vars(module) for name, module in [*sys.modules.items()] if name.startswith(package)]

@@ -7,11 +7,22 @@ result depends on where code is optimised: it may not change what arithmetic giv
 off).
 """
 
+from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Self
 
-from numba.core.codegen import JITCodeLibrary
+from numba import njit
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.codegen import JITCodeLibrary, ll
 from numba.core.compiler import Compiler
+
+
+def linked(function: Callable[..., object], **options: object) -> Any:
+    """Compile a function at the first call from a compiled one, and keep its library on disk."""
+    part = njit(pipeline_class=LinkedCompiler, **options)(function)
+    part._cache = LinkedCache(function)  # noqa: SLF001 - as `enable_caching` does with its own
+    return part
 
 
 class LinkedLibrary(JITCodeLibrary):  # type: ignore[misc] # numba publishes no types
@@ -31,6 +42,19 @@ class LinkedLibrary(JITCodeLibrary):  # type: ignore[misc] # numba publishes no 
         """Give null: there is no machine code."""
         return 0
 
+    def serialize_using_object_code(self) -> tuple[str, bytes]:
+        """Give what is kept on disk: the code as it is handed on."""
+        return self.name, self._final_module.as_bitcode()
+
+    @classmethod
+    def read(cls, codegen: Any, kept: tuple[str, bytes]) -> Self:
+        """Make the library again from what was kept."""
+        name, bitcode = kept
+        library = cls(codegen, name)
+        library._final_module = ll.parse_bitcode(bitcode)
+        library._finalized = True
+        return library
+
 
 class LinkedCompiler(Compiler):  # type: ignore[misc]
     """The usual compiler, whose code goes to a `LinkedLibrary` and has no wrapper for Python."""
@@ -45,3 +69,20 @@ class LinkedCompiler(Compiler):  # type: ignore[misc]
         name = self.state.func_id.func_qualname
         self.state.library = LinkedLibrary(self.state.targetctx.codegen(), name)
         return super().define_pipelines()
+
+
+class _Kept(CompileResultCacheImpl):  # type: ignore[misc]
+    def get_filename_base(self, *names: str) -> str:
+        """Name the files apart from those of the same function for Python."""
+        return f"{super().get_filename_base(*names)}.linked"
+
+    def rebuild(self, target: Any, kept: Any) -> Any:
+        """Read a linked library; the usual one would become machine code."""
+        reader = SimpleNamespace(unserialize_library=partial(LinkedLibrary.read, target.codegen()))
+        return super().rebuild(target.subtarget(_internal_codegen=reader), kept)
+
+
+class LinkedCache(FunctionCache):  # type: ignore[misc]
+    """The usual cache on disk, for linked libraries."""
+
+    _impl_class = _Kept

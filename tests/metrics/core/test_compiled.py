@@ -1,14 +1,17 @@
 """Compiled functions, called from Python and from one another."""
 
 import ast
+from inspect import unwrap
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numba import njit
 
 import monitor
 from monitor.metrics.core.compiled import compiled, inner
 from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.linked import linked
 
 PACKAGE = Path(monitor.__file__).parent
 SELDOM = {"acceptance"}  # Python calls it for a person who asks for intervals, not in the daily job
@@ -66,6 +69,16 @@ def test_an_error_in_an_inner_function_leaves_the_compiled_one() -> None:
     """With its type and its message."""
     with pytest.raises(ValueError, match="a negative number has no root"):
         sum_of_roots(np.array([1.0, -1.0]))
+
+
+def test_an_inner_function_is_read_from_disk() -> None:
+    """As by the next process, which calls it from another compiled function."""
+    numbers = np.array([1.0, 4.0])
+    sum_of_roots(numbers)  # keeps it
+    read = linked(unwrap(_roots), nogil=True, error_model="numpy")
+
+    assert njit(lambda values: read(values)[1])(numbers) == 2.0
+    assert len(read.stats.cache_hits) == 1
 
 
 def test_python_calls_no_inner_function() -> None:
