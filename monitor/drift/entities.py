@@ -20,7 +20,7 @@ from monitor.drift.history import since_counted
 from monitor.drift.reference import Reference, dispersions
 from monitor.metrics.core.buckets import BIN_COUNT, BUCKETS, CELLS_IN_BIN, BucketCounts
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse, occupied
-from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.compiled import compiled, inner
 from monitor.metrics.core.dispersion import bucket_sums, span_dispersions
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.special import expit, logsumexp
@@ -157,7 +157,7 @@ def _by_bin(
     return chances, pulls, informations
 
 
-@compiled
+@inner
 def _in_pairs(of_cells: Floats) -> float:
     """Add up the eight cells of a bin in the order of numpy."""
     low: float = (of_cells[0] + of_cells[1]) + (of_cells[2] + of_cells[3])
