@@ -15,10 +15,12 @@ columns are only carried where a query shows examples. Of every choice the usual
 because an engine looks at the other cases only for the other rows.
 """
 
+import math
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from typing import Any
 
+import duckdb
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
@@ -485,13 +487,36 @@ def located(predictions: Frame, odds_factor: float) -> Frame:
         predictions.with_columns(inside=inside)
         .with_columns(bounded=choose([(nw.col("inside"), score)], ends))
         .with_columns(odds=odds if odds_factor == 1.0 else odds * odds_factor)
-        .with_columns(position=((nw.col("odds").log() + LOGIT_LIMIT) * POSITIONS_PER_LOGIT).floor())
+    )
+    if odds_factor == 1.0 and rows.implementation.is_duckdb():
+        return _located_in_duckdb(rows)
+    rows = rows.with_columns(
+        position=((nw.col("odds").log() + LOGIT_LIMIT) * POSITIONS_PER_LOGIT).floor()
     )
     if odds_factor != 1.0:
         rows = rows.with_columns(position=position.clip(0.0, float(LAST_POSITION)))
     return rows.with_columns(cell=(position / OFFSETS_PER_CELL).floor()).with_columns(
         offset=position - cell * OFFSETS_PER_CELL
     )
+
+
+def _located_in_duckdb(rows: Frame) -> Frame:
+    """Add `cell` and `offset` to rows with `odds` within the grid, with the bits of an integer.
+
+    It has the same logarithm as Narwhals writes, so the same bits, without its cases of odds of 0
+    and below. Casts of integers cost less than those of floating-point numbers.
+    """
+    logit = f"(log(odds) / log({math.e!r}) + {LOGIT_LIMIT!r})"
+    position = f"CAST(floor({logit} * {POSITIONS_PER_LOGIT!r}) AS BIGINT)"
+    cell = f"CAST(position >> {OFFSETS_PER_CELL.bit_length() - 1} AS INTEGER)"
+    offset = f"CAST(position & {OFFSETS_PER_CELL - 1} AS INTEGER)"
+    steps = ({"position": position}, {"cell": cell, "offset": offset})
+    native: Any = rows.to_native()
+    for step in steps:
+        new = (duckdb.SQLExpression(sql).alias(name) for name, sql in step.items())
+        native = native.select(duckdb.StarExpression(), *new)
+    located: Frame = nw.from_native(native).lazy()
+    return located
 
 
 def unpack(table: pa.Table, query: Query) -> Groups:
