@@ -14,7 +14,7 @@ import numpy.typing as npt
 from monitor.logs.conversions import quoted
 from monitor.logs.discovery.keys import ROWS_PER_PARTITION, Key, joined_on, later_days
 from monitor.logs.discovery.reading import PARTITION, Log
-from monitor.logs.discovery.rows import add, ask, open_rows, tables
+from monitor.logs.discovery.rows import add, ask, has_table, open_rows
 from monitor.logs.session import Session
 
 Floats = npt.NDArray[np.float64]
@@ -132,7 +132,7 @@ def look_up(
 
 def take_outcome(session: Session, number: int) -> None:
     """Make one of the columns that may be the outcome that of the matched rows."""
-    if MET in tables(session):
+    if has_table(session, MET):
         columns = f"SELECT *, cm_one_{number} AS cm_is_one FROM {MET}"
         session.connection.execute(f"CREATE OR REPLACE TABLE {MET} AS {columns}")
 
@@ -151,7 +151,7 @@ def matched(
     outcomes : sequence of str
         The columns that may be the outcome, in the order of `Meaning.are_one`.
     """
-    if MET not in tables(session) or not scores:
+    if not has_table(session, MET) or not scores:
         return {}, {}
     wanted = [
         *(f"({sql})::DOUBLE AS s{i}" for i, sql in enumerate(scores.values())),
@@ -198,7 +198,7 @@ def _meet(
 
 
 def _met(session: Session, day: date | None) -> int:
-    if MET not in tables(session):
+    if not has_table(session, MET):
         return 0
     only = f"WHERE cm_scored_on = DATE '{day}'" if day else ""
     return int(ask(session, f"SELECT count(DISTINCT cm_row) FROM {MET} {only}")[0])
@@ -224,7 +224,7 @@ def count(
         `take_outcome` says so.
     """
     kinds = tuple(classes or TWO)
-    if MET not in tables(session):
+    if not has_table(session, MET):
         return Arrivals(asked, {}, looked, kinds=kinds)
     kind_of_row, first = "cm_is_one::INT", "coalesce(cm_is_one, false)::INT"
     if classes:

@@ -13,7 +13,7 @@ from monitor.logs.discovery.columns import Column, in_sql
 from monitor.logs.discovery.ranking import SURE, Floats
 from monitor.logs.discovery.reading import Log
 from monitor.logs.discovery.roles import Candidate, words
-from monitor.logs.discovery.rows import ask, tables
+from monitor.logs.discovery.rows import ask, has_table
 from monitor.logs.session import Session
 
 LEAST_CLASSES, MOST_TRIED = 3, 12  # columns of which some may add up to 1
@@ -149,7 +149,7 @@ def name_classes(
     choices : sequence of Labels
         What may be the outcome, in the order of the columns `cm_one_…` of the matched rows.
     """
-    if MET not in tables(session):
+    if not has_table(session, MET):
         return None
     names = [f"{number} {value}" for number, of in enumerate(choices) for value in of.values]
     numbers = {part: f"try_cast({quoted(part)} AS DOUBLE)" for part in parts}

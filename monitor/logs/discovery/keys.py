@@ -11,7 +11,7 @@ from monitor.logs.conversions import quoted
 from monitor.logs.discovery.columns import Column
 from monitor.logs.discovery.reading import PARTITION, ROWS_PER_DAY, Log, add_day
 from monitor.logs.discovery.roles import times, words
-from monitor.logs.discovery.rows import add, ask, open_rows, tables
+from monitor.logs.discovery.rows import add, ask, has_table, open_rows
 from monitor.logs.session import Session
 
 ROWS_PER_PARTITION = 1_000_000  # of outcomes
@@ -210,7 +210,7 @@ def _keep_ids(
 
 def _best(session: Session, asked: Sequence[Column], offered: Sequence[Column]) -> Key | None:
     """Choose the columns of the two tables of ids that join them best."""
-    if not {ASKED, OFFERED} <= tables(session):
+    if not (has_table(session, ASKED) and has_table(session, OFFERED)):
         return None
     keys = [key for a, b in product(asked, offered) if (key := _single(session, a, b))]
     return max(keys, key=_worth, default=None)

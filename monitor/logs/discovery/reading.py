@@ -18,10 +18,10 @@ from monitor.logs.discovery.rows import (
     Source,
     add,
     ask,
+    has_table,
     leaves_of,
     look_into,
     open_rows,
-    tables,
 )
 from monitor.logs.session import DAMAGE, Session, first_line
 from monitor.logs.tables import TABLE_NAMES
@@ -140,7 +140,7 @@ def sample_of(
             if rows:
                 read += [tried] if tried and tried not in read else []
                 break
-    if table not in tables(session):
+    if not has_table(session, table):
         raise DataError(failures[0])
     columns = columns_of(session.connection, table, textual=format_ in TEXTUAL)
     doubts: tuple[str, ...] = ()
