@@ -36,13 +36,14 @@ SEEDS = range(2)
 
 
 def texts(seed: int, signs: list[str], number: int = NAMES) -> list[str]:
-    """Draw different texts of some letters and some signs that a terminal would obey."""
+    """Deal all signs that a terminal would obey to different texts, among some letters."""
     chance = random.Random(seed)  # noqa: S311 - texts, no secrets
-    drawn = dict[str, None]()
-    while len(drawn) < number:
-        parts = chance.choices(["AT", "x", "é", *signs], k=9)
-        drawn[f"{len(drawn)}{''.join(parts)}"] = None
-    return [*drawn]
+    dealt, drawn = chance.sample(signs, len(signs)), list[str]()
+    for place in range(number):
+        parts = [*chance.choices(["AT", "x", "é"], k=4), *dealt[place::number]]
+        chance.shuffle(parts)
+        drawn.append(f"{place}{''.join(parts)}")
+    return drawn
 
 
 def dangerous(text: str) -> list[str]:
@@ -50,12 +51,13 @@ def dangerous(text: str) -> list[str]:
     return [sign for sign in text if not sign.isprintable() and sign not in "\n\u00a0"]
 
 
-@pytest.fixture(scope="module", params=SEEDS)
-def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Process days whose segments, columns and owner have such names."""
     folder = tmp_path_factory.mktemp("controls")
+    (folder / "logs").mkdir()
     # A Parquet file cannot hold half of a character, and YAML refuses it.
-    names = texts(request.param, [*CONTROLS, *DIRECTIONS, *SEQUENCES])
+    names = texts(0, [*CONTROLS, *DIRECTIONS, *SEQUENCES])
     column = names[0]
     for day in DAYS:
         ids = [f"{day}{i}{names[1]}" for i in range(ROWS)]
@@ -65,13 +67,13 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         outcomes = {"outcome": [i * i % 7 % 2 for i in range(ROWS)]}
         for log, columns in (("predictions", predictions), ("outcomes", outcomes)):
             table = pa.table({"prediction_id": ids, **columns})
-            pq.write_table(table, folder / f"{log}-{day}.parquet")
+            pq.write_table(table, folder / f"logs/{log}-{day}.parquet")
     model = {
         "owner": names[2],
         "segments": {"column": column, "values": names},
         "settled_after": 0,
         "verdicts": {"references": [{"first": DAYS[0], "last": DAYS[1]}]},
-        **{log: {"path": f"{log}-{{day}}.parquet"} for log in ("predictions", "outcomes")},
+        **{log: {"path": f"logs/{log}-{{day}}.parquet"} for log in ("predictions", "outcomes")},
     }
     content = {"store": "store", "report": {"path": "pages"}, "models": {"ctr": model}}
     (folder / "monitor.yaml").write_text(yaml.safe_dump(content))
@@ -100,8 +102,8 @@ def calls(folder: Path) -> Iterator[tuple[object, ...]]:
     yield ("textfile", *config, "--into", folder / "all.prom")
     yield ("prune", *config, "--keep", "1d", "--dry-run")
     yield ("check", *config, "--store")
-    yield ("init", folder, "--out", folder / "guessed.yaml")
-    yield ("init", folder, "--out", "-")
+    yield ("init", folder / "logs", "--out", folder / "guessed.yaml")
+    yield ("init", folder / "logs", "--out", "-")
     yield ("show", *config, "--model", names[0])
     yield ("show", "--config", folder / names[1], "--model", "ctr")
 
