@@ -13,8 +13,9 @@ import yaml
 from tests.support.undescribed import Rows, changed, history, put
 
 Command = Callable[..., Any]
-LOGS = history(delay=0.5, days=46, rows=200)
-DRIFT_FROM = LOGS.days[32]
+LOGS = history(delay=0.5, days=30, rows=200)
+REFERENCE = {"first": LOGS.days[0], "last": LOGS.days[13]}
+DRIFT_FROM = LOGS.days[18]
 OTHER_STYLES = re.compile(r"\d%|\d\s?\u2212|\u2212\d|\d\u202f%|\d percent\b")
 CALLS: tuple[tuple[str, ...], ...] = (
     ("check",),
@@ -24,7 +25,7 @@ CALLS: tuple[tuple[str, ...], ...] = (
     ("where", "--model", "ctr"),
     ("recalibrate", "--model", "ctr"),
     ("plan-labels", "ctr", "--budget", "50"),
-    ("evaluate", "--model", "ctr", "--from", f"{LOGS.days[30]}", "--to", f"{LOGS.days[40]}"),
+    ("evaluate", "--model", "ctr", "--from", f"{LOGS.days[14]}", "--to", f"{LOGS.days[24]}"),
     ("report", "--out", "pages"),
 )
 
@@ -51,7 +52,8 @@ def test_all_commands_write_numbers_alike(
     printed = {("init",): command("init", "ctr")}
     config = yaml.safe_load((tmp_path / "monitor.yaml").read_text())
     by_country = {"column": "country", "values": ["DE", "FR"], "primary": True}
-    config["models"]["ctr"] |= {"segments": [by_country], "windows": [1]}
+    settings = {"segments": [by_country], "windows": [1], "verdicts": {"references": [REFERENCE]}}
+    config["models"]["ctr"] |= settings
     (tmp_path / "monitor.yaml").write_text(yaml.safe_dump(config))
     span = "--from", LOGS.days[0], "--to", LOGS.days[-1]
     until = LOGS.days[-1] + timedelta(20)
