@@ -1,6 +1,7 @@
 """A model with classes and segments from its logs to the verdict of a segment, gauges and page."""
 
 import json
+import shutil
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from itertools import combinations
@@ -126,11 +127,14 @@ def test_curves_of_bent_segments_and_strata_are_kept(tmp_path: Path) -> None:
         }
         write_day(tmp_path / "logs", day, vectors, pa.array(np.array(NAMES)[labels]), more=more)
     strata = "strata: {column: device, values: [d0]}"
-    config = configure(tmp_path, "whole", strata=strata)
-    run_days(config, DAYS[0], DAYS[-1], jobs=2)
     again = configure(tmp_path, "parts", strata=strata)
     run_days(again, DAYS[0], DAYS[17])
+    config = configure(tmp_path, "whole", strata=strata)
+    shutil.copytree(again.store, config.store)
+    shutil.rmtree(f"{config.store}/verdicts")
+    Path(f"{config.store}/runs/pets/references.json").unlink()
     run_days(again, DAYS[18], DAYS[-1])
+    run_days(config, DAYS[18], DAYS[-1], jobs=2)  # it fits the reference, and judges all days
 
     (fit,) = Store(again.store).read_fits("pets").values()
     assert {key[:2] for key in fit.curves.codes if isinstance(key, tuple)} == {
