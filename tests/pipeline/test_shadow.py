@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,7 @@ def rows_of(day: date, segment: str, *, repaired: bool = False) -> tuple[np.ndar
     return expit(x), rng.random(ROWS) < expit(slope * x)
 
 
+@cache
 def summary(day: date, found: CalibrationMap | None = None, *, repaired: bool = False) -> Summary:
     """Count a day, perhaps with mapped scores in the log."""
     segments = {}
