@@ -150,10 +150,11 @@ def judge_from(config: Config, first: date, **options: Any) -> list[date]:
     return judge_days(config, "ctr", read_references(config, "ctr"), first, **options)
 
 
-def one_by_one(config: Config, first: date = FIRST) -> None:
+def one_by_one(config: Config, first: date = DAYS[11]) -> None:
     """Judge each day from one on the morning after it, when no later one is stored.
 
-    All days before are judged in one call.
+    All days before are judged in one call. The reference has fourteen days: by default it is
+    incomplete for two mornings, each of which judges all days again.
     """
     store, days = Store(config.store), [day for day in DAYS if day >= first]
     for day in days:
