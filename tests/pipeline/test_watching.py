@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -101,10 +102,10 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Config:
     return config
 
 
-def wholes(config: Config, name: str = "ctr") -> Sequence[Verdict]:
-    """Read the verdicts of the whole."""
+def wholes(config: Config, name: str = "ctr", days: Sequence[date] = DAYS) -> Sequence[Verdict]:
+    """Read the verdicts of the whole on days."""
     store = Store(config.store)
-    every = [v for day in DAYS for v in store.read_verdicts(name, day)[0]]
+    every = [v for day in days for v in store.read_verdicts(name, day)[0]]
     return [v for v in every if v.segment == WHOLE]
 
 
@@ -126,7 +127,7 @@ def test_the_customer_is_named_while_the_whole_is_calm(config: Config) -> None:
 
 def test_the_customer_is_said(config: Config) -> None:
     """In the answer, with the command of its repair, in a sentence, and for programs."""
-    last = wholes(config)[-1]
+    (last,) = wholes(config, days=DAYS[-1:])
     answer, step = trust(last)
     (value,) = document(standing(results_of(config.store, "ctr"), WHOLE, 7))["values"]
 
@@ -142,7 +143,7 @@ def test_the_customer_is_an_incident_of_its_own(config: Config) -> None:
     path = f"{Path(config.store).parent}/monitor.yaml"
     call = ["show", "-m", "ctr", "--config", path, "--incidents"]
     (value,) = json.loads(CliRunner().invoke(app, [*call, "--json"]).output)["values"]
-    (open_now,) = wholes(config)[-1].values.incidents
+    (open_now,) = wholes(config, days=DAYS[-1:])[0].values.incidents
     page = model_page(config, "ctr", read_references(config, "ctr").fitted)
 
     assert (value["column"], value["value"], value["closed"]) == ("customer", "k7", None)
@@ -202,7 +203,7 @@ def test_a_day_that_was_not_counted_changes_nothing(config: Config) -> None:
     store, missing = Store(config.store), DAYS[-3]
     store.remove("columns", "ctr", [missing])
     judge(config, "ctr", missing)
-    before, at, after = (v.values for v in wholes(config)[-4:-1])
+    before, at, after = (v.values for v in wholes(config, days=DAYS[-4:-1]))
     store_days(config, "ctr", [missing])
     judge(config, "ctr", missing)
 
@@ -296,17 +297,13 @@ def test_values_and_searches_are_those_of_the_log_without_settings(tmp_path: Pat
     assert found.parts
 
 
-def moved(folder: Path, slope: float, *, always: bool = False) -> Config:
-    """Write and judge days on which the priors of devices move apart, and slopes are another.
+def moving(folder: Path, days: Sequence[date], slope: float, *, always: bool) -> Config:
+    """Write and count days on which the priors of devices move apart, and slopes are another.
 
     The priors move from the first day on, or since the reference is over.
     """
-    (folder / "predictions").mkdir(parents=True)
-    text = CONFIG.partition("  plain:")[0].replace("      - {column: customer, top: 20}\n", "")
-    text = text.replace("{references", "{strata: auto, references")
-    (folder / "monitor.yaml").write_text(text)
     config = load_config(folder / "monitor.yaml")
-    for day in DAYS:
+    for day in days:
         rng = np.random.default_rng(day.toordinal())
         later = day >= DAYS[REFERENCE]
         logits, device = rng.normal(-0.5, 1.3, ROWS), rng.integers(0, 3, ROWS)
@@ -319,20 +316,41 @@ def moved(folder: Path, slope: float, *, always: bool = False) -> Config:
             "outcome": hits.astype(np.int8),
         }
         pq.write_table(pa.table(table), folder / f"predictions/{day}.parquet")
-    store_days(config, "ctr", DAYS)
+    store_days(config, "ctr", days)
+    return config
+
+
+@pytest.fixture(scope="module")
+def beginnings(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Path]:
+    """Count the days of the reference, on which priors move apart or not, once for both slopes."""
+    folders = {always: tmp_path_factory.mktemp("beginning") for always in (False, True)}
+    text = CONFIG.partition("  plain:")[0].replace("      - {column: customer, top: 20}\n", "")
+    for always, folder in folders.items():
+        (folder / "predictions").mkdir()
+        (folder / "monitor.yaml").write_text(
+            text.replace("{references", "{strata: auto, references")
+        )
+        moving(folder, DAYS[:REFERENCE], 1.0, always=always)
+    return folders
+
+
+def moved(beginning: Path, folder: Path, slope: float) -> Config:
+    """Go on from a reference with days on which priors move apart, and judge all."""
+    shutil.copytree(beginning, folder, dirs_exist_ok=True)
+    config = moving(folder, DAYS[REFERENCE:], slope, always=False)
     judge(config, "ctr")
     return config
 
 
 @pytest.mark.parametrize(("slope", "column"), [(1.0, "device"), (0.5, None)])
 def test_moving_priors_explain_a_drift_where_they_do(
-    tmp_path: Path, slope: float, column: str | None
+    beginnings: dict[bool, Path], tmp_path: Path, slope: float, column: str | None
 ) -> None:
     """Both worlds look too extreme in the whole; in one the scores of each device are right.
 
     The reference has no priors that moved, so none are found, and verdicts are as without `auto`.
     """
-    config = moved(tmp_path, slope)
+    config = moved(beginnings[False], tmp_path, slope)
     last = verdict_of(config, "ctr", None)
     assert last.incident is not None
 
@@ -342,7 +360,8 @@ def test_moving_priors_explain_a_drift_where_they_do(
         said = strata_instead_of_drift("ctr", found)
         assert said.startswith("This may be no drift: within the values of device")
         assert 'Set models.ctr.strata to {"column": "device"' in said
-    assert strata_instead(config, "ctr", wholes(config)[REFERENCE]) is None  # no drift is open
+    (early,) = wholes(config, days=[DAYS[REFERENCE]])
+    assert strata_instead(config, "ctr", early) is None  # no drift is open
     before = [Store(config.store).content("verdicts", "ctr", day) for day in DAYS]
     text = (tmp_path / "monitor.yaml").read_text().replace("strata: auto, ", "")
     (tmp_path / "monitor.yaml").write_text(text)
@@ -351,23 +370,25 @@ def test_moving_priors_explain_a_drift_where_they_do(
 
 
 @pytest.mark.parametrize("slope", [1.0, 0.5])
-def test_strata_are_found_in_the_reference(tmp_path: Path, slope: float) -> None:
+def test_strata_are_found_in_the_reference(
+    beginnings: dict[bool, Path], tmp_path: Path, slope: float
+) -> None:
     """What moves apart there is no drift later on; a slope within the values still is one.
 
     The verdicts are those of a model whose logs were counted by that column, but for its name.
     """
-    config = moved(tmp_path, slope, always=True)
-    last = wholes(config)[-1]
+    config = moved(beginnings[True], tmp_path, slope)
+    *_, last = verdicts = wholes(config)
     own = "Each value of device has a prior of its own, because they moved apart in the reference."
     call = ["check", "-m", "ctr", "--config", f"{tmp_path}/monitor.yaml", "--day", f"{DAYS[-1]}"]
 
-    assert {v.facts.strata for v in wholes(config)} == {"device"}
+    assert {v.facts.strata for v in verdicts} == {"device"}
     assert (last.incident is not None) == (slope < 1.0)
     assert own in last.reasons
     assert priors_that_move(config, "ctr") is None
     if last.incident:
         other = with_strata(config)
-        for found, told in zip(wholes(config), wholes(other), strict=True):
+        for found, told in zip(verdicts, wholes(other), strict=True):
             assert (found.state, found.slope) == (told.state, told.slope)
             assert found.detector.evidence == told.detector.evidence
             assert found.facts == replace(told.facts, strata="device")
