@@ -24,6 +24,7 @@ from monitor.report.page.html import model_html
 from monitor.report.page.index import INDEX_COLUMNS, index_of
 from monitor.report.page.words import STATES, evidence
 from tests.conftest import run_command
+from tests.support.opened_once import opened_once
 from tests.support.page_data import data_of
 from tests.support.standings import Morning, World, day_at, morning
 
@@ -64,6 +65,13 @@ def kinds_of(verdicts: dict[str, Verdict]) -> Iterator[str]:
             yield f"{detector.ended.reason}"
         if detector.acknowledged:
             yield "on record"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tables() -> Iterator[None]:
+    """Open each table once for all renderers."""
+    with opened_once():
+        yield
 
 
 @pytest.fixture(scope="module", params=WORLDS)

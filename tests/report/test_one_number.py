@@ -37,6 +37,7 @@ from monitor.report.verdicts import verdict_table
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary
 from monitor.words.numbers import times
+from tests.support.opened_once import opened_once
 
 FIRST, ROWS = date(2026, 1, 1), 2_000
 DAYS = [FIRST + timedelta(days=i) for i in range(76)]
@@ -84,6 +85,13 @@ def summary(place: int) -> Summary:
         parts[name] = Segment(tally_on_grid(outcomes, expit(x)), ROWS)
     known_at = datetime.combine(DAYS[place] + timedelta(days=4), datetime.min.time(), UTC)
     return Summary("ctr", (DAYS[place],), parts, {}, final=True, known_at=known_at)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tables() -> Iterator[None]:
+    """Open each table once for all renderers."""
+    with opened_once():
+        yield
 
 
 @pytest.fixture(scope="module")
