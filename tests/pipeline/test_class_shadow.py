@@ -265,10 +265,10 @@ def test_a_map_that_is_named_later_counts_its_days(
     assert not Store(plain.store).days("mapped", "pets")
 
     config = configure(tmp_path, logs)
-    run_days(config, DAYS[0], DAYS[-1])
+    run_days(config, SINCE, DAYS[-1])
     assert contents(config) == contents(shadowed)
 
-    run_days(configure(tmp_path, logs, found=None), DAYS[0], DAYS[-1])
+    run_days(configure(tmp_path, logs, found=None), SINCE, DAYS[-1])
     assert contents(config) == contents(plain)
 
 
