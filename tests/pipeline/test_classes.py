@@ -21,8 +21,8 @@ from monitor.store.store import Store
 from tests.support.class_logs import NAMES, draw, write_day
 
 FIRST = date(2026, 1, 1)
-DAYS = [FIRST + timedelta(days=number) for number in range(36)]
-BROKEN = DAYS[30]  # from then on the logits are too large by 1 / 0.6
+DAYS = [FIRST + timedelta(days=number) for number in range(22)]
+BROKEN = DAYS[16]  # from then on the logits are too large by 1 / 0.6
 CONFIG = """\
 store: {store}
 models:
@@ -33,6 +33,7 @@ models:
     outcomes: {{path: "logs/outcomes/{{day}}.parquet"}}
     settled_after: 0
     windows: [1, 7]
+    verdicts: {{references: [{{first: 2026-01-01, last: 2026-01-14}}]}}
 """
 
 
@@ -70,7 +71,7 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pets")
     for number, day in enumerate(DAYS):
         rng = np.random.default_rng(number)
-        weights = np.exp(rng.normal(0.0, 0.5, 3)) * ([4, 1, 1] if day >= DAYS[29] else [1, 1, 1])
+        weights = np.exp(rng.normal(0.0, 0.5, 3)) * ([4, 1, 1] if day >= DAYS[15] else [1, 1, 1])
         vectors, labels = draw(
             rng, 2_000, slope=0.6 if day >= BROKEN else 1.0, priors=list(weights)
         )
@@ -82,9 +83,9 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_one_call_or_two_leave_the_same_bytes(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the calls and the jobs; the second call takes the fit that the first one kept."""
     config = configure(logs, "parts")
-    run_days(config, DAYS[0], DAYS[31])
+    run_days(config, DAYS[0], DAYS[17])
     monkeypatch.setattr(references, "fit_model_reference", None)
-    run_days(config, DAYS[32], DAYS[-1])
+    run_days(config, DAYS[18], DAYS[-1])
 
     assert contents(logs / "parts") == contents(logs / "whole")
 
@@ -135,7 +136,7 @@ def test_show_and_the_page_have_the_classes(logs: Path, command: Callable[..., A
     html = (logs / "pets.html").read_text()
 
     assert (shown.code, page.code) == (0, 0), shown.err + page.err
-    assert "pets, classes, 7 days to 2026-02-05" in shown.out
+    assert "pets, classes, 7 days to 2026-01-22" in shown.out
     assert "Vectors of 3 classes, as logged: root Brier score" in " ".join(shown.out.split())
     assert '<h2 id="classes">Classes</h2>' in html
     assert "Pairs of classes</h2>" in html
@@ -150,7 +151,7 @@ def test_recalibrate_begins_with_the_drift(logs: Path, command: Callable[..., An
 
     assert (told["chosen"], told["worth_it"], told["since_drift"]) == ("temperature", True, True)
     assert told["map"]["training"]["read"] == 2_000 * told["map"]["training"]["days"]
-    assert told["map"]["replaces"] == {"first": str(DAYS[0]), "last": str(DAYS[27])}
+    assert told["map"]["replaces"] == {"first": str(DAYS[0]), "last": str(DAYS[13])}
     # The logits are too large by 1 / 0.6, which 12,000 rows know to 0.015; a day more moves it.
     assert 0.55 < factor < 0.68
 
