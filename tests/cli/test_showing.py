@@ -22,6 +22,7 @@ from monitor.store.store import Store
 from monitor.words.advice import COUNTED_AGAIN
 from tests.conftest import Ended as CommandEnded
 from tests.support.exporting import DAY, DRIFTING, VERDICT, fill
+from tests.support.opened_once import opened_once
 
 NEXT = DAY + timedelta(days=1)
 FEW = Detectable(
@@ -215,13 +216,15 @@ def test_no_date_or_number_is_cut(
     small = ("--model", "fraud", "--config", folder / "monitor.yaml")
     calls = [("show", *of, *flag) for of in (drifting, small) for flag in ((), *zip(flags))]
     calls += [(each, *drifting) for each in ("where", "check")]
-    monkeypatch.setenv("COLUMNS", "400")
-    wide = [command(*call) for call in calls]
+    said = dict[str, list[CommandEnded]]()
+    with opened_once():
+        for width in ("400", "80", "60"):
+            monkeypatch.setenv("COLUMNS", width)
+            said[width] = [command(*call) for call in calls]
 
-    for width in ("80", "60"):
-        monkeypatch.setenv("COLUMNS", width)
-        for call, much in zip(calls, wide, strict=True):
-            little = command(*call)
+    wide = said.pop("400")
+    for width, ended in said.items():
+        for call, much, little in zip(calls, wide, ended, strict=True):
             assert figures(little.out) == figures(much.out), (width, call)
             assert "\u2026" not in little.out, (width, call)
     assert sum(figures(each.out).total() for each in wide) > 1_000
