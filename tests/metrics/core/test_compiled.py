@@ -1,17 +1,19 @@
 """Compiled functions, called from Python and from one another."""
 
 import ast
+import subprocess
+import sys
 from inspect import unwrap
 from pathlib import Path
 
 import numpy as np
 import pytest
-from numba import njit
+from numba import njit, version_info
 
 import monitor
-from monitor.metrics.core.compiled import compiled, inner
+from monitor.metrics.core.compiled import NEWEST_KNOWN, compiled, inner
 from monitor.metrics.core.grid import Floats
-from monitor.metrics.core.linked import linked
+from tests.support.paths import ROOT
 
 PACKAGE = Path(monitor.__file__).parent
 SELDOM = {"acceptance"}  # Python calls it for a person who asks for intervals, not in the daily job
@@ -73,12 +75,31 @@ def test_an_error_in_an_inner_function_leaves_the_compiled_one() -> None:
 
 def test_an_inner_function_is_read_from_disk() -> None:
     """As by the next process, which calls it from another compiled function."""
+    from monitor.metrics.core.linked import linked  # noqa: PLC0415 - not with a newer compiler
+
     numbers = np.array([1.0, 4.0])
     sum_of_roots(numbers)  # keeps it
     read = linked(unwrap(_roots), nogil=True, error_model="numpy")
 
     assert njit(lambda values: read(values)[1])(numbers) == 2.0
     assert len(read.stats.cache_hits) == 1
+
+
+WITH_A_NEWER_COMPILER = """
+import sys
+import numpy as np
+from monitor.metrics.core import compiled
+compiled.NEWEST_KNOWN = 0, 0
+from tests.metrics.core.test_compiled import _root, sum_of_roots
+assert sum_of_roots(np.array([1.0, 4.0])) == 3.0 == _root(9.0)
+assert "monitor.metrics.core.linked" not in sys.modules
+"""
+
+
+def test_a_newer_compiler_compiles_all_functions_alike() -> None:
+    """What a linked library needs of the compiler may have changed there."""
+    subprocess.run([sys.executable, "-c", WITH_A_NEWER_COMPILER], cwd=ROOT, check=True)
+    assert version_info.short <= NEWEST_KNOWN
 
 
 def test_python_calls_no_inner_function() -> None:
