@@ -29,6 +29,7 @@ LEAST_ODDS = 1e-9  # where all scores are alike, any prevalence fits
 MOST_BINS = 30
 LEAST_EXPECTED = 5.0  # predictions of the day in a bin: the usual rule for a chi-square
 LEAST_SHARE = 0.5  # of an equal bin
+Variance = Callable[[Floats, float], float]
 
 
 def expect_prevalence(
@@ -90,8 +91,9 @@ def expect_prevalence(
         return None
     x, n = np.asarray(logit(scores[inside])), counts[inside]
     eta, terms = _carried(maps, x)
-    low, prevalence, high = _mixture(maps, eta, terms, n, effects)
-    unshifted = _calibrated_mean(maps, eta, terms, n, effects)
+    variance = _reference_variance(maps, effects)
+    low, prevalence, high = _mixture(maps, eta, terms, n, effects, variance)
+    unshifted = _calibrated_mean(eta, terms, n, effects, variance)
     return Expectation(
         prevalence=prevalence,
         low=low,
@@ -156,7 +158,12 @@ def _carried(maps: NestedMaps, x: Floats) -> tuple[Floats, Floats]:
 
 
 def _mixture(
-    maps: NestedMaps, eta: Floats, terms: Floats, n: Ints, effects: DesignEffects
+    maps: NestedMaps,
+    eta: Floats,
+    terms: Floats,
+    n: Ints,
+    effects: DesignEffects,
+    reference_variance: Variance,
 ) -> tuple[float, float, float]:
     """Solve for the prevalence between the ends of its interval; 0 or 1 where it has no end."""
     share, prior = n / n.sum(), maps.tally.prevalence
@@ -176,7 +183,7 @@ def _mixture(
         spread = float((share * (odds / base) ** 2).sum())
         # The prevalence of the reference is uncertain too, together with the map.
         pull, flat = (uncertain[:, None] * terms).sum(axis=0), float(uncertain.sum())
-        variance = _reference_variance(maps, pull, flat / (prior * (1.0 - prior)), effects)
+        variance = reference_variance(pull, flat / (prior * (1.0 - prior)))
         return gain(level) / sqrt(effects.scores_of_day * spread / n.sum() + variance)
 
     ends = (
@@ -197,30 +204,33 @@ def _falls_to_zero(function: Callable[[float], float]) -> float:
 
 
 def _calibrated_mean(
-    maps: NestedMaps, eta: Floats, terms: Floats, n: Ints, effects: DesignEffects
+    eta: Floats, terms: Floats, n: Ints, effects: DesignEffects, reference_variance: Variance
 ) -> Estimate:
     share, rates = n / n.sum(), np.asarray(expit(eta))
     mean = min(1.0, float((share * rates).sum()))  # of shares that may sum to a trifle more
     pull = ((share * rates * expit(-eta))[:, None] * terms).sum(axis=0)
     variance = effects.scores_of_day * float((share * (rates - mean) ** 2).sum()) / n.sum()
-    return Estimate.normal(mean, sqrt(variance + _reference_variance(maps, pull, 0.0, effects)))
+    return Estimate.normal(mean, sqrt(variance + reference_variance(pull, 0.0)))
 
 
-def _reference_variance(
-    maps: NestedMaps, pull: Floats, level: float, effects: DesignEffects
-) -> float:
+def _reference_variance(maps: NestedMaps, effects: DesignEffects) -> Variance:
     """Give the variance of ``pull'coefficients - level prevalence`` from sample to sample."""
-    t, p = maps.tally, np.asarray(expit(maps.logits[-1]))
+    t, p, q = maps.tally, np.asarray(expit(maps.logits[-1])), np.asarray(expit(-maps.logits[-1]))
+    total, prevalence = t.total, t.prevalence
     design = np.ascontiguousarray(maps.design[:, : maps.terms[-1]])
-    information = gram(design, t.counts * p * expit(-maps.logits[-1])) / t.total
-    along = project(design, np.asarray(np.linalg.solve(information, pull), np.float64))
-    hit = along * expit(-maps.logits[-1]) - level * (1.0 - t.prevalence)
-    independent = mean_loss(t, hit**2, (level * t.prevalence - along * p) ** 2) / t.total
-    # What outcomes add to it, and what scores do.
-    outcomes = float((t.counts * (along - level) ** 2 * p * (1.0 - p)).sum())
-    scores = float((t.counts * (level * (p - t.prevalence)) ** 2).sum())
-    both = effects.outcomes * outcomes + effects.scores * scores
-    return independent * both / (outcomes + scores) if outcomes + scores else independent
+    information = gram(design, t.counts * p * q) / total
+
+    def variance(pull: Floats, level: float) -> float:
+        along = project(design, np.asarray(np.linalg.solve(information, pull), np.float64))
+        hit = along * q - level * (1.0 - prevalence)
+        independent = mean_loss(t, hit**2, (level * prevalence - along * p) ** 2) / total
+        # What outcomes add to it, and what scores do.
+        outcomes = float((t.counts * (along - level) ** 2 * p * (1.0 - p)).sum())
+        scores = float((t.counts * (level * (p - prevalence)) ** 2).sum())
+        both = effects.outcomes * outcomes + effects.scores * scores
+        return independent * both / (outcomes + scores) if outcomes + scores else independent
+
+    return variance
 
 
 def _fit_log10_p(t: Tally, x: Floats, n: Ints, prevalence: float, effects: DesignEffects) -> float:
