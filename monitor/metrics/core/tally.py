@@ -132,7 +132,14 @@ def tally_on_grid(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> Tally:
     array([7482, 9316])
     """
     positive, score_array = checked(y_true, y_prob)
-    return on_grid(score_array, np.ones(positive.size, np.int64), positive.astype(np.int64))
+    cells, offsets = locate(score_array)
+    # A sum for each cell of the grid takes less time than to sort the cells of many rows.
+    sums = _add_up([offsets], cells, CELL_COUNT)
+    counts, positives = (
+        np.bincount(rows, minlength=CELL_COUNT) for rows in (cells, cells[positive])
+    )
+    numbers = np.flatnonzero(counts)
+    return from_cells(Cells(numbers, sums[numbers]), counts[numbers], positives[numbers])
 
 
 def from_cells(cells: Cells, counts: Ints, positives: Ints) -> Tally:
