@@ -151,7 +151,7 @@ def stream(
     for of_segment in priors:
         of_segment[reference:] += np.log(truth.odds)
     tilts, deviations = remembering(rng, total), rng.normal(size=total)
-    middles = [centre(world.prevalence) + moved for moved in truth.centres]
+    weights = [shares(centre(world.prevalence) + moved) for moved in truth.centres]
     unit = standardised(world.prevalence)
     drift = whole_drift(world, truth)
     for t in range(total):
@@ -161,9 +161,9 @@ def stream(
         tilt = np.exp(truth.wobble * tilts[t] * unit)
         yield {
             f"segment {i}": draw_day(
-                rng, shares(m) * tilt, volumes[t], priors[i][t], curve, flipped=flipped
+                rng, usual * tilt, volumes[t], priors[i][t], curve, flipped=flipped
             )
-            for i, m in enumerate(middles)
+            for i, usual in enumerate(weights)
         }
 
 
