@@ -19,6 +19,7 @@ FOR_ANALYSIS = {"diagrams", "notebook"}  # folders of these rooms: pictures, and
 Definition = tuple[str, str]  # module and name
 
 
+@cache
 def reached() -> set[Definition]:
     """Follow the names from the rooms of the daily job into the shelves."""
     waiting = {found for path in sources_of_rooms() for found in imported(path).values()}
