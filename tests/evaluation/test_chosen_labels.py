@@ -4,11 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
 from monitor.evaluation import chosen_labels as module
 from monitor.evaluation.chosen_labels import chosen_labels
-from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.coarse import CELLS_IN_ONE
+from monitor.metrics.core.coarse import CENTRES as GRID
+from monitor.metrics.core.grid import Ints
+from monitor.metrics.core.tally import Cells, from_cells
+from monitor.summary import Awaited, Segment
 from tests.support.label_worlds import BY_SCORE, SILENT, day_of, draw, part_of
 
 SIZES, CENTRES = (500, 5_000, 50_000), (-4.0, -2.0, 0.0)
@@ -50,18 +54,28 @@ def test_it_keeps_its_level(rate: float, level: float, monkeypatch: pytest.Monke
     """Of 3,000 days labelled at random as many are called chosen as the level says."""
     monkeypatch.setattr(module, "LEVEL", level)
     monkeypatch.setattr(module, "TIMES", 1.0)
-    rng, days = np.random.default_rng(3), 3_000
-
-    def at_random(scores: Floats, _: Floats) -> Floats:
-        return np.full(scores.size, rate)
+    rng, days, rows = np.random.default_rng(3), 3_000, 4_000
+    shares = norm.pdf(GRID, -2.0, 1.3)
+    counts = rng.multinomial(rows, shares / shares.sum(), days)
+    labelled = rng.binomial(counts, rate)
 
     spoke = sum(
-        chosen_labels(day_of(part_of(*draw(4_000, -2.0, rng), at_random, rng))) is not None
-        for _ in range(days)
+        chosen_labels(day_of(counted(has, late))) is not None
+        for has, late in zip(labelled, counts - labelled, strict=True)
     )
 
     low, high = binom.ppf([1e-4, 1 - 1e-4], days, level)
     assert low <= spoke <= 1.3 * high  # a chi-squared law is near, not exact, in a far tail
+
+
+def counted(labelled: Ints, late: Ints) -> Segment:
+    """Make a part of predictions with an outcome, all negative, and of those without, by cell."""
+    has, waits = np.flatnonzero(labelled), np.flatnonzero(late)
+    none = np.zeros_like(has)
+    known = from_cells(Cells(CELLS_IN_ONE * has, none), labelled[has], none)
+    return Segment(
+        known, int(labelled.sum() + late.sum()), Awaited(CELLS_IN_ONE * waits, late[waits])
+    )
 
 
 def test_segments_may_have_rates_of_their_own() -> None:
