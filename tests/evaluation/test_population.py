@@ -1,6 +1,7 @@
 """All predictions from labels chosen by score: exact if all are labelled, else near the truth."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -94,6 +95,7 @@ def test_intervals_hold_the_truth(rule: str, slope: float) -> None:
     assert held.min() >= binom.ppf(1e-3, days, 0.95)
 
 
+@cache
 def many(slope: float) -> tuple[np.ndarray, np.ndarray]:
     """Give a million scores, and their right probabilities."""
     logits = np.random.default_rng(7).normal(-1.5, 1.3, 1_000_000)

@@ -6,10 +6,10 @@ from datetime import UTC, date, datetime
 import numpy as np
 from scipy.special import expit, logit
 
-from monitor.metrics.core.grid import Floats, locate
+from monitor.metrics.core.grid import CELL_COUNT, Floats, locate
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.segment_names import WHOLE
-from monitor.summary import Segment, Summary, awaited
+from monitor.summary import Awaited, Segment, Summary
 
 DAY, KNOWN_AT = date(2026, 3, 7), datetime(2026, 3, 9, tzinfo=UTC)
 Rule = Callable[[Floats, Floats], Floats]  # scores and outcomes -> probability of an outcome
@@ -44,9 +44,10 @@ def draw(
 def part_of(scores: Floats, outcomes: Floats, rule: Rule, rng: np.random.Generator) -> Segment:
     """Give an outcome to some of the predictions."""
     has = rng.random(scores.size) < rule(scores, outcomes)
-    cells = locate(scores[~has])[0]
-    late = awaited(cells, np.ones(cells.size, np.int64))
-    return Segment(tally_on_grid(outcomes[has], scores[has]), scores.size, late)
+    late = np.bincount(locate(scores[~has])[0], minlength=CELL_COUNT)
+    cells = np.flatnonzero(late)
+    known = tally_on_grid(outcomes[has], scores[has])
+    return Segment(known, scores.size, Awaited(cells, late[cells]))
 
 
 def day_of(segments: dict[str, Segment] | Segment, *, final: bool = True) -> Summary:
