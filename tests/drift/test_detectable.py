@@ -1,6 +1,8 @@
 """What a monitor says it can find is what it finds."""
 
+from collections.abc import Iterator
 from functools import cache
+from itertools import islice
 from math import isinf
 
 import numpy as np
@@ -11,24 +13,24 @@ from monitor.drift.facts import PATIENCE
 from monitor.drift.reference import Reference, fit_reference
 from monitor.metrics.core.coarse import Coarse
 from monitor.words.advice import what_can_be_found, what_would_help
-from studies.drift.rules import follow_detector
+from studies.drift.rules import incidents
 from studies.drift.worlds import Truth, World, centre, draw_day, shares, tilted, whole_drift
 
 
-def days_of(world: World, seed: int, *, reference: int, days: int = 0, slope: float = 1.0) -> list:
+def days_of(
+    world: World, seed: int, *, reference: int, days: int = 0, slope: float = 1.0
+) -> Iterator[dict[str, Coarse]]:
     """Draw days of one volume without shifts of the prior, then those of another slope."""
     rng, weights = np.random.default_rng(seed), shares(centre(world.prevalence))
     drift = whole_drift(world, Truth(tilted(slope)))
-    return [
-        {"all": draw_day(rng, weights, world.rows, 0.0, drift * (t >= reference))}
-        for t in range(reference + days)
-    ]
+    for t in range(reference + days):
+        yield {"all": draw_day(rng, weights, world.rows, 0.0, drift * (t >= reference))}
 
 
 @cache
 def reference(rows: int, days: int = 56) -> Reference:
     """Fit the reference of a sound stream."""
-    return fit_reference(days_of(World(0.5, rows), 1, reference=days))
+    return fit_reference([*days_of(World(0.5, rows), 1, reference=days)])
 
 
 @pytest.mark.parametrize("world", [World(0.5, 200), World(0.5, 1_000), World(0.05, 5_000)], ids=str)
@@ -40,9 +42,10 @@ def test_predicted_days_are_those_of_simulations(world: World) -> None:
     predicted, found = [], []
     for seed in range(10):
         days = days_of(world, seed, reference=56, days=120, slope=0.8)
-        fitted = fit_reference(days[:56])
+        fitted = fit_reference([*islice(days, 56)])
         predicted.append(days_to_find(fitted, 0.2, 3.0))
-        found.append(follow_detector(fitted, days[56:])[0].day + 1)
+        opened = (n for n, incident in enumerate(incidents(fitted, days), 1) if incident)
+        found.append(next(opened))
 
     assert 1 / 1.6 < np.median(found) / np.median(predicted) < 1.6
 
