@@ -8,9 +8,9 @@ from math import log
 import numpy as np
 import pytest
 
-from monitor.drift.detecting import advance, new_detector
+from monitor.drift.evidence import day_evidence
 from monitor.drift.facts import LastingShift
-from monitor.drift.history import new_history
+from monitor.drift.history import new_history, remember
 from monitor.drift.levels import lasting_shift, what_moved
 from monitor.drift.reference import Reference, fit_reference, lift_since
 from monitor.metrics.logistic.level import Lift
@@ -75,13 +75,16 @@ def test_without_a_comparison_nothing_moved() -> None:
 def first_said(shift: float, seed: int) -> tuple[int, LastingShift] | None:
     """Find the first week of a year of 1,200 predictions that says of a shift that it lasts."""
     rng, weights = np.random.default_rng(seed), shares(0.0)
-    period = fit_reference([{"all": draw_day(rng, weights, 20.0, 0.0, 0.0)} for _ in range(120)])
-    detector = new_detector()
+    days = [{"all": draw_day(rng, weights, 20.0, 0.0, 0.0)} for _ in range(120)]
+    period = fit_reference(days, noise=False)  # wrong labels are no matter of levels
+    history = new_history()
     for t in range(365):
         day = {"all": draw_day(rng, weights, 1_200 / 365, shift, 0.0)}
-        detector, _ = advance(detector, period, [FIRST + timedelta(t)], day)
+        evidence = day_evidence(period, day)
+        if evidence.informations.any():
+            history = remember(history, FIRST + timedelta(t), evidence)
         if t % 7 == 6:
-            found = lasting_shift(period, detector.history, LEAST)
+            found = lasting_shift(period, history, LEAST)
             if found:
                 return t, found
     return None
