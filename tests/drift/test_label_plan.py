@@ -53,7 +53,7 @@ def test_no_other_rates_say_more(name: str, direction: int, budget: int, uniform
     def with_budget(shape: Floats) -> Floats:
         """Scale rates so that they cost the budget, none above 1."""
         low, high = 0.0, 1e9
-        for _ in range(100):
+        for _ in range(60):
             middle = 0.5 * (low + high)
             cost = (np.clip(least + middle * shape, least, 1.0) * predictions).sum()
             low, high = (middle, high) if cost < budget else (low, middle)

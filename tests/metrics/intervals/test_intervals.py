@@ -175,11 +175,12 @@ def test_scores_keep_their_range() -> None:
     assert auc_interval(tally([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9])) == Estimate(1.0, 1.0, 1.0)
 
 
-@pytest.mark.parametrize("k", range(40, 60))
+@pytest.mark.parametrize("k", [40, 44, 48, 49, 50, 51, 52, 53, 54, 59])
 def test_a_calibrated_world_is_left_out_at_the_whole_level(k: int) -> None:
     """With one score, the low end is 0 just when the exact p-value of the gap is above 5 %.
 
-    p-values that 4,000 resamples cannot tell from 5 % (3 standard errors, 1 %) are not asked.
+    The counts are those around 5 %, and some that are far from it. p-values that 4,000 resamples
+    cannot tell from 5 % (3 standard errors, 1 %) are not asked.
     """
     t = Tally(np.array([0.2]), np.array([200]), np.array([k]))
     gap = abs(k - 40)
