@@ -1,6 +1,7 @@
 """Scores of one class: the worlds of docs/metrics.md, and what every measure says of their days."""
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 from scipy.special import expit, logit
@@ -83,22 +84,37 @@ WORLDS: dict[str, Callable[[np.random.Generator], Tally]] = {
 }
 
 
+# Every row of the table is about the same days, and several rows about one result.
+quantiles, uniform = cache(quantile_bins), cache(uniform_bins)
+intercept, cox = cache(fit_intercept), cache(fit_cox)
+differences, decomposed = cache(cumulative_differences), cache(corp)
+estimated, bounds = cache(estimation_error), cache(calibration_bounds)
+
+
+@cache
 def paper_bins(t: Tally) -> Bins:
     """Cut PAVA-BC bins of the paper's sizes."""
     smallest, largest = paper_sizes(t.total)
     return pava_bc(t, min_size=smallest, max_size=largest)
 
 
+@cache
 def our_bins(t: Tally) -> Bins:
     """Cut PAVA-BC bins of the monitor's sizes."""
     smallest, largest = monitor_sizes(t.total)
     return pava_bc(t, min_size=smallest, max_size=largest)
 
 
+@cache
+def adjusted_scores(t: Tally) -> Tally:
+    """Forgive the prior."""
+    return shift(t, intercept(t).delta)
+
+
 def headline(t: Tally, *, adjusted: bool) -> float:
     """Take TCE@N*, of the model's own size, before or after forgiving the prior."""
     size = standard_size(0.005 if t.prevalence < 0.05 else 0.23)
-    moved = shift(t, fit_intercept(t).delta) if adjusted else t
+    moved = adjusted_scores(t) if adjusted else t
     return tce_at_size(moved, size=size, rng=np.random.default_rng(1)).mean.value
 
 
@@ -108,16 +124,16 @@ def in_deviations(t: Tally) -> float:
     return found.value / found.deviation
 
 
+@cache
 def after_intercept(t: Tally) -> CumulativeDifferences:
     """Take the cumulative differences of prior-adjusted scores, against their own null."""
-    moved = shift(t, fit_intercept(t).delta)
-    return cumulative_differences(moved, null="intercept_fitted")
+    return cumulative_differences(adjusted_scores(t), null="intercept_fitted")
 
 
 def null_level(t: Tally) -> float:
     """Take the mean TCE, with the monitor's sizes, of calibrated worlds like this one."""
     smallest, largest = monitor_sizes(t.total)
-    moved, rng = shift(t, fit_intercept(t).delta), np.random.default_rng(1)
+    moved, rng = adjusted_scores(t), np.random.default_rng(1)
     found = tce_null_reference(moved, min_size=smallest, max_size=largest, replicates=20, rng=rng)
     return found.mean
 
@@ -132,27 +148,27 @@ MEASURES: dict[str, tuple[Callable[[Tally], float], int]] = {
     "TCE, paper's bins": (lambda t: tce(t, paper_bins(t)).value, 2),
     "TCE, monitor's bins": (lambda t: tce(t, our_bins(t)).value, 2),
     "its null reference, mean": (null_level, 2),
-    "TCE(Q), 10 quantile bins": (lambda t: tce(t, quantile_bins(t, 10)).value, 2),
+    "TCE(Q), 10 quantile bins": (lambda t: tce(t, quantiles(t, 10)).value, 2),
     "TCE(V), PAVA bins": (lambda t: tce(t, pava(t)).value, 2),
-    "TCE, 15 uniform bins": (lambda t: tce(t, uniform_bins(t, 15)).value, 2),
+    "TCE, 15 uniform bins": (lambda t: tce(t, uniform(t, 15)).value, 2),
     "TCE, t-test, paper's bins": (lambda t: tce_t(t, paper_bins(t)).value, 2),
     "**TCE@N\\***, raw": (lambda t: headline(t, adjusted=False), 2),
     "**TCE@N\\***, prior-adjusted": (lambda t: headline(t, adjusted=True), 2),
-    "estimation error, total": (lambda t: estimation_error(our_bins(t)).total, 4),
-    "estimation error, within bin": (lambda t: estimation_error(our_bins(t)).within_bin, 4),
+    "estimation error, total": (lambda t: estimated(our_bins(t)).total, 4),
+    "estimation error, within bin": (lambda t: estimated(our_bins(t)).within_bin, 4),
     "ECE, monitor's PAVA-BC bins": (lambda t: ece(our_bins(t)), 4),
-    "ECE, 15 uniform bins": (lambda t: ece(uniform_bins(t, 15)), 4),
+    "ECE, 15 uniform bins": (lambda t: ece(uniform(t, 15)), 4),
     "ACE, 10 quantile bins": (lambda t: ace(t, 10), 4),
-    "MCE, 15 uniform bins": (lambda t: mce(uniform_bins(t, 15)).value, 3),
-    "MCE(Q), 10 quantile bins": (lambda t: mce(quantile_bins(t, 10)).value, 4),
-    "L2 error, 15 quantile bins": (lambda t: root_mean_squared_gap(quantile_bins(t, 15)), 4),
-    "L2 error, 15 uniform bins": (lambda t: root_mean_squared_gap(uniform_bins(t, 15)), 4),
+    "MCE, 15 uniform bins": (lambda t: mce(uniform(t, 15)).value, 3),
+    "MCE(Q), 10 quantile bins": (lambda t: mce(quantiles(t, 10)).value, 4),
+    "L2 error, 15 quantile bins": (lambda t: root_mean_squared_gap(quantiles(t, 15)), 4),
+    "L2 error, 15 uniform bins": (lambda t: root_mean_squared_gap(uniform(t, 15)), 4),
     "squared, debiased, in 1e-4": (
-        lambda t: 1e4 * debiased_mean_squared_gap(quantile_bins(t, 15)),
+        lambda t: 1e4 * debiased_mean_squared_gap(quantiles(t, 15)),
         2,
     ),
     "its root, 0 where negative": (
-        lambda t: debiased_root_mean_squared_gap(quantile_bins(t, 15)),
+        lambda t: debiased_root_mean_squared_gap(quantiles(t, 15)),
         4,
     ),
     "smooth ECE": (smooth_ece, 4),
@@ -165,33 +181,33 @@ MEASURES: dict[str, tuple[Callable[[Tally], float], int]] = {
     "kernel density, order 2": (lambda t: kernel_density_error(t, order=2.0).value, 4),
     "SKCE, in 1e-4": (lambda t: 1e4 * skce(t).value, 2),
     "SKCE, in deviations": (in_deviations, 1),
-    "KS": (lambda t: cumulative_differences(t).ks, 4),
-    "Kuiper": (lambda t: cumulative_differences(t).kuiper, 4),
-    "KS, log10 p": (lambda t: cumulative_differences(t).ks_log10_p, 1),
-    "Kuiper, log10 p": (lambda t: cumulative_differences(t).kuiper_log10_p, 1),
+    "KS": (lambda t: differences(t).ks, 4),
+    "Kuiper": (lambda t: differences(t).kuiper, 4),
+    "KS, log10 p": (lambda t: differences(t).ks_log10_p, 1),
+    "Kuiper, log10 p": (lambda t: differences(t).kuiper_log10_p, 1),
     "KS after the intercept, log10 p": (lambda t: after_intercept(t).ks_log10_p, 1),
-    "Hosmer-Lemeshow, log10 p": (lambda t: hosmer_lemeshow(quantile_bins(t, 10)).log10_p, 1),
+    "Hosmer-Lemeshow, log10 p": (lambda t: hosmer_lemeshow(quantiles(t, 10)).log10_p, 1),
     "Spiegelhalter's z": (lambda t: spiegelhalter(t).z, 1),
-    "intercept": (lambda t: fit_intercept(t).delta, 3),
-    "Cox intercept": (lambda t: fit_cox(t).intercept, 3),
-    "Cox slope": (lambda t: fit_cox(t).slope, 3),
+    "intercept": (lambda t: intercept(t).delta, 3),
+    "Cox intercept": (lambda t: cox(t).intercept, 3),
+    "Cox slope": (lambda t: cox(t).slope, 3),
     "slope z": (slope_z, 1),
     "Brier score": (brier, 4),
     "RBS": (rbs, 4),
     "RBS, two classes": (lambda t: rbs(t, convention="two_class"), 4),
     "log score": (log_score, 4),
-    "bound of CE_2": (lambda t: calibration_bounds(t).root.value, 4),
-    "bound of the divergence": (lambda t: calibration_bounds(t).divergence.value, 4),
+    "bound of CE_2": (lambda t: bounds(t).root.value, 4),
+    "bound of the divergence": (lambda t: bounds(t).divergence.value, 4),
     "improvement by slope 0.8, in 1e-4": (lambda t: 1e4 * gain(t), 2),
-    "CORP miscalibration, Brier, in 1e-4": (lambda t: 1e4 * corp(t).miscalibration, 2),
-    "CORP discrimination, Brier": (lambda t: corp(t).discrimination, 4),
-    "CORP uncertainty, Brier": (lambda t: corp(t).uncertainty, 4),
+    "CORP miscalibration, Brier, in 1e-4": (lambda t: 1e4 * decomposed(t).miscalibration, 2),
+    "CORP discrimination, Brier": (lambda t: decomposed(t).discrimination, 4),
+    "CORP uncertainty, Brier": (lambda t: decomposed(t).uncertainty, 4),
     "CORP miscalibration, log, in 1e-4": (
-        lambda t: 1e4 * corp(t, rule="log").miscalibration,
+        lambda t: 1e4 * decomposed(t, rule="log").miscalibration,
         2,
     ),
-    "CORP discrimination, log": (lambda t: corp(t, rule="log").discrimination, 4),
-    "CORP uncertainty, log": (lambda t: corp(t, rule="log").uncertainty, 4),
+    "CORP discrimination, log": (lambda t: decomposed(t, rule="log").discrimination, 4),
+    "CORP uncertainty, log": (lambda t: decomposed(t, rule="log").uncertainty, 4),
     "AUC": (lambda t: auc(t).value, 3),
     "Tjur's R²": (tjur_r2, 3),
 }
