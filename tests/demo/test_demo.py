@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
@@ -12,10 +13,12 @@ import pytest
 
 from monitor.config import Config, load_config
 from monitor.demo import demo
+from monitor.demo import flight_classes as demo_classes
 from monitor.demo import flights as demo_flights
 from monitor.demo.flight_classes import CLASSES
 from monitor.demo.flights import FlightsLogs, flight_table
 from monitor.store.store import Store
+from tests.support.flight_logs import class_logs, flight_logs
 from tests.support.paths import ROOT
 
 README = (ROOT / "README.md").read_text()
@@ -40,19 +43,24 @@ class Shown:
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory: pytest.TempPathFactory, command: Callable[..., Any]) -> Shown:
-    """Run the command; it writes all logs and processes the days of one window."""
-    folder, written = tmp_path_factory.mktemp("demo") / "demo-data", []
-    write = demo_flights.write_flights_logs
+    """Run the command; it gets all logs and processes the days of one window."""
+    folder = tmp_path_factory.mktemp("demo") / "demo-data"
+    flights, written, _ = flight_logs(tmp_path_factory)
+    classes = class_logs(tmp_path_factory)
 
-    def write_and_shorten(root: Path) -> FlightsLogs:
-        written.append(write(root))
-        return replace(written[0], first_day=FIRST_DAY, last_day=MONTH_END)
+    def copy_and_shorten(root: Path) -> FlightsLogs:
+        shutil.copytree(flights, root)
+        return replace(written, first_day=FIRST_DAY, last_day=MONTH_END)
+
+    def copy_classes(root: Path) -> None:
+        shutil.copytree(classes, root, dirs_exist_ok=True)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(demo_flights, "write_flights_logs", write_and_shorten)
+        patch.setattr(demo_flights, "write_flights_logs", copy_and_shorten)
+        patch.setattr(demo_classes, "write_class_logs", copy_classes)
         ended = command("demo", "--into", folder, "--jobs", 1)
     assert ended.code == 0, ended.err
-    return Shown(folder, written[0], ended.out)
+    return Shown(folder, written, ended.out)
 
 
 def steps(shown: Shown) -> list[list[str]]:

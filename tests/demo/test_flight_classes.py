@@ -7,8 +7,9 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from monitor.demo.flight_classes import CLASSES, COLUMNS, write_class_logs
+from monitor.demo.flight_classes import CLASSES, COLUMNS
 from monitor.demo.flights import flight_table
+from tests.support.flight_logs import class_logs
 
 DAYS = 306  # from March to December
 
@@ -16,9 +17,7 @@ DAYS = 306  # from March to December
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write the logs once."""
-    root = tmp_path_factory.mktemp("classes")
-    write_class_logs(root)
-    return root
+    return class_logs(tmp_path_factory)
 
 
 def test_vectors_add_up(logs: Path) -> None:
