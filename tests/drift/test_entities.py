@@ -78,8 +78,7 @@ def of_rows(reference: Reference, rows: Rows) -> BucketSums:
 def test_sums_of_counts_are_those_of_rows(rows: int) -> None:
     """Bins of 1/4 in logit say of each bucket what its rows say, but for a fraction of chance."""
     rng = np.random.default_rng(rows)
-    world = draw_days(clean(0.2, 1_000), 1, 1.0, 99, REFERENCE)
-    reference, drawn = reference_of(list(world)), drawn_rows(rng, rows, 10_000)
+    reference, drawn = clean_reference(), drawn_rows(rng, rows, 10_000)
     day = as_day(0, drawn)
 
     exact = of_rows(reference, drawn)
@@ -101,6 +100,18 @@ def dispersion_of(rows: Rows, reference: Reference) -> np.ndarray:
     day = as_day(0, rows)
     sums = sum_buckets(reference, day.parts, day.entities)
     return span_dispersions(sums.scores, sums.informations)
+
+
+@cache
+def panel_days() -> list[Day]:
+    """Draw a reference of the same customers on all days; the tests only read it."""
+    return list(draw_days(panel(), 3, 1.0, 99, REFERENCE))
+
+
+@cache
+def clean_reference() -> Reference:
+    """Fit a reference of rows that do not hang together."""
+    return reference_of(list(draw_days(clean(0.2, 1_000), 1, 1.0, 99, REFERENCE)))
 
 
 @cache
@@ -195,7 +206,7 @@ def test_one_bucket_says_nothing_of_how_much_buckets_differ() -> None:
 
 def test_a_reference_of_the_same_customers_knows_its_curve_less_well() -> None:
     """Its errors grow by the root of what hangs together, and with them all that rests on them."""
-    days = list(draw_days(panel(), 3, 1.0, 99, REFERENCE))
+    days = panel_days()
     before, now = fit_reference([day.parts for day in days]), reference_of(days)
 
     growth = now.errors / before.errors
@@ -242,7 +253,7 @@ def test_the_intercept_of_a_reference_is_known_less_well_too() -> None:
 
 def test_hanging_since_a_day_is_that_of_its_days() -> None:
     """Of the days of a reference it is that of the reference; 1 without entities."""
-    days = list(draw_days(panel(), 3, 1.0, 99, REFERENCE))
+    days = panel_days()
     own = reference_of(days)
     sums = {day.day: sum_buckets(own, day.parts, day.entities) for day in days}
     span = {"day": days[-1].day, "day_variances": own.day_variances}
@@ -257,7 +268,7 @@ def test_hanging_since_a_day_is_that_of_its_days() -> None:
 
 def test_the_same_customers_are_noticed_only_where_no_entity_is_named() -> None:
     """Days that are too alike are said of a reference that does not know of entities."""
-    days = list(draw_days(panel(), 3, 1.0, 99, REFERENCE))
+    days = panel_days()
 
     priced, plain = reference_of(days), reference_of([replace(d, entities={}) for d in days])
 
@@ -267,7 +278,7 @@ def test_the_same_customers_are_noticed_only_where_no_entity_is_named() -> None:
 
 def test_simulated_evidence_is_held_down_where_rows_hang_together() -> None:
     """On simulated paths a change takes longer the more rows hang together."""
-    plain = reference_of(list(draw_days(clean(0.2, 1_000), 1, 1.0, 99, REFERENCE)))
+    plain = clean_reference()
     days = [
         days_to_find(with_hanging(plain, np.full(4, hanging)), 0.3, 3.0, 160)
         for hanging in (1.0, 10.0, 20.0)

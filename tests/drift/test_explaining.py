@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -10,9 +11,11 @@ from monitor.drift.explaining import explain
 from monitor.drift.places import Condition, Explanation
 from monitor.drift.where import where_of
 from monitor.words.where import where_sentence
-from studies.where.planted import Planted, planted
+from studies.where import planted as worlds
+from studies.where.planted import Planted
 
 WORLDS = 5  # of one cause, and as many of two
+planted = cache(worlds.planted)  # the tests only read them
 
 
 @pytest.fixture(scope="module", params=range(2 * WORLDS), ids=lambda i: f"world{i}")
