@@ -12,7 +12,7 @@ from scipy.special import expit
 
 from monitor.drift.detectable import days_to_find
 from monitor.drift.evidence import day_evidence
-from monitor.drift.inputs import Day, Limits, fit_model_reference
+from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
 from monitor.drift.judge import judge
 from monitor.drift.reference import Reference, fit_reference
 from monitor.drift.verdict import Verdict
@@ -131,16 +131,20 @@ def test_a_slope_of_four_fifths_is_found_and_named_in_time() -> None:
     assert in_time >= 19
 
 
+def watched(days: Sequence[Mapping[str, Coarse]], first: int = 0) -> list[Day]:
+    """Give the days of a stream as they are judged, from one of them on."""
+    moment = datetime(2026, 12, 31, tzinfo=UTC)
+    return [
+        Day(FIRST + timedelta(t), True, moment, 1.0, {(name, "all"): c for name, c in day.items()})
+        for t, day in enumerate(days, first)
+    ]
+
+
 def judged(days: Sequence[Mapping[str, Coarse]], *, reference: int = 28) -> list[Verdict]:
     """Judge a stream; give the verdicts of the whole after its reference."""
-    moment = datetime(2026, 12, 31, tzinfo=UTC)
-    watched = [
-        Day(FIRST + timedelta(t), True, moment, 1.0, {(name, "all"): c for name, c in day.items()})
-        for t, day in enumerate(days)
-    ]
-    references = [fit_model_reference(watched[:reference], Limits())]
-    verdicts = judge("ctr", watched[reference:], references=references, limits=Limits())
-    return [whole for whole, *_ in verdicts]
+    references = [fit_model_reference(watched(days[:reference]), Limits())]
+    later = watched(days[reference:], reference)
+    return [whole for whole, *_ in judge("ctr", later, references=references, limits=Limits())]
 
 
 def test_entities_that_are_counted_again_are_told_with_ok() -> None:
@@ -258,6 +262,13 @@ def test_streams_and_drifts_are_named() -> None:
         assert follow_detector(fit_reference(days[:28]), days[28:])[0].later == kind
 
 
+@cache
+def reference_of_two() -> ModelReference:
+    """Fit the reference of two segments whose days are all alike."""
+    (sound,) = drawn("none", 1, 0)[0].values()
+    return fit_model_reference(watched([dict.fromkeys(("DE", "FR"), sound)] * 28), Limits())
+
+
 def all_in_one_cell(cell: int, positives: int) -> Coarse:
     """Give 100 predictions of one score."""
     counts, ones = np.zeros_like(CENTRES, np.int64), np.zeros_like(CENTRES, np.int64)
@@ -279,9 +290,9 @@ def test_it_says_what_is_equal_on_a_day_without_contrast(
     day: Mapping[str, Coarse], said: str
 ) -> None:
     """Equal outcomes, equal scores, and parts that each have equal scores are three reasons."""
-    (sound,) = drawn("none", 1, 0)[0].values()
+    references = [reference_of_two()]
 
-    (verdict,) = judged([*[dict.fromkeys(("DE", "FR"), sound)] * 28, day])
+    ((verdict, *_),) = judge("ctr", watched([day], 28), references=references, limits=Limits())
 
     assert verdict.state == "insufficient_data"
     assert sentences(verdict)[0].startswith(said)
