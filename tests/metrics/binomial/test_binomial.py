@@ -3,6 +3,7 @@
 import math
 from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -286,6 +287,12 @@ class TestPvalueBounds:
         assert pvalue_bounds(20, NEIGHBOURS_TIE + 1, 1e-6) == (0.0, 1.0)
 
 
+@cache
+def pvalues_on(n: int, places: int) -> np.ndarray:
+    """Test every count of n trials on a grid of probabilities, once for all levels."""
+    return np.asarray(binomial_pvalues(np.arange(n + 1)[:, None], n, np.linspace(0.0, 1.0, places)))
+
+
 class TestAcceptedIntervals:
     """The inverted test."""
 
@@ -298,7 +305,7 @@ class TestAcceptedIntervals:
         """
         grid = np.linspace(0.0, 1.0, 1009)
         for n in range(1, 61):
-            pvalues = binomial_pvalues(np.arange(n + 1)[:, None], n, grid)
+            pvalues = pvalues_on(n, grid.size)
             for k in range(n + 1):
                 found = accepted_intervals(k, n, alpha=alpha)
                 bounds = found.ravel()

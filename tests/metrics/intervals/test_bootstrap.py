@@ -59,8 +59,13 @@ def published_tce(t: Tally) -> float:
 def sample(size: int, *, seed: int, slope: float = 1.0) -> Tally:
     """Draw scores whose logits are normal, rounded to 1/32, with outcomes of a given slope."""
     rng = np.random.default_rng(seed)
-    logits = np.round(rng.normal(0.0, 1.2, size) * 32) / 32
-    return tally(rng.random(size) < expit(slope * logits), expit(logits))
+    places = np.round(rng.normal(0.0, 1.2, size) * 32).astype(np.int64)
+    outcomes = rng.random(size) < expit(slope * (places / 32))
+    first = places.min()
+    counts, positives = (np.bincount(of, minlength=np.ptp(places) + 1)
+                         for of in (places - first, places[outcomes] - first))  # fmt: skip
+    seen = np.flatnonzero(counts)
+    return Tally(expit((seen + first) / 32), counts[seen], positives[seen])
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=40).filter(any))
