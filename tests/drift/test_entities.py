@@ -109,6 +109,12 @@ def panel_days() -> list[Day]:
 
 
 @cache
+def panel_reference() -> Reference:
+    """Fit it."""
+    return reference_of(panel_days())
+
+
+@cache
 def clean_reference() -> Reference:
     """Fit a reference of rows that do not hang together."""
     return reference_of(list(draw_days(clean(0.2, 1_000), 1, 1.0, 99, REFERENCE)))
@@ -207,7 +213,7 @@ def test_one_bucket_says_nothing_of_how_much_buckets_differ() -> None:
 def test_a_reference_of_the_same_customers_knows_its_curve_less_well() -> None:
     """Its errors grow by the root of what hangs together, and with them all that rests on them."""
     days = panel_days()
-    before, now = fit_reference([day.parts for day in days]), reference_of(days)
+    before, now = fit_reference([day.parts for day in days]), panel_reference()
 
     growth = now.errors / before.errors
     assert (before.hanging == 1.0).all()
@@ -253,8 +259,7 @@ def test_the_intercept_of_a_reference_is_known_less_well_too() -> None:
 
 def test_hanging_since_a_day_is_that_of_its_days() -> None:
     """Of the days of a reference it is that of the reference; 1 without entities."""
-    days = panel_days()
-    own = reference_of(days)
+    days, own = panel_days(), panel_reference()
     sums = {day.day: sum_buckets(own, day.parts, day.entities) for day in days}
     span = {"day": days[-1].day, "day_variances": own.day_variances}
 
@@ -268,9 +273,8 @@ def test_hanging_since_a_day_is_that_of_its_days() -> None:
 
 def test_the_same_customers_are_noticed_only_where_no_entity_is_named() -> None:
     """Days that are too alike are said of a reference that does not know of entities."""
-    days = panel_days()
-
-    priced, plain = reference_of(days), reference_of([replace(d, entities={}) for d in days])
+    priced = panel_reference()
+    plain = reference_of([replace(day, entities={}) for day in panel_days()])
 
     assert "counted again" in faults_of(plain, 0.2)
     assert "counted again" not in faults_of(priced, 0.2)
