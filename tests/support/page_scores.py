@@ -89,6 +89,7 @@ quantiles, uniform = cache(quantile_bins), cache(uniform_bins)
 intercept, cox = cache(fit_intercept), cache(fit_cox)
 differences, decomposed = cache(cumulative_differences), cache(corp)
 estimated, bounds = cache(estimation_error), cache(calibration_bounds)
+kernel = cache(kernel_density_error)  # whose bandwidth is the dear part, and that of each order
 
 
 @cache
@@ -173,12 +174,15 @@ MEASURES: dict[str, tuple[Callable[[Tally], float], int]] = {
     ),
     "smooth ECE": (smooth_ece, 4),
     "smooth ECE, bandwidth 0.05": (lambda t: smooth_ece_at(t, bandwidth=0.05), 4),
-    "kernel density, order 1": (lambda t: kernel_density_error(t).value, 4),
+    "kernel density, order 1": (lambda t: kernel(t).value, 4),
     "kernel density, order 1, bandwidth 0.001": (
         lambda t: kernel_density_error(t, bandwidth=0.001).value,
         4,
     ),
-    "kernel density, order 2": (lambda t: kernel_density_error(t, order=2.0).value, 4),
+    "kernel density, order 2": (
+        lambda t: kernel_density_error(t, order=2.0, bandwidth=kernel(t).bandwidth).value,
+        4,
+    ),
     "SKCE, in 1e-4": (lambda t: 1e4 * skce(t).value, 2),
     "SKCE, in deviations": (in_deviations, 1),
     "KS": (lambda t: differences(t).ks, 4),
