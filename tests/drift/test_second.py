@@ -30,6 +30,7 @@ MANY = World(0.05, 20_000)
 LATE = Late(30, 0.2, 0.2, None)
 
 
+@cache
 def drawn(slopes: Sequence[tuple[int, float]], seed: int, length: int) -> list[Day]:
     """Draw a stream whose slope changes on some days after its reference."""
     of = [
