@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 DAY_FIELD = re.compile(r"\{day(?::[^}]*)?\}")
 DIRECTIVE = re.compile(r"(%-?\w)")
 GLOB_SIGN = re.compile(r"(\*\*/?|\*|\?|\[[^]]+\])")
+GLOB_START = re.compile(r"[*?[]")
 GLOB_MEANING = {"**/": "(?:.+/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 T = TypeVar("T")
 
@@ -262,9 +263,11 @@ def _find(filesystem: "AbstractFileSystem", path: str) -> dict[str, dict[str, An
 
 
 def _find_here(filesystem: "AbstractFileSystem", path: str) -> dict[str, dict[str, Any]]:
-    levels = pairwise([Path(path), *Path(path).parents])
-    for below, folder in reversed([*levels]):
-        _must_be_readable(filesystem, str(folder), listed=bool(GLOB_SIGN.search(below.name)))
+    # One who may enter the folder of a file may enter all above it, and need not list any.
+    if GLOB_START.search(path) or not os.access(Path(path).parent, os.X_OK, effective_ids=True):
+        levels = pairwise([Path(path), *Path(path).parents])
+        for below, folder in reversed([*levels]):
+            _must_be_readable(filesystem, str(folder), listed=bool(GLOB_SIGN.search(below.name)))
     return filesystem.glob(path, detail=True)  # type: ignore[no-any-return]
 
 

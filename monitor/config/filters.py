@@ -146,15 +146,20 @@ def columns_of_filter(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=256)
-def _parsed(text: str, example: str = EXAMPLE) -> dict[str, Any]:
-    """Parse one expression without running it; ValueError for anything else."""
+def _answer(text: str) -> dict[str, Any]:
+    """Let DuckDB parse one expression; to start it takes longer than that."""
     import duckdb  # noqa: PLC0415 - most configurations have no filter, and it takes long to load
 
     with duckdb.connect() as connection:
         (serialised,) = connection.execute(
             "SELECT json_serialize_sql(?)", [f"SELECT {text}\n"]
         ).fetchone() or ("{}",)
-    answer = json.loads(serialised)
+    return json.loads(serialised)  # type: ignore[no-any-return]
+
+
+def _parsed(text: str, example: str = EXAMPLE) -> dict[str, Any]:
+    """Parse one expression without running it; ValueError for anything else."""
+    answer = _answer(text)
     if answer.get("error"):
         message = str(answer.get("error_message", "")).splitlines()[0]
         msg = f"is not an SQL expression ({message}); {example}"

@@ -77,7 +77,7 @@ class Table:
 
 
 def open_table(log: PredictionLog | OutcomeLog, number: int | None = None) -> Table:
-    """Open the newest version of a table, or the one with a number.
+    """Open the newest version of a table, or the one with a number; of a run, once for all days.
 
     Raises
     ------
@@ -87,10 +87,8 @@ def open_table(log: PredictionLog | OutcomeLog, number: int | None = None) -> Ta
         If there is no such table, or it cannot be read.
     """
     with reading_table(log):
-        if log.format == "sql":
-            kept = keep_while_looking(("table", log), lambda _: query_table(log))
-            return kept or query_table(log)
-        return _open_delta(log, number) if log.format == "delta" else _open_iceberg(log, number)
+        kept = keep_while_looking(("table", log, number), lambda _: _open(log, number))
+        return kept or _open(log, number)
 
 
 @contextmanager
@@ -113,6 +111,12 @@ def reading_table(log: PredictionLog | OutcomeLog) -> Iterator[None]:
             f"the rights of this user, then run again."
         )
         raise DataError(msg) from error
+
+
+def _open(log: PredictionLog | OutcomeLog, number: int | None) -> Table:
+    if log.format == "sql":
+        return query_table(log)
+    return _open_delta(log, number) if log.format == "delta" else _open_iceberg(log, number)
 
 
 def _open_delta(log: PredictionLog | OutcomeLog, number: int | None) -> Table:

@@ -31,6 +31,7 @@ from pyiceberg.utils.config import Config
 from monitor.config import Config as Configuration
 from monitor.config import Engine, Model
 from monitor.errors import ConfigError, DataError
+from monitor.files import looking_once
 from monitor.logs import (
     Databases,
     days_of,
@@ -646,7 +647,7 @@ SHAPES: Mapping[str, Callable[[Root], dict[str, Any]]] = {
 
 def stored(config: Mapping[str, Any], folder: Path) -> list[bytes]:
     """Summarise three days as a backfill does, over one connection, and return the bytes."""
-    with open_databases(ENGINE) as databases:
+    with looking_once(), open_databases(ENGINE) as databases:
         return stored_with(databases, config, folder)
 
 
@@ -668,10 +669,16 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_shape_leaves_the_same_bytes(
-    shape: str, expected: list[bytes], tmp_path: Path
+    shape: str, expected: list[bytes], duckdb: Databases, tmp_path: Path
 ) -> None:
-    """Where rows lie and how they are written changes no byte of a summary."""
-    assert stored(SHAPES[shape](Root(f"{tmp_path}/logs")), tmp_path) == expected
+    """Where rows lie and how they are written changes no byte of a summary.
+
+    All shapes are read over one connection, as those of many models are.
+    """
+    config = SHAPES[shape](Root(f"{tmp_path}/logs"))
+
+    with looking_once():
+        assert stored_with(duckdb, config, tmp_path) == expected
 
 
 def test_an_outcome_that_came_too_late_is_not_known(expected: list[bytes], tmp_path: Path) -> None:
@@ -849,17 +856,22 @@ def test_a_table_of_a_catalog(
 
 @pytest.mark.parametrize("form", ["delta", "iceberg"])
 def test_a_new_version_of_a_table_is_noticed(form: str, tmp_path: Path) -> None:
-    """A run that leaves out unchanged days reads a day again after the table has changed."""
+    """A run that leaves out unchanged days reads a day again after the table has changed.
+
+    All days of one run are of the version that was the newest when the run first looked.
+    """
     root = Root(f"{tmp_path}/logs")
     config = delta(root, A_DATE) if form == "delta" else iceberg(root, A_DATE)
     model = Model.model_validate(config)
     before = describe_inputs(model, DAYS[0], DAYS[:2])
-    assert describe_inputs(model, DAYS[0], DAYS[:2]) == before
-    if form == "delta":
-        DeltaTable(f"{root.place}/o").delete("outcome = 1")
-    else:
-        place = f"sqlite:///{root.place}/catalog.db"
-        SqlCatalog("logs", uri=place).load_table("logs.o").delete("outcome = 1")
+    with looking_once():
+        assert describe_inputs(model, DAYS[0], DAYS[:2]) == before
+        if form == "delta":
+            DeltaTable(f"{root.place}/o").delete("outcome = 1")
+        else:
+            place = f"sqlite:///{root.place}/catalog.db"
+            SqlCatalog("logs", uri=place).load_table("logs.o").delete("outcome = 1")
+        assert describe_inputs(model, DAYS[0], DAYS[:2]) == before
 
     assert describe_inputs(model, DAYS[0], DAYS[:2]) != before
 
