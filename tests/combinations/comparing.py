@@ -10,6 +10,7 @@ import yaml
 
 from monitor.config import load_config
 from monitor.errors import DataError
+from monitor.files import looking_once
 from monitor.logs import Databases, summarise_day, summarise_days
 from monitor.metrics.beyond_binary.class_counts import ClassCounts
 from monitor.metrics.core.buckets import BucketCounts
@@ -122,13 +123,14 @@ def compare(row: Row, folder: Path, seed: int, databases: Databases) -> None:
     as_of = DAY + timedelta(days=1 if row["read"] == "provisional" else 4)
     days = [BEFORE, DAY] if row["days"] == "batch" else [DAY]
     found: dict[date, Summary | DataError] = {}
-    if row["days"] == "batch":
-        found |= summarise_days("m", model, days, as_of=as_of, databases=databases)
-    else:
-        try:
-            found[DAY] = summarise_day("m", model, DAY, as_of=as_of, engine=databases)
-        except DataError as error:
-            found[DAY] = error
+    with looking_once():  # as a run does
+        if row["days"] == "batch":
+            found |= summarise_days("m", model, days, as_of=as_of, databases=databases)
+        else:
+            try:
+                found[DAY] = summarise_day("m", model, DAY, as_of=as_of, engine=databases)
+            except DataError as error:
+                found[DAY] = error
     of_names = configuration(row | {"expressions": "none"}, folder)["models"]["m"]
     for day in days:
         compare_day(found[day], Day(of_names, predictions, outcomes, day, as_of))

@@ -1,7 +1,7 @@
 """Many days in one query: every day as if it were read alone, and each partition read once."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import pytest
 
 from monitor.config import Engine, Model
 from monitor.errors import DataError
+from monitor.files import looking_once
 from monitor.logs import (
     Databases,
     batches,
@@ -189,6 +190,13 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.fixture(scope="module")
+def databases() -> Iterator[Databases]:
+    """Open the engine once."""
+    with open_databases(ENGINE) as opened:
+        yield opened
+
+
 @pytest.mark.parametrize(
     ("case", "as_of"),
     [
@@ -196,7 +204,9 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
         *((case, DAYS[6]) for case in ("nothing unusual", "absent outcomes are negatives")),
     ],
 )
-def test_a_batch_equals_its_days(case: str, as_of: date, plain: Path, tmp_path: Path) -> None:
+def test_a_batch_equals_its_days(
+    case: str, as_of: date, plain: Path, databases: Databases, tmp_path: Path
+) -> None:
     """Every day has the bytes, or the message, that it has when it is read alone.
 
     So has the sentence about settings that leave out most of its rows: the same rows, of as many.
@@ -220,7 +230,7 @@ def test_a_batch_equals_its_days(case: str, as_of: date, plain: Path, tmp_path: 
     )
     days = [day for day in DAYS if day < as_of]
 
-    with open_databases(ENGINE) as databases:
+    with looking_once():  # as a run does
         found = dict(summarise_days("ctr", model, days, as_of=as_of, databases=databases))
         expected = {day: alone(model, day, as_of, databases) for day in days}
 
