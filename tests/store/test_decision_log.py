@@ -1,8 +1,9 @@
 """Decisions are only added: none is lost, changed or put back without notice, on disk and in S3."""
 
 import multiprocessing
+import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,16 @@ def acknowledgement(number: int, by: str, segment: str = "all") -> Acknowledgeme
     return Acknowledgement(number, AT, by, "known", segment, DAY, DAY, "https://t.example.org/1")
 
 
-def decide_often(root: str, by: str, begin: Any) -> None:
+def processes() -> Any:
+    """Give processes that share no memory, but what one has imported for all of them."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["s3fs", __name__])
+    return context
+
+
+def decide_often(root: str, by: str, begin: Any, environment: Mapping[str, str]) -> None:
     """Add several decisions as fast as possible, when all others do too."""
+    os.environ.update(environment)  # where the object store is; the first process began before it
     begin.wait()
     for turn in range(EACH):
         said = f"{by}-{turn}"
@@ -34,8 +43,7 @@ def decide_often(root: str, by: str, begin: Any) -> None:
 
 def die_while_writing(root: str) -> None:
     """Be killed when all bytes are written, and nothing has its name yet."""
-    import os  # noqa: PLC0415 - in another process
-    from unittest.mock import patch  # noqa: PLC0415
+    from unittest.mock import patch  # noqa: PLC0415 - in another process
 
     with patch("pathlib.Path.hardlink_to", lambda *_: os._exit(9)):
         Store(root).decide("ctr", lambda number, _: acknowledgement(number, "killed"))
@@ -55,11 +63,11 @@ def test_of_many_at_once_none_is_lost(
 ) -> None:
     """Each process gets numbers of its own, without a gap, also while a run holds the lock."""
     root = f"{request.getfixturevalue('bucket')}/many" if place == "bucket" else str(tmp_path)
-    context = multiprocessing.get_context("spawn")
+    context = processes()
     begin, store = context.Barrier(PROCESSES), Store(root)
     with store.locked("ctr"):
         deciding = [
-            context.Process(target=decide_often, args=(root, f"{number}", begin))
+            context.Process(target=decide_often, args=(root, f"{number}", begin, {**os.environ}))
             for number in range(PROCESSES)
         ]
         for process in deciding:
@@ -94,8 +102,7 @@ def test_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 def test_of_a_killed_process_nothing_is_left(tmp_path: Path) -> None:
     """A decision is there whole or not at all, and the next one removes what was left."""
-    context = multiprocessing.get_context("spawn")
-    process = context.Process(target=die_while_writing, args=(str(tmp_path),))
+    process = processes().Process(target=die_while_writing, args=(str(tmp_path),))
     process.start()
     process.join()
     store, folder = Store(str(tmp_path)), tmp_path / "decisions" / "ctr"
