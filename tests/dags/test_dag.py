@@ -17,11 +17,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from monitor.config import load_config
-from monitor.demo.flights import write_flights_logs
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
 from monitor.store.store import Store
 from tests.conftest import run_command
+from tests.support.flight_logs import flight_logs
 from tests.support.paths import ROOT
 from tests.support.receivers import receiving
 
@@ -113,8 +113,7 @@ class Seen:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Lay out a few days of the demo's logs and a configuration; some models' logs are late."""
-    folder, flights_logs = tmp_path_factory.mktemp("dags"), tmp_path_factory.mktemp("flights-logs")
-    write_flights_logs(flights_logs)
+    folder, (flights_logs, *_) = tmp_path_factory.mktemp("dags"), flight_logs(tmp_path_factory)
     for source, target, names in (
         ("predictions/flights", "scores", PREDICTED),
         ("predictions/flights", "on-their-way", PREDICTED),
