@@ -12,6 +12,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any, Self
 
+import numpy as np
 from numba import njit
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.codegen import JITCodeLibrary, ll
@@ -19,7 +20,16 @@ from numba.core.compiler import Compiler
 
 
 def linked(function: Callable[..., object], **options: object) -> Any:
-    """Compile a function at the first call from a compiled one, and keep its library on disk."""
+    """Compile a function at the first call from a compiled one, and keep its library on disk.
+
+    Examples
+    --------
+    >>> from inspect import unwrap
+    >>> from monitor.metrics.core.extremes import highest
+    >>> part = linked(unwrap(highest), nogil=True, error_model="numpy")
+    >>> njit(lambda first, second: part(np.array([first, second])))(0.2, 0.7)
+    0.7
+    """
     part = njit(pipeline_class=LinkedCompiler, **options)(function)
     part._cache = LinkedCache(function)  # noqa: SLF001 - as `enable_caching` does with its own
     return part
