@@ -12,7 +12,6 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any, Self
 
-import numpy as np
 from numba import njit
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.codegen import JITCodeLibrary, ll
@@ -24,6 +23,7 @@ def linked(function: Callable[..., object], **options: object) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from inspect import unwrap
     >>> from monitor.metrics.core.extremes import highest
     >>> part = linked(unwrap(highest), nogil=True, error_model="numpy")
