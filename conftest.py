@@ -3,6 +3,7 @@
 import gc
 import hashlib
 import os
+import signal
 import sys
 from collections.abc import Generator
 from importlib.metadata import version
@@ -35,6 +36,11 @@ os.environ.pop("COLUMNS", None)
 # Tests start hundreds of programs, and each would compile the sources again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# A shell lets what it starts in the background ignore interrupts, and programs of tests would
+# inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Files are forced to the disk against power cuts, which no test survives, and that takes longer
 # than to write them. As with PostgreSQL's fsync=off. The programs that tests start do force them.
