@@ -110,6 +110,11 @@ LONGEST: tuple[str | tuple[str, ...], ...] = (
     "tests/metrics/binned/test_rows.py",
     "tests/site/test_judges.py",
     "tests/report/notebook/test_strange_columns.py",
+    "tests/test_config_messages.py",
+    "tests/test_program.py",
+    "tests/cli/test_bad_input.py",
+    "tests/logs/test_reading_errors.py",
+    "tests/store/test_sealing.py",
     "tests/fuzz/",
     "tests/studies/",
 )

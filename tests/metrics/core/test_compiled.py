@@ -118,7 +118,7 @@ def test_python_calls_no_inner_function() -> None:
             for name in node.names
             if name.name in inner_of.get(node.module or "", ())
         }
-        for function in _functions(tree):
+        for function in _functions(tree) if known else ():
             if not {"inner", "compiled"} & _decorators(function):
                 called |= known & {n.id for n in ast.walk(function) if isinstance(n, ast.Name)}
 
