@@ -131,8 +131,12 @@ def ask(session: Session, query: str) -> tuple[Any, ...]:
 
 
 def has_table(session: Session, name: str) -> bool:
-    """Say whether the connection has a table; to list all of them takes four times as long."""
-    found = "SELECT count(*) FROM duckdb_tables() WHERE table_name = ?"
+    """Say whether the connection has a table; to list all of them takes four times as long.
+
+    The drafts of queries are attached beside it, and may have a table of the same name.
+    """
+    here = "database_name = current_database() AND schema_name = current_schema()"
+    found = f"SELECT count(*) FROM duckdb_tables() WHERE {here} AND table_name = ?"
     return session.connection.execute(found, [name]).fetchone() == (1,)
 
 
