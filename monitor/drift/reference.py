@@ -219,6 +219,7 @@ def fit_reference(
     judge_every: int = 1,
     least_days: int = LEAST_DAYS,
     noise: bool = True,
+    bare: bool = False,
 ) -> Reference:
     """Learn the calibration curve of a period, whatever its priors were.
 
@@ -234,6 +235,9 @@ def fit_reference(
         Days without which the between-day variance is not known well enough.
     noise : bool
         Whether outcomes may be recorded as their opposite at random.
+    bare : bool
+        Whether to learn what evidence rests on and no more, which takes less time: not whether the
+        days were calibrated, how their levels vary, and what they say of wrong labels.
 
     Returns
     -------
@@ -263,39 +267,17 @@ def fit_reference(
     >>> bool(abs(reference.curve - CENTRES)[n > 0].max() < 0.05)
     True
     """
-    bare = fit_bare(days, sensitivity, judge_every=judge_every, least_days=least_days, noise=noise)
-    spans = _spans(days, judge_every)
-    strata = [part for span in spans for part in span.values()]
-    level_dispersion, usual_input_move = _level_spread(bare.curve, bare.levels, spans)
-    of_spans = 1.0 + (bare.day_variances * bare.informations).max(axis=1)
-    return replace(
-        bare,
-        level_dispersion=level_dispersion,
-        usual_input_move=usual_input_move,
-        own_slope=own_slope(strata, bare.dispersions[0]),
-        own_intercept=own_intercept(strata),
-        noise=bare.noise
-        and noise_of_days(bare.noise, bare.curve, bare.directions, bare.known, spans, of_spans),
-    )
-
-
-def fit_bare(
-    days: Sequence[Mapping[Any, Coarse]],
-    sensitivity: Sensitivity = Sensitivity(),
-    *,
-    judge_every: int = 1,
-    least_days: int = LEAST_DAYS,
-    noise: bool = True,
-) -> Reference:
-    """Learn what evidence rests on, and no more, which takes less time than `fit_reference`.
-
-    Whether the days were calibrated, how their levels vary and what they say of wrong labels is
-    not asked. Arguments and errors are those of `fit_reference`.
-    """
     if lack := what_a_reference_lacks(days, least_days):
         msg = f"a reference needs more {lack.of}: {lack.there} of at least {lack.least}."
         raise ValueError(msg)
-    days = _spans(days, judge_every)
+    days = [merge_days(days[i : i + judge_every]) for i in range(0, len(days), judge_every)]
+    fitted = _fit_bare(days, sensitivity, judge_every, noise=noise)
+    return fitted if bare else _with_what_days_say(fitted, days)
+
+
+def _fit_bare(
+    days: Sequence[Mapping[Any, Coarse]], sensitivity: Sensitivity, judge_every: int, *, noise: bool
+) -> Reference:
     strata = [part for day in days for part in day.values()]
     everything = sum_of(strata)
     fitted = fit_curve(
@@ -335,9 +317,22 @@ def fit_bare(
     )
 
 
-def _spans(days: Sequence[Mapping[Any, Coarse]], length: int) -> list[dict[Any, Coarse]]:
-    """Add up the days that are judged together."""
-    return [merge_days(days[i : i + length]) for i in range(0, len(days), length)]
+def _with_what_days_say(reference: Reference, days: Sequence[Mapping[Any, Coarse]]) -> Reference:
+    """Add what evidence does not rest on: of calibration, of levels and of wrong labels."""
+    strata = [part for day in days for part in day.values()]
+    curve, noise = reference.curve, reference.noise
+    level_dispersion, usual_input_move = _level_spread(curve, reference.levels, days)
+    of_days = 1.0 + (reference.day_variances * reference.informations).max(axis=1)
+    if noise:
+        noise = noise_of_days(noise, curve, reference.directions, reference.known, days, of_days)
+    return replace(
+        reference,
+        level_dispersion=level_dispersion,
+        usual_input_move=usual_input_move,
+        own_slope=own_slope(strata, reference.dispersions[0]),
+        own_intercept=own_intercept(strata),
+        noise=noise,
+    )
 
 
 def with_hanging(reference: Reference, hanging: Floats, of_intercept: float = 1.0) -> Reference:

@@ -44,7 +44,7 @@ from monitor.drift.pairs import Parts, without_top
 from monitor.drift.past import Profiles
 from monitor.drift.reference import (
     Reference,
-    fit_bare,
+    fit_reference,
     merge_days,
     what_a_reference_lacks,
 )
@@ -398,10 +398,11 @@ def _with_days(
 
 def _fit(watched: Watched, days: Sequence[Day]) -> Reference:
     limits = watched.limits
-    fitted = fit_bare(
+    fitted = fit_reference(
         [watched.parts(day) for day in days],
         sensitivity=limits.sensitivity,
         judge_every=limits.judge_every,
+        bare=True,
     )
     own = without_top(fitted) if watched.reference.classes else fitted
     return with_dependence(own, days, watched.name)

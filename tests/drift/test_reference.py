@@ -17,7 +17,6 @@ from monitor.drift.reference import (
     Reference,
     Sensitivity,
     dispersions,
-    fit_bare,
     fit_reference,
     merge_days,
     what_a_reference_lacks,
@@ -61,7 +60,7 @@ def assert_same(found: Reference, expected: Reference, *, within: float) -> None
 def test_evidence_rests_on_the_same_bits_of_a_bare_reference(judge_every: int) -> None:
     """What is said of the days of a reference themselves changes nothing else."""
     days = days_of(Truth(tilted(0.9)), world=World(0.05, 4_000))
-    full, bare = (fit(days, judge_every=judge_every) for fit in (fit_reference, fit_bare))
+    full, bare = (fit_reference(days, judge_every=judge_every, bare=b) for b in (False, True))
     unsaid = {"level_dispersion": 1.0, "usual_input_move": 0.0}
     unsaid |= dict.fromkeys(("own_slope", "own_intercept"))
 
