@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 
 from tests.support.slow import is_slow, place
+from tests.support.workers import Units, first_alone
 
 ROOT = Path(__file__).parent
 
@@ -52,11 +53,7 @@ settings.load_profile("project")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Prepare a worker, and allow PySpark 4.0 to leave sockets to the garbage collector."""
-    if hasattr(config, "workerinput"):
-        from tests.support.workers import take_turns_compiling  # noqa: PLC0415 - it imports numba
-
-        take_turns_compiling()
+    """Allow PySpark 4.0 to leave sockets to the garbage collector."""
     if version("pyspark").startswith("4.0."):
         config.addinivalue_line("filterwarnings", "ignore:unclosed <socket:ResourceWarning")
 
@@ -78,8 +75,6 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
     try:
         if not hasattr(session.config, "workerinput"):
             return (yield)
-        from tests.support.workers import first_alone  # noqa: PLC0415 - it imports numba
-
         with first_alone(cache.with_name("collecting.lock"), compiled):
             return (yield)
     finally:
@@ -96,8 +91,6 @@ def pytest_xdist_auto_num_workers() -> int:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     """Share whole files, in the order of collection, unless another --dist is asked for."""
-    from tests.support.workers import Units  # noqa: PLC0415 - it imports numba
-
     config.option.loadscopereorder = False
     return Units(config, log) if config.option.dist == "load" else None
 

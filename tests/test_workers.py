@@ -1,10 +1,7 @@
 """Which tests `make quick` leaves out, and what workers share."""
 
 import ast
-import os
 import socket
-import subprocess
-import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -114,42 +111,3 @@ def test_what_is_done_once_is_waited_for(tmp_path: Path) -> None:
         [*threads.map(work, range(4))]
 
     assert seen == [False, True, True, True]
-
-
-WORKER = """
-import sys
-from numba import njit
-from tests.support.workers import take_turns_compiling
-
-@njit(cache=True)
-def fibonacci(n):  # it asks for itself while it is compiled
-    return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
-
-take_turns_compiling()
-print("ready", flush=True)
-sys.stdin.readline()
-fibonacci(5)
-print(len(fibonacci.stats.cache_misses))
-"""
-
-
-def test_workers_compile_a_function_once(tmp_path: Path) -> None:
-    """Of workers that need it at the same moment one compiles it, and the others load it."""
-    (tmp_path / "worked.py").write_text(WORKER)
-    call = [sys.executable, tmp_path / "worked.py"]
-    variables = os.environ | {"NUMBA_CACHE_DIR": f"{tmp_path / 'kept'}", "PYTHONPATH": f"{ROOT}"}
-    workers = [
-        subprocess.Popen(
-            call, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=variables
-        )
-        for _ in range(3)
-    ]
-    for worker in workers:
-        assert worker.stdout
-        assert worker.stdout.readline() == "ready\n"
-    for worker in workers:
-        assert worker.stdin
-        worker.stdin.write("go\n")
-        worker.stdin.flush()
-
-    assert sorted(worker.communicate()[0] for worker in workers) == ["0\n", "0\n", "1\n"]

@@ -17,6 +17,7 @@ from monitor.errors import ConfigError, DataError
 from monitor.files import looking_once
 from monitor.logs import LeftOut, days_of, mostly_left_out, versions_of_tables
 from monitor.pipeline.arriving import count_new_arrivals
+from monitor.pipeline.compiling import compiled_meanwhile
 from monitor.pipeline.evaluations import evaluate_days, reach
 from monitor.pipeline.healing import Damage, files, find_all_damage, find_damage, still_damaged
 from monitor.pipeline.mapped_days import count_mapped_days
@@ -128,9 +129,14 @@ def run(
     """
     started, store, name = clock(), Store(config.store), task.model
     check_days(name, task.first, task.last, as_of=task.as_of)
-    store.days("summaries", name)  # raises if there cannot be a store
+    # Raises if there cannot be a store.
+    new = {*task.catch_up, *task.days}.difference(store.days("summaries", name))
     left_out: LeftOutByDay = {}
-    with store.locked(name, wait=wait) as must_be_there, looking_once():
+    with (
+        store.locked(name, wait=wait) as must_be_there,
+        looking_once(),
+        compiled_meanwhile(needed=bool(new)),
+    ):
         config = settle(config, name, as_of=task.as_of, keep=True)
         store.sweep(name)
         store.write_begin(name, started)

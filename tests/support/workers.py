@@ -1,4 +1,4 @@
-"""How the workers of pytest-xdist share the tests, folders, and the compiler's cache."""
+"""How the workers of pytest-xdist share the tests and folders."""
 
 import fcntl
 import os
@@ -6,11 +6,8 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.dispatcher import Dispatcher
 from xdist.scheduler import LoadScopeScheduling
 
 from tests.support.slow import LONGEST, place
@@ -58,27 +55,3 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
             make(folder)
             made.touch()
     return folder
-
-
-def take_turns_compiling() -> None:
-    """Let one worker at a time compile a function; those that wait find it in the cache.
-
-    Without turns all workers would compile what all of them need first. And two that add a function
-    to the cache, for other types of arguments, would both give their files the next number.
-    """
-    compiled, at_work = Dispatcher.compile, set[Path]()
-
-    def compile_alone(self: Any, types: object) -> object:
-        index = getattr(self._cache, "_cache_file", None)  # some functions are not kept
-        lock = Path(f"{index._index_path}.lock") if index else None  # noqa: SLF001 - no other name
-        with global_compiler_lock:  # of threads; a function may compile itself for other types
-            if lock is None or lock in at_work:
-                return compiled(self, types)
-            at_work.add(lock)
-            try:
-                with turn(lock):
-                    return compiled(self, types)
-            finally:
-                at_work.remove(lock)
-
-    Dispatcher.compile = compile_alone

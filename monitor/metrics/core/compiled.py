@@ -60,6 +60,22 @@ def inner(function: Callable[P, R]) -> Callable[P, R]:
     return stand_in
 
 
+def claim(function: Callable[..., object]) -> bool:
+    """Tell whether this process shall compile a function ahead: no other has it or does so.
+
+    With a compiler that is newer than the tests know, none shall.
+    """
+    if function in _WAITING:
+        _load()
+    from numba import version_info  # noqa: PLC0415 - see the rule above
+
+    if version_info.short > NEWEST_KNOWN:
+        return False
+    from monitor.metrics.core import kept  # noqa: PLC0415
+
+    return kept.claim(_LOADED.get(function, function))
+
+
 def _load() -> None:
     """Put the compiler's functions in the place of all stand-ins.
 
@@ -69,14 +85,18 @@ def _load() -> None:
     with _LOCK:
         from numba import njit, version_info  # noqa: PLC0415 - see the rule above
 
-        if version_info.short > NEWEST_KNOWN:
+        is_known = version_info.short <= NEWEST_KNOWN
+        if is_known:
+            from monitor.metrics.core.kept import share_cache  # noqa: PLC0415
+            from monitor.metrics.core.linked import linked  # noqa: PLC0415
+        else:
             _INNER.clear()
         options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
         for stand_in, function in list(_WAITING.items()):
             _LOADED[stand_in] = njit(cache=True, **options)(function)
+            if is_known:
+                share_cache(_LOADED[stand_in])
             if stand_in in _INNER:
-                from monitor.metrics.core.linked import linked  # noqa: PLC0415
-
                 _INNER[stand_in] = linked(function, **options)
                 vars(stand_in)["_numba_type_"] = _INNER[stand_in]._numba_type_
             del _WAITING[stand_in]

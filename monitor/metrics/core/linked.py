@@ -17,6 +17,8 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.codegen import JITCodeLibrary, ll
 from numba.core.compiler import Compiler
 
+from monitor.metrics.core.kept import share_cache
+
 
 def linked(function: Callable[..., object], **options: object) -> Any:
     """Compile a function at the first call from a compiled one, and keep its library on disk.
@@ -32,6 +34,7 @@ def linked(function: Callable[..., object], **options: object) -> Any:
     """
     part = njit(pipeline_class=LinkedCompiler, **options)(function)
     part._cache = LinkedCache(function)  # noqa: SLF001 - as `enable_caching` does with its own
+    share_cache(part)
     return part
 
 
