@@ -61,9 +61,17 @@ def inner(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def claim(function: Callable[..., object]) -> bool:
-    """Tell whether this process shall compile a function ahead: no other has it or does so.
+    """Tell whether this process shall compile a function ahead: no other has or does so.
 
     With a compiler that is newer than the tests know, none shall.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from monitor.metrics.core.resampling import index_rows
+    >>> _ = index_rows(np.array([2, 5]))
+    >>> claim(index_rows)  # it has just been compiled
+    False
     """
     if function in _WAITING:
         _load()
@@ -71,9 +79,9 @@ def claim(function: Callable[..., object]) -> bool:
 
     if version_info.short > NEWEST_KNOWN:
         return False
-    from monitor.metrics.core import kept  # noqa: PLC0415
+    from monitor.metrics.core.kept import is_first  # noqa: PLC0415
 
-    return kept.claim(_LOADED.get(function, function))
+    return is_first(_LOADED.get(function, function))
 
 
 def _load() -> None:

@@ -51,8 +51,15 @@ def share_cache(function: Any) -> None:
     function.compile = compile_in_turn
 
 
-def claim(function: Any) -> bool:
-    """Tell whether this process is the first to ask for a function that is not on disk."""
+def is_first(function: Any) -> bool:
+    """Tell whether this process is the first to ask for a function that is not on disk.
+
+    Examples
+    --------
+    >>> from numba import njit
+    >>> is_first(njit(lambda score: 1.0 - score))  # it is never kept
+    False
+    """
     index = _index(function)
     if index is None or index._load_index():  # noqa: SLF001
         return False
