@@ -1,8 +1,11 @@
 """Days without logs, new models, plans, and runs with an earlier date: what the commands say."""
 
+import contextlib
 import json
+import shutil
 from collections.abc import Callable
 from datetime import date, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -212,28 +215,47 @@ class TestAnEarlierDate:
         assert (newest["final"], newest["matched"]) == (False, 30)
 
 
+def revise(project: Project, command: Command) -> None:
+    """Judge a day while its outcomes arrive, then when they have; break and mend another."""
+    project.write("predictions", project.rows("predictions", DAY_AFTER), DAY_AFTER)
+    broken = project.rows("predictions", DAY_AFTER) | {"score": [1.5] * 40}
+    outcomes = project.rows("outcomes", DAY_AFTER)
+    project.write("outcomes", {k: v[:20] for k, v in outcomes.items()}, DAY_AFTER)
+    call = ("run", "--day", DAY_AFTER, "--as-of")
+    assert command(*call, "2026-03-04").code == 0
+    project.write("outcomes", {k: v[20:] for k, v in outcomes.items()}, "2026-03-04")
+    assert command(*call, "2026-03-05").code == 0
+    later = date(2026, 3, 4)
+    project.write("outcomes", project.rows("outcomes", later), "2026-03-05")
+    project.write("predictions", broken | {"prediction_id": list(range(40))}, later)
+    assert command("run", "--day", later, "--as-of", "2026-03-06").code == 3
+    rows = project.rows("predictions", later)
+    project.write("predictions", rows, later)
+    assert command("run", "--day", later, "--as-of", "2026-03-09").code == 0
+
+
+@pytest.fixture(scope="module")
+def revised_once(
+    finished_project: Path, tmp_path_factory: pytest.TempPathFactory, command: Command
+) -> Path:
+    """Say something else of two days than was said before."""
+    folder = tmp_path_factory.mktemp("revised") / "project"
+    shutil.copytree(finished_project, folder)
+    with contextlib.chdir(folder):
+        revise(Project(folder), command)
+    return folder
+
+
+@pytest.fixture
+def revised(revised_once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """Return a copy of the revised project, and change to its folder."""
+    shutil.copytree(revised_once, tmp_path / "revised")
+    monkeypatch.chdir(tmp_path / "revised")
+    return Project(tmp_path / "revised")
+
+
 class TestRevisions:
     """What was known on a morning, after it was said otherwise."""
-
-    @pytest.fixture
-    def revised(self, project: Project, command: Command) -> Project:
-        """Judge a day while its outcomes arrive, then when they have; break and mend another."""
-        project.write("predictions", project.rows("predictions", DAY_AFTER), DAY_AFTER)
-        broken = project.rows("predictions", DAY_AFTER) | {"score": [1.5] * 40}
-        outcomes = project.rows("outcomes", DAY_AFTER)
-        project.write("outcomes", {k: v[:20] for k, v in outcomes.items()}, DAY_AFTER)
-        call = ("run", "--day", DAY_AFTER, "--as-of")
-        assert command(*call, "2026-03-04").code == 0
-        project.write("outcomes", {k: v[20:] for k, v in outcomes.items()}, "2026-03-04")
-        assert command(*call, "2026-03-05").code == 0
-        later = date(2026, 3, 4)
-        project.write("outcomes", project.rows("outcomes", later), "2026-03-05")
-        project.write("predictions", broken | {"prediction_id": list(range(40))}, later)
-        assert command("run", "--day", later, "--as-of", "2026-03-06").code == 3
-        rows = project.rows("predictions", later)
-        project.write("predictions", rows, later)
-        assert command("run", "--day", later, "--as-of", "2026-03-09").code == 0
-        return project
 
     @pytest.mark.usefixtures("revised")
     @pytest.mark.parametrize(
