@@ -1,13 +1,19 @@
 """Pages of the documentation as programs: their blocks run in order, and print what they say."""
 
+import contextlib
+import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.conftest import run_command
+
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+CALL = re.compile(r"calibration-monitor [^\n|>;&$]*\n?")  # that needs no shell
 BIN = Path(sys.executable).parent
 
 
@@ -29,9 +35,11 @@ def run_block(block: Block, folder: Path) -> str:
     if block.file:
         (folder / block.file).write_text(block.text)
         return ""
-    command = ["sh", "-e", "-c"] if block.language == "sh" else [sys.executable, "-c"]
+    if block.language == "python" or CALL.fullmatch(block.text):
+        with contextlib.chdir(folder):
+            return run_here(block)
     ended = subprocess.run(
-        [*command, block.text],
+        ["/bin/sh", "-e", "-c", block.text],
         cwd=folder,
         env=os.environ | {"PATH": f"{BIN}:{os.environ['PATH']}", "COLUMNS": "80"},
         capture_output=True,
@@ -40,6 +48,17 @@ def run_block(block: Block, folder: Path) -> str:
     )
     assert ended.returncode == 0, f"{block.text}\n{ended.stdout}\n{ended.stderr}"
     return ended.stdout
+
+
+def run_here(block: Block) -> str:
+    """Run Python, or a single call of the program, in this process; return what it prints."""
+    if block.language == "python":
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            exec(block.text, {"__name__": "__main__"})  # noqa: S102 - of our own pages
+        return out.getvalue()
+    ended = run_command(*shlex.split(block.text)[1:])
+    assert ended.code == 0, f"{block.text}\n{ended.out}\n{ended.err}"
+    return ended.out
 
 
 def matches(shown: str, printed: str) -> bool:
