@@ -94,12 +94,9 @@ def parse_with(config: str | None, **more: str) -> dict[str, Any]:
 def parse_for(dag_id: str) -> dict[str, Any]:
     """Parse as Airflow does for a task of a DAG that starts: what was built."""
     from airflow.dag_processing.dagbag import DagBag
-    from airflow.sdk.definitions._internal.dag_parsing_context import (
-        _airflow_parsing_context_manager,
-    )
 
-    with patch.dict(os.environ), _airflow_parsing_context_manager(dag_id=dag_id):
-        bag = DagBag()  # the manager leaves the variable behind; a task has its own process
+    with its_dag_alone(dag_id):
+        bag = DagBag()
     return {built: describe(dag) for built, dag in bag.dags.items()}
 
 
@@ -272,14 +269,13 @@ def while_waiting(meanwhile: Mapping[str, str], until: str = "") -> Iterator[lis
 
 @contextmanager
 def its_dag_alone(dag_id: str) -> Iterator[None]:
-    """Let `DAG.test` store its own DAG before the run, and not all others of the folder again."""
-    from airflow.dag_processing.dagbag import sync_bag_to_db
+    """Let parsing build one DAG, as for a task that starts, and `DAG.test` store no other."""
+    from airflow.sdk.definitions._internal.dag_parsing_context import (
+        _airflow_parsing_context_manager,
+    )
 
-    def store_one(bag: Any, *bundle: Any) -> None:
-        bag.dags = {dag_id: bag.dags[dag_id]}
-        sync_bag_to_db(bag, *bundle)
-
-    with patch("airflow.dag_processing.dagbag.sync_bag_to_db", store_one):
+    # The manager leaves the variable behind; a task has its own process.
+    with patch.dict(os.environ), _airflow_parsing_context_manager(dag_id=dag_id):
         yield
 
 

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -24,7 +23,7 @@ from tests.support.servers import free_port
 T = TypeVar("T")
 
 PATIENCE = 1800  # seconds after which something counts as stuck
-AIRFLOW = Path(sys.executable).with_name("airflow")
+PROGRAMS = ROOT / "tests" / "support" / "airflow_programs.py"
 PAGE = ROOT / "docs" / "airflow.md"  # with a DAG that follows another
 WORKERS = ("one", "two")
 
@@ -37,24 +36,20 @@ class Stack:
     ----------
     folder : Path
         Its DAGs, configuration and logs.
-    environment : mapping of str to str
-        Of its programs.
-    database : str
-        Where PostgreSQL listens, for psycopg.
+    connection : Connection
+        To its database.
     api : str
         Where the api-server listens, host:port.
     """
 
     folder: Path
-    environment: Mapping[str, str]
-    database: str
+    connection: psycopg.Connection[Any]
     api: str
 
     def sql(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         """Ask or change the database of Airflow."""
-        with psycopg.connect(self.database, autocommit=True) as connection:
-            done = connection.execute(statement, values)
-            return done.fetchall() if done.description else []
+        done = self.connection.execute(statement, values)
+        return done.fetchall() if done.description else []
 
     def wait_for(self, look: Callable[[], T | None]) -> T:
         """Look until there is something; show the logs if patience ends."""
@@ -65,10 +60,6 @@ class Stack:
             sleep(0.5)
         logs = "\n".join(path.read_text()[-3000:] for path in self.folder.glob("*.log"))
         return pytest.fail(f"nothing came of it; {self.sql(STATES)}\n{logs}")
-
-    def command(self, *words: str) -> None:
-        """Run a command of Airflow."""
-        subprocess.run([AIRFLOW, *words], env=self.environment, check=True, capture_output=True)
 
     def request(self, method: str, path: str, content: object = None, token: str = "") -> Any:
         """Ask the api-server."""
@@ -133,6 +124,8 @@ def environment_of(folder: Path, database: str, api: str) -> dict[str, str]:
         # On a busy machine more than the usual 50 seconds pass between the parsing and its record.
         "AIRFLOW__DAG_PROCESSOR__STALE_DAG_THRESHOLD": "3600",
         "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "40",
+        # While it waits for tasks, the scheduler would ask the database every second.
+        "AIRFLOW__SCHEDULER__SCHEDULER_IDLE_SLEEP_TIME": "3",
         "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": sqlalchemy,
         "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN_ASYNC": sqlalchemy,
         "CALIBRATION_MONITOR_CONFIG": str(folder / "config"),
@@ -170,6 +163,7 @@ def airflow(folder: Path, *, celery: bool) -> Iterator[Stack]:
         environment = environment_of(folder, database, api)
         port = api.partition(":")[2]
         calls = {
+            "migration": ("db", "migrate"),
             "api-server": ("api-server", "--host", "127.0.0.1", "--port", port, "-w", "1"),
             "scheduler": ("scheduler", "-s"),
             "dag-processor": ("dag-processor",),
@@ -184,12 +178,17 @@ def airflow(folder: Path, *, celery: bool) -> Iterator[Stack]:
             alone = ("-c", "1", "--without-mingle", "--without-gossip")
             worker = ("celery", "worker", "-s", *alone)
             calls |= {f"worker-{name}": (*worker, "-H", f"{name}@test") for name in WORKERS}
-        stack = Stack(folder, environment, database, api)
-        stack.command("db", "migrate")
-        started = [
-            programs.enter_context(running(folder / f"{name}.log", AIRFLOW, *call, env=environment))
-            for name, call in calls.items()
-        ]
+        logged = [(f"{folder / name}.log", words) for name, words in calls.items()]
+        log, call = folder / "airflow.log", (sys.executable, PROGRAMS, json.dumps(logged))
+        connection = programs.enter_context(psycopg.connect(database, autocommit=True))
+        process = programs.enter_context(running(log, *call, env=environment))
+        stack = Stack(folder, connection, api)
+        stack.wait_for(lambda: have_begun(process.poll, folder) or None)
         yield stack
-        for process in started:  # all at once, as each takes seconds to end
-            process.terminate()
+
+
+def have_begun(ended: Callable[[], object], folder: Path) -> bool:
+    """Tell whether the database is ready and the programs begin; fail if it cannot be made."""
+    logs = "\n".join(path.read_text() for path in folder.glob("*.log"))
+    assert ended() is None, logs
+    return (folder / "scheduler.log").exists()
