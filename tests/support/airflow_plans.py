@@ -156,10 +156,10 @@ def noted(call: Callable[[], object]) -> dict[str, Any]:
 
 def by_command(words: Sequence[str]) -> Any:
     """Note what the command would run; None if it runs nothing."""
-    from monitor.cli import app
+    from monitor.cli import parser
 
     call = [*words, "--jobs", "1", "--config", os.environ["CALIBRATION_MONITOR_CONFIG"]]
-    return next(iter(noted(lambda: app(call, standalone_mode=False))["tasks"].values()), None)
+    return next(iter(noted(lambda: parser()(call, standalone_mode=False))["tasks"].values()), None)
 
 
 def span_of(dags: Any, name: str, context: Any) -> Any:
