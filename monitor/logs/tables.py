@@ -21,7 +21,7 @@ from monitor.config import OutcomeLog, PredictionLog
 from monitor.errors import ConfigError, DataError
 from monitor.files import keep_while_looking, list_folder, open_filesystem, reaching
 from monitor.logs.conversions import quoted
-from monitor.logs.queries import batches_of, schema_of, take_snapshot
+from monitor.logs.queries import Snapshot, batches_of, schema_of, take_snapshot
 
 Range = tuple[Any, Any]  # from, and up to but without
 Scan = Callable[[Sequence[str], str, Sequence[Range]], pa.RecordBatchReader]
@@ -57,8 +57,8 @@ class Table:
     scan : callable
         Reads columns of the rows whose value of one column lies in one of some ranges. It may read
         more rows.
-    snapshot : str or None
-        The snapshot of the database, if one is kept for the run.
+    snapshot : Snapshot or None
+        The snapshot of the database.
     unfit : mapping of str to str
         Why columns cannot be read, and what to write instead.
     """
@@ -68,7 +68,7 @@ class Table:
     number: int | None
     schema: pa.Schema = field(compare=False)
     scan: Scan = field(compare=False)
-    snapshot: str | None = field(default=None, compare=False)
+    snapshot: Snapshot | None = field(default=None, compare=False)
     unfit: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -187,7 +187,7 @@ def query_table(log: PredictionLog | OutcomeLog, condition: str | None = None) -
     """Open the rows of a query as a table, all of them or those that meet a condition."""
     variable, begin = f"{log.connection}", f"FROM (\n{log.sql}\n) AS {ROWS}"
     snapshot = take_snapshot(variable)
-    schema = schema_of(variable, snapshot.name, f"SELECT * {begin}")
+    schema = schema_of(variable, snapshot, f"SELECT * {begin}")
     names = Counter(name.lower() for name in schema.names)
     if twice := [name for name, count in names.items() if count > 1]:
         msg = (
@@ -205,11 +205,11 @@ def query_table(log: PredictionLog | OutcomeLog, condition: str | None = None) -
         fields = [schema.field(column) for column in columns or schema.names]
         listed = ", ".join(quoted(field.name) for field in fields)
         query = f"SELECT {listed} {begin}" + f" WHERE {conditions}" * bool(conditions)
-        batches = batches_of(variable, snapshot.name, query)
+        batches = batches_of(variable, snapshot, query)
         return pa.RecordBatchReader.from_batches(pa.schema(fields), batches)
 
     unfit = {field.name: why for field in schema if (why := _why_unfit(field))}
-    return Table(log, snapshot.taken, None, schema, scan, snapshot.name, unfit)
+    return Table(log, snapshot.taken, None, schema, scan, snapshot, unfit)
 
 
 def _why_unfit(column: "pa.Field[Any]") -> str | None:

@@ -348,6 +348,25 @@ def test_a_run_counts_the_days_of_each_log_once(asked: list[str], tmp_path: Path
     assert sum("pg_export_snapshot" in query for query in asked) == 1
 
 
+@pytest.mark.usefixtures("database")
+def test_a_run_opens_a_database_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """All connections of a run share what the driver learns of the database, such as its types."""
+    opened, connect = list[str](), dbapi.connect
+
+    def noted(address: str) -> Any:
+        opened.append(address)
+        return connect(address)
+
+    monkeypatch.setattr(dbapi, "connect", noted)
+    config = Config.model_validate(
+        {"store": f"{tmp_path}", "models": {"ctr": {"settled_after": 1, **of_tables()}}}
+    )
+    report = run(config, Task("ctr", DAYS[0], DAYS[1], LONG_AFTER), clock=lambda: datetime.now(UTC))
+
+    assert report.failures == ()
+    assert len(opened) == 1
+
+
 CHANGES = (
     "UPDATE changing SET outcome = 1 - outcome WHERE prediction_id = {}",
     "INSERT INTO changing SELECT * FROM changing WHERE prediction_id = {}",
