@@ -22,8 +22,8 @@ from scipy.special import expit
 
 from monitor.config import Engine, Model
 from monitor.errors import DataError
-from monitor.files import list_days, list_files
-from monitor.logs import newest_settled_day, open_databases, summarise_day
+from monitor.files import list_days, list_files, looking_once
+from monitor.logs import Databases, newest_settled_day, open_databases, summarise_day
 from monitor.logs.session import open_session
 from monitor.metrics.core.grid import LAST_POSITION, OFFSETS_PER_CELL, locate
 from monitor.metrics.core.tally import Tally
@@ -102,11 +102,13 @@ def test_a_day_equals_plain_python(
     outcome_types: tuple[pa.DataType, ...],
     settled_after: int,
     orphans: int,
+    duckdb: Databases,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     """Counts, cells and offsets are those of a dictionary, whatever types the files have.
 
     Outcomes arrive up to three days late, or too late to be read, and are logged up to three times.
+    All days are read over one connection, as those of a run are.
     """
     root = tmp_path_factory.mktemp("day")
     name = ID_TYPES[id_type]
@@ -137,9 +139,9 @@ def test_a_day_equals_plain_python(
                 outcome=pa.array([outcome for _, outcome in part], pa.int64()).cast(outcome_type),
             )
 
-    summary = summarise_day(
-        "ctr", model_of(root, settled_after=settled_after), DAY, as_of=LONG_AFTER
-    )
+    model = model_of(root, settled_after=settled_after)
+    with looking_once():
+        summary = summarise_day("ctr", model, DAY, as_of=LONG_AFTER, engine=duckdb)
 
     told_in_time = [r for r in rows if r["outcome"] is not None and r["late"] <= settled_after]
     # A day without a known outcome is never final, however old it is.
