@@ -64,18 +64,28 @@ def evaluated(summary: Summary) -> Evaluation:
     return evaluate([summary], window_days=1, settings=SETTINGS)[0]
 
 
-@pytest.mark.parametrize("log", ["predictions", "outcomes"])
-@pytest.mark.parametrize(
-    ("delta", "slope"), [(0.0, 1.0), (0.7, 1.0), (0.0, 0.8)], ids=["right", "shifted", "flat"]
+@pytest.fixture(
+    scope="module",
+    params=[(0.0, 1.0), (0.7, 1.0), (0.0, 0.8)],
+    ids=["right", "shifted", "flat"],
 )
-def test_a_sample_says_what_its_population_says(
-    log: str, delta: float, slope: float, tmp_path: Path
-) -> None:
-    """Prevalence, mean score, intercept and slope agree with those of all rows."""
+def sampled(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[float, Evaluation, dict[str, np.ndarray]]:
+    """Draw a population and evaluate it; give its slope, the evaluation, and a sample."""
+    delta, slope = request.param
     rng = np.random.default_rng(7)
     rows = population(rng, delta=delta, slope=slope)
-    every = evaluated(read(tmp_path / "every", rows))
-    kept = sample(rng, rows)
+    every = evaluated(read(tmp_path_factory.mktemp("every"), rows))
+    return slope, every, sample(rng, rows)
+
+
+@pytest.mark.parametrize("log", ["predictions", "outcomes"])
+def test_a_sample_says_what_its_population_says(
+    log: str, sampled: tuple[float, Evaluation, dict[str, np.ndarray]], tmp_path: Path
+) -> None:
+    """Prevalence, mean score, intercept and slope agree with those of all rows."""
+    slope, every, kept = sampled
     summary = read(tmp_path / "kept", kept, **{log: {"weight": "w"}})
     some = evaluated(summary)
 

@@ -175,7 +175,7 @@ def _meet(
     since: int,
 ) -> None:
     """Join the probed predictions with one partition of outcomes after another."""
-    quiet = 0
+    quiet, met = 0, _met(session, day)
     ones = ", ".join(f"{sql} AS cm_one_{i}" for i, sql in enumerate(meaning.are_one))
     names = ", ".join(f"o.cm_one_{i}" for i in range(len(meaning.are_one)))
     for later in later_days(observed, day, MOST_AGES, since):
@@ -183,7 +183,6 @@ def _meet(
         if opened is None:
             continue
         opened.create_view("some_rows", replace=True)
-        before = _met(session, day)
         theirs = (
             f"SELECT *, {_dated(meaning.observed_on, later)} AS cm_observed_on, "
             f"{ones}, {meaning.observed_at or 'NULL'} AS cm_observed_at FROM some_rows"
@@ -191,7 +190,7 @@ def _meet(
         columns = f"p.*, o.cm_observed_on, o.cm_observed_at, {names}"
         on = joined_on(key, "p", "o")
         add(session, f"SELECT {columns} FROM probe p JOIN ({theirs}) o ON {on}", MET)
-        met = _met(session, day)
+        before, met = met, _met(session, day)
         quiet = 0 if met > before else quiet + 1
         if met >= rows or (met and quiet >= QUIET_AGES):
             return
