@@ -14,7 +14,7 @@ from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT
 from monitor.metrics.core.compiled import compiled, inner
 from monitor.metrics.core.extremes import highest
 from monitor.metrics.core.grid import Floats, Ints
-from monitor.metrics.logistic.conditional import MOST_EXACT, exact_moments, log_sets
+from monitor.metrics.logistic.conditional import MOST_EXACT, exact_means, log_sets
 from monitor.metrics.logistic.intercept import solve_factor
 
 MOST_KNOTS, INFORMATION_PER_KNOT = 6, 100.0
@@ -87,12 +87,13 @@ def fit_curve(counts: Ints, positives: Ints) -> Curve:
     >>> bool(abs(np.polyfit(CENTRES[n > 0], seen, 1)[0] - 0.7) < 0.01)
     True
     """
-    *_, weights = _profile(CENTRES, np.zeros((0, COARSE_COUNT)), counts, positives)
+    strata = _strata(counts, positives)
+    *_, weights = _profile_strata(CENTRES, np.zeros((0, COARSE_COUNT)), *strata)
     functions, everything = _functions(weights), counts.sum(axis=0)
-    first, _, spread = _fit(_orthonormal(functions, weights, everything > 0), counts, positives)
+    first, _, spread = _fit(_orthonormal(functions, weights, everything > 0), *strata)
     shapes = _shapes(first, everything, spread)
     basis = _orthonormal([*functions, *shapes], weights, everything > 0)
-    values, information, spread = _fit(basis, counts, positives)
+    values, information, spread = _fit(basis, *strata)
     return Curve(
         values=values,
         shapes=shapes,
@@ -180,10 +181,10 @@ def _known(weights: Floats) -> slice:
     return slice(first, last + 1)
 
 
-def _fit(basis: Floats, counts: Ints, positives: Ints) -> tuple[Floats, Floats, Floats]:
+def _fit(basis: Floats, *strata: Ints) -> tuple[Floats, Floats, Floats]:
     """Fit by Newton's method with step halving; curve, information of the basis and of cells."""
     deviation, curve = np.zeros(basis.shape[0]), CENTRES
-    fit, gradient, information, spread = _profile(curve, basis, counts, positives)
+    fit, gradient, information, spread = _profile_strata(curve, basis, *strata)
     for _ in range(MOST_STEPS):
         gradient = gradient - RIDGE * deviation
         step = np.linalg.solve(information + RIDGE * np.eye(deviation.size), gradient)
@@ -192,7 +193,7 @@ def _fit(basis: Floats, counts: Ints, positives: Ints) -> tuple[Floats, Floats, 
         while True:
             tried = deviation + step
             curve = CENTRES + (tried[:, None] * basis).sum(axis=0)
-            moved, gradient, information, spread = _profile(curve, basis, counts, positives)
+            moved, gradient, information, spread = _profile_strata(curve, basis, *strata)
             moved -= 0.5 * RIDGE * (tried**2).sum()
             if moved >= fit or (step**2).sum() < SETTLED:
                 break
@@ -210,60 +211,64 @@ def _odds(curve: Floats) -> Floats:
     return odds
 
 
+def _strata(counts: Ints, positives: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """List the cells with predictions of each stratum with both outcomes, one after the other.
+
+    Returns where each stratum ends, the cells, and their predictions and positive outcomes.
+    """
+    hits = positives.sum(axis=1)
+    both = (hits > 0) & (hits < counts.sum(axis=1))
+    counts, positives = counts[both], positives[both]
+    strata, cells = np.nonzero(counts)
+    ends = np.searchsorted(strata, np.arange(counts.shape[0]), side="right")
+    return ends, cells, counts[strata, cells], positives[strata, cells]
+
+
 @compiled
-def _profile(
-    curve: Floats, basis: Floats, counts: Ints, positives: Ints
+def _profile_strata(
+    curve: Floats, basis: Floats, ends: Ints, seen: Ints, counts: Ints, positives: Ints
 ) -> tuple[float, Floats, Floats, Floats]:
-    """Profile the intercepts out of the fit of a curve.
+    """Profile the intercepts out of the fit of a curve, given what `_strata` lists.
 
     Returns log-likelihood, gradient and information of the basis, and the information of each cell.
     """
     size, cells = basis.shape  # in loops, because an expression of arrays takes long to compile
     fit, gradient, information = 0.0, np.zeros(size), np.zeros((size, size))
-    of_cells, all_odds, seen = np.zeros(cells), _odds(curve), np.empty(cells, np.int64)
+    of_cells, all_odds, begin = np.zeros(cells), _odds(curve), 0
     odds, weights, rest = np.empty(cells), np.empty(cells), np.empty(cells)
-    n, along = np.empty(cells, np.int64), np.empty((size, cells))
-    for s in range(counts.shape[0]):
-        total, hits = counts[s].sum(), positives[s].sum()
-        if hits in (0, total):
-            continue
-        m = _find_seen(counts[s], seen)
+    along = np.empty((size, cells))
+    for end in ends:
+        mine, n, positive = seen[begin:end], counts[begin:end], positives[begin:end]
+        m, begin, total, hits = end - begin, end, n.sum(), positive.sum()
         for c in range(m):
-            odds[c], n[c] = all_odds[seen[c]], counts[s, seen[c]]
+            odds[c] = all_odds[mine[c]]
             for i in range(size):
-                along[i, c] = basis[i, seen[c]]
-        factor, whole = solve_factor(odds[:m], n[:m], hits)
+                along[i, c] = basis[i, mine[c]]
+        factor, whole = solve_factor(odds[:m], n, hits)
         is_exact = total <= MOST_EXACT  # a free intercept for so few outcomes would bend the curve
         likely, expected = 0.0, np.zeros(size)
         for c in range(m):
-            k = positives[s, seen[c]]
+            k = positive[c]
             odds[c] *= factor
             p = odds[c] / (1.0 + odds[c])
             weights[c] = n[c] * p * (1.0 - p)
-            of_cells[seen[c]] += weights[c]
+            of_cells[mine[c]] += weights[c]
             if is_exact:
-                likely, rest[c] = likely + k * log(odds[c]), k
-            else:  # a step that goes too far may reach 0
-                likely += k * log(p) + (n[c] - k) * log(max(1.0 - p, LEAST_CHANCE))
+                rest[c] = k
+                if k:
+                    likely += k * log(odds[c])
+            else:
                 rest[c] = k - n[c] * p
+                if k:
+                    likely += k * log(p)
+                if k < n[c]:  # a step that goes too far may reach 0
+                    likely += (n[c] - k) * log(max(1.0 - p, LEAST_CHANCE))
         if is_exact:
-            likely -= log_sets(odds[:m], n[:m], hits)
-            for i in range(size):
-                expected[i] = exact_moments(odds[:m], n[:m], hits, along[i, :m])[0]
+            likely -= log_sets(odds[:m], n, hits)
+            exact_means(odds[:m], n, hits, along[:, :m], expected)
         fit += likely
         _add_functions(along, rest[:m], expected, weights[:m], whole, gradient, information)
     return fit, gradient, information, of_cells
-
-
-@inner
-def _find_seen(counts: Ints, seen: Ints) -> int:
-    """Fill in the cells that have predictions, and return their number."""
-    number = 0
-    for cell in range(counts.size):
-        if counts[cell]:
-            seen[number] = cell
-            number += 1
-    return number
 
 
 @inner

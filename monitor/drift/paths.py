@@ -177,8 +177,10 @@ def _evidence(sums: Floats) -> Floats:
 def _with_day(starts: Starts, pull: Floats, information: Floats) -> Starts:
     """Add a day to all spans, and begin one; of the oldest days that are apart a week is one."""
     days = np.append(starts.days, 1)
-    scores = np.append(starts.scores, np.zeros((1, *pull.shape)), axis=0) + pull
-    informations = np.append(starts.informations, np.zeros((1, *pull.shape)), axis=0) + information
+    scores, informations = np.empty((2, days.size, *pull.shape))
+    np.add(starts.scores, pull, out=scores[:-1])
+    np.add(starts.informations, information, out=informations[:-1])
+    scores[-1], informations[-1] = pull, information
     weeks = int((days > 1).sum())
     if days.size - weeks <= WEEKS_APART * WEEK + WEEK:
         return Starts(days, scores, informations)

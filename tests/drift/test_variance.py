@@ -25,8 +25,13 @@ WEIGHTS = shares(0.0)  # scores around one half, as of games
 def independent(rng: np.random.Generator, rows: int, days: int, parts: int) -> list[dict]:
     """Draw days whose outcomes are independent and right, in parts with priors of their own."""
     priors = rng.normal(0.0, 0.2, parts) * (parts > 1)
-    counts = rng.poisson(rows / parts * WEIGHTS, (days, parts, CENTRES.size))
-    positives = rng.binomial(counts, expit(CENTRES + priors[:, None]))
+    part = np.repeat(np.arange(days * parts), rng.poisson(rows / parts, days * parts))
+    cell = rng.choice(CENTRES.size, part.size, p=WEIGHTS)
+    hit = rng.random(part.size) < expit(CENTRES[cell] + priors[part % parts])
+    counts, positives = (
+        np.bincount(of, minlength=days * parts * CENTRES.size).reshape(days, parts, CENTRES.size)
+        for of in (part * CENTRES.size + cell, (part * CENTRES.size + cell)[hit])
+    )
     return [
         {f"part {i}": Coarse(*of_part) for i, of_part in enumerate(zip(*of_day, strict=True))}
         for of_day in zip(counts, positives, strict=True)

@@ -213,7 +213,10 @@ def adjusted_profile(eta: Floats, counts: Ints, positives: Ints) -> float:
         weight = counts[i] * p * (1.0 - p)
         third += weight * (1.0 - 2.0 * p)
         fourth += weight * (1.0 - 6.0 * p * (1.0 - p))
-        fit += positives[i] * log(odds[i]) - counts[i] * log1p(factor * odds[i])
+        if positives[i]:
+            fit += positives[i] * log(odds[i]) - counts[i] * log1p(factor * odds[i])
+        else:
+            fit -= counts[i] * log1p(factor * odds[i])
     correction = fourth / information**2 / 8.0 - 5.0 * third**2 / information**3 / 24.0
     return fit - log1p(min(max(correction, -MOST_CORRECTION), MOST_CORRECTION))
 
@@ -309,11 +312,13 @@ def exact_moments(odds: Floats, counts: Ints, hits: int, values: Floats) -> tupl
     middle = values.mean()
     mass, first, second = np.zeros(hits + 1), np.zeros(hits + 1), np.zeros(hits + 1)
     mass[0] = 1.0
+    left = rows = counts.sum()
     for i in range(odds.size):
         value, q = values[i] - middle, 1.0 / (1.0 + odds[i])
         p = odds[i] * q
         for _ in range(counts[i]):
-            for k in range(hits, 0, -1):
+            left -= 1
+            for k in range(min(hits, rows - left), max(0, hits - left - 1), -1):
                 second[k] = q * second[k] + p * (
                     second[k - 1] + value * (2.0 * first[k - 1] + value * mass[k - 1])
                 )
@@ -325,6 +330,30 @@ def exact_moments(odds: Floats, counts: Ints, hits: int, values: Floats) -> tupl
 
 
 @inner
+def exact_means(odds: Floats, counts: Ints, hits: int, values: Floats, means: Floats) -> None:
+    """Fill in the means that `exact_moments` returns of several sums of values; (j, n) and (j,)."""
+    mass, first = np.zeros(hits + 1), np.zeros((means.size, hits + 1))
+    mass[0], middles, value = 1.0, np.empty(means.size), np.empty(means.size)
+    for j in range(means.size):
+        middles[j] = values[j].mean()
+    left = rows = counts.sum()
+    for i in range(odds.size):
+        q = 1.0 / (1.0 + odds[i])
+        p = odds[i] * q
+        for j in range(means.size):
+            value[j] = values[j, i] - middles[j]
+        for _ in range(counts[i]):
+            left -= 1
+            for k in range(min(hits, rows - left), max(0, hits - left - 1), -1):
+                for j in range(means.size):
+                    first[j, k] = q * first[j, k] + p * (first[j, k - 1] + value[j] * mass[k - 1])
+                mass[k] = q * mass[k] + p * mass[k - 1]
+            mass[0] *= q
+    for j in range(means.size):
+        means[j] = hits * middles[j] + first[j, hits] / mass[hits]
+
+
+@inner
 def log_sets(odds: Floats, counts: Ints, hits: int) -> float:
     """Return the logarithm of the sum over all sets of `hits` rows of the product of their odds.
 
@@ -332,11 +361,13 @@ def log_sets(odds: Floats, counts: Ints, hits: int) -> float:
     """
     mass = np.zeros(hits + 1)
     mass[0] = 1.0
+    left = rows = counts.sum()
     for i in range(odds.size):
         q = 1.0 / (1.0 + odds[i])
         p = odds[i] * q
         for _ in range(counts[i]):
-            for k in range(hits, 0, -1):
+            left -= 1
+            for k in range(min(hits, rows - left), max(0, hits - left - 1), -1):
                 mass[k] = q * mass[k] + p * mass[k - 1]
             mass[0] *= q
     return log(mass[hits]) + float((counts * np.log1p(odds)).sum())
