@@ -279,10 +279,11 @@ def _fit_bare(
     days: Sequence[Mapping[Any, Coarse]], sensitivity: Sensitivity, judge_every: int, *, noise: bool
 ) -> Reference:
     strata = [part for day in days for part in day.values()]
-    everything = sum_of(strata)
-    fitted = fit_curve(
-        np.stack([part.counts for part in strata]), np.stack([part.positives for part in strata])
+    counts, positives = (
+        np.stack([getattr(part, kind) for part in strata]) for kind in ("counts", "positives")
     )
+    everything = Coarse(counts.sum(axis=0), positives.sum(axis=0))
+    fitted = fit_curve(counts, positives)
     curve = fitted.values + fit_level(fitted.values, everything).delta
     directions = _directions(fitted)
     scores, crosses = _scores_by_day(curve, directions, fitted, days)
@@ -453,8 +454,8 @@ def _day_variances(
 
 def _rarer(day: Mapping[Any, Coarse]) -> int:
     """Count the rarer outcome of a day, part by part."""
-    both = [(int(p.positives.sum()), int((p.counts - p.positives).sum())) for p in day.values()]
-    return sum(min(pair) for pair in both)
+    both = ((int(part.positives.sum()), int(part.counts.sum())) for part in day.values())
+    return sum(min(hits, total - hits) for hits, total in both)
 
 
 def _least_effects(sensitivity: Sensitivity, informations: Floats, judge_every: int) -> Floats:

@@ -258,17 +258,21 @@ def project_directions(
     odds = _scaled_odds(eta)
     factor, information = solve_factor(odds, counts, hits)
     weights, rest, centred = np.empty(eta.size), np.empty(eta.size), np.empty(eta.size)
+    seen, number = np.empty(eta.size, np.int64), 0  # a cell without predictions adds 0
     for i in range(eta.size):
         odds[i] *= factor
-        p = odds[i] / (1.0 + odds[i])
-        weights[i] = counts[i] * p * (1.0 - p)
-        rest[i] = positives[i] - counts[i] * p
+        if counts[i]:
+            p = odds[i] / (1.0 + odds[i])
+            weights[i] = counts[i] * p * (1.0 - p)
+            rest[i] = positives[i] - counts[i] * p
+            seen[number] = i
+            number += 1
     for j in range(directions.shape[0]):
         along, middle, score, known = directions[j], 0.0, 0.0, 0.0
-        for i in range(eta.size):
+        for i in seen[:number]:
             middle += weights[i] * along[i]
         middle /= information
-        for i in range(eta.size):
+        for i in seen[:number]:
             centred[i] = weights[i] * (along[i] - middle)
             score += along[i] * rest[i]
             known += centred[i] * along[i]
@@ -276,14 +280,14 @@ def project_directions(
         if total <= MOST_EXACT:
             mean, variance = exact_moments(odds, counts, hits, along)
             score = 0.0
-            for i in range(eta.size):
+            for i in seen[:number]:
                 score += along[i] * positives[i]
             score -= mean
             scale = variance / known if known > 0.0 else 0.0
         scores[j], cross[j, 0] = score, scale * known
         for b in range(basis.shape[0]):
             both = 0.0
-            for i in range(eta.size):
+            for i in seen[:number]:
                 both += centred[i] * basis[b, i]
             cross[j, 1 + b] = scale * both
     return scores, cross

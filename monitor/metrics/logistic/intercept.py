@@ -145,9 +145,10 @@ def solve_factor(odds: Floats, counts: Ints, hits: int) -> tuple[float, float]:
     for _ in range(MOST_FACTOR_STEPS):
         factor, expected, information = exp(shift), 0.0, 0.0
         for i in range(odds.size):
-            p = factor * odds[i] / (1.0 + factor * odds[i])
-            expected += counts[i] * p
-            information += counts[i] * p * (1.0 - p)
+            if counts[i]:
+                p = factor * odds[i] / (1.0 + factor * odds[i])
+                expected += counts[i] * p
+                information += counts[i] * p * (1.0 - p)
         moved, low, high = newton_step(shift, low, high, hits, expected, information)
         if abs(moved - shift) <= FACTOR_TOLERANCE:
             break
