@@ -16,7 +16,7 @@ from monitor.store.day_files import KINDS
 from monitor.store.months import days_of_month, month_name
 from monitor.store.store import Store
 from tests.conftest import DAY, DAY_AFTER, DAY_BEFORE, Ended, Project
-from tests.store.test_sealing import flipped, shortened
+from tests.store.test_sealing import flipped, overwrite, shortened
 
 Command = Callable[..., Ended]
 COMPACT = ("store", "compact")
@@ -124,7 +124,7 @@ def test_no_bit_flips_unnoticed(project: Project, command: Command, kind: str) -
     content = path.read_bytes()
 
     for damaged in (*flipped(content), *shortened(content)):
-        path.write_bytes(damaged)
+        overwrite(path, damaged)
         with pytest.raises(DataError, match="is not a readable file") as raised:
             Store("store").content(kind, "ctr", DAY)
         assert raised.value.damaged == f"{kind}/ctr/{MONTH}"
