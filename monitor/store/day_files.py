@@ -287,10 +287,7 @@ class DayFiles:
 
     def _write(self, name: str, table: pa.Table) -> str | None:
         """Write a table, and give its digest."""
-        said = {**owner_of(name), "format": f"{FORMAT}"}
-        owner = {key.encode(): value.encode() for key, value in said.items()}
-        about = {**(table.schema.metadata or {}), **owner}
-        content = sealed_table(table.replace_schema_metadata(about))
+        content = content_of(name, table)
         self._replace(name, content)
         return said_digest(content)
 
@@ -448,6 +445,14 @@ class DayFiles:
             except (FileNotFoundError, NotADirectoryError):
                 return None
         return {entry["name"].rpartition("/")[2]: _tag_of_object(entry) for entry in objects}
+
+
+def content_of(name: str, table: pa.Table) -> bytes:
+    """Give the bytes of a file of the store, which says by what name it is read."""
+    said = {**owner_of(name), "format": f"{FORMAT}"}
+    owner = {key.encode(): value.encode() for key, value in said.items()}
+    about = {**(table.schema.metadata or {}), **owner}
+    return sealed_table(table.replace_schema_metadata(about))
 
 
 def _lock_file(folder: Path, model: str) -> Path:

@@ -39,7 +39,15 @@ from monitor.files import reaching
 from monitor.run_record import FailedDay, RunRecord
 from monitor.store.chain import MADE_FROM
 from monitor.store.column_table import column_table, columns_of, volumes_of
-from monitor.store.day_files import OF_LOGS, PARSING_ERRORS, TRIES, damage_of, parsing, remedy
+from monitor.store.day_files import (
+    OF_LOGS,
+    PARSING_ERRORS,
+    TRIES,
+    content_of,
+    damage_of,
+    parsing,
+    remedy,
+)
 from monitor.store.decision_log import DecisionLog
 from monitor.store.entity_table import entities_of, entity_table
 from monitor.store.evaluation_table import OF_CAUSES, causes_of_day, evaluation_of, evaluation_table
@@ -307,14 +315,18 @@ class Store(DecisionLog):
         as_of: date,
     ) -> None:
         """Replace verdicts that are stored already, and keep what they said if it changes."""
+        name, about = f"verdicts/{model}/{day}.parquet", {"basis": basis, MADE_FROM: made_from}
+        content = content_of(name, verdict_table(verdicts, about=about))
         try:
-            before, earlier = self.read_verdicts(model, day)[0], self.read_revisions(model, day)
+            stored = self.content("verdicts", model, day)
+            before = self.parse_verdicts(model, day, stored)[0] if stored != content else []
+            earlier = self.read_revisions(model, day)
         except DataError:  # of another version or damaged: what they said is lost
             before, earlier = [], []
         if kept := superseded(before, verdicts, earlier, as_of):
             table = revision_table([*earlier, *kept])
             self._write(f"revisions/{model}/{day}.parquet", table)
-        self.write_verdicts(model, day, verdicts, basis=basis, made_from=made_from)
+        self._replace(name, content)
 
     def read_revisions(self, model: str, day: date) -> list[Revision]:
         """Read what was said of a day before, the oldest first; empty if never otherwise."""

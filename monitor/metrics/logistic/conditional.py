@@ -258,39 +258,46 @@ def project_directions(
     odds = _scaled_odds(eta)
     factor, information = solve_factor(odds, counts, hits)
     weights, rest, centred = np.empty(eta.size), np.empty(eta.size), np.empty(eta.size)
-    seen, number = np.empty(eta.size, np.int64), 0  # a cell without predictions adds 0
+    seen = _find_seen(counts)  # a cell without predictions adds 0
     for i in range(eta.size):
         odds[i] *= factor
-        if counts[i]:
-            p = odds[i] / (1.0 + odds[i])
-            weights[i] = counts[i] * p * (1.0 - p)
-            rest[i] = positives[i] - counts[i] * p
-            seen[number] = i
-            number += 1
+    for i in seen:
+        p = odds[i] / (1.0 + odds[i])
+        weights[i] = counts[i] * p * (1.0 - p)
+        rest[i] = positives[i] - counts[i] * p
     for j in range(directions.shape[0]):
-        along, middle, score, known = directions[j], 0.0, 0.0, 0.0
-        for i in seen[:number]:
+        along, middle, score, known, hit = directions[j], 0.0, 0.0, 0.0, 0.0
+        for i in seen:
             middle += weights[i] * along[i]
         middle /= information
-        for i in seen[:number]:
+        for i in seen:
             centred[i] = weights[i] * (along[i] - middle)
             score += along[i] * rest[i]
+            hit += along[i] * positives[i]
             known += centred[i] * along[i]
         known, scale = max(0.0, known), 1.0
         if total <= MOST_EXACT:
             mean, variance = exact_moments(odds, counts, hits, along)
-            score = 0.0
-            for i in seen[:number]:
-                score += along[i] * positives[i]
-            score -= mean
+            score = hit - mean
             scale = variance / known if known > 0.0 else 0.0
         scores[j], cross[j, 0] = score, scale * known
         for b in range(basis.shape[0]):
             both = 0.0
-            for i in seen[:number]:
+            for i in seen:
                 both += centred[i] * basis[b, i]
             cross[j, 1 + b] = scale * both
     return scores, cross
+
+
+@inner
+def _find_seen(counts: Ints) -> Ints:
+    """List the cells that have predictions."""
+    seen, number = np.empty(counts.size, np.int64), 0
+    for cell in range(counts.size):
+        if counts[cell]:
+            seen[number] = cell
+            number += 1
+    return seen[:number]
 
 
 @inner
