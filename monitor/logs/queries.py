@@ -150,6 +150,8 @@ def _must_be_finite(batch: pa.RecordBatch) -> None:
 
 def _connect(variable: str, snapshot: Snapshot | None) -> Any:
     """Connect to the database that a variable names, and see the content of a snapshot."""
+    from adbc_driver_postgresql import dbapi  # noqa: PLC0415 - an extra
+
     if not os.environ.get(variable):
         msg = (
             f"the environment variable {variable} is not set; it is the connection of a log, so "
@@ -157,7 +159,9 @@ def _connect(variable: str, snapshot: Snapshot | None) -> Any:
         )
         raise ConfigError(msg)
     os.environ.setdefault("PGCONNECT_TIMEOUT", CONNECT_SECONDS)
-    connection = _call(variable, _opening(os.environ[variable], snapshot), connecting=True)
+    kept = snapshot and snapshot.connection
+    connect = kept.adbc_clone if kept else partial(dbapi.connect, os.environ[variable])
+    connection = _call(variable, connect, connecting=True)
     try:
         see = [f"SET TRANSACTION SNAPSHOT '{snapshot.name}'"] if snapshot and snapshot.name else []
         with _cursor(variable, connection) as cursor:
@@ -167,15 +171,6 @@ def _connect(variable: str, snapshot: Snapshot | None) -> Any:
         _end(connection)
         raise
     return connection
-
-
-def _opening(address: str, snapshot: Snapshot | None) -> Callable[[], Any]:
-    """Return what connects: like the connection that holds the snapshot, or to an address."""
-    from adbc_driver_postgresql import dbapi  # noqa: PLC0415 - an extra
-
-    if snapshot and snapshot.connection:
-        return snapshot.connection.adbc_clone  # type: ignore[no-any-return]
-    return partial(dbapi.connect, address)
 
 
 @contextmanager
