@@ -11,10 +11,12 @@ import fcntl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 from zlib import crc32
 
 from numba.core.compiler_lock import global_compiler_lock
+
+T = TypeVar("T")
 
 # A lock ends when its process closes the file, so files stay open.
 _FILES: dict[str, BinaryIO] = {}
@@ -31,8 +33,8 @@ def share_cache(function: Any) -> None:
     index = _index(function)
     if index is None:  # nothing is kept on disk
         return
-    index._load_index = partial(_read, index._load_index, {})  # noqa: SLF001
-    index.load = partial(_read, index.load, None)
+    index._load_index = partial(_read, index._load_index, dict)  # noqa: SLF001
+    index.load = partial(_read, index.load, lambda: None)
     compile_now: Callable[[object], object] = function.compile
     path, place, at_work = _path(index), _place(index), False
 
@@ -66,12 +68,12 @@ def is_first(function: Any) -> bool:
     return _locked(_path(index), CLAIMS + _place(index), fcntl.LOCK_NB) is not None
 
 
-def _read(read: Callable[..., object], missing: object, *key: object) -> object:
+def _read(read: Callable[..., T], missing: Callable[[], T], *key: object) -> T:
     """Read a file, or find it missing."""
     try:
         return read(*key)
     except Exception:  # noqa: BLE001 - damaged pickles raise anything
-        return missing
+        return missing()
 
 
 def _index(function: Any) -> Any:
