@@ -279,9 +279,8 @@ def _fit_bare(
     days: Sequence[Mapping[Any, Coarse]], sensitivity: Sensitivity, judge_every: int, *, noise: bool
 ) -> Reference:
     strata = [part for day in days for part in day.values()]
-    counts, positives = (
-        np.stack([getattr(part, kind) for part in strata]) for kind in ("counts", "positives")
-    )
+    counts = np.stack([part.counts for part in strata])
+    positives = np.stack([part.positives for part in strata])
     everything = Coarse(counts.sum(axis=0), positives.sum(axis=0))
     fitted = fit_curve(counts, positives)
     curve = fitted.values + fit_level(fitted.values, everything).delta

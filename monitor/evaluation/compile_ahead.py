@@ -6,7 +6,7 @@ They are most of what a first run would wait for, so another process compiles th
 import numpy as np
 
 from monitor.evaluation.score_errors import Settings, errors_of_each
-from monitor.metrics.core.compiled import claim
+from monitor.metrics.core.compiled import claim as claim_function
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.intervals.ece_interval import ece_interval
 from monitor.metrics.test_based.null_reference import tce_null_reference
@@ -15,9 +15,9 @@ from monitor.metrics.test_based.tce import rejected_per_bin
 ROWS = 1_000
 
 
-def is_ours() -> bool:
+def claim() -> bool:
     """Tell whether this process is the first to ask, and nothing of it is on disk."""
-    return claim(rejected_per_bin)
+    return claim_function(rejected_per_bin)
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ def compiled_meanwhile(*, needed: bool) -> Iterator[None]:
     many runs that begin at the same moment one has such a process.
     """
     other = None
-    if needed and cpu_count() != 1 and compile_ahead.is_ours():
+    if needed and cpu_count() != 1 and compile_ahead.claim():
         with suppress(OSError):
             other = subprocess.Popen(  # noqa: S603 - this program
                 [sys.executable, "-P", "-m", compile_ahead.__name__],

@@ -300,9 +300,7 @@ class Store(DecisionLog):
         `basis` is the fingerprint of limits, references and program, `made_from` the digest of the
         summary of the day; empty if it has none, because its logs broke the contract.
         """
-        about = {"basis": basis, MADE_FROM: made_from}
-        table = verdict_table(verdicts, about=about)
-        self._write(f"verdicts/{model}/{day}.parquet", table)
+        self._replace(*_file_of_verdicts(model, day, verdicts, basis, made_from))
 
     def replace_verdicts(
         self,
@@ -315,8 +313,7 @@ class Store(DecisionLog):
         as_of: date,
     ) -> None:
         """Replace verdicts that are stored already, and keep what they said if it changes."""
-        name, about = f"verdicts/{model}/{day}.parquet", {"basis": basis, MADE_FROM: made_from}
-        content = content_of(name, verdict_table(verdicts, about=about))
+        name, content = _file_of_verdicts(model, day, verdicts, basis, made_from)
         try:
             stored = self.content("verdicts", model, day)
             before = self.parse_verdicts(model, day, stored)[0] if stored != content else []
@@ -547,3 +544,11 @@ class Store(DecisionLog):
 def _written(days: Mapping[str, Sequence[date]]) -> dict[str, list[str]]:
     """Write days as a record has them."""
     return {kind: [day.isoformat() for day in of_kind] for kind, of_kind in days.items()}
+
+
+def _file_of_verdicts(
+    model: str, day: date, verdicts: Sequence[Verdict], basis: str, made_from: str
+) -> tuple[str, bytes]:
+    """Give the name of a file in the store and its bytes."""
+    name, about = f"verdicts/{model}/{day}.parquet", {"basis": basis, MADE_FROM: made_from}
+    return name, content_of(name, verdict_table(verdicts, about=about))

@@ -350,7 +350,7 @@ def test_a_run_counts_the_days_of_each_log_once(asked: list[str], tmp_path: Path
 
 @pytest.mark.usefixtures("database")
 def test_a_run_opens_a_database_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """All connections of a run share what the driver learns of the database, such as its types."""
+    """All connections of a run share what the driver learns of the database, on all threads."""
     opened, connect = list[str](), dbapi.connect
 
     def noted(address: str) -> Any:
@@ -361,7 +361,8 @@ def test_a_run_opens_a_database_once(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     config = Config.model_validate(
         {"store": f"{tmp_path}", "models": {"ctr": {"settled_after": 1, **of_tables()}}}
     )
-    report = run(config, Task("ctr", DAYS[0], DAYS[1], LONG_AFTER), clock=lambda: datetime.now(UTC))
+    task = Task("ctr", DAYS[0], DAYS[1], LONG_AFTER)
+    report = run(config, task, clock=lambda: datetime.now(UTC), jobs=3)
 
     assert report.failures == ()
     assert len(opened) == 1

@@ -42,7 +42,7 @@ def test_evaluations_call_what_it_compiles() -> None:
 def test_it_ends_with_the_block(monkeypatch: pytest.MonkeyPatch) -> None:
     """However far it has come; its error is that of nobody."""
     before = children()
-    monkeypatch.setattr(compile_ahead, "is_ours", lambda: True)
+    monkeypatch.setattr(compile_ahead, "claim", lambda: True)
 
     with compiled_meanwhile(needed=True):
         assert len(children() - before) == 1

@@ -63,7 +63,7 @@ def inner(function: Callable[P, R]) -> Callable[P, R]:
 def claim(function: Callable[..., object]) -> bool:
     """Tell whether this process shall compile a function ahead: no other has or does so.
 
-    With a compiler that is newer than the tests know, none shall.
+    None shall with a compiler that is newer than the tests know, or that is turned off.
 
     Examples
     --------
@@ -75,13 +75,21 @@ def claim(function: Callable[..., object]) -> bool:
     """
     if function in _WAITING:
         _load()
-    from numba import version_info  # noqa: PLC0415 - see the rule above
-
-    if version_info.short > NEWEST_KNOWN:
+    if not _is_known():
         return False
-    from monitor.metrics.core.kept import is_first  # noqa: PLC0415
+    from monitor.metrics.core.kept import claim as claim_kept  # noqa: PLC0415
 
-    return is_first(_LOADED.get(function, function))
+    return claim_kept(_LOADED.get(function, function))
+
+
+def _is_known() -> bool:
+    """Tell whether the compiler has what it does not publish: it is no newer than tests know.
+
+    With `NUMBA_DISABLE_JIT` it leaves functions as they are.
+    """
+    from numba import config, version_info  # noqa: PLC0415 - see the rule above
+
+    return version_info.short <= NEWEST_KNOWN and not config.DISABLE_JIT
 
 
 def _load() -> None:
@@ -91,9 +99,9 @@ def _load() -> None:
     replaced, too. Those of inner functions stay: for the compiler they have a type.
     """
     with _LOCK:
-        from numba import njit, version_info  # noqa: PLC0415 - see the rule above
+        from numba import njit  # noqa: PLC0415 - see the rule above
 
-        is_known = version_info.short <= NEWEST_KNOWN
+        is_known = _is_known()
         if is_known:
             from monitor.metrics.core.kept import share_cache  # noqa: PLC0415
             from monitor.metrics.core.linked import linked  # noqa: PLC0415
@@ -101,7 +109,10 @@ def _load() -> None:
             _INNER.clear()
         options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
         for stand_in, function in list(_WAITING.items()):
-            _LOADED[stand_in] = njit(cache=True, **options)(function)
+            try:
+                _LOADED[stand_in] = njit(cache=True, **options)(function)
+            except RuntimeError:  # no folder can be written, so every process compiles again
+                _LOADED[stand_in] = njit(**options)(function)
             if is_known:
                 share_cache(_LOADED[stand_in])
             if stand_in in _INNER:

@@ -53,13 +53,13 @@ def share_cache(function: Any) -> None:
     function.compile = compile_in_turn
 
 
-def is_first(function: Any) -> bool:
+def claim(function: Any) -> bool:
     """Tell whether this process is the first to ask for a function that is not on disk.
 
     Examples
     --------
     >>> from numba import njit
-    >>> is_first(njit(lambda score: 1.0 - score))  # it is never kept
+    >>> claim(njit(lambda score: 1.0 - score))  # it is never kept
     False
     """
     index = _index(function)

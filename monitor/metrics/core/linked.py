@@ -8,6 +8,7 @@ off).
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, Self
@@ -33,7 +34,8 @@ def linked(function: Callable[..., object], **options: object) -> Any:
     0.7
     """
     part = njit(pipeline_class=LinkedCompiler, **options)(function)
-    part._cache = LinkedCache(function)  # noqa: SLF001 - as `enable_caching` does with its own
+    with suppress(RuntimeError):  # no folder can be written
+        part._cache = LinkedCache(function)  # noqa: SLF001 - as `enable_caching` does with its own
     share_cache(part)
     return part
 

@@ -318,7 +318,9 @@ def exact_moments(odds: Floats, counts: Ints, hits: int, values: Floats) -> tupl
     intercept: of two outcomes, one positive, the latter know half of what they should.
 
     The odds are those at the fitted intercept. Then the mass of a number of positive rows is its
-    probability for independent outcomes, which no product of odds overflows.
+    probability for independent outcomes, which no product of odds overflows. A row changes only the
+    numbers that the rows before it can have reached and from which those after it still can make
+    `hits`.
     """
     middle = values.mean()
     mass, first, second = np.zeros(hits + 1), np.zeros(hits + 1), np.zeros(hits + 1)

@@ -1,6 +1,7 @@
 """Compiled functions, called from Python and from one another."""
 
 import ast
+import os
 import subprocess
 import sys
 from inspect import unwrap
@@ -100,6 +101,36 @@ def test_a_newer_compiler_compiles_all_functions_alike() -> None:
     """What a linked library needs of the compiler may have changed there."""
     subprocess.run([sys.executable, "-c", WITH_A_NEWER_COMPILER], cwd=ROOT, check=True)
     assert version_info.short <= NEWEST_KNOWN
+
+
+WITHOUT_A_FOLDER = """
+from numba.core import caching
+import numpy as np
+
+def refuse(*_):
+    raise OSError
+
+for name, value in vars(caching).items():
+    if "Locator" in name:
+        value.ensure_cache_path = refuse
+"""
+SUMS = """
+from tests.metrics.core.test_compiled import _root, sum_of_roots
+from monitor.metrics.core.compiled import claim
+assert sum_of_roots(np.array([1.0, 4.0])) == 3.0 == _root(9.0)
+assert not claim(sum_of_roots)
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "more"),
+    [(WITHOUT_A_FOLDER, {}), ("import numpy as np", {"NUMBA_DISABLE_JIT": "1"})],
+    ids=["no folder can be written", "the compiler is turned off"],
+)
+def test_functions_run_where_nothing_is_kept(program: str, more: dict[str, str]) -> None:
+    """Every process compiles again, or none does; both is slow and gives the same results."""
+    call = [sys.executable, "-c", f"{program}\n{SUMS}"]
+    subprocess.run(call, cwd=ROOT, env=os.environ | more, check=True)
 
 
 def test_python_calls_no_inner_function() -> None:
