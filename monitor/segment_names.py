@@ -10,6 +10,8 @@ FAMILIES = (WHOLE, THIRD)  # of pairs: where the mean of their evidence is enoug
 RESERVED = frozenset({*FAMILIES, OTHER})
 PAIR = "pair"  # of classes, as the name of a column whose values they are
 AGAINST = " against "  # between the names of the classes of a pair
+# Between a column and its field, in what is one name everywhere: no column has this sign.
+FIELD = "\0"
 CROSSED = " x "  # between the names of crossed columns, and between their values
 
 

@@ -17,7 +17,6 @@ from monitor.config.schema import (
     DAY_DIRECTIVES,
     EARLIEST,
     EXPRESSION,
-    FIELD,
     ISO_DAY,
     LATEST,
     LONGEST_WAIT,
@@ -43,9 +42,11 @@ from monitor.config.schema import (
     expression_of,
     id_columns,
     literal,
+    named,
 )
 from monitor.config.worth import Budget
 from monitor.config.yaml_files import read_yaml
+from monitor.segment_names import FIELD
 
 __all__ = [
     "AUTO_SETTLED_AFTER",
@@ -95,6 +96,7 @@ __all__ = [
     "id_columns",
     "literal",
     "load_config",
+    "named",
     "read_yaml",
     "report_page",
 ]

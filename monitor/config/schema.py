@@ -46,7 +46,7 @@ from monitor.config.schedules import check_schedule
 from monitor.config.sections import Date, Listed, Section, as_text
 from monitor.config.worth import Budget, DecisionSetting, Price
 from monitor.errors import ConfigError
-from monitor.segment_names import OTHER, PAIR, RESERVED, THIRD, WHOLE, is_pair
+from monitor.segment_names import FIELD, OTHER, PAIR, RESERVED, THIRD, WHOLE, is_pair
 
 EARLIEST, LATEST = date(1900, 1, 1), date(2999, 12, 31)  # days that may have logs
 AUTO_SETTLED_AFTER = 28  # days to wait for outcomes until `settled_after: auto` is found
@@ -65,9 +65,7 @@ DAY_DIRECTIVES = {
     "%-d": (1, 2),
     "%-j": (1, 3),
 }
-# Between a column and its field, in what is one name everywhere: no column has this sign.
-FIELD = "\0"
-EXPRESSION = "\0="  # begins an SQL expression in the place of a name
+EXPRESSION = FIELD + "="  # begins an SQL expression in the place of a name
 YEAR, DAY_OF_YEAR = ({"%Y"}, {"%y"}), ({"%m", "%d"}, {"%j"})
 # Without leading zeros, the name of day 1 would also match that of day 12 if these are beside it.
 BESIDE_OPEN_END = re.compile(r"%-\w(?=[%\d*?[])|(?<=[\d*?\]])%-\w|%\w(?=%-)")
@@ -236,6 +234,20 @@ def expression_of(column: str) -> str | None:
     ('a.b.c', None)
     """
     return column.removeprefix(EXPRESSION) if column.startswith(EXPRESSION) else None
+
+
+def named(column: str) -> str:
+    """Write the name of a column, or of a field of a column, or an expression, for people.
+
+    Examples
+    --------
+    >>> named("event" + FIELD + "by"), named(EXPRESSION + "lower(device)")
+    ('event (field by)', 'lower(device)')
+    """
+    if expression := expression_of(column):
+        return expression
+    whole, _, field = column.partition(FIELD)
+    return f"{whole} (field {field})" if field else whole
 
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
@@ -542,6 +554,11 @@ class Segments(Section):
             msg = f"values must differ and must not be {WHOLE}, {OTHER} or {THIRD}"
             raise ValueError(msg)
         return self
+
+    @property
+    def name(self) -> str:
+        """What people call the column, and by what its values are counted."""
+        return named(self.column)
 
 
 class Checks(Section):
@@ -1009,7 +1026,7 @@ class Model(Section):
     @property
     def judged_columns(self) -> tuple[str, ...]:
         """The columns whose values get a verdict of their own; pairs of classes are such values."""
-        primary = (self.segments.column,) if self.segments else ()
+        primary = (self.segments.name,) if self.segments else ()
         return (*primary, PAIR) if self.predictions.classes else primary
 
     @property

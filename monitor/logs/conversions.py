@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from monitor.config import FIELD, expression_of
+from monitor.config import FIELD, expression_of, named
 from monitor.config.filters import columns_of_filter
 
 MISFIT = "does not fit: "  # begins our own message inside an error of DuckDB
@@ -58,14 +58,6 @@ def quoted(column: str) -> str:
     whole, _, field = column.partition(FIELD)
     name = '"' + whole.replace('"', '""') + '"'
     return f"struct_extract({name}, {text(field)})" if field else name
-
-
-def named(column: str) -> str:
-    """Write the name of a column, or of a field of a column, for people."""
-    if expression := expression_of(column):
-        return expression
-    whole, _, field = column.partition(FIELD)
-    return f"{whole} (field {field})" if field else whole
 
 
 def columns_in(column: str) -> list[str]:

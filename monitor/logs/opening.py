@@ -22,11 +22,11 @@ import narwhals as nw
 import pyarrow as pa
 from fsspec.implementations.local import LocalFileSystem
 
-from monitor.config import FIELD, Format, Model, OutcomeLog, PredictionLog, expression_of
+from monitor.config import FIELD, Format, Model, OutcomeLog, PredictionLog, expression_of, named
 from monitor.config.filters import columns_of_filter
 from monitor.errors import DataError, Fault
 from monitor.files import open_filesystem
-from monitor.logs.conversions import Wanted, as_it_is, columns_in, named, quoted, text
+from monitor.logs.conversions import Wanted, as_it_is, columns_in, quoted, text
 from monitor.logs.session import Session, Type, with_structs
 from monitor.logs.tables import Range, Table, reading_table
 from monitor.logs.times import Dating, dating_of, is_day

@@ -10,8 +10,16 @@ from typing import Literal
 
 import narwhals as nw
 
-from monitor.config import Model, OutcomeLog, OutcomeMeans, PredictionLog, Segments, id_columns
-from monitor.logs.conversions import Wanted, as_type, named, quoted, text
+from monitor.config import (
+    Model,
+    OutcomeLog,
+    OutcomeMeans,
+    PredictionLog,
+    Segments,
+    id_columns,
+    named,
+)
+from monitor.logs.conversions import Wanted, as_type, quoted, text
 from monitor.logs.session import Frame, Type
 
 Cast = Literal["integer", "uuid", "text"]

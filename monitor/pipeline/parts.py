@@ -30,7 +30,7 @@ def conditions_named(model: Model, name: str, written: Sequence[str]) -> tuple[C
         If a name is not that of a watched column and a value, or they are of several columns.
     """
     columns = [w.name for w in model.columns]
-    columns += [model.segments.column] if model.segments else []
+    columns += [model.segments.name] if model.segments else []
     conditions = [_condition(text, columns, name) for text in written]
     if len({condition.column for condition in conditions}) > 1:
         msg = (
@@ -74,7 +74,7 @@ def part_named(model: Model, conditions: Sequence[Condition], groups: Groups) ->
 
 
 def _clauses(model: Model, condition: Condition, groups: Groups) -> tuple[Clause, ...]:
-    if model.segments and condition.column == model.segments.column:
+    if model.segments and condition.column == model.segments.name:
         return (_primary_clause(model.segments, condition.value),)
     watched = next(w for w in model.columns if w.name == condition.column)
     if not isinstance(watched, Crossing):
@@ -90,7 +90,7 @@ def _crossed_clause(model: Model, condition: Condition) -> Clause:
     watched = next((w for w in model.columns if w.name == condition.column), None)
     if isinstance(watched, WatchedColumn):
         return _clause(watched, condition, {})
-    if model.segments and condition.column == model.segments.column:
+    if model.segments and condition.column == model.segments.name:
         return _primary_clause(model.segments, condition.value)
     return _clause_of_value(condition)
 
@@ -183,7 +183,7 @@ def column_of(model: Model, part: Part) -> str | None:
     ruled = {clause.column for all_of in part.any_of for clause in all_of}
     columns = {w.name: w.cross if isinstance(w, Crossing) else (w.name,) for w in model.columns}
     if model.segments:
-        columns.setdefault(model.segments.column, (model.segments.column,))
+        columns.setdefault(model.segments.name, (model.segments.column,))
     for name, crossed in columns.items():
         if {expression_of(column) or column for column in crossed} == ruled:
             labels = _labels(model, name)
@@ -196,7 +196,7 @@ def column_of(model: Model, part: Part) -> str | None:
 
 def _labels(model: Model, column: str) -> tuple[str, ...]:
     """List all labels of a column, where the configuration lists them."""
-    if model.segments and column == model.segments.column:
+    if model.segments and column == model.segments.name:
         return (*model.segments.values, OTHER)
     watched = next(w for w in model.columns if w.name == column)
     if isinstance(watched, Crossing) or not (watched.values or watched.edges):

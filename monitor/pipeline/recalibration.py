@@ -249,7 +249,7 @@ def _rows_to_map(
     """Find the rows that a map is for: those asked for, or those that explain the open drift."""
     explained = None
     conditions = tuple(part)
-    column = model.segments.column if model.segments else None
+    column = model.segments.name if model.segments else None
     if segment not in (None, WHOLE) and column:
         conditions = (Condition(column, segment),)
     elif segment is None and not part:

@@ -199,7 +199,7 @@ def _counter(model: Model, part: Part, store: Store) -> CountPart:
     column = column_of(model, part) or ""
 
     def count(summary: Summary) -> ColumnPart | None:
-        if model.segments and column == model.segments.column:
+        if model.segments and column == model.segments.name:
             values: Mapping[str, ColumnPart] = parts_of_segments(summary)
         else:
             try:

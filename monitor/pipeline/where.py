@@ -213,7 +213,7 @@ class ColumnReader:
 
     def _in_summary(self, summary: Summary) -> Columns:
         """Give what a summary itself counts by column: segments, and the pairs of classes."""
-        primary = self.model.segments.column if self.model.segments else None
+        primary = self.model.segments.name if self.model.segments else None
         if summary.classes:
             predicted = {name: part.predicted for name, part in summary.segments.items()}
             return columns_of_pairs(inputs_of(summary), primary, predicted)
@@ -284,7 +284,7 @@ class ColumnReader:
         if columns is None or classes != compared.class_names:
             return None
         deployed_map = self.map_of(compared)
-        primary = self.model.segments.column if self.model.segments else ""
+        primary = self.model.segments.name if self.model.segments else ""
         if not deployed_map:
             return columns
         if deployed_map.segment != WHOLE:
@@ -355,9 +355,7 @@ def counts_by_value(
     def primary(day: date) -> Columns:
         segments = model.segments
         return (
-            {segments.column: parts_of_segments(store.read_summary(name, day)[0])}
-            if segments
-            else {}
+            {segments.name: parts_of_segments(store.read_summary(name, day)[0])} if segments else {}
         )
 
     return primary, {}

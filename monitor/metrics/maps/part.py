@@ -6,6 +6,8 @@ Rule: a row whose value is missing is `other`, so it meets a clause only if that
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from monitor.segment_names import FIELD
+
 Engine = Literal["duckdb", "spark"]
 
 
@@ -16,7 +18,7 @@ class Clause:
     Attributes
     ----------
     column : str
-        The column, or an SQL expression on columns.
+        The column, a field of a column after the sign `FIELD`, or an SQL expression on columns.
     values : tuple of str
         One of these, as text.
     others : bool
@@ -106,7 +108,8 @@ def _number(value: float) -> str:
 
 def _name(column: str, engine: Engine) -> str:
     mark = "`" if engine == "spark" else '"'
-    return mark + column.replace(mark, 2 * mark) + mark
+    parts = [mark + part.replace(mark, 2 * mark) + mark for part in column.split(FIELD)]
+    return ".".join(parts)
 
 
 def _text(value: str, engine: Engine) -> str:
