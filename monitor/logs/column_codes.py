@@ -32,7 +32,7 @@ from monitor.logs.joining import (
     group,
     unpack,
 )
-from monitor.logs.session import Frame, Session
+from monitor.logs.session import Session
 from monitor.logs.sources import Logs
 from monitor.metrics.beyond_binary.class_parts import ClassPart, sum_of_parts
 from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT
@@ -82,8 +82,22 @@ def _names(watched: Watched) -> Sequence[str]:
     return [str(step) for step in range(-LARGEST_STEP, LARGEST_STEP + 1)]
 
 
-def with_codes(logs: Logs, model: Model, names: Names) -> Logs:
-    """Add the code of each row in every watched column, in the place of the values."""
+def with_codes(session: Session, logs: Logs, model: Model, names: Names) -> Logs:
+    """Add the code of each row in every watched column, in the place of the values.
+
+    The rows are a view of their own, so the query over them depends on the types of the codes, and
+    not on the values of a day.
+    """
+    codes = tuple(f"{CODE}{i}" for i in range(len(model.columns)))
+    with session.drafting():
+        rows = _coded(logs, model, names, codes)
+    view = session.show("predictions with codes", rows)
+    return session.once(
+        (view, logs, codes), lambda: replace(logs, predictions=session.frame(view), codes=codes)
+    )
+
+
+def _coded(logs: Logs, model: Model, names: Names, codes: Sequence[str]) -> Any:
     written = {label_name(w): labels(model)[label_name(w)] for w in model.columns if _needs(w)}
     labelled = logs.predictions.with_columns(**written) if written else logs.predictions
     relation: Any = labelled.to_native()
@@ -93,13 +107,10 @@ def with_codes(logs: Logs, model: Model, names: Names) -> Logs:
         duckdb.SQLExpression(_narrow(_code_sql(w, names[w.name]), len(names[w.name])))
         for w in model.columns
     ]
-    codes = tuple(f"{CODE}{i}" for i in range(len(coded)))
-    rows = relation.select(
+    return relation.select(
         duckdb.StarExpression(exclude=[*written, *values]),
         *(code.alias(name) for code, name in zip(coded, codes, strict=True)),
     )
-    frame: Frame = nw.from_native(rows).lazy()
-    return replace(logs, predictions=frame, codes=codes)
 
 
 def labels_of_codes(model: Model, names: Names) -> dict[str, tuple[nw.Expr, Sequence[str]]]:
@@ -148,7 +159,11 @@ def group_with_codes(session: Session, query: Query, codes: Sequence[str]) -> Co
     session.connection.execute(f"DROP TABLE IF EXISTS {TABLE}")
     relation.select(duckdb.StarExpression(exclude=["lone_place"])).create(TABLE)
     rows = session.connection.table(TABLE)
-    grouped = group(nw.from_native(rows).lazy().with_columns(lone_place=nw.lit(-1)))
+    view = session.show("rows with codes", rows)
+    grouped = session.once(
+        (view, "groups"),
+        lambda: group(session.frame(view).with_columns(lone_place=nw.lit(-1))),
+    )
     groups = unpack(grouped.collect(backend="pyarrow").to_native(), query)
     # An outcome without a prediction has no codes, and counts in no column.
     predicted = rows.filter(f"{quoted(codes[0])} IS NOT NULL")

@@ -76,12 +76,8 @@ def read_day(session: Session, batch: Batch) -> list[DayRows]:
     frequent = frequent_values(opened.predictions, model, predictions)
     names = code_names(model, frequent.values)
     coded = model.columns and not session.spark
-    logs = with_codes(opened, model, names) if coded else opened
-    query = (
-        _write(session, batch, logs)
-        if coded
-        else session.once((logs, batch.negative), lambda: _write(session, batch, logs))
-    )
+    logs = with_codes(session, opened, model, names) if coded else opened
+    query = _query(session, batch, logs)
     result = _run(session, query, logs)
     clean, violations = contract.without_repeats(
         logs, result.groups, predictions=predictions, outcomes=outcomes
@@ -148,13 +144,14 @@ def read_coded_rows(batch: Batch, engine: Databases) -> CodedRows:
         predictions, outcomes = read_counts(
             session.once((opened, "rows"), lambda: count_rows(opened))
         )
-        logs = with_codes(opened, model, code_names(model, {}))
-        coded = group_with_codes(session, _write(session, batch, logs), logs.codes)
+        logs = with_codes(session, opened, model, code_names(model, {}))
+        query = _query(session, batch, logs)
+        coded = group_with_codes(session, query, logs.codes)
         clean, _ = contract.without_repeats(
             logs, coded.groups, predictions=predictions, outcomes=outcomes
         )
-        query = _write(session, batch, clean)
         if clean is not logs:
+            query = _write(session, batch, clean)
             coded = group_with_codes(session, query, clean.codes)
         weights = _class_weights(batch, _Result(query, coded.groups, coded))
         if weights[0] != weights[1]:
@@ -189,11 +186,16 @@ def _joined(session: Session, batch: Batch) -> Frame:
     (day,) = batch.days
     logs = open_logs(session, batch.model, day, batch.partitions[day])
     predictions, outcomes = read_counts(session.once((logs, "rows"), lambda: count_rows(logs)))
-    query = session.once((logs, batch.negative), lambda: _write(session, batch, logs))
+    query = _query(session, batch, logs)
     clean, _ = contract.without_repeats(
         logs, run(query), predictions=predictions, outcomes=outcomes
     )
     return (query if clean is logs else _write(session, batch, clean)).joined
+
+
+def _query(session: Session, batch: Batch, logs: Logs) -> Query:
+    """Write the query over logs, which is the same for all days with logs of the same shape."""
+    return session.once((logs, batch.negative), lambda: _write(session, batch, logs))
 
 
 def _write(session: Session, batch: Batch, logs: Logs, odds_factor: float = 1.0) -> Query:
