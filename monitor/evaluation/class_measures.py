@@ -6,7 +6,8 @@ from math import sqrt
 
 import numpy as np
 
-from monitor.evaluation.evaluation import ClassErrors, ClassMeasures, Errors, VectorErrors
+from monitor.evaluation.errors import Errors
+from monitor.evaluation.evaluation import ClassErrors, ClassMeasures, VectorErrors
 from monitor.evaluation.score_errors import Settings, errors_of
 from monitor.metrics.beyond_binary.class_counts import UNIT, ClassCounts, Reading, Sums
 from monitor.metrics.beyond_binary.class_pairs import Pairs

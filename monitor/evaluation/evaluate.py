@@ -21,9 +21,9 @@ from monitor.evaluation.attribution import (
     mean_causes,
 )
 from monitor.evaluation.class_measures import class_measures, slope_of_pairs
+from monitor.evaluation.errors import Errors
 from monitor.evaluation.evaluation import (
     LEAST_RARER,
-    Errors,
     Evaluation,
     Expectation,
     Lost,

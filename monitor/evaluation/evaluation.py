@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import date, datetime
 
+from monitor.evaluation.errors import Errors
 from monitor.evaluation.map_gain import MapGain
 from monitor.metrics.core.estimate import Estimate
 from monitor.short_text import shown_shortly
@@ -14,34 +15,6 @@ from monitor.short_text import shown_shortly
 # Of the rarer outcome, for a null reference of TCE: five in the smallest of the paper's bins,
 # N/20, the usual rule. With fewer, bins reject almost nothing, whatever the scores.
 LEAST_RARER = 100
-
-
-@dataclass(frozen=True)
-class Errors:
-    """The calibration measures of one set of scores.
-
-    Attributes
-    ----------
-    tce_published : float
-        TCE over PAVA-BC bins of the paper's sizes, a ratio in [0, 1].
-    ece : float
-        ECE over PAVA-BC bins of the monitor's sizes, a ratio in [0, 1].
-    rbs : float
-        Root Brier score, in [0, 1].
-    tce : Estimate or None
-        TCE at the model's fixed size N*, a ratio in [0, 1]; comparable across days, volumes and
-        models; None with fewer predictions, or before there is a reference, which determines N*.
-    ece_interval, rbs_interval : Estimate or None
-        Of 95 %. That of ECE is for the error of the scores themselves, which chance only adds
-        to, so ECE may lie above it.
-    """
-
-    tce_published: float
-    ece: float
-    rbs: float
-    tce: Estimate | None = None
-    ece_interval: Estimate | None = None
-    rbs_interval: Estimate | None = None
 
 
 @dataclass(frozen=True)

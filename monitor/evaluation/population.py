@@ -5,7 +5,8 @@ from math import sqrt
 
 import numpy as np
 
-from monitor.evaluation.evaluation import Errors, Population
+from monitor.evaluation.errors import Errors
+from monitor.evaluation.evaluation import Population
 from monitor.evaluation.population_causes import population_correction
 from monitor.evaluation.score_errors import LabelRates
 from monitor.evaluation.weighing import COUNTED, FIXED, Loss, Weighed, mean_of_all, weigh

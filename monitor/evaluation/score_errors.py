@@ -1,4 +1,4 @@
-"""The calibration measures of one set of scores, and the settings of an evaluation. Pure."""
+"""Sets of scores, measured by the settings of an evaluation. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -6,16 +6,10 @@ from math import sqrt
 
 import numpy as np
 
-from monitor.evaluation.evaluation import Errors
+from monitor.evaluation.errors import Errors, measure
 from monitor.evaluation.lost import Worth
 from monitor.metrics.beyond_binary.class_counts import MOST_WATCHED
-from monitor.metrics.binned.binning import monitor_sizes, paper_sizes, pava_bc
-from monitor.metrics.binned.ece import ece
-from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.tally import Tally, have_same_groups
-from monitor.metrics.intervals.intervals import rbs_interval
-from monitor.metrics.scores.brier import rbs
-from monitor.metrics.test_based.tce import rejected_per_bin
 from monitor.metrics.test_based.tce_at_size import tce_at_size, tces_at_size
 
 
@@ -75,7 +69,7 @@ def errors_of(t: Tally, settings: Settings, rng: np.random.Generator) -> Errors:
     """Measure one set of scores, a tally of at least one prediction."""
     size = _size_of_tce(t, settings)
     tce = tce_at_size(t, size=size, alpha=settings.alpha, rng=rng).mean if size else None
-    return _errors_of(t, tce, settings.alpha)
+    return measure(t, tce, settings.alpha)
 
 
 def errors_of_each(
@@ -89,7 +83,7 @@ def errors_of_each(
     if size is None or not all(have_same_groups(tallies[0], t) for t in tallies):
         return [errors_of(t, settings, rng) for t in tallies]
     tces = tces_at_size(tallies, size=size, alpha=settings.alpha, rng=rng)
-    return [_errors_of(t, tce.mean, settings.alpha) for t, tce in zip(tallies, tces, strict=True)]
+    return [measure(t, tce.mean, settings.alpha) for t, tce in zip(tallies, tces, strict=True)]
 
 
 def widened(errors: Errors, *, of_brier: float, of_tce: float) -> Errors:
@@ -104,15 +98,3 @@ def widened(errors: Errors, *, of_brier: float, of_tce: float) -> Errors:
 
 def _size_of_tce(t: Tally, settings: Settings) -> int | None:
     return settings.tce_size if settings.tce_size and settings.tce_size <= t.total else None
-
-
-def _errors_of(t: Tally, tce: Estimate | None, alpha: float) -> Errors:
-    smallest, largest = paper_sizes(t.total)
-    bins = pava_bc(t, min_size=smallest, max_size=largest)
-    # The same as `tce` without the accepted intervals, which are not needed here.
-    rejected = rejected_per_bin(t.scores, t.counts, bins.starts, bins.counts, bins.positives, alpha)
-    smallest, largest = monitor_sizes(t.total)
-    seen = pava_bc(t, min_size=smallest, max_size=largest)
-    return Errors(
-        int(rejected.sum()) / t.total, ece(seen), rbs(t), tce=tce, rbs_interval=rbs_interval(t)
-    )

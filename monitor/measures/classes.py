@@ -5,13 +5,8 @@ from collections.abc import Callable
 from functools import partial
 from math import isnan, nan
 
-from monitor.evaluation.evaluation import (
-    ClassErrors,
-    ClassMeasures,
-    Errors,
-    Evaluation,
-    VectorErrors,
-)
+from monitor.evaluation.errors import Errors
+from monitor.evaluation.evaluation import ClassErrors, ClassMeasures, Evaluation, VectorErrors
 from monitor.measures import units
 from monitor.measures.measure import (
     INTERVAL,

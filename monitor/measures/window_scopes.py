@@ -7,10 +7,10 @@ from typing import get_args
 
 from monitor.config import Checks
 from monitor.evaluation.budget import burn
+from monitor.evaluation.errors import Errors
 from monitor.evaluation.evaluation import (
     AMOUNTS,
     Causes,
-    Errors,
     Evaluation,
     Expectation,
     InterceptCorrection,

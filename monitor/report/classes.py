@@ -7,13 +7,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from monitor.drift.facts import MOST_STREAMS
-from monitor.evaluation.evaluation import (
-    ClassErrors,
-    ClassMeasures,
-    Errors,
-    Evaluation,
-    VectorErrors,
-)
+from monitor.evaluation.errors import Errors
+from monitor.evaluation.evaluation import ClassErrors, ClassMeasures, Evaluation, VectorErrors
 from monitor.measures.classes import OF_CLASSES
 from monitor.report.columns import cells_of
 from monitor.report.tables import plain_table

@@ -4,7 +4,8 @@ from dataclasses import fields, replace
 from math import nan
 from typing import Any
 
-from monitor.evaluation.evaluation import LEAST_RARER, Errors, Evaluation
+from monitor.evaluation.errors import Errors
+from monitor.evaluation.evaluation import LEAST_RARER, Evaluation
 
 LEAST_FOR_ECE = 20  # of the rarer outcome: with fewer, one bin may hold all of them
 

@@ -10,8 +10,9 @@ from scipy.special import expit
 
 import monitor.metrics
 from monitor.evaluation.attribution import causes_of, intercept_correction
+from monitor.evaluation.errors import Errors
 from monitor.evaluation.evaluate import evaluate
-from monitor.evaluation.evaluation import LEAST_RARER, Errors, Evaluation
+from monitor.evaluation.evaluation import LEAST_RARER, Evaluation
 from monitor.evaluation.score_errors import Settings
 from monitor.metrics.binned.binning import monitor_sizes, paper_sizes, pava_bc
 from monitor.metrics.binned.ece import ece

@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from monitor.errors import ConfigError, DataError
-from monitor.evaluation.evaluation import Errors, Evaluation, TceNull
+from monitor.evaluation.errors import Errors
+from monitor.evaluation.evaluation import Evaluation, TceNull
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import CELL_COUNT
 from monitor.metrics.core.tally import tally, tally_on_grid

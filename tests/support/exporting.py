@@ -15,7 +15,8 @@ import numpy as np
 from monitor.drift.detecting import new_detector
 from monitor.drift.detector import Incident
 from monitor.drift.verdict import Verdict
-from monitor.evaluation.evaluation import Errors, Evaluation, InterceptCorrection, TceNull
+from monitor.evaluation.errors import Errors
+from monitor.evaluation.evaluation import Evaluation, InterceptCorrection, TceNull
 from monitor.export.http.app import Exporter
 from monitor.metrics.core.estimate import Estimate
 from monitor.run_record import FailedDay

@@ -20,11 +20,11 @@ from monitor.drift.places import Condition, Explanation, Place, Where
 from monitor.drift.values import ValueIncident, ValuePast, ValueWatch
 from monitor.drift.verdict import Verdict
 from monitor.errors import Fault
+from monitor.evaluation.errors import Errors
 from monitor.evaluation.evaluation import (
     Causes,
     ClassErrors,
     ClassMeasures,
-    Errors,
     Evaluation,
     Expectation,
     InterceptCorrection,

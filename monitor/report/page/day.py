@@ -6,7 +6,8 @@ from math import isnan
 
 from monitor.drift.places import explained_by
 from monitor.drift.verdict import SLOPE_KINDS, Verdict
-from monitor.evaluation.evaluation import Errors, Evaluation
+from monitor.evaluation.errors import Errors
+from monitor.evaluation.evaluation import Evaluation
 from monitor.read.standing import Standing
 from monitor.report.columns import Styles, verdict_cells, window_cells
 from monitor.report.page.content import (
