@@ -369,11 +369,7 @@ def _key(unobserved: Status, logs: Logs, part_count: int) -> nw.Expr:
 
 def _status(part_count: int) -> nw.Expr:
     """Write the status that a key begins with."""
-    least = [(status, int(status) * _limit(part_count)) for status in sorted(Status, reverse=True)]
-    return choose(
-        [(nw.col("key") >= key, nw.lit(int(status))) for status, key in least],
-        nw.lit(int(Status.MATCHED)),
-    )
+    return (nw.col("key") / _limit(part_count)).floor().cast(nw.Int32)
 
 
 def _slim(joined: Frame, part_count: int, logs: Logs) -> Frame:
