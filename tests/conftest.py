@@ -34,7 +34,7 @@ models:
 """
 
 OF_SPARK = {
-    "spark.driver.memory": "600m",
+    "spark.driver.memory": "1g",
     "spark.ui.enabled": "false",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -42,10 +42,12 @@ OF_SPARK = {
     # Compiling costs more than running queries of a few rows, and so does verifying Spark's own
     # classes; with less room for classes the whole heap is collected four times.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "
+    "-XX:ReservedCodeCacheSize=256m -XX:-UseCodeCacheFlushing -Xms1g -Xmn600m "
     "-XX:MetaspaceSize=256m -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
+    "spark.buffer.pageSize": "1m",
     # The same Java machine is a Spark Connect server too.
     "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
     "spark.connect.grpc.binding.address": "127.0.0.1",

@@ -5,12 +5,13 @@ or the quotes of CSV in another way, so a task of Spark runs the SQL of `opening
 the log: a file, or some hours of a table. The machines that run tasks need this package.
 """
 
+import gc
 import json
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import duckdb
@@ -84,6 +85,13 @@ def read_shares(work: Work, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Re
             with _telling(), open_session(work.what, Engine(threads=1)) as session:
                 log = OpenLog(session, **pickle.loads(share.as_py()))  # noqa: S301 - of the driver
                 yield from _read(log, work, session)
+    _keep_what_is_loaded()
+
+
+@cache
+def _keep_what_is_loaded() -> None:
+    """Leave out what this process has loaded where Spark collects garbage: after every task."""
+    gc.freeze()
 
 
 def _read(log: OpenLog, work: Work, session: Session) -> Iterator[pa.RecordBatch]:
