@@ -40,7 +40,8 @@ OF_SPARK = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.shuffle.partitions": "2",
     # Compiling costs more than running queries of a few rows, and so does verifying Spark's own
-    # classes; with less room for classes the whole heap is collected four times.
+    # classes. With less room for objects, classes and compiled code, Java would clear them out
+    # again and again.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "
     "-XX:ReservedCodeCacheSize=256m -XX:-UseCodeCacheFlushing -Xms1g -Xmn600m "
     "-XX:MetaspaceSize=256m -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote",
