@@ -76,6 +76,10 @@ SCREENS = {
     "phone": Screen(PHONE[0], "screen", (WIDE, OUTSIDE, BROKEN_DATES)),
     "paper": Screen(PAPER, "print", (CUT, OUTSIDE, BROKEN_DATES)),
 }
+# Every page indexes the whole site for its search, which takes longer than to draw the page.
+WITHOUT_SEARCH = """
+window.Worker = class { postMessage() {} addEventListener() {} removeEventListener() {} };
+"""
 PAGES_WITH_FORMULAS = {"api-metrics.html", "concepts.html"}
 
 
@@ -262,6 +266,7 @@ class Visited:
 def visited(site: Path, address: str, browser: Browser) -> Visited:
     """Load each page once, and look at it on a desktop, on a phone and on paper."""
     found, page = Visited(), browser.new_page()
+    page.add_init_script(WITHOUT_SEARCH)
     page.on("request", lambda request: found.asked.append(request.url))
     page.on("pageerror", lambda error: found.failed.append(str(error)))
     for path in sorted(site.rglob("*.html")):
@@ -342,21 +347,25 @@ def test_the_first_screen_is_a_verdict(
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
-def test_axe_finds_nothing(address: str, browser: Browser, colours: str) -> None:
+def test_axe_finds_nothing(
+    address: str, browser: Browser, colours: Literal["light", "dark"]
+) -> None:
     """On the home page and one page of each kind; tests.support.accessibility takes all pages."""
     faults = []
     for name in OF_EACH_KIND:
-        with opened(browser, f"{address}{name}", colours=colours) as shown:  # type: ignore[arg-type]
+        where = f"{address}{name}"
+        with opened(browser, where, colours=colours, script=WITHOUT_SEARCH) as shown:
             faults += [f"{name}: {fault}" for fault in accessibility_faults(shown.page)]
     assert faults == []
 
 
 def test_the_search_finds_a_page(address: str, browser: Browser) -> None:
     """A search for "Shiryaev" finds the page on the verdict, in which it stands in brackets."""
-    page = browser.new_page()
-    page.goto(f"{address}?q=Shiryaev")
-    found = page.locator(".md-search-result__link[href*='drift.html']").first
-    found.wait_for()
+    with opened(browser, f"{address}?q=Shiryaev") as shown:
+        found = shown.page.locator(".md-search-result__link[href*='drift.html']").first
+        found.wait_for()
 
-    assert "prior shift" in found.inner_text()
-    page.close()
+        assert "prior shift" in found.inner_text()
+        assert shown.complaints == []
+        assert any(url.startswith(f"{address}search/") for url in shown.asked)
+        assert all(url.startswith((address, "data:", "blob:")) for url in shown.asked)

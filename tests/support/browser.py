@@ -101,10 +101,12 @@ def opened(
     *,
     size: tuple[int, int] = DESKTOP,
     colours: Literal["light", "dark"] = "light",
+    script: str = "",
 ) -> Iterator[Opened]:
-    """Open a file or an address in a new page."""
+    """Open a file or an address in a new page, in which a script has run before its own."""
     viewport: Any = {"width": size[0], "height": size[1]}
     page = browser.new_page(viewport=viewport, color_scheme=colours)
+    page.add_init_script(script)
     found = Opened(page)
     page.on("request", lambda request: found.asked.append(request.url))
     page.on("console", lambda message: found.complaints.append(message.text))
