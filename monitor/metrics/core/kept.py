@@ -7,6 +7,7 @@ the code of the other.
 Rule 2: a file that cannot be read counts as missing, and is written again.
 """
 
+import atexit
 import fcntl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -104,6 +105,7 @@ def _locked(path: str, place: int, option: int = 0) -> BinaryIO | None:
     try:
         if path not in _FILES:
             _FILES[path] = open(path, "ab")  # noqa: PTH123, SIM115 - see above; no pathlib in measures
+            atexit.register(_FILES[path].close)
         fcntl.lockf(_FILES[path], fcntl.LOCK_EX | option, 1, place)
     except OSError:
         return None
