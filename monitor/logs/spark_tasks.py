@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
+from itertools import chain
 from typing import Any
 
 import duckdb
@@ -22,6 +23,7 @@ from monitor.config import Engine
 from monitor.errors import ConfigError, DataError
 from monitor.files import open_filesystem
 from monitor.logs.conversions import Wanted, quoted
+from monitor.logs.databases import open_databases
 from monitor.logs.opening import OpenLog
 from monitor.logs.session import Session, open_session
 from monitor.logs.spark import TOLD, ignore_warnings
@@ -80,9 +82,9 @@ def as_frame(spark: Any, rows: duckdb.DuckDBPyRelation) -> Any:
 
 def read_shares(work: Work, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Read shares of a log in a task of Spark."""
-    for batch in batches:
-        for share in batch.column(0):
-            with _telling(), open_session(work.what, Engine(threads=1)) as session:
+    with open_databases(Engine(threads=1)) as databases:
+        for share in chain.from_iterable(batch.column(0) for batch in batches):
+            with _telling(), open_session(work.what, databases) as session:
                 log = OpenLog(session, **pickle.loads(share.as_py()))  # noqa: S301 - of the driver
                 yield from _read(log, work, session)
     _keep_what_is_loaded()
