@@ -35,22 +35,24 @@ def scores_of_classes(log: OpenLog, classes: Classes) -> dict[str, Wanted]:
 
         return Wanted(columns, write)
 
-    total = "list_sum({v})"
+    # `list_sum` and its like are macros of this, which take longer to understand.
+    total = "list_aggr({v}, 'sum')"
     whole = "{v}"
     if classes.sums == "normalise":
-        whole = "list_transform({v}, x -> x / list_sum({v}))"
+        whole = "list_transform({v}, x -> x / list_aggr({v}, 'sum'))"
     off = "false" if classes.sums == "normalise" else f"abs({total} - 1) > {SUM_TOLERANCE}"
     off = f"{total} > 1 + {SUM_TOLERANCE}" if classes.top else off
-    moved, greatest = _moved(whole, classes), f"list_max({whole})"
+    moved, greatest = _moved(whole, classes), f"list_aggr({whole}, 'max')"
+    least = "list_aggr({v}, 'min')"
     return {
         "vector": of_vector(whole),
         "score": of_vector(
-            f"CASE WHEN {{v}} IS NULL OR list_count({{v}}) < {count} THEN NULL "
-            f"WHEN list_min({{v}}) < 0 THEN list_min({{v}}) "
+            f"CASE WHEN {{v}} IS NULL OR list_aggr({{v}}, 'count') < {count} THEN NULL "
+            f"WHEN {least} < 0 THEN {least} "
             + (f"WHEN {greatest} > 1 THEN {greatest} " if classes.weights else "")
-            + f"ELSE list_max({moved}) END"
+            + f"ELSE list_aggr({moved}, 'max') END"
         ),
-        "best": of_vector(f"list_position({moved}, list_max({moved})) - 1"),
+        "best": of_vector(f"list_position({moved}, list_aggr({moved}, 'max')) - 1"),
         "total": of_vector(total),
         "off": of_vector(f"CAST({off} AS TINYINT)"),
         **(scores_of_outcome(classes.top) if classes.top else {}),
@@ -64,7 +66,7 @@ def _moved(whole: str, classes: Classes) -> str:
     rates = ", ".join(f"{1.0 / weight!r}::DOUBLE" for weight in classes.weights)
     thinned = f"list_transform({whole}, (p, k) -> p * [{rates}][k])"
     # The lambda gives the products a name, so that they are written and read once.
-    return f"list_transform([{thinned}], v -> list_transform(v, p -> p / list_sum(v)))[1]"
+    return f"list_transform([{thinned}], v -> list_transform(v, p -> p / list_aggr(v, 'sum')))[1]"
 
 
 def parts_of_vector(log: OpenLog, classes: Classes) -> list[str]:

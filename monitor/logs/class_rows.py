@@ -11,7 +11,7 @@ from monitor.config import Classes
 from monitor.logs.class_shares import Batches, Shares, matched_rows
 from monitor.logs.class_top import OF_OUTCOME
 from monitor.logs.joining import Status
-from monitor.logs.session import Frame
+from monitor.logs.session import Frame, Session
 from monitor.metrics.beyond_binary.class_counts import (
     Batch,
     ClassCounts,
@@ -44,6 +44,7 @@ Labels = Mapping[str, tuple[nw.Expr, Sequence[str]]]
 
 
 def count_day(
+    session: Session,
     joined: Frame,
     classes: Classes,
     parts: Sequence[tuple[str, str]] = (),
@@ -54,6 +55,8 @@ def count_day(
 
     Parameters
     ----------
+    session : Session
+        The one that reads the day.
     joined : LazyFrame
         The join of a day, with `status`, `vector`, `label` and `part`.
     classes : Classes
@@ -67,16 +70,22 @@ def count_day(
     """
     count, codes, labels = len(classes.names), codes or {}, labels or {}
     sizes = [*codes.values(), *(len(names) + 1 for _, names in labels.values())]
-    with matched_rows(joined, count, [*codes], labels) as rows:
+    with matched_rows(session, joined, count, [*codes], labels) as rows:
         counts = _count(rows, classes, parts)
         of_codes = [_parts(rows, classes, at, size) for at, size in enumerate(sizes, 1)]
     if classes.top:
-        counts = only_highest(counts, _vector_scores(joined) if classes.top.true_score else None)
+        counts = only_highest(
+            counts, _vector_scores(session, joined) if classes.top.true_score else None
+        )
     return counts, of_codes
 
 
 def count_mapped_day(
-    joined: Frame, classes: Classes, vector_map: VectorMap, parts: Sequence[tuple[str, str]] = ()
+    session: Session,
+    joined: Frame,
+    classes: Classes,
+    vector_map: VectorMap,
+    parts: Sequence[tuple[str, str]] = (),
 ) -> tuple[Ints, ClassCounts, list[Tally]]:
     """Count the rows of a day through a map; first the sums of what was logged, as in `count_day`.
 
@@ -84,12 +93,12 @@ def count_mapped_day(
 
     Parameters
     ----------
-    joined, classes, parts
+    session, joined, classes, parts
         As for `count_day`.
     vector_map : VectorMap
         The map.
     """
-    with matched_rows(joined, len(classes.names)) as rows:
+    with matched_rows(session, joined, len(classes.names)) as rows:
         offsets = _log_offsets(classes)
         sums = partial(_score_sums, len(classes.names), offsets)
         logged = np.sum(rows.each(sums), axis=0)
@@ -202,22 +211,23 @@ def _placed(rows: Iterable[Batches], place: int) -> Iterator[PlacedBatch]:
     return ((vectors, labels, part_of_row[place]) for vectors, labels, part_of_row in rows)
 
 
-def _vector_scores(joined: Frame) -> tuple[Sums, Sums]:
+def _vector_scores(session: Session, joined: Frame) -> tuple[Sums, Sums]:
     """Sum Brier and log scores up, of what the log says of whole vectors."""
-    rows = joined.filter(nw.col("status") == int(Status.MATCHED)).select(*OF_OUTCOME)
+    with session.drafting():
+        rows = joined.filter(nw.col("status") == int(Status.MATCHED)).select(*OF_OUTCOME)
     table = rows.collect(backend="pyarrow")
     return vector_scores(*(table[name].to_numpy() for name in OF_OUTCOME))
 
 
-def read_matched(joined: Frame, classes: Classes) -> Batch:
+def read_matched(session: Session, joined: Frame, classes: Classes) -> Batch:
     """Read the vectors of the rows of a day whose outcome is known, and the labels, in any order.
 
     Parameters
     ----------
-    joined, classes
+    session, joined, classes
         As for `count_day`.
     """
-    with matched_rows(joined, len(classes.names)) as rows:
+    with matched_rows(session, joined, len(classes.names)) as rows:
         shares = rows.each(partial(_together, len(classes.names)))
     vectors, labels = (np.concatenate(of) for of in zip(*shares, strict=True))
     return vectors, labels

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from monitor.logs.joining import Status
-from monitor.logs.session import Frame
+from monitor.logs.session import Frame, Session
 from monitor.logs.spark import ignore_warnings
 from monitor.metrics.core.grid import Floats, Ints
 
@@ -91,6 +91,7 @@ class RowsInSpark:
 
 @contextmanager
 def matched_rows(
+    session: Session,
     joined: Frame,
     classes: int,
     codes: Sequence[str] = (),
@@ -100,6 +101,8 @@ def matched_rows(
 
     Parameters
     ----------
+    session : Session
+        The one that reads the day.
     joined : LazyFrame
         The join of a day, with `status`, `vector`, `label` and `part`.
     classes : int
@@ -111,9 +114,10 @@ def matched_rows(
         codes from 1 on.
     """
     labels = labels or {}
-    rows = joined.filter(nw.col("status") == int(Status.MATCHED)).select(
-        *("vector", "label", "part", *codes), **{name: of for name, (of, _) in labels.items()}
-    )
+    with session.drafting():
+        rows = joined.filter(nw.col("status") == int(Status.MATCHED)).select(
+            *("vector", "label", "part", *codes), **{name: of for name, (of, _) in labels.items()}
+        )
     native: Any = rows.to_native()
     if not rows.implementation.is_spark_like():
         yield RowsHere(_remembered(lambda: _read(native, classes)))

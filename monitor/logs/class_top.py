@@ -73,7 +73,7 @@ def _vector(classes: Classes, top: Highest, types: Mapping[str, Type]) -> str:
         f"AND list_unique(t.k) = len(t.k)"
     )
     unknown = ["t.k IS NULL OR t.p IS NULL"]
-    unknown += [f"list_count(t.{of}) < len(t.{of})" for of in "kp"]
+    unknown += [f"list_aggr(t.{of}, 'count') < len(t.{of})" for of in "kp"]
     unknown += [f"NOT coalesce({_number(of)} BETWEEN 0 AND 1, false)" for of in top.of_outcome]
     whole = f"list_transform({names_listed}, n -> coalesce(t.p[list_position(t.k, n)], 0.0))"
     of_row = f"CASE WHEN {' OR '.join(unknown)} THEN NULL WHEN {fits} THEN {whole} ELSE {wrong} END"

@@ -15,7 +15,7 @@ import numpy as np
 from monitor.config import Crossing, Model, Watched
 from monitor.logs.column_labels import label_name, labels
 from monitor.logs.joining import IN_PREDICTED, Status
-from monitor.logs.session import Frame
+from monitor.logs.session import Frame, Session
 from monitor.metrics.core.coarse import CELLS_IN_ONE
 from monitor.metrics.core.grid import Ints
 from monitor.segment_names import OTHER
@@ -80,20 +80,20 @@ class Frequent:
     many: frozenset[str]
 
 
-def frequent_values(predictions: Frame, model: Model, rows: int) -> Frequent:
+def frequent_values(session: Session, predictions: Frame, model: Model, rows: int) -> Frequent:
     """Find them among the predictions of a day, of which there are `rows`."""
     written, kept, many = labels(model), dict[str, list[str]](), set[str]()
     for name in (label_name(watched) for watched in model.columns if _names_none(watched)):
         # Apart, each column is counted by its dictionary.
-        counted = (
-            predictions.select(value=written[name])
-            .group_by("value")
-            .agg(nw.len().alias("rows"))
-            .sort("rows", "value", descending=[True, False])
-            .head(FEW + 1)
-            .collect(backend="pyarrow")
-            .rows()
-        )
+        with session.drafting():
+            by_value = (
+                predictions.select(value=written[name])
+                .group_by("value")
+                .agg(nw.len().alias("rows"))
+                .sort("rows", "value", descending=[True, False])
+                .head(FEW + 1)
+            )
+        counted = by_value.collect(backend="pyarrow").rows()
         frequent = [value for value, count in counted if value and count * LEAST_SHARE >= rows]
         kept[name] = frequent[:MOST_VALUES]
         if len(counted) > FEW:

@@ -25,7 +25,7 @@ from monitor.logs.joining import (
     repeated_ids,
 )
 from monitor.logs.plausibility import ScoreRange, about_scores
-from monitor.logs.session import Frame
+from monitor.logs.session import Frame, Session
 from monitor.logs.sources import Logs
 from monitor.logs.spark_texts import as_duckdb_writes, text_of_id
 from monitor.segment_names import printable
@@ -168,12 +168,14 @@ def _no_id(saying: str, model: Model) -> str:
 
 
 def without_repeats(
-    logs: Logs, groups: Groups, *, predictions: int, outcomes: int
+    session: Session, logs: Logs, groups: Groups, *, predictions: int, outcomes: int
 ) -> tuple[Logs, list[Violation]]:
     """Check that no id is repeated, and leave out or merge the rows of repeated ids.
 
     Parameters
     ----------
+    session : Session
+        The one that reads the day.
     logs : Logs
         As read.
     groups : Groups
@@ -193,29 +195,31 @@ def without_repeats(
     violations = []
     scored, observed = logs.predictions, logs.outcomes
     if groups.outcome_rows > outcomes or groups.repeats.any():
-        if logs.identical:
-            scored = merge_predictions(scored)
-        ids = repeated_ids(scored, "id")
-        if rows := _total(ids):
+        with session.drafting():
+            scored = merge_predictions(scored) if logs.identical else scored
+            ids = repeated_ids(scored, "id")
+        if rows := _total(session, ids):
             saying, show = "predictions share their id with another", partial(_repeated, ids)
             violations.append(Violation("prediction_repeated", rows, predictions, saying, show))
-            scored = scored.join(ids, on="id", how="anti")
+            with session.drafting():
+                scored = scored.join(ids, on="id", how="anti")
     if groups.prediction_rows > predictions:
-        merged = merge_outcomes(logs)
         unlike = nw.col("outcome") != nw.col("greatest")
         differs = unlike.fill_null(False) | nw.col("nulls").is_between(
             0, nw.col("rows"), closed="none"
         )
-        conflicts = merged.filter(differs).join(
-            logs.predictions, left_on="outcome_id", right_on="id", how="semi"
-        )
-        if rows := _total(conflicts):
+        with session.drafting():
+            merged = merge_outcomes(logs)
+            observed = merged.filter(~differs).with_columns(observed=nw.lit(1, nw.Int8))
+            conflicts = merged.filter(differs).join(
+                logs.predictions, left_on="outcome_id", right_on="id", how="semi"
+            )
+        if rows := _total(session, conflicts):
             saying, show = (
                 "outcomes contradict another",
                 partial(_conflicting, conflicts, latest=logs.latest),
             )
             violations.append(Violation("outcome_conflicting", rows, outcomes, saying, show))
-        observed = merged.filter(~differs).with_columns(observed=nw.lit(1, nw.Int8))
     if scored is logs.predictions and observed is logs.outcomes:
         return logs, []
     return replace(logs, predictions=scored, outcomes=observed), violations
@@ -378,8 +382,10 @@ def _first_row(frame: Frame, *columns: str) -> list[str]:
     return [printable(str(text)) for text in texts.collect(backend="pyarrow").row(0)]
 
 
-def _total(frame: Frame) -> int:
-    return int(frame.select(nw.col("rows").sum()).collect(backend="pyarrow").item() or 0)
+def _total(session: Session, frame: Frame) -> int:
+    with session.drafting():
+        summed = frame.select(nw.col("rows").sum())
+    return int(summed.collect(backend="pyarrow").item() or 0)
 
 
 def _repeated(ids: Frame) -> Example:

@@ -73,14 +73,14 @@ def read_day(session: Session, batch: Batch) -> list[DayRows]:
     opened = open_logs(session, model, day, batch.partitions[day])
     counted = session.once((opened, "rows"), lambda: count_rows(opened))
     predictions, outcomes = read_counts(counted)
-    frequent = frequent_values(opened.predictions, model, predictions)
+    frequent = frequent_values(session, opened.predictions, model, predictions)
     names = code_names(model, frequent.values)
     coded = model.columns and not session.spark
     logs = with_codes(session, opened, model, names) if coded else opened
     query = _query(session, batch, logs)
     result = _run(session, query, logs)
     clean, violations = contract.without_repeats(
-        logs, result.groups, predictions=predictions, outcomes=outcomes
+        session, logs, result.groups, predictions=predictions, outcomes=outcomes
     )
     if clean is not logs:
         result = _run(session, _write(session, batch, clean), clean)
@@ -89,7 +89,7 @@ def read_day(session: Session, batch: Batch) -> list[DayRows]:
         violations += _unmatched_outcomes(session, model, day)
     contract.enforce(batch.what, violations, model.checks)
     filtered = _left_out_by_filters(session, model, day)
-    weights = _class_weights(batch, result)
+    weights = _class_weights(session, batch, result)
     if weights[0] != weights[1]:
         query = _write(session, batch, clean, odds_factor=weights[0] / weights[1])
         result = _run(session, query, clean)
@@ -99,6 +99,7 @@ def read_day(session: Session, batch: Batch) -> list[DayRows]:
     if classes := model.predictions.classes:
         sizes = (len(names[watched.name]) + 1 for watched in model.columns)
         of_classes, by_code = count_day(
+            session,
             result.query.joined,
             classes,
             _parts(model),
@@ -125,7 +126,7 @@ def read_vectors(batch: Batch, classes: Classes, engine: Databases) -> Vectors:
         If they cannot be read.
     """
     with open_session(batch.what, engine) as session:
-        return read_matched(_joined(session, batch), classes)
+        return read_matched(session, _joined(session, batch), classes)
 
 
 def read_coded_rows(batch: Batch, engine: Databases) -> CodedRows:
@@ -148,12 +149,12 @@ def read_coded_rows(batch: Batch, engine: Databases) -> CodedRows:
         query = _query(session, batch, logs)
         coded = group_with_codes(session, query, logs.codes)
         clean, _ = contract.without_repeats(
-            logs, coded.groups, predictions=predictions, outcomes=outcomes
+            session, logs, coded.groups, predictions=predictions, outcomes=outcomes
         )
         if clean is not logs:
             query = _write(session, batch, clean)
             coded = group_with_codes(session, query, clean.codes)
-        weights = _class_weights(batch, _Result(query, coded.groups, coded))
+        weights = _class_weights(session, batch, _Result(query, coded.groups, coded))
         if weights[0] != weights[1]:
             query = _write(session, batch, clean, odds_factor=weights[0] / weights[1])
             coded = group_with_codes(session, query, clean.codes)
@@ -171,7 +172,9 @@ def count_through_map(
         If they cannot be read.
     """
     with open_session(batch.what, engine) as session:
-        return count_mapped_day(_joined(session, batch), classes, vector_map, _parts(batch.model))
+        return count_mapped_day(
+            session, _joined(session, batch), classes, vector_map, _parts(batch.model)
+        )
 
 
 def read_parts_of_vector(batch: Batch, classes: Classes, engine: Databases) -> list[str]:
@@ -188,7 +191,7 @@ def _joined(session: Session, batch: Batch) -> Frame:
     predictions, outcomes = read_counts(session.once((logs, "rows"), lambda: count_rows(logs)))
     query = _query(session, batch, logs)
     clean, _ = contract.without_repeats(
-        logs, run(query), predictions=predictions, outcomes=outcomes
+        session, logs, run(query), predictions=predictions, outcomes=outcomes
     )
     return (query if clean is logs else _write(session, batch, clean)).joined
 
@@ -235,12 +238,12 @@ def _left_out_by_filters(session: Session, model: Model, day: date) -> dict[str,
     }
 
 
-def _class_weights(batch: Batch, result: _Result) -> tuple[float, float]:
+def _class_weights(session: Session, batch: Batch, result: _Result) -> tuple[float, float]:
     """Find what a row of each outcome stands for; both 1 if the log is not a sample."""
     weighted = batch.model.predictions.weight or batch.model.outcomes.weight
     if not weighted or not result.groups.predicted_rows:
         return 1.0, 1.0
-    return class_weights(batch.what, result.query.joined, batch.model)
+    return class_weights(session, result.query.joined, batch.model)
 
 
 def _rated(batch: Batch, result: _Result) -> Parts:

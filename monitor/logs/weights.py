@@ -15,7 +15,7 @@ import narwhals as nw
 from monitor.config import Model
 from monitor.errors import DataError, Fault
 from monitor.logs.joining import IN_PREDICTED, Status
-from monitor.logs.session import Frame
+from monitor.logs.session import Frame, Session
 
 SAME = 1e-9  # relative: a weight that was rounded, or stored in another type
 
@@ -33,13 +33,13 @@ class _Span:
         return self.greatest - self.least <= SAME * self.greatest
 
 
-def class_weights(what: str, joined: Frame, model: Model) -> tuple[float, float]:
+def class_weights(session: Session, joined: Frame, model: Model) -> tuple[float, float]:
     """Find how many rows of the population a row of outcome 0, and one of outcome 1, stands for.
 
     Parameters
     ----------
-    what : str
-        Model and day, for messages.
+    session : Session
+        The one that reads the day.
     joined : LazyFrame
         The join, with the columns `status`, `outcome` and `weight`.
     model : Model
@@ -51,29 +51,33 @@ def class_weights(what: str, joined: Frame, model: Model) -> tuple[float, float]
         If weights differ inside a class, are missing or not positive, or those of a class cannot
         be known because it has no row.
     """
-    matched = joined.filter(nw.col("status") == int(Status.MATCHED))
-    of_class = {outcome: _span(matched.filter(nw.col("outcome") == outcome)) for outcome in (0, 1)}
+    matched = nw.col("status") == int(Status.MATCHED)
+    of_class = {
+        outcome: _span(session, joined, matched & (nw.col("outcome") == outcome))
+        for outcome in (0, 1)
+    }
     for outcome, span in of_class.items():
         if span and (span.unusable or not span.constant):
-            raise _refusal(what, model, outcome, span)
+            raise _refusal(session.what, model, outcome, span)
     weights = {outcome: span.greatest for outcome, span in of_class.items() if span}
     if len(weights) == 1 and model.predictions.weight:
-        weights |= _by_elimination(joined, weights)
+        weights |= _by_elimination(session, joined, weights)
     if len(weights) < 2:  # noqa: PLR2004 - the two classes
-        raise _unknown(what, model, weights)
+        raise _unknown(session.what, model, weights)
     return weights[0], weights[1]
 
 
-def _span(rows: Frame) -> _Span | None:
+def _span(session: Session, joined: Frame, *chosen: nw.Expr) -> _Span | None:
     """Describe the weights of some rows; None without a row."""
     weight = nw.col("weight")
     unusable = weight.is_null() | ~(weight > 0.0) | ~weight.is_finite()
-    described = rows.select(
-        nw.len().alias("rows"),
-        weight.min().alias("least"),
-        weight.max().alias("greatest"),
-        unusable.cast(nw.Int64).sum().alias("unusable"),
-    )
+    with session.drafting():
+        described = joined.filter(*chosen).select(
+            nw.len().alias("rows"),
+            weight.min().alias("least"),
+            weight.max().alias("greatest"),
+            unusable.cast(nw.Int64).sum().alias("unusable"),
+        )
     count, *rest = _row(described)
     if not count:
         return None
@@ -81,13 +85,13 @@ def _span(rows: Frame) -> _Span | None:
     return _Span(least, greatest, int(bad))
 
 
-def _by_elimination(joined: Frame, weights: dict[int, float]) -> dict[int, float]:
+def _by_elimination(session: Session, joined: Frame, weights: dict[int, float]) -> dict[int, float]:
     """Give the class without an outcome the other one of two weights in the log."""
     ((outcome, weight),) = weights.items()
-    scored = joined.filter(nw.col("status").is_in([int(status) for status in IN_PREDICTED]))
+    scored = nw.col("status").is_in([int(status) for status in IN_PREDICTED])
     value = nw.col("weight")
     other = (value - weight).abs() > SAME * weight
-    rest = _span(scored.filter(other))
+    rest = _span(session, joined, scored, other)
     if rest is None:
         return {}
     return {1 - outcome: rest.greatest} if rest.constant and not rest.unusable else {}
