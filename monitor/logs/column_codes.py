@@ -157,7 +157,9 @@ def group_with_codes(session: Session, query: Query, codes: Sequence[str]) -> Co
     """Run the join of a day once: store its rows, and group them."""
     relation: Any = query.keyed.to_native()
     session.connection.execute(f"DROP TABLE IF EXISTS {TABLE}")
-    relation.select(duckdb.StarExpression(exclude=["lone_place"])).create(TABLE)
+    with session.drafting():
+        relation = relation.select(duckdb.StarExpression(exclude=["lone_place"]))
+    relation.create(TABLE)
     rows = session.connection.table(TABLE)
     view = session.show("rows with codes", rows)
     grouped = session.once(

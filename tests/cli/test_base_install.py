@@ -67,7 +67,7 @@ def folder(two_models: Path, tmp_path: Path) -> Path:
 
 def world(two_models: Path, folder: Path) -> Path:
     """Make the world of the commands."""
-    shutil.copytree(two_models, folder)
+    shutil.copytree(two_models, folder, ignore=shutil.ignore_patterns("ads"))
     config = yaml.safe_load((folder / "monitor.yaml").read_text())
     del config["models"]["ads"]
     (folder / "monitor.yaml").write_text(yaml.safe_dump(config))
@@ -86,7 +86,7 @@ def values(today: date, gateway: str) -> dict[str, str]:
     return {
         "--model": "fraud",
         "--config": "monitor.yaml",
-        "--from": f"{today - timedelta(days=9)}",
+        "--from": f"{today - timedelta(days=7)}",
         "--until": f"{today + timedelta(days=9)}",
         "--to": f"{today - timedelta(days=3)}",
         "--day": f"{today - timedelta(days=3)}",
