@@ -12,20 +12,20 @@ import numpy as np
 from monitor.config import LEAST_RATE
 from monitor.errors import DataError, Fault
 from monitor.logs.joining import OUTCOMES, POSITIVE, Status
-from monitor.logs.session import Frame
+from monitor.logs.session import Frame, Session
 from monitor.metrics.core.grid import CELL_COUNT
 from monitor.summary import SQUARE, UNIT, Rated, rated
 
 Parts = dict[int, Rated]  # by the number of segment and stratum
 
 
-def count_rated(what: str, joined: Frame) -> Parts:
+def count_rated(session: Session, joined: Frame) -> Parts:
     """Add up what the outcomes of a day stand for, by part and cell.
 
     Parameters
     ----------
-    what : str
-        Model and day, for messages.
+    session : Session
+        The one that reads the day.
     joined : LazyFrame
         The join, with the columns `status`, `key` and `weight`, the probability of a row.
 
@@ -38,28 +38,29 @@ def count_rated(what: str, joined: Frame) -> Parts:
     # Statistics of Parquet leave out NaN, and DuckDB concludes from them that there is none.
     usable = ~rate.is_nan() & (rate >= LEAST_RATE) & (rate <= 1.0)
     inverse = 1.0 / nw.when(usable).then(rate).otherwise(1.0)
-    rows = (
-        joined.filter(nw.col("status") == int(Status.MATCHED))
-        .select(
-            "key",
-            "weight",
-            inverse=(inverse * UNIT + 0.5).floor().cast(nw.Int64),
-            square=(inverse * inverse * SQUARE + 0.5).floor().cast(nw.Int64),
-            wrong=nw.when(usable).then(0).otherwise(1).cast(nw.Int64),
+    with session.drafting():
+        rows = (
+            joined.filter(nw.col("status") == int(Status.MATCHED))
+            .select(
+                "key",
+                "weight",
+                inverse=(inverse * UNIT + 0.5).floor().cast(nw.Int64),
+                square=(inverse * inverse * SQUARE + 0.5).floor().cast(nw.Int64),
+                wrong=nw.when(usable).then(0).otherwise(1).cast(nw.Int64),
+            )
+            .group_by("key")
+            .agg(
+                nw.col("inverse").sum(),
+                nw.col("square").sum(),
+                nw.col("wrong").sum(),
+                nw.len().alias("rows"),
+                nw.col("weight").min().alias("least"),
+                nw.col("weight").max().alias("most"),
+            )
         )
-        .group_by("key")
-        .agg(
-            nw.col("inverse").sum(),
-            nw.col("square").sum(),
-            nw.col("wrong").sum(),
-            nw.len().alias("rows"),
-            nw.col("weight").min().alias("least"),
-            nw.col("weight").max().alias("most"),
-        )
-    )
     table = rows.collect(backend="pyarrow").to_native()
     if wrong := sum(int(of) for of in table["wrong"].to_pylist()):
-        raise _refusal(what, wrong, sum(int(of) for of in table["rows"].to_pylist()), table)
+        raise _refusal(session.what, wrong, sum(int(of) for of in table["rows"].to_pylist()), table)
     key, inverses, squares = (
         table[name].cast("int64").to_numpy() for name in ("key", "inverse", "square")
     )

@@ -112,7 +112,7 @@ def read_day(session: Session, batch: Batch) -> list[DayRows]:
         hint=contract.no_common_id(clean) if apart else "",
         classes=of_classes,
         columns=columns,
-        rated=_rated(batch, result),
+        rated=_rated(session, batch, result),
     )
     return [rows]
 
@@ -246,11 +246,11 @@ def _class_weights(session: Session, batch: Batch, result: _Result) -> tuple[flo
     return class_weights(session, result.query.joined, batch.model)
 
 
-def _rated(batch: Batch, result: _Result) -> Parts:
+def _rated(session: Session, batch: Batch, result: _Result) -> Parts:
     """Add up what the outcomes stand for; nothing if the log does not say it."""
     if not batch.model.rates_in_log or not result.groups.rows_with(Status.MATCHED):
         return {}
-    return count_rated(batch.what, result.query.joined)
+    return count_rated(session, result.query.joined)
 
 
 def _unmatched_outcomes(session: Session, model: Model, day: date) -> list[contract.Violation]:
