@@ -14,11 +14,9 @@ from monitor.pipeline.task import Task
 from monitor.store.store import Store
 from tests.support.class_logs import NAMES, draw, write_day
 
-DAYS = [date(2026, 1, 1) + timedelta(days=number) for number in range(37)]
-SAMPLED, BROKEN = (
-    DAYS[29],
-    DAYS[33],
-)  # the first day of the sample, and of logits that are too large
+DAYS = [date(2026, 1, 1) + timedelta(days=number) for number in range(23)]
+SAMPLED = DAYS[15]  # the first day of the sample
+BROKEN = DAYS[19]  # the first day of logits that are too large
 WEIGHTS = np.array([4.0, 1.0, 2.0])
 SLOPE = 0.6
 CONFIG = """\
@@ -31,7 +29,7 @@ models:
     outcomes: {{path: "logs/outcomes/{{day}}.parquet"}}
     settled_after: 0
     windows: [1]
-    null_replicates: 100
+    verdicts: {{references: [{{first: 2026-01-01, last: 2026-01-14}}]}}
 """
 
 
@@ -65,7 +63,7 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[date, Verdict]:
     process(folder, DAYS[0], SAMPLED - timedelta(days=1))
     process(folder, SAMPLED, DAYS[-1], f", weights: {WEIGHTS.tolist()}")
     store = Store(load_config(folder / "monitor.yaml").store)
-    return {day: store.read_verdicts("pets", day)[0][0] for day in DAYS[28:]}
+    return {day: store.read_verdicts("pets", day)[0][0] for day in DAYS[14:]}
 
 
 def test_a_sample_is_no_drift_and_moves_no_level(verdicts: dict[date, Verdict]) -> None:

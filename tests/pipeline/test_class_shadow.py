@@ -135,10 +135,20 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def plain(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Config:
+def begun(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Config:
+    """Process the days before those that are compared, without a map."""
+    config = configure(tmp_path_factory.mktemp("begun"), logs, found=None)
+    assert run_days(config, DAYS[0], DAYS[14]).failures == ()
+    return config
+
+
+@pytest.fixture(scope="module")
+def plain(begun: Config, logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Config:
     """Process all days without a map."""
-    config = configure(tmp_path_factory.mktemp("plain"), logs, found=None)
-    assert run_days(config, DAYS[0], DAYS[-1]).failures == ()
+    folder = tmp_path_factory.mktemp("plain")
+    copy(begun, folder)
+    config = configure(folder, logs, found=None)
+    assert run_days(config, SINCE, DAYS[-1]).failures == ()
     return config
 
 
@@ -245,10 +255,12 @@ def test_it_is_told_everywhere(shadowed: Config, command: Run) -> None:
     )
 
 
-def test_several_calls_leave_the_bytes_of_one(shadowed: Config, logs: Path, tmp_path: Path) -> None:
+def test_several_calls_leave_the_bytes_of_one(
+    begun: Config, shadowed: Config, logs: Path, tmp_path: Path
+) -> None:
     """Day by day, each file is made once; a second run of a day changes nothing."""
+    copy(begun, tmp_path)
     config = configure(tmp_path, logs)
-    run_days(config, DAYS[0], DAYS[14])
     for day in DAYS[15:]:
         run_days(config, day, day)
     found = contents(config)
@@ -329,14 +341,28 @@ def test_a_damaged_day_is_counted_again(shadowed: Config, logs: Path, tmp_path: 
     assert contents(config) == contents(shadowed)
 
 
-def verdicts_of(folder: Path, found: VectorMap | None) -> dict[date, Verdict]:
+@pytest.fixture(scope="module")
+def undeployed(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Config:
+    """Process the days before a map is deployed."""
+    config = configure(tmp_path_factory.mktemp("undeployed"), logs, deploy=DEPLOY)
+    report = run_days(config, DAYS[0], DAYS[17])
+    assert (report.failures, report.still_missing) == ((), ())
+    return config
+
+
+def verdicts_of(
+    undeployed: Config, logs: Path, folder: Path, found: VectorMap | None
+) -> dict[date, Verdict]:
     """Judge all days, whose logs hold mapped vectors from DEPLOY on if a map is given."""
+    copy(undeployed, folder)
+    shutil.copytree(logs, folder / "logs")
     for number, day in enumerate(DAYS):
-        vectors, labels = rows_of(number)
-        logged = apply_vector_map(vectors, found) if found and day >= DEPLOY else vectors
-        write_day(folder / "logs", day, logged, pa.array(np.array(NAMES)[labels]))
+        if found and day >= DEPLOY:
+            vectors, labels = rows_of(number)
+            logged = apply_vector_map(vectors, found)
+            write_day(folder / "logs", day, logged, pa.array(np.array(NAMES)[labels]))
     config = configure(folder, folder / "logs", deploy=DEPLOY)
-    report = run_days(config, DAYS[0], DAYS[-1])
+    report = run_days(config, DEPLOY, DAYS[-1])
     assert (report.failures, report.still_missing) == ((), ())
     store = Store(config.store)
     assert store.days("mapped", "pets") == [*TRAINED, *DAYS[15:18]]
@@ -344,12 +370,12 @@ def verdicts_of(folder: Path, found: VectorMap | None) -> dict[date, Verdict]:
     return {day: store.read_verdicts("pets", day)[0][0] for day in DAYS}
 
 
-def test_deploying_begins_a_reference(tmp_path: Path) -> None:
+def test_deploying_begins_a_reference(undeployed: Config, logs: Path, tmp_path: Path) -> None:
     """The mapped training days are what mapped vectors are compared with at once: ok.
 
     `prune` keeps them, however old, and removes those of the comparison.
     """
-    found = verdicts_of(tmp_path, RIGHT)
+    found = verdicts_of(undeployed, logs, tmp_path, RIGHT)
 
     assert {found[day].state for day in DAYS[14:]} == {"ok"}
     before, after = (found[day].reference_slope for day in (DAYS[17], DEPLOY))
@@ -368,9 +394,11 @@ def test_deploying_begins_a_reference(tmp_path: Path) -> None:
     assert pruning.reference == TRAINED
 
 
-def test_a_deployed_map_that_was_forgotten_is_found(tmp_path: Path) -> None:
+def test_a_deployed_map_that_was_forgotten_is_found(
+    undeployed: Config, logs: Path, tmp_path: Path
+) -> None:
     """If the log keeps the vectors as they were, they drift from what the map would make."""
-    late = verdicts_of(tmp_path, None)[DAYS[-1]]
+    late = verdicts_of(undeployed, logs, tmp_path, None)[DAYS[-1]]
 
     assert late.state == "calibration_drift"
     assert late.detector.incident

@@ -15,7 +15,7 @@ from monitor.segment_names import WHOLE
 from tests.conftest import Ended
 from tests.support.drawn_days import judge_drawn_days
 
-FIRST, REFERENCE, ROWS = date(2026, 1, 1), 28, 2_000
+FIRST, REFERENCE, ROWS = date(2026, 1, 1), 14, 2_000
 DAYS = [FIRST + timedelta(days=place) for place in range(REFERENCE + 8)]
 CONFIG = """\
 store: {folder}/store
@@ -26,6 +26,7 @@ models:
     settled_after: 0
     windows: [1]
     segments: {{column: {column}, values: [tv, web]}}
+    verdicts: {{references: [{{first: 2026-01-01, last: 2026-01-14}}]}}
 """
 SAID = {
     "device": "device",

@@ -1,6 +1,7 @@
 """A calibration map in the shadow: its measures, its gain, and the reference when deployed."""
 
 import json
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -361,18 +362,34 @@ def test_a_part_is_mapped_within_the_whole(weights: tuple[float, float]) -> None
     assert not has_rows_of(day, replace(some, counts=some.counts + everything.counts[some.cells]))
 
 
-def verdicts_of(config: Config, logged: CalibrationMap | None) -> dict[date, Verdict]:
+@pytest.fixture(scope="module")
+def undeployed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Judge the days before a map is deployed."""
+    config = configure(tmp_path_factory.mktemp("undeployed"), deploy=DEPLOY)
+    for day in DAYS:
+        if day < DEPLOY:
+            Store(config.store).write_summary(summary(day))
+    judge_days(config, "ctr", read_references(config, "ctr"), FIRST)
+    return Path(config.store)
+
+
+def verdicts_of(
+    undeployed: Path, folder: Path, logged: CalibrationMap | None
+) -> dict[date, Verdict]:
     """Judge sixty days, whose logs hold mapped scores from DEPLOY on if a map is given."""
+    shutil.copytree(undeployed, folder / "store")
+    config = configure(folder, deploy=DEPLOY)
     store = Store(config.store)
     for day in DAYS:
-        store.write_summary(summary(day, logged if day >= DEPLOY else None))
-    judge_days(config, "ctr", read_references(config, "ctr"), FIRST)
+        if day >= DEPLOY:
+            store.write_summary(summary(day, logged))
+    judge_days(config, "ctr", read_references(config, "ctr"), DEPLOY)
     return {day: store.read_verdicts("ctr", day)[0][0] for day in DAYS}
 
 
-def test_deploying_rebases_the_reference(tmp_path: Path) -> None:
+def test_deploying_rebases_the_reference(undeployed: Path, tmp_path: Path) -> None:
     """The drift ends as rebased on the first day, and the mapped scores are judged: ok."""
-    found = verdicts_of(configure(tmp_path, deploy=DEPLOY), RIGHT)
+    found = verdicts_of(undeployed, tmp_path, RIGHT)
 
     assert found[DEPLOY - timedelta(days=1)].state == "calibration_drift"
     assert {found[day].state for day in DAYS if day >= DEPLOY} == {"ok"}
@@ -381,9 +398,9 @@ def test_deploying_rebases_the_reference(tmp_path: Path) -> None:
     assert ended.reason == "rebased"
 
 
-def test_a_deployed_map_that_was_forgotten_is_found(tmp_path: Path) -> None:
+def test_a_deployed_map_that_was_forgotten_is_found(undeployed: Path, tmp_path: Path) -> None:
     """If the log keeps the scores as they were, they drift from what the map would make."""
-    found = verdicts_of(configure(tmp_path, deploy=DEPLOY), None)
+    found = verdicts_of(undeployed, tmp_path, None)
 
     late = found[DAYS[-1]]
     assert late.state == "calibration_drift"
@@ -404,7 +421,9 @@ def test_a_retired_map_gives_its_reference_back(tmp_path: Path) -> None:
     deployed = configure(again, deploy=DEPLOY)
     before = judged(deployed, retired=None)
     configs = [configure(folder, deploy=DEPLOY, retire=RETIRE) for folder in (again, kept)]
-    found, late = judged(configs[0], retired=RETIRE), judged(configs[1], retired=None)
+    found = judged(configs[0], retired=RETIRE)
+    shutil.copytree(configs[0].store, configs[1].store)
+    late = judged(configs[1], retired=None, first=RETIRE)
 
     assert {day: v.state for day, v in before.items() if day < RETIRE} == {
         day: v.state for day, v in found.items() if day < RETIRE
@@ -437,17 +456,17 @@ def test_the_command_says_how_a_map_ends(tmp_path: Path) -> None:
     assert f"the map is deployed since {DEPLOY}; name a later day" in str(early.exception)
 
 
-def judged(config: Config, retired: date | None) -> dict[date, Verdict]:
-    """Judge sixty days whose logs hold mapped scores from DEPLOY on, until a map is retired.
+def judged(config: Config, retired: date | None, first: date = FIRST) -> dict[date, Verdict]:
+    """Judge days whose logs hold mapped scores from DEPLOY on, until a map is retired.
 
     From RETIRE on the model is right again as it is.
     """
-    store = Store(config.store)
-    for day in DAYS:
+    store, days = Store(config.store), [day for day in DAYS if day >= first]
+    for day in days:
         mapped = day >= DEPLOY and not (retired and day >= retired)
         store.write_summary(summary(day, RIGHT if mapped else None, repaired=day >= RETIRE))
-    judge_days(config, "ctr", read_references(config, "ctr"), FIRST)
-    return {day: store.read_verdicts("ctr", day)[0][0] for day in DAYS}
+    judge_days(config, "ctr", read_references(config, "ctr"), first)
+    return {day: store.read_verdicts("ctr", day)[0][0] for day in days}
 
 
 @pytest.mark.parametrize(
