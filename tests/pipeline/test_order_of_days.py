@@ -15,9 +15,9 @@ from monitor.pipeline.task import Task
 from monitor.summary import days_between
 from tests.support.late_log import FIRST, write_late_log
 
-DAYS, SETTLED_AFTER = 42, 3
+DAYS, SETTLED_AFTER = 41, 3
 LAST = FIRST + timedelta(days=DAYS - 1)
-DRAWN = days_between(LAST - timedelta(days=5), LAST)  # the days whose order is drawn
+DRAWN = days_between(LAST - timedelta(days=4), LAST)  # the days whose order is drawn
 BEFORE = DRAWN[0] - timedelta(days=1)
 NOON = datetime(2026, 12, 31, 12, tzinfo=UTC)
 KINDS = ("summaries", "evaluations", "verdicts")

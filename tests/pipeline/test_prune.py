@@ -29,7 +29,7 @@ from tests.support.servers import PATIENCE, started, wait_for
 from tests.support.two_models import write_day
 
 FIRST = date(2026, 1, 1)
-DAYS, REFERENCE_DAYS, KEPT = 40, 10, 20
+DAYS, REFERENCE_DAYS, KEPT = 34, 10, 14
 TODAY = FIRST + timedelta(days=DAYS)
 MODEL = "fraud"
 
@@ -50,7 +50,7 @@ def do(config: Config, first: int, last: int, *, as_of: int = DAYS) -> None:
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Fill a store with 40 days, the first ten of which are the reference."""
+    """Fill a store with 33 days, the first ten of which are the reference."""
     folder = tmp_path_factory.mktemp("prune")
     model = {
         "predictions": {"path": "logs/fraud/predictions/{day}.parquet"},
@@ -75,7 +75,7 @@ def whole(filled: Path, tmp_path: Path) -> Config:
 
 @pytest.fixture
 def pruned(filled: Path, tmp_path: Path) -> Config:
-    """Give a copy from which all but twenty days were removed."""
+    """Give a copy from which all but fourteen days were removed."""
     shutil.copytree(filled, tmp_path / "pruned")
     config = load_config(tmp_path / "pruned" / "monitor.yaml")
     prune(config, plan(config, MODEL, keep_days=KEPT, today=TODAY))
