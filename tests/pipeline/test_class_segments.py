@@ -56,12 +56,13 @@ def configure(folder: Path, store: str, segments: str = "DE, FR", strata: str = 
     return load_config(path)
 
 
-def stored(folder: Path, store: str) -> dict[str, bytes]:
-    """Read what days stored."""
+def stored(folder: Path, store: str, last: date = DAYS[-1]) -> dict[str, bytes]:
+    """Read what the days up to one stored."""
     return {
         f"{kind}/{path.name}": path.read_bytes()
         for kind in ("summaries", "columns", "evaluations", "verdicts")
         for path in (folder / store / kind / "pets").iterdir()
+        if path.stem <= f"{last}"
     }
 
 
@@ -108,12 +109,14 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_one_call_or_two_leave_the_same_bytes(logs: Path) -> None:
-    """Whatever the calls and the jobs."""
-    config = configure(logs, "parts")
+    """Whatever the calls and the jobs; a drift opens in the second call."""
+    config, last = configure(logs, "parts"), DAYS[19]
     run_days(config, DAYS[0], DAYS[17])
-    run_days(config, DAYS[18], DAYS[-1])
+    run_days(config, DAYS[18], last)
+    verdicts, _ = Store(config.store).read_verdicts("pets", last)
 
-    assert stored(logs, "parts") == stored(logs, "whole")
+    assert any(v.incident and v.incident.opened > DAYS[17] for v in verdicts)
+    assert stored(logs, "parts") == stored(logs, "whole", last)
 
 
 def test_curves_of_bent_segments_and_strata_are_kept(tmp_path: Path) -> None:

@@ -55,13 +55,14 @@ def run_days(config: Config, first: date, last: date, jobs: int = 1) -> None:
     assert report.failures == ()
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    """Read the results."""
+def contents(folder: Path, last: date = DAYS[-1]) -> dict[str, bytes]:
+    """Read the results of the days up to one."""
     kinds = ("summaries", "evaluations", "verdicts")
     return {
         f"{kind}/{path.name}": path.read_bytes()
         for kind in kinds
         for path in (folder / kind / "pets").iterdir()
+        if path.stem <= f"{last}"
     }
 
 
@@ -81,13 +82,19 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_one_call_or_two_leave_the_same_bytes(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the calls and the jobs; the second call takes the fit that the first one kept."""
-    config = configure(logs, "parts")
+    """Whatever the calls and the jobs; the second call takes the fit that the first one kept.
+
+    And the incident that opened in the first one.
+    """
+    config, last = configure(logs, "parts"), DAYS[18]
     run_days(config, DAYS[0], DAYS[17])
     monkeypatch.setattr(references, "fit_model_reference", None)
-    run_days(config, DAYS[18], DAYS[-1])
+    run_days(config, DAYS[18], last)
+    whole = Store(config.store).read_verdicts("pets", last)[0][0]
 
-    assert contents(logs / "parts") == contents(logs / "whole")
+    assert whole.incident
+    assert whole.incident.opened <= DAYS[17]
+    assert contents(logs / "parts") == contents(logs / "whole", last)
 
 
 def test_the_drift_is_found_and_the_priors_are_named(logs: Path) -> None:
