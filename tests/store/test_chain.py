@@ -1,6 +1,7 @@
 """Old files: every version of every file that was ever stored, put back, is noticed and healed."""
 
 import shutil
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date, timedelta
@@ -26,7 +27,7 @@ from tests.support.class_logs import NAMES, draw, write_day
 Command = Callable[..., Ended]
 DAYS = [date(2026, 3, n) for n in (1, 2, 3, 4)]
 LATER = date(2026, 4, 5)  # by which the outcomes of the first days have all come
-LONG_AFTER = "2026-05-20"
+LONG_AFTER = "2026-04-14"
 SPAN = "--from", DAYS[0], "--to", DAYS[-1]
 AS_OF = "2026-03-06", "2026-03-07", LONG_AFTER, LONG_AFTER  # of the versions of the store
 CHAINED = CONFIG.replace(
@@ -66,7 +67,7 @@ def write_logs(project: Project, version: int) -> None:
         rows["outcome"] = [int((i + version) % 3 == 0) for i in range(ROWS)]
         project.write("outcomes", rows, day)
     empty = {name: content[:1] for name, content in project.rows("outcomes", LATER).items()}
-    for place in range(80):
+    for place in range(40):
         day = DAYS[0] + timedelta(days=place)
         if not project.path("outcomes", day).exists():
             late = {**empty, "prediction_id": [10**6 + place]}
@@ -156,15 +157,28 @@ def test_each_version_is_a_link(world: World, project: Project) -> None:
     assert len([*older_versions(world)]) > 40
 
 
-def test_every_older_version_is_noticed(world: World, project: Project) -> None:
-    """Whichever file is put back in an earlier version, `check --store` names it and no other."""
+def of_one_kind(world: World) -> Iterator[tuple[str, dict[str, bytes]]]:
+    """Give earlier versions of one kind, of at most one file of each day, and their model."""
+    lots = defaultdict[tuple[str, str, int], dict[str, bytes]](dict)
+    seen = Counter[str]()
     for name, content in older_versions(world):
-        path = project.folder / "store" / name
-        path.write_bytes(content)
+        kind, model, _ = name.split("/")
+        lots[kind, model, seen[name]][name] = content
+        seen[name] += 1
+    for (_, model, _), lot in lots.items():
+        yield model, lot
 
-        assert named(project.folder, [name.split("/")[1]]) == {name}
 
-        path.write_bytes(world.versions[-1][name])
+def test_every_older_version_is_noticed(world: World, project: Project) -> None:
+    """Whatever a day is given of an earlier version, `check --store` names it and no other."""
+    for model, lot in of_one_kind(world):
+        for name, content in lot.items():
+            (project.folder / "store" / name).write_bytes(content)
+
+        assert named(project.folder, [model]) == {*lot}
+
+        for name in lot:
+            (project.folder / "store" / name).write_bytes(world.versions[-1][name])
 
 
 def test_old_records_do_not_hide_old_files(world: World, project: Project) -> None:
@@ -281,4 +295,4 @@ def test_a_killed_run_is_no_false_alarm(
     newest = {n: content for n, content in world.versions[-1].items() if n.split("/")[1] == model}
     assert told == set()  # of what this run wrote
     assert files(project.folder) == before | newest
-    assert named(project.folder) == set()
+    assert named(project.folder, [model]) == set()
