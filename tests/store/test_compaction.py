@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Callable
 from datetime import date
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -116,14 +117,14 @@ def test_however_it_is_interrupted(
     assert len(files(config.store)) == 4
 
 
-@pytest.mark.parametrize("kind", ["verdicts", "runs"])
+@pytest.mark.parametrize("kind", ["evaluations", "runs"])
 def test_no_bit_flips_unnoticed(project: Project, command: Command, kind: str) -> None:
     """A file of a month with any wrong bit is an error that names it, and what to do."""
     command(*COMPACT)
     path = project.folder / "store" / kind / "ctr" / MONTH
     content = path.read_bytes()
 
-    for damaged in (*flipped(content), *shortened(content)):
+    for damaged in chain(flipped(content), shortened(content)):
         overwrite(path, damaged)
         with pytest.raises(DataError, match="is not a readable file") as raised:
             Store("store").content(kind, "ctr", DAY)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date
+from itertools import chain
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -64,12 +65,13 @@ def full(finished_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
     return folder
 
 
-def flipped(content: bytes) -> Iterator[bytes]:
-    """Flip every hundredth bit, one at a time."""
+def flipped(content: bytes) -> Iterator[bytearray]:
+    """Flip every hundredth bit, one at a time, in an array that is changed again afterwards."""
+    damaged = bytearray(content)
     for bit in range(0, 8 * len(content), STEP):
-        damaged = bytearray(content)
         damaged[bit // 8] ^= 1 << bit % 8
-        yield bytes(damaged)
+        yield damaged
+        damaged[bit // 8] ^= 1 << bit % 8
 
 
 def shortened(content: bytes) -> Iterator[bytes]:
@@ -79,7 +81,7 @@ def shortened(content: bytes) -> Iterator[bytes]:
     yield content[:half] + bytes(min(4096, half)) + content[half + min(4096, half) :]
 
 
-def overwrite(path: Path, content: bytes) -> None:
+def overwrite(path: Path, content: bytes | bytearray) -> None:
     """Write a file over itself; to empty it first takes a disk ten times as long."""
     with path.open("r+b") as file:
         file.write(content)
@@ -92,7 +94,7 @@ def damages(sound: Path, name: str, folder: Path) -> Iterator[Store]:
     path.parent.mkdir(parents=True)
     content = sound.read_bytes()
     path.touch()
-    for damaged in (content, *flipped(content), *shortened(content)):
+    for damaged in chain([content], flipped(content), shortened(content)):
         overwrite(path, damaged)
         yield Store(str(folder))
 
