@@ -2,17 +2,29 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import fsspec
 import pytest
 
 
-def started_server() -> Any:
-    """Start an object store, whose library only workers that start one import: for a second."""
-    from moto.server import ThreadedMotoServer  # noqa: PLC0415
+@cache
+def library() -> Any:
+    """Import the library of the object store, which only workers that start one do: for a second.
 
-    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    It would look through its folders on each request, for the service of an address.
+    """
+    from moto import server  # noqa: PLC0415
+
+    dispatcher = server.DomainDispatcherApplication
+    dispatcher.get_backend_for_host = cache(dispatcher.get_backend_for_host)  # type: ignore[method-assign]
+    return server
+
+
+def started_server() -> Any:
+    """Start an object store."""
+    server = library().ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     server.start()
     return server
 
