@@ -1,6 +1,6 @@
 """What rows of one entity share is measured over any span, and priced."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import islice
@@ -305,14 +305,14 @@ def test_a_reference_of_one_entity_gives_numbers() -> None:
         rows = drawn_rows(np.random.default_rng(seed), 500, 1)
         days.append(as_day(seed, rows))
 
-    verdicts = fold(days)
+    verdicts = [*fold(days)]
 
     assert all(v.reached is not None and isfinite(v.reached) for v in verdicts)
     assert all(v.state != "calibration_drift" for v in verdicts)
 
 
-def fold(days: Sequence[Day], first: int = REFERENCE, last: int | None = None) -> list[Verdict]:
-    """Judge the days after the reference in one call."""
+def fold(days: Sequence[Day], first: int = REFERENCE, last: int | None = None) -> Iterator[Verdict]:
+    """Judge the days after the reference in one call, each when it is asked for."""
     reference = fit_model_reference(days[:REFERENCE], Limits())
     known = {day.day: day for day in days[:last]}
     judged = judge(
@@ -322,7 +322,7 @@ def fold(days: Sequence[Day], first: int = REFERENCE, last: int | None = None) -
         recent=days[first - 7 : first],
         recall=known.get,
     )
-    return [of_day[0] for of_day in judged]
+    return (of_day[0] for of_day in judged)
 
 
 def test_what_hangs_together_opens_few_drifts() -> None:
@@ -354,7 +354,7 @@ def test_a_fold_is_the_same_daily_and_in_one_call(draw: Callable[[], list[Day]])
     """Every day from the stored detectors of the day before: the same bytes, held down or not."""
     days = draw()
     reference = fit_model_reference(days[:REFERENCE], Limits())
-    together, daily, detectors = fold(days), list[Verdict](), None
+    together, daily, detectors = [*fold(days)], list[Verdict](), None
     for n in range(REFERENCE, len(days)):
         known = {day.day: day for day in days[: n + 1]}
         needed = days_needed([day.day for day in days[:n]], detectors or {}, Limits())

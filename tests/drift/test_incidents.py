@@ -46,7 +46,7 @@ def test_the_start_is_dated(slope: float, kind: str) -> None:
     alike for some days. At least 9 of the 90 % intervals hold the first day; a binomial number is
     lower once in 40.
     """
-    draw = partial(stream, World(0.05, 5_000), Truth(tilted(slope)), days=80, start=30)
+    draw = partial(stream, World(0.05, 5_000), Truth(tilted(slope)), days=55, start=30)
     off, held, named = [], 0, 0
     for seed in range(12):
         days = list(draw(seed))

@@ -1,5 +1,6 @@
 """What moved with the intercept: prior, inputs or level, in a week and over a year."""
 
+from copy import deepcopy
 from dataclasses import replace
 from datetime import date, timedelta
 from functools import cache
@@ -72,12 +73,18 @@ def test_without_a_comparison_nothing_moved() -> None:
 
 
 @cache
-def first_said(shift: float, seed: int) -> tuple[int, LastingShift] | None:
-    """Find the first week of a year of 1,200 predictions that says of a shift that it lasts."""
+def period_of(seed: int) -> tuple[Reference, np.random.Generator]:
+    """Fit a reference of 2,400 predictions, and give the generator that goes on from it."""
     rng, weights = np.random.default_rng(seed), shares(0.0)
     days = [{"all": draw_day(rng, weights, 20.0, 0.0, 0.0)} for _ in range(120)]
-    period = fit_reference(days, noise=False)  # wrong labels are no matter of levels
-    history = new_history()
+    return fit_reference(days, noise=False), rng  # wrong labels are no matter of levels
+
+
+@cache
+def first_said(shift: float, seed: int) -> tuple[int, LastingShift] | None:
+    """Find the first week of a year of 1,200 predictions that says of a shift that it lasts."""
+    period, generator = period_of(seed)
+    rng, weights, history = deepcopy(generator), shares(0.0), new_history()
     for t in range(365):
         day = {"all": draw_day(rng, weights, 1_200 / 365, shift, 0.0)}
         evidence = day_evidence(period, day)
