@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from itertools import islice
 
 import numpy as np
@@ -52,6 +53,8 @@ SLOPES_OF_PARTS: dict[
 THREE = WORLDS[0]
 BENT = next(world for world in WORLDS if world.bent and world.classes == 10)
 START = 10
+COUPLES = World("10 classes, confused in couples", 10, group=2)
+CONFUSED = replace(DRIFTS[1], pair=2.0)
 
 
 def days_of(world: World, drift: Drift, seed: int, *, days: int, start: int) -> Iterator[Day]:
@@ -67,6 +70,18 @@ def judged(
     reference = fit_model_reference(list(islice(drawn, REFERENCE)), Limits())
     verdicts = judge("pets", drawn, references=[reference], limits=Limits())
     return reference, list(verdicts)
+
+
+@cache
+def of_couples(drift: Drift) -> list[Day]:
+    """Draw a stream whose classes are confused in couples; its reference is not touched."""
+    return list(days_of(COUPLES, drift, 4, days=START + 8, start=START))
+
+
+@cache
+def reference_of_couples() -> ModelReference:
+    """Fit the reference of these streams, which all share."""
+    return fit_model_reference(of_couples(NONE)[:REFERENCE], Limits())
 
 
 @pytest.mark.parametrize("world", [THREE, BENT], ids=lambda world: world.name)
@@ -95,9 +110,8 @@ def test_sharper_logits_are_found_and_the_worst_pair_is_named() -> None:
 
 def test_of_one_confused_pair_the_others_are_as_before() -> None:
     """The sentence separates the pair from the rest."""
-    couples = World("10 classes, confused in couples", 10, group=2)
-    pair = replace(DRIFTS[1], pair=2.0)
-    _, found = judged(couples, pair, days=START + 8, seed=4)
+    after = of_couples(CONFUSED)[REFERENCE:]
+    found = list(judge("pets", after, references=[reference_of_couples()], limits=Limits()))
     said = " ".join(sentences(found[-1][0]))
 
     assert "The worst pair is class 0 against class 1: too extreme, slope 0." in said
@@ -118,19 +132,13 @@ def test_verdicts_of_pairs_are_limited() -> None:
 
 def test_the_worst_of_the_other_pairs_is_named() -> None:
     """Of pairs without a verdict one stands out if its slope changed, and none by chance."""
-    couples = World("10 classes, confused in couples", 10, group=2)
-    drawn = {
-        drift.name: list(days_of(couples, drift, 4, days=START + 5, start=START))
-        for drift in (NONE, replace(DRIFTS[1], pair=2.0))
-    }
-    found = {}
-    for name, days in drawn.items():
-        reference = fit_model_reference(days[:REFERENCE], Limits())
-        whole = reference.streams["all"]
-        assert isinstance(whole, Reference)
-        last = days[-5:]
-        found[name] = other_pairs(whole, reference.curves, last, ["class 2 against class 3"])
-    changed = found[DRIFTS[1].name]
+    reference, found = reference_of_couples(), {}
+    whole = reference.streams["all"]
+    assert isinstance(whole, Reference)
+    for drift in (NONE, CONFUSED):
+        days = of_couples(drift)[REFERENCE + START :][:5]
+        found[drift.name] = other_pairs(whole, reference.curves, days, ["class 2 against class 3"])
+    changed = found[CONFUSED.name]
     slope = best_slope(changed.slopes, changed.error)
 
     assert found["none"].worst == ""
