@@ -120,7 +120,7 @@ def test_of_one_confused_pair_the_others_are_as_before() -> None:
 
 def test_verdicts_of_pairs_are_limited() -> None:
     """100 classes have hundreds of pairs; the 20 that the reference knows best get a verdict."""
-    world = replace(WORLDS[2], rows=2_000)  # enough for 200 pairs
+    world = replace(WORLDS[2], rows=1_000)  # enough for 200 pairs
     drawn = list(islice(days_of(world, NONE, 1, days=1, start=9), REFERENCE + 1))
     reference = fit_model_reference(drawn[:REFERENCE], Limits())
     (verdicts,) = judge("pets", drawn[-1:], references=[reference], limits=Limits())
