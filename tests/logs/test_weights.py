@@ -183,7 +183,6 @@ def test_verdicts_and_stored_numbers_are_those_of_the_population(tmp_path: Path)
         "predictions": {"path": "{day}.parquet", "weight": "w"},
         "outcomes": {"in_predictions": True},
         "settled_after": 0,
-        "windows": [1, 28],
     }
     config = tmp_path / "monitor.yaml"
     config.write_text(yaml.safe_dump({"store": "store", "models": {"ctr": model}}))
