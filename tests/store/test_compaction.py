@@ -117,7 +117,7 @@ def test_however_it_is_interrupted(
     assert len(files(config.store)) == 4
 
 
-@pytest.mark.parametrize("kind", ["evaluations", "runs"])
+@pytest.mark.parametrize("kind", ["verdicts", "runs"])
 def test_no_bit_flips_unnoticed(project: Project, command: Command, kind: str) -> None:
     """A file of a month with any wrong bit is an error that names it, and what to do."""
     command(*COMPACT)
