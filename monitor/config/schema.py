@@ -872,7 +872,7 @@ class Model(Section):
             msg = f"predictions.classes cannot be combined with {names}; remove {them}"
             raise ValueError(msg)
         if PAIR in (
-            (self.segments and self.segments.column),
+            (self.segments and self.segments.name),
             *(name for watched in self.columns for name in watched.columns),
         ):
             msg = (

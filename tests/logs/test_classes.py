@@ -324,6 +324,7 @@ def test_sums_are_normalised_where_configured(tmp_path: Path) -> None:
         ("names: [cat, dog], columns: [a]", "", "columns lists 1 columns and names 2 classes"),
         (f"{LIST}, watch: [cow]", "", "watch lists cow, which names does not"),
         (LIST, "    segments: [{column: pair, top: 3}]\n", "must not name a column 'pair'"),
+        (LIST, "    segments: {column: {sql: pair}, values: [x]}\n", "name a column 'pair'"),
         (
             LIST,
             "    segments: {column: a, values: [x, cat against fish]}\n",
