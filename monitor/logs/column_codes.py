@@ -90,14 +90,15 @@ def with_codes(session: Session, logs: Logs, model: Model, names: Names) -> Logs
     """
     codes = tuple(f"{CODE}{i}" for i in range(len(model.columns)))
     with session.drafting():
-        rows = _coded(logs, model, names, codes)
+        rows = _write_codes(logs, model, names, codes)
     view = session.show("predictions with codes", rows)
     return session.once(
         (view, logs, codes), lambda: replace(logs, predictions=session.frame(view), codes=codes)
     )
 
 
-def _coded(logs: Logs, model: Model, names: Names, codes: Sequence[str]) -> Any:
+def _write_codes(logs: Logs, model: Model, names: Names, codes: Sequence[str]) -> Any:
+    """Write the query of the predictions with their codes, as a relation of DuckDB."""
     written = {label_name(w): labels(model)[label_name(w)] for w in model.columns if _needs(w)}
     labelled = logs.predictions.with_columns(**written) if written else logs.predictions
     relation: Any = labelled.to_native()

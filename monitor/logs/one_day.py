@@ -71,8 +71,7 @@ def read_day(session: Session, batch: Batch) -> list[DayRows]:
     """
     model, (day,) = batch.model, batch.days
     opened = open_logs(session, model, day, batch.partitions[day])
-    counted = session.once((opened, "rows"), lambda: count_rows(opened))
-    predictions, outcomes = read_counts(counted)
+    predictions, outcomes = _count_both(session, opened)
     frequent = frequent_values(session, opened.predictions, model, predictions)
     names = code_names(model, frequent.values)
     coded = model.columns and not session.spark
@@ -142,9 +141,7 @@ def read_coded_rows(batch: Batch, engine: Databases) -> CodedRows:
     model, (day,) = batch.model, batch.days
     with open_session(batch.what, engine) as session:
         opened = open_logs(session, model, day, batch.partitions[day])
-        predictions, outcomes = read_counts(
-            session.once((opened, "rows"), lambda: count_rows(opened))
-        )
+        predictions, outcomes = _count_both(session, opened)
         logs = with_codes(session, opened, model, code_names(model, {}))
         query = _query(session, batch, logs)
         coded = group_with_codes(session, query, logs.codes)
@@ -188,12 +185,17 @@ def _joined(session: Session, batch: Batch) -> Frame:
     """Join the rows of a day without those of repeated ids."""
     (day,) = batch.days
     logs = open_logs(session, batch.model, day, batch.partitions[day])
-    predictions, outcomes = read_counts(session.once((logs, "rows"), lambda: count_rows(logs)))
+    predictions, outcomes = _count_both(session, logs)
     query = _query(session, batch, logs)
     clean, _ = contract.without_repeats(
         session, logs, run(query), predictions=predictions, outcomes=outcomes
     )
     return (query if clean is logs else _write(session, batch, clean)).joined
+
+
+def _count_both(session: Session, logs: Logs) -> tuple[int, ...]:
+    """Count the predictions and the outcomes."""
+    return read_counts(session.once((logs, "rows"), lambda: count_rows(logs)))
 
 
 def _query(session: Session, batch: Batch, logs: Logs) -> Query:
