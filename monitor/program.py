@@ -19,7 +19,7 @@ JUDGING = *COUNTS, "decisions.py", "evaluation", "drift", "words", "pipeline", "
 # What makes the results of each phase. The rooms that only carry values (the store, the
 # configuration, files) are not among them: their files have formats, their settings fingerprints.
 ROOMS: dict[Phase, tuple[str, ...]] = {
-    "fits": (*COUNTS, "drift"),
+    "fits": JUDGING,  # of days that a map changes or strata split, too
     "summaries": (*COUNTS, "logs"),
     "evaluations": JUDGING,
     "verdicts": JUDGING,
@@ -38,7 +38,7 @@ def digest(phase: Phase) -> str:
 
     Examples
     --------
-    >>> len(digest("fits")), digest("fits") == digest("verdicts")
+    >>> len(digest("fits")), digest("fits") == digest("summaries")
     (64, False)
     """
     counted = hashlib.sha256()

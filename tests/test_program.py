@@ -20,7 +20,7 @@ from tests.support.paths import ROOT
 
 PHASES: tuple[Phase, ...] = get_args(Phase)
 ENTRIES: dict[Phase, str] = {
-    "fits": "monitor.drift.inputs",
+    "fits": "monitor.pipeline.references",
     "summaries": "monitor.logs",
     "evaluations": "monitor.pipeline.evaluations",
     "verdicts": "monitor.pipeline.verdicts",
@@ -129,9 +129,11 @@ def test_a_zip_has_the_digests_of_a_folder(copied: Path) -> None:
     [
         ("drift/reference.py", {"fits", "evaluations", "verdicts"}),
         ("metrics/core/tally.py", set(PHASES)),
-        ("logs/joining.py", {"summaries", "evaluations", "verdicts"}),
+        ("logs/joining.py", set(PHASES)),
+        ("evaluation/shadow.py", {"fits", "evaluations", "verdicts"}),
+        ("pipeline/strata.py", {"fits", "evaluations", "verdicts"}),
         ("summary.py", set(PHASES)),
-        ("words/where.py", {"evaluations", "verdicts"}),
+        ("words/where.py", {"fits", "evaluations", "verdicts"}),
         ("cli/printing.py", set()),
         ("export/gauges.py", set()),
     ],
