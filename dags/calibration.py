@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from hashlib import sha256
 from html import escape
 from pathlib import Path
@@ -354,25 +355,10 @@ def run_model_unsettled(name: str, context: Context) -> None:
 @task(retries=1, retry_delay=timedelta(minutes=2), max_active_tis_per_dag=1)
 def write_report(name: str) -> None:
     """Write the report page of the model, and the index of all models."""
-    write_page(name)
-    write_index_page()
+    from monitor.report.page.write import write_configured_index, write_configured_model
 
-
-def write_page(name: str) -> None:
-    """Write the report page of a model."""
-    from monitor.pipeline.references import read_references
-    from monitor.report.page.write import write_model
-
-    if CONFIG.report:  # without it there is no such task
-        write_model(CONFIG, name, read_references(CONFIG, name).fitted, CONFIG.report.path)
-
-
-def write_index_page() -> None:
-    """Write the index of all report pages."""
-    from monitor.report.page.write import write_index
-
-    if CONFIG.report:
-        write_index(CONFIG, CONFIG.report.path)
+    write_configured_model(CONFIG, name)
+    write_configured_index(CONFIG)
 
 
 # The task `run` of a fleet. It looks every five minutes, and processes what is there.
@@ -434,7 +420,9 @@ def run_batch_unsettled(names: Sequence[str]) -> None:
 @task(task_id="write_report", retries=1, retry_delay=timedelta(minutes=2))
 def write_pages(names: Sequence[str]) -> None:
     """Write the report pages of a batch."""
-    batch = of_batch(names, write_page)
+    from monitor.report.page.write import write_configured_model
+
+    batch = of_batch(names, partial(write_configured_model, CONFIG))
     if batch.errors:
         raise DataError(batch.what_failed)
 
@@ -442,7 +430,9 @@ def write_pages(names: Sequence[str]) -> None:
 @task(retries=1, retry_delay=timedelta(minutes=2))
 def write_index() -> None:
     """Write the index of all report pages."""
-    write_index_page()
+    from monitor.report.page.write import write_configured_index
+
+    write_configured_index(CONFIG)
 
 
 def of_batch(names: Sequence[str], do: Callable[[str], object]) -> "Batch":

@@ -94,16 +94,12 @@ def write_configured_pages(config: "Config", names: Iterable[str]) -> list[Confi
 
 def write_configured_page(config: "Config", name: str) -> tuple[ConfigError | DataError, ...]:
     """Write the page of a model that has just run, if pages are configured; give its error."""
-    from monitor.pipeline.references import read_references
-    from monitor.store.store import Store
-
-    if not config.report:
+    if not config.report:  # then neither the page's modules nor Jinja are needed
         return ()
     try:
-        if Store(config.store).days("verdicts", name):
-            from monitor.report.page.write import write_model
+        from monitor.report.page import write
 
-            write_model(config, name, read_references(config, name).fitted, config.report.path)
+        write.write_configured_model(config, name)
     except (ConfigError, DataError) as error:  # the results of the run are stored all the same
         return (error,)
     return ()
@@ -114,9 +110,9 @@ def write_configured_index(config: "Config") -> list[ConfigError | DataError]:
     if not config.report:
         return []
     try:
-        from monitor.report.page.write import write_index
+        from monitor.report.page import write
 
-        write_index(config, config.report.path)
+        write.write_configured_index(config)
     except (ConfigError, DataError) as error:
         return [error]
     return []

@@ -6,6 +6,8 @@ from datetime import date
 from monitor.config import REPORT_INDEX, Config, report_page
 from monitor.drift.inputs import ModelReference
 from monitor.files import open_filesystem, replace
+from monitor.pipeline.references import read_references
+from monitor.read.results import results_of
 from monitor.report.page.assemble import model_page
 from monitor.report.page.html import index_html, model_html
 from monitor.report.page.index import index_of
@@ -46,6 +48,26 @@ def write_index(config: Config, folder: str) -> str:
     place = f"{folder.rstrip('/')}/{REPORT_INDEX}"
     write_page(place, index_html(index_of(config)))
     return place
+
+
+def write_configured_model(config: Config, name: str) -> None:
+    """Write the page of a model that has just run, if the configuration has a place for pages.
+
+    A model of which nothing is judged yet has no page, and that is no error.
+
+    Raises
+    ------
+    ConfigError, DataError
+        As `write_model`.
+    """
+    if config.report and results_of(config.store, name).days("verdicts"):
+        write_model(config, name, read_references(config, name).fitted, config.report.path)
+
+
+def write_configured_index(config: Config) -> None:
+    """Write the index of all models, if the configuration has a place for pages."""
+    if config.report:
+        write_index(config, config.report.path)
 
 
 def write_page(place: str, html: str) -> None:
