@@ -140,9 +140,11 @@ class OpenLog:
                 self.note(msg, "is missing")
                 return False
             if self.table and (unfit := self.table.unfit.get(column)):
-                self.note(
-                    f"{what}: column '{column}' of the {self.kind} {unfit}.", "has another type"
+                msg = (
+                    f"{what}: column '{column}' of the {self.kind} is {unfit.native}; write "
+                    f"{column}::{unfit.target} AS {column} in sql."
                 )
+                self.note(msg, "has another type")
                 return False
             if not (self.is_text or fits(types[column])):
                 msg = (

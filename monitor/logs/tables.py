@@ -40,6 +40,14 @@ FOLDERS_KEPT = 1000
 
 
 @dataclass(frozen=True)
+class Unfit:
+    """What a column of a database is, which does not arrive as that, and what to cast it to."""
+
+    native: str
+    target: str
+
+
+@dataclass(frozen=True)
 class Table:
     """One version of a table.
 
@@ -59,8 +67,8 @@ class Table:
         more rows.
     snapshot : Snapshot or None
         The snapshot of the database.
-    unfit : mapping of str to str
-        Why columns cannot be read, and what to write instead.
+    unfit : mapping of str to Unfit
+        Columns that cannot be read as they are.
     """
 
     log: PredictionLog | OutcomeLog
@@ -69,7 +77,7 @@ class Table:
     schema: pa.Schema = field(compare=False)
     scan: Scan = field(compare=False)
     snapshot: Snapshot | None = field(default=None, compare=False)
-    unfit: Mapping[str, str] = field(default_factory=dict, compare=False)
+    unfit: Mapping[str, Unfit] = field(default_factory=dict, compare=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let another process open the same version."""
@@ -208,17 +216,16 @@ def query_table(log: PredictionLog | OutcomeLog, condition: str | None = None) -
         batches = batches_of(variable, snapshot, query)
         return pa.RecordBatchReader.from_batches(pa.schema(fields), batches)
 
-    unfit = {field.name: why for field in schema if (why := _why_unfit(field))}
+    unfit = {field.name: column for field in schema if (column := _unfit(field))}
     return Table(log, snapshot.taken, None, schema, scan, snapshot, unfit)
 
 
-def _why_unfit(column: "pa.Field[Any]") -> str | None:
-    """Say what to write in the query instead of a column that does not arrive as what it is."""
+def _unfit(column: "pa.Field[Any]") -> Unfit | None:
+    """Find what to cast a column to that does not arrive as what it is; None if it does."""
     name = (column.metadata or {}).get(b"POSTGRESQL:type", b"").decode()
     if not (isinstance(column.type, pa.OpaqueType) or name in CASTS):
         return None
-    target = CASTS.get(name, "text")
-    return f"is {name}; write {column.name}::{target} AS {column.name} in sql"
+    return Unfit(name, CASTS.get(name, "text"))
 
 
 def _newest_metadata(place: str) -> str:

@@ -16,7 +16,7 @@ from monitor.logs.discovery.rows import Source, open_rows, table_of
 from monitor.logs.queries import ask
 from monitor.logs.query_days import days_of_query
 from monitor.logs.session import Session
-from monitor.logs.tables import ROWS, Table
+from monitor.logs.tables import CASTS, ROWS, Table
 from monitor.logs.times import Dating
 
 BEGINS = re.compile(r"\s*(SELECT|WITH|VALUES|TABLE)\b", re.IGNORECASE)
@@ -99,7 +99,7 @@ def _with_casts(opened: Table) -> str:
     if not opened.unfit:
         return sql
     names = [field.name for field in opened.schema]
-    numbers = [n for n in names if "double precision" in opened.unfit.get(n, "")]
+    numbers = [n for n in names if n in opened.unfit and opened.unfit[n].native in CASTS]
     whole = {n: f"bool_and(({quoted(n)})::numeric % 1 = 0)" for n in numbers}
     asked = ", ".join(f"{test} AS {quoted(name)}" for name, test in whole.items())
     are_whole = (

@@ -35,6 +35,7 @@ FILES_PER_DAY = 4  # for the sample
 # DuckDB raises these for sound files that it cannot read.
 SOUND = (duckdb.BinderException, duckdb.NotImplementedException, duckdb.OutOfMemoryException)
 TEXTUAL = ("csv", "json")  # formats without types
+WRITE_AGAIN = "write the files again, or name other files, then run again."
 PARTITION = "day of the partition"  # a column added to samples
 
 
@@ -129,13 +130,11 @@ def sample_of(
         for tried in _from(days, day):
             try:
                 rows = _sample(session, source, tried, table)
-            except (*DAMAGE, DataError) as error:
-                own = str(error).startswith(place)  # of a table
-                said = (
-                    f"{place}: cannot be read as {format_} ({first_line(error)}); "
-                    f"{_remedy(error, format_)}"
-                )
-                failures.append(str(error) if own else said)
+            except DataError as error:
+                failures.append(str(error))
+                continue
+            except DAMAGE as error:
+                failures.append(_unreadable(source, first_line(error), _remedy(error, format_)))
                 continue
             if rows:
                 read += [tried] if tried and tried not in read else []
@@ -248,7 +247,11 @@ def _remedy(error: Exception, format_: str) -> str:
         return f"correct the files so that they are {format_}, or name other files."
     if isinstance(error, (*SOUND, RecursionError)):
         return "name other files, or convert these to plain Parquet."
-    return "write the files again, or name other files, then run again."
+    return WRITE_AGAIN
+
+
+def _unreadable(source: Source, why: str, remedy: str) -> str:
+    return f"{source.place}: cannot be read as {source.format} ({why}); {remedy}"
 
 
 def _from(days: Sequence[date], day: date | None) -> Sequence[date | None]:
@@ -272,8 +275,7 @@ def _sample(
     most = ROWS_PER_DAY if day else UNDATED_ROWS
     rows = open_rows(session, source, day, most=most, files=FILES_PER_DAY)
     if rows is None:
-        msg = "there are no files"
-        raise DataError(msg)
+        raise DataError(_unreadable(source, "there are no files", WRITE_AGAIN))
     plain = [
         quoted(name)
         for name, native in zip(rows.columns, rows.types, strict=True)
