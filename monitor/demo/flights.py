@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from fsspec.implementations.local import LocalFileSystem
 from scipy.special import expit
@@ -219,17 +220,18 @@ def read_flights() -> pd.DataFrame:
     return flights.sort_values("prediction_id", ignore_index=True)
 
 
-def _prediction_ids(flights: pd.DataFrame, dates: pd.Series) -> list[str]:
+def _prediction_ids(flights: pd.DataFrame, dates: pd.Series) -> pd.Series:
     """Name each flight by facts of its schedule, such as 2013-03-01-UA1545-EWR-IAH-0515."""
     columns = ("carrier", "flight", "origin", "dest", "sched_dep_time")
-    days = np.datetime_as_string(dates.to_numpy(), unit="D").tolist()
-    facts = zip(days, *(flights[c].to_numpy().tolist() for c in columns), strict=True)
-    ids = [f"{day}-{line}{no}-{origin}-{to}-{at:04d}" for day, line, no, origin, to, at in facts]
-    if len(set(ids)) < len(ids):
-        twice = next(now for now, after in pairwise(sorted(ids)) if now == after)
+    line, number, origin, to, at = (pa.array(flights[c]).cast(pa.string()) for c in columns)
+    day = pa.array(np.datetime_as_string(dates.to_numpy(), unit="D"))
+    flight, clock = pc.binary_join_element_wise(line, number, ""), pc.utf8_lpad(at, 4, "0")
+    ids = pc.binary_join_element_wise(day, flight, origin, to, clock, "-")
+    if len(ids.unique()) < len(ids):
+        twice = next(now for now, after in pairwise(sorted(ids.to_pylist())) if now == after)
         msg = f"{TABLE}: flight {twice} is in the table twice; install calibration-monitor again."
         raise DataError(msg)
-    return ids
+    return ids.to_pandas()
 
 
 def _logits(training: pd.DataFrame, scored: pd.DataFrame) -> NDArray[np.float64]:

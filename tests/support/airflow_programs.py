@@ -19,7 +19,8 @@ from typing import NoReturn
 PATIENCE = 25  # seconds for a program to end once it is told to
 HEAVY = (
     *("airflow.cli.commands.scheduler_command", "airflow.cli.commands.dag_processor_command"),
-    *("airflow.api_fastapi.app", "duckdb", "numba", "numpy", "pyarrow.parquet"),
+    *("airflow.api_fastapi.app", "airflow.providers.standard.decorators.python"),
+    *("monitor.cli.many", "monitor.pipeline.scheduled", "pandas"),
 )
 
 
