@@ -44,6 +44,7 @@ def report(
     90 days, segments, incidents and data health. With --day, it ends with that day.
     """
     from monitor.config import load_config
+    from monitor.report.page.html import require_jinja
 
     config = load_config(config_path)
     if day and not name:
@@ -56,6 +57,7 @@ def report(
             "configuration."
         )
         raise ConfigError(msg)
+    require_jinja()
     if name and place.endswith(PAGE):
         written = [_write_file(config, name, place, day.date() if day else None)]
         errors: list[ConfigError | DataError] = []

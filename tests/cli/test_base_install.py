@@ -245,8 +245,9 @@ def test_a_run_with_pages_names_their_extra(
     """The day is processed and stored, and one line says what the page needs."""
     config = folder / "monitor.yaml"
     config.write_text(config.read_text() + "report: {path: pages}\n")
-    shutil.rmtree(folder / "store" / "verdicts" / "fraud")
-    (ended,) = base.commands_ended(folder, [("run", "--day", f"{today - timedelta(days=3)}")])
+    day = today - timedelta(days=3)
+    (folder / "store" / "verdicts" / "fraud" / f"{day}.parquet").unlink()
+    (ended,) = base.commands_ended(folder, [("run", "--day", day)])
 
     assert_names_extra("report", ended[0], ended[2])
     assert "days summarised 1" in ended[1]

@@ -167,6 +167,17 @@ def _stacking(tables: Iterable[Table]) -> str:
     )
 
 
+def require_jinja() -> None:
+    """Fail before anything is read for a page that cannot be written.
+
+    Raises
+    ------
+    ConfigError
+        If Jinja is not installed.
+    """
+    _jinja()
+
+
 def _jinja() -> "tuple[Environment, type[Markup]]":
     """Load Jinja, and the class of text that it does not escape."""
     try:
