@@ -57,7 +57,7 @@ def places(tree: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 def complaints(folder: Path, content: Any) -> list[str]:
     """Load a configuration, and list what is said about it."""
     path = folder / "monitor.yaml"
-    path.write_text(yaml.safe_dump(content))
+    path.write_text(yaml.dump(content, Dumper=yaml.CSafeDumper))
     try:
         invalid = load_config(path).invalid
     except ConfigError as error:

@@ -1,7 +1,8 @@
 """Runs commands of Airflow that share one import: the first to its end, the others until told.
 
 Airflow takes seconds to import, and so do the packages with which its tasks compute. Each command
-is a process of its own, with a group and a log of its own, that has done nothing but these imports.
+is a process of its own, with a group and a log of its own, that has done nothing but these imports
+and loaded what is compiled.
 The commands are on the command line as JSON: the path of the log, and the words.
 """
 # ruff: noqa: PLC0415 - pytest imports this file to look for doctests, and must not import Airflow
@@ -22,6 +23,7 @@ HEAVY = (
     *("airflow.api_fastapi.app", "airflow.providers.standard.decorators.python"),
     *("monitor.cli.many", "monitor.pipeline.scheduled", "pandas"),
 )
+COMPILED = "monitor.evaluation.compile_ahead"
 
 
 def main() -> None:
@@ -29,6 +31,7 @@ def main() -> None:
     (first, *others) = json.loads(sys.argv[1])
     for name in HEAVY:
         import_module(name)
+    import_module(COMPILED).main()  # finds on disk what tests have compiled
     gc.freeze()
     _, status = os.waitpid(start(*first), 0)
     if status:
