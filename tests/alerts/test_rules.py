@@ -116,8 +116,7 @@ SOME = {"severity", "ending", "log", "check"}  # of which the exposition shows o
 OF_PROMETHEUS = {"job", "instance"}  # labels that every scraped series gets
 
 
-# These programs end before they need much memory, and have nothing to do beside each other.
-OF_GO = {"GOGC": "400", "GOMAXPROCS": "1"}
+ONE_CORE = {"GOMAXPROCS": "1"}  # these programs of Go have nothing to do beside each other
 
 
 @cache
@@ -145,7 +144,7 @@ def told(*call: str | Path) -> str:
         check=False,
         timeout=300,
         cwd=ALERTS,
-        env=os.environ | OF_GO,
+        env=os.environ | ONE_CORE,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
