@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from monitor.evaluation.evaluation import Causes, Evaluation
 from monitor.metrics.core.estimate import Estimate
-from monitor.store.fields import columns, plain, rebuilt, struct
+from monitor.store.fields import columns, plain, rebuilt, struct, table_of
 
 # The layouts of earlier versions, which files keep.
 ENDS, MEAN = struct("low", "high"), struct("value", "standard_error")
@@ -45,7 +45,7 @@ def evaluation_table(evaluations: Sequence[Evaluation]) -> pa.Table:
     ]
     used = [name for name in COLUMNS if any(row[name] is not None for row in rows)]
     further = [pa.field(name, COLUMNS[name]) for name in used if name not in EVALUATIONS.names]
-    return pa.Table.from_pylist(rows, schema=pa.schema([*EVALUATIONS, *further]))
+    return table_of(rows, pa.schema([*EVALUATIONS, *further]))
 
 
 def _shift(shift: Estimate | None) -> dict[str, float] | None:

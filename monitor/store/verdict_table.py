@@ -31,7 +31,7 @@ from monitor.drift.values import OF_VALUE, ValueWatch
 from monitor.drift.verdict import Brief, Verdict
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
-from monitor.store.fields import LAYOUTS, columns, layout, plain, rebuilt, struct
+from monitor.store.fields import LAYOUTS, columns, layout, plain, rebuilt, struct, table_of
 from monitor.store.sealing import rows_of
 
 OF_DETECTOR = (
@@ -75,7 +75,7 @@ def verdict_table(verdicts: Sequence[Verdict], *, about: Mapping[str, str]) -> p
     """Lay verdicts out as rows, with `about` as the metadata."""
     watched = any(verdict.values for verdict in verdicts)
     schema = VERDICTS.append(VALUES) if watched else VERDICTS
-    table = pa.Table.from_pylist([_row(verdict) for verdict in verdicts], schema=schema)
+    table = table_of([_row(verdict) for verdict in verdicts], schema)
     return table.replace_schema_metadata(dict(about))
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
@@ -50,6 +51,12 @@ def days_of(
         if t not in without:
             days.append(Day(MONDAY + timedelta(t), True, MOMENT, 1.0, parts))
     return days
+
+
+@cache
+def days_without(*without: int) -> list[Day]:
+    """Draw days of which some are missing and on some of which a segment has no rows."""
+    return days_of(without=without, resting=(33, 39, 43, 44, 45), bent=range(36, 68), length=82)
 
 
 def at_once(
@@ -108,8 +115,7 @@ def test_day_by_day_is_all_at_once(judge_every: int, without: Sequence[int]) -> 
         judge_every=judge_every,
         known_drifts=((MONDAY + timedelta(38), MONDAY + timedelta(40)),),
     )
-    bent, resting = range(36, 68), (33, 39, 43, 44, 45)
-    days = days_of(without=without, resting=resting, bent=bent, length=82)
+    days = days_without(*without)
     last = MONDAY + timedelta(28)
     references = [fit_model_reference([d for d in days if d.day < last], limits)]
     second = [d for d in days if MONDAY + timedelta(68) <= d.day < MONDAY + timedelta(80)]

@@ -42,16 +42,18 @@ models:
       - {{cross: [country, device]}}
     {strata}
     settled_after: 0
-    windows: [1, 7]
+    windows: {windows}
     verdicts: {{references: [{{first: 2026-01-01, last: 2026-01-14}}]}}
 """
 
 
-def configure(folder: Path, store: str, segments: str = "DE, FR", strata: str = "") -> Config:
+def configure(
+    folder: Path, store: str, segments: str = "DE, FR", strata: str = "", windows: str = "[1, 7]"
+) -> Config:
     """Configure the model with a store of its own."""
-    path = folder / f"{store}.yaml"
+    path, names = folder / f"{store}.yaml", ", ".join(NAMES)
     path.write_text(
-        CONFIG.format(store=store, names=", ".join(NAMES), segments=segments, strata=strata)
+        CONFIG.format(store=store, names=names, segments=segments, strata=strata, windows=windows)
     )
     return load_config(path)
 
@@ -131,9 +133,9 @@ def test_curves_of_bent_segments_and_strata_are_kept(tmp_path: Path) -> None:
         }
         write_day(tmp_path / "logs", day, vectors, pa.array(np.array(NAMES)[labels]), more=more)
     strata = "strata: {column: device, values: [d0]}"
-    again = configure(tmp_path, "parts", strata=strata)
+    again = configure(tmp_path, "parts", strata=strata, windows="[1]")
     run_days(again, CALM[0], CALM[14])
-    config = configure(tmp_path, "whole", strata=strata)
+    config = configure(tmp_path, "whole", strata=strata, windows="[1]")
     shutil.copytree(again.store, config.store)
     shutil.rmtree(f"{config.store}/verdicts")
     Path(f"{config.store}/runs/pets/references.json").unlink()

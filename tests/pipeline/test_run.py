@@ -340,12 +340,13 @@ def test_steps_are_told_in_order(fresh: Path) -> None:
 
 # Lets a signal come to each program itself, when it has written so many files and is about to
 # rename the next: at the same point of every run, however fast the machine is. They are branches
-# of one that has imported what takes long and starts no threads.
+# of one that has imported and compiled what takes long, and starts no threads.
 INTERRUPTED = """\
 import json, os, sys
 from pathlib import Path
-import monitor.cli.days, monitor.drift.judge, monitor.evaluation.evaluate, numba, scipy.special
-from monitor.cli import main
+import monitor.cli.days, monitor.config, monitor.drift.judge, numba, scipy.special
+from monitor.cli import main, parser
+from monitor.evaluation import compile_ahead
 
 replace = Path.replace
 
@@ -364,6 +365,8 @@ def backfill(folder, moment, signal):
     main()
 
 calls, arguments = map(json.loads, sys.argv[1:])
+compile_ahead.main()
+parser()
 for call in calls:
     child = os.fork()
     if not child:

@@ -322,17 +322,17 @@ def test_default_reference_is_the_first_28_days(config: Config) -> None:
 def test_a_new_reference_begins_anew_and_keeps_the_past(judged: Config) -> None:
     """Days before a second reference keep their verdicts; those after are compared with it."""
     store = Store(judged.store)
-    for i in range(40, 60):
+    for i in range(40, 53):
         store.write_summary(summary(FIRST + timedelta(days=i)))
     judge_from(judged, FIRST + timedelta(days=40))
     past = stored(judged)
     spans = (
-        "references: [{first: 2026-01-01, last: 2026-01-14}, {first: 2026-02-05, last: 2026-02-20}]"
+        "references: [{first: 2026-01-01, last: 2026-01-14}, {first: 2026-02-05, last: 2026-02-18}]"
     )
     again = configure(Path(judged.store).parent, spans)
     judge_from(again, FIRST)
 
-    drifting, inside, after = (date(2026, 2, d) for d in (4, 10, 25))
+    drifting, inside, after = (date(2026, 2, d) for d in (4, 10, 22))
     assert verdict(again, drifting).state == "calibration_drift"
     assert verdict(again, inside).state == "insufficient_data"
     assert verdict(again, after).state in ("ok", "prior_shift")
