@@ -68,7 +68,8 @@ def test_a_delay_that_depends_on_the_score_is_no_drift(config: Config) -> None:
 def test_without_the_arrivals_it_would_be_one(copied: Config) -> None:
     """The same outcomes, not known to be incomplete, are a drift: the test above can fail."""
     shutil.rmtree(Path(copied.store) / "arrivals")
-    judge_days(copied, "risk", read_references(copied, "risk"), FIRST)
+    changed = FIRST + timedelta(days=DEPENDS_FROM)
+    judge_days(copied, "risk", read_references(copied, "risk"), changed)
 
     drifts = [day for day, (state, _) in states(copied).items() if state == "calibration_drift"]
 

@@ -432,15 +432,16 @@ def test_a_reference_that_is_too_short_is_not_used(
     assert verdict(short, DAYS[36]).awaited is None
 
 
-def test_a_shift_knows_the_first_of_its_days(config: Config) -> None:
+def test_a_shift_knows_the_first_of_its_days(judged: Config) -> None:
     """The days in a row with its state, one by one or at once; a day without verdict is no end."""
+    config = judged
     for place, day in enumerate(DAYS[15:30]):
         found = summary(day)
         moved = dict(found.segments)
         if place > 2:
             moved = {name: with_more_positives(part) for name, part in moved.items()}
         Store(config.store).write_summary(replace(found, segments=moved, final=place != 9))
-    one = [judge_from(config, day) for day in (FIRST, DAYS[20], DAYS[24])]
+    one = [judge_from(config, day) for day in (DAYS[15], DAYS[20], DAYS[24])]
     states = {day: verdict(config, day) for day in DAYS[14:30]}
 
     assert one
@@ -470,14 +471,14 @@ def with_more_positives(part: Segment) -> Segment:
     return Segment(more, more.total)
 
 
-def test_a_day_with_bad_logs_is_a_data_error_until_it_is_mended(config: Config) -> None:
+def test_a_day_with_bad_logs_is_a_data_error_until_it_is_mended(judged: Config) -> None:
     """It says what was wrong, keeps the evidence as it was, and gives way to a summary."""
-    store, day = Store(config.store), DAYS[35]
+    config, store, day = judged, Store(judged.store), DAYS[35]
     (Path(config.store) / f"summaries/ctr/{day}.parquet").unlink()
     failure = Failure(day, "ctr 2026-02-05: 3 scores lie outside [0, 1].")
     judge_from(config, day, failures=[failure], as_of=DAYS[-1])
     broken = verdict(config, day)
-    judge_from(config, FIRST)
+    judge_from(config, DAYS[33])
     kept = verdict(config, day)
     store.write_summary(summary(day))
     judge_from(config, day)
