@@ -1,8 +1,9 @@
 """Commands for days: check their logs, process them, evaluate them again."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import date, datetime
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -93,6 +94,7 @@ def check_logs(
         entities_of_day,
         mostly_left_out,
         newest_settled_day,
+        open_databases,
         summarise_day,
         what_looks_wrong,
     )
@@ -119,10 +121,10 @@ def check_logs(
         own = settle(config, model_name, as_of=until)
         model = own.model(model_name)
         looked_at = day.date() if day else newest_settled_day(model_name, model, as_of=until)
-        summary = summarise_day(model_name, model, looked_at, as_of=until, engine=config.engine)
+        summary = summarise_day(model_name, model, looked_at, as_of=until, engine=opened())
         lost = mostly_left_out({looked_at: summary.left_out})
-        wrong = what_looks_wrong(model_name, model, looked_at, summary, engine=config.engine)
-        again = entities_of_day(model_name, model, looked_at, engine=config.engine)
+        wrong = what_looks_wrong(model_name, model, looked_at, summary, engine=opened())
+        again = entities_of_day(model_name, model, looked_at, engine=opened())
         stored = results_of(config.store, model_name)
         labels = labels_in_logs(stored, model, summary)
         able = sensitivity(stored) or [first_sensitivity(model, summary)]
@@ -140,7 +142,7 @@ def check_logs(
         decisions = lasting(Store(config.store).decisions(model_name)).values()
         taken = [long for decision in decisions if (long := long_taken(decision, until))]
         awaited = awaited_in_store(own, model_name)
-        incomplete = late_in_logs(own, model_name, as_of=until)
+        incomplete = late_in_logs(own, model_name, as_of=until, engine=opened())
         moving = priors_that_move(own, model_name)
         apart = strata_found(Store(config.store), model_name)
         strata = [priors_of_their_own(apart)] if apart else []
@@ -171,7 +173,8 @@ def check_logs(
             **({"decision": suits} if suits else {}),
         }
 
-    with looking_once():
+    with looking_once(), ExitStack() as all_models:
+        opened = cache(lambda: all_models.enter_context(open_databases(config.engine)))
         return of_each(config, name, look)
 
 

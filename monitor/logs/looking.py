@@ -4,6 +4,7 @@ from datetime import date, datetime
 
 from monitor.config import Classes, Engine, Model, TimeUnit
 from monitor.logs.class_columns import scores_of_classes
+from monitor.logs.databases import Databases
 from monitor.logs.opening import Kind, OpenLog
 from monitor.logs.partitions import has_day, open_log
 from monitor.logs.plausibility import (
@@ -21,7 +22,7 @@ from monitor.summary import Summary, whole
 
 
 def what_looks_wrong(
-    name: str, model: Model, day: date, summary: Summary, *, engine: Engine
+    name: str, model: Model, day: date, summary: Summary, *, engine: Engine | Databases
 ) -> list[Remark]:
     """Say what is implausible about a day: its outcomes given its scores, and its times.
 
@@ -33,8 +34,8 @@ def what_looks_wrong(
         Day of the predictions.
     summary : Summary
         Of that day.
-    engine : Engine
-        Threads and memory to use.
+    engine : Engine or Databases
+        As for `summarise_day`.
 
     Raises
     ------

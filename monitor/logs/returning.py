@@ -6,6 +6,7 @@ from datetime import date, timedelta
 import narwhals as nw
 
 from monitor.config import Engine, Model
+from monitor.logs.databases import Databases
 from monitor.logs.entities import digest_of, entity_columns
 from monitor.logs.joining import read_counts
 from monitor.logs.opening import raise_all
@@ -57,7 +58,9 @@ class Returning:
         return f"{said}; {share} of them have rows on {self.before} too."
 
 
-def entities_of_day(name: str, model: Model, day: date, *, engine: Engine) -> Returning | None:
+def entities_of_day(
+    name: str, model: Model, day: date, *, engine: Engine | Databases
+) -> Returning | None:
     """Count the entities of a day; None without the key `entity`.
 
     Raises

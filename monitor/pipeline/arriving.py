@@ -68,7 +68,7 @@ def count_new_arrivals(
     return counted
 
 
-def late_in_logs(config: Config, name: str, *, as_of: date) -> Late | None:
+def late_in_logs(config: Config, name: str, *, as_of: date, engine: Databases) -> Late | None:
     """Say whether too many outcomes arrive late, by what is stored or by one complete day of logs.
 
     Raises
@@ -83,7 +83,7 @@ def late_in_logs(config: Config, name: str, *, as_of: date) -> Late | None:
     complete = [d for d in days_of(model, "predictions") if d + timedelta(days=longest) < as_of]
     if not complete:
         return None
-    counted = count_arrivals(name, model, complete[-1:], longest=longest, engine=config.engine)
+    counted = count_arrivals(name, model, complete[-1:], longest=longest, engine=engine)
     return late(delay_of(counted), model.settled_after)
 
 
