@@ -8,6 +8,9 @@ one, doubles no line.
 
 from collections.abc import Mapping
 
+from monitor.drift.verdict import STATES
+from monitor.segment_names import WHOLE
+
 LOOK_BACK = "26h"
 BUDGET_DAYS = 90  # of which a share may be spent in drift
 
@@ -21,20 +24,7 @@ WINDOW = f'{JUDGED}, window="$window", maturity="final"'
 
 DAY = 86_400  # seconds
 
-WHOLE = "all"  # the segment that is the sum of the others
 ONE_DAY = "1d"  # the window that alerts compare with longer ones
-
-# The states of the verdict, the most severe last: where two exporters differ, it is shown.
-STATES = (
-    "ok",
-    "prior_shift",
-    "level_drift",
-    "acknowledged",
-    "undecided",
-    "calibration_drift",
-    "insufficient_data",
-    "data_error",
-)
 
 
 def recent(gauge: str, selector: str) -> str:

@@ -13,7 +13,7 @@ from monitor.drift.values import ValueWatch
 from monitor.metrics.core.estimate import Estimate
 from monitor.segment_names import THIRD
 
-State = Literal[
+State = Literal[  # the most severe last: where two exporters differ, dashboards show it
     "ok",
     "prior_shift",
     "level_drift",

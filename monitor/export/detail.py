@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Literal
 
-from monitor.drift.verdict import Verdict
+from monitor.drift.verdict import DRIFTING, SHIFTS, Verdict
 from monitor.export.gauges import CATALOGUE, Gauge, Sample
 from monitor.measures.snapshot import Snapshot
 
@@ -85,7 +85,7 @@ OF_NEWS = frozenset(
         "calibration_reference_prevalence_ratio",
     ]
 )
-NEWS = frozenset(["acknowledged", "calibration_drift", "level_drift", "prior_shift", "undecided"])
+NEWS = SHIFTS | DRIFTING | {"acknowledged"}
 KEPT_FOR = timedelta(days=28)  # after the end of a drift; a Prometheus that was away sees it too
 # Alerts look back at these states; of the others only the present one decides.
 LOOKED_BACK_AT = frozenset(["data_error", "insufficient_data"])
