@@ -12,17 +12,15 @@ Rule 5: of each day the segments that a scrape would have shown, and no others.
 """
 
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from itertools import takewhile
 from math import inf, isnan
 from pathlib import Path
+from typing import Any
 
 from prometheus_client.utils import floatToGoString
 
-from monitor.drift.verdict import Verdict
 from monitor.errors import ConfigError
 from monitor.evaluation.evaluation import Evaluation
 from monitor.export.gauges import CATALOGUE, Gauge
@@ -30,6 +28,7 @@ from monitor.export.snapshot_reader import Reader, verdicts_to_export, with_most
 from monitor.export.text import labels_text
 from monitor.files import replacing, writing
 from monitor.measures.snapshot import SECONDS_AN_HOUR, Snapshot
+from monitor.read.past import Stood, verdicts_that_stood, windows_that_stood
 from monitor.read.results import Results, results_of
 
 HEAD = timedelta(hours=3)  # the server's newest data, into which no block may reach
@@ -71,10 +70,8 @@ def check_end(until: datetime, now: datetime) -> None:
 def past(reader: Reader, name: str, first: date, last: date, *, until: datetime) -> list[Known]:
     """Find what was known of a model by the final results of its days `first` to `last`.
 
-    A window's number holds until the next final one of the same segment and window, or until a
-    day that is final as a whole no longer has the segment or the window. A verdict holds until
-    the next one, which is final or says that the logs failed. Nothing holds longer than the model
-    takes to become overdue after its newest result.
+    Numbers hold for as long as their window or verdict stood (`monitor.read.past`), but no longer
+    than the model takes to become overdue after its newest result.
 
     Parameters
     ----------
@@ -86,70 +83,37 @@ def past(reader: Reader, name: str, first: date, last: date, *, until: datetime)
     list of Known
         Rising by `begin`; what is of the same series does not overlap.
     """
+    results = results_of(reader.config.store, name)
     models = {name: reader.config.model(name)}
     nothing = Snapshot(models, evaluations=[], runs={}, version=reader.version)
-    spans = [
-        (day, begin, end, replace(nothing, evaluations=group))
-        for day, begin, end, group in _past_windows(reader, name, first)
-    ]
-    spans += [
-        (day, begin, end, replace(nothing, verdicts=verdicts))
-        for day, begin, end, verdicts in _past_verdicts(reader, name, first)
-    ]
-    newest = max((begin for _, begin, _, _ in spans), default=-inf)
+    spans = [*_spans(reader, results, first, nothing)]
+    newest = max((stood.begin for stood, _ in spans), default=-inf)
     overdue = newest + models[name].verdicts.run_overdue_hours * SECONDS_AN_HOUR
     silent = min(until.timestamp(), overdue)
     of_spans = [
-        Known(begin, min(end, silent), snapshot)
-        for day, begin, end, snapshot in spans
-        if day <= last and begin < min(end, silent)
+        Known(stood.begin, min(stood.end, silent), snapshot)
+        for stood, snapshot in spans
+        if stood.day <= last and stood.begin < min(stood.end, silent)
     ]
     return sorted(of_spans, key=lambda span: span.begin)
 
 
-def _past_windows(
-    reader: Reader, name: str, first: date
-) -> Iterator[tuple[date, float, float, list[Evaluation]]]:
-    """Go back day by day; what is final, from when and until when it was the newest."""
-    results, rest = results_of(reader.config.store, name), inf
-    ends: dict[tuple[str, int], float] = {}  # of windows of days that are final in part
-    for day in takewhile(lambda day: day >= first, results.newest_first("evaluations")):
-        evaluations = _exported_evaluations(results, reader, day)
-        finals = [e for e in evaluations if e.final]
-        if not finals:
-            continue
-        begin = max(e.known_at for e in finals).timestamp()
-        groups = defaultdict(list)
-        for e in finals:
-            groups[ends.get((e.segment, e.window_days), rest)].append(e)
-        for end, group in groups.items():
-            yield day, begin, end, group
-            ends |= {(e.segment, e.window_days): min(begin, end) for e in group}
-        if len(finals) == len(evaluations):
-            rest = min(rest, *ends.values())
-            ends.clear()
+def _spans(
+    reader: Reader, results: Results, first: date, nothing: Snapshot
+) -> Iterator[tuple[Stood[Any], Snapshot]]:
+    """Put what stood into snapshots, as far as its segments were exported."""
+    most = reader.most_segments
 
+    def exported(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
+        return with_most_outcomes(evaluations, most)[0]
 
-def _past_verdicts(
-    reader: Reader, name: str, first: date
-) -> Iterator[tuple[date, float, float, list[Verdict]]]:
-    """Go back day by day; what was shown, from when and until when it was the newest."""
-    results, end = results_of(reader.config.store, name), inf
+    for windows in windows_that_stood(results, first, exported):
+        yield windows, replace(nothing, evaluations=windows.records)
     evaluated = results.days("evaluations")
-    for day in takewhile(lambda day: day >= first, results.newest_first("verdicts")):
-        shown = [v for v in results.verdicts(day) if v.shown]
-        if shown:
-            begin = max(v.known_at for v in shown).timestamp()
-            before = bisect_right(evaluated, day)
-            exported = (
-                _exported_evaluations(results, reader, evaluated[before - 1]) if before else []
-            )
-            yield day, begin, end, verdicts_to_export(shown, exported, reader.most_segments)
-            end = min(begin, end)
-
-
-def _exported_evaluations(results: Results, reader: Reader, day: date) -> list[Evaluation]:
-    return with_most_outcomes(results.evaluations(day), reader.most_segments)[0]
+    for stood in verdicts_that_stood(results, first):
+        before = evaluated[: bisect_right(evaluated, stood.day)]
+        beside = exported(results.evaluations(before[-1])) if before else []
+        yield stood, replace(nothing, verdicts=verdicts_to_export(stood.records, beside, most))
 
 
 def openmetrics(models: Sequence[Sequence[Known]], *, repeat: int) -> Iterator[str]:

@@ -5,7 +5,8 @@ Rule 2: an evaluation that is newer than the verdicts waits for its own, so what
 belongs together.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Self
@@ -84,22 +85,16 @@ class Newest:
     @property
     def judged(self) -> Sequence[Verdict]:
         """The verdicts, if their day was judged or its logs failed a check."""
-        return [verdict for verdict in self.verdicts if verdict.shown]
+        return shown_of(self.verdicts)
 
     def of(self, segment: str, window: int) -> Standing:
         """Give what stands of a segment, with windows of this length."""
         verdict = next((v for v in self.verdicts if v.segment == segment), None)
         final = {e.window_days: e for e in self.evaluations if e.final and e.segment == segment}
         waiting = [e for e in self.waiting if e.segment == segment]
-        single = final.get(1)
-        alone = [e for e in (*waiting, single) if e and verdict and e.day == verdict.day]
-        return Standing(
-            verdict,
-            alone[0] if alone else None,
-            final.get(window),
-            single.map_gain if single else None,
-            waiting,
-        )
+        of_days = (*waiting, *filter(None, [final.get(1)]))
+        alone = next((e for e in of_days if verdict and e.day == verdict.day), None)
+        return _together(verdict, alone, final, window, waiting)
 
 
 def nearest_to_week(windows: Iterable[int]) -> int:
@@ -126,7 +121,7 @@ def newest(results: Results, last: date | None = None) -> Newest:
         If a file cannot be read.
     """
     verdicts = newest_verdicts(results, last)
-    judged = [verdict for verdict in verdicts if verdict.shown]
+    judged = shown_of(verdicts)
     newest_of: dict[tuple[str, int, bool], Evaluation] = {}
     waiting = list[Evaluation]()
     for day in results.newest_first("evaluations", last):
@@ -148,10 +143,15 @@ def newest_verdicts(results: Results, last: date | None = None) -> list[Verdict]
     first_seen = list[Verdict]()
     for day in results.newest_first("verdicts", last):
         verdicts = results.verdicts(day)
-        if any(verdict.shown for verdict in verdicts):
+        if shown_of(verdicts):
             return verdicts
         first_seen = first_seen or verdicts
     return first_seen
+
+
+def shown_of(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """Take the verdicts that replace those before them."""
+    return [verdict for verdict in verdicts if verdict.shown]
 
 
 def day_by_day(
@@ -186,18 +186,27 @@ def _of_day(
     verdicts: Sequence[Verdict], evaluations: Sequence[Evaluation], window: int
 ) -> dict[str, Standing]:
     by_segment = {v.segment: v for v in verdicts}
-    alone = {e.segment: e for e in evaluations if e.window_days == 1}
+    windows = defaultdict[str, dict[int, Evaluation]](dict)
+    for e in evaluations:
+        windows[e.segment][e.window_days] = e
     weeks = {e.segment: e for e in evaluations if e.window_days == window}
     return {
-        name: Standing(
-            by_segment.get(name),
-            alone.get(name),
-            weeks.get(name),
-            alone[name].map_gain if name in alone else None,
-        )
+        name: _together(by_segment.get(name), windows[name].get(1), windows[name], window)
         for name in dict.fromkeys((*weeks, *by_segment))
         if name in by_segment or weeks[name].predicted or name == WHOLE
     }
+
+
+def _together(
+    verdict: Verdict | None,
+    alone: Evaluation | None,
+    by_length: Mapping[int, Evaluation],
+    window: int,
+    waiting: Sequence[Evaluation] = (),
+) -> Standing:
+    single = by_length.get(1)
+    gain = single.map_gain if single else None
+    return Standing(verdict, alone, by_length.get(window), gain, waiting)
 
 
 def _await_their_verdict(evaluations: Sequence[Evaluation], judged: Sequence[Verdict]) -> bool:
