@@ -139,6 +139,8 @@ class Measure(Generic[R]):
     row : str
         The name of its rows in the frames of notebooks, in which labels stand in braces; empty if
         it has none.
+    column : str
+        The name of its column in the frame of verdicts; empty if it has none.
     adjusted : str or None
         What its rows name as `adjusted` where that is no label.
     exported : bool
@@ -158,6 +160,7 @@ class Measure(Generic[R]):
     interval: Interval | None = None
     heading: str = ""
     row: str = ""
+    column: str = ""
     adjusted: str | None = None
     exported: bool = True
     checked: bool = False

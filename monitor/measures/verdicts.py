@@ -46,6 +46,7 @@ OF_VERDICTS = (
         lambda v: v.reached,
         absent=of.WITHHELD,
         heading="evidence",
+        column="evidence",
     ),
     Measure(
         "kind_evidence_log10",
@@ -60,6 +61,7 @@ OF_VERDICTS = (
         "depends on the other segments of that day.",
         units.LOG10,
         lambda v: v.limit,
+        column="limit",
     ),
     Measure(
         "drift_kind",
@@ -125,6 +127,7 @@ OF_VERDICTS = (
         units.RATIO,
         lambda v: v.evidence.unknown_share if v.evidence else None,
         absent="without a reference, or on a day that no outcomes were judged on",
+        column="unknown_share",
     ),
     Measure(
         "reference_slope",
@@ -238,6 +241,7 @@ OF_VERDICTS = (
         absent=NO_LIFT,
         interval=INTERVAL,
         heading="slope",
+        column="slope",
     ),
     Measure(
         "value_evidence_log10",
@@ -317,6 +321,7 @@ OF_VERDICTS = (
         absent=NO_LIFT,
         interval=INTERVAL,
         heading="prior shift",
+        column="shift",
     ),
     Measure(
         "level_change_logit",
@@ -327,6 +332,7 @@ OF_VERDICTS = (
         lambda v: v.level_change,
         absent=NO_LIFT,
         interval=INTERVAL,
+        column="level_change",
     ),
     Measure(
         "class_level_change_logit",
@@ -342,5 +348,6 @@ OF_VERDICTS = (
         "Share of outcomes that are 1 in the reference.",
         units.RATIO,
         lambda v: v.reference_prevalence,
+        column="reference_prevalence",
     ),
 )

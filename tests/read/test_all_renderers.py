@@ -16,13 +16,16 @@ import pytest
 from monitor import open_store
 from monitor.drift.verdict import Verdict
 from monitor.errors import DataError
+from monitor.evaluation.map_gain import MapGain
 from monitor.export.gauges import CATALOGUE
 from monitor.export.openmetrics import openmetrics, past
 from monitor.export.snapshot_reader import Reader
 from monitor.report.page.assemble import model_page
 from monitor.report.page.html import model_html
 from monitor.report.page.index import INDEX_COLUMNS, index_of
-from monitor.report.page.words import STATES, evidence
+from monitor.report.page.words import NONE, STATES, evidence, signed
+from monitor.store.store import Store
+from monitor.words.windows import map_sentence
 from tests.conftest import run_command
 from tests.support.opened_once import opened_once
 from tests.support.page_data import data_of
@@ -40,14 +43,25 @@ HELD = {
 }
 Shown = dict[str, Any]
 Shows = Callable[[str], Shown]  # what is shown of a segment
+NUMBERS = {"slope", "shift", "limit"}
 SHOWN = {
-    "terminal": {"state", "day", "evidence", "withheld", "incidents", "kinds", "waiting"},
-    "page": {"state", "day", "drawn", "words", "incidents", "described", "waiting"},
-    "index": {"state", "day", "words"},
-    "notebook": {"state", "day", "evidence", "since", "incidents", "kinds", "waiting"},
-    "gauges": {"state", "day", "evidence", "since", "last waiting"},
-    "past": {"state", "day", "evidence", "since"},
+    "terminal": {
+        *("state", "day", "evidence", "withheld", "incidents", "kinds", "waiting"),
+        *("slope", "shift", "gain"),
+    },
+    "page": {
+        *("state", "day", "drawn", "words", "incidents", "described", "waiting"),
+        *("numbers drawn", "numbers written", "gain in words"),
+    },
+    "index": {"state", "day", "words", "numbers written"},
+    "notebook": {
+        *("state", "day", "evidence", "since", "incidents", "kinds", "waiting", "gain"),
+        *NUMBERS,
+    },
+    "gauges": {"state", "day", "evidence", "since", "last waiting", "gain", *NUMBERS},
+    "past": {"state", "day", "evidence", "since", *NUMBERS},
 }
+OF_SEGMENTS = {"words", "shift", "numbers written"}  # a world without segments lacks some of them
 
 
 def kinds_of(verdicts: dict[str, Verdict]) -> Iterator[str]:
@@ -119,7 +133,21 @@ def expected(m: Morning, segment: str) -> Shown:
         else None
         for day in sorted(opened)
     ]
+    slope, shift = (of and of.value for of in (v.headline_slope, v.shift))
+    gain = gain_of(m, segment)
     return {
+        "slope": slope,
+        "shift": shift,
+        "limit": v.limit,
+        "gain": gain and gain.log_loss.value,
+        "gain in words": [map_sentence(gain)] if gain else [],
+        "numbers drawn": [
+            in_six_digits(x) for x in (slope, shift, v.limit if v.compared else None)
+        ],
+        "numbers written": (
+            NONE if slope is None else f"{slope:.2f}",
+            NONE if shift is None else signed(shift),
+        ),
         "kinds": [*zip(first, last, strict=True)],
         "described": [
             (f"{b}, at first {a}" if b and b != a else a).replace("_", " ")
@@ -130,7 +158,7 @@ def expected(m: Morning, segment: str) -> Shown:
         "evidence": v.reached,
         "withheld": v.withheld,
         "words": evidence(v),
-        "drawn": None if v.reached is None else float(f"{v.reached:.6g}"),
+        "drawn": in_six_digits(v.reached),
         "since": v.detector.incident.started if v.detector.incident else None,
         "incidents": [
             (day, one.started, now is not None and now.opened == day)
@@ -139,6 +167,20 @@ def expected(m: Morning, segment: str) -> Shown:
         "waiting": m.waiting,
         "last waiting": m.waiting[-1] if m.waiting else None,
     }
+
+
+def in_six_digits(number: float | None) -> float | None:
+    """Round a number as the page draws it."""
+    return None if number is None else float(f"{number:.6g}")
+
+
+def gain_of(m: Morning, segment: str) -> MapGain | None:
+    """Read what the map gained up to the newest day that has all outcomes."""
+    store = Store(m.config.store)
+    day = max({*store.days("evaluations", "ctr")} - {*m.waiting})
+    evaluations = store.read_evaluations("ctr", day)[0]
+    gains = [e.map_gain for e in evaluations if (e.segment, e.window_days) == (segment, 1)]
+    return gains[0] if gains else None
 
 
 def call(m: Morning, segment: str) -> tuple[str, ...]:
@@ -155,7 +197,11 @@ def in_terminal(m: Morning, segment: str) -> Shown:
     head = re.search(r"segment \w+, (\S+)(?: \(.*\))?: (\w+)", text)
     assert head, text
     assert told["verdict"]["day"] == head[1]
-    return {
+    gain = told["map_gain"]
+    shifts = {e["segment"]: e["shift"] and e["shift"]["value"] for e in told["segments"]}
+    return ({"shift": shifts[segment]} if segment in shifts else {}) | {
+        "slope": told["recent"][-1]["slope"],
+        "gain": gain and gain["log_loss"]["value"],
         "state": head[2],
         "day": date.fromisoformat(head[1]),
         "evidence": told["recent"][-1]["evidence"],
@@ -190,10 +236,17 @@ def on_page(m: Morning) -> Shows:
         }
         if segment == "all":
             drawn = data["days"][data["chosen"]]
-            found |= {"state": drawn["state"], "drawn": drawn["evidence"]}
+            slope, shift = (ends and ends[0] for ends in (drawn["slope"], drawn["shift"]))
+            found |= {
+                "state": drawn["state"],
+                "drawn": drawn["evidence"],
+                "numbers drawn": [slope, shift, drawn["limit"]],
+                "gain in words": [said for said in page.day.reasons if "calibration map" in said],
+            }
             return found | {"waiting": [date.fromisoformat(row[0]) for row in page.waiting.rows]}
         row = next(row for row in page.day.segments if row[0] == segment)
-        return found | {"state": state_of(row[1]), "words": row[2]}
+        told = {"state": state_of(row[1]), "words": row[2], "numbers written": row[3:5]}
+        return found | told
 
     return shows
 
@@ -212,21 +265,27 @@ def in_index(m: Morning) -> Shows:
         "state": state_of(cells["verdict"]),
         "day": date.fromisoformat(cells["day"]),
         "words": cells["evidence"],
+        "numbers written": (cells["slope"], cells["prior shift"]),
     }
     found |= {"since": date.fromisoformat(since[1].rstrip(","))} if since else {}
     return lambda segment: found if segment == "all" else {}
 
 
 def in_notebook(m: Morning) -> Shows:
-    """Take the newest row that is final or of a failed day, and all incidents of the segment."""
+    """Take the newest row that is shown, and all incidents of the segment."""
     store = open_store(m.config.store)
     verdicts, windows, drifts = store.verdicts(), store.evaluations(), store.incidents()
 
     def shows(segment: str) -> Shown:
-        settled = verdicts[verdicts.final | (verdicts.state == "data_error")]
-        row = settled[settled.segment == segment].iloc[-1]
-        days = windows[(windows.segment == segment) & (windows.window_days == 1) & ~windows.final]
+        row = verdicts[verdicts.shown & (verdicts.segment == segment)].iloc[-1]
+        single = windows[(windows.segment == segment) & (windows.window_days == 1)]
+        days, settled = single[~single.final], single[single.final]
+        gain = settled[
+            (settled.day == settled.day.max()) & (settled.measure == "map_log_loss_gain")
+        ]
         return {
+            **{name: None if pd.isna(row[name]) else row[name] for name in NUMBERS},
+            "gain": None if gain.empty else gain.value.item(),
             "state": row.state,
             "day": row.day.date(),
             "evidence": None if pd.isna(row.evidence) else row.evidence,
@@ -258,7 +317,8 @@ def in_gauges(m: Morning) -> Shows:
     def shows(segment: str) -> Shown:
         awaited = samples.get((end, "ctr", segment, "1d", "provisional"))
         last = datetime.fromtimestamp(awaited - 1, UTC).date() if awaited else None
-        return told_by(samples, segment) | {"last waiting": last}
+        gain = samples.get(("calibration_map_log_loss_removed", "ctr", segment))
+        return told_by(samples, segment) | {"last waiting": last, "gain": gain}
 
     return shows
 
@@ -292,6 +352,9 @@ def told_by(samples: dict[Any, float], segment: str) -> Shown:
         ),
         "day": datetime.fromtimestamp(samples["calibration_verdict_date_seconds", *of], UTC).date(),
         "evidence": samples.get(("calibration_evidence_log10", *of)),
+        "slope": samples.get(("calibration_drift_slope", *of)),
+        "shift": samples.get(("calibration_prior_shift_logit", *of)),
+        "limit": samples.get(("calibration_evidence_limit_log10", *of)),
         "since": datetime.fromtimestamp(started, UTC).date() if started else None,
     }
 
@@ -307,7 +370,7 @@ RENDERERS: dict[str, Callable[[Morning], Shows]] = {
 
 
 def test_all_show_the_same(mornings: list[Morning]) -> None:
-    """State, day, evidence, since when, incidents and waiting days, of each segment."""
+    """State, day, numbers, since when, incidents, waiting days and what a map gains, by segment."""
     seen = {name: set[str]() for name in RENDERERS}
     for m in mornings:
         for name, renderer in RENDERERS.items():
@@ -317,7 +380,7 @@ def test_all_show_the_same(mornings: list[Morning]) -> None:
                 assert shown == {key: right[key] for key in shown}, (name, segment, m.newest)
                 seen[name] |= shown.keys()
 
-    assert all(SHOWN[name] <= seen[name] | {"words"} for name in RENDERERS)
+    assert all(SHOWN[name] <= seen[name] | OF_SEGMENTS for name in RENDERERS)
 
 
 def test_a_segment_without_a_verdict_has_none_anywhere(mornings: list[Morning]) -> None:
@@ -360,3 +423,4 @@ def test_the_mornings_hold_what_is_claimed(mornings: list[Morning]) -> None:
 
     assert kinds >= HELD[mornings[0].world.seed]
     assert any(m.waiting for m in mornings)
+    assert any(gain_of(m, "all") for m in mornings) == mornings[0].world.mapped

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from monitor.drift.verdict import Verdict
-    from monitor.metrics.core.estimate import Estimate
     from monitor.read.results import Results
 
 Columns = dict[str, Any]
@@ -32,7 +31,7 @@ COLUMNS = {
     "verdicts": (
         "model", "day", "segment", "state", "final", "known_at", "evidence", "limit", "kind",
         "since", *(f"{name}{end}" for name in ESTIMATES for end in ("", "_low", "_high")),
-        "unknown_share", "reference_prevalence", "reasons",
+        "unknown_share", "reference_prevalence", "reasons", "shown",
     ),
     "incidents": (
         "model", "segment", "opened", "started", "start_low", "start_high", "kind", "evidence",
@@ -90,7 +89,8 @@ class ResultStore:
 
         Columns: model, day, segment, state, final, known_at; evidence and limit (log10), kind and
         since (of the open drift); slope, shift and level_change with `_low` and `_high` (95 %);
-        unknown_share, reference_prevalence, reasons (sentences).
+        unknown_share, reference_prevalence, reasons (sentences), shown (whether it replaces the
+        verdict before: it is final, or the logs failed a check).
         """
         return self._frame("verdicts", _verdicts, model, first, last)
 
@@ -215,24 +215,27 @@ def _verdicts(results: "Results", day: date) -> Iterator[Columns]:
 
 
 def _verdict(v: "Verdict") -> Columns:
-    incident, estimates = v.incident, (v.headline_slope, v.shift, v.level_change)
-    about = ("segment", "state", "final", "known_at", "limit", "reference_prevalence")
+    about = ("segment", "state", "final", "shown", "known_at")
+    incident = v.incident
     return {
         **{name: getattr(v, name) for name in about},
-        "evidence": nan if v.reached is None else v.reached,
         "kind": incident.kind if incident else None,
         "since": incident.started if incident else None,
-        "unknown_share": v.evidence.unknown_share if v.evidence else nan,
         "reasons": " ".join(v.reasons),
-        **{
-            f"{name}{end}": value
-            for name, estimate in zip(ESTIMATES, estimates, strict=True)
-            for end, value in _ends(estimate).items()
-        },
+        **_numbers(v),
     }
 
 
-def _ends(e: "Estimate | None") -> dict[str, float]:
-    if e is None:
-        return {"": nan, "_low": nan, "_high": nan}
-    return {"": e.value, "_low": e.low, "_high": e.high}
+def _numbers(v: "Verdict") -> Columns:
+    """Read the measures of a verdict that are columns; what does not exist is nan."""
+    from monitor.measures.measure import numbers
+    from monitor.measures.verdicts import OF_VERDICTS
+    from monitor.metrics.core.estimate import Estimate
+
+    columns: Columns = {}
+    for measure in OF_VERDICTS:
+        if measure.column:
+            number = next((n for _, n in numbers(measure, v)), Estimate(nan, nan, nan))
+            ends = {"": number.value, "_low": number.low, "_high": number.high}
+            columns |= {f"{measure.column}{end}": value for end, value in ends.items()}
+    return columns
