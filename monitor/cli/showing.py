@@ -1,7 +1,7 @@
 """Commands that show results: the last days of a model, and a demo on real flights."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime
 from pathlib import Path
@@ -131,15 +131,20 @@ def _show_all(config: "Config", *, as_json: bool) -> None:
     answer({"models": listed}, models_table(entries), as_json=as_json)
 
 
-def _trust(results: "Results", model: "Model", segment: str, verdict: "Verdict") -> "Trust":
-    """Say whether a segment can be trusted, and what to do."""
+def _trust(
+    results: "Results",
+    model: "Model",
+    segment: str,
+    verdict: "Verdict",
+    beside: "Sequence[Verdict]",
+) -> "Trust":
+    """Say whether a segment can be trusted, beside the verdicts of all, and what to do."""
     from monitor.drift.verdict import DRIFTING
-    from monitor.read.standing import newest_verdicts
     from monitor.words.trust import trust
 
     elsewhere = [
         other.segment
-        for other in newest_verdicts(results, verdict.day)
+        for other in beside
         if segment == WHOLE != other.segment and other.state in DRIFTING
     ]
     awaits_first = verdict.facts.obstacle == "no reference" and not model.verdicts.references
@@ -176,7 +181,7 @@ def _show_newest(
     """Show what stands of a segment, and its last days."""
     from monitor.read.acknowledgements import who_has_taken, who_has_taken_values
     from monitor.read.labels import labels_of
-    from monitor.read.standing import nearest_to_week, standing
+    from monitor.read.standing import nearest_to_week, newest
     from monitor.read.unfinished import unfinished
     from monitor.report.classes import class_table
     from monitor.report.recent import recent_text, recent_weeks, segment_table
@@ -189,20 +194,20 @@ def _show_newest(
     stopped = unfinished(results.store, name)
     if stopped and not as_json:
         say(f"{stopped}", style="yellow", soft_wrap=True)
-    stored = results.days("evaluations")[-(days or DAYS_SHOWN) :]
-    must_be_stored(name, stored)
+    must_be_stored(name, stored := results.days("evaluations")[-(days or DAYS_SHOWN) :])
     of_days = (e for day in stored for e in results.evaluations(day))
     chosen = [e for e in of_days if (e.segment, e.window_days) == (segment, window)]
-    stands = standing(results, segment, week := nearest_to_week(model.windows)).sound()
+    week, latest = nearest_to_week(model.windows), newest(results)
+    stands, beside = latest.of(segment, week), latest.verdicts
     last = stands.verdict.day if stands.verdict else None
-    trusted = _trust(results, model, segment, stands.verdict) if stands.verdict else None
+    trusted = _trust(results, model, segment, stands.verdict, beside) if stands.verdict else None
     labels = labels_of(results, model, stands)
     today = now().astimezone(ZoneInfo(model.time_zone)).date()
     taken = who_has_taken(results, stands.verdict, today)
     of_values = who_has_taken_values(results, stands.verdict, today)
     strata = _strata(config, name, stands.verdict)
     recent = recent_weeks(results, segment, week, last)
-    judged = results.of_segment(segment, results.days("verdicts")[-days:]) if days else []
+    judged = _last_verdicts(results, segment, days, week) if days else []
     if as_json:
         content: dict[str, Any] = {"trust": trusted and trusted._asdict()}
         content |= {"taken": taken, "taken_values": of_values, "strata_instead": strata}
@@ -229,6 +234,15 @@ def _show_newest(
     )
     if chosen and chosen[-1].classes:
         say(class_table(f"{name}, classes, {length} to {chosen[-1].day}", chosen[-1]))
+
+
+def _last_verdicts(results: "Results", segment: str, days: int, week: int) -> "list[Verdict]":
+    """Read what was said of a segment on the last days."""
+    from monitor.read.standing import day_by_day
+
+    of_days = day_by_day(results, results.days("verdicts")[-days:], week)
+    of_segment = (by_name[segment].verdict for by_name in of_days if segment in by_name)
+    return [verdict for verdict in of_segment if verdict]
 
 
 def _say_warnings(

@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Self
 
 from monitor.drift.detector import Incident
 from monitor.drift.verdict import WEEK, Brief, Verdict
@@ -56,12 +55,6 @@ class Standing:
     def incident(self) -> Incident | None:
         """The drift that is open."""
         return self.verdict.incident if self.verdict else None
-
-    def sound(self) -> Self:
-        """Give it, or raise what keeps it from being known."""
-        if self.damage:
-            raise self.damage
-        return self
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from monitor.read.acknowledgements import taken, who_has_taken_values
 from monitor.read.incidents import incidents
 from monitor.read.labels import labels_of
 from monitor.read.results import Results, results_of
-from monitor.read.standing import Standing, day_by_day, nearest_to_week, standing
+from monitor.read.standing import Standing, day_by_day, nearest_to_week, newest
 from monitor.report.classes import COLUMNS, NOTE, class_rows, vector_sentences
 from monitor.report.page import tables
 from monitor.report.page.bins import curve_of, reliability
@@ -73,10 +73,11 @@ def model_page(
         msg = f"{name}: nothing is stored {asked}yet; run calibration-monitor run or backfill."
         raise DataError(msg)
     window = nearest_to_week(model.windows)
-    stands = standing(results, WHOLE, window, day).sound()
+    latest = newest(results, day)
+    stands = latest.of(WHOLE, window)
     judged = stands.verdict.day if stands.verdict else stored[-1]
     detailed = max(stored[0], min(judged, stored[-1] - timedelta(days=DAYS_SHOWN - 1)))
-    onsets = _onsets(results.verdicts(judged)) if stands.verdict else {}
+    onsets = _onsets(latest.verdicts) if stands.verdict else {}
     first = max(stored[0], min([detailed, *onsets.values()]))
     span = days_between(first, stored[-1])
     tallies = _read(results, span, detailed, window)
