@@ -1,8 +1,8 @@
 """The row of a model's dashboard about what the reference allows to find."""
 
 from grafana_foundation_sdk.builders import timeseries
-from panels import CYAN, NEUTRAL, PINK, colored, dashed, interval_band, lines, marked, said
-from queries import JUDGED, interval, newest
+from panels import CYAN, NEUTRAL, PINK, colored, dashed, lines, said, with_interval
+from queries import JUDGED, newest
 
 NO_REFERENCE = "no reference yet"
 
@@ -58,10 +58,8 @@ def unknown() -> timeseries.Panel:
 
 def reference_slope() -> timeseries.Panel:
     """Draw whether the reference itself was calibrated."""
-    slopes = interval("reference_slope", JUDGED, "model", "slope")
-    panel = lines(slopes, unit="short", axis="slope").decimals(2)
     return said(
-        interval_band(marked(panel, 1), "slope", CYAN),
+        with_interval("reference_slope", JUDGED, CYAN, name="slope", axis="slope", at=1),
         "Slope of the reference",
         "1: the scores were calibrated in the reference, apart from the prior. Below 1 they were "
         "too extreme from the start, above 1 too timid; no verdict reports that, because it "
@@ -73,10 +71,9 @@ def reference_slope() -> timeseries.Panel:
 
 def reference_intercept() -> timeseries.Panel:
     """Draw whether the reference's scores were right on average."""
-    intercepts = interval("reference_intercept_logit", JUDGED, "model", "intercept")
-    panel = lines(intercepts, unit="short", axis="logit").decimals(2)
+    gauge = "reference_intercept_logit"
     return said(
-        interval_band(marked(panel, 0), "intercept", CYAN),
+        with_interval(gauge, JUDGED, CYAN, name="intercept", axis="logit", at=0),
         "Intercept of the reference",
         "0: as many predictions of the reference came true as expected. Above 0 more did, below 0 "
         "fewer; no verdict reports that, because it compares with the reference. The band is the "

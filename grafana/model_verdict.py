@@ -20,6 +20,7 @@ from panels import (
     number,
     said,
     timeline,
+    with_interval,
 )
 from queries import JUDGED, WINDOW, interval, milliseconds, newest, verdict, while_open
 
@@ -84,10 +85,8 @@ def start() -> stat.Panel:
 
 def slope_since() -> timeseries.Panel:
     """Draw the slope against the reference."""
-    slopes = interval("drift_slope", JUDGED, "model", "slope")
-    panel = lines(slopes, unit="short", axis="slope").decimals(2)
     return said(
-        interval_band(marked(panel, 1), "slope", PINK),
+        with_interval("drift_slope", JUDGED, PINK, name="slope", axis="slope", at=1),
         "Slope against the reference",
         "1: the outcomes follow the reference curve. Below 1: scores have become too extreme. "
         "Above 1: too timid. Since the drift's estimated start, or of the last 7 days. The band "
@@ -99,9 +98,8 @@ def slope_since() -> timeseries.Panel:
 
 def slope() -> timeseries.Panel:
     """Draw the slope of the scores themselves."""
-    panel = lines(interval("slope", WINDOW, "model", "slope"), unit="short", axis="slope")
     return said(
-        interval_band(marked(panel.decimals(2), 1), "slope", BROWN),
+        with_interval("slope", WINDOW, BROWN, name="slope", axis="slope", at=1),
         "Slope of the scores",
         "1: the scores spread as the outcomes do. Below 1: too extreme. Above 1: too timid. Each "
         "day may have its own base rate. It needs no reference. The band is the 95 % interval.",
@@ -165,10 +163,8 @@ def prevalence() -> timeseries.Panel:
 
 def intercept() -> timeseries.Panel:
     """Draw the shift that makes the scores right on average."""
-    shifts = interval("intercept_logit", WINDOW, "model", "intercept")
-    panel = lines(shifts, unit="short", axis="logit").decimals(2)
     return said(
-        interval_band(marked(panel, 0), "intercept", BROWN),
+        with_interval("intercept_logit", WINDOW, BROWN, name="intercept", axis="logit", at=0),
         "Intercept of the scores",
         "Add this to the logit of every score, and the scores are right on average in this "
         "window. It needs no reference. The band is the 95 % interval.",

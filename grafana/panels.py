@@ -11,7 +11,7 @@ from grafana_foundation_sdk.builders import prometheus, stat, statetimeline, tab
 from grafana_foundation_sdk.models import common, dashboard
 from grafana_foundation_sdk.models.dashboard import DynamicConfigValue as Property
 from grafana_foundation_sdk.models.prometheus import PromQueryFormat
-from queries import STATES
+from queries import STATES, interval
 
 Panel = TypeVar("Panel", timeseries.Panel, stat.Panel, statetimeline.Panel, table.Panel)
 Targets = Mapping[str, str]  # what the legend calls it -> PromQL
@@ -128,6 +128,15 @@ def marked(panel: timeseries.Panel, at: float, color: str = NEUTRAL) -> timeseri
     panel.thresholds(thresholds("transparent", {color: at}))
     style = parts.GraphThresholdsStyleConfig()
     return panel.thresholds_style(style.mode(common.GraphThresholdsStyleMode.DASHED))
+
+
+def with_interval(
+    gauge: str, selector: str, color: str, *, name: str, axis: str, at: float
+) -> timeseries.Panel:
+    """Draw a number with its interval, and a dashed line at what it is while nothing is wrong."""
+    targets = interval(gauge, selector, "model", name)
+    panel = lines(targets, unit="short", axis=axis).decimals(2)
+    return interval_band(marked(panel, at), name, color)
 
 
 def stacked(panel: timeseries.Panel) -> timeseries.Panel:
