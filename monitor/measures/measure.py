@@ -166,6 +166,12 @@ class Measure(Generic[R]):
     checked: bool = False
     panel: Panel | None = None
 
+    @property
+    def in_short(self) -> str:
+        """The first sentence of its meaning, with its unit."""
+        first = self.meaning.partition(". ")[0].rstrip(".")
+        return f"{first} ({self.unit.text})."
+
 
 def numbers(measure: Measure[Any], record: Any) -> Iterator[tuple[dict[str, str], Estimate]]:
     """Read a measure from every part of a record that has it, with the labels of the part."""

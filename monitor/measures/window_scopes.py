@@ -24,6 +24,7 @@ from monitor.segment_names import WHOLE
 from monitor.summary import end_of_day
 
 Explained = Callable[[str], Estimate]  # what a cause explains, by rule
+ADJUSTED = ("raw", "prior", "map", "population")  # the scores that errors are of
 NEVER_RUN = "before the first run"
 TOO_FEW = "with fewer than ten of the rarer outcome"
 NO_MAP = (
@@ -60,8 +61,8 @@ STREAMS = Base(
 
 def scores(e: Evaluation) -> Parts[Errors]:
     """List the errors of raw, prior-adjusted and mapped scores, and of those of all predictions."""
-    of_all = e.population and e.population.errors
-    readings = (("raw", e.raw), ("prior", e.prior), ("map", e.map), ("population", of_all))
+    of_all = e.population.errors if e.population else None
+    readings = zip(ADJUSTED, (e.raw, e.prior, e.map, of_all), strict=True)
     return [((adjusted,), errors) for adjusted, errors in readings if errors]
 
 

@@ -8,6 +8,7 @@ from monitor.drift.verdict import Verdict
 from monitor.evaluation.evaluation import Evaluation
 from monitor.measures.measure import Measure, numbers
 from monitor.measures.verdicts import OF_VERDICTS
+from monitor.measures.window_scopes import ADJUSTED
 from monitor.measures.windows import COUNTS, OF_WINDOWS
 from monitor.metrics.core.estimate import Estimate
 from monitor.report.too_few import told_numbers
@@ -59,13 +60,13 @@ def cells_of(
 
 def meanings(headings: Iterable[str], measures: Iterable[Measure[Any]]) -> dict[str, str]:
     """Say of headings what their numbers are, as the measures do; others are left out."""
-    said = {m.heading.partition(" {")[0]: m for m in measures if m.heading}
-    by_heading = {h: said.get(h) or said.get(h.rpartition(" ")[0]) for h in headings}
-    return {
-        h: f"{m.meaning.partition('. ')[0].rstrip('.')} ({m.unit.text})."
-        for h, m in by_heading.items()
-        if m
-    }
+    said = {h: m for m in measures if m.heading for h in _headings(m)}
+    return {h: said[h].in_short for h in headings if h in said}
+
+
+def _headings(measure: Measure[Any]) -> set[str]:
+    """List what columns of a measure are called: with each kind of scores, and with none."""
+    return {measure.heading.format(adjusted=kind).strip() for kind in ("", *ADJUSTED)}
 
 
 def in_lines(headings: Iterable[str]) -> tuple[str, ...]:
