@@ -3,13 +3,13 @@
 from grafana_foundation_sdk.builders import stat, timeseries
 from grafana_foundation_sdk.models import common
 from panels import MOMENT, beside, lines, marked, number, said
-from queries import MODEL, milliseconds, newest, while_open
+from queries import MODEL, WHOLE, milliseconds, newest, while_open
 
 NO_PLACES = "no incident, or no segments configured"
 SHOWN = 10  # values in a panel: those with most evidence
 PLACE = "model, column, value"
 NAME = "{{column}} = {{value}}"
-WHOLE = f'{MODEL}, segment="all"'
+OF_WHOLE = f'{MODEL}, segment="{WHOLE}"'
 
 
 def places() -> list[timeseries.Panel | stat.Panel]:
@@ -21,16 +21,16 @@ def _worst(gauge: str) -> str:
     """Ask for the evidence, or another gauge of values that are off, of those with most of it."""
     ranked = newest("value_evidence_log10", MODEL, PLACE)
     if gauge == "value_evidence_log10":
-        return while_open(f"topk({SHOWN}, {ranked})", WHOLE)
+        return while_open(f"topk({SHOWN}, {ranked})", OF_WHOLE)
     off = f"{ranked} and on ({PLACE}) {newest('value_flagged', MODEL, PLACE)} == 1"
     chosen = f"{newest(gauge, MODEL, PLACE)} and on ({PLACE}) topk({SHOWN}, {off})"
-    return while_open(f"({chosen})", WHOLE)
+    return while_open(f"({chosen})", OF_WHOLE)
 
 
 def explained() -> stat.Panel:
     """Name the few values that explain the drift."""
-    share = while_open(newest("drift_explained_ratio", MODEL, "model, values"), WHOLE)
-    told = f"{newest('drift_in_segments', WHOLE)} == 1"
+    share = while_open(newest("drift_explained_ratio", MODEL, "model, values"), OF_WHOLE)
+    told = f"{newest('drift_in_segments', OF_WHOLE)} == 1"
     names = {
         "{{values}}": f"{share} unless on (model) {told}",
         "{{values}}, with an alert of its own": f"{share} and on (model) {told}",
@@ -79,8 +79,8 @@ def slopes() -> timeseries.Panel:
 def counts() -> stat.Panel:
     """Count the values that are off, and those without gauges."""
     found = {
-        "off": while_open(newest("values_flagged", MODEL), WHOLE),
-        "left out": while_open(newest("values_left_out", MODEL), WHOLE),
+        "off": while_open(newest("values_flagged", MODEL), OF_WHOLE),
+        "left out": while_open(newest("values_left_out", MODEL), OF_WHOLE),
     }
     return said(
         number(found, unit="short").text_mode(common.BigValueTextMode.VALUE_AND_NAME).height(8),

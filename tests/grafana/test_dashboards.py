@@ -10,7 +10,7 @@ from itertools import combinations
 from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 import yaml
@@ -19,7 +19,7 @@ from grafana_foundation_sdk.cog.plugins import register_default_plugins
 from grafana_foundation_sdk.models.dashboard import Dashboard
 from PIL import Image
 
-from monitor.drift.verdict import State
+from monitor.drift.verdict import DRIFTING, STATES
 from monitor.export.gauges import CATALOGUE
 from monitor.words.trust import ANSWERS
 from tests.support.paths import ROOT
@@ -280,7 +280,7 @@ class TestHouseRules:
             for state in re.findall(r'state="(\w+)"', target["expr"])
         }
 
-        assert states.keys() == set(get_args(State))
+        assert states.keys() == set(STATES)
         assert {s: states[s] for s in ANSWERS} == {s: a.step for s, a in ANSWERS.items()}
 
     def test_the_alerts_are_those_of_the_rules(self) -> None:
@@ -404,3 +404,11 @@ class TestGauges:
         asked = " ".join(query for name in NAMES for query in queries(load(name)))
 
         assert set(re.findall(r"calibration_\w+(?=\{)", asked)) == set(LABELS)
+
+
+def test_each_state_has_a_sentence() -> None:
+    """The panel in words asks for every state, but those that have an open drift to name."""
+    panel = next(each for each in everything(load("model")) if each["title"] == "In words")
+    queries = " ".join(target["expr"] for target in panel["targets"])
+
+    assert set(re.findall(r'state="(\w+)"', queries)) == set(STATES) - DRIFTING
