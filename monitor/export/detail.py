@@ -15,9 +15,19 @@ from monitor.measures.snapshot import Snapshot
 
 Detail = Literal["verdict", "measures", "full"]
 
+# What alerts say of a drift or a shift; without one there is nothing to say.
+OF_NEWS = frozenset(
+    [
+        "calibration_drift_kind",
+        "calibration_drift_slope",
+        "calibration_level_change_logit",
+        "calibration_prior_shift_logit",
+        "calibration_reference_prevalence_ratio",
+    ]
+)
 # What the alerts of the whole model and of its segments with an open drift rest on, except the
 # alert on unusually many rejected rows, whose gauges have a series for each window and reason.
-OF_VERDICTS = frozenset(
+OF_VERDICTS = OF_NEWS | frozenset(
     [
         "calibration_acknowledged_timestamp_seconds",
         "calibration_acknowledged_until_timestamp_seconds",
@@ -32,8 +42,6 @@ OF_VERDICTS = frozenset(
         "calibration_data_error_limit_seconds",
         "calibration_drift_explained_ratio",
         "calibration_drift_in_segments",
-        "calibration_drift_kind",
-        "calibration_drift_slope",
         "calibration_drift_started_date_seconds",
         "calibration_drift_started_timestamp_seconds",
         "calibration_drift_slope_before",
@@ -50,15 +58,12 @@ OF_VERDICTS = frozenset(
         "calibration_known_drift_review_date_seconds",
         "calibration_last_run_timestamp_seconds",
         "calibration_last_success_timestamp_seconds",
-        "calibration_level_change_logit",
         "calibration_map_recent_log_loss_removed_high",
         "calibration_model_config_valid",
         "calibration_model_info",
         "calibration_model_results_readable",
         "calibration_outcome_coverage_limit_ratio",
         "calibration_outcome_coverage_ratio",
-        "calibration_prior_shift_logit",
-        "calibration_reference_prevalence_ratio",
         "calibration_report_info",
         "calibration_run_late_limit_seconds",
         "calibration_run_overdue_limit_seconds",
@@ -71,18 +76,6 @@ OF_VERDICTS = frozenset(
         "calibration_verdict",
         "calibration_verdict_date_seconds",
         "calibration_verdict_timestamp_seconds",
-    ]
-)
-
-
-# What alerts say of a drift or a shift; without one there is nothing to say.
-OF_NEWS = frozenset(
-    [
-        "calibration_drift_kind",
-        "calibration_drift_slope",
-        "calibration_level_change_logit",
-        "calibration_prior_shift_logit",
-        "calibration_reference_prevalence_ratio",
     ]
 )
 NEWS = SHIFTS | DRIFTING | {"acknowledged"}
