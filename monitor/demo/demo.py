@@ -139,10 +139,10 @@ def repair_table(repairs: Mapping[str, Repair]) -> RenderableType:
                 name,
                 repair.fitted.content.map.kind,
                 "yes" if repair.fitted.worth_it else "no",
-                f"{promised.shape_log_loss.value:.4f}",
-                f"{later.shape.value:.4f}",
-                f"{later.shape.low:.3f}..{later.shape.high:.3f}",
-                f"{later.log_loss.value:.4f}",
+                f"{promised.shape_log_loss:.4f value}",
+                f"{later.shape:.4f value}",
+                f"{later.shape:.3f range}",
+                f"{later.log_loss:.4f value}",
             )
     return table
 

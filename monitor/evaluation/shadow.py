@@ -392,8 +392,8 @@ def map_gain(days: Sequence[DayGain]) -> MapGain | None:
     Examples
     --------
     >>> gain = map_gain([DayGain(10, 1.0, 0.1), DayGain(20, 1.0, 0.1), DayGain(10, 0.6, 0.1)])
-    >>> f"{gain.log_loss.value:.3f}, {gain.log_loss.low:.3f} to {gain.log_loss.high:.3f}"
-    '0.065, 0.004 to 0.126'
+    >>> f"{gain.log_loss:.3f}"
+    '0.065 (95 % 0.004 to 0.126)'
     """
     if len(days) < LEAST_DAYS:
         return None

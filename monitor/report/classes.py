@@ -87,5 +87,5 @@ def _ece(errors: Errors | None) -> float:
 def _vector(errors: VectorErrors | None) -> str:
     if errors is None:
         return "-"
-    log_loss = f"{errors.log_score.value:.3f} nats ({errors.log_score:.3f interval})"
+    log_loss = f"{errors.log_score:.3f value} nats ({errors.log_score:.3f interval})"
     return f"root Brier score {errors.rbs:.3f}, log loss {log_loss}"

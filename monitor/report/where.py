@@ -113,4 +113,4 @@ def _cells(place: "Place") -> list[RenderableType]:
 
 
 def _interval(slope: Estimate | None) -> str:
-    return f"{slope.value:.2f} ({slope.low:.2f}-{slope.high:.2f})" if slope else "-"
+    return f"{slope:.2f brief}" if slope else "-"

@@ -72,8 +72,7 @@ def _prior(change: Change) -> str:
         return f"{prevalence}."
     return (
         f"{prevalence}; the log-odds of all scores moved by {change.shift:+z.2f error}, of which "
-        f"{change.level_change.value:+z.2f} "
-        f"({change.level_change.standard_error:.2f}) did not come with the prevalence."
+        f"{change.level_change:+z.2f error} did not come with the prevalence."
     )
 
 

@@ -30,7 +30,7 @@ def moved(facts: ClassFacts, change: Estimate | None) -> str:
     """Say which class came true more or less often than frequencies explain."""
     if facts.off is None or change is None:
         return ""
-    size = f"{abs(change.value):.2f} in logit (standard error {change.error:.2f})"
+    size = f"{abs(change.value):.2f} in logit ({change:.2f only error})"
     if facts.off:
         often, low = ("more", "low") if change.value > 0.0 else ("less", "high")
         return (

@@ -73,9 +73,9 @@ def map_sentences(
 def lasting_sentence(lasting: LastingShift) -> str:
     """Say why a map follows the prior by itself."""
     return (
-        f"The log-odds of all scores moved by {lasting.shift.value:+z.2f} "
-        f"({lasting.shift:+z.2f interval}) and have stayed there since {lasting.since}, so the map "
-        f"has the newest level; --no-follow-prior leaves it out."
+        f"The log-odds of all scores moved by {lasting.shift:+z.2f} and have stayed "
+        f"there since {lasting.since}, so the map has the newest level; --no-follow-prior leaves "
+        "it out."
     )
 
 
@@ -156,22 +156,22 @@ def _of_file(content: MapFile | ClassMapFile) -> tuple[str, ...]:
 def _gained(gains: Gains) -> tuple[str, ...]:
     log_loss, shape = gains.log_loss, gains.shape_log_loss
     gained = (
-        f"On days left out it gained {log_loss.value:z.4f} nats of log loss for each prediction "
-        f"(95 % {log_loss.low:z.4f} to {log_loss.high:z.4f}), {shape.value:z.4f} of it by its "
-        f"shape ({shape.low:z.4f} to {shape.high:z.4f})."
+        f"On days left out it gained {log_loss:z.4f value} nats of log loss for each prediction "
+        f"({log_loss:z.4f interval}), {shape:z.4f value} of it by its shape "
+        f"({shape:z.4f range})."
     )
     return (gained,)
 
 
 def _parts_of_classes(c: Candidate[VectorMap]) -> str:
-    shape = f"{c.shape.value:z.4f} ({c.shape:z.4f interval})"
+    shape = f"{c.shape:z.4f}"
     if c.kind == "intercept":
         return "All of it is the level of the classes, which a move of the class priors takes away."
     if not c.fitted.level:
         return f"Whatever the class priors do, its shape gains {shape}; it has no level."
     return (
         f"Of that, {shape} comes from the shape, which stays whatever the class priors do, and "
-        f"{c.level.value:z.4f} from the level ({c.level:z.4f interval}), which a move of them "
+        f"{c.level:z.4f value} from the level ({c.level:z.4f interval}), which a move of them "
         "takes away."
     )
 
@@ -217,14 +217,14 @@ def _nothing(choice: Choice[Any], follow: str = FOLLOW) -> str:
     if choice.chosen.shape_gains:
         return (
             f"No map is worth it: the shape of {FAMILIES[choice.chosen.kind]} gained "
-            f"{choice.chosen.shape.value:z.4f} nats of log loss for each prediction on days left "
+            f"{choice.chosen.shape:z.4f value} nats of log loss for each prediction on days left "
             f"out ({choice.chosen.shape:z.4f interval}), but with the level of the other days it "
             f"lost {-choice.chosen.log_loss.value:z.4f}, because the prior moves.{follow}"
         )
     return (
         f"No map is worth it: the best shape, {FAMILIES[best.kind]}, gained "
-        f"{best.shape.value:z.4f} nats of log loss for each prediction on days left out, which "
-        f"may be chance (standard error {best.shape.standard_error:z.4f})."
+        f"{best.shape:z.4f value} nats of log loss for each prediction on days left out, which "
+        f"may be chance ({best.shape:z.4f only error})."
     )
 
 
@@ -246,7 +246,7 @@ def _gain(choice: Choice[Any], *, worth_it: bool) -> str:
     return (
         f"{begin}. On days left out it {gained} {abs(c.log_loss.value):z.4f} nats of log loss for "
         f"each prediction ({c.log_loss:z.4f interval} on as many days to come) and "
-        f"{c.brier.value:z.4f} of the Brier score ({c.brier:z.4f interval})."
+        f"{c.brier:z.4f value} of the Brier score ({c.brier:z.4f interval})."
         f"{_why_all_the_same(c) if worth_it and c.log_loss.low < 0.0 else ''}"
     )
 
@@ -269,7 +269,7 @@ def _why_all_the_same(c: Candidate[Any]) -> str:
 
 def _parts(c: Candidate[Any], *, follows: bool) -> str:
     level = (
-        f"{c.level.value:z.4f} from the level ({c.level:z.4f interval}), which a move of the prior "
+        f"{c.level:z.4f value} from the level ({c.level:z.4f interval}), which a move of the prior "
         "takes away"
     )
     if c.kind == "intercept":
@@ -278,7 +278,7 @@ def _parts(c: Candidate[Any], *, follows: bool) -> str:
         "" if follows or c.log_loss.low > 0.0 else "; --follow-prior gives the map the newest level"
     )
     return (
-        f"Of that, {c.shape.value:z.4f} comes from the shape ({c.shape:z.4f interval}), which "
+        f"Of that, {c.shape:z.4f value} comes from the shape ({c.shape:z.4f interval}), which "
         f"stays whatever the prior does, and {level}{follow}."
     )
 

@@ -49,3 +49,14 @@ def percent(ratio: float, digits: int = 1) -> str:
     ('41.5 %', '41 %')
     """
     return "-" if isnan(ratio) else f"{100 * ratio:.{digits}f} %"
+
+
+def short_percent(ratio: float, digits: int) -> str:
+    """Write a ratio with so many digits that count.
+
+    Examples
+    --------
+    >>> short_percent(0.00123, 2), short_percent(0.98943, 3)
+    ('0.12 %', '98.9 %')
+    """
+    return f"{100 * ratio:.{digits}g} %"

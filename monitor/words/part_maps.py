@@ -70,6 +70,6 @@ def _changed(gain: Estimate) -> str:
 
 def _nats(gain: PartGain) -> str:
     return (
-        f"{gain.log_loss.value:+z.4f} ({gain.log_loss:z.4f interval}), of it by its shape "
-        f"{gain.shape.value:+z.4f} ({gain.shape:z.4f interval})"
+        f"{gain.log_loss:+z.4f value} ({gain.log_loss:z.4f interval}), of it by its shape "
+        f"{gain.shape:+z.4f value} ({gain.shape:z.4f interval})"
     )

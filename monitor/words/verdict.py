@@ -8,7 +8,7 @@ from monitor.drift.verdict import DRIFTING, SLOPE_KINDS, Verdict
 from monitor.segment_names import FAMILIES, THIRD
 from monitor.words import classes
 from monitor.words.advice import COUNTED_AGAIN, awaited_reference, ended, late_outcomes
-from monitor.words.numbers import odds, percent, times
+from monitor.words.numbers import odds, percent, short_percent, times
 from monitor.words.obstacles import why_not_judged
 from monitor.words.values import priors_of_their_own, value_sentences
 from monitor.words.where import where_sentence
@@ -79,8 +79,8 @@ def _sentences(v: Verdict) -> Iterator[str]:
         yield COUNTED_AGAIN
     if v.facts.wrong and not v.facts.obstacle:
         yield (
-            f"About {100 * v.facts.wrong:.2g} % of the outcomes seem to be wrong at random, which "
-            "the verdict allows for."
+            f"About {short_percent(v.facts.wrong, 2)} of the outcomes seem to be wrong at random, "
+            "which the verdict allows for."
         )
     if v.facts.strata and not v.facts.obstacle:
         yield priors_of_their_own(v.facts.strata)
@@ -155,7 +155,7 @@ def _meaning(v: Verdict, incident: Incident) -> str:
 def _worse(v: Verdict, incident: Incident, before: Worse) -> str:
     """Say since when it is worse, and what it was before."""
     if v.slope and before.slope and shape_size(incident) is None:
-        change = f"a slope of {v.slope.value:.2g}, it was {before.slope:.2g}"
+        change = f"a slope of {v.slope:.2g value}, it was {before.slope:.2g}"
     else:
         change = f"before, {MEANINGS[before.kind]} (by about {abs(before.size):.2f} in log-odds)"
     return (
@@ -237,14 +237,13 @@ def _moved(v: Verdict) -> str:
         often = "more" if v.facts.lift > 0 else "less"
         return (
             f"All scores come true {often} often than the prior explains: the curve was lifted by "
-            f"about {v.facts.lift:+z.2f} in logit (level change {change.value:+z.3f}, standard "
-            f"error {change.error:.3f})."
+            f"about {v.facts.lift:+z.2f} in logit (level change {change:+z.3f plain error})."
         )
     if v.facts.moved == "prior or inputs" and change:
         more, lifted = ("more", "lifted") if change.value > 0.0 else ("less", "lowered")
         return (
             f"Outcomes are {more} frequent than a shift of the prior explains (level change "
-            f"{change.value:+z.3f}, standard error {change.error:.3f}), but the inputs moved too: "
+            f"{change:+z.3f plain error}), but the inputs moved too: "
             "scores and outcomes alone do not separate a shift of prior and inputs together from "
             f"a {lifted} curve."
         )
@@ -292,5 +291,5 @@ def _lasting(v: Verdict) -> str:
     shift = lasting.shift
     return (
         f"Over the {days} days since {lasting.since} the log-odds of all scores are "
-        f"{shift.value:+z.2f} away from the reference ({shift:+z.2f interval})."
+        f"{shift:+z.2f value} away from the reference ({shift:+z.2f interval})."
     )

@@ -71,7 +71,7 @@ def lost_sentence(lost: Lost, predictions: int, span: str) -> str:
         for name, part in parts.items()
         if part
     )
-    ends = f"95 % {amount(lost.all.low)} to {amount(lost.all.high)}"
+    ends = lost.all.told(amount, "interval")
     return (
         f"In the {span}, {by} lost {amount(lost.all.value)}{unit} a prediction ({ends}), "
         f"{amount(whole)}{unit} over {predictions:,} outcomes; by cause: {shares}."
@@ -82,13 +82,13 @@ def correction_sentence(correction: InterceptCorrection, of: str, *, drifting: b
     """Say how much of an error one intercept would remove; `of` says of which predictions."""
     removed = Estimate.normal(correction.log_loss.value, correction.log_loss.standard_error)
     gain = (
-        f"{removed.value:z.4f} of the {correction.log_loss_before:z.4f} nats of log loss of "
+        f"{removed:z.4f value} of the {correction.log_loss_before:z.4f} nats of log loss of "
         f"{of} ({removed:z.4f interval})"
     )
-    delta = f"{correction.delta.value:+z.2f}"
+    delta = f"{correction.delta:+z.2f value}"
     if removed.low <= 0.0:
         return f"Adding an intercept is not worthwhile: the best one, {delta}, would remove {gain}."
-    also = f" and {correction.squared_error.value:z.4f} of the squared error"
+    also = f" and {correction.squared_error:z.4f value} of the squared error"
     limits = " It corrects the level, not the drift." if drifting else ""
     return f"Adding {delta} to the log-odds of every score would remove {gain},{also}.{limits}"
 
@@ -100,7 +100,7 @@ def map_sentence(gain: MapGain, *, of_all: bool = False) -> str:
     """
 
     def by(change: Estimate, unit: str) -> str:
-        return f"by {change.value:.4f}{unit} ({change:.4f interval})"
+        return f"by {change:.4f value}{unit} ({change:.4f interval})"
 
     nats, whose = " nats a prediction", "all predictions of " if of_all else ""
     if gain.harms:

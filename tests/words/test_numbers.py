@@ -1,3 +1,4 @@
+import ast
 from datetime import date
 from math import log10, nan
 
@@ -9,8 +10,11 @@ from monitor.read.incidents import IncidentSummary
 from monitor.report.incidents import incident_details
 from monitor.report.recent import Recent, RecentDay, recent_text
 from monitor.words.numbers import odds, times
+from tests.support.paths import ROOT
 
 DAY = date(2026, 3, 7)
+# Their low and high are ends of scores, of which nothing is estimated.
+OF_SCORES = ROOT / "monitor/config/label_rates.py", ROOT / "monitor/words/labels.py"
 
 
 def written(shown: RenderableType) -> str:
@@ -36,21 +40,48 @@ def test_evidence_is_the_same_wherever_it_is_shown(ratio: float, said: str) -> N
 
 
 def test_an_estimate_writes_its_uncertainty() -> None:
-    """With brackets, without, alone, or as a standard error; a sign is the value's."""
+    """With brackets, without, alone, brief, or as a standard error; a sign is the value's."""
     shift = Estimate.normal(0.58, 0.04)
     stored = Estimate(shift.value, shift.low, shift.high)
 
     assert f"{shift:+z.2f}" == "+0.58 (95 % +0.50 to +0.66)"
     assert f"{shift:.1f plain}" == "0.6, 95 % 0.5 to 0.7"
     assert f"{shift:.3f interval}" == "95 % 0.502 to 0.658"
+    assert f"{shift:+.1f brief}" == "+0.6 (+0.5 to +0.7)"
+    assert f"{shift:.1f value} or {shift:.1f range}" == "0.6 or 0.5 to 0.7"
     assert f"{shift:+z.2f error}" == f"{stored:+z.2f error}" == "+0.58 (standard error 0.04)"
+    assert f"{shift:+.1f plain error}, {shift:+.2f only error}" == (
+        "+0.6, standard error 0.0, standard error 0.04"
+    )
     assert f"{shift}" == repr(shift)
 
 
-@pytest.mark.parametrize("style", ["", " plain"])
+@pytest.mark.parametrize("style", ["", " plain", " brief", " value"])
 def test_an_estimate_without_an_interval_is_its_value(style: str) -> None:
     """Nothing is claimed that was not computed."""
     alone = Estimate(0.81, nan, nan)
 
     assert format(alone, f".2f{style}") == "0.81"
     assert f"{alone:.2f interval}" == "no interval"
+
+
+def ends_written_in(source: str) -> list[str]:
+    """List the ends of intervals that a module writes itself."""
+    if ".low" not in source and ".high" not in source:  # to parse every module takes long
+        return []
+    return [
+        ast.unparse(node.value)
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FormattedValue)
+        and isinstance(node.value, ast.Attribute)
+        and node.value.attr in {"low", "high"}
+    ]
+
+
+def test_only_an_estimate_writes_its_interval() -> None:
+    """Intervals look alike wherever they are shown, because no module puts one together."""
+    modules = [path for path in (ROOT / "monitor").rglob("*.py") if path not in OF_SCORES]
+    by_hand = {path: ends for path in modules if (ends := ends_written_in(path.read_text("utf-8")))}
+
+    assert ends_written_in('f"{slope.low:.2f} to {slope.high:.2f}"') == ["slope.low", "slope.high"]
+    assert by_hand == {}

@@ -1,6 +1,8 @@
 """A number with its uncertainty. Pure."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from math import inf, isfinite, isnan, nan
 
 CONFIDENCE = 0.95  # level of every interval, unless a caller asks for another
@@ -59,17 +61,20 @@ class Estimate:
         Parameters
         ----------
         spec : str
-            As of a number. After a blank may follow how the uncertainty is written: "plain" leaves
-            its brackets out, "interval" the value, and "error" gives the standard error instead,
-            which has no sign. What is empty gives the fields of the estimate.
+            As of a number, then after a blank a style of `told`. What is empty gives the fields of
+            the estimate.
 
         Examples
         --------
         >>> slope = Estimate.normal(0.81, 0.026)
         >>> f"{slope:.2f}", f"{slope:+.2f plain}"
         ('0.81 (95 % 0.76 to 0.86)', '+0.81, 95 % +0.76 to +0.86')
-        >>> f"{slope:.3f interval}", f"{slope:+.2f error}"
-        ('95 % 0.759 to 0.861', '+0.81 (standard error 0.03)')
+        >>> f"{slope:.2f brief}", f"{slope:.2f value}"
+        ('0.81 (0.76 to 0.86)', '0.81')
+        >>> f"{slope:.3f interval}", f"{slope:.3f range}"
+        ('95 % 0.759 to 0.861', '0.759 to 0.861')
+        >>> f"{slope:+.2f error}", f"{slope:+.2f plain error}", f"{slope:.3f only error}"
+        ('+0.81 (standard error 0.03)', '+0.81, standard error 0.03', 'standard error 0.026')
         >>> f"{Estimate(0.81, nan, nan):.2f}", f"{Estimate(0.81, nan, nan):.2f interval}"
         ('0.81', 'no interval')
         >>> f"{Estimate(0.21, 0.2, 0.22):.1%}"
@@ -78,18 +83,44 @@ class Estimate:
         if not spec:
             return str(self)
         form, _, style = spec.partition(" ")
-        value, has_interval = _written(self.value, form), isfinite(self.low)
-        low, high = _written(self.low, form), _written(self.high, form)
-        interval = f"95 % {low} to {high}" if has_interval else "no interval"
+        return self.told(partial(_written, form), style)
+
+    def told(self, write: Callable[[float], str], style: str = "") -> str:
+        """Write the value and its interval with a function that writes each number.
+
+        Parameters
+        ----------
+        write : callable
+            Writes a number.
+        style : str
+            "" puts the interval into brackets after the value, "plain" leaves them out, and "brief"
+            the level of the interval. "value" and "interval" are one of the two, "range" is the
+            interval without its level. "error" gives the standard error instead, which has no sign,
+            "plain error" without brackets, and "only error" without the value.
+
+        Examples
+        --------
+        >>> Estimate(1200.0, 1100.0, 1300.0).told("{:,.0f}".format, "range")
+        '1,100 to 1,300'
+        """
+        value, has_interval = write(self.value), isfinite(self.low)
+        ends = f"{write(self.low)} to {write(self.high)}" if has_interval else "no interval"
+        interval = f"95 % {ends}" if has_interval else ends
+        error = f"standard error {write(self.error).removeprefix('+')}"
         written = {
             "": f"{value} ({interval})" if has_interval else value,
             "plain": f"{value}, {interval}" if has_interval else value,
+            "brief": f"{value} ({ends})" if has_interval else value,
+            "value": value,
             "interval": interval,
-            "error": f"{value} (standard error {_written(self.error, form.replace('+', ''))})",
+            "range": ends,
+            "error": f"{value} ({error})",
+            "plain error": f"{value}, {error}",
+            "only error": error,
         }
         return written[style]
 
 
-def _written(number: float, form: str) -> str:
+def _written(form: str, number: float) -> str:
     """Write a number, with a space before the sign of percent."""
     return format(number, form).replace("%", " %")

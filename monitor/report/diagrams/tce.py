@@ -21,6 +21,7 @@ from monitor.report.diagrams.canvas import (
 from monitor.report.diagrams.scales import Ends, Scale, limits, show_probabilities, slices
 from monitor.report.diagrams.theme import LIGHT, Theme
 from monitor.report.diagrams.violin import Shape, violin
+from monitor.words.numbers import short_percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,7 +98,7 @@ def draw_test_based(
     kind = "PAVA-BC " if bins is None else ""
     below = f"{t.total_positives:,} positive, {kind}bins: {cut.counts.size}"
     below = f"{f'{scores} scores: ' if scores else ''}{t.total:,} predictions, {below}"
-    head(main, theme, TITLE.format(f"{100 * tested.value:.3g} %"), below, columns=2)
+    head(main, theme, TITLE.format(short_percent(tested.value, 3)), below, columns=2)
     return main
 
 

@@ -3,12 +3,11 @@
 from collections.abc import Iterable, Sequence
 from functools import partial
 from html import escape
-from math import isnan
 from typing import TYPE_CHECKING
 
 from monitor.segment_names import printable
 from monitor.short_text import MOST_LINES
-from monitor.words.numbers import percent
+from monitor.words.numbers import percent, short_percent
 
 if TYPE_CHECKING:
     from monitor.evaluation.evaluation import Evaluation
@@ -55,11 +54,9 @@ def with_interval(e: "Estimate", *, sign: bool = False) -> str:
     --------
     >>> from monitor.metrics import Estimate
     >>> with_interval(Estimate(0.7, 0.65, 0.75))
-    '0.70 [0.65, 0.75]'
+    '0.70 (0.65 to 0.75)'
     """
-    form = "+.2f" if sign else ".2f"
-    interval = "" if isnan(e.low) else f" [{e.low:{form}}, {e.high:{form}}]"
-    return f"{e.value:{form}}{interval}"
+    return f"{e:{'+.2f' if sign else '.2f'} brief}"
 
 
 def _line(tag: str, texts: Sequence[str]) -> str:
@@ -116,7 +113,7 @@ def as_diagrams_do(e: "Estimate") -> str:
     >>> as_diagrams_do(Estimate(0.98943, 0.9, 1.0))
     '98.9 %'
     """
-    return f"{100 * e.value:.3g} %"
+    return short_percent(e.value, 3)
 
 
 STYLES: "Styles" = {

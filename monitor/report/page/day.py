@@ -97,9 +97,9 @@ def _figures(
     elif verdict and (slope := verdict.headline_slope):
         note = f"{interval(slope)}; 1 is as in the reference"
         note += f"; of {explained_by(explained)}" if explained else ""
-        figures.append(Figure("Slope", minus(f"{slope.value:.2f}"), note))
+        figures.append(Figure("Slope", minus(f"{slope:.2f value}"), note))
     if verdict and verdict.shift:
-        note = f"log-odds since the reference, {interval(verdict.shift, '+z.2f')}"
+        note = f"log-odds since the reference, {interval(verdict.shift, '+z.2f interval')}"
         figures.append(Figure("Prior shift", signed(verdict.shift.value), note))
     if alone and not isnan(alone.prevalence):
         compared = verdict if verdict and verdict.has_reference else None

@@ -75,7 +75,7 @@ def _reference(references: Sequence[ModelReference], verdict: Verdict | None, da
     if not verdict:
         return f"{span}."
     own = verdict.reference_slope
-    slope = f"; slope of its own outcomes {own.value:.2f} ({interval(own)})" if own else ""
+    slope = f"; slope of its own outcomes {own:.2f value} ({interval(own)})" if own else ""
     return f"{span}; prevalence {share(verdict.reference_prevalence)}{slope}."
 
 

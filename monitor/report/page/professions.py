@@ -86,7 +86,7 @@ def _grade(test: GradeTest) -> Row:
         f"{test.count:,}",
         f"{test.count * test.probability:,.1f}",
         f"{test.positives:,}",
-        f"{share(test.rate.low)} to {share(test.rate.high)}",
+        test.rate.told(share, "range"),
         f"{test.jeffreys_p:.3f}",
         f"{test.binomial_p:.3f}",
         test.light,
@@ -97,4 +97,4 @@ def _written(estimate: Estimate) -> tuple[str, str]:
     """Write a value and its interval in two cells."""
     if isnan(estimate.value):  # of scores that are all 0
         return NONE, NONE
-    return minus(f"{estimate.value:z.2f}"), interval(estimate).removeprefix("95 % ")
+    return minus(f"{estimate:z.2f value}"), interval(estimate, "z.2f range")

@@ -139,7 +139,7 @@ def _place(place: Place) -> Row:
         name_of(place),
         "off" if place.flagged else "as before",
         odds(place.evidence),
-        f"{slope.value:.2f} ({slope.low:.2f} to {slope.high:.2f})" if slope else NONE,
+        f"{slope:.2f brief}" if slope else NONE,
         share(place.share),
         f"{place.rows:,}",
     )

@@ -7,7 +7,7 @@ from math import isfinite, isnan
 from monitor.drift.verdict import Verdict
 from monitor.metrics.core.estimate import Estimate
 from monitor.report.columns import Styles
-from monitor.words.numbers import odds, percent
+from monitor.words.numbers import odds, percent, short_percent
 from monitor.words.verdict import WITHHELD
 
 SMALL = 0.01  # ratios below are shown with two digits that count
@@ -77,7 +77,7 @@ def share(ratio: float | None) -> str:
     """
     if ratio is None or isnan(ratio):
         return NONE
-    return percent(ratio) if ratio >= SMALL or ratio == 0.0 else f"{100 * ratio:.2g} %"
+    return percent(ratio) if ratio >= SMALL or ratio == 0.0 else short_percent(ratio, 2)
 
 
 def share_of(estimate: Estimate) -> str:
@@ -85,7 +85,7 @@ def share_of(estimate: Estimate) -> str:
     return share(estimate.value)
 
 
-def interval(estimate: Estimate, form: str = "z.2f") -> str:
+def interval(estimate: Estimate, form: str = "z.2f interval") -> str:
     """Write the interval of an estimate; empty if it has none.
 
     Examples
@@ -93,4 +93,4 @@ def interval(estimate: Estimate, form: str = "z.2f") -> str:
     >>> interval(Estimate(0.46, 0.387, 0.541))
     '95 % 0.39 to 0.54'
     """
-    return minus(f"{estimate:{form} interval}") if isfinite(estimate.low) else ""
+    return minus(f"{estimate:{form}}") if isfinite(estimate.low) else ""
