@@ -158,14 +158,14 @@ def _with_places(
     same = [v for v in before if v.incident and v.incident.opened == incident.opened]
     held = _named(same[0]) if same else ()
     try:
-        places = _compare(reader, references, whole, held).where
+        where = _compare(reader, references, whole, held).where
     except DataError:
         return whole
-    if places.explanation:
-        in_segments = _have_alerts(reader.model, places.explanation, verdicts, incident)
-        explanation = replace(places.explanation, in_segments=in_segments)
-        places = replace(places, explanation=explanation)
-    return replace(whole, where=places)
+    if where.explanation:
+        in_segments = _have_alerts(reader.model, where.explanation, verdicts, incident)
+        explanation = replace(where.explanation, in_segments=in_segments)
+        where = replace(where, explanation=explanation)
+    return replace(whole, where=where)
 
 
 def _named(verdict: Verdict) -> tuple[Condition, ...]:

@@ -8,7 +8,7 @@ from monitor.drift.places import name_of
 from monitor.drift.verdict import Verdict
 from monitor.measures.verdict_scopes import drifts_found, found_on
 from monitor.read.results import Results
-from monitor.words.acknowledging import acknowledged, how_to_acknowledge
+from monitor.words.acknowledging import acknowledged, not_taken
 
 
 def taken(results: Results, verdicts: Iterable[Verdict]) -> dict[str, Acknowledgement]:
@@ -54,5 +54,4 @@ def _who(
 ) -> str:
     if acknowledgement and (today is None or today <= acknowledgement.until):
         return acknowledged(acknowledgement)
-    part = name != verdict.segment
-    return f"Nobody; to take it: {how_to_acknowledge(verdict.model, name, part=part)}"
+    return not_taken(verdict.model, name, part=name != verdict.segment)

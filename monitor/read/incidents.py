@@ -107,8 +107,8 @@ def _as_named_now(open_drift: IncidentSummary, now: Verdict | None) -> IncidentS
     incident = now.detector.incident if now else None
     if not now or not incident or incident.opened != open_drift.opened:
         return open_drift
-    where = explained_by(now.explanation) if now.explanation else None
-    return replace(open_drift, kind_now=now.headline(incident).kind, explained_by=where)
+    explained = explained_by(now.explanation) if now.explanation else None
+    return replace(open_drift, kind_now=now.headline(incident).kind, explained_by=explained)
 
 
 def _as_told(

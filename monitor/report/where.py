@@ -10,7 +10,13 @@ from monitor.drift.places import name_all, name_of
 from monitor.metrics.core.estimate import Estimate
 from monitor.report.tables import plain_table
 from monitor.words.numbers import percent
-from monitor.words.where import parts_sentence, repair_commands, where_sentence
+from monitor.words.where import (
+    new_values,
+    parts_sentence,
+    repair_commands,
+    values_not_shown,
+    where_sentence,
+)
 
 if TYPE_CHECKING:
     from monitor.drift.places import Place
@@ -32,20 +38,16 @@ def where_text(
     name: str, answer: "Answer", most: int, commands: Sequence[str] = ()
 ) -> RenderableType:
     """Show the sentence, the values that are most off, and the commands that repair what broke."""
-    places = answer.where
+    where = answer.where
     state = "the drift that is open" if answer.drifting else "no drift is open"
     table = plain_table(f"{name}, {answer.first} to {answer.last} ({state})", COLUMNS)
-    for place in places.places[:most]:
+    for place in where.places[:most]:
         table.add_row(*_cells(place), style="" if place.flagged else "dim")
-    lines = [where_sentence(places)]
-    if new := [name_of(place) for place in places.places if place.new]:
-        more = f" and {len(new) - most} more" if len(new) > most else ""
-        lines.append(f"New since the reference: {', '.join(new[:most])}{more}.")
-    if left := len(places.places) - most:
-        lines += [f"{left} more values are not shown; choose with --most."] if left > 0 else []
+    hidden = values_not_shown(len(where.places) - most, "; choose with --most")
+    lines = [where_sentence(where), new_values(where, most), hidden]
     below = [Text(command, no_wrap=True, overflow="ignore") for command in commands]
     below = [Text("A map of that part alone:"), *below] if commands else []
-    return Group(Text("\n".join(lines)), table, *below)
+    return Group(Text("\n".join(filter(None, lines))), table, *below)
 
 
 def repair_of(name: str, answer: "Answer") -> list[str]:
@@ -58,17 +60,17 @@ def repair_of(name: str, answer: "Answer") -> list[str]:
 
 def where_document(answer: "Answer", most: int, commands: Sequence[str] = ()) -> dict[str, Any]:
     """Lay the same out for programs."""
-    places = answer.where
+    where = answer.where
     return {
         "first": answer.first,
         "last": answer.last,
         "drifting": answer.drifting,
-        "kind": places.kind,
-        "sentence": where_sentence(places),
-        "explanation": places.explanation,
-        "segments": list(places.places[:most]),
+        "kind": where.kind,
+        "sentence": where_sentence(where),
+        "explanation": where.explanation,
+        "segments": list(where.places[:most]),
         "repair": commands,
-        "left_out": max(0, len(places.places) - most),
+        "left_out": max(0, len(where.places) - most),
     }
 
 

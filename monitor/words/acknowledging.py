@@ -38,6 +38,17 @@ def how_to_acknowledge(model: str, segment: str = WHOLE, *, part: bool = False) 
     return f"calibration-monitor ack {quote(model)}{of} --by NAME --why TEXT"
 
 
+def not_taken(model: str, segment: str, *, part: bool) -> str:
+    """Say that nobody has taken a drift, and how to; the parameters are `how_to_acknowledge`'s.
+
+    Examples
+    --------
+    >>> print(not_taken("fraud", WHOLE, part=False))
+    Nobody; to take it: calibration-monitor ack fraud --by NAME --why TEXT
+    """
+    return f"Nobody; to take it: {how_to_acknowledge(model, segment, part=part)}"
+
+
 def long_taken(taken: Acknowledgement, today: date) -> str | None:
     """Say that a drift is taken for longer than usual; None if it is not, or no longer.
 

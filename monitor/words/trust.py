@@ -79,7 +79,7 @@ def trust(
     counted : bool
         Whether values of columns are counted every day, as for `where_command`.
     """
-    where = where_command(verdict.model, counted=counted)
+    says_where = where_command(verdict.model, counted=counted)
     command = f"calibration-monitor show --model {verdict.model} --segment"
     if elsewhere and verdict.state not in DRIFTING:
         names = ", ".join(shown(name) for name in elsewhere[:NAMED])
@@ -89,14 +89,14 @@ def trust(
             f"{command} '{shown(elsewhere[0])}' says how.",
         )
     if verdict.facts.obstacle:
-        return _not_judged(verdict, until_first, _repair(verdict, maps, where))
+        return _not_judged(verdict, until_first, _repair(verdict, maps, says_where))
     values = verdict.values.ranked if verdict.values else ()
     if values and verdict.state not in DRIFTING:
         return Trust(
             f"Not everywhere: {values_in_short(values, NAMED)} drifted.",
             f"{repair_of(verdict.model, values[0])} fits a map of that part alone.",
         )
-    return _judged(verdict, maps, _repair(verdict, maps, where))
+    return _judged(verdict, maps, _repair(verdict, maps, says_where))
 
 
 def _not_judged(v: Verdict, until_first: str, repair: str) -> Trust:
@@ -136,17 +136,17 @@ def _judged(v: Verdict, maps: Maps, repair: str) -> Trust:
     return ANSWERS[v.state]
 
 
-def _repair(v: Verdict, maps: Maps, where: str) -> str:
+def _repair(v: Verdict, maps: Maps, says_where: str) -> str:
     if maps == "none":
-        return f"{where} says where it sits. {NO_MAP}"
+        return f"{says_where} says where it sits. {NO_MAP}"
     if v.explanation and maps == "parts":
         return " ".join(
             f"{command} fits a map of that part alone."
             for command in repair_commands(v.model, v.explanation)
         )
     return (
-        f"{where} says where it sits, and recalibrate --model {quote(v.model)} what a map would "
-        "repair."
+        f"{says_where} says where it sits, and recalibrate --model {quote(v.model)} what a map "
+        "would repair."
     )
 
 

@@ -65,6 +65,34 @@ def where_sentence(where: Where) -> str:
     return f"{len(flagged)} {of} {differ}; no few values explain the drift."
 
 
+def new_values(where: Where, most: int) -> str:
+    """Name the values that the reference does not know, but for those beyond so many; may be empty.
+
+    Examples
+    --------
+    >>> from monitor.drift.places import Place
+    >>> values = [Place("shop", name, 10, None, new=True) for name in ("a", "b", "c")]
+    >>> new_values(Where("too_extreme", None, tuple(values), None), 2)
+    'New since the reference: shop = a, shop = b and 1 more.'
+    """
+    new = [name_of(place) for place in where.places if place.new]
+    more = f" and {len(new) - most} more" if len(new) > most else ""
+    return f"New since the reference: {', '.join(new[:most])}{more}." if new else ""
+
+
+def values_not_shown(left_out: int, choose: str = "") -> str:
+    """Say how many values a table leaves out, and how to choose; empty if it shows all.
+
+    Examples
+    --------
+    >>> values_not_shown(1), values_not_shown(12, "; choose with --most"), values_not_shown(0)
+    ('1 more value is not shown.', '12 more values are not shown; choose with --most.', '')
+    """
+    if left_out <= 0:
+        return ""
+    return f"{left_out} more {'value is' if left_out == 1 else 'values are'} not shown{choose}."
+
+
 def repair_commands(model: str, explanation: Explanation) -> tuple[str, ...]:
     """Write the command that fits a map of the values that explain a drift, for each column.
 

@@ -383,9 +383,9 @@ def test_gauges_and_page_say_it_with_the_worst_values_and_how_many_are_left_out(
     assert 'values="country x device = FR x tv"' in explained
 
     page = model_page(config, "ctr", references.fitted)
-    assert page.where.rows[0][:2] == ("country x device = FR x tv", "off")
-    assert len(page.where.rows) == len(answer.tested)
-    assert "New since the reference: " in page.where.notes[-1]
+    assert page.places.rows[0][:2] == ("country x device = FR x tv", "off")
+    assert len(page.places.rows) == len(answer.tested)
+    assert "New since the reference: " in page.places.notes[-1]
     assert where_sentence(answer) in page.day.reasons
     assert "Where the drift sits" in model_html(page)
 

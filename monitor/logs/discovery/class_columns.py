@@ -198,13 +198,13 @@ def _classes(
     names = [named.get(part, _telling(part, parts)) for part in parts]
     group = [log.column(part) for part in parts]
     (exact,) = ask(session, f"SELECT min({_adds_up(group, EXACT)}) FROM {log.table}")
-    where: dict[str, object] = {"columns": [*parts]}
+    probabilities: dict[str, object] = {"columns": [*parts]}
     if any(part in log.inner for part in parts):
         whole = parts[0].partition("[")[0]
         if whole not in dict(log.nested) or any(p.partition("[")[0] != whole for p in parts):
             return None
-        where = {"vector": whole}
-    setting = {"names": names, **where} | ({} if exact else {"sums": "normalise"})
+        probabilities = {"vector": whole}
+    setting = {"names": names, **probabilities} | ({} if exact else {"sums": "normalise"})
     agree = all({*words(name)} <= {*words(part)} for name, part in zip(names, parts, strict=True))
     doubt = (
         "which class each probability is of was measured, because their names do not say it: "

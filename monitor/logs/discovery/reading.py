@@ -231,7 +231,7 @@ def in_where(name: str, log: Log) -> str:
     return in_sql(name) if within is None else f"({within})" if "->>" in within else within
 
 
-def where_of(log: Log) -> str | None:
+def filter_of(log: Log) -> str | None:
     """Write the filter of a log as the configuration needs it."""
     written = log.row_filter
     for column in log.columns if written else ():

@@ -281,12 +281,12 @@ def _opened(session: Session, names: Sequence[str], format_: str) -> duckdb.Duck
 
 def table_of(source: Source) -> Table:
     """Open a table or a query; any column may date it here."""
-    where = {"path": source.place}
+    rows = {"path": source.place}
     if source.format == "sql":
-        where = {"sql": source.place, "connection": f"{source.connection}"}
+        rows = {"sql": source.place, "connection": f"{source.connection}"}
     return open_table(
         PredictionLog.model_validate(
-            {**where, "format": source.format, "day": source.dated_by or "-"}
+            {**rows, "format": source.format, "day": source.dated_by or "-"}
         )
     )
 

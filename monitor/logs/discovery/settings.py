@@ -13,7 +13,7 @@ from monitor.logs.discovery.columns import in_sql, number_in
 from monitor.logs.discovery.databases import changed_by
 from monitor.logs.discovery.filling import Filling
 from monitor.logs.discovery.pairing import CLEAR, Pair
-from monitor.logs.discovery.reading import Log, value_of, where_of
+from monitor.logs.discovery.reading import Log, filter_of, value_of
 from monitor.logs.discovery.segments import SegmentColumn, segment_columns
 from monitor.logs.discovery.unread import how_to_map
 from monitor.summary import days_between
@@ -121,7 +121,7 @@ def _place(section: str, log: Log) -> Iterator[Setting]:
         why = f"The path names no day, so a column dates the rows{days}."
     yield from place_of(section, log, why)
     if log.row_filter and section == "predictions":
-        yield Setting(section, "where", where_of(log), f"{_sentence('. '.join(log.doubts))}.")
+        yield Setting(section, "where", filter_of(log), f"{_sentence('. '.join(log.doubts))}.")
     if not log.days:
         first, *_ = roles.times(log.columns)
         yield Setting(section, "day", first.column, f"{_sentence(first.reason)}.")

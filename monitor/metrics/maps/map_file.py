@@ -236,10 +236,10 @@ def map_text(content: "DataclassInstance") -> str:
     """
     document = json.loads(json.dumps(asdict(content), default=date.isoformat))
     # What files of earlier versions do not have is written only where there is something to say.
-    for where in (document, *document.get("before", ())):
+    for each in (document, *document.get("before", ())):
         for key in ("before", "part"):
-            if not where.get(key):
-                where.pop(key, None)
+            if not each.get(key):
+                each.pop(key, None)
     return json.dumps({**document, "checksum": checksum(document)}, indent=1) + "\n"
 
 

@@ -114,7 +114,7 @@ def model_page(
         sensitivity=tables.sensitivity_rows(verdicts),
         parts=parts,
         classes=classes,
-        where=tables.where_rows(verdicts),
+        places=tables.where_rows(verdicts),
         values=tables.value_rows(verdicts, holders),
         facts=facts(model, references, whole.verdict, span[chosen]),
         taken=acknowledged(holder) if holder else None,

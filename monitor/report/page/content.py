@@ -195,7 +195,7 @@ class Page:
         What the table of parts lists: segments, pairs of classes, or both.
     classes : Table
         The classes on the day that the page opens with; no rows if the model has two.
-    where : Table
+    places : Table
         The values of columns where the drift sits that is open on that day; no rows without one.
     values : Table
         The values of columns that drift by themselves on that day.
@@ -225,7 +225,7 @@ class Page:
     facts: Sequence[tuple[str, str]]
     parts: str
     classes: Table
-    where: Table
+    places: Table
     values: Table
     taken: str | None = None
     next_steps: Sequence[NextStep] = ()

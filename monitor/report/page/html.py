@@ -92,7 +92,7 @@ def model_html(page: Page, *, home: str = "") -> str:
         MODEL_SCRIPTS,
         data,
         (
-            *(page.waiting, page.classes, page.where, page.values, page.incidents, page.rejected),
+            *(page.waiting, page.classes, page.places, page.values, page.incidents, page.rejected),
             *(page.sensitivity, *page.professions.values(), of_all_days, bins),
         ),
         page=page,

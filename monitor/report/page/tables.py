@@ -15,6 +15,7 @@ from monitor.report.page.words import NONE, share
 from monitor.report.verdicts import chance
 from monitor.segment_names import WHOLE
 from monitor.words.numbers import odds
+from monitor.words.where import new_values, values_not_shown
 
 INCIDENTS = ("segment", "found on", "since", "90 %", "scores", "evidence", "closed on", "because")
 WAITING = ("day", "predictions", "known", "expected", "95 %", "fit", "rates kept")
@@ -61,12 +62,12 @@ def value_rows(verdicts: Sequence[Verdict], holders: Mapping[str, str]) -> Table
     """List the values that drift by themselves, the clearest first, and below who has each."""
     watched = next((v.values for v in verdicts if v.values), None)
     ranked = watched.ranked if watched else ()
-    left = len(ranked) - MOST_PLACES
-    notes = [f"{left} more values are not shown."] if left > 0 else []
+    notes = [values_not_shown(len(ranked) - MOST_PLACES)]
     names = [name_of(each.name) for each in ranked[:MOST_PLACES]]
     notes += [f"Who has {name}? {holders[name]}" for name in names if name in holders]
     rows = [value_row(PastValueIncident(each, None)) for each in ranked[:MOST_PLACES]]
-    return Table(OF_VALUES, [tuple(cell or NONE for cell in row) for row in rows], notes)
+    cells = [tuple(cell or NONE for cell in row) for row in rows]
+    return Table(OF_VALUES, cells, [*filter(None, notes)])
 
 
 def rejected_rows(days: Sequence[DayOnPage], chosen: int) -> Table:
@@ -122,15 +123,12 @@ def sensitivity_rows(verdicts: Sequence[Verdict]) -> Table:
 
 def where_rows(verdicts: Sequence[Verdict]) -> Table:
     """List the values of columns where the open drift sits: those that are most off."""
-    places = next((v.where for v in verdicts if v.where), None)
-    if places is None:
+    where = next((v.where for v in verdicts if v.where), None)
+    if where is None:
         return Table(WHERE, ())
-    few = places.worst(MOST_PLACES)
-    notes = [f"{few.left_out} more values are not shown."] if few.left_out else []
-    if new := [name_of(place) for place in places.places if place.new]:
-        more = f" and {len(new) - MOST_PLACES} more" if len(new) > MOST_PLACES else ""
-        notes.append(f"New since the reference: {', '.join(new[:MOST_PLACES])}{more}.")
-    return Table(WHERE, [_place(place) for place in few.places], notes)
+    few = where.worst(MOST_PLACES)
+    notes = [values_not_shown(few.left_out), new_values(where, MOST_PLACES)]
+    return Table(WHERE, [_place(place) for place in few.places], [*filter(None, notes)])
 
 
 def _place(place: Place) -> Row:
