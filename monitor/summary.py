@@ -155,7 +155,7 @@ class CodedRows:
 
     Attributes
     ----------
-    places : ndarray of shape (n,)
+    cells : ndarray of shape (n,)
         Coarse cell of the score.
     hits : ndarray of shape (n,)
         Whether the outcome is positive.
@@ -163,13 +163,13 @@ class CodedRows:
         The value in each of k columns, by number; 0 is any value without a number.
     """
 
-    places: Ints
+    cells: Ints
     hits: Bools
     codes: Ints
 
     def chosen(self, kept: Bools) -> "CodedRows":
         """Keep some rows."""
-        return CodedRows(self.places[kept], self.hits[kept], self.codes[:, kept])
+        return CodedRows(self.cells[kept], self.hits[kept], self.codes[:, kept])
 
 
 @dataclass(frozen=True, eq=False)

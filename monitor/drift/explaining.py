@@ -233,7 +233,7 @@ def _further(
     layout = lay_out(sums, values)
 
     def fitted(beside: Sequence[Sequence[int]]) -> ValueSets:
-        members = [[*range(size), *(size + place for place in places)] for places in beside]
+        members = [[*range(size), *(size + i for i in positions)] for positions in beside]
         return fit_sets(reference, layout, np.array(members))
 
     if not own:
@@ -243,7 +243,7 @@ def _further(
     best = int(chances.argmin())
     limit = CHANCE / len(every.conditions)
     rows = _rows_of(layout, sets.members[best])
-    if chances[best] > limit or rows > MOST_ROWS or sets.known[best] < LEAST_REST:
+    if chances[best] > limit or rows > MOST_ROWS or sets.kept_share[best] < LEAST_REST:
         return None
     direction = int(sets.evidence[best].argmax())
     others = [[best, place] for place in range(len(own)) if place != best]
@@ -304,7 +304,7 @@ def _chances_of_the_rest(sets: ValueSets, tolerances: Floats) -> Floats:
     """Return the p-value of a rest that is as before in every way; 0 if too little is left."""
     beyond = _exceeding(sets.rest, sets.errors, tolerances)
     chances = np.minimum(1.0, WIDTH * beyond.min(axis=1))
-    return np.where(sets.known >= LEAST_REST, chances, 0.0)
+    return np.where(sets.kept_share >= LEAST_REST, chances, 0.0)
 
 
 def _all_needed(reference: Reference, sets: ValueSets, chance: float) -> Bools:

@@ -64,12 +64,12 @@ def _spread(days: Sequence[Mapping[str, ColumnPart]]) -> float:
     names = [*dict.fromkeys(value for day in days for value in day)]
     if len(names) < 2:  # noqa: PLR2004 - a single value has nothing to differ from
         return 0.0
-    places = {name: place for place, name in enumerate(names)}
+    positions = {name: i for i, name in enumerate(names)}
     expected = _expected([part for day in days for part in day.values()])
     pulls, informations = np.zeros((2, len(days), len(names)))
     for t, day in enumerate(days):
         for value, part in day.items():
-            i = places[value]
+            i = positions[value]
             pulls[t, i], informations[t, i] = _level(part, expected)
     kept = (informations > 0.0).sum(axis=0) > len(days) / 2
     pulls, informations = pulls[:, kept], informations[:, kept]

@@ -134,8 +134,8 @@ def _since_each(history: History, reference: Reference) -> Floats:
     """Give the dispersion of the days since each row of a history; shape (r, 4)."""
     counts = history.days
     starts = np.cumsum(counts) - counts
-    places = np.arange(counts.sum()) - np.repeat(starts, counts)
-    days = np.repeat(history.firsts, counts) + places * reference.judge_every
+    positions = np.arange(counts.sum()) - np.repeat(starts, counts)
+    days = np.repeat(history.firsts, counts) + positions * reference.judge_every
     each = history.informations.astype(np.float64) / counts[:, None]
     of_days = overlap_dispersions(days, np.repeat(each, counts, axis=0), reference.overlap)
     return np.asarray(of_days[starts])

@@ -355,9 +355,9 @@ def _as_seen(covariance: Floats, informations: Floats, spread: Floats) -> Floats
     Where few scores are, slope and shapes can hardly be told apart, and each by itself is known
     badly. What the scores see of them is their projection, and known as well as they say.
     """
-    known = np.diag(informations)
+    alone = np.diag(informations)
     seen = np.diag(informations @ covariance @ informations)
-    return np.where(known > 0.0, seen / np.where(known > 0.0, known, 1.0) ** 2, spread)
+    return np.where(alone > 0.0, seen / np.where(alone > 0.0, alone, 1.0) ** 2, spread)
 
 
 def coded(parts: Parts, curves: PairCurves) -> dict[Key, Coarse]:
@@ -389,8 +389,8 @@ def with_curves(whole: Reference, days: Sequence[Parts], curves: PairCurves) -> 
     curves : PairCurves
         From `fit_codes`.
     """
-    known = _with_errors(whole, days, curves)
-    return replace(known, own_intercept=None, levels={})
+    reference = _with_errors(whole, days, curves)
+    return replace(reference, own_intercept=None, levels={})
 
 
 def with_own_curves(pair: Reference, days: Sequence[Parts], curves: PairCurves) -> Reference:

@@ -310,7 +310,7 @@ def divide(rows: CodedRows, proposals: Sequence[Proposal]) -> list[list[ColumnPa
     Rows of an earlier part are left out of later ones. Of a part by two columns there follow the
     rows that meet the first condition only, and those that meet the second one only.
     """
-    free = np.ones(rows.places.size, bool)
+    free = np.ones(rows.cells.size, bool)
     counted = list[list[ColumnPart]]()
     for proposal in proposals:
         met = proposal.met(rows)
@@ -324,7 +324,7 @@ def divide(rows: CodedRows, proposals: Sequence[Proposal]) -> list[list[ColumnPa
 def _count(rows: CodedRows, kept: Bools) -> ColumnPart:
     counts, positives = (
         np.bincount(of, minlength=COARSE_COUNT)
-        for of in (rows.places[kept], rows.places[kept & rows.hits])
+        for of in (rows.cells[kept], rows.cells[kept & rows.hits])
     )
     return column_part(counts, positives, int(counts.sum()))
 

@@ -81,9 +81,9 @@ def tables_of(
             continue
         count += 1
         summed = np.zeros((starts[-1], SUMMED), np.int64)
-        none = np.zeros((1, rows.places.size), np.uint16)
+        none = np.zeros((1, rows.cells.size), np.uint16)
         codes = np.vstack([rows.codes.astype(np.uint16, copy=False), none])
-        _add_up(rows.places, rows.hits, codes, (firsts, seconds), widths, starts, units, summed)
+        _add_up(rows.cells, rows.hits, codes, (firsts, seconds), widths, starts, units, summed)
         total += _efficient(summed)
     return [
         Table(pair, total[low:high].reshape(*widths[[*pair]], KEPT))
@@ -97,7 +97,7 @@ def _units(reference: Reference, rows: CodedRows) -> Ints | None:
     inside[reference.known] = True
     counts, hits = (
         np.bincount(of, minlength=COARSE_COUNT) * inside
-        for of in (rows.places, rows.places[rows.hits])
+        for of in (rows.cells, rows.cells[rows.hits])
     )
     there = np.flatnonzero(counts)
     if not 0 < hits.sum() < counts.sum():
@@ -127,7 +127,7 @@ def _efficient(summed: Ints) -> Floats:
 
 @compiled
 def _add_up(
-    places: Ints,
+    cells: Ints,
     hits: Bools,
     codes: Ints,
     pairs: tuple[Ints, Ints],
@@ -138,8 +138,8 @@ def _add_up(
 ) -> None:
     """Add rows to the sums of every pair of columns, in place."""
     firsts, seconds = pairs
-    for row in range(places.size):
-        unit = units[int(hits[row]), places[row]]
+    for row in range(cells.size):
+        unit = units[int(hits[row]), cells[row]]
         for pair in range(firsts.size):
             first, second = firsts[pair], seconds[pair]
             at = starts[pair] + codes[first, row] * widths[second] + codes[second, row]

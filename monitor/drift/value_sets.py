@@ -66,7 +66,7 @@ class ValueSets:
         By how much each value changed more than the rest, given the others.
     covariances : ndarray of shape (n, 4, s, s)
         Of the effects.
-    known : ndarray of shape (n,)
+    kept_share : ndarray of shape (n,)
         Share of the information that the rest keeps, where it keeps least.
     """
 
@@ -75,7 +75,7 @@ class ValueSets:
     errors: Floats
     effects: Floats
     covariances: Floats
-    known: Floats
+    kept_share: Floats
 
     @property
     def evidence(self) -> Floats:

@@ -136,8 +136,8 @@ def _clearest(with_: Ints, all_: Ints) -> tuple[float, int, float, float]:
     """
     best = 1.0, LEAST_DAYS, 0.0, 0.0
     days = with_.shape[1]
-    places = range(LEAST_DAYS, days - LEAST_DAYS + 1)
-    for place in places:
+    positions = range(LEAST_DAYS, days - LEAST_DAYS + 1)
+    for place in positions:
         sides = slice(None, place), slice(place, None)
         k, n = (np.array([of[:, side].sum(axis=1) for side in sides]) for of in (with_, all_))
         on_both = n.min(axis=0) > 0
@@ -150,7 +150,7 @@ def _clearest(with_: Ints, all_: Ints) -> tuple[float, int, float, float]:
         phi = max(1.0, _pearson(with_[on_both], all_[on_both], place) / (days - 2))
         error = sqrt(phi * float((share**2 * p * (1.0 - p) * (1.0 / n).sum(axis=0)).sum()))
         t = abs(after - before) / error if error else 0.0
-        chance = min(1.0, 2.0 * float(stdtr(days - 2, -t)) * len(places))
+        chance = min(1.0, 2.0 * float(stdtr(days - 2, -t)) * len(positions))
         best = min(best, (chance, place, float(before), float(after)))
     return best
 

@@ -156,23 +156,23 @@ def _read(relation: Any, classes: int) -> Iterator[Batches]:
 def _batch(batch: pa.RecordBatch, classes: int, names: Mapping[str, Sequence[str]]) -> Batches:
     vectors: Any = batch.column("vector")
     values = vectors.flatten().to_numpy(zero_copy_only=False)
-    labels, *places = (
+    labels, *positions = (
         _whole(column, names.get(name))
         for name, column in zip(batch.schema.names[1:], batch.columns[1:], strict=True)
     )
-    return values.astype(np.float64).reshape(-1, classes), labels, np.stack(places)
+    return values.astype(np.float64).reshape(-1, classes), labels, np.stack(positions)
 
 
 def _whole(column: Any, names: Sequence[str] | None) -> Ints:
-    """Read whole numbers, or the codes of labels: their places in the names, from 1; else 0."""
+    """Read whole numbers, or the codes of labels: their positions in the names, from 1; else 0."""
     if names is not None:
         import pyarrow.compute as pc  # noqa: PLC0415 - takes long to load, and only labels need it
 
-        places = pc.call_function(
+        positions = pc.call_function(
             "index_in", [column], pc.SetLookupOptions(pa.array(names, column.type))
         )
-        places_or_none = pc.call_function("coalesce", [places, pa.scalar(-1, pa.int32())])
-        column = pc.call_function("add", [places_or_none, pa.scalar(1, pa.int32())])
+        or_none = pc.call_function("coalesce", [positions, pa.scalar(-1, pa.int32())])
+        column = pc.call_function("add", [or_none, pa.scalar(1, pa.int32())])
     return np.asarray(column.to_numpy(zero_copy_only=False).astype(np.int64))
 
 

@@ -196,16 +196,16 @@ def count_codes(counted: Counted, model: Model, names: Names) -> Columns:
 
 def coded_rows(counted: Counted, columns: int) -> CodedRows:
     """Give the rows that have an outcome, in any order, with their codes in so many columns."""
-    places, hits = [np.zeros(0, np.int64)], [np.zeros(0, bool)]
+    cells, hits = [np.zeros(0, np.int64)], [np.zeros(0, bool)]
     codes: list[Ints] = [np.zeros((columns, 0), np.int64)]
     for keys, of_batch in _batches(counted.rows):
         whole, seen = np.divmod(keys, OUTCOMES)
         kept = whole // CELL_COUNT // counted.part_count == MATCHED
-        places.append(whole[kept] % CELL_COUNT // CELLS_IN_ONE)
+        cells.append(whole[kept] % CELL_COUNT // CELLS_IN_ONE)
         hits.append(seen[kept] == POSITIVE)
         codes.append(of_batch[:, kept])
     return CodedRows(
-        np.concatenate(places), np.concatenate(hits), np.concatenate(codes[1:] or codes, axis=1)
+        np.concatenate(cells), np.concatenate(hits), np.concatenate(codes[1:] or codes, axis=1)
     )
 
 

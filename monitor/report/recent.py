@@ -93,7 +93,7 @@ def recent_weeks(results: Results, segment: str, window: int, last: date | None)
     span = days_between(last - timedelta(days=DAYS - 1), last)
     days = briefly_day_by_day(results, span, segment)
     return Recent(
-        [_recent_day(day, *known) for day, known in zip(span, days, strict=True)],
+        [_recent_day(day, *stored) for day, stored in zip(span, days, strict=True)],
         compared.limit if compared else None,
         compared.reference_prevalence if compared else None,
         [s for s in now.values() if s.verdict and s.verdict.segment != WHOLE],

@@ -74,14 +74,14 @@ def where_document(answer: "Answer", most: int, commands: Sequence[str] = ()) ->
     }
 
 
-def parts_text(name: str, found: "PartsFound") -> RenderableType:
+def parts_text(name: str, search: "PartsFound") -> RenderableType:
     """Show the parts that a search confirmed."""
-    sentence = Text(parts_sentence(found.parts, len(found.columns)))
-    if not found.parts:
+    sentence = Text(parts_sentence(search.parts, len(search.columns)))
+    if not search.parts:
         return sentence
-    state = "the drift that is open" if found.drifting else "no drift is open"
-    table = plain_table(f"{name}, {found.first} to {found.last} ({state})", OF_PART)
-    for part in found.parts:
+    state = "the drift that is open" if search.drifting else "no drift is open"
+    table = plain_table(f"{name}, {search.first} to {search.last} ({state})", OF_PART)
+    for part in search.parts:
         table.add_row(
             Text(name_all(part.conditions)),
             part.kind.replace("_", " "),
@@ -91,15 +91,15 @@ def parts_text(name: str, found: "PartsFound") -> RenderableType:
             "new" if part.new else "",
         )
     days = (
-        f"Found on {found.searched} days and confirmed on {found.confirmed_on} others; of "
-        f"{found.proposed} proposed."
+        f"Found on {search.searched} days and confirmed on {search.confirmed_on} others; of "
+        f"{search.proposed} proposed."
     )
     return Group(sentence, table, Text(days))
 
 
-def parts_document(found: "PartsFound") -> dict[str, Any]:
+def parts_document(search: "PartsFound") -> dict[str, Any]:
     """Lay the same out for programs."""
-    return {**vars(found), "sentence": parts_sentence(found.parts, len(found.columns))}
+    return {**vars(search), "sentence": parts_sentence(search.parts, len(search.columns))}
 
 
 def _cells(place: "Place") -> list[RenderableType]:

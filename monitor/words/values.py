@@ -41,7 +41,7 @@ def repair_of(model: str, incident: ValueIncident) -> str:
     return f"calibration-monitor recalibrate --model {model} --part {quote(name_of(incident.name))}"
 
 
-def strata_to_set(model: str, found: MovingPriors) -> str:
+def strata_to_set(model: str, moving: MovingPriors) -> str:
     """Say which column should be `strata`, and the setting.
 
     Examples
@@ -49,10 +49,10 @@ def strata_to_set(model: str, found: MovingPriors) -> str:
     >>> strata_to_set("ads", MovingPriors("country", 0.5, ("DE", "FR"), 28))[-86:]
     'Set models.ads.strata to {"column": "country", "values": ["DE", "FR"]}, then backfill.'
     """
-    setting = json.dumps({"column": found.column, "values": found.values}, ensure_ascii=False)
+    setting = json.dumps({"column": moving.column, "values": moving.values}, ensure_ascii=False)
     return (
-        f"the priors of the values of {found.column} move apart from day to day (standard "
-        f"deviation {found.spread:.2f} in log-odds, {found.days} days). Pooled, they can look like "
+        f"the priors of the values of {moving.column} move apart from day to day (standard "
+        f"deviation {moving.spread:.2f} in log-odds, {moving.days} days). Pooled, they can look like "
         "a drift. "
         f"Set models.{model}.strata to {setting}, then backfill."
     )
@@ -71,11 +71,11 @@ def priors_of_their_own(column: str) -> str:
     )
 
 
-def strata_instead_of_drift(model: str, found: MovingPriors) -> str:
+def strata_instead_of_drift(model: str, moving: MovingPriors) -> str:
     """Say that an open drift may be none, because of priors that move, and the setting."""
     return (
-        f"This may be no drift: within the values of {found.column}, each with a prior of its own, "
-        f"the scores are as before; {strata_to_set(model, found)}"
+        f"This may be no drift: within the values of {moving.column}, each with a prior of its own, "
+        f"the scores are as before; {strata_to_set(model, moving)}"
     )
 
 

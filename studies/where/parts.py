@@ -130,8 +130,8 @@ def reference_of(days: Sequence[CodedRows]) -> Reference:
         [
             {
                 WHOLE: Coarse(
-                    np.bincount(rows.places, minlength=COARSE_COUNT),
-                    np.bincount(rows.places[rows.hits], minlength=COARSE_COUNT),
+                    np.bincount(rows.cells, minlength=COARSE_COUNT),
+                    np.bincount(rows.cells[rows.hits], minlength=COARSE_COUNT),
                 )
             }
             for rows in days

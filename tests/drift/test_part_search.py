@@ -49,7 +49,7 @@ def counts(rows: CodedRows, kept: Bools | slice = slice(None)) -> tuple[np.ndarr
     chosen = (
         rows.chosen(np.arange(ROWS)[kept] >= 0) if isinstance(kept, slice) else rows.chosen(kept)
     )
-    both = chosen.places, chosen.places[chosen.hits]
+    both = chosen.cells, chosen.cells[chosen.hits]
     return tuple(np.bincount(of, minlength=COARSE_COUNT) for of in both)
 
 
@@ -57,7 +57,7 @@ def test_sums_are_those_of_plain_formulas_whatever_the_order_of_rows() -> None:
     """Of two columns: efficient scores of each cell, from the definition, row by row."""
     day = draw(1)
     shuffled = np.random.default_rng(2).permutation(ROWS)
-    mixed = CodedRows(day.places[shuffled], day.hits[shuffled], day.codes[:, shuffled])
+    mixed = CodedRows(day.cells[shuffled], day.hits[shuffled], day.codes[:, shuffled])
     (tables, number), (again, _) = (tables_of(reference(), [rows], SIZES) for rows in (day, mixed))
 
     assert number == 1
@@ -66,14 +66,14 @@ def test_sums_are_those_of_plain_formulas_whatever_the_order_of_rows() -> None:
     assert all(np.array_equal(a.sums, b.sums) for a, b in zip(tables, again, strict=True))
 
     known = reference().known
-    inside = (day.places >= known.start) & (day.places < known.stop)
+    inside = (day.cells >= known.start) & (day.cells < known.stop)
     low, high = -5.0, 5.0
     for _ in range(60):  # the intercept of the day
         shift = 0.5 * (low + high)
-        p = expit(reference().curve[day.places] + shift)
+        p = expit(reference().curve[day.cells] + shift)
         low, high = (shift, high) if p[inside].sum() < day.hits[inside].sum() else (low, shift)
     kept = inside & (day.codes[0] == 2) & (day.codes[1] == 1)
-    weights, directions = (p * (1 - p))[kept], reference().directions[:, day.places[kept]]
+    weights, directions = (p * (1 - p))[kept], reference().directions[:, day.cells[kept]]
     centred = directions - (directions @ weights / weights.sum())[:, None]
     cell = tables[3].sums[2, 1]
     # Sums are kept in steps of a millionth for each row, of which there are some hundreds.

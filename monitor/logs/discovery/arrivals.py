@@ -246,14 +246,14 @@ def count(
     ages = {int(age): [0] * len(kinds) for age, _, _ in counted}
     for age, kind, rows in counted:
         ages[int(age)][int(kind)] = int(rows)
-    known = Arrivals(
+    arrivals = Arrivals(
         asked,
         {age: tuple(counts) for age, counts in ages.items()},
         looked,
         *(int(repeats or 0), int(conflicts or 0), int(early or 0)),
         kinds,
     )
-    return with_rare_together(known) if classes else known
+    return with_rare_together(arrivals) if classes else arrivals
 
 
 def with_rare_together(arrivals: Arrivals) -> Arrivals:
@@ -266,11 +266,14 @@ def with_rare_together(arrivals: Arrivals) -> Arrivals:
     ('cat', 'owl', 'rarer classes')
     """
     totals = [sum(counts) for counts in zip(*arrivals.ages.values(), strict=True)]
-    known = [kind for kind, total in enumerate(totals) if total >= LEAST_OF_CLASS]
-    if len(known) == len(totals):
+    common = [kind for kind, total in enumerate(totals) if total >= LEAST_OF_CLASS]
+    if len(common) == len(totals):
         return arrivals
     ages = {
-        age: (*(counts[kind] for kind in known), sum(counts) - sum(counts[kind] for kind in known))
+        age: (
+            *(counts[kind] for kind in common),
+            sum(counts) - sum(counts[kind] for kind in common),
+        )
         for age, counts in arrivals.ages.items()
     }
-    return replace(arrivals, ages=ages, kinds=(*(arrivals.kinds[kind] for kind in known), RARER))
+    return replace(arrivals, ages=ages, kinds=(*(arrivals.kinds[kind] for kind in common), RARER))

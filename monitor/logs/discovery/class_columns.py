@@ -158,13 +158,13 @@ def name_classes(
     best, most = None, 0.0
     for number, of in enumerate(choices):
         happened = np.column_stack([ones[f"{number} {value}"] for value in of.values])
-        places, gained = _assign(p, happened)
+        positions, gained = _assign(p, happened)
         if gained > most:
-            best, most = (of, places), gained
+            best, most = (of, positions), gained
     if best is None:
         return None
-    of, places = best
-    classes = _classes(session, log, parts, of, places)
+    of, positions = best
+    classes = _classes(session, log, parts, of, positions)
     return (of, classes) if classes else None
 
 
@@ -173,7 +173,7 @@ def _assign(p: Floats, happened: Floats) -> tuple[list[int], float]:
 
     Returns
     -------
-    places : list of int
+    positions : list of int
         The column of each class.
     gained : float
         Nats a row, over the shares of the classes; more is better.
@@ -183,18 +183,18 @@ def _assign(p: Floats, happened: Floats) -> tuple[list[int], float]:
         return [], 0.0
     log_p, y = np.log(np.clip(p[complete], SURE, 1.0)), np.nan_to_num(happened[complete])
     likelihood = y.T @ log_p
-    _, places = linear_sum_assignment(-likelihood)
+    _, positions = linear_sum_assignment(-likelihood)
     shares = y.mean(axis=0)
     entropy = -float(sum(s * np.log(s) for s in shares if s > 0))
-    reached = sum(likelihood[i, place] for i, place in enumerate(places)) / len(y)
-    return [int(place) for place in places], float(reached) + entropy
+    reached = sum(likelihood[i, j] for i, j in enumerate(positions)) / len(y)
+    return [int(j) for j in positions], float(reached) + entropy
 
 
 def _classes(
-    session: Session, log: Log, parts: Sequence[str], of: Labels, places: Sequence[int]
+    session: Session, log: Log, parts: Sequence[str], of: Labels, positions: Sequence[int]
 ) -> Classes | None:
     """Write the setting; None if the probabilities are fields of a struct, which has others."""
-    named = {parts[place]: value for place, value in zip(places, of.values, strict=True)}
+    named = {parts[j]: value for j, value in zip(positions, of.values, strict=True)}
     names = [named.get(part, _telling(part, parts)) for part in parts]
     group = [log.column(part) for part in parts]
     (exact,) = ask(session, f"SELECT min({_adds_up(group, EXACT)}) FROM {log.table}")

@@ -352,8 +352,8 @@ def _with_classes(
     arrived: Arrivals | Filling
     if key:
         scored, observed = _with_span(session, scored), _with_span(session, observed)
-        places = {name: first + i for i, name in enumerate(labels.values)}
-        arrived = arrivals.count(session, asked=asked, looked=looked, classes=places)
+        positions = {name: first + i for i, name in enumerate(labels.values)}
+        arrived = arrivals.count(session, asked=asked, looked=looked, classes=positions)
     else:
         dated = [] if scored.days else roles.times(scored.columns)[:1]
         scored = observed = _with_span(session, scored)

@@ -167,8 +167,8 @@ def look_into(rows: duckdb.DuckDBPyRelation, format_: str) -> Iterator[Leaf]:
         if native.id in LISTS and dict(native.children)["child"].id not in NESTED:
             sizes = few.aggregate(f"min(len({leaf.read})), max(len({leaf.read}))").fetchall()
             ((least, most),) = sizes
-            places = range(most if least == most and 1 < most <= MOST_PLACES else 0)
-            yield from (_item(leaf, place, format_) for place in places)
+            positions = range(most if least == most and 1 < most <= MOST_PLACES else 0)
+            yield from (_item(leaf, place, format_) for place in positions)
         elif native.id == "map" and f"{native.children[0][1]}" == "VARCHAR":
             keys = few.project(f"unnest(map_keys({leaf.read})) AS k").aggregate("k").order("k")
             for (key,) in keys.limit(MOST_LEAVES).fetchall():

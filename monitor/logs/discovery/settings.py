@@ -457,8 +457,8 @@ def _until_next(day: date, weekdays: Sequence[str]) -> int:
     >>> _until_next(date(2026, 3, 2), ["mon"]), _until_next(date(2026, 3, 3), ["mon", "thu"])
     (0, 2)
     """
-    places = (WEEKDAYS.index(name) for name in weekdays)
-    return min((place - day.weekday()) % len(WEEKDAYS) for place in places)
+    positions = (WEEKDAYS.index(name) for name in weekdays)
+    return min((place - day.weekday()) % len(WEEKDAYS) for place in positions)
 
 
 def _weekdays(log: Log) -> list[str]:

@@ -280,13 +280,13 @@ def have_same_groups(t: Tally, other: Tally) -> bool:
 
 def _merge_cells(parts: list[Tally]) -> Tally:
     cells = [part.cells for part in parts if part.cells is not None]
-    places = np.concatenate([c.numbers for c in cells])
+    numbers = np.concatenate([c.numbers for c in cells])
     # A sum for each cell of the grid takes less time than to sort the cells of many parts.
-    counts = _add_up([p.counts for p in parts], places, CELL_COUNT)
-    positives = _add_up([p.positives for p in parts], places, CELL_COUNT)
-    sums = _add_up([c.offset_sums for c in cells], places, CELL_COUNT)
-    numbers = np.flatnonzero(counts)
-    return from_cells(Cells(numbers, sums[numbers]), counts[numbers], positives[numbers])
+    counts = _add_up([p.counts for p in parts], numbers, CELL_COUNT)
+    positives = _add_up([p.positives for p in parts], numbers, CELL_COUNT)
+    sums = _add_up([c.offset_sums for c in cells], numbers, CELL_COUNT)
+    kept = np.flatnonzero(counts)
+    return from_cells(Cells(kept, sums[kept]), counts[kept], positives[kept])
 
 
 def _add_up(parts: list[Ints], group: npt.NDArray[np.intp], size: int) -> Ints:

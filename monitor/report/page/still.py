@@ -111,10 +111,10 @@ def repair_svg(tenths: Sequence[Mapped]) -> str:
         return TOP + side * (1.0 - (max(low, to(share)) - low) / (high - low))
 
     def curve(kind: str, scores: Sequence[float]) -> Iterator[str]:
-        places = [(x(s), y(each.share)) for s, each in zip(scores, tenths, strict=True)]
-        points = " ".join(f"{across:.1f},{down:.1f}" for across, down in places)
+        dots = [(x(s), y(each.share)) for s, each in zip(scores, tenths, strict=True)]
+        points = " ".join(f"{across:.1f},{down:.1f}" for across, down in dots)
         yield f'<polyline class="line {kind}" points="{points}"/>'
-        for across, down in places:
+        for across, down in dots:
             yield f'<circle class="dot {kind}" cx="{across:.1f}" cy="{down:.1f}" r="3"/>'
 
     def marks() -> Iterator[str]:
