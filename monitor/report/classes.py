@@ -6,14 +6,14 @@ from math import isnan
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from monitor.drift.facts import MOST_STREAMS
 from monitor.evaluation.errors import Errors
-from monitor.evaluation.evaluation import ClassErrors, ClassMeasures, Evaluation, VectorErrors
+from monitor.evaluation.evaluation import ClassErrors, Evaluation
 from monitor.measures.classes import OF_CLASSES
 from monitor.report.columns import cells_of
 from monitor.report.tables import plain_table
 from monitor.report.too_few import LEAST_FOR_ECE
-from monitor.segment_names import WHOLE, shown
+from monitor.segment_names import shown
+from monitor.words.vectors import vector_sentences
 
 STYLES = {
     "outcomes": ",",
@@ -24,10 +24,6 @@ STYLES = {
     "TCE prior": ".0%",
 }
 COLUMNS = ("class", *STYLES)
-ONLY_HIGHEST = (
-    "classes are not watched one by one, no class weights can be fitted, and vectors are measured "
-    "only if predictions.classes.top names true_score and squares"
-)
 NOTE = (
     "Above, prevalence is how often the first choice was right, and the mean score is its own. "
     "Prior: with class weights that make every mean score equal to the share of its class."
@@ -39,24 +35,6 @@ def class_rows(e: Evaluation) -> list[tuple[str, ...]]:
     watched = e.classes.by_class if e.classes else ()
     ranked = sorted(watched, key=lambda of_class: (-_ece(of_class.prior), of_class.name))
     return [_row(e, of_class) for of_class in ranked]
-
-
-def vector_sentences(measures: ClassMeasures) -> list[str]:
-    """Say how good whole vectors are, and how many classes and pairs are left out."""
-    left_out = measures.count - len(measures.by_class)
-    vectors = (
-        f"Vectors of {measures.count:,} classes, as logged: {_vector(measures.raw)}. "
-        f"Prior: {_vector(measures.prior)}."
-    )
-    notes = [f"{left_out:,} of the classes are not watched one by one."] if left_out else []
-    if measures.prior is None:
-        notes = [f"The log has the highest scores of each row only, so {ONLY_HIGHEST}."]
-    if measures.pairs > MOST_STREAMS:
-        notes.append(
-            f"Of {measures.pairs:,} pairs of classes the {MOST_STREAMS} that the reference knows "
-            f"best have verdicts of their own; all count in that of {WHOLE}."
-        )
-    return [vectors, *notes]
 
 
 def class_table(title: str, e: Evaluation) -> RenderableType:
@@ -82,10 +60,3 @@ def _row(e: Evaluation, of_class: ClassErrors) -> tuple[str, ...]:
 
 def _ece(errors: Errors | None) -> float:
     return errors.ece if errors and not isnan(errors.ece) else -1.0
-
-
-def _vector(errors: VectorErrors | None) -> str:
-    if errors is None:
-        return "-"
-    log_loss = f"{errors.log_score:.3f value} nats ({errors.log_score:.3f interval})"
-    return f"root Brier score {errors.rbs:.3f}, log loss {log_loss}"

@@ -52,8 +52,8 @@ def strata_to_set(model: str, moving: MovingPriors) -> str:
     setting = json.dumps({"column": moving.column, "values": moving.values}, ensure_ascii=False)
     return (
         f"the priors of the values of {moving.column} move apart from day to day (standard "
-        f"deviation {moving.spread:.2f} in log-odds, {moving.days} days). Pooled, they can look like "
-        "a drift. "
+        f"deviation {moving.spread:.2f} in log-odds, {moving.days} days). Pooled, they can look "
+        "like a drift. "
         f"Set models.{model}.strata to {setting}, then backfill."
     )
 
@@ -74,8 +74,8 @@ def priors_of_their_own(column: str) -> str:
 def strata_instead_of_drift(model: str, moving: MovingPriors) -> str:
     """Say that an open drift may be none, because of priors that move, and the setting."""
     return (
-        f"This may be no drift: within the values of {moving.column}, each with a prior of its own, "
-        f"the scores are as before; {strata_to_set(model, moving)}"
+        f"This may be no drift: within the values of {moving.column}, each with a prior of its "
+        f"own, the scores are as before; {strata_to_set(model, moving)}"
     )
 
 

@@ -18,9 +18,10 @@ from monitor.evaluation.evaluate import evaluate
 from monitor.evaluation.score_errors import Settings
 from monitor.logs import summarise_day
 from monitor.metrics.beyond_binary.class_counts import ClassCounts
-from monitor.report.classes import class_table, vector_sentences
+from monitor.report.classes import class_table
 from monitor.store.summary_table import summary_of, summary_table
 from monitor.summary import Summary, merge_summaries
+from monitor.words.vectors import vector_sentences
 from tests.support.class_logs import draw
 
 DAY, AS_OF = date(2026, 1, 1), date(2026, 1, 3)

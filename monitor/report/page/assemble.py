@@ -18,7 +18,7 @@ from monitor.read.incidents import incidents
 from monitor.read.labels import labels_of
 from monitor.read.results import Results, results_of
 from monitor.read.standing import Standing, day_by_day, nearest_to_week, newest
-from monitor.report.classes import COLUMNS, NOTE, class_rows, vector_sentences
+from monitor.report.classes import COLUMNS, NOTE, class_rows
 from monitor.report.page import tables
 from monitor.report.page.bins import curve_of, reliability
 from monitor.report.page.content import DayOnPage, Page, Table
@@ -33,6 +33,7 @@ from monitor.summary import days_between
 from monitor.summary import whole as whole_of
 from monitor.words.acknowledging import acknowledged
 from monitor.words.next_steps import next_steps
+from monitor.words.vectors import vector_sentences
 
 DAYS_SHOWN = 90
 BEFORE_ONSET = timedelta(days=7)  # shown of what was before the drift
