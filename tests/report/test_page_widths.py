@@ -26,7 +26,7 @@ from tests.support.browser import BROKEN_DATES, DESKTOP, PAPER, PHONE, chromium,
 COLUMNS_OF = {
     "waiting": WAITING,
     "classes": COLUMNS,
-    "where": WHERE,
+    "places": WHERE,
     "values": OF_VALUES,
     "incidents": INCIDENTS,
     "sensitivity": SENSITIVITY,
