@@ -139,7 +139,7 @@ def repair_table(repairs: Mapping[str, Repair]) -> RenderableType:
                 name,
                 repair.fitted.content.map.kind,
                 "yes" if repair.fitted.worth_it else "no",
-                f"{promised.shape_log_loss:.4f value}",
+                f"{promised.shape_log_loss.estimate:.4f value}",
                 f"{later.shape:.4f value}",
                 f"{later.shape:.3f range}",
                 f"{later.log_loss:.4f value}",

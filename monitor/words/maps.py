@@ -154,7 +154,7 @@ def _of_file(content: MapFile | ClassMapFile) -> tuple[str, ...]:
 
 
 def _gained(gains: Gains) -> tuple[str, ...]:
-    log_loss, shape = gains.log_loss, gains.shape_log_loss
+    log_loss, shape = gains.log_loss.estimate, gains.shape_log_loss.estimate
     gained = (
         f"On days left out it gained {log_loss:z.4f value} nats of log loss for each prediction "
         f"({log_loss:z.4f interval}), {shape:z.4f value} of it by its shape "

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.maps.calibration_map import CalibrationMap
 from monitor.metrics.maps.part import Part
 from monitor.segment_names import WHOLE
@@ -29,6 +30,11 @@ class Gain:
     value: float
     low: float
     high: float
+
+    @property
+    def estimate(self) -> Estimate:
+        """The same as an estimate, which knows how it is written."""
+        return Estimate(self.value, self.low, self.high)
 
 
 @dataclass(frozen=True)
