@@ -71,7 +71,7 @@ def lost_sentence(lost: Lost, predictions: int, span: str) -> str:
         for name, part in parts.items()
         if part
     )
-    ends = lost.all.told(amount, "interval")
+    ends = lost.all.written(amount, "interval")
     return (
         f"In the {span}, {by} lost {amount(lost.all.value)}{unit} a prediction ({ends}), "
         f"{amount(whole)}{unit} over {predictions:,} outcomes; by cause: {shares}."

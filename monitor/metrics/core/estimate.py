@@ -61,8 +61,8 @@ class Estimate:
         Parameters
         ----------
         spec : str
-            As of a number, then after a blank a style of `told`. What is empty gives the fields of
-            the estimate.
+            As of a number, then after a blank a style of `written`. What is empty gives the fields
+            of the estimate.
 
         Examples
         --------
@@ -83,9 +83,9 @@ class Estimate:
         if not spec:
             return str(self)
         form, _, style = spec.partition(" ")
-        return self.told(partial(_written, form), style)
+        return self.written(partial(_number, form), style)
 
-    def told(self, write: Callable[[float], str], style: str = "") -> str:
+    def written(self, write: Callable[[float], str], style: str = "") -> str:
         """Write the value and its interval with a function that writes each number.
 
         Parameters
@@ -100,14 +100,14 @@ class Estimate:
 
         Examples
         --------
-        >>> Estimate(1200.0, 1100.0, 1300.0).told("{:,.0f}".format, "range")
+        >>> Estimate(1200.0, 1100.0, 1300.0).written("{:,.0f}".format, "range")
         '1,100 to 1,300'
         """
         value, has_interval = write(self.value), isfinite(self.low)
         ends = f"{write(self.low)} to {write(self.high)}" if has_interval else "no interval"
         interval = f"95 % {ends}" if has_interval else ends
         error = f"standard error {write(self.error).removeprefix('+')}"
-        written = {
+        by_style = {
             "": f"{value} ({interval})" if has_interval else value,
             "plain": f"{value}, {interval}" if has_interval else value,
             "brief": f"{value} ({ends})" if has_interval else value,
@@ -118,9 +118,9 @@ class Estimate:
             "plain error": f"{value}, {error}",
             "only error": error,
         }
-        return written[style]
+        return by_style[style]
 
 
-def _written(form: str, number: float) -> str:
+def _number(form: str, number: float) -> str:
     """Write a number, with a space before the sign of percent."""
     return format(number, form).replace("%", " %")

@@ -86,7 +86,7 @@ def _grade(test: GradeTest) -> Row:
         f"{test.count:,}",
         f"{test.count * test.probability:,.1f}",
         f"{test.positives:,}",
-        test.rate.told(share, "range"),
+        test.rate.written(share, "range"),
         f"{test.jeffreys_p:.3f}",
         f"{test.binomial_p:.3f}",
         test.light,
