@@ -74,7 +74,7 @@ def rows_of(days: Sequence[Day]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Put the rows of several days together."""
     return (
         np.concatenate([day.values for day in days]),
-        np.concatenate([day.cells for day in days]),
+        np.concatenate([day.places for day in days]),
         np.concatenate([day.hits for day in days]),
     )
 
