@@ -16,11 +16,11 @@ def candidate_table(title: str, choice: Choice[Any], *, worth_it: bool) -> Rende
         mark = "\u25c0" if c is choice.chosen and worth_it else ""
         table.add_row(
             c.kind,
-            f"{c.log_loss:+z.4f value}",
+            f"{c.log_loss:z.4f value}",
             f"{c.log_loss:z.4f range}",
-            f"{c.shape:+z.4f value}",
+            f"{c.shape:z.4f value}",
             f"{c.shape:z.4f range}",
-            f"{c.brier:+z.4f value}",
+            f"{c.brier:z.4f value}",
             mark,
         )
     return table
