@@ -173,8 +173,8 @@ def check_logs(
             **({"decision": suits} if suits else {}),
         }
 
-    with looking_once(), ExitStack() as all_models:
-        opened = cache(lambda: all_models.enter_context(open_databases(config.engine)))
+    with looking_once(), ExitStack() as closing:
+        opened = cache(lambda: closing.enter_context(open_databases(config.engine)))
         return of_each(config, name, look)
 
 

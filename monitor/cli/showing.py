@@ -194,9 +194,7 @@ def _show_newest(
     stopped = unfinished(results.store, name)
     if stopped and not as_json:
         say(f"{stopped}", style="yellow", soft_wrap=True)
-    must_be_stored(name, stored := results.days("evaluations")[-(days or DAYS_SHOWN) :])
-    of_days = (e for day in stored for e in results.evaluations(day))
-    chosen = [e for e in of_days if (e.segment, e.window_days) == (segment, window)]
+    chosen = _last_evaluations(results, segment, days or DAYS_SHOWN, window)
     week, latest = nearest_to_week(model.windows), newest(results)
     stands, beside = latest.of(segment, week), latest.verdicts
     last = stands.verdict.day if stands.verdict else None
@@ -234,6 +232,16 @@ def _show_newest(
     )
     if chosen and chosen[-1].classes:
         say(class_table(f"{name}, classes, {length} to {chosen[-1].day}", chosen[-1]))
+
+
+def _last_evaluations(
+    results: "Results", segment: str, days: int, window: int
+) -> "list[Evaluation]":
+    """Read the evaluations of a segment and window on the last days; some day must be stored."""
+    stored = results.days("evaluations")[-days:]
+    must_be_stored(results.model, stored)
+    of_days = (e for day in stored for e in results.evaluations(day))
+    return [e for e in of_days if (e.segment, e.window_days) == (segment, window)]
 
 
 def _last_verdicts(results: "Results", segment: str, days: int, week: int) -> "list[Verdict]":

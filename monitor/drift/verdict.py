@@ -31,6 +31,17 @@ SLOPE_KINDS = frozenset(KINDS[:2])  # those that a slope measures
 WEEK = 7  # days that the level and the prior are judged over
 
 
+def is_shown(state: State, *, final: bool) -> bool:
+    """Say whether a verdict replaces the one before: it is final, or the day's logs failed.
+
+    Examples
+    --------
+    >>> is_shown("ok", final=False), is_shown("data_error", final=False)
+    (False, True)
+    """
+    return final or state == "data_error"
+
+
 @dataclass(frozen=True)
 class Headline:
     """What an open drift is, in the rows that it sits in.
@@ -193,7 +204,7 @@ class Verdict:
     @property
     def shown(self) -> bool:
         """Whether it replaces the verdict before: it is final, or the day's logs failed."""
-        return self.final or self.state == "data_error"
+        return is_shown(self.state, final=self.final)
 
     @property
     def shifted(self) -> date | None:

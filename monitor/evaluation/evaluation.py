@@ -156,6 +156,11 @@ class Expectation:
     unshifted: float
     unshifted_error: float
 
+    @property
+    def estimate(self) -> Estimate:
+        """The prevalence under a prior shift, with its interval."""
+        return Estimate(self.prevalence, self.low, self.high)
+
 
 @dataclass(frozen=True)
 class Population:

@@ -8,18 +8,17 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from monitor.drift.verdict import is_shown
 from monitor.report.tables import plain_table
 from monitor.store.revisions import Revision
 
 
 def known_text(title: str, revisions: Sequence[Revision], shown: int) -> RenderableType:
     """Show the newest verdict of a morning with its reasons, and those of the days before it."""
-    settled = [
-        revision for revision in revisions if revision.final or revision.state == "data_error"
-    ]
-    if not settled:
+    stood = [revision for revision in revisions if is_shown(revision.state, final=revision.final)]
+    if not stood:
         return Text(f"{title}: no verdict was known.", style="bold")
-    newest = settled[-1]
+    newest = stood[-1]
     head = Text(f"{title}\n{newest.day}: {newest.state}", style="bold")
     reasons = [Padding(Text(reason), (0, 0, 0, 2), expand=False) for reason in newest.reasons]
     return Group(head, *reasons, revision_table("The days before it", revisions[-shown:]))

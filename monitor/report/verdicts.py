@@ -177,7 +177,7 @@ def _indented(sentence: str) -> RenderableType:
 def _expected_cells(e: Expectation) -> tuple[str, ...]:
     return (
         percent(e.prevalence),
-        "-" if isnan(e.low) else f"{percent(e.low)} to {percent(e.high)}",
+        "-" if isnan(e.low) else e.estimate.written(percent, "range"),
         "-" if isnan(e.fit_log10_p) else chance(e.fit_log10_p),
         percent(e.unshifted),
     )

@@ -92,7 +92,7 @@ def _waiting(e: Evaluation) -> Row:
     expected = e.expected
     if not expected:
         return (*cells, *[NONE] * 4)
-    span = NONE if isnan(expected.low) else f"{share(expected.low)} to {share(expected.high)}"
+    span = NONE if isnan(expected.low) else expected.estimate.written(share, "range")
     return (
         *cells,
         share(expected.prevalence),
