@@ -1,0 +1,23 @@
+"""How many cases of a crossing, or of a draw at random, one run of the tests tries.
+
+`make test` tries a part of them, the same part each time; `make test-all` tries all. What is cut is
+only what a generator makes: seeds, and combinations of values each of which is still tried.
+"""
+
+import os
+from collections.abc import Iterable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+ALL = os.environ.get("CALIBRATION_TEST_CASES") == "all"
+
+
+def some(cases: Iterable[T], every: int) -> list[T]:
+    """Choose every n-th case, beginning with the first."""
+    return [*cases][:: 1 if ALL else every]
+
+
+def a_third(examples: int) -> int:
+    """Give the number of random examples that Hypothesis tries."""
+    return examples if ALL else -(-examples // 3)
