@@ -74,7 +74,7 @@ test-celery: $(VENV)/dev.stamp  ## Run the DAGs with CeleryExecutor, Redis and t
 
 torture-alerts: $(VENV)/dev.stamp  ## Kill exporter, Prometheus and Alertmanager in every order (minutes)
 	@sh tools/install-programs
-	@CALIBRATION_TEST_RESTARTS=all $(BIN)/python -m pytest tests/alerts/test_restarts.py
+	@CALIBRATION_TEST_CASES=all $(BIN)/python -m pytest tests/alerts/test_restarts.py
 
 test-lowest: $(VENV)/dev.stamp  ## Run the tests with the oldest versions that pyproject.toml allows
 	@$(PIP) install uv

@@ -1,19 +1,19 @@
 """Restarts while alerts of every kind are open: nothing ends, nothing rings twice, none is lost.
 
-A representative part of all combinations; `make torture-alerts` goes through every one.
+A representative part of all orders; `make torture-alerts` goes through every one.
 """
 
-import os
 from collections.abc import Iterator
 from itertools import permutations
 
 import pytest
 
+from tests.support.cases import ALL
 from tests.support.outages import PROGRAMS, Outage, await_first, expected, running, suffer, titles
 
 SOME = (("prometheus",), ("alertmanager", "prometheus", "exporter"))
 EVERY = tuple(order for count in (1, 2, 3) for order in permutations(PROGRAMS, count))
-ORDERS = EVERY if os.environ.get("CALIBRATION_TEST_RESTARTS") == "all" else SOME
+ORDERS = EVERY if ALL else SOME
 
 
 @pytest.fixture(scope="module")

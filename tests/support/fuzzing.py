@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, seed, settings
 from pydantic import BaseModel
 
 from monitor.config import Config
+from tests.support.cases import a_third
 
 T = TypeVar("T", bound=Callable[..., None])
 
@@ -28,13 +29,13 @@ SEED = os.environ.get("CALIBRATION_FUZZ_SEED")
 
 
 def fuzzed(examples: int) -> Callable[[T], T]:
-    """Try so many examples of a seed (`make fuzz`), or the same half as many in every run.
+    """Try so many examples of a seed (`make fuzz`), or the same few in every run of the tests.
 
     Every example writes what it damages again, so all of them can share one folder.
     """
     common = settings(
         deadline=None,
-        max_examples=examples if SEED else examples // 2,
+        max_examples=examples if SEED else a_third(examples // 2),
         derandomize=SEED is None,
         database=None,
         suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
