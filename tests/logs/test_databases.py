@@ -41,6 +41,7 @@ from tests.logs.test_shapes import (
     stored,
     table_of,
 )
+from tests.support.cases import a_third, some
 from tests.support.postgresql import postgresql
 from tests.support.undescribed import history, put, stacked
 
@@ -156,7 +157,7 @@ WRITTEN = {
 }
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", some(range(4), 2))
 def test_init_reads_queries_as_it_reads_files(
     seed: int, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -547,7 +548,7 @@ def told(error: BaseException) -> str:
 
 
 @given(drawn=secrets(), form=st.sampled_from(FORMS), escaped=st.booleans())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=a_third(50), deadline=None)
 def test_no_text_has_a_part_of_an_address(
     server: str, drawn: tuple[str, list[str]], form: str, *, escaped: bool
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from monitor.errors import DataError
 from monitor.logs.discovery import Guess, guess
+from tests.support.cases import some
 
 FIRST = date(2025, 3, 1)
 IDS = ("request_id", "txn", "uid", "event key", "Ref", "impression_no")
@@ -72,7 +73,7 @@ def found(guessed: Guess) -> dict[str, object]:
     return {f"{s.section}.{s.key}": s.value for s in guessed.settings if s.active}
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", some(range(8), 3))
 def test_outcomes_of_one_age(seed: int, tmp_path: Path) -> None:
     """Every outcome comes the same number of days later: that is the wait, up to 90 and beyond."""
     rng = np.random.default_rng(seed)
@@ -90,7 +91,7 @@ def test_outcomes_of_one_age(seed: int, tmp_path: Path) -> None:
     assert settings["outcomes.time"] == "labelled_at"
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", some(range(4), 2))
 def test_outcomes_of_many_ages(seed: int, tmp_path: Path) -> None:
     """With ages from a first to a last day, the wait is nearly the last: 99 % came until then."""
     rng = np.random.default_rng(100 + seed)
@@ -107,7 +108,7 @@ def test_outcomes_of_many_ages(seed: int, tmp_path: Path) -> None:
     assert most - 2 <= wait <= most
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", some(range(4), 2))
 def test_outcomes_of_a_slow_class(seed: int, tmp_path: Path) -> None:
     """Of several classes, the slowest decides: the wait is until 99 % of its outcomes came."""
     rng = np.random.default_rng(200 + seed)

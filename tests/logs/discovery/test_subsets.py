@@ -12,6 +12,7 @@ from scipy.special import expit, logit
 
 from monitor.config import TODO
 from monitor.logs.discovery import Guess, guess
+from tests.support.cases import some
 
 FIRST, DAYS, ROWS = date(2026, 4, 1), 5, 400
 SPLITS = (
@@ -72,7 +73,7 @@ def test_only_rows_of_production_count(
     assert model.doubts[0].startswith(f"only rows with {name} = '{live}' are counted")
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", some(range(8), 3))
 def test_rows_of_several_versions(seed: int, tmp_path: Path) -> None:
     """If an id has a row for each version, one is counted; repeats are not rejected."""
     rng = np.random.default_rng(seed)
@@ -106,7 +107,7 @@ def test_rows_of_several_versions(seed: int, tmp_path: Path) -> None:
     assert "an id has a row for each of them" in model.doubts[0]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", some(range(4), 2))
 def test_a_column_of_a_few_values_is_no_version(seed: int, tmp_path: Path) -> None:
     """Countries, devices and variants of unique ids leave out no row."""
     rng = np.random.default_rng(40 + seed)
@@ -139,7 +140,7 @@ def test_repeats_that_no_column_explains_are_to_decide(tmp_path: Path) -> None:
     assert "checks.prediction_repeated" not in found(model)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", some(range(4), 2))
 def test_a_confidence_beside_its_label_is_read(seed: int, tmp_path: Path) -> None:
     """Whether a score is the probability of the label beside it is what predicts better."""
     rng = np.random.default_rng(60 + seed)
@@ -212,7 +213,7 @@ def test_words_that_nobody_knows_are_to_decide(tmp_path: Path) -> None:
     assert not any("other class" in doubt for doubt in model.doubts)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", some(range(4), 2))
 def test_rows_of_production_in_a_struct(seed: int, tmp_path: Path) -> None:
     """A split or a version that is a field of a struct is seen as a column is."""
     rng = np.random.default_rng(120 + seed)
