@@ -11,7 +11,7 @@ LOWEST := $(VENV)/lowest
 RELEASE := $(VENV)/release
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick slow fuzz torture test-celery torture-alerts test-lowest release-check audit lint style types imports format bench docs paper-tables pages dashboards dashboard-shots report-shot constraints clean
+.PHONY: help setup demo test test-all quick slow fuzz torture test-celery torture-alerts test-lowest release-check audit lint style types imports format bench docs paper-tables pages dashboards dashboard-shots report-shot constraints clean
 
 help:  ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ test: $(VENV)/dev.stamp  ## Set up, then run all checks and tests
 	    $(BIN)/python -m pytest -n auto; tests=$$?; \
 	    wait $$lint || { echo "make lint:"; cat $(VENV)/lint.txt; exit 1; }; \
 	    exit $$tests
+
+test-all: export CALIBRATION_TEST_CASES = all
+test-all: test  ## The same, with all cases that are drawn or crossed, of which test tries a part
 
 quick: $(VENV)/dev.stamp  ## Run the tests that start no servers and are soon done (two minutes)
 	@$(BIN)/python -m pytest -n auto -m "not slow"

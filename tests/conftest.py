@@ -17,6 +17,7 @@ import pytest
 from monitor import cli
 from monitor.config import Engine
 from monitor.logs import Databases, open_databases
+from tests.support.cases import ALL
 from tests.support.servers import free_port
 from tests.support.two_models import write_store
 from tests.support.workers import made_once
@@ -59,6 +60,11 @@ OF_SPARK = {
 def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
     """Look for no examples in docstrings of tests, which have none; every worker would."""
     return [file for file in (yield) if type(file) is pytest.Module]
+
+
+def pytest_report_header() -> str:
+    """Say which cases a run tries."""
+    return "drawn and crossed cases: " + ("all" if ALL else "a part (all: make test-all)")
 
 
 class Ended(NamedTuple):
