@@ -2,6 +2,7 @@
 
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from monitor.read.results import Results
 from monitor.store.store import Store
 from monitor.store.verdict_table import verdict_table, verdicts_of
 from tests.drift.test_spans import assert_same
+from tests.support.cases import some
 
 FIRST, ROWS, REFERENCE_DAYS = date(2026, 1, 1), 3_000, 28
 DAYS = [FIRST + timedelta(days=i) for i in range(90)]
@@ -57,12 +59,12 @@ def reference() -> ModelReference:
 
 
 def fold(
-    place: int, *spans: Span, before: list[Verdict] | None = None
+    place: int, *spans: Span, before: list[Verdict] | None = None, end: int | None = None
 ) -> dict[date, list[Verdict]]:
-    """Fold the days from a place on, with what the day before it left."""
+    """Fold the days from a place on, up to another, with what the day before it left."""
     found = judge(
         "ctr",
-        days()[place:],
+        days()[place:end],
         references=[reference()],
         limits=limits(*spans),
         recent=days()[:place],
@@ -182,7 +184,7 @@ def test_spans_around_an_incident(segment: str) -> None:
 def test_spans_drawn_at_random() -> None:
     """One or two spans anywhere after the reference: no incident is lost or moved."""
     rng = np.random.default_rng(23)
-    for _ in range(12):
+    for _ in some(range(12), 3):
         ends = sorted(rng.choice(np.arange(REFERENCE_DAYS, 90), 2 * rng.integers(1, 3), False))
         spans = [(int(one), int(other)) for one, other in zip(ends[::2], ends[1::2], strict=True)]
         for segment in SEGMENTS:
@@ -191,12 +193,12 @@ def test_spans_drawn_at_random() -> None:
 
 
 def test_a_fold_goes_on_from_what_is_stored() -> None:
-    """From any day on the verdicts are the same, forks and record included."""
+    """Ended and run again on some days, the verdicts are the same, forks and record included."""
     spans = ((38, 45), (70, 75))
-    whole = fold(0, *spans)
-    for place in (39, 47, 60, 72, 80):
-        stored = verdicts_of(verdict_table(whole[DAYS[place - 1]], about={}))
-        rest = fold(place, *spans, before=stored)
-        assert [*rest] == DAYS[place:]
-        assert_same([*rest.values()], [whole[day] for day in rest])
+    whole, found = fold(0, *spans), fold(0, *spans, end=39)
+    for place, end in pairwise((39, 47, 60, 72, 80, len(DAYS))):
+        stored = verdicts_of(verdict_table(found[DAYS[place - 1]], about={}))
+        found |= fold(place, *spans, before=stored, end=end)
+    assert [*found] == DAYS
+    assert_same([*found.values()], [*whole.values()])
     assert_same([*judged(*spans).values()], [*whole.values()])

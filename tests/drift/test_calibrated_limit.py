@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from itertools import islice
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from monitor.words.verdict import sentences
 from studies.classes import worlds as of_classes
 from studies.drift.rules import FIRST
 from studies.drift.worlds import DRIFTS, Truth, World, stream
+from tests.support.cases import some
 
 DAYS = 120
 
@@ -105,14 +106,10 @@ def class_days() -> list[Day]:
 
 @pytest.mark.parametrize("days", [binary_days, class_days], ids=["two classes", "three classes"])
 def test_whatever_else_is_configured_the_limit_of_the_reference_decides(days: Any) -> None:
-    """Spans of days, few days promised, known drifts: its limit is stored, said, and opens.
-
-    All pairs of them, in half of the fits.
-    """
+    """Spans of days, few days promised, known drifts: its limit is stored, said, and opens."""
     every = days()
     known = ((every[40].day, every[41].day),)
-    pairs = (1, 30, ()), (1, 1_000, known), (7, 30, known), (7, 1_000, ())
-    for spans, promised, drifts in pairs:
+    for spans, promised, drifts in some(product((1, 7), (30, 1_000), ((), known)), 7):
         limits = Limits(promised, judge_every=spans, known_drifts=drifts, calibrated=True)
         reference = fit_model_reference(every[:28], limits)
         assert reference.limit == limit_of_whole(reference.streams, limits)

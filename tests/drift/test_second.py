@@ -22,6 +22,7 @@ from studies.drift.rules import follow_detector, pool
 from studies.drift.shapes import shares
 from studies.drift.worlds import Truth, World, draw_day, stream, tilted
 from tests.drift.test_spans import assert_same
+from tests.support.cases import some
 
 FIRST = date(2026, 1, 5)
 MOMENT = datetime(2027, 1, 1, tzinfo=UTC)
@@ -165,7 +166,7 @@ def in_pieces(
     return found
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", some(range(6), 3))
 def test_what_is_stored_and_the_days_needed_are_all_that_the_fold_needs(seed: int) -> None:
     """Whatever the settings, gaps, late outcomes and drifts: ended and run again, equal tables."""
     days, limits = of_segments(seed)

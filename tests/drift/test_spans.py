@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -21,10 +22,17 @@ from monitor.segment_names import WHOLE
 from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.words.verdict import sentences
 from studies.drift.worlds import draw_day, shares
+from tests.support.cases import some
 
 MONDAY = date(2026, 1, 5)
 MOMENT = datetime(2026, 12, 31, tzinfo=UTC)
 LENGTH = 28 + 70
+MISSING: Mapping[str, Sequence[int]] = {
+    "none": (),
+    "a gap": range(46, 56),
+    "Sundays": (34, 41, 48),
+    "every other day": range(29, 82, 2),
+}
 Parts = Mapping[tuple[str, str], Coarse]
 
 
@@ -100,13 +108,8 @@ def assert_same(found: Sequence[Sequence[Verdict]], expected: Sequence[Sequence[
         pytest.fail(f"the verdicts of {differ[0][0].day} differ")
 
 
-@pytest.mark.parametrize("judge_every", [1, 2, 7, 10])
-@pytest.mark.parametrize(
-    "without",
-    [(), (34, 41, 48), range(46, 56), range(29, 82, 2)],
-    ids=["every day", "no Sundays", "a gap", "every other day"],
-)
-def test_day_by_day_is_all_at_once(judge_every: int, without: Sequence[int]) -> None:
+@pytest.mark.parametrize(("judge_every", "missing"), some(product([1, 2, 7, 10], MISSING), 5))
+def test_day_by_day_is_all_at_once(judge_every: int, missing: str) -> None:
     """With missing days, a resting segment, a known drift and a second reference: equal tables.
 
     What the store holds of the day before is all that the fold needs.
@@ -115,7 +118,7 @@ def test_day_by_day_is_all_at_once(judge_every: int, without: Sequence[int]) -> 
         judge_every=judge_every,
         known_drifts=((MONDAY + timedelta(38), MONDAY + timedelta(40)),),
     )
-    days = days_without(*without)
+    days = days_without(*MISSING[missing])
     last = MONDAY + timedelta(28)
     references = [fit_model_reference([d for d in days if d.day < last], limits)]
     second = [d for d in days if MONDAY + timedelta(68) <= d.day < MONDAY + timedelta(80)]

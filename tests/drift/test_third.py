@@ -30,6 +30,7 @@ from studies.classes.worlds import (
     stream,
     without_third,
 )
+from tests.support.cases import some
 
 FOUR = World("4 classes", 4, rows=3_000, group=4)
 MOVED = Drift("a tenth to the third choice", third=0.1)
@@ -147,7 +148,7 @@ def test_an_alert_is_given_where_the_mean_of_both_families_reaches_the_limit() -
 
 @pytest.mark.parametrize(
     ("calibrated", "wander", "judge_every", "known"),
-    [(True, False, 1, 0), (False, True, 1, 1), (True, True, 2, 0), (False, False, 2, 1)],
+    some(product((True, False), (True, False), (1, 2), (0, 1)), 15),
 )
 def test_whatever_is_configured_both_families_reach_one_mean(
     *, calibrated: bool, wander: bool, judge_every: int, known: int

@@ -1,6 +1,6 @@
 """How much days and weeks differ: nothing where outcomes are independent, also on small days."""
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -18,6 +18,7 @@ from monitor.drift.variance import (
 )
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from studies.drift.worlds import shares
+from tests.support.cases import some
 
 WEIGHTS = shares(0.0)  # scores around one half, as of games
 
@@ -38,8 +39,7 @@ def independent(rng: np.random.Generator, rows: int, days: int, parts: int) -> l
     ]
 
 
-@pytest.mark.parametrize("parts", [1, 4])
-@pytest.mark.parametrize("rows", [5, 20, 100])
+@pytest.mark.parametrize(("parts", "rows"), some(product([1, 4], [5, 20, 100]), 2))
 def test_independent_days_do_not_differ(rows: int, parts: int) -> None:
     """Half of the references, not nearly all of them, find days that differ a little by chance.
 
@@ -52,7 +52,7 @@ def test_independent_days_do_not_differ(rows: int, parts: int) -> None:
     drawn = (independent(rng, rows, days, parts) for _ in range(60))
     found = np.sqrt(
         [
-            fit_reference(d, noise=False).day_variances  # of labels, which move no day
+            fit_reference(d, noise=False, bare=True).day_variances
             for d in drawn
             if not what_a_reference_lacks(d)
         ]
@@ -73,7 +73,7 @@ def test_days_that_differ_are_found_on_small_days_too(rows: int, day_variance: f
             counts = rng.poisson(rows * WEIGHTS)
             slope = 1.0 + day_variance * rng.normal()
             days.append({"all": Coarse(counts, rng.binomial(counts, expit(slope * CENTRES)))})
-        found.append(np.sqrt(fit_reference(days, noise=False).day_variances[0]))
+        found.append(np.sqrt(fit_reference(days, noise=False, bare=True).day_variances[0]))
 
     assert np.mean(found) == pytest.approx(day_variance, rel=0.33)
 
@@ -158,7 +158,7 @@ def test_a_few_weeks_are_not_believed() -> None:
 
 def alike(days: list[dict]) -> bool:
     """Say whether the neighbouring days of a reference are alike."""
-    reference = fit_reference(days, noise=False)
+    reference = fit_reference(days, noise=False, bare=True)
     return neighbour_ratio(reference.scores, reference.informations) is not None
 
 
