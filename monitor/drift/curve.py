@@ -117,7 +117,7 @@ def _functions(weights: Floats) -> list[Floats]:
         last = _cubic_part(knots[-2], knots[-1])
         functions += [_cubic_part(knot, knots[-1]) - last for knot in knots[:-2]]
     piles = np.nonzero(weights > PILE_SHARE * total)[0]
-    return [*functions, *np.eye(COARSE_COUNT)[piles]]
+    return [*functions, *(np.arange(COARSE_COUNT) == piles[:, None]).astype(float)]
 
 
 def _cubic_part(knot: float, last: float) -> Floats:
@@ -236,14 +236,14 @@ def _profile_strata(
     fit, gradient, information = 0.0, np.zeros(size), np.zeros((size, size))
     of_cells, all_odds, begin = np.zeros(cells), _odds(curve), 0
     odds, weights, rest = np.empty(cells), np.empty(cells), np.empty(cells)
-    along = np.empty((size, cells))
+    along = np.empty((cells, size))
     for end in ends:
         mine, n, positive = seen[begin:end], counts[begin:end], positives[begin:end]
         m, begin, total, hits = end - begin, end, n.sum(), positive.sum()
         for c in range(m):
             odds[c] = all_odds[mine[c]]
             for i in range(size):
-                along[i, c] = basis[i, mine[c]]
+                along[c, i] = basis[i, mine[c]]
         factor, whole = solve_factor(odds[:m], n, hits)
         is_exact = total <= MOST_EXACT  # a free intercept for so few outcomes would bend the curve
         likely, expected = 0.0, np.zeros(size)
@@ -265,7 +265,7 @@ def _profile_strata(
                     likely += (n[c] - k) * log(max(1.0 - p, LEAST_CHANCE))
         if is_exact:
             likely -= log_sets(odds[:m], n, hits)
-            exact_means(odds[:m], n, hits, along[:, :m], expected)
+            exact_means(odds[:m], n, hits, along[:m].T, expected)
         fit += likely
         _add_functions(along, rest[:m], expected, weights[:m], whole, gradient, information)
     return fit, gradient, information, of_cells
@@ -282,16 +282,17 @@ def _add_functions(
     information: Floats,
 ) -> None:
     """Add what the cells of one stratum say of each function, less what their intercept takes."""
-    sums = np.zeros(gradient.size)
-    for i in range(gradient.size):
-        pull = 0.0
-        for c in range(rest.size):
-            pull += along[i, c] * rest[c]
-            sums[i] += weights[c] * along[i, c]
-        gradient[i] += pull - expected[i]
+    size = gradient.size
+    sums, pulls, both = np.zeros(size), np.zeros(size), np.zeros((size, size))
+    for c in range(rest.size):
+        for i in range(size):
+            weighed = weights[c] * along[c, i]
+            sums[i] += weighed
+            pulls[i] += along[c, i] * rest[c]
+            for j in range(i + 1):
+                both[i, j] += weighed * along[c, j]
+    for i in range(size):
+        gradient[i] += pulls[i] - expected[i]
         for j in range(i + 1):
-            both = 0.0
-            for c in range(rest.size):
-                both += weights[c] * along[i, c] * along[j, c]
-            information[i, j] += both - sums[i] * sums[j] / whole
+            information[i, j] += both[i, j] - sums[i] * sums[j] / whole
             information[j, i] = information[i, j]
