@@ -1,6 +1,8 @@
 """Segments of a model with classes: a small one is named, and no prior of any opens a drift."""
 
+from collections.abc import Sequence
 from functools import cache
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from monitor.drift.reference import RARE, Reference
 from monitor.drift.verdict import Verdict
 from monitor.segment_names import FAMILIES, THIRD, WHOLE
 from monitor.words.verdict import sentences
-from studies.classes.segments import day_of_segments, divided_stream
+from studies.classes.segments import day_of_segments, divided_rows
 from studies.classes.worlds import NONE, REFERENCE, Drift, Rows, World, stream
 
 FIVE = World("5 classes", 5, rows=20_000, group=5)
@@ -21,27 +23,34 @@ START, SOUND, SEGMENTS = 2, 25, 4
 
 
 @cache
-def days_of(world: World, drift: Drift, days: int) -> list[Day]:
-    """Draw the days of a stream; the drift begins after its reference, which all streams share."""
-    return [*divided_stream(world, drift, 1, days=days, start=START, segments=SEGMENTS)]
+def days_of(world: World) -> list[Day]:
+    """Draw a reference and the sound days after it."""
+    rows = divided_rows(world, NONE, 1, days=SOUND, start=START, segments=SEGMENTS)
+    return [*map(day_of_segments, rows)]
+
+
+def drifting(world: World, drift: Drift, days: int) -> list[Day]:
+    """Draw days of a drift after the same reference."""
+    rows = divided_rows(world, drift, 1, days=days, start=START, segments=SEGMENTS)
+    return [*map(day_of_segments, islice(rows, REFERENCE, None))]
 
 
 @cache
 def reference_of(world: World) -> ModelReference:
     """Fit the reference of all streams of a world."""
-    return fit_model_reference(days_of(world, NONE, SOUND)[:REFERENCE], Limits())
+    return fit_model_reference(days_of(world)[:REFERENCE], Limits())
 
 
-def judged(world: World, days: list[Day]) -> list[dict[str, Verdict]]:
+def judged(world: World, days: Sequence[Day]) -> list[dict[str, Verdict]]:
     """Judge the days after the reference, by stream."""
     reference = reference_of(world)
-    verdicts = judge("pets", days[REFERENCE:], references=[reference], limits=Limits())
+    verdicts = judge("pets", days, references=[reference], limits=Limits())
     return [{v.segment: v for v in of_day} for of_day in verdicts]
 
 
 def test_a_small_segment_that_bends_is_found_and_named() -> None:
     """3 % of the rows, 600 a day, get logits 1.6 times as large; nothing else opens."""
-    found = judged(FIVE, days_of(FIVE, Drift("sharper", sharpened=1.6), START + 6))
+    found = judged(FIVE, drifting(FIVE, Drift("sharper", sharpened=1.6), START + 6))
     opened = [name for name, v in found[-1].items() if v.incident]
     small = found[-1]["small"]
 
@@ -56,7 +65,7 @@ def test_a_small_segment_that_bends_is_found_and_named() -> None:
 @pytest.mark.parametrize("world", [FIVE, BENT], ids=lambda world: world.name)
 def test_no_class_prior_of_a_segment_opens_a_drift(world: World) -> None:
     """The priors of each segment wander by themselves, and its curves may have bends of its own."""
-    found = judged(world, days_of(world, NONE, SOUND))
+    found = judged(world, days_of(world)[REFERENCE:])
 
     assert not any(v.incident for of_day in found for v in of_day.values())
     assert {v.state for v in found[-1].values()} <= {"ok", "prior_shift"}
@@ -69,7 +78,7 @@ def test_no_class_prior_of_a_segment_opens_a_drift(world: World) -> None:
 
 def test_streams_sum_the_parts_that_are_theirs() -> None:
     """The whole has every part, a segment and a pair have their own."""
-    days, reference = days_of(BENT, NONE, SOUND)[:REFERENCE], reference_of(BENT)
+    days, reference = days_of(BENT)[:REFERENCE], reference_of(BENT)
     pairs = by_pair([day.parts for day in days])
     rows = {
         name: int(own.counts.counts.sum())

@@ -16,6 +16,7 @@ from studies.drift.parts import Rough, rough_stream
 from studies.drift.rough import few_values, jumping, piled
 from studies.drift.rules import follow_detector
 from studies.drift.worlds import Truth, World, centre, draw_day, shares, stream
+from tests.support.cases import some
 
 WORLD = World(0.05, 5_000)
 MIDDLE = centre(WORLD.prevalence)
@@ -158,13 +159,13 @@ SOUND: dict[str, Rough] = {
 
 @pytest.mark.parametrize("name", SOUND)
 def test_rough_scores_are_no_drift(name: str) -> None:
-    """Half a year of 3 sound streams without an alert.
+    """Half a year of sound streams without an alert.
 
     The first version gave 0.7 to 9 alerts a year in these worlds. Among forty leaves are some that
     the rest of the spline runs far away between: its fit ended in nan.
     """
     draw = partial(rough_stream, SOUND[name], WORLD, Truth(), days=182)
-    for seed in range(3):
+    for seed in some(range(3), 2):
         days = list(draw(seed))
 
         assert follow_detector(fit_reference(days[:28]), days[28:]) == []

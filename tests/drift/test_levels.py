@@ -16,6 +16,7 @@ from monitor.drift.levels import lasting_shift, what_moved
 from monitor.drift.reference import Reference, fit_reference, lift_since
 from monitor.metrics.logistic.level import Lift
 from studies.drift.worlds import centre, draw_day, shares, standardised
+from tests.support.cases import some
 
 MIDDLE, UNIT = centre(0.05), standardised(0.05)
 LEAST = log(1.10)
@@ -101,16 +102,17 @@ def test_a_shift_that_stays_is_told_in_some_years_of_few_predictions() -> None:
     """1,200 a year against a reference of 2,400: +0.2 is 2.5 standard errors, +0.4 five.
 
     Measured on 30 streams: told in 23 % and 73 % of the years, and in 7 % without a shift. Here
-    of 12: more often the larger the shift, at most 3 without one, and 6 or more of +0.4.
+    more often the larger the shift, in at most a quarter without one, and half or more of +0.4.
     """
+    seeds = some(range(12), 2)
     told = {
-        shift: [found for seed in range(12) if (found := first_said(shift, seed))]
+        shift: [found for seed in seeds if (found := first_said(shift, seed))]
         for shift in (0.0, 0.2, 0.4)
     }
 
-    assert len(told[0.0]) <= 3
+    assert len(told[0.0]) <= len(seeds) / 4
     assert len(told[0.2]) >= 1
-    assert len(told[0.4]) >= 6
+    assert len(told[0.4]) >= len(seeds) / 2
     assert len(told[0.0]) <= len(told[0.2]) <= len(told[0.4])
     for day, lasting in told[0.4]:
         assert lasting.shift.value > LEAST

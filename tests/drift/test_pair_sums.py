@@ -1,12 +1,14 @@
 """Pairs of classes as values of a column: which pair, or which segment, explains a drift."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import fields, replace
+from functools import cache
+from itertools import islice
 
 import numpy as np
 import pytest
 
-from monitor.drift.column_sums import Sums, added, nothing, sum_part
+from monitor.drift.column_sums import DaySums, Sums, added, nothing, sum_part
 from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
 from monitor.drift.pair_sums import columns_of_pairs, sum_day
 from monitor.drift.places import Condition, Where
@@ -23,9 +25,10 @@ ROWS = {"DE": 5_000, "FR": 2_000}  # a day, by segment
 SINCE = 7  # days of a drift
 PLANTED = Condition(PAIR, "class 0 against class 1")
 SEGMENT = Condition("country", "FR")
+Summed = tuple[DaySums, DaySums]  # by value, and shared with each pair
 
 
-def days_of(named: Condition | None) -> list[Day]:
+def drawn(named: Condition | None) -> Iterator[dict[str, Rows]]:
     """Draw a reference in two segments, and the days of a drift of a segment or of a pair."""
     drift = Drift("all logits", sharpened=2.0)
     streams = [
@@ -39,12 +42,16 @@ def days_of(named: Condition | None) -> list[Day]:
         for number, (name, rows) in enumerate(ROWS.items())
     ]
     rng = np.random.default_rng(3)
-    days = []
     for number, of_day in enumerate(zip(*streams, strict=True)):
         off = named == PLANTED and number >= REFERENCE
         rows = [flattened(rng, of) if off else of for of in of_day]
-        days.append(day_of_segments(dict(zip(ROWS, rows, strict=True))))
-    return days
+        yield dict(zip(ROWS, rows, strict=True))
+
+
+@cache
+def reference_days() -> list[Day]:
+    """Count the days of the reference, which are the same whatever drifts."""
+    return [*map(day_of_segments, islice(drawn(None), REFERENCE))]
 
 
 def flattened(rng: np.random.Generator, rows: Rows) -> Rows:
@@ -58,8 +65,14 @@ def flattened(rng: np.random.Generator, rows: Rows) -> Rows:
 
 @pytest.fixture(scope="module")
 def fitted() -> ModelReference:
-    """Fit the reference, which has the same days whatever drifts."""
-    return fit_model_reference(days_of(None)[:REFERENCE], Limits())
+    """Fit the reference."""
+    return fit_model_reference(reference_days(), Limits())
+
+
+@pytest.fixture(scope="module")
+def before(fitted: ModelReference) -> list[Summed]:
+    """Sum up the days of the reference."""
+    return [sums_of(day, fitted) for day in reference_days()]
 
 
 def columns(day: Day) -> Columns:
@@ -68,24 +81,32 @@ def columns(day: Day) -> Columns:
     return columns_of_pairs(day, "country", rows)
 
 
-def place(days: Sequence[Day], fitted: ModelReference, family: str) -> Where:
-    """Say where the drift of a family sits."""
-    reference = fitted.streams[family]
+def sums_of(day: Day, fitted: ModelReference) -> Summed:
+    """Sum up a day of the whole."""
+    return sum_day(whole_of(fitted), columns(day), WHOLE, fitted.curves_of(WHOLE))
+
+
+def whole_of(fitted: ModelReference) -> Reference:
+    """Give the reference of the whole."""
+    reference = fitted.streams[WHOLE]
     assert isinstance(reference, Reference)
-    curves = fitted.curves_of(family)
-    sums = [sum_day(reference, columns(day), family, curves) for day in days]
-    found, shared = (
-        added([of[i] for of in sums[:REFERENCE]], [of[i] for of in sums[REFERENCE:]])
-        for i in (0, 1)
-    )
+    return reference
+
+
+def place(days: Iterator[Day], fitted: ModelReference, before: list[Summed]) -> Where:
+    """Say where the drift of the whole sits."""
+    after = [sums_of(day, fitted) for day in days]
+    found, shared = (added([of[i] for of in before], [of[i] for of in after]) for i in (0, 1))
     assert {*shared} == {"country x pair"}
-    return where_of(reference, found, "too_extreme", (), shared)
+    return where_of(whole_of(fitted), found, "too_extreme", (), shared)
 
 
 @pytest.mark.parametrize("named", [None, PLANTED, SEGMENT], ids=["nothing", "pair", "segment"])
-def test_what_drifts_is_named(named: Condition | None, fitted: ModelReference) -> None:
+def test_what_drifts_is_named(
+    named: Condition | None, fitted: ModelReference, before: list[Summed]
+) -> None:
     """A pair in both segments, or a segment in all its pairs, though all priors wander."""
-    found = place(days_of(named), fitted, WHOLE)
+    found = place(map(day_of_segments, islice(drawn(named), REFERENCE, None)), fitted, before)
 
     assert {p.column for p in found.places} == {PAIR, "country"}
     assert bool(found.flagged) is bool(named)
@@ -101,7 +122,7 @@ def test_what_drifts_is_named(named: Condition | None, fitted: ModelReference) -
 
 def test_sums_add_over_the_parts_of_a_pair(fitted: ModelReference) -> None:
     """Each segment's pairs have intercepts of their own: a value sums them, and pools none."""
-    day = columns(days_of(None)[0])
+    day = columns(reference_days()[0])
     for family in FAMILIES:
         reference = fitted.streams[family]
         assert isinstance(reference, Reference)
@@ -126,9 +147,8 @@ def test_sums_add_over_the_parts_of_a_pair(fitted: ModelReference) -> None:
 
 def test_two_classes_are_one_pair(fitted: ModelReference) -> None:
     """A value with a single pair has the sums of a value of a model with two classes."""
-    reference = fitted.streams[WHOLE]
-    assert isinstance(reference, Reference)
-    together = sum_of([*days_of(None)[0].parts.values()])
+    reference = whole_of(fitted)
+    together = sum_of([*reference_days()[0].parts.values()])
     plain = column_part(together.counts, together.positives, 9)
     pair = paired_part({(WHOLE, "cat against dog"): plain}, 9)
 

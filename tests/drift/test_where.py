@@ -1,5 +1,7 @@
 """Where a drift sits: known places are found, sound ones are not, and priors move nothing."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -16,6 +18,7 @@ from monitor.metrics.core.grid import Floats
 from monitor.segment_names import WHOLE
 from monitor.summary import ColumnPart, Columns
 from monitor.words.where import search_sentence, where_sentence
+from tests.support.cases import ALL, some
 
 DEVICES, COUNTRIES = ("tv", "phone", "web", "car"), tuple(f"c{i}" for i in range(10))
 SHARES = expit(-(CENTRES**2) / 2.0) * (np.abs(CENTRES) < 5.0)  # of the scores: most are near 0.5
@@ -82,6 +85,24 @@ def weeks(
     return reference, [c for c, _ in old], [c for c, _ in new]
 
 
+@cache
+def sound_weeks(seed: int) -> tuple[Reference, list[Columns], list[Columns]]:
+    """Draw a world in which nothing drifts; the tests only read it."""
+    return weeks(seed, slopes())
+
+
+@cache
+def tv_weeks() -> tuple[Reference, list[Columns], list[Columns]]:
+    """Draw a world in which a device drifts."""
+    return weeks(1, slopes(tv=0.7))
+
+
+@cache
+def weeks_of_all() -> tuple[Reference, list[Columns], list[Columns]]:
+    """Draw a world in which all values drift alike."""
+    return weeks(4, slopes() * 0.75)
+
+
 def find_where(
     reference: Reference, before: list[Columns], after: list[Columns], kind: str
 ) -> Where:
@@ -91,7 +112,7 @@ def find_where(
 
 def test_a_device_that_drifts_is_found_and_explains_all() -> None:
     """Only the device is too extreme: it is named, with its slope, and the rest is as before."""
-    found = find_where(*weeks(1, slopes(tv=0.7)), "too_extreme")
+    found = find_where(*tv_weeks(), "too_extreme")
 
     assert found.explanation
     assert found.explanation.conditions == (Condition("device", "tv"),)
@@ -151,7 +172,7 @@ def test_values_of_two_columns_explain_it_together(crossing: tuple[str, ...]) ->
 
 def test_a_drift_everywhere_has_no_place() -> None:
     """All slopes fall alike: values are flagged, but no few of them explain it."""
-    found = find_where(*weeks(4, slopes() * 0.75), "too_extreme")
+    found = find_where(*weeks_of_all(), "too_extreme")
 
     assert found.explanation is None
     assert len(found.flagged) > 10
@@ -171,16 +192,17 @@ def test_a_value_that_was_always_off_is_not_found() -> None:
 def test_sound_values_are_rarely_flagged() -> None:
     """In twelve sound worlds of 54 values each, whose priors wander: at most two have any flag.
 
-    The false discovery rate is below 5 %, and there every flag is false.
+    The false discovery rate is below 5 %, and there every flag is false; of four, at most one has.
     """
-    flagged = [len(find_where(*weeks(i, slopes()), "too_extreme").flagged) for i in range(10, 22)]
+    seeds = some(range(10, 22), 3)
+    flagged = [len(find_where(*sound_weeks(i), "too_extreme").flagged) for i in seeds]
 
-    assert sum(number > 0 for number in flagged) <= 2
+    assert sum(number > 0 for number in flagged) <= (2 if ALL else 1)
 
 
 def test_a_new_value_is_noticed_and_not_tested() -> None:
     """It has no reference of its own."""
-    reference, before, after = weeks(6, slopes())
+    reference, before, after = sound_weeks(10)
     before = [
         {c: {v: p for v, p in of.items() if v != "car"} for c, of in d.items()} for d in before
     ]
@@ -195,7 +217,7 @@ def test_a_new_value_is_noticed_and_not_tested() -> None:
 
 def test_evidence_of_few_outcomes_is_none() -> None:
     """A value with fewer than ten positive outcomes is not tested."""
-    reference, before, after = weeks(7, slopes())
+    reference, before, after = sound_weeks(10)
     few = ColumnPart(np.array([COARSE_COUNT // 2]), np.array([9]), np.array([4]), 9)
     after = [{**day, "rare": {"a": few}} for day in after[:2]]
     found = find_where(reference, [{**d, "rare": {"a": few}} for d in before], after, "too_timid")
@@ -213,11 +235,11 @@ def singles(days: list[Columns]) -> list[Columns]:
 
 def test_a_search_takes_the_value_that_moved_most_clearly() -> None:
     """A device that drifts is the first condition; where all drift alike there is none."""
-    reference, before, after = weeks(1, slopes(tv=0.7))
+    reference, before, after = tv_weeks()
     found = best_condition(
         reference, KINDS, sum_columns(reference, singles(before), singles(after))
     )
-    alike, old, new = weeks(4, slopes() * 0.75)
+    alike, old, new = weeks_of_all()
 
     assert found == (Condition("device", "tv"), "too_extreme")
     assert best_condition(alike, KINDS, sum_columns(alike, singles(old), singles(new))) is None
@@ -225,8 +247,8 @@ def test_a_search_takes_the_value_that_moved_most_clearly() -> None:
 
 def test_a_search_of_sound_days_finds_nothing_that_is_confirmed() -> None:
     """Whatever chance offers on one half of the days, the other half does not confirm it."""
-    for seed in (10, 11, 12):
-        reference, before, after = weeks(seed, slopes())
+    for seed in (10, 13, 16):
+        reference, before, after = sound_weeks(seed)
         chosen = Condition("device", "web")
         inside = [
             [sum_part(reference, d["device"]["web"]) for d in days[1::2]]
