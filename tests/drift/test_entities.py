@@ -336,7 +336,7 @@ def test_what_hangs_together_opens_few_drifts() -> None:
             opened[key] += any(v.state == "calibration_drift" for v in fold(seen))
 
     assert opened[False] == len(seeds)
-    assert opened[True] <= 1
+    assert opened[True] <= len(seeds) / 4
 
 
 def held_stream() -> list[Day]:

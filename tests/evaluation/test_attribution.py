@@ -27,9 +27,10 @@ from monitor.metrics.logistic.remaining_error import information_bins, remaining
 from monitor.metrics.scores.bounds import ScoringRule
 from monitor.metrics.scores.brier import brier
 from monitor.metrics.scores.log_score import log_score
+from tests.support.cases import ALL
 
 CAUSES = ("prior_shift", "slope", "shape", "rest")
-SAMPLES = 400
+SAMPLES = 400 if ALL else 150
 Curve = Callable[[Floats, Floats], Floats]
 
 # True log-odds of logits x, with z the same in standard deviations.
@@ -120,7 +121,7 @@ def population_maps(name: str, centre: float) -> NestedMaps:
 def test_shares_are_unbiased(
     name: str, centre: float, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The mean of 400 samples is the population's value, for each cause, in 4 errors of the mean.
+    """The mean of many samples is the population's value, for each cause, in 4 errors of the mean.
 
     The rest is that of the sample's own bins. And 1.96 standard errors hold it in 85 to 100 of
     100 samples; errors that took the maps as fixed would in 64 to 99 (Brier).
@@ -158,7 +159,7 @@ def test_the_population_shows_the_causes_that_were_put_in(name: str, centre: flo
 
 @pytest.mark.parametrize("name", sorted(set(WORLDS) - {"combination"}))
 def test_p_value_of_the_rest_is_uniform_where_none_is_left(name: str) -> None:
-    """At 5 % a rest is found in 5 % of 400 samples whose maps leave none, within 4 errors."""
+    """At 5 % a rest is found in 5 % of the samples whose maps leave none, within 4 errors."""
     rng = np.random.default_rng(18)
     p_values = [
         remaining_error(fitted(sample(name, -1.0, 8_000, rng))).p_value for _ in range(SAMPLES)

@@ -17,9 +17,10 @@ from monitor.metrics.core.dispersion import DesignEffects, design_effects
 from monitor.metrics.core.grid import Floats, Ints, locate
 from monitor.metrics.core.tally import Tally, tally
 from monitor.metrics.logistic.recalibration_maps import fit_nested_maps
+from tests.support.cases import ALL
 
 PLACES = np.arange(-256, 257) / 32  # what the model sees
-SAMPLES = 500
+SAMPLES, TOGETHER = (500, 300) if ALL else (200, 120)
 
 
 def classes() -> tuple[Floats, Floats]:
@@ -69,7 +70,7 @@ def test_interval_and_fit_under_a_prior_shift(
 ) -> None:
     """The 95 % interval holds the truth in 90 to 97 of 100; at 5 % the fit is refused in 5.
 
-    Of 500 samples, within four Monte-Carlo errors; and the estimate is right on average.
+    Within four Monte-Carlo errors; and the estimate is right on average.
     """
     rng = np.random.default_rng(31)
     positive, negative = classes()
@@ -207,12 +208,12 @@ def repeated_entities(
 def test_interval_holds_the_truth_where_rows_hang_together() -> None:
     """Entities of 24 rows and one outcome: 90 to 97 of 100 intervals hold the truth, else half.
 
-    Of 300 samples, with the design effects of their own reference, within four Monte-Carlo errors.
+    With the design effects of their own reference, within four Monte-Carlo errors.
     """
     rng = np.random.default_rng(38)
     positive, negative = classes()
     mixture = 0.4 * positive + 0.6 * negative
-    covered = np.zeros((300, 2))
+    covered = np.zeros((TOGETHER, 2))
     for sample in covered:
         t, held = repeated_entities(0.3, 1_000, 24, rng)
         known, counts = day(mixture, scores(0.3), 1_000, rng)
@@ -222,7 +223,7 @@ def test_interval_holds_the_truth_where_rows_hang_together() -> None:
             sample[i] = found.low <= 0.4 <= found.high
 
     aware, naive = covered.mean(axis=0)
-    assert 0.90 < aware < 0.97 + 4 * math.sqrt(0.05 * 0.95 / 300)
+    assert 0.90 < aware < 0.97 + 4 * math.sqrt(0.05 * 0.95 / TOGETHER)
     assert naive < 0.5
 
 
