@@ -18,7 +18,7 @@ from studies.drift.page import markdown, missed
 from studies.drift.picture import draw
 from studies.drift.rough_tables import recovery, starts
 from studies.drift.rules import Opening
-from studies.drift.run import BEGIN, END, remembered
+from studies.drift.run import BEGIN, END, main, remembered
 from studies.drift.scenario import START
 from studies.drift.scenarios import SCENARIOS
 from studies.drift.tables import OURS, delay, delays
@@ -218,14 +218,17 @@ def test_results_of_another_program_are_forgotten(tmp_path: Path) -> None:
     assert remembered(tmp_path / "none", "new") == {}
 
 
-def test_interrupted_run_is_taken_up_again(tmp_path: Path) -> None:
+def test_interrupted_run_is_taken_up_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A second run of one world watches nothing again and prints the same table."""
-    command = [sys.executable, "-m", "studies.drift.run", "--only", "clusters of one day"]
-    command += ["--streams", "1", "--drift-streams", "1", "--results", str(tmp_path / "r.jsonl")]
-    first, second = (
-        subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-        for _ in range(2)
-    )
+    asked = ["--only", "clusters of one day", "--streams", "1", "--drift-streams", "1"]
+    asked += ["--results", str(tmp_path / "r.jsonl")]
+    command = [sys.executable, "-m", "studies.drift.run", *asked]
+    first = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    monkeypatch.setattr(sys, "argv", ["run", *asked])
+    main()
+    second = capsys.readouterr().out
 
     assert first.startswith("0 of 3 streams are known")
     assert second.startswith("3 of 3 streams are known")

@@ -1,6 +1,7 @@
 """What rows of one entity share widens intervals and moves worlds, as direct resampling says."""
 
 from collections.abc import Callable
+from itertools import product
 from math import sqrt
 
 import numpy as np
@@ -17,6 +18,7 @@ from monitor.metrics.core.resampling import resamples
 from monitor.metrics.core.tally import Tally, tally_on_grid
 from monitor.metrics.logistic.conditional import fit_slope_of_cells, slope_design_effect
 from monitor.metrics.logistic.intercept import fit_intercept
+from tests.support.cases import some
 
 ENTITIES, ROWS = 640, 12
 
@@ -65,8 +67,9 @@ def by_slope(t: Tally, held: BucketCounts) -> tuple[float, float, float]:
     return *found, slope_design_effect(CENTRES, [part], [held], found[0])
 
 
-@pytest.mark.parametrize("find", [by_brier, by_intercept, by_slope])
-@pytest.mark.parametrize("shared", [1.0, 0.5, 0.0])
+@pytest.mark.parametrize(
+    ("find", "shared"), some(product([by_brier, by_intercept, by_slope], [1.0, 0.5, 0.0]), 4)
+)
 def test_intervals_are_those_of_entities_drawn_directly(
     find: Callable[[Tally, BucketCounts], tuple[float, float, float]], shared: float
 ) -> None:

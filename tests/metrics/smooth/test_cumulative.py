@@ -2,11 +2,12 @@
 
 import json
 from decimal import Decimal, getcontext, localcontext
+from itertools import product
 from math import inf
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
 
@@ -18,6 +19,7 @@ from monitor.metrics.smooth.cumulative import (
     log10_tail_of_maximum,
     log10_tail_of_range,
 )
+from tests.support.cases import a_third, some
 from tests.support.paths import GOLDEN
 from tests.support.recorded import TIED, Recorded
 
@@ -27,6 +29,26 @@ TAILS = [
     (tail, null)
     for tail in (log10_tail_of_maximum, log10_tail_of_range)
     for null in ("calibrated", "intercept_fitted")
+]
+# Both sides of every change of series, and tails down to 1e-348 (motion), 1e-1389 (bridge).
+PLACES = [
+    0.05,
+    0.1,
+    0.3,
+    0.6,
+    0.79,
+    0.8,
+    0.99,
+    1.0,
+    1.19,
+    1.2,
+    1.49,
+    1.5,
+    2.0,
+    5.0,
+    12.0,
+    37.0,
+    40.0,
 ]
 
 scores = st.one_of(st.sampled_from([0.0, 0.05, 0.3, 0.5, 0.9, 1.0]), st.floats(1e-200, 1.0))
@@ -84,6 +106,7 @@ def test_tails_equal_the_kept_reference() -> None:
         assert 10 ** log10_tail_of_maximum(x) == pytest.approx(expected, abs=1e-8)
 
 
+@settings(max_examples=a_third(100))
 @given(rows)
 def test_extremes_equal_a_search_over_all_intervals(pairs: list[tuple[float, bool]]) -> None:
     """KS is the largest sum of residuals up to a score, Kuiper between any two scores."""
@@ -103,6 +126,7 @@ def test_extremes_equal_a_search_over_all_intervals(pairs: list[tuple[float, boo
     assert found.deviation == pytest.approx(np.sqrt((s * (1 - s)).sum()) / s.size, rel=1e-13)
 
 
+@settings(max_examples=a_third(100))
 @given(rows)
 def test_p_values_are_probabilities_in_the_same_order(pairs: list[tuple[float, bool]]) -> None:
     """Logarithms are at most 0, and the range, at least the maximum, is never less likely."""
@@ -113,6 +137,7 @@ def test_p_values_are_probabilities_in_the_same_order(pairs: list[tuple[float, b
     assert found.kuiper_log10_p <= 0
 
 
+@settings(max_examples=a_third(100))
 @given(rows, rows, st.randoms())
 def test_row_order_and_merging_do_not_matter(
     one: list[tuple[float, bool]], other: list[tuple[float, bool]], random: object
@@ -164,14 +189,10 @@ def exact_log10_tail(tail: object, null: Null, x: Decimal, digits: int) -> float
             n, k, power, growth = n + step, k + 1, power * growth, growth * acceleration
 
 
-@pytest.mark.parametrize(("tail", "null"), TAILS)
-@pytest.mark.parametrize(
-    "x",
-    # Both sides of every change of series, and tails down to 1e-348 (motion), 1e-1389 (bridge).
-    [0.05, 0.1, 0.3, 0.6, 0.79, 0.8, 0.99, 1.0, 1.19, 1.2, 1.49, 1.5, 2.0, 5.0, 12.0, 37.0, 40.0],
-)
-def test_tails_equal_exact_decimals(tail: object, null: Null, x: float) -> None:
+@pytest.mark.parametrize(("x", "of"), some(product(PLACES, TAILS), 3))
+def test_tails_equal_exact_decimals(of: tuple[object, Null], x: float) -> None:
     """Relative error of log10 p below 1e-12 where p is nearly 1 and where it is 1e-1389."""
+    tail, null = of
     expected = exact_log10_tail(tail, null, Decimal(x), 60 + int(0.9 * x**2 + 3 / x**2))
 
     # Next to p = 1 the exact value underflows below 1e-308 to nothing.
@@ -232,6 +253,7 @@ def test_p_values_have_their_size_on_calibrated_data() -> None:
     assert all((middle > 0.45) & (middle < 0.53))
 
 
+@settings(max_examples=a_third(100))
 @given(st.lists(st.tuples(moderate, st.booleans()), min_size=2, max_size=40))
 def test_a_fitted_intercept_is_demanded(pairs: list[tuple[float, bool]]) -> None:
     """The bridge is taken after the fit, even with wrong scores of 0 and 1, and refused before."""

@@ -23,6 +23,9 @@ from monitor.metrics.test_based.tce_at_size import (
     tce_at_size,
     tces_at_size,
 )
+from tests.support.cases import ALL
+
+DRAWS = 20_000 if ALL else 8_000
 
 
 def groups(counts: list[int], positives: list[int]) -> Tally:
@@ -84,7 +87,7 @@ def test_draws_are_multivariate_hypergeometric(
 ) -> None:
     """Every possible draw comes as often as it should: chi-square over all of them.
 
-    20,000 seeded draws; outcomes expected fewer than five times are counted together.
+    Of seeded draws; outcomes expected fewer than five times are counted together.
     """
     t, rng = groups(counts, positives), np.random.default_rng(1)
     whole = kinds(t, t.scores)
@@ -93,16 +96,16 @@ def test_draws_are_multivariate_hypergeometric(
         for draw in product(*(range(min(n, size) + 1) for n in whole))
         if sum(draw) == size
     }
-    seen = Counter(kinds(subsample(t, size, rng), t.scores) for _ in range(20_000))
+    seen = Counter(kinds(subsample(t, size, rng), t.scores) for _ in range(DRAWS))
 
     assert set(seen) <= set(expected)
     assert sum(expected.values()) == pytest.approx(1.0, abs=1e-12)
-    common = [draw for draw, share in expected.items() if share * 20_000 >= 5]
+    common = [draw for draw, share in expected.items() if share * DRAWS >= 5]
     observed = [seen[draw] for draw in common]
-    shares = [20_000 * expected[draw] for draw in common]
-    rare = 20_000 - sum(shares)
+    shares = [DRAWS * expected[draw] for draw in common]
+    rare = DRAWS - sum(shares)
     if rare > 1e-6:
-        observed, shares = [*observed, 20_000 - sum(observed)], [*shares, rare]
+        observed, shares = [*observed, DRAWS - sum(observed)], [*shares, rare]
     assert chisquare(observed, np.array(shares) * sum(observed) / sum(shares)).pvalue > 1e-3
 
 
