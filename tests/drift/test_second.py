@@ -166,7 +166,8 @@ def in_pieces(
     return found
 
 
-@pytest.mark.parametrize("seed", some(range(6), 3))
+# Seed 1 judges by the week, 4 has a known drift, and 5 a calibrated limit.
+@pytest.mark.parametrize("seed", some([1, 0, 4, 2, 5, 3], 2))
 def test_what_is_stored_and_the_days_needed_are_all_that_the_fold_needs(seed: int) -> None:
     """Whatever the settings, gaps, late outcomes and drifts: ended and run again, equal tables."""
     days, limits = of_segments(seed)
