@@ -49,6 +49,9 @@ OF_SPARK = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
+    # A few rows need no more than one task, and Spark's own steps of a plan no check.
+    "spark.sql.leafNodeDefaultParallelism": "1",
+    "spark.sql.lightweightPlanChangeValidation": "false",
     "spark.buffer.pageSize": "1m",
     # The same Java machine is a Spark Connect server too.
     "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",

@@ -18,6 +18,11 @@ OWN_CONF = {
     "spark.python.sql.dataFrameDebugging.enabled": "false",
 }
 OF_SESSION = {"spark.sql.session.timeZone": "UTC"}
+# As PySpark names them. Java looks for a name in hundreds of archives, and under many packages.
+JAVA_CLASSES = (
+    *("functions", "org.apache.spark.sql.functions", "org.apache.spark.sql.classic.SparkSession"),
+    *("PythonUtils", "PythonSQLUtils"),
+)
 TOLD = "told by a task of calibration-monitor: "  # begins our own error inside one of Spark
 CONNECT_PORT = 15002
 PATIENCE = 10.0  # seconds
@@ -65,7 +70,15 @@ def connect(engine: Engine) -> Any:
     if (engine.master or "").startswith("local"):
         # Spark's default, python3, may be another one than this.
         session.sparkContext.pythonExec = sys.executable
+    _keep_java_classes(session)
     return session
+
+
+def _keep_java_classes(session: Any) -> None:
+    """Look up once what PySpark asks Java for with every expression; a client has no Java."""
+    java = getattr(session, "_jvm", None)
+    for name in JAVA_CLASSES if java else ():
+        setattr(java, name, getattr(java, name))
 
 
 def _must_answer(remote: str) -> None:

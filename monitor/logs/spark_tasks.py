@@ -23,10 +23,11 @@ from monitor.config import Engine
 from monitor.errors import ConfigError, DataError
 from monitor.files import open_filesystem
 from monitor.logs.conversions import Wanted, quoted
-from monitor.logs.databases import open_databases
+from monitor.logs.databases import Databases
 from monitor.logs.opening import OpenLog
 from monitor.logs.session import Session, open_session
 from monitor.logs.spark import TOLD, ignore_warnings
+from monitor.temporary import sweep_folders
 
 ROWS_AT_A_TIME = 50_000
 HOURS = 24  # the most pieces of a day
@@ -82,12 +83,18 @@ def as_frame(spark: Any, rows: duckdb.DuckDBPyRelation) -> Any:
 
 def read_shares(work: Work, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Read shares of a log in a task of Spark."""
-    with open_databases(Engine(threads=1)) as databases:
-        for share in chain.from_iterable(batch.column(0) for batch in batches):
-            with _telling(), open_session(work.what, databases) as session:
-                log = OpenLog(session, **pickle.loads(share.as_py()))  # noqa: S301 - of the driver
-                yield from _read(log, work, session)
+    for share in chain.from_iterable(batch.column(0) for batch in batches):
+        with _telling(), open_session(work.what, _databases()) as session:
+            log = OpenLog(session, **pickle.loads(share.as_py()))  # noqa: S301 - of the driver
+            yield from _read(log, work, session)
     _keep_what_is_loaded()
+
+
+@cache
+def _databases() -> Databases:
+    """Start DuckDB once in this process, which Spark gives one task after another."""
+    sweep_folders()
+    return Databases(Engine(threads=1))
 
 
 @cache

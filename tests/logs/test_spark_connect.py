@@ -14,12 +14,15 @@ from monitor.logs.spark import connect
 from tests.conftest import DAY, DAY_BEFORE, Project
 from tests.support.servers import free_port
 
-# Compiled queries, unlike in the other tests of Spark.
+# Compiled queries and rows in several tasks, unlike in the other tests of Spark.
 ENGINE = """\
 engine:
   kind: spark
   remote: sc://127.0.0.1:{port}
-  conf: {{spark.sql.codegen.wholeStage: true, spark.sql.codegen.factoryMode: FALLBACK}}
+  conf:
+    spark.sql.codegen.wholeStage: true
+    spark.sql.codegen.factoryMode: FALLBACK
+    spark.sql.leafNodeDefaultParallelism: 2
 store: store"""
 
 
