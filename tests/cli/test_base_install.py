@@ -86,7 +86,7 @@ def values(today: date, gateway: str) -> dict[str, str]:
     return {
         "--model": "fraud",
         "--config": "monitor.yaml",
-        "--from": f"{today - timedelta(days=7)}",
+        "--from": f"{today - timedelta(days=4)}",
         "--until": f"{today + timedelta(days=9)}",
         "--to": f"{today - timedelta(days=3)}",
         "--day": f"{today - timedelta(days=3)}",
@@ -124,7 +124,12 @@ def leaves(given: dict[str, str]) -> list[Leaf]:
 
 
 def _value(command: str, option: str, given: dict[str, str]) -> str:
-    """Give a value of an option; the node exporter reads only files of one kind."""
+    """Give a value of an option.
+
+    The node exporter reads only files of one kind, and a map takes more days than the others need.
+    """
+    if (command, option) == ("recalibrate", "--from"):
+        return f"{date.fromisoformat(given['--to']) - timedelta(days=4)}"
     return f"{command}.prom" if option == "--into" else given[option]
 
 
