@@ -19,7 +19,7 @@ class Installed:
     Attributes
     ----------
     wheel : Path
-        What pip built.
+        What the build backend made.
     bin : Path
         Where its commands are.
     """
@@ -60,13 +60,13 @@ def installed(folder: Path) -> Installed:
     of which leads to the checkout, are not read. Compiled functions are found where the tests have
     compiled them.
     """
-    pip = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input")
-    build = ("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder / "dist", ROOT)
-    subprocess.run([*pip, *build], check=True, capture_output=True)
+    build = (sys.executable, "-W", "ignore", "-m", "hatchling", "build", "-t", "wheel")
+    subprocess.run([*build, "-d", folder / "dist"], cwd=ROOT, check=True, capture_output=True)
     (wheel,) = (folder / "dist").glob("*.whl")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "env"], check=True)
     python = folder / "env" / "bin" / "python"
     # What is imported is compiled then; to compile all that comes along takes longer.
+    pip = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input")
     with served([wheel]) as index:
         install = ("--python", python, "install", "--no-deps", "--no-compile", "--pre")
         subprocess.run([*pip, *install, "-i", index, PROGRAM], check=True)
