@@ -8,11 +8,11 @@ from pathlib import Path
 import duckdb
 import pytest
 
-FIRST, DAYS, ROWS = date(2026, 3, 1), 8, 200_000
+FIRST, DAYS, ROWS = date(2026, 3, 1), 8, 160_000
 MEMORY_MB = 100
 # Buffers of Parquet, tallies and evaluations, which DuckDB does not count. With 1,500 MB the same
-# runs take 380 MB day by day, two at a time, and 240 MB as one batch.
-BESIDE_MB = 80
+# runs take 270 MB day by day, two at a time, and 190 MB as one batch.
+BESIDE_MB = 65
 CONFIG = """\
 store: {store}
 engine: {{threads: 2, memory_mb: {memory_mb}}}
