@@ -13,9 +13,10 @@ from monitor.pipeline.morning import Call, plan_morning
 from monitor.pipeline.run import RunReport, run
 from monitor.pipeline.task import Task
 from monitor.summary import days_between
+from tests.support.cases import some
 from tests.support.late_log import FIRST, write_late_log
 
-DAYS, SETTLED_AFTER = 41, 3
+DAYS, SETTLED_AFTER = 22, 3
 LAST = FIRST + timedelta(days=DAYS - 1)
 DRAWN = days_between(LAST - timedelta(days=4), LAST)  # the days whose order is drawn
 BEFORE = DRAWN[0] - timedelta(days=1)
@@ -76,7 +77,9 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Process all days before those whose order is drawn."""
     folder = tmp_path_factory.mktemp("started")
     write_late_log(folder, rows=300, days=DAYS)
-    settings = (folder / "monitor.yaml").read_text().replace("windows: [1]", "windows: [1, 3]")
+    reference = f"references: [{{first: {FIRST}, last: {FIRST + timedelta(days=13)}}}]"
+    more = f"windows: [1, 3]\n    verdicts: {{{reference}}}"
+    settings = (folder / "monitor.yaml").read_text().replace("windows: [1]", more)
     (folder / "monitor.yaml").write_text(settings)
     done = run(
         load_config(folder / "monitor.yaml"),
@@ -139,7 +142,7 @@ def test_a_day_that_was_missing_leaves_no_trace(
     assert differences(world.results(), serial) == []
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", some(range(3), 2))
 def test_every_order_of_days_leaves_the_same_bytes(
     started: Path, serial: dict[str, bytes], tmp_path: Path, seed: int
 ) -> None:

@@ -373,7 +373,7 @@ for call in calls:
         backfill(*call)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
-BACKFILLED = DAYS[:5]
+BACKFILLED = DAYS[:3]
 BACKFILL = (
     *("--model", "ctr", "--from", f"{BACKFILLED[0]}", "--to", f"{BACKFILLED[-1]}"),
     *("--jobs", "1"),
@@ -383,11 +383,11 @@ BACKFILL = (
 # Before the first summary come two notes, after each one another.
 MOMENTS = {
     "before all": (3, (0, 0, 0)),
-    "summarising": (8, (3, 0, 0)),
-    "before evaluating": (13, (5, 0, 0)),
-    "evaluating": (16, (5, 2, 0)),
-    "judging": (21, (5, 5, 1)),
-    "before the record": (27, (5, 5, 5)),
+    "summarising": (6, (2, 0, 0)),
+    "before evaluating": (9, (3, 0, 0)),
+    "evaluating": (12, (3, 2, 0)),
+    "judging": (15, (3, 3, 1)),
+    "before the record": (19, (3, 3, 3)),
 }
 
 
@@ -468,7 +468,7 @@ def test_a_killed_backfill_goes_on(
     summarised, evaluated, judged = of_each
     counts = f"{summarised} have a summary, {evaluated} an evaluation and {judged} a verdict."
     # Once all verdicts are up to date, only the time of the run is missing.
-    assert (f"Of these 5 days {counts}" in shown.out) == (when != "before the record")
+    assert (f"Of these {len(BACKFILLED)} days {counts}" in shown.out) == (when != "before the record")
     assert ("Without a summary" in shown.out) == (summarised < len(BACKFILLED))
     go_on(folder, command)
     assert results(folder) == backfilled
