@@ -61,9 +61,9 @@ def config(every_day: Path, tmp_path: Path) -> Config:
     return configure(tmp_path, "")
 
 
-def judged(config: Config) -> dict[str, bytes]:
-    """Judge all days, and read the files."""
-    judge_days(config, "ctr", read_references(config, "ctr"), FIRST)
+def judged(config: Config, first: date = FIRST) -> dict[str, bytes]:
+    """Judge all days from one on, and read the files."""
+    judge_days(config, "ctr", read_references(config, "ctr"), first)
     return stored(config)
 
 
@@ -87,7 +87,7 @@ def test_judges_as_the_configuration_would(
     )
     (decision,) = Store(config.store).decisions("ctr")
     assert decision == Rebase(1, decision.at, "Ana", "trained on new data", NEW)
-    after = judged(config)
+    after = judged(config, NEW)
     ended = verdict(config, NEW).detector.ended
     assert ended is not None
     assert (ended.reason, ended.closed) == ("rebased", NEW)
@@ -98,7 +98,7 @@ def test_judges_as_the_configuration_would(
     )
     begun = folder / "store" / "decisions"
     begun.rename(folder / "decisions")
-    assert judged(named) == after != before
+    assert judged(named, NEW) == after != before
     (folder / "decisions").rename(begun)
     configure(folder, "")
 
@@ -106,7 +106,7 @@ def test_judges_as_the_configuration_would(
 
     ended = {"decision": "end", "number": 2, "by": "Ana", "why": "trained on new data", "of": 1}
     assert ended.items() <= json.loads(done.out)["decision"].items()
-    assert judged(config) == before
+    assert judged(config, NEW) == before
     assert [type(decision) for decision in Store(config.store).decisions("ctr")] == [Rebase, End]
     assert command(*rebase, "--from", NEW).code == 0
     monkeypatch.setenv("COLUMNS", "200")
@@ -128,7 +128,7 @@ def test_a_short_one_waits_if_it_may(tmp_path: Path, command: Command) -> None:
     assert lack in refused.err
     assert "add --wait to keep the present one in force until then" in refused.err
     was = verdict(config, DAYS[-1])
-    assert judged(config).keys() == before.keys()
+    assert judged(config, NEW).keys() == before.keys()
     now = verdict(config, DAYS[-1])
     assert (
         (now.state, now.reached) == (was.state, was.reached) == ("calibration_drift", was.reached)
@@ -137,7 +137,7 @@ def test_a_short_one_waits_if_it_may(tmp_path: Path, command: Command) -> None:
     assert any(lack in reason for reason in now.reasons)
     for day in MORE[:24]:
         Store(config.store).write_summary(whole(day))
-    judged(config)
+    judged(config, NEW)
     assert verdict(config, NEW).awaited is None
     assert verdict(config, MORE[23]).state == "insufficient_data"  # its last day
 
