@@ -86,7 +86,7 @@ class World:
         model: dict[str, object] = {
             "predictions": {"path": "p/{day}.parquet"},
             "outcomes": {"path": "o/{day}.parquet"},
-            "windows": [1, 7],
+            "windows": [1],
             "settled_after": 3,
         }
         if self.segments:
@@ -128,6 +128,11 @@ class World:
         return replace(inputs_of(self.summary(place)), late=late)
 
     @cached_property
+    def inputs(self) -> list[Day]:
+        """Give what the verdicts of all settled days rest on."""
+        return [self.input(place) for place in range(self.days)]
+
+    @cached_property
     def references(self) -> References:
         """What the days are compared with, after all of them were stored."""
         for place in range(self.days):
@@ -140,8 +145,7 @@ class World:
         """Of all days, as final ones; stored, and evaluated."""
         references = self.references
         evaluate_days(self.config, "ctr", references, day_at(0), day_at(self.days - 1))
-        days = [self.input(place) for place in range(self.days)]
-        return self.judged(Store(self.config.store), days, {})
+        return self.judged(Store(self.config.store), self.inputs, {})
 
     def judged(
         self, store: Store, days: list[Day], before: dict[str, Verdict], recent: int = 0
@@ -152,7 +156,7 @@ class World:
             days,
             references=self.references.fitted,
             limits=limits_of(self.config.model("ctr")),
-            recent=[self.input(place) for place in range(recent)],
+            recent=self.inputs[:recent],
             detectors={name: v.detector for name, v in before.items()},
         )
         kept = {of_day[0].day: of_day for of_day in found}
