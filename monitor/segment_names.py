@@ -38,6 +38,8 @@ def printable(text: str, *, kept: str = "\u00a0") -> str:
     >>> print(printable("två\n\x1b[2J"))
     två\n\x1b[2J
     """
+    if text.isprintable():  # almost every text, and it is looked at as a whole
+        return text
     return "".join(
         sign if sign.isprintable() or sign in kept else sign.encode("unicode_escape").decode()
         for sign in text

@@ -43,6 +43,7 @@ LAYOUTS: Mapping[Any, pa.DataType] = {
 ARRAYS = {Floats: np.float64, Singles: np.float32, Ints: np.int64}  # flat, of one dimension
 VALUES_OF_ENDS = {"ece_interval": "ece", "rbs_interval": "rbs"}  # of intervals without a value
 PLAIN = {bool, int, float, str}  # most values, so they are not looked at twice
+LEAVES = {*PLAIN, NoneType}
 
 
 @cache  # reading the type hints for every number takes longer than reading the file
@@ -54,6 +55,12 @@ def _kinds(of: type) -> dict[str, Any]:
         is_optional = NoneType in get_args(hint) and hint not in LAYOUTS
         kinds[name] = kinds_of_values[0] if is_optional else hint
     return kinds
+
+
+@cache
+def _items(kind: Any) -> Any:
+    """Find what a tuple holds; None stands for what is no tuple."""
+    return get_args(kind)[0] if get_origin(kind) is tuple else None
 
 
 def columns(of: type, kept: Layouts | None = None, without: Container[str] = ()) -> dict[str, Any]:
@@ -95,7 +102,10 @@ def plain(value: Any) -> Any:
         return value.ravel()
     if not is_dataclass(value):
         return value
-    return {name: plain(inner) for name, inner in vars(value).items()}
+    return {
+        name: inner if type(inner) in LEAVES else plain(inner)
+        for name, inner in vars(value).items()
+    }
 
 
 def table_of(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
@@ -108,8 +118,8 @@ def rebuilt(kind: Any, value: Any) -> Any:
     """Read back what was laid out as a kind; a number that is null is nan."""
     if value is None:
         return nan if kind is float else None
-    if get_origin(kind) is tuple:
-        return tuple(rebuilt(get_args(kind)[0], item) for item in value)
+    if (of_items := _items(kind)) is not None:
+        return tuple(rebuilt(of_items, item) for item in value)
     if kind is Estimate:
         return _estimate(value)
     if kind in ARRAYS:
