@@ -468,7 +468,9 @@ def test_a_killed_backfill_goes_on(
     summarised, evaluated, judged = of_each
     counts = f"{summarised} have a summary, {evaluated} an evaluation and {judged} a verdict."
     # Once all verdicts are up to date, only the time of the run is missing.
-    assert (f"Of these {len(BACKFILLED)} days {counts}" in shown.out) == (when != "before the record")
+    assert (f"Of these {len(BACKFILLED)} days {counts}" in shown.out) == (
+        when != "before the record"
+    )
     assert ("Without a summary" in shown.out) == (summarised < len(BACKFILLED))
     go_on(folder, command)
     assert results(folder) == backfilled
