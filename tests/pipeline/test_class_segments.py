@@ -26,7 +26,6 @@ from tests.support.class_logs import NAMES, draw, write_day
 FIRST = date(2026, 1, 1)
 DAYS = [FIRST + timedelta(days=number) for number in range(22)]
 CALM = DAYS[:17]  # those of a model that is as in its reference
-KEPT = DAYS[10]  # before it, in the reference, all days are done in one call
 BROKEN = DAYS[16]  # from then on the logits of one segment are too large by 1 / 0.5
 SHARES = {"DE": 0.7, "FR": 0.1, "IT": 0.2}
 CONFIG = """\
@@ -111,20 +110,10 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def begin(whole: Path, parts: Path) -> None:
-    """Copy what the days before KEPT left, without the records and fits of runs."""
-    shutil.copytree(whole, parts)
-    shutil.rmtree(parts / "runs")
-    for path in parts.rglob("*.parquet"):
-        if path.stem >= f"{KEPT}":
-            path.unlink()
-
-
 def test_one_call_or_two_leave_the_same_bytes(logs: Path) -> None:
     """Whatever the calls and the jobs; a drift opens in the second call."""
     config, last = configure(logs, "parts"), DAYS[19]
-    begin(logs / "whole", logs / "parts")
-    run_days(config, KEPT, DAYS[17])
+    run_days(config, DAYS[0], DAYS[17])
     run_days(config, DAYS[18], last)
     verdicts, _ = Store(config.store).read_verdicts("pets", last)
 

@@ -22,7 +22,6 @@ from tests.support.class_logs import NAMES, draw, write_day
 
 FIRST = date(2026, 1, 1)
 DAYS = [FIRST + timedelta(days=number) for number in range(22)]
-KEPT = DAYS[10]  # before it, in the reference, all days are done in one call
 BROKEN = DAYS[16]  # from then on the logits are too large by 1 / 0.6
 CONFIG = """\
 store: {store}
@@ -82,23 +81,13 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def begin(whole: Path, parts: Path) -> None:
-    """Copy what the days before KEPT left, without the records and fits of runs."""
-    shutil.copytree(whole, parts)
-    shutil.rmtree(parts / "runs")
-    for path in parts.rglob("*.parquet"):
-        if path.stem >= f"{KEPT}":
-            path.unlink()
-
-
 def test_one_call_or_two_leave_the_same_bytes(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the calls and the jobs; the second call takes the fit that the first one kept.
 
     And the incident that opened in the first one.
     """
     config, last = configure(logs, "parts"), DAYS[18]
-    begin(logs / "whole", logs / "parts")
-    run_days(config, KEPT, DAYS[17])
+    run_days(config, DAYS[0], DAYS[17])
     monkeypatch.setattr(references, "fit_model_reference", None)
     run_days(config, DAYS[18], last)
     whole = Store(config.store).read_verdicts("pets", last)[0][0]
