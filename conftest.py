@@ -88,8 +88,12 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Let four workers more than there are cores take tests, because many wait for programs."""
-    return (os.cpu_count() or 1) + 4
+    """Let one worker more than there are cores take tests, because some wait for programs.
+
+    A worker takes some twenty seconds of processor time to load what it tests, and workers that
+    share a core push each other's data out of its cache.
+    """
+    return (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(optionalhook=True)

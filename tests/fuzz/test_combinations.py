@@ -20,9 +20,10 @@ NUMBER = int(SEED or 0)
 SOME = random.Random(NUMBER).sample([*FACTORS], 12)  # noqa: S311 - not for secrets
 PAIRS_AND_TRIPLES = Goal(2, [*FACTORS]), Goal(3, OF_ROWS), Goal(3, SOME)
 GOALS = PAIRS_AND_TRIPLES if SEED else (Goal(1, [*FACTORS]),)
-ARRAY = some(covering(rules(), GOALS, NUMBER), 1 if SEED else 3)
+ROWS = [*covering(rules(), GOALS, NUMBER)]
+ARRAY = some(ROWS, 1 if SEED else 3)
 # DuckDB has to read classes.
-READ_BY_SPARK = [row for row in ARRAY if row["classes"] == "none"][: 20 if SEED else 2]
+READ_BY_SPARK = [row for row in ROWS if row["classes"] == "none"][: 20 if SEED else 2]
 
 
 @pytest.fixture(scope="module")
