@@ -11,7 +11,6 @@ LOWEST := $(VENV)/lowest
 RELEASE := $(VENV)/release
 
 .DEFAULT_GOAL := help
-MAKEFLAGS += --jobs=3  # packages beside programs, and the checks of the code beside each other
 .PHONY: help setup programs demo test test-all quick slow fuzz torture test-celery torture-alerts test-lowest release-check audit lint style types imports format bench docs paper-tables pages dashboards dashboard-shots report-shot constraints clean
 
 help:  ## List the commands
@@ -50,7 +49,8 @@ demo: $(VENV)/demo.stamp  ## Run the daily job on ten months of real flights and
 
 # The checks of the code begin beside the tests, whose first minute leaves a core idle; what they
 # find is shown at the end, because it would be lost between the dots of the tests.
-test: $(VENV)/dev.stamp programs  ## Set up, then run all checks and tests
+test:  ## Set up, then run all checks and tests
+	@$(MAKE) --no-print-directory --jobs=2 setup programs
 	@$(MAKE) --no-print-directory lint > $(VENV)/lint.txt 2>&1 & lint=$$!; \
 	    $(BIN)/python -m pytest -n auto; tests=$$?; \
 	    wait $$lint || { echo "make lint:"; cat $(VENV)/lint.txt; exit 1; }; \
@@ -62,7 +62,8 @@ test-all: test  ## The same, with all cases that are drawn or crossed, of which 
 quick: $(VENV)/dev.stamp  ## Run the tests that start no servers and are soon done (two minutes)
 	@$(BIN)/python -m pytest -n auto -m "not slow"
 
-slow: $(VENV)/dev.stamp programs  ## Run all other tests
+slow:  ## Run all other tests
+	@$(MAKE) --no-print-directory --jobs=2 setup programs
 	@$(BIN)/python -m pytest -n auto -m slow
 
 fuzz: $(VENV)/dev.stamp  ## Try random input for SECONDS (600), each time with another seed
@@ -77,7 +78,8 @@ test-celery: $(VENV)/dev.stamp  ## Run the DAGs with CeleryExecutor, Redis and t
 	@sh tools/install-programs redis-server
 	@CALIBRATION_TEST_EXECUTOR=celery $(BIN)/python -m pytest tests/dags/test_stack.py
 
-torture-alerts: $(VENV)/dev.stamp programs  ## Kill exporter, Prometheus and Alertmanager in every order (minutes)
+torture-alerts:  ## Kill exporter, Prometheus and Alertmanager in every order (minutes)
+	@$(MAKE) --no-print-directory --jobs=2 setup programs
 	@CALIBRATION_TEST_CASES=all $(BIN)/python -m pytest tests/alerts/test_restarts.py
 
 test-lowest: $(VENV)/dev.stamp  ## Run the tests with the oldest versions that pyproject.toml allows
@@ -99,16 +101,17 @@ audit: $(VENV)/dev.stamp  ## Look for advisories about the pinned packages (need
 	@$(PIP) install pip-audit
 	@$(BIN)/pip-audit --strict --no-deps --disable-pip --requirement constraints.txt
 
-lint: style types imports  ## Check style, types and the direction of imports
+lint: $(VENV)/dev.stamp  ## Check style, types and the direction of imports
+	@$(MAKE) --no-print-directory --jobs=3 style types imports
 
-style: $(VENV)/dev.stamp
+style:
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 
-types: $(VENV)/dev.stamp
+types:
 	@$(BIN)/mypy --no-error-summary
 
-imports: $(VENV)/dev.stamp
+imports:
 	@$(BIN)/lint-imports > $(VENV)/imports.txt || { cat $(VENV)/imports.txt; false; }
 
 format: $(VENV)/dev.stamp  ## Format the code and fix what ruff can fix

@@ -23,6 +23,7 @@ WORKFLOW: dict[str, Any] = yaml.load(
 (JOB,) = WORKFLOW["jobs"].values()
 MAKEFILE = (ROOT / "Makefile").read_text()
 VERSIONS = JOB["strategy"]["matrix"]["python"]
+INSTALLING = "$(MAKE) --no-print-directory --jobs=2 setup programs"
 
 
 def commands(target: str) -> list[str]:
@@ -42,12 +43,13 @@ def test_the_workflow_runs_the_checks_of_the_project() -> None:
 
 def test_the_parts_are_the_whole() -> None:
     """Each test is in one of two parts; .ci/run runs these and the third, beside each other."""
-    first, *parts = JOB["strategy"]["matrix"]["part"]
-    called = {part: commands(part) for part in ("test", *parts)}
-    lint, every, *_ = called.pop("test")
+    called = {part: commands(part) for part in ("test", *JOB["strategy"]["matrix"]["part"])}
+    installing, lint, every, *_ = called.pop("test")
     every = every.partition(";")[0]
 
-    assert first == "lint"
+    assert installing == called["slow"].pop(0) == INSTALLING
+    assert commands("programs") == ["sh tools/install-programs"]
+    assert called.pop("lint")
     assert lint.startswith("$(MAKE) --no-print-directory lint > ")
     assert called == {"quick": [f'{every} -m "not slow"'], "slow": [f"{every} -m slow"]}
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
@@ -59,7 +61,7 @@ def test_both_parts_must_be_right(lint: int, tests: int, tmp_path: Path) -> None
     """`make test` fails if the checks of the code or the tests fail, and shows what both say."""
     (recipe,) = re.findall(r"^test:.*\n((?:\t.*\n)+)", MAKEFILE, re.MULTILINE)
     parts = {
-        "make": f"sleep 0.2; echo style; exit {lint}",
+        "make": f'[ "${{2#--jobs}}" = "$2" ] || exit 0; sleep 0.2; echo style; exit {lint}',
         "bin/python": f"echo dots; exit {tests}",
     }
     for name, script in parts.items():

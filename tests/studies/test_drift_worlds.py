@@ -38,8 +38,8 @@ def test_days_are_possible_and_repeatable(name: str) -> None:
 
     assert all(n.dtype == np.int64 and n.shape[1] == COARSE_COUNT for n in [*counts, *hits])
     assert all(np.all((k >= 0) & (k <= n)) for k, n in zip(hits, counts, strict=True))
-    assert all(np.array_equal(a, b) for a, b in zip(counts, again, strict=False))
-    assert not all(np.array_equal(a, b) for a, b in zip(counts, other, strict=False))
+    assert all(np.array_equal(a, b) for a, b in zip(counts[:3], again, strict=True))
+    assert not all(np.array_equal(a, b) for a, b in zip(counts[:3], other, strict=True))
     # Volumes are log-uniform from x0.2 to x5: mean 1.49, sd 1.3, so 0.2 for the mean of 40.
     usual = np.mean([n.sum() for n in counts]) / scenario.world.rows
     assert usual == pytest.approx(1.49, abs=0.8)

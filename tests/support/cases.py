@@ -8,6 +8,8 @@ import os
 from collections.abc import Iterable
 from typing import TypeVar
 
+from hypothesis import settings
+
 T = TypeVar("T")
 
 ALL = os.environ.get("CALIBRATION_TEST_CASES") == "all"
@@ -21,3 +23,6 @@ def some(cases: Iterable[T], every: int) -> list[T]:
 def a_third(examples: int) -> int:
     """Give the number of random examples that Hypothesis tries."""
     return examples if ALL else -(-examples // 3)
+
+
+few_examples = settings(max_examples=a_third(100), deadline=None)  # decorates a test

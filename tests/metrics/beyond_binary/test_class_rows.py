@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.metrics.beyond_binary.multiclass import (
@@ -15,7 +15,7 @@ from monitor.metrics.beyond_binary.multiclass import (
 from monitor.metrics.binned.binning import uniform_bins
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.tally import tally
-from tests.support.cases import a_third
+from tests.support.cases import few_examples
 
 MEASURES = [classwise_calibration_error, top_label_calibration_error]
 
@@ -31,7 +31,7 @@ samples = st.builds(draw, st.integers(0, 2**32 - 1), st.integers(1, 60), st.inte
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-@settings(max_examples=a_third(100))
+@few_examples
 @given(sample=samples, n=st.integers(1, 20), order=st.sampled_from([1.0, 2.0, 3.5]))
 def test_a_number_is_so_many_uniform_bins(
     measure: Any, sample: tuple[Floats, Ints], n: int, order: float
@@ -43,7 +43,7 @@ def test_a_number_is_so_many_uniform_bins(
     assert measure(*sample[::-1], n, order=order) == pytest.approx(by_tally, rel=1e-12, abs=1e-12)
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(samples)
 def test_top_label_is_numpys(sample: tuple[Floats, Ints]) -> None:
     """The largest score is that of `argmax`, whatever the type of scores, labels and memory."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
@@ -29,7 +29,7 @@ from monitor.metrics.binned.ece import (
 from monitor.metrics.binned.estimation_error import estimation_error
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.tally import Tally, tally
-from tests.support.cases import a_third
+from tests.support.cases import few_examples
 from tests.support.paths import GOLDEN
 from tests.support.recorded import (
     Recorded,
@@ -177,7 +177,7 @@ class TestReferences:
         assert (round(found.value, 4), found.size) == (0.8767, 1)
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(tallies)
 def test_measures_equal_plain_loops(t: Tally) -> None:
     """Loops over rows of bins give the same values; 60 rows, so a few roundings."""
@@ -207,7 +207,7 @@ def test_measures_equal_plain_loops(t: Tally) -> None:
         assert error.within_bin == pytest.approx(np.mean(variances), abs=1e-14)
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(tallies)
 def test_order_of_the_measures(t: Tally) -> None:
     """ECE <= CE_2 <= MCE, and the debiased square is never above the plain one."""
@@ -222,7 +222,7 @@ def test_order_of_the_measures(t: Tally) -> None:
             assert root**2 == pytest.approx(max(0.0, debiased_mean_squared_gap(bins)), abs=1e-15)
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(tallies, st.integers(2, 9))
 def test_weights_are_repetitions(t: Tally, times: int) -> None:
     """Every row repeated leaves every measure but the debiased ones as it was."""
@@ -293,7 +293,7 @@ def test_widest_gap_of_equals_is_the_largest_bin() -> None:
     assert mce(uniform_bins(t, 2)).size == 8
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(
     st.lists(
         st.integers(1, 4).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n))),

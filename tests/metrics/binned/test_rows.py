@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.metrics.binned.binning import Bins, quantile_bins, uniform_bins
@@ -17,7 +17,7 @@ from monitor.metrics.scores.brier import brier, rbs
 from monitor.metrics.scores.log_score import log_score
 from monitor.metrics.scores.spiegelhalter import spiegelhalter
 from monitor.metrics.test_based.tce import tce
-from tests.support.cases import a_third
+from tests.support.cases import few_examples
 
 CUTS = [uniform_bins, quantile_bins]
 OF_ROWS = {
@@ -48,7 +48,7 @@ def split(rows: list[tuple[float, bool]]) -> tuple[np.ndarray, np.ndarray]:
     return np.array([s for s, _ in rows]), np.array([int(y) for _, y in rows])
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(samples, bin_numbers)
 def test_bins_of_rows_are_those_of_the_tally(rows: list[tuple[float, bool]], n: int) -> None:
     """Counts and positives are the same, ties, edges and empty bins included; so are the scores."""
@@ -65,7 +65,7 @@ def test_bins_of_rows_are_those_of_the_tally(rows: list[tuple[float, bool]], n: 
         assert found.starts.tolist() == reached[expected.starts].tolist()
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(samples, bin_numbers)
 def test_measures_of_rows_are_those_of_the_tally(rows: list[tuple[float, bool]], n: int) -> None:
     """Binned errors agree to rounding, and so do the scores; infinite is infinite."""
@@ -129,7 +129,7 @@ def test_sums_lose_nothing_by_their_order() -> None:
     assert brier((y, s)) * s.size == pytest.approx(float(squares), rel=1e-12)
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(samples)
 def test_spiegelhalter_of_rows(rows: list[tuple[float, bool]]) -> None:
     """The test of rows is the test of their tally, where there is one."""

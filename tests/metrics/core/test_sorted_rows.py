@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.metrics.core import sorted_rows
 from monitor.metrics.core.sorted_rows import count_groups, sort_rows
-from tests.support.cases import a_third
+from tests.support.cases import few_examples
 
 ends = st.sampled_from([0.0, -0.0, 5e-324, np.nextafter(1.0, 0.0), 1.0, 0.5])
 rows = st.lists(st.tuples(st.one_of(st.floats(0.0, 1.0), ends), st.booleans()), max_size=60)
@@ -15,7 +15,7 @@ wrong_scores = st.sampled_from([-5e-324, np.nextafter(1.0, 2.0), np.nan, -np.nan
 KINDS = ["?", "b", "u1", "i4", "i8", "u8", "f4", "f8"]
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(rows, st.sampled_from(KINDS), st.sampled_from([1, 2, -1]))
 def test_holds_every_row_in_order(sample: list[tuple[float, bool]], kind: str, step: int) -> None:
     """Scores rise, each with its outcome, whatever the type and the layout of the arrays."""
@@ -27,7 +27,7 @@ def test_holds_every_row_in_order(sample: list[tuple[float, bool]], kind: str, s
     assert list(found) == sorted((score + 0.0, int(outcome)) for score, outcome in sample)
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(rows, wrong_scores, st.randoms())
 def test_refuses_what_is_no_score(
     sample: list[tuple[float, bool]], wrong: float, chance: object
@@ -41,7 +41,7 @@ def test_refuses_what_is_no_score(
         sort_rows([y for _, y in sample], [s for s, _ in sample])
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(rows, st.sampled_from([-(2**63), -1, 2, 2**63 - 1]), st.randoms())
 def test_refuses_what_is_no_outcome(
     sample: list[tuple[float, bool]], wrong: int, chance: object

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
@@ -16,7 +16,7 @@ from monitor.metrics.core.grid import (
     representative_scores,
 )
 from monitor.metrics.core.tally import Tally, merge, shift, tally, tally_on_grid
-from tests.support.cases import a_third
+from tests.support.cases import few_examples
 
 unit = st.floats(0.0, 1.0)
 samples = st.lists(
@@ -34,7 +34,7 @@ def content(t: Tally) -> tuple[list[float], list[int], list[int]]:
     return t.scores.tolist(), t.counts.tolist(), t.positives.tolist()
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(samples)
 def test_tally_equals_a_dictionary_of_counts(rows: list[tuple[float, bool]]) -> None:
     """Each distinct score is one group with the right counts, in rising order."""
@@ -53,7 +53,7 @@ def test_tally_equals_a_dictionary_of_counts(rows: list[tuple[float, bool]]) -> 
     )
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(samples, st.randoms())
 def test_order_of_rows_never_matters(rows: list[tuple[float, bool]], chance: object) -> None:
     """Shuffled rows give the same tally, exact and on the grid, bit for bit."""
@@ -64,7 +64,7 @@ def test_order_of_rows_never_matters(rows: list[tuple[float, bool]], chance: obj
         assert content(make(*split(shuffled)[::-1])) == content(make(*split(rows)[::-1]))
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(st.lists(samples, min_size=1, max_size=5), st.randoms())
 def test_merging_equals_tallying_at_once(
     parts: list[list[tuple[float, bool]]], chance: object
@@ -82,7 +82,7 @@ def test_merging_equals_tallying_at_once(
         assert content(nested) == content(at_once)
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(samples)
 def test_grid_groups_by_cell(rows: list[tuple[float, bool]]) -> None:
     """The grid keeps every count, and its scores rise strictly and lie in their own cells."""
@@ -95,7 +95,7 @@ def test_grid_groups_by_cell(rows: list[tuple[float, bool]]) -> None:
     assert locate(t.scores)[0].tolist() == pytest.approx(t.cells.numbers.tolist(), abs=1)
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(st.floats(LOWEST_SCORE, HIGHEST_SCORE))
 def test_grid_remembers_a_score(score: float) -> None:
     """A lone score comes back within 2**-20 of a cell of 1/512 in logit."""
@@ -180,7 +180,7 @@ def test_input_is_not_overwritten() -> None:
     assert outcomes.tolist() == [1, 0, 1]
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(samples, st.floats(-30, 30))
 def test_shift_keeps_counts_and_order(rows: list[tuple[float, bool]], delta: float) -> None:
     """A shifted tally has the same rows in the same order, however many scores it makes equal."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit, logit
@@ -16,7 +16,7 @@ from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.tally import Tally, merge, shift, tally, tally_on_grid
 from monitor.metrics.logistic.cox import Cox, fit_cox, slope_z
 from monitor.metrics.logistic.intercept import fit_intercept, has_intercept
-from tests.support.cases import a_third
+from tests.support.cases import few_examples
 from tests.support.paths import GOLDEN
 from tests.support.recorded import Recorded
 
@@ -122,7 +122,7 @@ def test_line_equals_the_reference(reference: list[Recorded]) -> None:
         )
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(rows)
 def test_line_equals_a_generic_optimiser(pairs: list[tuple[float, bool]]) -> None:
     """The gradient vanishes, BFGS finds nothing better, errors are the inverse Hessian's."""
@@ -198,7 +198,7 @@ def test_plain_newton_diverges_where_ours_does_not() -> None:
     assert abs(fit_cox(t).slope) < 1
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(rows, st.integers(2, 5), st.randoms())
 def test_order_and_repetition(pairs: list[tuple[float, bool]], times: int, random: Any) -> None:
     """Shuffled rows give the same bits; r times the rows the same line, sqrt(r) better known."""
@@ -216,7 +216,7 @@ def test_order_and_repetition(pairs: list[tuple[float, bool]], times: int, rando
     )
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(rows, st.floats(-2, 2))
 def test_a_prior_shift_moves_the_intercept_only(
     pairs: list[tuple[float, bool]], delta: float
@@ -293,7 +293,7 @@ def test_lines_that_do_not_exist_are_refused(
         fit_cox(tally(outcomes, scores))
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(any_rows)
 def test_line_exists_or_is_refused(pairs: list[tuple[float, bool]]) -> None:
     """Finite numbers exactly when the outcomes overlap, one error otherwise, never another."""
@@ -305,7 +305,7 @@ def test_line_exists_or_is_refused(pairs: list[tuple[float, bool]]) -> None:
             fit_cox(t)
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(any_rows)
 def test_slope_test_exists_or_is_refused(pairs: list[tuple[float, bool]]) -> None:
     """Separated outcomes have a slope test; one class or one logit has none."""

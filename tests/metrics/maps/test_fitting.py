@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression, minimize
 from scipy.special import expit, logit
@@ -24,7 +24,7 @@ from monitor.metrics.maps.daily_counts import DailyCounts, daily_counts, merge_s
 from monitor.metrics.maps.fitting import fit_calibration_map
 from monitor.metrics.maps.likelihood import own_losses, pooled_level, profile
 from monitor.metrics.maps.mean_over_days import LEVEL_MEMORY, mean_over_days
-from tests.support.cases import a_third
+from tests.support.cases import few_examples
 
 LOGITS = np.arange(-4.0, 4.0, 0.125)
 PRIORS = np.array([-1.5, 0.3, 0.9, -0.2])
@@ -172,7 +172,7 @@ def test_isotonic_has_the_blocks_of_the_plain_regression() -> None:
     np.testing.assert_allclose(centred(found), centred(np.array(values)), atol=1e-9)
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(st.data())
 def test_any_map_increases(data: st.DataObject) -> None:
     """Whatever the outcomes are, also where the scores separate them, maps increase strictly."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
@@ -15,7 +15,7 @@ from monitor.metrics.scores.bounds import ScoringRule
 from monitor.metrics.scores.brier import brier
 from monitor.metrics.scores.corp import corp
 from monitor.metrics.scores.log_score import log_score
-from tests.support.cases import a_third
+from tests.support.cases import few_examples
 from tests.support.paths import GOLDEN
 from tests.support.recorded import Recorded
 
@@ -70,7 +70,7 @@ def test_corp_equals_the_reference(reference: list[Recorded]) -> None:
         assert_parts(t, "log", values["corp_logloss"]["model_diagnostics"])
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(rows)
 def test_corp_equals_its_definition(pairs: list[tuple[float, bool]]) -> None:
     """Score minus score of scikit-learn's isotonic fit, row by row."""
@@ -87,7 +87,7 @@ def test_corp_equals_its_definition(pairs: list[tuple[float, bool]]) -> None:
     assert found.uncertainty == pytest.approx(constant, abs=1e-15)
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(rows, st.sampled_from(RULES))
 def test_parts_add_up_and_are_not_negative(
     pairs: list[tuple[float, bool]], rule: ScoringRule
@@ -104,7 +104,7 @@ def test_parts_add_up_and_are_not_negative(
     assert parts == pytest.approx(found.score, rel=4e-16, abs=4e-16)
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(rows, st.sampled_from(RULES), st.integers(2, 4), st.randoms())
 def test_order_and_repetition_change_nothing(
     pairs: list[tuple[float, bool]], rule: ScoringRule, times: int, random: Any
@@ -122,7 +122,7 @@ def test_order_and_repetition_change_nothing(
         assert getattr(repeated, part) == pytest.approx(getattr(found, part), abs=rounding)
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(rows, st.sampled_from(RULES))
 def test_increasing_maps_move_miscalibration_only(
     pairs: list[tuple[float, bool]], rule: ScoringRule

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.special import expit
 from sklearn.metrics import roc_auc_score
 
 from monitor.metrics.core.tally import Tally, tally
 from monitor.metrics.scores.discrimination import auc, tjur_r2
-from tests.support.cases import a_third
+from tests.support.cases import few_examples
 from tests.support.paths import GOLDEN
 from tests.support.recorded import Recorded
 
@@ -61,7 +61,7 @@ def test_auc_equals_scikit_learn_on_the_reference_data(reference: list[Recorded]
         assert auc(data.t).value == pytest.approx(expected, rel=1e-12)
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(rows)
 def test_auc_equals_a_pair_count(pairs: list[tuple[float, bool]]) -> None:
     """Area and DeLong's error from all pairs, one by one."""
@@ -76,7 +76,7 @@ def test_auc_equals_a_pair_count(pairs: list[tuple[float, bool]]) -> None:
     assert found.standard_error == pytest.approx(math.sqrt(variance), rel=1e-9, abs=1e-15)
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(rows, st.integers(2, 4), st.randoms())
 def test_order_and_repetition(pairs: list[tuple[float, bool]], times: int, random: Any) -> None:
     """Shuffled rows give the same bits; repeated rows the same area and R2."""
@@ -88,7 +88,7 @@ def test_order_and_repetition(pairs: list[tuple[float, bool]], times: int, rando
     assert tjur_r2(of(pairs * times)) == pytest.approx(tjur_r2(of(pairs)), abs=1e-14)
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(rows)
 def test_auc_knows_only_the_order(pairs: list[tuple[float, bool]]) -> None:
     """Increasing maps change no bit; turning the scores round turns the area round."""
@@ -102,7 +102,7 @@ def test_auc_knows_only_the_order(pairs: list[tuple[float, bool]]) -> None:
     assert turned.standard_error == pytest.approx(found.standard_error, abs=1e-14, nan_ok=True)
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(rows)
 def test_tjur_equals_its_formula(pairs: list[tuple[float, bool]]) -> None:
     """A difference of two means of rows."""

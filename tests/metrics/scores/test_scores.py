@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.special import expit, logit
 
@@ -17,7 +17,7 @@ from monitor.metrics.core.tally import Tally, tally
 from monitor.metrics.scores.bounds import ScoringRule, calibration_bounds, improvement
 from monitor.metrics.scores.brier import brier, rbs
 from monitor.metrics.scores.log_score import log_score
-from tests.support.cases import a_third
+from tests.support.cases import few_examples
 from tests.support.paths import GOLDEN
 from tests.support.recorded import Recorded
 
@@ -99,7 +99,7 @@ def test_scores_equal_the_reference(reference: list[Recorded]) -> None:
         assert log_score(t) == pytest.approx(float(values["nll"]["unclipped"]), abs=1e-12)
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(rows)
 def test_scores_equal_their_formulas(pairs: list[tuple[float, bool]]) -> None:
     """Row by row sums give the same values; 60 rows, so a few roundings."""
@@ -113,7 +113,7 @@ def test_scores_equal_their_formulas(pairs: list[tuple[float, bool]]) -> None:
     assert log_score(t) == pytest.approx(sum(logs) / t.total, rel=1e-13, abs=1e-15)
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(rows, st.integers(2, 5), st.randoms())
 def test_order_and_repetition_change_nothing(
     pairs: list[tuple[float, bool]], times: int, random: Any
@@ -126,7 +126,7 @@ def test_order_and_repetition_change_nothing(
         assert measure(of(pairs * times)) == pytest.approx(measure(of(pairs)), rel=1e-14)
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(inner_rows, st.integers(2, 5))
 def test_errors_shrink_with_repetition(pairs: list[tuple[float, bool]], times: int) -> None:
     """Standard errors are the sample's: of n rows repeated r times, sqrt((n-1)/(rn-1)) of it."""
@@ -148,7 +148,7 @@ def test_wrong_certainty_is_infinitely_surprising() -> None:
     assert log_score(tally([0] * 9 + [1] * 9, [0.0] * 9 + [1.0] * 9)) == 0.0
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(rows)
 def test_bounds_are_the_scores(pairs: list[tuple[float, bool]]) -> None:
     """The bounds of Theorem 4.3 are the mean scores; their errors the textbook's."""
@@ -174,7 +174,7 @@ def test_perfect_scores_have_bounds_of_zero() -> None:
     assert (bounds.root.standard_error, bounds.divergence.standard_error) == (0.0, 0.0)
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(inner_rows)
 def test_calibration_errors_never_exceed_their_bounds(pairs: list[tuple[float, bool]]) -> None:
     """RBS >= CE_2 >= CE_1, log score >= divergence [RBS, Theorems 3.1 and 4.3]; binned ones too.
@@ -197,7 +197,7 @@ def test_calibration_errors_never_exceed_their_bounds(pairs: list[tuple[float, b
         assert ce_1 >= ece(bins) - 1e-15
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(inner_rows)
 def test_pinsker_never_beats_the_root_brier_score(pairs: list[tuple[float, bool]]) -> None:
     """The log score bounds CE_2 as well, but always more loosely than the Brier score."""
@@ -206,7 +206,7 @@ def test_pinsker_never_beats_the_root_brier_score(pairs: list[tuple[float, bool]
     assert math.sqrt(bounds.divergence.value / 2) >= bounds.root.value
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(inner_rows, st.floats(-3, 3), st.floats(0.3, 3), st.sampled_from(["brier", "log"]))
 def test_improvement_is_a_difference_of_calibration_errors(
     pairs: list[tuple[float, bool]], delta: float, slope: float, rule: ScoringRule
@@ -227,7 +227,7 @@ def test_improvement_is_a_difference_of_calibration_errors(
     )
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(inner_rows, st.sampled_from(["brier", "log"]))
 def test_improvement_pairs_predictions(pairs: list[tuple[float, bool]], rule: ScoringRule) -> None:
     """Its error is that of the mean difference; a decreasing map is injective too."""

@@ -7,7 +7,7 @@ from math import inf
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
@@ -19,7 +19,7 @@ from monitor.metrics.smooth.cumulative import (
     log10_tail_of_maximum,
     log10_tail_of_range,
 )
-from tests.support.cases import a_third, some
+from tests.support.cases import few_examples, some
 from tests.support.paths import GOLDEN
 from tests.support.recorded import TIED, Recorded
 
@@ -106,7 +106,7 @@ def test_tails_equal_the_kept_reference() -> None:
         assert 10 ** log10_tail_of_maximum(x) == pytest.approx(expected, abs=1e-8)
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(rows)
 def test_extremes_equal_a_search_over_all_intervals(pairs: list[tuple[float, bool]]) -> None:
     """KS is the largest sum of residuals up to a score, Kuiper between any two scores."""
@@ -126,7 +126,7 @@ def test_extremes_equal_a_search_over_all_intervals(pairs: list[tuple[float, boo
     assert found.deviation == pytest.approx(np.sqrt((s * (1 - s)).sum()) / s.size, rel=1e-13)
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(rows)
 def test_p_values_are_probabilities_in_the_same_order(pairs: list[tuple[float, bool]]) -> None:
     """Logarithms are at most 0, and the range, at least the maximum, is never less likely."""
@@ -137,7 +137,7 @@ def test_p_values_are_probabilities_in_the_same_order(pairs: list[tuple[float, b
     assert found.kuiper_log10_p <= 0
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(rows, rows, st.randoms())
 def test_row_order_and_merging_do_not_matter(
     one: list[tuple[float, bool]], other: list[tuple[float, bool]], random: object
@@ -253,7 +253,7 @@ def test_p_values_have_their_size_on_calibrated_data() -> None:
     assert all((middle > 0.45) & (middle < 0.53))
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(st.lists(st.tuples(moderate, st.booleans()), min_size=2, max_size=40))
 def test_a_fitted_intercept_is_demanded(pairs: list[tuple[float, bool]]) -> None:
     """The bridge is taken after the fit, even with wrong scores of 0 and 1, and refused before."""

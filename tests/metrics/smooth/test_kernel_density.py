@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta
 
@@ -13,7 +13,7 @@ from monitor.metrics.smooth.kernel_density import (
     likeliest_bandwidth,
     merge_neighbours,
 )
-from tests.support.cases import a_third
+from tests.support.cases import few_examples
 
 inside = st.one_of(st.sampled_from([0.05, 0.3, 0.5, 0.9]), st.floats(0.01, 0.99))
 rows = st.lists(st.tuples(inside, st.booleans()), min_size=2, max_size=25)
@@ -44,7 +44,7 @@ def drawn(size: int, slope: float = 1.0, seed: int = 0) -> tuple[Floats, Floats]
     return scores, (rng.random(size) < true).astype(float)
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(rows, st.sampled_from([1.0, 1.5, 2.0]), st.sampled_from([0.02, 0.1, 1.0]))
 def test_it_is_the_formula_by_rows(
     pairs: list[tuple[float, bool]], order: float, bandwidth: float

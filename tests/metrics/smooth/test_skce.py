@@ -4,12 +4,12 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.metrics.core.tally import Tally, merge, shift, tally
 from monitor.metrics.smooth.skce import mean_distance, skce
-from tests.support.cases import a_third
+from tests.support.cases import few_examples
 from tests.support.paths import GOLDEN
 from tests.support.recorded import Recorded
 
@@ -42,7 +42,7 @@ def test_skce_of_tied_scores_equals_the_kept_reference() -> None:
         assert skce(t, bandwidth=float(bandwidth)).value == pytest.approx(expected, rel=1e-12)
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(rows, widths)
 def test_skce_equals_the_double_sum(pairs: list[tuple[float, bool]], bandwidth: float) -> None:
     """Row by row over pairs i != j, for the value and for its variance under calibration."""
@@ -61,7 +61,7 @@ def test_skce_equals_the_double_sum(pairs: list[tuple[float, bool]], bandwidth: 
     assert found.bandwidth == bandwidth
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(rows)
 def test_the_default_bandwidth_is_the_mean_distance(pairs: list[tuple[float, bool]]) -> None:
     """Over pairs of different rows; equal scores have none, and there it is of no consequence."""
@@ -77,7 +77,7 @@ def test_the_default_bandwidth_is_the_mean_distance(pairs: list[tuple[float, boo
     assert skce(t).bandwidth == mean_distance(t)
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(rows, rows, st.randoms())
 def test_row_order_and_merging_do_not_matter(
     one: list[tuple[float, bool]], other: list[tuple[float, bool]], random: object

@@ -5,7 +5,7 @@ from math import ceil
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.special import expit, ndtr
@@ -19,7 +19,7 @@ from monitor.metrics.smooth.smooth_ece import (
     smooth_ece,
     smooth_ece_at,
 )
-from tests.support.cases import a_third
+from tests.support.cases import few_examples
 from tests.support.paths import GOLDEN
 from tests.support.recorded import Recorded
 
@@ -119,7 +119,7 @@ def test_relplot_differs_by_its_mesh_only_on_ties() -> None:
     check_against_relplot(p, y, **data["relplot"])
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(rows, widths)
 def test_integral_equals_the_exact_one(pairs: list[tuple[float, bool]], width: float) -> None:
     """To 2e-6 of the mean absolute residual: what the mesh leaves is largest for few nodes."""
@@ -157,7 +157,7 @@ def test_gathered_groups_are_smoothed_alike(width: float) -> None:
     )
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(rows)
 def test_the_value_is_its_own_width(pairs: list[tuple[float, bool]]) -> None:
     """Smoothed by itself the error is itself, to the precision of the mesh."""
@@ -169,7 +169,7 @@ def test_the_value_is_its_own_width(pairs: list[tuple[float, bool]]) -> None:
         assert smooth_ece_at(t, bandwidth=value) == pytest.approx(value, rel=2e-6)
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(rows, widths, widths)
 def test_more_smoothing_never_increases_the_error(
     pairs: list[tuple[float, bool]], one: float, other: float
@@ -185,7 +185,7 @@ def test_more_smoothing_never_increases_the_error(
     assert wide >= abs((y - s).mean()) - rounding
 
 
-@settings(max_examples=a_third(100))
+@few_examples
 @given(rows, rows, st.randoms())
 def test_row_order_and_merging_do_not_matter(
     one: list[tuple[float, bool]], other: list[tuple[float, bool]], random: object
