@@ -29,6 +29,7 @@ WITHHELD = 1e12
 LEVEL_KINDS = ("scores_too_high", "scores_too_low")  # of all scores, by what the prior leaves over
 SCORES_OUTSIDE, SCORES_EQUAL = "scores_outside", "scores_equal"
 NOT_COMPARABLE = (SCORES_OUTSIDE, SCORES_EQUAL)  # scores of which the reference says nothing
+INCIDENT_KINDS = (*KINDS, *LEVEL_KINDS, *NOT_COMPARABLE)
 LEVEL_SIZES = 3  # sizes of a level error that are looked for
 LEVEL_SUMS = 4  # of each day: see `LevelWatch`
 
