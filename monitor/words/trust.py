@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from monitor.drift.verdict import DRIFTING, State, Verdict
 from monitor.segment_names import shown
+from monitor.words.broken import STEP
 from monitor.words.values import repair_of, values_in_short
 from monitor.words.verdict import drift_in_short, in_short, own_faults
 from monitor.words.where import Maps, repair_commands, where_command
@@ -137,6 +138,8 @@ def _judged(v: Verdict, maps: Maps, repair: str) -> Trust:
 
 
 def _repair(v: Verdict, maps: Maps, says_where: str) -> str:
+    if v.incident and v.incident.place and v.incident.place.family != "region":
+        return STEP
     if maps == "none":
         return f"{says_where} says where it sits. {NO_MAP}"
     if v.explanation and maps == "parts":

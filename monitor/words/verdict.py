@@ -8,6 +8,7 @@ from monitor.drift.verdict import DRIFTING, SLOPE_KINDS, Verdict
 from monitor.segment_names import FAMILIES, THIRD
 from monitor.words import classes
 from monitor.words.advice import COUNTED_AGAIN, awaited_reference, ended, late_outcomes
+from monitor.words.broken import broken_in_short, what_broke
 from monitor.words.numbers import odds, percent, short_percent, times
 from monitor.words.obstacles import why_not_judged
 from monitor.words.values import priors_of_their_own, value_sentences
@@ -104,6 +105,9 @@ def in_short(v: Verdict) -> str:
 def drift_in_short(v: Verdict, incident: Incident) -> str:
     """Say in a few words what a drift is, since when, and how strong."""
     told = v.headline(incident)
+    if incident.place:
+        what = broken_in_short(incident, incident.place)
+        return f"{what} since {incident.started}, found at {odds(incident.evidence)}"
     by = "" if told.kind in SLOPE_KINDS else f" by {told.size:.2f} in log-odds"
     kind = ("third choices " if v.of_third_choices else "") + told.kind.replace("_", " ")
     kind = f"{explained_by(v.explanation)}: {kind}" if v.explanation else kind
@@ -116,7 +120,10 @@ def _drift(v: Verdict, incident: Incident) -> Iterator[str]:
     since = f"{incident.started} (90 % {incident.start_low} to {incident.start_high})"
     since = f"Gradually, since about {since}," if incident.gradual else f"Since {since}"
     sits = f", in {explained_by(v.explanation)}," if v.explanation else ""
-    yield f"{since}{sits} {_meaning(v, incident)} ({_size(v, incident)})."
+    if incident.place:
+        yield f"{since} {what_broke(incident, incident.place)}."
+    else:
+        yield f"{since}{sits} {_meaning(v, incident)} ({_size(v, incident)})."
     if incident.worse:
         yield _worse(v, incident, incident.worse)
     if incident.undecided:
@@ -258,7 +265,8 @@ def _moved(v: Verdict) -> str:
 def _silence(v: Verdict) -> Iterator[str]:
     """Say which scores the verdict is not about."""
     yield classes.rests_on(v.facts.of_classes)
-    if v.evidence and v.evidence.unknown_share >= MUCH_UNKNOWN:
+    told = v.incident and v.incident.place
+    if v.evidence and v.evidence.unknown_share >= MUCH_UNKNOWN and not told:
         yield (
             f"{percent(v.evidence.unknown_share, 0)} of the scores lie where the reference has too "
             "few outcomes: this verdict says nothing about them."
