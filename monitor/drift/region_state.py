@@ -86,7 +86,7 @@ class Break:
         A region of the known scores, all beyond them, or one value.
     first_cell, end_cell : int
         Its coarse cells: the first, and the one after the last.
-    low, high : float
+    first_score, last_score : float
         The scores from which and to which it reaches, in [0, 1]; the same of one value.
     share_before, rate_before : float
         Share of the reference's rows that were there, and the share of these that came true; nan
@@ -103,8 +103,8 @@ class Break:
     family: Family
     first_cell: int
     end_cell: int
-    low: float
-    high: float
+    first_score: float
+    last_score: float
     share_before: float
     rate_before: float
     rows: int

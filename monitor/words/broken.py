@@ -52,20 +52,20 @@ def where_it_is(place: Break) -> str:
     >>> import numpy as np
     >>> at = dict(first_cell=0, end_cell=1, share_before=0.0, rate_before=0.0)
     >>> at |= dict(rows=5, hits=1, total=100, profile=np.zeros(16), information=1.0)
-    >>> where_it_is(Break("value", low=0.0, high=0.0, **at))
+    >>> where_it_is(Break("value", first_score=0.0, last_score=0.0, **at))
     'the score 0'
-    >>> where_it_is(Break("region", low=0.5, high=0.8241, **at))
+    >>> where_it_is(Break("region", first_score=0.5, last_score=0.8241, **at))
     'scores from 0.50 to 0.82'
-    >>> where_it_is(Break("beyond", low=0.0, high=0.0153, **at))
+    >>> where_it_is(Break("beyond", first_score=0.0, last_score=0.0153, **at))
     'scores below 0.02'
     """
     if place.family == "value":
-        return f"the score {score(place.low)}"
-    if place.low <= 0.0:
-        return f"scores below {score(place.high)}"
-    if place.high >= 1.0:
-        return f"scores above {score(place.low)}"
-    return f"scores from {score(place.low)} to {score(place.high)}"
+        return f"the score {score(place.first_score)}"
+    if place.first_score <= 0.0:
+        return f"scores below {score(place.last_score)}"
+    if place.last_score >= 1.0:
+        return f"scores above {score(place.first_score)}"
+    return f"scores from {score(place.first_score)} to {score(place.last_score)}"
 
 
 def score(value: float) -> str:
