@@ -612,7 +612,8 @@ class Verdicts(Section):
     shape_tolerance: Annotated[float, Field(gt=0, lt=2)] = 0.05
     shape_effect: Annotated[float, Field(gt=0, lt=2)] = 0.20
     prior_shift_odds: Annotated[float, Field(gt=1, le=100)] = 1.25
-    level_odds: Annotated[float, Field(gt=1, le=100)] = 1.10
+    level_odds: Annotated[float, Field(gt=1, le=100)] = 1.25
+    level_page_odds: Annotated[float, Field(gt=1, le=100)] = 2.0
     run_overdue_hours: Annotated[float, Field(ge=1, le=10_000)] = 30
     blind: Literal["page", "ticket"] = "ticket"
     run_late_hours: Annotated[float, Field(ge=0, le=10_000)] = 6

@@ -25,6 +25,7 @@ from monitor.drift.detector import (
     Ended,
     EndReason,
     Incident,
+    LevelWatch,
 )
 from monitor.drift.evidence import (
     SIZES,
@@ -237,7 +238,11 @@ def reset(detector: Detector, day: date, reason: EndReason) -> Detector:
 
     What was learned of labels stays while the reference does.
     """
-    ended = replace(new_detector(), ended=_ended(detector, day, reason))
+    level = detector.level
+    over = Ended(level.incident.started, day, reason) if level.incident else level.ended
+    ended = replace(
+        new_detector(), ended=_ended(detector, day, reason), level=LevelWatch(ended=over)
+    )
     return ended if reason == "rebased" else replace(ended, noise=detector.noise)
 
 
@@ -267,12 +272,14 @@ def alarms_among(evidences: Iterable[float], false_alert_days: float) -> tuple[i
     return max(fair, default=0), limits
 
 
-def segment_limits(detectors: Mapping[str, Detector], false_alert_days: float) -> dict[str, float]:
+def segment_limits(
+    detectors: Mapping[str, Detector | LevelWatch], false_alert_days: float
+) -> dict[str, float]:
     """Give the evidence at which each of several streams alerts today, log10.
 
     Parameters
     ----------
-    detectors : mapping of str to Detector
+    detectors : mapping of str to Detector or LevelWatch
         One for each segment.
     false_alert_days : float
         A: how many days a single stream should run without a false alert, on average.

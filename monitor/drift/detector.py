@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from monitor.drift.day_evidence import DIRECTIONS, KINDS, SLOPES
-from monitor.drift.region_state import KIND, Break, RegionWatch
+from monitor.drift.region_state import Break, RegionWatch
 from monitor.metrics.core.grid import Floats, Ints, Singles
 
 EndReason = Literal["recovered", "acknowledged", "rebased"]
@@ -26,6 +26,11 @@ OF_REGIONS = 0.25  # weight of breaks at one place, beside the directions
 # What is held against a stream while late outcomes could explain it: over every limit, but so low
 # that some days that fit the reference bring it below again.
 WITHHELD = 1e12
+LEVEL_KINDS = ("scores_too_high", "scores_too_low")  # of all scores, by what the prior leaves over
+SCORES_OUTSIDE, SCORES_EQUAL = "scores_outside", "scores_equal"
+NOT_COMPARABLE = (SCORES_OUTSIDE, SCORES_EQUAL)  # scores of which the reference says nothing
+LEVEL_SIZES = 3  # sizes of a level error that are looked for
+LEVEL_SUMS = 4  # of each day: see `LevelWatch`
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,6 +159,13 @@ class Incident:
     place : Break or None
         Where among the scores it is, of the kind `place`; then `size` is the tilt there, and what
         is of directions is 0.
+    urgent : bool
+        Whether it may page: a distortion always, an error of the level once it is large.
+    unexplained : float or None
+        Of an error of the level, the part of `size` that did not come with the base rate.
+
+    An error of the level has one of `LEVEL_KINDS`, scores that cannot be compared one of
+    `NOT_COMPARABLE`; both have no scores, informations and slopes.
     """
 
     opened: date
@@ -174,6 +186,8 @@ class Incident:
     profiles: Floats | None = None
     recovering: date | None = None
     place: Break | None = None
+    urgent: bool = True
+    unexplained: float | None = None
 
     @property
     def undecided(self) -> bool:
@@ -181,10 +195,14 @@ class Incident:
         return self.quarter is not None and self.quarter.undecided
 
 
+def is_level(incident: Incident) -> bool:
+    """Return whether an incident is of all scores: their level is off, or nothing is known."""
+    return incident.kind in LEVEL_KINDS or incident.kind in NOT_COMPARABLE
+
+
 def shape_size(incident: Incident) -> float | None:
     """Find how far the log-odds are off where a distortion is strongest; None of a slope."""
-    is_shape = incident.kind == KIND or KINDS.index(incident.kind) // 2
-    return abs(incident.size) if is_shape else None
+    return None if incident.kind in KINDS[:2] else abs(incident.size)
 
 
 @dataclass(frozen=True)
@@ -271,6 +289,45 @@ class Second:
     detector: "Detector"
 
 
+def no_level_sums() -> Floats:
+    """Begin with no evidence of an error of the level."""
+    return np.zeros(len(LEVEL_KINDS) * LEVEL_SIZES)
+
+
+@dataclass(frozen=True, eq=False)
+class LevelWatch:
+    """What has accumulated for an error of the level; see `monitor.drift.level_watch`.
+
+    Attributes
+    ----------
+    sums : ndarray of shape (6,)
+        M for each of `LEVEL_KINDS` and each size.
+    counted : int
+        Days with evidence since the sums were 0.
+    days : ndarray of shape (n,)
+        Ordinals of the days of the last nine weeks, rising.
+    levels : ndarray of shape (n, 4)
+        Of each day the change of the intercept since the reference over its variance, one over this
+        variance, and the same of the part that did not come with the base rate.
+    incident : Incident or None
+        The open error of the level.
+    ended : Ended or None
+        The last one that is over.
+    """
+
+    sums: Floats = field(default_factory=no_level_sums)
+    counted: int = 0
+    days: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    levels: Singles = field(default_factory=lambda: np.zeros((0, LEVEL_SUMS), np.float32))
+    incident: Incident | None = None
+    ended: Ended | None = None
+
+    @property
+    def evidence(self) -> float:
+        """log10 of the mean of M over sides and sizes, at least 0."""
+        return log10(max(1.0, float(self.sums.mean())))
+
+
 @dataclass(frozen=True, eq=False)
 class Detector:
     """Accumulated evidence of one stream.
@@ -306,6 +363,8 @@ class Detector:
         What looks for another change while an incident is open.
     regions : RegionWatch or None
         What has accumulated of breaks at one place of the scores; None where none are looked for.
+    level : LevelWatch
+        What has accumulated for an error of the level, which no prior shift explains.
     """
 
     sums: Floats
@@ -322,6 +381,7 @@ class Detector:
     noise: Floats = field(default_factory=no_sums)
     second: Second | None = None
     regions: RegionWatch | None = None
+    level: LevelWatch = field(default_factory=LevelWatch)
 
     @property
     def evidence(self) -> float:

@@ -130,6 +130,37 @@ class ClassFacts:
 NO_CLASSES = ClassFacts((), nan, nan, judged=1.0)
 
 
+ScoreMap = Literal["log odds", "percent", "other class", "rounded"]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores of a week, and their outcomes, beside those of the reference.
+
+    Attributes
+    ----------
+    mean_before, mean : float
+        Mean score of the reference and of the week, in [0, 1].
+    outcomes_before, outcomes : float
+        Share of positive outcomes, in [0, 1].
+    below, above : float
+        Share of the week's scores that are lower, and higher, than all of the reference, in [0, 1].
+    like : str or None
+        The map that seems to have been applied to every score; None if no simple one was.
+    by : float
+        What was added to the log-odds, or the factor of the probabilities.
+    """
+
+    mean_before: float
+    mean: float
+    outcomes_before: float
+    outcomes: float
+    below: float = 0.0
+    above: float = 0.0
+    like: ScoreMap | None = None
+    by: float = 0.0
+
+
 @dataclass(frozen=True)
 class LastingShift:
     """A shift of the log-odds of all scores that one week does not show.
@@ -266,6 +297,9 @@ class Facts:
         The share of the outcomes that seem to be recorded as their opposite; None if none do.
     third : ThirdChoices or None
         Of a whole with classes, what its third choices say beyond a calm stream.
+    scores : Scores or None
+        The scores of the week beside those of the reference; None with classes, of samples by
+        class, and without outcomes.
     strata : str
         The column whose values have priors of their own because these moved apart in the
         reference; empty if the monitor has not looked for one, or found none.
@@ -291,6 +325,7 @@ class Facts:
     wrong: float | None = None
     third: ThirdChoices | None = None
     strata: str = ""
+    scores: Scores | None = None
 
     @property
     def of_classes(self) -> ClassFacts:

@@ -71,7 +71,9 @@ class Limits:
     segment_false_alert_days : int
         The same for its segments.
     prior_shift, level : float
-        Least shift and least lift that is reported, in logit.
+        Least shift of the prior and least error of the level that is reported, in logit.
+    level_page : float
+        Least error of the level that is urgent, in logit.
     sensitivity : Sensitivity
         Least tolerance and least effect of a distortion.
     known_drifts : tuple of (date, date)
@@ -87,7 +89,8 @@ class Limits:
     false_alert_days: int = 1000
     segment_false_alert_days: int = 365
     prior_shift: float = log(1.25)
-    level: float = log(1.10)
+    level: float = log(1.25)
+    level_page: float = log(2.0)
     sensitivity: Sensitivity = field(default_factory=Sensitivity)
     known_drifts: tuple[tuple[date, date], ...] = ()
     judge_every: int = 1

@@ -10,7 +10,8 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import lru_cache, partial
-from math import isfinite, nan
+from math import isfinite, log10, nan
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +42,15 @@ from monitor.drift.detecting import (
     unknown_profiles,
     update_incident,
 )
-from monitor.drift.detector import Detector, EndReason, Incident, Shift, is_withheld
+from monitor.drift.detector import (
+    SCORES_OUTSIDE,
+    Detector,
+    EndReason,
+    Incident,
+    LevelWatch,
+    Shift,
+    is_withheld,
+)
 from monitor.drift.entities import hanging_since
 from monitor.drift.facts import (
     MAY_BE_LATE,
@@ -51,6 +60,7 @@ from monitor.drift.facts import (
     LastingShift,
     Level,
     Obstacle,
+    Scores,
     ThirdChoices,
     faults_of,
 )
@@ -78,6 +88,7 @@ from monitor.drift.inputs import (
 )
 from monitor.drift.label_noise import wrong_share
 from monitor.drift.lack import Lack
+from monitor.drift.level_watch import advance_level, decide_level, not_comparable
 from monitor.drift.levels import lasting_shift, what_moved
 from monitor.drift.other_pairs import other_pairs
 from monitor.drift.overlap import overlapping_since
@@ -85,11 +96,14 @@ from monitor.drift.pairs import ClassDay, sum_of_days
 from monitor.drift.past import Profiles, profiles_since
 from monitor.drift.reference import REFERENCE_DAYS, Reference, lift_since, merge_days
 from monitor.drift.region_incident import Spans, broken_instead, spans_back
+from monitor.drift.score_moves import scores_since
 from monitor.drift.second import Own, Watched, look_again, own_span, recalled
 from monitor.drift.verdict import SHIFTS, UNJUDGED, WEEK, State, Verdict
+from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.logistic.level import Lift
 from monitor.segment_names import FAMILIES, THIRD, WHOLE
+from monitor.summary import NO_SAMPLE
 
 NO_REFERENCE = Lack("first reference", 0, REFERENCE_DAYS)
 KEPT = 31  # days that are read once more for several streams
@@ -268,6 +282,7 @@ def _fold(
         detectors = {n: reset(detector, day.day, reason) for n, detector in detectors.items()}
     elif reference:
         counted = [earlier for earlier in span if is_evidence(earlier, reference, limits)]
+        detectors = _with_levels(detectors, day, counted, reference, limits)
         detectors, weighed = _weigh(detectors, counted, reference)
     waiting = {name for name, detector in before.items() if day.late and is_withheld(detector)}
     limits_of = partial(_limits, weighed=weighed, reference=reference, limits=limits)
@@ -382,6 +397,40 @@ def _weigh(
                 before.get(name, new_detector()), of_stream, days, parts, late=late
             )
     return detectors, evidences
+
+
+def _with_levels(
+    before: Mapping[str, Detector],
+    day: Day,
+    span: Sequence[Day],
+    reference: ModelReference,
+    limits: Limits,
+) -> dict[str, Detector]:
+    """Weigh the level of every stream whose parts share one, and decide on its incident.
+
+    Late outcomes look like fewer ones, so a day with many of them says nothing of the level.
+    """
+    watched = dict[str, tuple[LevelWatch, Reference, dict[Any, Coarse]]]()
+    for name, own in reference.streams.items() if span and not day.late else ():
+        if isinstance(own, Reference) and own.levels and name != THIRD:
+            parts: dict[Any, Coarse] = merge_days([parts_of_stream(day, name) for day in span])
+            watch = before.get(name, new_detector()).level
+            advanced = advance_level(watch, own, span[-1].day, parts)
+            if advanced is not watch:
+                watched[name] = advanced, own, parts
+    segments = {name: watch for name, (watch, *_) in watched.items() if name not in FAMILIES}
+    enough = segment_limits(segments, limits.segment_false_alert_days)
+    detectors = dict(before)
+    for name, (watch, own, parts) in watched.items():
+        decided = decide_level(
+            *(watch, own, span[-1].day),
+            enough=enough.get(name, log10(limits.false_alert_days)),
+            least=limits.level,
+            least_to_page=limits.level_page,
+            silent=not_comparable(own, parts),
+        )
+        detectors[name] = replace(before.get(name, new_detector()), level=decided)
+    return detectors
 
 
 def _held_down(
@@ -551,6 +600,11 @@ class Stream:
         return next((of.incident for of in (self.detector, *self.third) if of.incident), None)
 
     @property
+    def level(self) -> Incident | None:
+        """The error of the level that is open."""
+        return self.detector.level.incident
+
+    @property
     def withheld(self) -> bool:
         """Whether the evidence of this stream, or of what it is averaged with, is withheld."""
         return any(map(is_withheld, (self.detector, *self.beside)))
@@ -642,7 +696,7 @@ def _verdict(
     day, reference, week = recent[-1], stream.own_reference, _week(stream, recent, limits)
     own = reference if isinstance(reference, Reference) else None
     awaited, lift = _awaited(stream.reference, day.day), week.lift
-    state, facts = _state_and_facts(stream, day, week, classes, limits)
+    state, facts = _state_and_facts(stream, recent, week, classes, limits)
     return Verdict(
         model=stream.model,
         segment=stream.name,
@@ -674,12 +728,13 @@ def _level_change(week: Week) -> Estimate | None:
 
 
 def _state_and_facts(
-    stream: Stream, day: Day, week: Week, classes: ClassFacts | None, limits: Limits
+    stream: Stream, recent: Sequence[Day], week: Week, classes: ClassFacts | None, limits: Limits
 ) -> tuple[State, Facts]:
     """Choose the state, and collect what is said of it."""
+    day = recent[-1]
     prevalence, known_until = prevalence_of([day], stream.name), acknowledged_until(day.day, limits)
     obstacle = _obstacle(stream, day, prevalence, limits.judge_every, known_until)
-    state = _state(stream.incident, week, classes, limits, known_until)
+    state = _state(stream, week, classes, limits, known_until)
     if state == "level_drift" and day.late:  # fewer positives arrived: it looks the same
         obstacle = obstacle or "level may be late outcomes"
     if obstacle:
@@ -705,7 +760,19 @@ def _state_and_facts(
         wrong=wrong_share(own.noise, stream.detector.noise) or None if own else None,
         third=next(filter(None, map(_third, stream.third)), None),
         strata=stream.strata,
+        scores=_scores(own, stream, recent) if own and own.levels and not obstacle else None,
     )
+
+
+def _scores(reference: Reference, stream: Stream, recent: Sequence[Day]) -> Scores | None:
+    """Compare the scores of the week with those of the reference."""
+    begun = stream.level.started if stream.level else date.min
+    days = [day for day in _days_of_week(stream, recent) if day.day >= begun]
+    parts = merge_days([parts_of_stream(day, stream.name) for day in days])
+    sampled = any(day.class_weights != NO_SAMPLE for day in days)
+    if stream.name == THIRD or sampled or not any(part.counts.any() for part in parts.values()):
+        return None
+    return scores_since(reference, parts, prevalence_of(days, stream.name))
 
 
 def _beside(
@@ -811,7 +878,7 @@ def _obstacle(
     """Find what keeps a day from being judged; a drift that is open or known outlasts a gap."""
     if not day.final:
         return "logs failed" if day.complaint else "outcomes awaited"
-    reference, outlasts = stream.reference, stream.incident or known_until
+    reference, outlasts = stream.reference, stream.incident or stream.level or known_until
     if reference and day.day <= reference.last:
         return "part of the reference"
     if not (reference and isinstance(stream.own_reference, Reference)):
@@ -852,7 +919,7 @@ def _no_contrast(day: Day, name: str) -> Obstacle:
 
 
 def _state(
-    incident: Incident | None,
+    stream: Stream,
     week: Week,
     classes: ClassFacts | None,
     limits: Limits,
@@ -861,23 +928,32 @@ def _state(
     """Choose the most severe state that holds; a known drift says nothing else about the day."""
     if known_until:
         return "acknowledged"
-    if incident:
+    if incident := stream.incident:
         return "undecided" if incident.undecided else "calibration_drift"
-    if week.moved == "lift":
+    if level := stream.level:
+        return "undecided" if level.kind == SCORES_OUTSIDE else "level_drift"
+    if week.off and week.off.name:
         return "level_drift"
-    shift = week.lift.shift if week.lift and week.moved == "prior" else 0.0
+    shift = week.lift.shift if week.lift and week.moved in ("prior", "lift") else 0.0
     shifted = week.moved == "prior or inputs" or abs(shift) > limits.prior_shift
     return "prior_shift" if shifted or (classes and classes.shifts) else "ok"
 
 
 def _lift(reference: Reference, stream: Stream, recent: Sequence[Day]) -> Lift | None:
     """Compare the level of the week up to the last day with the reference's."""
+    days = [parts_of_stream(d, stream.name) for d in _days_of_week(stream, recent)]
+    return lift_since(reference.curve, reference.levels, merge_days(days))
+
+
+def _days_of_week(stream: Stream, recent: Sequence[Day]) -> list[Day]:
+    """Choose the final days of the week up to the last day that are not the reference's.
+
+    A day of the reference is no part of what is compared with it, but for that day itself.
+    """
     ended = stream.reference.last if stream.reference else date.min
-    # A day of the reference is no part of what is compared with it, but for that day itself.
     ended = min(ended, recent[-1].day - timedelta(days=1))
     first = max(ended, recent[-1].day - timedelta(days=WEEK))
-    days = [parts_of_stream(d, stream.name) for d in recent if d.final and d.day > first]
-    return lift_since(reference.curve, reference.levels, merge_days(days))
+    return [day for day in recent if day.final and day.day > first]
 
 
 def _slope(reference: Reference, detector: Detector, day: date) -> Estimate | None:

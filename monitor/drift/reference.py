@@ -8,7 +8,7 @@ Rule 2: every day and every segment has an intercept of its own, so no prior ent
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import sqrt
+from math import isfinite, sqrt
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ LEAST_DAYS = 14
 REFERENCE_DAYS = 28  # of the default reference, which is the first days
 RARE = "rare pairs"  # of classes: those without a curve of their own
 TOLERATED, SOUGHT = 1.25, 6.0  # standard errors of the reference curve
+LEAST_SHARE = 0.01  # of the variance of the intercept: that of what the base rate leaves over
 MONTH, SOUGHT_IN_A_MONTH = 30, 1.5  # days, and standard errors of what they say
 
 
@@ -90,6 +91,12 @@ class Reference:
     usual_input_move : float
         Root mean square of how far the scores of a day moved by themselves, in logit; see
         `monitor.drift.levels.what_moved`.
+    level_days : ndarray of shape (days, 4)
+        What each day says of the level; see `monitor.drift.detector.LevelWatch`. None of a stream
+        whose parts share no level, and of a bare one.
+    level_variances : ndarray of shape (2,)
+        Variances between the days of the intercept, and of the part of it that did not come with
+        the base rate, in logit squared.
     own_slope : Estimate or None
         Slope of the reference's outcomes on its scores: 1 if they are calibrated, but for the
         prior. None if they do not tell.
@@ -151,6 +158,8 @@ class Reference:
     design_effects: DesignEffects = NO_DESIGN_EFFECTS
     overlap: float = 1.0
     regions: Regions | None = None
+    level_days: Floats = field(default_factory=lambda: np.zeros((0, 4)))
+    level_variances: Floats = field(default_factory=lambda: np.zeros(2))
 
     def group_of(self, part: Any) -> int | None:
         """Give the place in `group_variances` of the curve of a part; None if there are none."""
@@ -331,7 +340,9 @@ def _with_what_days_say(reference: Reference, days: Sequence[Mapping[Any, Coarse
     """Add what evidence does not rest on: of calibration, of levels and of wrong labels."""
     strata = [part for day in days for part in day.values()]
     curve, noise = reference.curve, reference.noise
-    level_dispersion, usual_input_move = _level_spread(curve, reference.levels, days)
+    lifts = [lift for day in days if (lift := lift_since(curve, reference.levels, day))]
+    level_dispersion, usual_input_move = _level_spread(lifts)
+    level_days = np.array([sum_levels(curve, reference.levels, day) for day in days])
     of_days = 1.0 + (reference.day_variances * reference.informations).max(axis=1)
     if noise:
         noise = noise_of_days(noise, curve, reference.directions, reference.known, days, of_days)
@@ -342,6 +353,8 @@ def _with_what_days_say(reference: Reference, days: Sequence[Mapping[Any, Coarse
         own_slope=own_slope(strata, reference.dispersions[0]),
         own_intercept=own_intercept(strata),
         noise=noise,
+        level_days=level_days,
+        level_variances=_level_variances(level_days),
     )
 
 
@@ -388,6 +401,45 @@ def lift_since(
             if name in levels
         ]
     )
+
+
+def sum_levels(curve: Floats, levels: Mapping[Any, Level], parts: Mapping[Any, Coarse]) -> Floats:
+    """Compare the level of each part with its own in the reference, as sums that add over days.
+
+    Parameters
+    ----------
+    curve : ndarray of shape (1024,)
+        Log-odds of a positive outcome by coarse cell.
+    levels : mapping to Level
+        Of the parts in the reference.
+    parts : mapping to Coarse
+        The outcomes of a day.
+
+    Returns
+    -------
+    ndarray of shape (4,)
+        The change of the intercept over its variance, one over this variance, and the same of the
+        part of the change that did not come with the base rate. All 0 if no part has outcomes of
+        both classes.
+    """
+    sums = np.zeros(4)
+    for name, part in parts.items():
+        before = levels.get(name)
+        if before and isfinite(before.delta) and isfinite((now := fit_level(curve, part)).delta):
+            lift = compare_levels(now, before)
+            variance = variance_of_kappa(now)
+            sums += [
+                lift.shift / now.delta_variance,
+                1.0 / now.delta_variance,
+                lift.kappa / variance,
+                1.0 / variance,
+            ]
+    return sums
+
+
+def variance_of_kappa(level: Level) -> float:
+    """Give the sampling variance of what the base rate leaves over; not 0 if scores are equal."""
+    return max(level.difference_variance, LEAST_SHARE * level.delta_variance)
 
 
 def by_direction(pair: tuple[float, float]) -> Floats:
@@ -499,14 +551,27 @@ def _levels(curve: Floats, days: Sequence[Mapping[Any, Coarse]]) -> dict[Any, Le
     return {name: fit_level(curve, part) for name, part in merge_days(days).items()}
 
 
-def _level_spread(
-    curve: Floats, levels: Mapping[Any, Level], days: Sequence[Mapping[Any, Coarse]]
-) -> tuple[float, float]:
+def _level_spread(lifts: Sequence[Lift]) -> tuple[float, float]:
     """Compare the days' levels: the dispersion of their changes, and how far inputs moved."""
-    lifts = [lift for day in days if (lift := lift_since(curve, levels, day))]
     squares = [(lift.kappa / lift.kappa_error) ** 2 for lift in lifts if lift.kappa_error > 0.0]
     moves = [(lift.separation * lift.shift - lift.kappa) ** 2 for lift in lifts]
     return (
         max(1.0, sum(squares) / max(1, len(squares) - 1)),
         sqrt(sum(moves) / len(moves)) if moves else 0.0,
+    )
+
+
+def _level_variances(level_days: Floats) -> Floats:
+    """Estimate the variances of levels between days, by DerSimonian and Laird's moments."""
+    pulls, precisions = level_days[:, ::2], level_days[:, 1::2]
+    told = precisions.min(axis=1) > 0.0
+    if not told.any():
+        return np.zeros(2)
+    weights, values = precisions[told], pulls[told] / precisions[told]
+    total = weights.sum(axis=0)
+    means = (weights * values).sum(axis=0) / total
+    excess = (weights * (values - means) ** 2).sum(axis=0) - (told.sum() - 1)
+    spread = total - (weights**2).sum(axis=0) / total
+    return np.where(
+        spread > 0.0, np.maximum(0.0, excess / np.where(spread > 0.0, spread, 1.0)), 0.0
     )

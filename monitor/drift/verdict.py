@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Literal, get_args
 
 from monitor.drift.day_evidence import KINDS, DayEvidence
-from monitor.drift.detector import Detector, Ended, Incident, is_withheld
+from monitor.drift.detector import Detector, Ended, Incident, is_level, is_withheld
 from monitor.drift.facts import Detectable, Facts, ThirdChoices
 from monitor.drift.places import Explanation, Where
 from monitor.drift.values import ValueWatch
@@ -25,7 +25,7 @@ State = Literal[  # the most severe last: where two exporters differ, dashboards
 ]
 STATES: tuple[State, ...] = get_args(State)
 SHIFTS = frozenset(["prior_shift", "level_drift"])
-DRIFTING = frozenset(["calibration_drift", "undecided"])  # an incident is open
+DRIFTING = frozenset(["calibration_drift", "undecided", "level_drift"])  # an incident is open
 UNJUDGED = frozenset(["insufficient_data", "data_error"])
 SLOPE_KINDS = frozenset(KINDS[:2])  # those that a slope measures
 WEEK = 7  # days that the level and the prior are judged over
@@ -157,8 +157,18 @@ class Verdict:
 
     @property
     def incident(self) -> Incident | None:
-        """The drift that is open: of a whole with classes, of its third choices if it has none."""
+        """What is open: a distortion, else an error of the level."""
+        return self.distortion or self.detector.level.incident
+
+    @property
+    def distortion(self) -> Incident | None:
+        """The drift of the curve: of a whole with classes, of third choices if it has none."""
         return next((of.incident for of in self._families if of.incident), None)
+
+    @property
+    def level_incident(self) -> Incident | None:
+        """The error of the level that is open, whether or not the curve drifts too."""
+        return self.detector.level.incident
 
     @property
     def _families(self) -> list[Detector | ThirdChoices]:
@@ -173,7 +183,7 @@ class Verdict:
     @property
     def of_third_choices(self) -> bool:
         """Whether its open drift is that of third choices."""
-        return self.incident is not None and (
+        return self.distortion is not None and (
             self.segment == THIRD or self.detector.incident is None
         )
 
@@ -189,7 +199,7 @@ class Verdict:
 
     def headline(self, incident: Incident) -> Headline:
         """Say what its open drift is: in the values that explain it, where some do."""
-        explained = self.explanation
+        explained = None if is_level(incident) else self.explanation
         kind = explained.kind if explained else incident.kind
         slope = self.headline_slope
         size = abs(explained.size if explained else incident.size)
@@ -198,7 +208,7 @@ class Verdict:
     @property
     def ended(self) -> Ended | None:
         """The last drift that is over, while none is open."""
-        over = [of.ended for of in self._families if of.ended]
+        over = [of.ended for of in (*self._families, self.detector.level) if of.ended]
         return None if self.incident else max(over, key=lambda of: of.closed, default=None)
 
     @property

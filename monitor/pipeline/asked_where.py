@@ -42,7 +42,7 @@ def strata_instead(config: Config, name: str, verdict: Verdict) -> MovingPriors 
     DataError
         If a file of the store cannot be read.
     """
-    incident = verdict.incident
+    incident = verdict.distortion
     moving = priors_that_move(config, name) if incident and verdict.segment == WHOLE else None
     if incident is None or moving is None:
         return None

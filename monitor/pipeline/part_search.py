@@ -122,7 +122,7 @@ def search_parts(
         proposals = _propose(rows, reference, named, searched, say)
         parts = _confirm(rows, reference, named, proposals, others, say)
     return PartsFound(
-        *(*span, verdict.incident is not None, tuple(column.name for column in named)),
+        *(*span, verdict.distortion is not None, tuple(column.name for column in named)),
         *(len(searched[0]) + len(searched[1]), len(others[0]) + len(others[1])),
         *(len(proposals), parts),
     )

@@ -247,6 +247,7 @@ def limits_of(model: Model) -> Limits:
         segment_false_alert_days=v.segment_false_alert_days,
         prior_shift=log(v.prior_shift_odds),
         level=log(v.level_odds),
+        level_page=log(v.level_page_odds),
         sensitivity=Sensitivity(
             tolerances=(v.slope_tolerance, v.shape_tolerance),
             effects=(v.slope_effect, v.shape_effect),

@@ -64,7 +64,7 @@ def changes_with_strata(
     DataError
         If there is no reference, or a file of the store cannot be read.
     """
-    if not verdict.incident:
+    if not verdict.distortion:
         return None
     reader = ColumnReader(config.model(name), Store(config.store), name)
     compared, reference, span, kind = compared_days(name, references, verdict)
@@ -110,7 +110,7 @@ def compared_days(
     DataError
         If there is no reference.
     """
-    last, incident = verdict.day, verdict.incident
+    last, incident = verdict.day, verdict.distortion
     compared = reference_of_day(last, references.fitted)
     family = THIRD if verdict.of_third_choices else WHOLE
     reference = compared.streams.get(family) if compared else None
@@ -153,10 +153,10 @@ def _with_places(
     verdicts: Sequence[Verdict],
     before: Sequence[Verdict],
 ) -> Verdict:
-    incident = whole.incident
+    incident = whole.distortion
     if not (whole.final and incident) or incident.place:
         return whole
-    same = [v for v in before if v.incident and v.incident.opened == incident.opened]
+    same = [v for v in before if v.distortion and v.distortion.opened == incident.opened]
     held = _named(same[0]) if same else ()
     try:
         where = _compare(reader, references, whole, held).where
@@ -395,7 +395,7 @@ def _compare(
             for c in where.explanation.conditions
         )
         where = replace(where, explanation=replace(where.explanation, conditions=dated))
-    return Answer(*span, verdict.incident is not None, where)
+    return Answer(*span, verdict.distortion is not None, where)
 
 
 def _dated(

@@ -4,8 +4,9 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import NamedTuple
 
-from monitor.drift.detector import Acknowledged, Detector, EndReason, Incident
+from monitor.drift.detector import Acknowledged, Detector, EndReason, Incident, LevelWatch
 from monitor.drift.places import explained_by
 from monitor.drift.verdict import Verdict
 from monitor.read.results import Results
@@ -33,6 +34,13 @@ class IncidentSummary(Acknowledged):
     explained_by: str | None = None
 
 
+class _Ending(NamedTuple):
+    """When a drift was over, and why."""
+
+    closed: date | None = None
+    reason: EndReason | None = None
+
+
 def incidents(results: Results, last: date | None = None) -> dict[str, list[IncidentSummary]]:
     """List the calibration drifts that were found, by segment."""
     days = results.days("verdicts", last)
@@ -54,45 +62,59 @@ def of_families(by_segment: Mapping[str, Sequence[IncidentSummary]]) -> list[Inc
     return sorted([*own, *beside], key=lambda drift: drift.opened)
 
 
-def of_segment(results: Results, days: Sequence[date], segment: str) -> list[IncidentSummary]:
-    """List the calibration drifts of some days in their order.
+Watch = Detector | LevelWatch
 
-    Goes back from the newest day and reads only the days on which a drift opened or closed,
-    because a verdict holds the open drift, or else the last one that is over.
-    """
+
+def of_segment(results: Results, days: Sequence[date], segment: str) -> list[IncidentSummary]:
+    """List the calibration drifts of some days in their order: of the curve, and of the level."""
 
     def verdict(place: int) -> Verdict | None:
         of_day = results.of_segment(segment, days[place : place + 1]) if place >= 0 else ()
         return of_day[0] if of_day else None
 
-    def detector(place: int) -> Detector | None:
-        of_day = verdict(place)
-        return of_day.detector if of_day else None
+    drifts = _of_watch(days, verdict, lambda of_day: of_day.detector)
+    newest = verdict(len(days) - 1)
+    for taken in newest.detector.acknowledged if newest else ():
+        renamed = _as_told(verdict(bisect_left(days, taken.opened)), taken)
+        drifts = [other for other in drifts if other.opened != taken.opened]
+        drifts.append(_summary(*renamed, taken.closed, "acknowledged"))
+    levels = _of_watch(days, verdict, lambda of_day: of_day.detector.level)
+    return sorted([*drifts, *levels], key=lambda drift: drift.opened)
 
-    drifts, newest = list[IncidentSummary](), detector(len(days) - 1)
-    end: tuple[date | None, EndReason | None] = (None, None)
-    place = len(days) - 1
-    while now := detector(place):
+
+def _of_watch(
+    days: Sequence[date],
+    verdict: Callable[[int], Verdict | None],
+    watch_of: Callable[[Verdict], Watch],
+) -> list[IncidentSummary]:
+    """List what one of the two watches of a stream has found.
+
+    Goes back from the newest day and reads only the days on which a drift opened or closed,
+    because a verdict holds the open drift, or else the last one that is over.
+    """
+
+    def watch(place: int) -> Watch | None:
+        of_day = verdict(place)
+        return watch_of(of_day) if of_day else None
+
+    drifts, place = list[IncidentSummary](), len(days) - 1
+    newest, end = watch(place), _Ending()
+    while now := watch(place):
+        acknowledged = now.acknowledged if isinstance(now, Detector) else ()
         if now.incident:
             opening = bisect_left(days, now.incident.opened)
             drifts.append(_summary(*_as_told(verdict(opening), now.incident), *end))
-            place, end = opening - 1, (days[opening], None)
-        elif before := [taken for taken in now.acknowledged if taken.closed in (None, days[place])]:
-            place, end = bisect_left(days, before[0].opened) - 1, (None, None)
+            place, end = opening - 1, _Ending(days[opening])
+        elif before := [taken for taken in acknowledged if taken.closed in (None, days[place])]:
+            place, end = bisect_left(days, before[0].opened) - 1, _Ending()
         elif now.ended:
-            place, end = (
-                bisect_left(days, now.ended.closed) - 1,
-                (now.ended.closed, now.ended.reason),
-            )
+            place = bisect_left(days, now.ended.closed) - 1
+            end = _Ending(now.ended.closed, now.ended.reason)
         else:
             break
     if drifts and newest and newest.incident:
         drifts[0] = _as_named_now(drifts[0], _newest_judged(verdict, len(days) - 1))
-    for taken in newest.acknowledged if newest else ():
-        renamed = _as_told(verdict(bisect_left(days, taken.opened)), taken)
-        drifts = [other for other in drifts if other.opened != taken.opened]
-        drifts.append(_summary(*renamed, taken.closed, "acknowledged"))
-    return sorted(drifts, key=lambda drift: drift.opened)
+    return drifts
 
 
 def _newest_judged(verdict: Callable[[int], Verdict | None], place: int) -> Verdict | None:
@@ -104,8 +126,8 @@ def _newest_judged(verdict: Callable[[int], Verdict | None], place: int) -> Verd
 
 def _as_named_now(open_drift: IncidentSummary, now: Verdict | None) -> IncidentSummary:
     """Add what the newest verdict calls an open drift, unless that verdict is of days before it."""
-    incident = now.detector.incident if now else None
-    if not now or not incident or incident.opened != open_drift.opened:
+    incident = _opened_on(now, open_drift.opened)
+    if not now or not incident:
         return open_drift
     explained = explained_by(now.explanation) if now.explanation else None
     return replace(open_drift, kind_now=now.headline(incident).kind, explained_by=explained)
@@ -115,8 +137,14 @@ def _as_told(
     first: Verdict | None, kept: Incident | Acknowledged
 ) -> tuple[Incident | Acknowledged, str]:
     """Give a drift as on the day on which it opened, if that is stored, and its kind then."""
-    incident = first.detector.incident if first else None
+    incident = _opened_on(first, kept.opened)
     return (incident, first.headline(incident).kind) if first and incident else (kept, kept.kind)
+
+
+def _opened_on(verdict: Verdict | None, opened: date) -> Incident | None:
+    """Find the incident of a verdict that was opened on a day."""
+    both = (verdict.detector.incident, verdict.detector.level.incident) if verdict else ()
+    return next((incident for incident in both if incident and incident.opened == opened), None)
 
 
 def _summary(

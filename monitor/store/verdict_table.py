@@ -14,12 +14,14 @@ import pyarrow as pa
 from monitor.arrivals import Late
 from monitor.drift.day_evidence import DIRECTIONS, KINDS, DayEvidence
 from monitor.drift.detector import (
+    LEVEL_SUMS,
     SUMS,
     WIDTHS,
     Acknowledged,
     Detector,
     Ended,
     Incident,
+    LevelWatch,
     Second,
     Shift,
     are_withheld,
@@ -41,11 +43,12 @@ OF_DETECTOR = (
     "forks",
     "acknowledged",
     "second",
+    "level",
 )  # columns of their own
 # A slope of a value is shown with its standard error.
 FULL = dict.fromkeys(("change", "slope", "rest"), struct("value", "low", "high", "standard_error"))
 DETECTOR = pa.struct([*columns(Detector, without=OF_DETECTOR).items()])
-ENDING = {"incident": layout(Incident), "ended": layout(Ended)}
+ENDING = {"incident": layout(Incident), "ended": layout(Ended), "level": layout(LevelWatch)}
 FORK = {"since": pa.date32(), "detector": DETECTOR, **ENDING}
 COLUMNS: dict[str, pa.DataType] = {
     **columns(Verdict, without=("detector", "evidence", "where", "values")),
@@ -117,6 +120,8 @@ def _row(verdict: Verdict) -> dict[str, Any]:
 
 def _verdict(row: dict[str, Any]) -> Verdict:
     detector = row["detector"] | {name: row.pop(name, None) for name in OF_DETECTOR}
+    if detector["level"] is None:  # of a program that did not look for errors of the level
+        del detector["level"]
     detector["acknowledged"] = detector["acknowledged"] or ()
     detector["forks"] = [
         {"since": fork.pop("since"), "detector": fork.pop("detector") | fork}
@@ -142,8 +147,10 @@ def _shaped(detector: Detector) -> Detector:
         name: getattr(history, name).reshape(rows, width)
         for name, width in zip(SUMS, WIDTHS, strict=True)
     }
+    level = detector.level
     return replace(
         detector,
+        level=replace(level, levels=level.levels.reshape(-1, LEVEL_SUMS)),
         history=replace(history, **sums),
         cross=_rows(detector.cross),
         regions=detector.regions and _shaped_regions(detector.regions),

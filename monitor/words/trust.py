@@ -6,9 +6,12 @@ from math import ceil
 from shlex import quote
 from typing import NamedTuple
 
+from monitor.drift.detector import NOT_COMPARABLE, SCORES_EQUAL, Incident, is_level
+from monitor.drift.facts import Scores
 from monitor.drift.verdict import DRIFTING, State, Verdict
 from monitor.segment_names import shown
 from monitor.words.broken import STEP
+from monitor.words.level import LARGE, MOSTLY, base_rate, outcomes_of, what_moved
 from monitor.words.values import repair_of, values_in_short
 from monitor.words.verdict import drift_in_short, in_short, own_faults
 from monitor.words.where import Maps, repair_commands, where_command
@@ -31,7 +34,7 @@ COUNTED_AGAIN = Trust(
 ANSWERS: Mapping[State, Trust] = {
     "ok": Trust("Yes: no evidence of a change since the reference.", "Nothing."),
     "prior_shift": Trust(
-        "Yes, but for the level: the prior moved, the curve did not.",
+        "Yes, but for the level: the base rate moved, the curve did not.",
         "Usually nothing. If absolute probabilities are used and the shift stays, correct the "
         "intercept: see CalibrationPriorShift in the runbook.",
     ),
@@ -121,10 +124,8 @@ def _not_judged(v: Verdict, until_first: str, repair: str) -> Trust:
 
 
 def _judged(v: Verdict, maps: Maps, repair: str) -> Trust:
-    if v.state == "undecided":
-        return Trust(f"Perhaps: {in_short(v)}, but it may be over.", LOOK_AGAIN)
-    if v.state == "calibration_drift":
-        return Trust(f"No: {in_short(v)}.", repair)
+    if v.state in DRIFTING and v.incident:
+        return _drifting(v, v.incident, maps, repair)
     if v.state == "acknowledged":
         until = v.facts.known_until
         return Trust(f"Not asked: drifts are acknowledged until {until}.", "Nothing until then.")
@@ -134,7 +135,55 @@ def _judged(v: Verdict, maps: Maps, repair: str) -> Trust:
         step = f"calibration-monitor recalibrate --model {v.model} fits a map."
         step = NO_MAP if maps == "none" else step
         return Trust(f"As far as before: even in the reference scores are {faults}.", step)
+    if v.state == "prior_shift" and v.facts.scores and v.shift:
+        return _of_prior(v.facts.scores, v.shift.value)
     return ANSWERS[v.state]
+
+
+def _drifting(v: Verdict, incident: Incident, maps: Maps, repair: str) -> Trust:
+    """Answer while an incident is open."""
+    if is_level(incident):
+        return _of_level(v, incident, maps)
+    if v.state == "undecided":
+        return Trust(f"Perhaps: {in_short(v)}, but it may be over.", LOOK_AGAIN)
+    return Trust(f"No: {in_short(v)}.", repair)
+
+
+def _of_prior(scores: Scores, shift: float) -> Trust:
+    """Answer where the level moved and the curve did not: with the base rate, or without it."""
+    step = ANSWERS["prior_shift"].step
+    if abs(base_rate(scores)) < MOSTLY * abs(shift):
+        step = (
+            "Ask whether inputs or the model changed. If the difference stays, correct the "
+            "intercept: see CalibrationPriorShift in the runbook."
+        )
+        return Trust(f"Not the level: {what_moved(scores)}", step)
+    moved = f"the base rate moved ({outcomes_of(scores)})"
+    if abs(shift) >= LARGE:
+        return Trust(f"Once the base rate is known: {moved}, and then the scores fit.", step)
+    return Trust(f"Yes, but for the level: {moved}, and the scores fit once it is known.", step)
+
+
+def _of_level(v: Verdict, incident: Incident, maps: Maps) -> Trust:
+    """Answer where all scores are off, or nothing is known of them."""
+    ask = f"Ask what was released on {incident.started}, or changed in the service."
+    if incident.kind == SCORES_EQUAL:
+        return Trust(f"No: {in_short(v)}.", f"{ask} No map can repair a constant.")
+    if incident.kind in NOT_COMPARABLE:
+        rebase = f"calibration-monitor rebase {quote(v.model)} --from {incident.started}"
+        return Trust(
+            f"Unknown: {in_short(v)}.",
+            f"{ask} If the new scores are meant, {rebase} compares with them.",
+        )
+    fit = (
+        NO_MAP
+        if maps == "none"
+        else (
+            f"calibration-monitor recalibrate --model {quote(v.model)} fits the intercept that "
+            "repairs it, with what it gains."
+        )
+    )
+    return Trust(f"No: {in_short(v)}.", f"{ask} {fit}")
 
 
 def _repair(v: Verdict, maps: Maps, says_where: str) -> str:

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 
-from monitor.drift.detector import RECOVERED, WEEKS, Incident, Worse, shape_size
+from monitor.drift.detector import RECOVERED, WEEKS, Incident, Worse, is_level, shape_size
 from monitor.drift.places import explained_by
 from monitor.drift.verdict import DRIFTING, SLOPE_KINDS, Verdict
 from monitor.segment_names import FAMILIES, THIRD
 from monitor.words import classes
 from monitor.words.advice import COUNTED_AGAIN, awaited_reference, ended, late_outcomes
 from monitor.words.broken import broken_in_short, what_broke
+from monitor.words.level import level_in_short, level_sentences, outside, what_moved
 from monitor.words.numbers import odds, percent, short_percent, times
 from monitor.words.obstacles import why_not_judged
 from monitor.words.values import priors_of_their_own, value_sentences
@@ -67,7 +68,7 @@ def _sentences(v: Verdict) -> Iterator[str]:
     if v.facts.obstacle:
         yield why_not_judged(v)
     elif v.state in DRIFTING and v.incident:
-        yield from _drift(v, v.incident)
+        yield from _open(v, v.incident)
     elif v.state == "acknowledged":
         yield (
             f"A drift is acknowledged until {v.facts.known_until}. After that day the evidence "
@@ -93,6 +94,18 @@ def _sentences(v: Verdict) -> Iterator[str]:
         yield from value_sentences(v.values.ranked)
 
 
+def _open(v: Verdict, incident: Incident) -> Iterator[str]:
+    """Say what is open: a distortion, and an error of the level beside it, or that alone."""
+    if is_level(incident):
+        yield from level_sentences(v, incident)
+        yield from _recovery(incident)
+        yield _rate(v)
+        return
+    yield from _drift(v, incident)
+    if v.level_incident:
+        yield f"Besides, {level_in_short(v, v.level_incident)}."
+
+
 def in_short(v: Verdict) -> str:
     """Say in a few words what is wrong, and since when; empty if nothing is."""
     if v.state in DRIFTING and v.incident:
@@ -104,6 +117,8 @@ def in_short(v: Verdict) -> str:
 
 def drift_in_short(v: Verdict, incident: Incident) -> str:
     """Say in a few words what a drift is, since when, and how strong."""
+    if is_level(incident):
+        return level_in_short(v, incident)
     told = v.headline(incident)
     if incident.place:
         what = broken_in_short(incident, incident.place)
@@ -137,11 +152,7 @@ def _drift(v: Verdict, incident: Incident) -> Iterator[str]:
         f"{took}On {incident.opened} the evidence for a drift, over all days on which it may have "
         f"begun, reached {times(incident.evidence)} to 1{limit}."
     )
-    if incident.recovery > WORTH_SAYING:
-        yield (
-            f"Since then {times(incident.recovery)} to 1 speaks for recovery; at "
-            f"{times(RECOVERED)} to 1 the incident closes."
-        )
+    yield from _recovery(incident)
     yield from _silence(v)
     yield _prior(v)
     # How often an alert is false is known for complete outcomes that are counted once.
@@ -149,6 +160,14 @@ def _drift(v: Verdict, incident: Incident) -> Iterator[str]:
         yield f"{late_outcomes(v.facts.late)} {MORE_THAN_LATE}"
     elif "counted again" not in v.facts.faults:
         yield _rate(v)
+
+
+def _recovery(incident: Incident) -> Iterator[str]:
+    if incident.recovery > WORTH_SAYING:
+        yield (
+            f"Since then {times(incident.recovery)} to 1 speaks for recovery; at "
+            f"{times(RECOVERED)} to 1 the incident closes."
+        )
 
 
 def _meaning(v: Verdict, incident: Incident) -> str:
@@ -210,6 +229,9 @@ def _no_drift(v: Verdict) -> Iterator[str]:
     yield f"No evidence of a change{size} since the reference, whatever the prior."
     yield _held_down(v)
     yield "" if level else _moved(v)
+    if v.facts.scores:
+        yield what_moved(v.facts.scores) if v.state == "prior_shift" else ""
+        yield outside(v.facts.scores)
     yield from _silence(v)
     yield _prior(v)
     yield _lasting(v)
@@ -240,11 +262,12 @@ def _moved(v: Verdict) -> str:
     change = v.level_change
     if v.facts.of_classes.off is not None:
         return classes.moved(v.facts.of_classes, change)
-    if v.state == "level_drift" and change and v.facts.lift is not None:
+    if v.facts.moved == "lift" and change and v.facts.lift is not None:
         often = "more" if v.facts.lift > 0 else "less"
         return (
-            f"All scores come true {often} often than the prior explains: the curve was lifted by "
-            f"about {v.facts.lift:+z.2f} in logit (level change {change:+z.3f plain error})."
+            f"All scores come true {often} often than before, and the scores did not move along as "
+            "they would under a shift of the prior alone: as if the curve had been lifted by "
+            f"{v.facts.lift:+z.2f} in logit (level change {change:+z.3f plain error})."
         )
     if v.facts.moved == "prior or inputs" and change:
         more, lifted = ("more", "lifted") if change.value > 0.0 else ("less", "lowered")
@@ -259,7 +282,7 @@ def _moved(v: Verdict) -> str:
     if v.facts.classes:
         only = "" if v.facts.moved == "not looked for" else "; pairs of classes show nothing else"
         return f"The frequencies of classes moved{only}."
-    return "Only the prior moved."
+    return "Once the base rate is known the scores fit: only the prior moved."
 
 
 def _silence(v: Verdict) -> Iterator[str]:

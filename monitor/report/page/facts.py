@@ -40,7 +40,7 @@ def _limits(v: Verdicts) -> list[Fact]:
     )
     also = (
         f"A prior shift from an odds ratio of {v.prior_shift_odds:g}, a level drift from "
-        f"{v.level_odds:g}. Changes of the slope below "
+        f"{v.level_odds:g}, urgent from {v.level_page_odds:g}. Changes of the slope below "
         f"{REFERENCE_ERROR * v.slope_tolerance:g} are hardly ever reported."
     )
     together = f"{v.judge_every} days together" if v.judge_every > 1 else "Each day by itself"

@@ -1,0 +1,91 @@
+"""What happened to the scores themselves since the reference, whatever their outcomes. Pure."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from monitor.drift.facts import ScoreMap, Scores
+from monitor.drift.reference import Reference
+from monitor.metrics.core.coarse import CENTRES, Coarse
+from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.special import expit
+
+LEAST_ROWS = 100  # of a week, to say what happened to its scores
+SHARES = np.linspace(0.05, 0.95, 19)  # at which quantiles are compared
+LEAST_MOVE = 0.3  # logit: of a shift that is worth naming
+CLOSE = 0.1  # of what moved: the mean distance of quantiles from a map that explains it
+CELL = 1.0 / 32.0  # logit: what the grid blurs
+PERCENT, NEARLY = 100.0, 0.05  # the factor of percent, and how close the measured one has to be
+CERTAINTIES = 0.99  # of the rows: scores that are 0 or 1
+
+
+def scores_since(reference: Reference, parts: Mapping[Any, Coarse], prevalence: float) -> Scores:
+    """Compare the scores of some days with those of the reference.
+
+    Parameters
+    ----------
+    reference : Reference
+        Of the stream.
+    parts : mapping to Coarse
+        The outcomes of the days; at least one row.
+    prevalence : float
+        Share of positive outcomes on these days, in [0, 1].
+    """
+    before = reference.counts.counts
+    now = sum((part.counts for part in parts.values()), np.zeros_like(before))
+    first, last = reference.outermost
+    rows = int(now.sum())
+    kind, by = _score_map(before, now) if rows >= LEAST_ROWS else (None, 0.0)
+    return Scores(
+        mean_before=_mean(before),
+        mean=_mean(now),
+        outcomes_before=reference.prevalence,
+        outcomes=prevalence,
+        below=int(now[:first].sum()) / rows,
+        above=int(now[last + 1 :].sum()) / rows,
+        like=kind,
+        by=by,
+    )
+
+
+def _mean(counts: Ints) -> float:
+    return float(counts @ expit(CENTRES) / counts.sum())
+
+
+def _score_map(before: Ints, now: Ints) -> tuple[ScoreMap | None, float]:
+    """Find the simple map that made the scores of now of those before, if one did."""
+    ends = slice(1, -1)
+    if now[ends].sum() <= (1.0 - CERTAINTIES) * now.sum() and before[ends].sum() > 0:
+        return "rounded", 0.0
+    was, is_now = _quantiles(before), _quantiles(now)
+    moved = float(np.abs(is_now - was).mean())
+    if moved < LEAST_MOVE:
+        return None, 0.0
+    shift, of_shift = _constant(is_now - was)
+    logs, of_ratio = _constant(np.log(expit(is_now)) - np.log(expit(was)))
+    ratio = float(np.exp(logs))
+    maps: list[tuple[float, ScoreMap, float]] = [
+        (of_shift, "log odds", shift),
+        (float(np.abs(is_now + was[::-1]).mean()), "other class", 0.0),
+    ]
+    maps += [
+        (of_ratio, "percent", factor)
+        for factor in (PERCENT, 1.0 / PERCENT)
+        if abs(np.log(ratio / factor)) < NEARLY
+    ]
+    distance, kind, by = min(maps)
+    return (kind, by) if distance <= CLOSE * moved + CELL else (None, 0.0)
+
+
+def _quantiles(counts: Ints) -> Floats:
+    """Find the log-odds below which shares of the rows lie, within cells by interpolation."""
+    seen = np.flatnonzero(counts)
+    middles = np.cumsum(counts[seen]) - 0.5 * counts[seen]
+    return np.asarray(np.interp(SHARES * counts.sum(), middles, CENTRES[seen]))
+
+
+def _constant(differences: Floats) -> tuple[float, float]:
+    """Give the median of differences, and their mean distance from it."""
+    middle = float(np.median(differences))
+    return middle, float(np.abs(differences - middle).mean())

@@ -1,0 +1,179 @@
+"""Scores that are all too high or too low, in words. Pure."""
+
+from collections.abc import Iterator
+from math import exp, isfinite, log
+
+from monitor.drift.detector import LEVEL_KINDS, NOT_COMPARABLE, SCORES_EQUAL, Incident
+from monitor.drift.facts import Scores
+from monitor.drift.verdict import Verdict
+from monitor.words.numbers import odds, percent, short_percent, times
+
+MOSTLY = 0.5  # of an error of the level: what the base rate explains
+SAME = 0.1  # of the error: so little moved of the prevalence, or of the mean score
+SEEN = 0.05  # of the scores outside of those of the reference: so many are worth a sentence
+LARGE = log(2.0)  # logit: a shift with which no mean score is right any more
+CHANCE = (
+    "Inputs and base rate that moved against each other by as much, by chance, would look the same."
+)
+
+
+def factor(size: float) -> str:
+    """Say by how much odds are off, of a size in log-odds.
+
+    Examples
+    --------
+    >>> factor(-2.2), factor(0.3), factor(3.9)
+    ('9 times', '1.3 times', '49 times')
+    """
+    return f"{float(f'{exp(abs(size)):.2g}'):,g} times"
+
+
+def too(incident: Incident) -> str:
+    """Say on which side scores are off."""
+    return "too high" if incident.kind == LEVEL_KINDS[0] else "too low"
+
+
+def level_in_short(v: Verdict, incident: Incident) -> str:
+    """Say in a few words what is wrong with all scores, and since when."""
+    since = f"since {incident.started}"
+    if incident.kind == SCORES_EQUAL:
+        return f"all scores are equal {since}"
+    if incident.kind in NOT_COMPARABLE:
+        return f"{_most_outside(v)} {since}"
+    gradually = ", gradually, since about" if incident.gradual else " since"
+    worse = ", worse than before" if incident.worse else ""
+    return (
+        f"scores {factor(incident.size)} {too(incident)} (odds){gradually} {incident.started}"
+        f"{worse}, found at {odds(incident.evidence)}"
+    )
+
+
+def level_sentences(v: Verdict, incident: Incident) -> Iterator[str]:
+    """Say what moved and what did not, by how much, since when, and how certain that is."""
+    since = f"{incident.started} (90 % {incident.start_low} to {incident.start_high})"
+    if incident.kind in NOT_COMPARABLE:
+        yield _not_comparable(v, incident)
+    else:
+        since = f"Gradually, since about {since}," if incident.gradual else f"Since {since}"
+        yield (
+            f"{since} all scores are {factor(incident.size)} {too(incident)} in odds: the log-odds "
+            f"of the outcomes are {incident.size:+z.2f} away from the curve of the reference "
+            f"(standard error {incident.size_error:.2f}), of which the base rate explains "
+            f"{_explained(incident)}."
+        )
+    if v.facts.scores:
+        yield what_moved(v.facts.scores)
+        yield looks_like(v.facts.scores)
+        if incident.kind not in NOT_COMPARABLE:
+            yield outside(v.facts.scores)
+    if incident.kind in LEVEL_KINDS:
+        yield (
+            f"On {incident.opened} the evidence for an error of the level reached "
+            f"{times(incident.evidence)} to 1."
+        )
+        yield CHANCE
+
+
+def _explained(incident: Incident) -> str:
+    """Say how much of an error came with the base rate."""
+    own = incident.size - (incident.unexplained or 0.0)
+    against = own * incident.size <= 0.0 or abs(own) < SAME * abs(incident.size)
+    return "nothing" if against else f"{own:+z.2f}"
+
+
+def _not_comparable(v: Verdict, incident: Incident) -> str:
+    if incident.kind == SCORES_EQUAL:
+        return (
+            f"Since {incident.started} all scores are equal; in the reference they were not. "
+            "The outcomes still vary, so the scores say nothing of them."
+        )
+    return (
+        f"Since {incident.started} {_most_outside(v)}, where the reference says nothing of the "
+        "outcomes."
+    )
+
+
+def _most_outside(v: Verdict) -> str:
+    scores = v.facts.scores
+    if scores and max(scores.above, scores.below) >= SEEN:
+        return _outside(scores)
+    share = v.evidence.unknown_share if v.evidence else 0.0
+    return f"{percent(share, 0)} of the scores lie beyond those that the reference knows well"
+
+
+def outside(scores: Scores) -> str:
+    """Say how many scores lie where the reference had none; empty if hardly any."""
+    return f"{_outside(scores)}." if max(scores.above, scores.below) >= SEEN else ""
+
+
+def _outside(scores: Scores) -> str:
+    share, side = max((scores.above, "above"), (scores.below, "below"))
+    return f"{percent(share, 0)} of the scores are {side} all of the reference's"
+
+
+def what_moved(scores: Scores) -> str:
+    """Say what the mean score and the outcomes did, and which of the two moved."""
+    mean, outcomes = _change(scores.mean_before, scores.mean), _outcomes(scores)
+    moved, followed = _logit_change(scores.mean_before, scores.mean), base_rate(scores)
+    larger = max(abs(moved), abs(followed))
+    if abs(followed) <= SAME * larger:
+        which = "the scores moved and the outcomes did not"
+    elif abs(moved) <= SAME * larger:
+        which = "the outcomes moved and the scores did not"
+    elif moved * followed < 0.0:
+        which = "scores and outcomes moved apart"
+    else:
+        which = "both moved"
+    return f"The mean score went from {mean}, the outcomes from {outcomes}: {which}."
+
+
+def base_rate(scores: Scores) -> float:
+    """Give the change of the base rate in log-odds; 0 if it is not known."""
+    return _logit_change(scores.outcomes_before, scores.outcomes)
+
+
+def outcomes_of(scores: Scores) -> str:
+    """Give the share of positive outcomes of the reference and of the week."""
+    return f"outcomes {_outcomes(scores)}"
+
+
+def _outcomes(scores: Scores) -> str:
+    return _change(scores.outcomes_before, scores.outcomes)
+
+
+def _change(before: float, now: float) -> str:
+    return f"{short_percent(before, 2)} to {short_percent(now, 2)}"
+
+
+def _logit_change(before: float, now: float) -> float:
+    ends = [log(p / (1.0 - p)) for p in (before, now) if isfinite(p) and 0.0 < p < 1.0]
+    return ends[1] - ends[0] if len(ends) == 2 else 0.0  # noqa: PLR2004 both are known
+
+
+def looks_like(scores: Scores) -> str:
+    """Name the map that seems to have been applied to every score; empty if none is simple."""
+    if scores.like == "log odds":
+        return f"It is as if {scores.by:+z.2f} had been added to the log-odds of every score."
+    if scores.like == "percent":
+        read = (
+            "percent were read as probabilities"
+            if scores.by > 1.0
+            else "probabilities were read as percent"
+        )
+        return f"It is as if {read}: every score is {times_of(scores.by)} what it was."
+    if scores.like == "other class":
+        return "It is as if the scores were those of the other class, 1 - p."
+    if scores.like == "rounded":
+        return "It is as if the scores were rounded to 0 and 1."
+    return ""
+
+
+def times_of(ratio: float) -> str:
+    """Write a factor, or a fraction of one.
+
+    Examples
+    --------
+    >>> times_of(100.0), times_of(0.01)
+    ('100 times', '1/100 of')
+    """
+    return f"{ratio:,.0f} times" if ratio >= 1.0 else f"1/{1.0 / ratio:,.0f} of"
