@@ -524,7 +524,7 @@ def _decide(
         if alarm and opened and not detector.incident:
             if isinstance(own, Reference):
                 opened = broken_instead(opened, detector, own, partial(back, name))
-            now = replace(opened, evidence=reached[name])
+            now = opened and replace(opened, evidence=reached[name])
             decided[name] = replace(decided[name], incident=now)
     return decided
 

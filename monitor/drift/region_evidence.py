@@ -13,8 +13,9 @@ import numpy as np
 from monitor.drift.region_state import RegionDay
 from monitor.drift.regions import SIGNS, Regions
 from monitor.drift.variance import WEEK
-from monitor.metrics.core.coarse import Coarse
+from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.logistic.conditional import adjusted_profile
 from monitor.metrics.logistic.label_noise import noisy_curve
 from monitor.metrics.logistic.regions import tilt_regions
 
@@ -240,6 +241,38 @@ def tilts_of_cells(
             said = tilt_regions(*bent, end - seen.size, end, sizes[np.newaxis])
             information, profile = information + float(said[1][0]), profile + said[2][0]
     return information, profile
+
+
+def moves_of_cells(
+    regions: Regions, parts: Mapping[Any, Coarse], cells: slice, moves: Floats
+) -> Floats:
+    """Weigh how far all scores have moved against the curve, for one day.
+
+    Parameters
+    ----------
+    regions, parts, cells
+        As for `tilts_of_cells`.
+    moves : ndarray of shape (s,)
+        What was added to the log-odds of all scores, in logit.
+
+    Returns
+    -------
+    ndarray of shape (s,)
+        The logarithm of the likelihood of each over that of the curve that `tilts_of_cells` tilts.
+        Beyond the known scores the curve goes on with slope 1.
+    """
+    first, last = CENTRES[regions.known.start], CENTRES[regions.known.stop - 1]
+    longer = regions.cells + np.minimum(CENTRES - first, 0.0) + np.maximum(CENTRES - last, 0.0)
+    gains, counted = np.zeros(moves.size), np.zeros(CENTRES.size, bool)
+    counted[regions.known], counted[cells] = True, True
+    for part in parts.values():
+        seen = np.flatnonzero(counted & (part.counts > 0))
+        if seen.size:
+            rows = part.counts[seen], part.positives[seen]
+            moved = [np.interp(CENTRES[seen] - by, CENTRES, longer) for by in moves]
+            usual = adjusted_profile(regions.cells[seen], *rows)
+            gains += [adjusted_profile(curve, *rows) - usual for curve in moved]
+    return gains
 
 
 def new_values(regions: Regions, parts: Mapping[Any, Coarse]) -> Ints:

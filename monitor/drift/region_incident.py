@@ -1,7 +1,7 @@
 """Which drift an alarm reports: a break at one place of the scores, or a distortion of all. Pure.
 
 Rule: the simpler one is named. A break is, where it explains the outcomes since it began better
-than every single distortion of the whole curve does.
+than every single distortion of the whole curve does, and than scores that all moved alike.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ import numpy as np
 from monitor.drift.broken import as_incident, break_at, leading, size_of, with_day
 from monitor.drift.day_evidence import DIRECTIONS, KINDS
 from monitor.drift.detecting import best_profile, highest_of
-from monitor.drift.detector import Detector, Incident
+from monitor.drift.detector import OF_REGIONS, WEIGHTS, Detector, Incident
 from monitor.drift.evidence import SIZES, day_profiles
 from monitor.drift.inputs import (
     Day,
@@ -28,14 +28,15 @@ from monitor.drift.inputs import (
 )
 from monitor.drift.label_noise import wrong_share
 from monitor.drift.reference import Reference, merge_days
-from monitor.drift.region_evidence import region_evidence
-from monitor.drift.region_state import Break
+from monitor.drift.region_evidence import moves_of_cells, region_evidence
+from monitor.drift.region_state import Break, RegionWatch
 from monitor.metrics.core.coarse import Coarse
 
 SIMPLER = 3.0  # nats by which a break has to explain more than a distortion
 LONGEST = 60  # days that are read once more at most
 LONGEST_GAP = 7  # days without outcomes in a row, before which nothing is read
 LIKELY = 1.35  # nats: half of the 90 % quantile of a chi-squared
+MOVES = np.array([-4.0, -3.0, -2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0])  # logit
 MOST_OF_ROWS = 10.0  # nats that the number of rows may add on a day
 Spans = Iterable[tuple[date, Mapping[Any, Coarse]]]  # the newest first
 
@@ -96,7 +97,7 @@ def _merged(
 
 def broken_instead(
     incident: Incident, detector: Detector, reference: Reference, spans: Callable[[], Spans]
-) -> Incident:
+) -> Incident | None:
     """Give the incident that an alarm opens: of a break, if that explains more.
 
     Parameters
@@ -112,9 +113,9 @@ def broken_instead(
 
     Returns
     -------
-    Incident
-        The same one if no break has any evidence. Where a distortion explains as much, it is that
-        one, since the break began if breaks had raised the alarm.
+    Incident or None
+        The same one where a distortion explains as much; None where breaks have raised the alarm,
+        and scores that all moved alike explain as much, which is a matter of the level.
 
     Notes
     -----
@@ -136,18 +137,26 @@ def broken_instead(
     if place is None:
         return incident
     since = _start(place, kept, reference)
-    profiles = np.zeros((len(DIRECTIONS), SIZES.size))
+    profiles, moved = np.zeros((len(DIRECTIONS), SIZES.size)), np.zeros(MOVES.size)
+    cells = slice(place.first_cell, place.end_cell)
     for _, parts, *_ in kept[: since.days]:
         place = with_day(place, reference.regions, parts, wrong)
         profiles += day_profiles(reference, parts, detector.jitters, wrong=wrong)
+        moved += moves_of_cells(reference.regions, parts, cells, MOVES)
     kind, _ = best_profile(profiles)
-    explained = highest_of(profiles[KINDS.index(kind) // 2])[0]
-    if size_of(place)[2] <= explained + SIMPLER:
-        return incident
+    bent, level = highest_of(profiles[KINDS.index(kind) // 2])[0], float(moved.max())
+    if size_of(place)[2] <= max(bent, level) + SIMPLER:
+        return None if level > bent and _leads(detector, watch) else incident
     dated = replace(
         incident, started=since.started, start_low=since.low, start_high=since.high, gradual=False
     )
     return as_incident(place, dated)
+
+
+def _leads(detector: Detector, watch: RegionWatch) -> bool:
+    """Say whether breaks have more of the evidence than directions."""
+    along = (1.0 - OF_REGIONS) * float((WEIGHTS * detector.sums).sum())
+    return OF_REGIONS * watch.evidence > along
 
 
 def _rows_at(place: Break | None, parts: Mapping[Any, Coarse]) -> tuple[int, int]:

@@ -6,7 +6,15 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import NamedTuple
 
-from monitor.drift.detector import Acknowledged, Detector, EndReason, Incident, LevelWatch
+from monitor.drift.detector import (
+    LEVEL_KINDS,
+    NOT_COMPARABLE,
+    Acknowledged,
+    Detector,
+    EndReason,
+    Incident,
+    LevelWatch,
+)
 from monitor.drift.places import explained_by
 from monitor.drift.verdict import Verdict
 from monitor.read.results import Results
@@ -126,7 +134,7 @@ def _newest_judged(verdict: Callable[[int], Verdict | None], place: int) -> Verd
 
 def _as_named_now(open_drift: IncidentSummary, now: Verdict | None) -> IncidentSummary:
     """Add what the newest verdict calls an open drift, unless that verdict is of days before it."""
-    incident = _opened_on(now, open_drift.opened)
+    incident = _opened_as(now, open_drift)
     if not now or not incident:
         return open_drift
     explained = explained_by(now.explanation) if now.explanation else None
@@ -137,14 +145,19 @@ def _as_told(
     first: Verdict | None, kept: Incident | Acknowledged
 ) -> tuple[Incident | Acknowledged, str]:
     """Give a drift as on the day on which it opened, if that is stored, and its kind then."""
-    incident = _opened_on(first, kept.opened)
+    incident = _opened_as(first, kept)
     return (incident, first.headline(incident).kind) if first and incident else (kept, kept.kind)
 
 
-def _opened_on(verdict: Verdict | None, opened: date) -> Incident | None:
-    """Find the incident of a verdict that was opened on a day."""
-    both = (verdict.detector.incident, verdict.detector.level.incident) if verdict else ()
-    return next((incident for incident in both if incident and incident.opened == opened), None)
+def _opened_as(
+    verdict: Verdict | None, drift: Incident | Acknowledged | IncidentSummary
+) -> Incident | None:
+    """Find the incident of a verdict that was opened as this one: of the curve, or of the level."""
+    if not verdict:
+        return None
+    of_level = drift.kind in (*LEVEL_KINDS, *NOT_COMPARABLE)
+    now = verdict.detector.level.incident if of_level else verdict.detector.incident
+    return now if now and now.opened == drift.opened else None
 
 
 def _summary(
