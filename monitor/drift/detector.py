@@ -195,7 +195,7 @@ class Incident:
         return self.quarter is not None and self.quarter.undecided
 
 
-def is_level(incident: Incident) -> bool:
+def is_level(incident: "Incident | Acknowledged") -> bool:
     """Return whether an incident is of all scores: their level is off, or nothing is known."""
     return incident.kind in LEVEL_KINDS or incident.kind in NOT_COMPARABLE
 

@@ -43,7 +43,7 @@ from monitor.drift.detecting import (
     update_incident,
 )
 from monitor.drift.detector import (
-    SCORES_OUTSIDE,
+    NOT_COMPARABLE,
     Detector,
     EndReason,
     Incident,
@@ -931,7 +931,8 @@ def _state(
     if incident := stream.incident:
         return "undecided" if incident.undecided else "calibration_drift"
     if level := stream.level:
-        return "undecided" if level.kind == SCORES_OUTSIDE else "level_drift"
+        unclear = level.kind in NOT_COMPARABLE and not level.urgent
+        return "undecided" if unclear else "level_drift"
     if week.off and week.off.name:
         return "level_drift"
     shift = week.lift.shift if week.lift and week.moved in ("prior", "lift") else 0.0

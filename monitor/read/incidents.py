@@ -4,17 +4,9 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from monitor.drift.detector import (
-    LEVEL_KINDS,
-    NOT_COMPARABLE,
-    Acknowledged,
-    Detector,
-    EndReason,
-    Incident,
-    LevelWatch,
-)
+from monitor.drift.detector import Acknowledged, Detector, EndReason, Incident, LevelWatch, is_level
 from monitor.drift.places import explained_by
 from monitor.drift.verdict import Verdict
 from monitor.read.results import Results
@@ -40,6 +32,9 @@ class IncidentSummary(Acknowledged):
     ended: EndReason | None = None
     kind_now: str | None = None
     explained_by: str | None = None
+
+
+Watch = TypeVar("Watch", Detector, LevelWatch)
 
 
 class _Ending(NamedTuple):
@@ -70,9 +65,6 @@ def of_families(by_segment: Mapping[str, Sequence[IncidentSummary]]) -> list[Inc
     return sorted([*own, *beside], key=lambda drift: drift.opened)
 
 
-Watch = Detector | LevelWatch
-
-
 def of_segment(results: Results, days: Sequence[date], segment: str) -> list[IncidentSummary]:
     """List the calibration drifts of some days in their order: of the curve, and of the level."""
 
@@ -80,8 +72,8 @@ def of_segment(results: Results, days: Sequence[date], segment: str) -> list[Inc
         of_day = results.of_segment(segment, days[place : place + 1]) if place >= 0 else ()
         return of_day[0] if of_day else None
 
-    drifts = _of_watch(days, verdict, lambda of_day: of_day.detector)
     newest = verdict(len(days) - 1)
+    drifts = _of_watch(days, verdict, lambda of_day: of_day.detector, lambda d: d.acknowledged)
     for taken in newest.detector.acknowledged if newest else ():
         renamed = _as_told(verdict(bisect_left(days, taken.opened)), taken)
         drifts = [other for other in drifts if other.opened != taken.opened]
@@ -94,6 +86,7 @@ def _of_watch(
     days: Sequence[date],
     verdict: Callable[[int], Verdict | None],
     watch_of: Callable[[Verdict], Watch],
+    taken_of: Callable[[Watch], Sequence[Acknowledged]] = lambda _: (),
 ) -> list[IncidentSummary]:
     """List what one of the two watches of a stream has found.
 
@@ -108,12 +101,11 @@ def _of_watch(
     drifts, place = list[IncidentSummary](), len(days) - 1
     newest, end = watch(place), _Ending()
     while now := watch(place):
-        acknowledged = now.acknowledged if isinstance(now, Detector) else ()
         if now.incident:
             opening = bisect_left(days, now.incident.opened)
             drifts.append(_summary(*_as_told(verdict(opening), now.incident), *end))
             place, end = opening - 1, _Ending(days[opening])
-        elif before := [taken for taken in acknowledged if taken.closed in (None, days[place])]:
+        elif before := [taken for taken in taken_of(now) if taken.closed in (None, days[place])]:
             place, end = bisect_left(days, before[0].opened) - 1, _Ending()
         elif now.ended:
             place = bisect_left(days, now.ended.closed) - 1
@@ -134,8 +126,8 @@ def _newest_judged(verdict: Callable[[int], Verdict | None], place: int) -> Verd
 
 def _as_named_now(open_drift: IncidentSummary, now: Verdict | None) -> IncidentSummary:
     """Add what the newest verdict calls an open drift, unless that verdict is of days before it."""
-    incident = _opened_as(now, open_drift)
-    if not now or not incident:
+    incident = _like(now, open_drift)
+    if not now or not incident or incident.opened != open_drift.opened:
         return open_drift
     explained = explained_by(now.explanation) if now.explanation else None
     return replace(open_drift, kind_now=now.headline(incident).kind, explained_by=explained)
@@ -145,19 +137,15 @@ def _as_told(
     first: Verdict | None, kept: Incident | Acknowledged
 ) -> tuple[Incident | Acknowledged, str]:
     """Give a drift as on the day on which it opened, if that is stored, and its kind then."""
-    incident = _opened_as(first, kept)
+    incident = _like(first, kept)
     return (incident, first.headline(incident).kind) if first and incident else (kept, kept.kind)
 
 
-def _opened_as(
-    verdict: Verdict | None, drift: Incident | Acknowledged | IncidentSummary
-) -> Incident | None:
-    """Find the incident of a verdict that was opened as this one: of the curve, or of the level."""
+def _like(verdict: Verdict | None, drift: Incident | Acknowledged) -> Incident | None:
+    """Find the incident of a verdict that is of the same watch: of the curve, or of the level."""
     if not verdict:
         return None
-    of_level = drift.kind in (*LEVEL_KINDS, *NOT_COMPARABLE)
-    now = verdict.detector.level.incident if of_level else verdict.detector.incident
-    return now if now and now.opened == drift.opened else None
+    return (verdict.detector.level if is_level(drift) else verdict.detector).incident
 
 
 def _summary(

@@ -63,6 +63,7 @@ def test_evidence_rests_on_the_same_bits_of_a_bare_reference(judge_every: int) -
     full, bare = (fit_reference(days, judge_every=judge_every, bare=b) for b in (False, True))
     unsaid = {"level_dispersion": 1.0, "usual_input_move": 0.0}
     unsaid |= dict.fromkeys(("own_slope", "own_intercept"))
+    unsaid |= {"level_days": np.zeros((0, 4)), "level_variances": np.zeros(2)}
 
     assert full.noise
     assert laid_out(bare) == laid_out(

@@ -54,6 +54,7 @@ def stored(verdicts: Sequence[tuple[str, bool, Any]]) -> Results:
                     incident=found if segment == "all" else None,
                     ended=None if found or segment == "DE" else ended(of_all[:i]),
                     acknowledged=(),
+                    level=SimpleNamespace(incident=None, ended=None),
                 ),
             )
             for segment in ("DE", "all")

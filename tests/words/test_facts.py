@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, get_args, get_type_hints
@@ -9,7 +10,14 @@ import pytest
 from monitor.arrivals import Late
 from monitor.drift.day_evidence import KINDS, DayEvidence
 from monitor.drift.detecting import new_detector
-from monitor.drift.detector import Incident, Quarter, Worse
+from monitor.drift.detector import (
+    LEVEL_KINDS,
+    NOT_COMPARABLE,
+    Incident,
+    LevelWatch,
+    Quarter,
+    Worse,
+)
 from monitor.drift.facts import (
     MAY_BE_LATE,
     ClassFacts,
@@ -21,12 +29,14 @@ from monitor.drift.facts import (
     Level,
     Obstacle,
     Others,
+    ScoreMap,
+    Scores,
     Together,
     WorstPair,
 )
 from monitor.drift.lack import Lack
 from monitor.drift.places import Condition, Explanation, Place, Where
-from monitor.drift.verdict import DRIFTING, STATES, UNJUDGED, Verdict
+from monitor.drift.verdict import STATES, UNJUDGED, Verdict
 from monitor.metrics.core.estimate import Estimate
 from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.words.verdict import sentences
@@ -67,7 +77,7 @@ class Drawn:
         return Estimate.normal(self.number(), self.share())
 
 
-def incident_of(drawn: Drawn) -> Incident:
+def incident_of(drawn: Drawn, kinds: Sequence[str] = KINDS) -> Incident:
     """Draw an open drift."""
     arrays = np.zeros(4), np.zeros(4), np.zeros(6)
     days = [drawn.day() for _ in range(4)]
@@ -78,7 +88,20 @@ def incident_of(drawn: Drawn) -> Incident:
     )
     weeks = Quarter(drawn.day(), np.arange(3), np.zeros(3), drawn.one_of([True, False]))
     gradual, last = drawn.one_of([True, False]), (drawn.maybe(weeks), drawn.maybe(worse))
-    return Incident(*days, drawn.one_of(KINDS), *sizes, *arrays, gradual, *last)
+    return Incident(*days, drawn.one_of(kinds), *sizes, *arrays, gradual, *last)
+
+
+def level_of(drawn: Drawn, kinds: Sequence[str]) -> LevelWatch:
+    """Draw what is open of the level."""
+    incident = replace(incident_of(drawn, kinds), unexplained=drawn.number())
+    return LevelWatch(incident=incident)
+
+
+def scores_of(drawn: Drawn) -> Scores:
+    """Draw what the scores did."""
+    shares = [drawn.one_of([0.0, drawn.share(), 1.0]) for _ in range(6)]
+    like = drawn.one_of([None, *get_args(ScoreMap)])
+    return Scores(*shares, like=like, by=drawn.one_of([100.0, 0.01]))
 
 
 def classes_of(drawn: Drawn) -> ClassFacts:
@@ -163,13 +186,22 @@ def facts_of(drawn: Drawn, state: str) -> Facts:
         awaits=lack_of(drawn),
         alone=drawn.maybe(drawn.number()),
         wrong=drawn.maybe(0.05 * drawn.share()),
+        scores=drawn.maybe(scores_of(drawn)),
     )
 
 
 def verdict_of(drawn: Drawn) -> Verdict:
     """Draw a verdict as the fold may give it."""
     state = drawn.one_of(STATES)
-    incident = incident_of(drawn) if state in DRIFTING else None
+    bent = state in ("calibration_drift", "undecided")
+    incident = incident_of(drawn) if bent else None
+    level = LevelWatch()
+    if state == "level_drift":
+        level = level_of(drawn, LEVEL_KINDS)
+    elif state == "undecided" and drawn.one_of([True, False]):
+        incident, level = None, level_of(drawn, NOT_COMPARABLE)
+    elif state == "calibration_drift" and drawn.one_of([True, False]):
+        level = level_of(drawn, LEVEL_KINDS)
     share = drawn.one_of([drawn.share(), 0.0])
     return Verdict(
         model="ctr",
@@ -180,7 +212,7 @@ def verdict_of(drawn: Drawn) -> Verdict:
         state=state,
         reasons=(),
         evidence=drawn.maybe(DayEvidence(*[np.zeros(4)] * 7, unknown_share=share)),
-        detector=replace(new_detector(), incident=incident),
+        detector=replace(new_detector(), incident=incident, level=level),
         limit=drawn.one_of([3.0, 2.5, 7.0]),
         shift=drawn.maybe(drawn.estimate()),
         level_change=drawn.maybe(drawn.estimate()),

@@ -13,10 +13,13 @@ from tests.words.test_facts import SEEDS, Drawn, verdict_of
 
 BEGINNINGS = {
     "ok": ("Yes:", "As far as before:", "Not surely:"),
-    "prior_shift": ("Yes, but for the level:", "Not surely:"),
-    "level_drift": ("Not the level:", "Not surely:"),
+    "prior_shift": (
+        *("Yes, but for the level:", "Not the level:", "Once the base rate is known:"),
+        "Not surely:",
+    ),
+    "level_drift": ("No: scores",),
     "acknowledged": ("Not asked:",),
-    "undecided": ("Perhaps:",),
+    "undecided": ("Perhaps:", "Unknown:", "No: all scores are equal"),
     "calibration_drift": ("No:",),
     "insufficient_data": ("Not known yet:", "Unknown:", "The day is part of"),
     "data_error": ("Unknown: the logs of 2026-03-07 failed",),

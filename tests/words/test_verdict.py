@@ -214,7 +214,10 @@ def test_a_prior_shift_does_not_claim_to_be_apart_from_the_prior() -> None:
     """The verdict that is the prior's own says that nothing else moved."""
     told = sentences(replace(SOUND, state="prior_shift"))
 
-    assert told[:2] == (NONE_FOUND, "Only the prior moved.")
+    assert told[:2] == (
+        NONE_FOUND,
+        "Once the base rate is known the scores fit: only the prior moved.",
+    )
     assert "apart" not in " ".join(told)
 
 
@@ -365,12 +368,13 @@ def test_prior_and_inputs_that_move_together_are_not_separated() -> None:
 
 def test_a_lifted_level_says_how_far() -> None:
     """The lift is the level change over the separation of the scores."""
-    lifted = replace(SOUND, state="level_drift", level_change=Estimate.normal(0.06, 0.01))
+    lifted = replace(SOUND, state="prior_shift", level_change=Estimate.normal(0.06, 0.01))
     told = sentences(but(lifted, moved="lift", lift=0.3))
 
-    assert told[0] == (
-        "All scores come true more often than the prior explains: the curve was lifted by about "
-        "+0.30 in logit (level change +0.060, standard error 0.010)."
+    assert told[1] == (
+        "All scores come true more often than before, and the scores did not move along as they "
+        "would under a shift of the prior alone: as if the curve had been lifted by +0.30 in logit "
+        "(level change +0.060, standard error 0.010)."
     )
 
 
