@@ -31,6 +31,8 @@ MEANINGS = {
     "with the rest",
     "top_underpredicted": "the top tenth of the scores comes true more often than before, compared "
     "with the rest",
+    "place": "at one place among the scores, such as one value, outcomes no longer fit, and "
+    "elsewhere they are as before",
 }
 # What the outcomes say of the third choice, where that is clear from the kind.
 THIRD_CHOICES = {
