@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from monitor.drift.broken import followed
 from monitor.drift.cubic import highest_points
 from monitor.drift.day_evidence import DIRECTIONS, KINDS, SLOPES, DayEvidence
 from monitor.drift.detector import (
@@ -39,6 +40,8 @@ from monitor.drift.history import learned_day_variances, new_history, remember, 
 from monitor.drift.label_noise import with_day, wrong_share
 from monitor.drift.monotone import monotone_at
 from monitor.drift.reference import SOUGHT, Reference
+from monitor.drift.region_state import RegionWatch
+from monitor.drift.region_watch import watch_regions
 from monitor.drift.start import start_of
 from monitor.drift.undecided import with_recovery
 from monitor.metrics.core.coarse import Coarse
@@ -72,7 +75,12 @@ def new_detector() -> Detector:
 
 
 def advance(
-    detector: Detector, reference: Reference, days: Sequence[date], parts: Mapping[Any, Coarse]
+    detector: Detector,
+    reference: Reference,
+    days: Sequence[date],
+    parts: Mapping[Any, Coarse],
+    *,
+    late: bool = False,
 ) -> tuple[Detector, DayEvidence]:
     """Weigh the outcomes of a day, or of a span of days judged together, and accumulate them.
 
@@ -86,6 +94,9 @@ def advance(
         The days of the span; one day by default.
     parts : mapping to Coarse
         Outcomes by segment and stratum.
+    late : bool
+        Whether too many outcomes arrive after the day has settled: then it says nothing of breaks
+        at one place.
 
     Returns
     -------
@@ -100,13 +111,41 @@ def advance(
     wrong = wrong_share(reference.noise, detector.noise)
     rows = rows_of_day(reference, parts, wrong)
     evidence = day_evidence(reference, parts, day_variances, detector.cross, rows=rows)
-    if detector.incident:
+    regions = detector.regions if late else _watched(detector, reference, days[0], parts, wrong)
+    detector = replace(detector, regions=regions)
+    if detector.incident and detector.incident.place:
+        variance = float(regions.day_variances.max()) if regions else 0.0
+        incident, recovery = followed(
+            detector.incident, reference, parts, wrong=wrong, day_variance=variance
+        )
+        detector, evidence = (
+            replace(detector, incident=incident),
+            replace(evidence, recovery=recovery),
+        )
+    elif detector.incident:
         recovery = _recovery(detector.incident, reference, parts, evidence, day_variances, rows)
         profiles = None
         if detector.incident.profiles is not None:
             profiles = day_profiles(reference, parts, day_variances, rows=rows)
         evidence = replace(evidence, recovery=recovery, profiles=profiles)
     return accumulate(detector, days[0], evidence, day_variances), evidence
+
+
+def _watched(
+    detector: Detector,
+    reference: Reference,
+    day: date,
+    parts: Mapping[Any, Coarse],
+    wrong: float,
+) -> RegionWatch | None:
+    """Accumulate what a day says of breaks; while a drift is open, only what is usual is learnt."""
+    if reference.regions is None:
+        return None
+    hanging = float(reference.hanging.max())
+    watch, _ = watch_regions(
+        *(detector.regions, reference.regions, day, parts), wrong=wrong, hanging=hanging
+    )
+    return replace(watch, sums=np.zeros_like(watch.sums)) if detector.incident else watch
 
 
 def _recovery(
@@ -364,6 +403,8 @@ def update_incident(
         alarm ends what spoke for its recovery.
     """
     incident = detector.incident
+    if alarm and incident and incident.place:
+        return _restarted(detector, replace(incident, recovery=0.0, recovering=None))
     if alarm and incident:
         carried = _with_day(incident, evidence, detector.jitters)
         again = replace(carried, recovery=0.0, recovering=None, quarter=None)
@@ -385,6 +426,14 @@ def _carried_on(
 ) -> Detector:
     gained = max(0.0, incident.recovery + evidence.recovery)
     begun = incident.recovering or detector.last
+    if incident.place:
+        now = replace(incident, recovery=gained, recovering=begun if gained > 0.0 else None)
+        over = gained >= RECOVERED and (day - now.opened).days >= LEAST_AGE
+        return replace(
+            detector,
+            incident=None if over else now,
+            ended=_ended(detector, day, "recovered") if over else detector.ended,
+        )
     now = replace(
         _with_day(incident, evidence, detector.jitters),
         recovery=gained,
@@ -406,7 +455,15 @@ def _carried_on(
 
 
 def _restarted(detector: Detector, incident: Incident) -> Detector:
-    return replace(detector, sums=np.zeros(len(KINDS)), counted=0, incident=incident, ended=None)
+    regions = detector.regions
+    return replace(
+        detector,
+        sums=np.zeros(len(KINDS)),
+        counted=0,
+        incident=incident,
+        ended=None,
+        regions=regions and replace(regions, sums=np.zeros_like(regions.sums)),
+    )
 
 
 def opened_incident(

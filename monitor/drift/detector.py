@@ -9,12 +9,12 @@ from math import log10
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from monitor.drift.day_evidence import DIRECTIONS, KINDS, SLOPES
-from monitor.metrics.core.grid import Floats, Ints
+from monitor.drift.region_state import KIND as PLACE
+from monitor.drift.region_state import Break, RegionWatch
+from monitor.metrics.core.grid import Floats, Ints, Singles
 
-Singles = npt.NDArray[np.float32]
 EndReason = Literal["recovered", "acknowledged", "rebased"]
 SUMS = ("scores", "informations", "slopes", "levels")
 WIDTHS = (len(DIRECTIONS), len(DIRECTIONS), len(SLOPES), 4)
@@ -23,13 +23,14 @@ RECOVERED = 3.0  # log10 of the odds that the curve is back within its tolerance
 WEEKS = 13  # with outcomes that are looked back at, the present one included
 SHARES = 13  # of wrong labels that are compared
 ERRORS = 5  # of the curve: along the directions of a reference, and as labels bend it
+OF_REGIONS = 0.25  # weight of breaks at one place, beside the directions
 # What is held against a stream while late outcomes could explain it: over every limit, but so low
 # that some days that fit the reference bring it below again.
 WITHHELD = 1e12
 LEVEL_KINDS = ("scores_too_high", "scores_too_low")  # of all scores, by what the prior leaves over
 SCORES_OUTSIDE, SCORES_EQUAL = "scores_outside", "scores_equal"
 NOT_COMPARABLE = (SCORES_OUTSIDE, SCORES_EQUAL)  # scores of which the reference says nothing
-INCIDENT_KINDS = (*KINDS, *LEVEL_KINDS, *NOT_COMPARABLE)
+INCIDENT_KINDS = (*KINDS, PLACE, *LEVEL_KINDS, *NOT_COMPARABLE)
 LEVEL_SIZES = 3  # sizes of a level error that are looked for
 LEVEL_SUMS = 4  # of each day: see `LevelWatch`
 
@@ -157,6 +158,9 @@ class Incident:
         could not be read once more.
     recovering : date or None
         The first of the days that `recovery` counts; None while nothing speaks for recovery.
+    place : Break or None
+        Where among the scores it is, of the kind `place`; then `size` is the tilt there, and what
+        is of directions is 0.
     urgent : bool
         Whether it may page: a distortion always, an error of the level once it is large.
     unexplained : float or None
@@ -183,6 +187,7 @@ class Incident:
     worse: Worse | None = None
     profiles: Floats | None = None
     recovering: date | None = None
+    place: Break | None = None
     urgent: bool = True
     unexplained: float | None = None
 
@@ -358,6 +363,8 @@ class Detector:
         comes on top.
     second : Second or None
         What looks for another change while an incident is open.
+    regions : RegionWatch or None
+        What has accumulated of breaks at one place of the scores; None where none are looked for.
     level : LevelWatch
         What has accumulated for an error of the level, which no prior shift explains.
     """
@@ -375,12 +382,16 @@ class Detector:
     moved: Shift | None = None
     noise: Floats = field(default_factory=no_sums)
     second: Second | None = None
+    regions: RegionWatch | None = None
     level: LevelWatch = field(default_factory=LevelWatch)
 
     @property
     def evidence(self) -> float:
-        """log10 of the weighted mean of M over the kinds, at least 0."""
-        return log10(max(1.0, float((WEIGHTS * self.sums).sum())))
+        """log10 of the weighted mean of M over the kinds and all places, at least 0."""
+        along = float((WEIGHTS * self.sums).sum())
+        if self.regions is None:
+            return log10(max(1.0, along))
+        return log10(max(1.0, (1.0 - OF_REGIONS) * along + OF_REGIONS * self.regions.evidence))
 
 
 def is_withheld(detector: Detector) -> bool:

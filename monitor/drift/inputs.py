@@ -252,7 +252,8 @@ def _fit_scores(days: Sequence[Day], limits: Limits) -> ModelReference:
     sampled = any(day.class_weights != NO_SAMPLE for day in days)
 
     def fit(parts: Sequence[Parts]) -> Reference:
-        return _fit(parts, limits, noise=not sampled)  # a weighted row is no flip of two labels
+        # A weighted row is no flip of two labels.
+        return _fit(parts, limits, noise=not sampled, regions=True)
 
     streams: dict[str, Reference | Lack] = {WHOLE: fit([day.parts for day in days])}
     for name, alone in _streams_beside(days, _segments_of_days(days)):
@@ -302,9 +303,15 @@ def _fit_classes(days: Sequence[Day], limits: Limits, classes: ClassDay) -> Mode
     )
 
 
-def _fit(parts: Sequence[Parts], limits: Limits, *, noise: bool) -> Reference:
+def _fit(
+    parts: Sequence[Parts], limits: Limits, *, noise: bool, regions: bool = False
+) -> Reference:
     return fit_reference(
-        parts, sensitivity=limits.sensitivity, judge_every=limits.judge_every, noise=noise
+        parts,
+        sensitivity=limits.sensitivity,
+        judge_every=limits.judge_every,
+        noise=noise,
+        regions=regions,
     )
 
 

@@ -95,6 +95,7 @@ from monitor.drift.overlap import overlapping_since
 from monitor.drift.pairs import ClassDay, sum_of_days
 from monitor.drift.past import Profiles, profiles_since
 from monitor.drift.reference import REFERENCE_DAYS, Reference, lift_since, merge_days
+from monitor.drift.region_incident import Spans, broken_instead, spans_back
 from monitor.drift.score_moves import scores_since
 from monitor.drift.second import Own, Watched, look_again, own_span, recalled
 from monitor.drift.verdict import SHIFTS, UNJUDGED, WEEK, State, Verdict
@@ -297,7 +298,12 @@ def _fold(
     alone = {n: e for n, e in _reached(independent, families).items() if e > reached[n]}
     if reference and weighed:
         sums_of = past.sums_of if any(day.entities for day in counted) else None
-        detectors = _decide(detectors, day, weighed, reference, enough, reached, profiles, sums_of)
+        back = partial(
+            spans_back, today=day.day, reference=reference, limits=limits, recall=past.recall
+        )
+        detectors = _decide(
+            detectors, day, weighed, reference, enough, reached, profiles, sums_of, back
+        )
     # What no verdict of the day holds is forgotten, as by a fold that goes on from the store.
     kept = {name: detector for name, detector in detectors.items() if name in names}
     together = dict.fromkeys(families, _limit_of_whole(reference, limits))
@@ -386,8 +392,9 @@ def _weigh(
         if isinstance(of_stream, Reference):
             parts = merge_days([weighed_parts(day, name, reference) for day in span])
             days = [day.day for day in span]
+            late = any(day.late for day in span)
             detectors[name], evidences[name] = advance(
-                before.get(name, new_detector()), of_stream, days, parts
+                before.get(name, new_detector()), of_stream, days, parts, late=late
             )
     return detectors, evidences
 
@@ -496,6 +503,7 @@ def _decide(
     reached: Mapping[str, float],
     profiles: Profiles,
     sums_of: SumsOf | None,
+    back: Callable[[str], Spans],
 ) -> dict[str, Detector]:
     """Open or close the incidents of the streams that have been weighed."""
     decided = dict(detectors)
@@ -514,7 +522,9 @@ def _decide(
             )
         opened = decided[name].incident
         if alarm and opened and not detector.incident:
-            now = replace(opened, evidence=reached[name])
+            if isinstance(own, Reference):
+                opened = broken_instead(opened, detector, own, partial(back, name))
+            now = opened and replace(opened, evidence=reached[name])
             decided[name] = replace(decided[name], incident=now)
     return decided
 
@@ -949,5 +959,7 @@ def _days_of_week(stream: Stream, recent: Sequence[Day]) -> list[Day]:
 
 def _slope(reference: Reference, detector: Detector, day: date) -> Estimate | None:
     """Estimate the slope since the drift began, else over the week."""
-    slopes = detector.incident.slopes if detector.incident else week_slopes(detector.history, day)
+    incident = detector.incident
+    of_drift = incident and not incident.place  # a break at one place has no slope
+    slopes = incident.slopes if incident and of_drift else week_slopes(detector.history, day)
     return best_slope(slopes, float(reference.errors[0]))

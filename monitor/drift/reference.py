@@ -17,6 +17,7 @@ from monitor.drift.curve import Curve, fit_curve
 from monitor.drift.label_noise import Noise, noise_of_days, possible_noise
 from monitor.drift.lack import LEAST_OF_EACH, Lack
 from monitor.drift.own_calibration import own_intercept, own_slope
+from monitor.drift.regions import Regions, fit_regions
 from monitor.drift.variance import between_day_variance, span_starts
 from monitor.metrics.core.coarse import Coarse, sum_of
 from monitor.metrics.core.dispersion import NO_DESIGN_EFFECTS, DesignEffects
@@ -124,6 +125,8 @@ class Reference:
     overlap : float
         Days from one on which outcomes are independent of its own, where the same entities seem to
         be counted again; 1 elsewhere, and with the key `entity`. See `monitor.drift.overlap`.
+    regions : Regions or None
+        Where breaks at one place of the scores are looked for; None where they are not.
     """
 
     curve: Floats
@@ -154,6 +157,7 @@ class Reference:
     hanging: Floats = field(default_factory=lambda: np.ones(4))
     design_effects: DesignEffects = NO_DESIGN_EFFECTS
     overlap: float = 1.0
+    regions: Regions | None = None
     level_days: Floats = field(default_factory=lambda: np.zeros((0, 4)))
     level_variances: Floats = field(default_factory=lambda: np.zeros(2))
 
@@ -229,6 +233,7 @@ def fit_reference(
     least_days: int = LEAST_DAYS,
     noise: bool = True,
     bare: bool = False,
+    regions: bool = False,
 ) -> Reference:
     """Learn the calibration curve of a period, whatever its priors were.
 
@@ -247,6 +252,8 @@ def fit_reference(
     bare : bool
         Whether to learn what evidence rests on and no more, which takes less time: not whether the
         days were calibrated, how their levels vary, and what they say of wrong labels.
+    regions : bool
+        Whether breaks at one place of the scores are looked for.
 
     Returns
     -------
@@ -281,6 +288,9 @@ def fit_reference(
         raise ValueError(msg)
     days = [merge_days(days[i : i + judge_every]) for i in range(0, len(days), judge_every)]
     fitted = _fit_bare(days, sensitivity, judge_every, noise=noise)
+    if regions:
+        of_days = fit_regions(fitted.curve, fitted.known, days, [_rarer(day) for day in days])
+        fitted = replace(fitted, regions=of_days)
     return fitted if bare else _with_what_days_say(fitted, days)
 
 

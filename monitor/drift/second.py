@@ -143,7 +143,7 @@ def look_again(
         The same detector without an open incident. A change begins the days of the incident again.
     """
     incident, second = detector.incident, detector.second
-    if not incident:
+    if not incident or incident.place:
         return (replace(detector, second=None), None) if second else (detector, None)
     if not second or not own:
         return replace(detector, second=_begun(today.day)), Own()

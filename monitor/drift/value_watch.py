@@ -18,12 +18,12 @@ import numpy as np
 
 from monitor.drift.day_evidence import KINDS
 from monitor.drift.detecting import LEAST_AGE, LEAST_SIZE, alarms_among, share_of_start
-from monitor.drift.detector import RECOVERED, WEIGHTS, Singles
+from monitor.drift.detector import RECOVERED, WEIGHTS
 from monitor.drift.evidence import bounded, bounded_ratio
 from monitor.drift.places import Condition
 from monitor.drift.value_past import ValueSums, against_others, numbered
 from monitor.drift.values import ValueIncident, ValuePast, ValueWatch
-from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.grid import Floats, Ints, Singles
 from monitor.segment_names import OTHER
 
 MOST_EVIDENCE = 1e30  # of a kind: beyond, a recovery of years would be needed to forget it

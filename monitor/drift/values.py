@@ -6,9 +6,9 @@ from datetime import date
 
 import numpy as np
 
-from monitor.drift.detector import WEIGHTS, Singles
+from monitor.drift.detector import WEIGHTS
 from monitor.drift.places import Condition
-from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.grid import Floats, Singles
 
 OF_VALUE = ("offsets", "tolerances", "effects", "day_variances")  # what is known of each value
 MOST_VALUES = 1_000  # of a model: later ones that the reference does not know are not watched

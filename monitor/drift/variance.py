@@ -22,6 +22,7 @@ CAPPED_MEAN = 0.9205369256363232  # of a chi-squared: chdtr(3, 4) + 4 chdtrc(1, 
 DOUBT = 3.5  # two standard errors of one difference: they overlap, and are far from normal
 LEAST_DIFFERENCES = 5  # between weeks, before their variance is believed
 LEAST_INFORMATION = 30.0  # of a week: with less, how weeks differ is chance
+LEAST_PRECISION = 1e-9
 LAGS = (1, 2)  # weeks
 WEEK = 7
 LITTLE = 0.35  # times the difference of neighbouring days that chance makes
@@ -170,6 +171,55 @@ def between_week_variance(
     capped = np.minimum(squares, most) / CAPPED_MEAN
     excess = float(capped.mean()) - 1.0 - DOUBT / sqrt(capped.size)
     return max(0.0, excess) / (2.0 * float(np.concatenate(precisions).mean()))
+
+
+def between_week_variances(
+    weeks: Ints, scores: Floats, informations: Floats, day_variances: Floats
+) -> Floats:
+    """Find the `between_week_variance` of several tilts at once.
+
+    Parameters
+    ----------
+    weeks : ndarray of shape (w,)
+        Number of each week, rising.
+    scores, informations : ndarray of shape (w, r)
+        Sums over the days of the week.
+    day_variances : ndarray of shape (r,)
+        Between-day variances.
+
+    Examples
+    --------
+    >>> wandering = 0.1 * np.random.default_rng(1).normal(size=(52, 1))
+    >>> informations = np.full((52, 1), 1e6)
+    >>> several = np.arange(52), 1e6 * wandering, informations, np.zeros(1)
+    >>> np.sqrt(between_week_variances(*several)).round(2)
+    array([0.08])
+    """
+    is_known = informations >= LEAST_INFORMATION
+    precise = np.where(is_known, informations, np.nan)
+    offsets, variances = scores / precise, 1.0 / precise + day_variances / WEEK
+    ratios, precisions = [], []
+    for lag in LAGS:
+        earlier = np.searchsorted(weeks, weeks - lag)
+        later = np.nonzero(weeks[earlier] == weeks - lag)[0]
+        spread = variances[later] + variances[earlier[later]]
+        ratios.append((offsets[later] - offsets[earlier[later]]) ** 2 / spread)
+        precisions.append(1.0 / spread)
+    squares, precision = np.concatenate(ratios), np.concatenate(precisions)
+    number = np.isfinite(squares).sum(axis=0)
+    enough = number >= LEAST_DIFFERENCES
+    if not enough.any():
+        return np.zeros(day_variances.size)
+    rising = np.sort(squares, axis=0)  # what is not known comes last
+    middles = np.stack([(number - 1) // 2, number // 2]).clip(0)
+    median = np.take_along_axis(rising, middles, axis=0).mean(axis=0)
+    capped = np.minimum(squares, MOST_OF_A_DIFFERENCE * median / MEDIAN_CHI_SQUARED)
+    counted = np.maximum(number, 1)
+    excess = np.nansum(capped, axis=0) / CAPPED_MEAN / counted - 1.0 - DOUBT / np.sqrt(counted)
+    mean_precision = np.nansum(precision, axis=0) / counted
+    return np.where(
+        enough, np.maximum(0.0, excess) / (2.0 * np.maximum(mean_precision, LEAST_PRECISION)), 0.0
+    )
 
 
 def neighbour_ratio(scores: Floats, informations: Floats) -> float | None:

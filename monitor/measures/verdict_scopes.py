@@ -8,6 +8,7 @@ from monitor.drift.day_evidence import KINDS
 from monitor.drift.detector import INCIDENT_KINDS, LEVEL_KINDS, Ended, Incident, Worse
 from monitor.drift.facts import Detectable
 from monitor.drift.places import Place, Where, explained_by, name_of
+from monitor.drift.region_state import KIND as KIND_OF_BREAKS
 from monitor.drift.verdict import SLOPE_KINDS, STATES, Verdict
 from monitor.measures.measure import Base, Parts, Scope, held, itself
 from monitor.measures.snapshot import Snapshot, seconds_of
@@ -109,6 +110,8 @@ def _sums(v: Verdict) -> Parts[float]:
     if v.reached is not None:
         for kind, evidence in zip(KINDS, v.detector.sums, strict=True):
             yield (kind,), log10(max(1.0, evidence))
+        if regions := v.detector.regions:
+            yield (KIND_OF_BREAKS,), log10(max(1.0, regions.evidence))
         sides = v.detector.level.sums.reshape(len(LEVEL_KINDS), -1).mean(axis=1)
         for kind, evidence in zip(LEVEL_KINDS, sides, strict=True):
             yield (kind,), log10(max(1.0, evidence))

@@ -119,7 +119,8 @@ def compared_days(
         raise DataError(msg)
     since = last - timedelta(days=(MOST_DAYS if incident else USUAL_DAYS) - 1)
     first = max(incident.started if incident else since, since, compared.last + timedelta(days=1))
-    return compared, reference, (first, last), incident.kind if incident else USUAL_KIND
+    kind = incident.kind if incident and not incident.place else USUAL_KIND
+    return compared, reference, (first, last), kind
 
 
 def place_adder(
@@ -153,7 +154,7 @@ def _with_places(
     before: Sequence[Verdict],
 ) -> Verdict:
     incident = whole.distortion
-    if not (whole.final and incident):
+    if not (whole.final and incident) or incident.place:
         return whole
     same = [v for v in before if v.distortion and v.distortion.opened == incident.opened]
     held = _named(same[0]) if same else ()

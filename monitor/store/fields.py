@@ -14,9 +14,8 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import numpy as np
 import pyarrow as pa
 
-from monitor.drift.detector import Singles
 from monitor.metrics.core.estimate import Estimate
-from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.grid import Floats, Ints, Singles
 
 Layouts = Mapping[str, pa.DataType]
 

@@ -21,6 +21,7 @@ from monitor.drift.label_noise import Noise
 from monitor.drift.lack import Lack
 from monitor.drift.pairs import ClassDay, PairCurves
 from monitor.drift.reference import Reference, Sensitivity
+from monitor.drift.regions import Regions
 from monitor.drift.values import MovingPriors
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.dispersion import DesignEffects
@@ -31,7 +32,7 @@ KINDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
         *(ModelReference, Reference, Lack, Sensitivity, Detectable, Coarse, Level, Estimate),
-        *(Noise, MovingPriors),
+        *(Noise, MovingPriors, Regions),
         *(ClassDay, PairCurves, ClassLevels, PairLevel),  # of models with classes
         *(Together, DesignEffects),  # of models with entities
     )

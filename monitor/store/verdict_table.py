@@ -24,15 +24,15 @@ from monitor.drift.detector import (
     LevelWatch,
     Second,
     Shift,
-    Singles,
     are_withheld,
 )
 from monitor.drift.facts import Facts
 from monitor.drift.places import Where
+from monitor.drift.region_state import RegionWatch
 from monitor.drift.values import OF_VALUE, ValueWatch
 from monitor.drift.verdict import Brief, Verdict
 from monitor.metrics.core.estimate import Estimate
-from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.grid import Floats, Singles
 from monitor.store.fields import LAYOUTS, columns, layout, plain, rebuilt, struct, table_of
 from monitor.store.sealing import rows_of
 
@@ -153,11 +153,22 @@ def _shaped(detector: Detector) -> Detector:
         level=replace(level, levels=level.levels.reshape(-1, LEVEL_SUMS)),
         history=replace(history, **sums),
         cross=_rows(detector.cross),
+        regions=detector.regions and _shaped_regions(detector.regions),
         incident=detector.incident
         and replace(detector.incident, profiles=_rows(detector.incident.profiles)),
         forks=tuple(replace(fork, detector=_shaped(fork.detector)) for fork in detector.forks),
         second=detector.second
         and replace(detector.second, detector=_shaped(detector.second.detector)),
+    )
+
+
+def _shaped_regions(watch: RegionWatch) -> RegionWatch:
+    """Give what weeks said of regions a row for each week again."""
+    shape = watch.weeks.size, watch.day_variances.size
+    return replace(
+        watch,
+        scores=watch.scores.reshape(shape),
+        informations=watch.informations.reshape(shape),
     )
 
 

@@ -10,6 +10,7 @@ from monitor.drift.detector import NOT_COMPARABLE, SCORES_EQUAL, Incident, is_le
 from monitor.drift.facts import Scores
 from monitor.drift.verdict import DRIFTING, State, Verdict
 from monitor.segment_names import shown
+from monitor.words.broken import STEP
 from monitor.words.level import LARGE, MOSTLY, base_rate, outcomes_of, what_moved
 from monitor.words.values import repair_of, values_in_short
 from monitor.words.verdict import drift_in_short, in_short, own_faults
@@ -186,6 +187,8 @@ def _of_level(v: Verdict, incident: Incident, maps: Maps) -> Trust:
 
 
 def _repair(v: Verdict, maps: Maps, says_where: str) -> str:
+    if v.incident and v.incident.place and v.incident.place.family != "region":
+        return STEP
     if maps == "none":
         return f"{says_where} says where it sits. {NO_MAP}"
     if v.explanation and maps == "parts":

@@ -8,6 +8,7 @@ from monitor.drift.verdict import DRIFTING, SLOPE_KINDS, Verdict
 from monitor.segment_names import FAMILIES, THIRD
 from monitor.words import classes
 from monitor.words.advice import COUNTED_AGAIN, awaited_reference, ended, late_outcomes
+from monitor.words.broken import broken_in_short, what_broke
 from monitor.words.level import level_in_short, level_sentences, outside, what_moved
 from monitor.words.numbers import odds, percent, short_percent, times
 from monitor.words.obstacles import why_not_judged
@@ -30,6 +31,8 @@ MEANINGS = {
     "with the rest",
     "top_underpredicted": "the top tenth of the scores comes true more often than before, compared "
     "with the rest",
+    "place": "at one place among the scores, such as one value, outcomes no longer fit, and "
+    "elsewhere they are as before",
 }
 # What the outcomes say of the third choice, where that is clear from the kind.
 THIRD_CHOICES = {
@@ -119,6 +122,9 @@ def drift_in_short(v: Verdict, incident: Incident) -> str:
     if is_level(incident):
         return level_in_short(v, incident)
     told = v.headline(incident)
+    if incident.place:
+        what = broken_in_short(incident, incident.place)
+        return f"{what} since {incident.started}, found at {odds(incident.evidence)}"
     by = "" if told.kind in SLOPE_KINDS else f" by {told.size:.2f} in log-odds"
     kind = ("third choices " if v.of_third_choices else "") + told.kind.replace("_", " ")
     kind = f"{explained_by(v.explanation)}: {kind}" if v.explanation else kind
@@ -131,7 +137,10 @@ def _drift(v: Verdict, incident: Incident) -> Iterator[str]:
     since = f"{incident.started} (90 % {incident.start_low} to {incident.start_high})"
     since = f"Gradually, since about {since}," if incident.gradual else f"Since {since}"
     sits = f", in {explained_by(v.explanation)}," if v.explanation else ""
-    yield f"{since}{sits} {_meaning(v, incident)} ({_size(v, incident)})."
+    if incident.place:
+        yield f"{since} {what_broke(incident, incident.place)}."
+    else:
+        yield f"{since}{sits} {_meaning(v, incident)} ({_size(v, incident)})."
     if incident.worse:
         yield _worse(v, incident, incident.worse)
     if incident.undecided:
@@ -281,7 +290,8 @@ def _moved(v: Verdict) -> str:
 def _silence(v: Verdict) -> Iterator[str]:
     """Say which scores the verdict is not about."""
     yield classes.rests_on(v.facts.of_classes)
-    if v.evidence and v.evidence.unknown_share >= MUCH_UNKNOWN:
+    told = v.incident and v.incident.place
+    if v.evidence and v.evidence.unknown_share >= MUCH_UNKNOWN and not told:
         yield (
             f"{percent(v.evidence.unknown_share, 0)} of the scores lie where the reference has too "
             "few outcomes: this verdict says nothing about them."

@@ -14,6 +14,7 @@ from monitor.metrics.core.special import expit, logit
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Singles = npt.NDArray[np.float32]
 
 CELL_COUNT = 2**14
 LOGIT_LIMIT = 16.0
