@@ -251,8 +251,8 @@ def _days(delays: Sequence[float]) -> str:
 HEAD = """# Levels in simulated streams
 
 How soon is a model found whose scores are off by a factor, and how often is a sound one called \
-so? `python -m studies.drift.levels` writes this page; [Drift](drift.md#for-the-statistician) says how it \
-works.
+so? `python -m studies.drift.levels` writes this page; \
+[Drift](drift.md#for-the-statistician) says how it works.
 
 Reference 28 days, then {years} stream-years in each sound world ({streams} streams at each of \
 {worlds}). Priors and inputs that wander are AR(1) with memory 0.9 and sd 0.3 in log-odds. \
