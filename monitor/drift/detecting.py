@@ -35,7 +35,7 @@ from monitor.drift.evidence import (
     rows_of_day,
 )
 from monitor.drift.history import learned_day_variances, new_history, remember, sums_since, week_of
-from monitor.drift.label_noise import with_day, wrong_share
+from monitor.drift.label_noise import wrong_labels
 from monitor.drift.monotone import monotone_at
 from monitor.drift.reference import SOUGHT, Reference
 from monitor.drift.start import start_of
@@ -96,7 +96,7 @@ def advance(
     day_variances = detector.jitters
     if not same_week:
         day_variances = learned_day_variances(reference, detector.history, days[0])
-    wrong = wrong_share(reference.noise, detector.noise)
+    wrong = wrong_labels(reference.noise, detector.noise)
     rows = rows_of_day(reference, parts, wrong)
     evidence = day_evidence(reference, parts, day_variances, detector.cross, rows=rows)
     if detector.incident:
@@ -165,7 +165,7 @@ def _learned(detector: Detector, evidence: DayEvidence) -> Floats:
     """Learn of labels, unless a drift is open that could be mistaken for wrong ones."""
     if detector.incident or evidence.noise is None:
         return detector.noise
-    return with_day(detector.noise, evidence.noise)
+    return np.asarray(detector.noise + evidence.noise)
 
 
 def share_of_start(

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from monitor.arrivals import Late
-from monitor.drift.day_evidence import KINDS, DayEvidence
+from monitor.drift.day_evidence import KINDS, DayEvidence, Family, WrongLabels
 from monitor.drift.detecting import new_detector
 from monitor.drift.detector import Incident, Quarter, Worse
 from monitor.drift.facts import (
@@ -162,7 +162,7 @@ def facts_of(drawn: Drawn, state: str) -> Facts:
         classes=drawn.maybe(classes_of(drawn)),
         awaits=lack_of(drawn),
         alone=drawn.maybe(drawn.number()),
-        wrong=drawn.maybe(0.05 * drawn.share()),
+        wrong=drawn.maybe(WrongLabels(drawn.one_of(get_args(Family)), 0.5 * drawn.share())),
     )
 
 
