@@ -40,8 +40,9 @@ FOUND = {
 WAYS = ("right", "learned")
 INTRO = (
     f"Labels are taken for right, or the wrong ones are learned. A drift begins on day {START}; "
-    f"streams on alarm before it are left out. A = {FALSE_ALERT_DAYS:,}. The last two columns: the share that is used at the end of a sound "
-    "year (median), and the streams that use one on any day.\n"
+    f"streams on alarm before it are left out. A = {FALSE_ALERT_DAYS:,}. The last two "
+    "columns: the share that is used at the end of a sound year (median), and the streams that use "
+    "one on any day.\n"
 )
 
 
