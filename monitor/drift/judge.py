@@ -86,7 +86,7 @@ from monitor.drift.inputs import (
     segments_of,
     weighed_parts,
 )
-from monitor.drift.label_noise import wrong_share
+from monitor.drift.label_noise import wrong_labels
 from monitor.drift.lack import Lack
 from monitor.drift.level_watch import advance_level, decide_level, not_comparable
 from monitor.drift.levels import lasting_shift, what_moved
@@ -757,7 +757,7 @@ def _state_and_facts(
         prevalence=prevalence if isfinite(prevalence) else None,
         late=day.late if _speaks_of_outcomes(state, obstacle) else None,
         classes=classes and replace(classes, off=week.off.name if week.off else None),
-        wrong=wrong_share(own.noise, stream.detector.noise) or None if own else None,
+        wrong=wrong_labels(own.noise, stream.detector.noise) if own else None,
         third=next(filter(None, map(_third, stream.third)), None),
         strata=stream.strata,
         scores=_scores(own, stream, recent) if own and own.levels and not obstacle else None,
