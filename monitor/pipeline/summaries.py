@@ -10,14 +10,14 @@ from monitor.config import Config, Engine
 from monitor.errors import DataError
 from monitor.logs import (
     Databases,
-    check_logs_exist,
     days_at_a_time,
     open_databases,
     plan_batches,
 )
 from monitor.logs import summarise_days as read_days
-from monitor.pipeline.planning import log_fingerprint, what_to_do
+from monitor.pipeline.planning import what_to_do
 from monitor.pipeline.progress import Failure, PhaseProgress, in_parallel
+from monitor.pipeline.unchanged import log_fingerprint
 from monitor.store.store import Store
 
 Left = Literal["unchanged", "quiet", "kept"]
@@ -45,15 +45,13 @@ def summarise_days(
     model, store = config.model(name), Store(config.store)
 
     def decide(day: date) -> Literal["summarise"] | Left:
-        action = what_to_do(
+        return what_to_do(
             *(store, name, model, day),
             as_of=as_of,
             may_skip=day in may_skip,
             recompute=recompute,
+            must_settle=must_settle,
         )
-        if must_settle and action == "summarise":
-            check_logs_exist(name, model, day, as_of=as_of)
-        return action
 
     def read(databases: Databases, batch: Sequence[date]) -> list[tuple[date, Result]]:
         results, inputs = dict[date, Result](), dict[date, str]()
