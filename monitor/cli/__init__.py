@@ -30,6 +30,7 @@ from monitor.cli.recalibrating import recalibrate
 from monitor.cli.reporting import report
 from monitor.cli.serving import openmetrics, push, serve, textfile
 from monitor.cli.showing import demo, show
+from monitor.cli.streams import prepare_streams
 from monitor.cli.where import where
 from monitor.errors import ConfigError, DataError
 
@@ -122,6 +123,7 @@ NO_PLUGINS = ("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 def main() -> None:
     """Run the command, and turn its errors into messages and exit codes."""
+    prepare_streams()
     logging.basicConfig(level=logging.WARNING)
     gc.set_threshold(RARELY)
     atexit.register(gc.freeze)  # else Python looks for cycles among all objects before it exits
