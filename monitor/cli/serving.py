@@ -74,6 +74,7 @@ def serve(
     from monitor.export.http.app import Exporter
     from monitor.export.http.probe import Probe
     from monitor.export.http.server import serve as start
+    from monitor.store.store import Store
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C does
     probe = Probe() if probe_store else None
@@ -83,6 +84,12 @@ def serve(
     host = f"[{address}]" if ":" in address else address
     listening = f"{scheme}://{host}:{server.server_port}/metrics"
     said = [f"serving {listening}, stop with Ctrl-C"]
+    if not Store(exporter.config().store).is_there():
+        say_aside(
+            f"store: {exporter.config().store} is no store; until one is there, /healthz and "
+            f"/metrics answer 503.",
+            style="yellow",
+        )
     if exporter.config().report:
         said.append(f"report pages: {server.url}/reports/")
     if not url and linked_to_this_machine(exporter.config(), address):

@@ -134,7 +134,7 @@ def run(
     """
     started, store, name = clock(), Store(config.store), task.model
     check_days(name, task.first, task.last, as_of=task.as_of)
-    # Raises if there cannot be a store.
+    store.begin(started)  # raises if there cannot be a store
     new = {*task.catch_up, *task.days}.difference(store.days("summaries", name))
     left_out: LeftOutByDay = {}
     with (

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property, partial
 from pathlib import Path
-from secrets import token_bytes
+from secrets import token_bytes, token_hex
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from monitor.errors import ConfigError, DataError
-from monitor.files import folder_on_disk, open_filesystem, reaching, replace, writing
+from monitor.files import create, folder_on_disk, open_filesystem, reaching, replace, writing
 from monitor.store.held import held as held_of
 from monitor.store.held import holding
 from monitor.store.holder import Hold, lost
@@ -35,6 +35,7 @@ from monitor.store.sealing import (
     open_table,
     owner_of,
     said_digest,
+    sealed_record,
     sealed_table,
 )
 from monitor.temporary import sweep
@@ -58,6 +59,7 @@ BACKFILLED = *OF_LOGS, "mapped"  # what a run makes that reads logs, each with i
 DAILY = *BACKFILLED, "arrivals", "evaluations", "verdicts", "revisions"
 KINDS = *DAILY, "runs"  # whose files `compact` writes as months
 TRIES = 3  # to read from the file of a month that another process replaces
+IDENTITY = "store.json"  # at the top of a store, written once when it begins
 PROBE_BYTES = 65_536  # that no file system compresses or keeps in its own tables
 MONTHS_KEPT = 4  # files of months that a store keeps in memory
 
@@ -88,6 +90,61 @@ class DayFiles:
     def _opened(self) -> dict[str, tuple[str | None, dict[date, bytes]]]:
         """The last files of months that were read, with the tags that they had."""
         return {}
+
+    def begin(self, now: datetime) -> bool:
+        """Give the store its identity unless it has one, and say whether it begins here.
+
+        A store of an earlier version gets one too, but does not begin.
+
+        Raises
+        ------
+        ConfigError
+            If there cannot be a store.
+        DataError
+            If it cannot be reached or written.
+        """
+        if self._identity_is_there():
+            return False
+        is_new = not self.is_there()
+        filesystem, root = self._location
+        about = {"store": token_hex(16), "begun": now.isoformat(), "format": FORMAT}
+        with writing(f"store: {self.root}"):
+            create(filesystem, f"{root}/{IDENTITY}", sealed_record(about))
+        return is_new
+
+    def is_there(self) -> bool:
+        """Say whether there is a store at this place: its identity, or files that a run wrote.
+
+        Raises
+        ------
+        ConfigError
+            If there cannot be a store.
+        DataError
+            If it cannot be reached.
+        """
+        self._no_files_yet()
+        if self._identity_is_there():
+            return True
+        filesystem, root = self._location
+        with reaching(self.root):
+            return any(filesystem.isdir(f"{root}/{kind}") for kind in ("runs", "summaries"))
+
+    def must_be_there(self) -> None:
+        """Raise DataError if there is no store at this place; other errors as of `is_there`."""
+        if not self.is_there():
+            msg = (
+                f"store: {self.root} is no store: neither {IDENTITY} nor a result is there; mount "
+                f"its volume, or correct store in the configuration. To begin a new store there, "
+                f"run calibration-monitor backfill, or calibration-monitor run --begin."
+            )
+            raise DataError(msg)
+
+    def _identity_is_there(self) -> bool:
+        with reaching(self.root):
+            if self._folder:
+                return (self._folder / IDENTITY).is_file()
+            filesystem, root = self._location
+            return bool(filesystem.exists(f"{root}/{IDENTITY}"))
 
     def days(self, kind: str, model: str) -> list[date]:
         """List the days of one kind (`summaries`, `evaluations`, `verdicts`), rising."""

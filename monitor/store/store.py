@@ -12,6 +12,7 @@
     <root>/revisions/<model>/2026-03-01.parquet     what verdicts of that day said before
     <root>/runs/<model>/2026-03-01.json             times and input files; not reproducible
     <root>/<kind>/<model>/2026-03.01-31.parquet     the files of those days as one, by `compact`
+    <root>/store.json                               that a store is here, and which one
     <root>/decisions/<model>/1.json                 what people have decided about the model
 
 Rule 1: the same input gives the same bytes in all but revisions and runs, which depend on when runs
