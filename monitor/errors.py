@@ -78,12 +78,22 @@ class DataError(Exception):
         What is wrong with a day's logs.
     damaged : str
         The file of the store that cannot be read, as its name within; empty for other errors.
+    newer : bool
+        Whether a newer version of this program wrote that file, which is not damaged.
     """
 
-    def __init__(self, message: str, fault: Fault | None = None, *, damaged: str = "") -> None:
+    def __init__(
+        self,
+        message: str,
+        fault: Fault | None = None,
+        *,
+        damaged: str = "",
+        newer: bool = False,
+    ) -> None:
         super().__init__(_for_people(message))
         self.fault = fault
         self.damaged = damaged
+        self.newer = newer
 
 
 @contextmanager

@@ -248,6 +248,8 @@ def _decide(
         if action == "summarise":
             outcome_days(f"{name} {day}", model, day, as_of=as_of)
     except DataError as error:
+        if error.newer:
+            raise
         return Failure(day, str(error), error.fault)
     return action
 

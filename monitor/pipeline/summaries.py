@@ -63,6 +63,8 @@ def summarise_days(
                 else:
                     results[day] = action
             except DataError as error:
+                if error.newer:
+                    raise
                 results[day] = Failure(day, str(error), error.fault)
         for day, summary in read_days(name, model, [*inputs], as_of=as_of, databases=databases):
             if isinstance(summary, DataError):

@@ -159,7 +159,7 @@ def _beginning(
         try:
             verdicts, theirs = store.read_verdicts(name, before[-1])
         except DataError as error:
-            if error.damaged and may_heal:
+            if error.newer or (error.damaged and may_heal):
                 raise
             theirs = None
         if theirs == basis:

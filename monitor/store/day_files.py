@@ -31,7 +31,9 @@ from monitor.store.months import contents_of, days_of_month, month_name, month_t
 from monitor.store.sealing import (
     FORMAT,
     digest_of_table,
+    must_be_known,
     must_be_of,
+    open_record,
     open_table,
     owner_of,
     said_digest,
@@ -103,13 +105,18 @@ class DayFiles:
         DataError
             If it cannot be reached or written.
         """
-        if self._identity_is_there():
+        about = self._identity()
+        if about and about.get("format") == FORMAT:
             return False
         is_new = not self.is_there()
         filesystem, root = self._location
+        path, what = f"{root}/{IDENTITY}", f"store: {self.root}"
+        if about:  # of a program of before, which may touch this store no longer
+            replace(filesystem, path, sealed_record({**about, "format": FORMAT}), what=what)
+            return False
         about = {"store": token_hex(16), "begun": now.isoformat(), "format": FORMAT}
-        with writing(f"store: {self.root}"):
-            create(filesystem, f"{root}/{IDENTITY}", sealed_record(about))
+        with writing(what):
+            create(filesystem, path, sealed_record(about))
         return is_new
 
     def is_there(self) -> bool:
@@ -120,10 +127,10 @@ class DayFiles:
         ConfigError
             If there cannot be a store.
         DataError
-            If it cannot be reached.
+            If it cannot be reached, or a newer version of this program wrote to it.
         """
         self._no_files_yet()
-        if self._identity_is_there():
+        if self._identity() is not None:
             return True
         filesystem, root = self._location
         with reaching(self.root):
@@ -139,12 +146,18 @@ class DayFiles:
             )
             raise DataError(msg)
 
-    def _identity_is_there(self) -> bool:
-        with reaching(self.root):
-            if self._folder:
-                return (self._folder / IDENTITY).is_file()
-            filesystem, root = self._location
-            return bool(filesystem.exists(f"{root}/{IDENTITY}"))
+    def _identity(self) -> dict[str, Any] | None:
+        """Read what the store says of itself; None if it says nothing, empty if that is damaged."""
+        with reaching(f"{self.root}/{IDENTITY}"):
+            content = self._read_file(IDENTITY)
+        if content is None:
+            return None
+        try:
+            about = open_record(content)
+        except ValueError:  # it holds no result, so the next run writes it again
+            return {}
+        must_be_known(f"{self.root}/{IDENTITY}", about)
+        return about
 
     def days(self, kind: str, model: str) -> list[date]:
         """List the days of one kind (`summaries`, `evaluations`, `verdicts`), rising."""
@@ -209,7 +222,9 @@ class DayFiles:
         """Say whether the file of a day is there with a digest that fits."""
         try:
             return self._digest(_name(kind, model, day)) is not None
-        except DataError:
+        except DataError as error:
+            if error.newer:
+                raise
             return False
 
     def month_damage(self, kind: str, model: str, month: str) -> DataError | None:

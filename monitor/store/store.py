@@ -282,7 +282,9 @@ class Store(DecisionLog):
                 about = table.schema.metadata or {}
                 of, by = (about.get(key, b"").decode() for key in (MADE_FROM.encode(), b"program"))
                 return (causes_of_day(table), (of, by)) if digest else ({}, ("", ""))
-        except DataError:
+        except DataError as error:
+            if error.newer:
+                raise
             return {}, ("", "")
 
     def evaluation_inputs(self, model: str, day: date) -> str | None:
@@ -290,7 +292,9 @@ class Store(DecisionLog):
         try:
             content = self.content("evaluations", model, day)
             return self.parse_evaluations(model, day, content)[1] if is_sealed(content) else None
-        except DataError:
+        except DataError as error:
+            if error.newer:
+                raise
             return None
 
     def write_verdicts(
@@ -319,7 +323,9 @@ class Store(DecisionLog):
             stored = self.content("verdicts", model, day)
             before = self.parse_verdicts(model, day, stored)[0] if stored != content else []
             earlier = self.read_revisions(model, day)
-        except DataError:  # of another version or damaged: what they said is lost
+        except DataError as error:  # of an earlier version or damaged: what they said is lost
+            if error.newer:
+                raise
             before, earlier = [], []
         if kept := superseded(before, verdicts, earlier, as_of):
             table = revision_table([*earlier, *kept])
@@ -405,7 +411,9 @@ class Store(DecisionLog):
         made = record.get("made", {})
         try:
             digests = {kind: self._digest(f"{kind}/{model}/{day}.parquet") for kind in kinds}
-        except DataError:
+        except DataError as error:
+            if error.newer:
+                raise
             return False
         return all(digest and made.get(kind, digest) == digest for kind, digest in digests.items())
 
