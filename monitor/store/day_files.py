@@ -351,7 +351,8 @@ class DayFiles:
                 wrong = "is a link to nothing"
         else:
             filesystem, root = self._location
-            wrong = "is a file" if filesystem.isfile(root) else ""
+            with reaching(self.root):
+                wrong = "is a file" if filesystem.isfile(root) else ""
         if wrong:
             msg = f"store: {self.root} {wrong}; name a folder for the store in the configuration."
             raise ConfigError(msg)
