@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from monitor.config import DAY_DIRECTIVES, ISO_DAY
 from monitor.deadline import within
-from monitor.errors import ConfigError, DataError, without_credentials
+from monitor.errors import ConfigError, DataError, lacks_memory, without_credentials
 from monitor.temporary import sweep, temporary_file
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ def open_filesystem(url: str) -> "tuple[AbstractFileSystem, str]":
         # No listings cache, because another process may write at any time.
         filesystem, path = fsspec.core.url_to_fs(url, use_listings_cache=False)
     except ImportError as error:
+        if lacks_memory(error):
+            raise
         msg = (
             f"{url}: needs a package that is not installed ({error}); for s3:// "
             f"pip install 'calibration-monitor[s3]'."
@@ -148,6 +150,12 @@ def writing(place: str) -> Iterator[None]:
         raise
     except Exception as error:
         why = getattr(error, "strerror", None) or error  # omits the name of a temporary file
+        if blocked := _file_in_the_way(error):
+            msg = (
+                f"{place}: {blocked} is a file where a folder should be; move it away, then run "
+                f"again."
+            )
+            raise DataError(msg) from error
         if isinstance(error, TimeoutError):
             why = f"no whole answer within {LONGEST} seconds"
         msg = (
@@ -155,6 +163,14 @@ def writing(place: str) -> Iterator[None]:
             f"write permission, or choose another place, then run again."
         )
         raise DataError(msg) from error
+
+
+def _file_in_the_way(error: Exception) -> Path | None:
+    """Find the file that an error is about because a folder was expected; None if none is."""
+    if not isinstance(error, FileExistsError | NotADirectoryError) or not error.filename:
+        return None
+    named = Path(str(error.filename))
+    return next((path for path in (named, *named.parents) if path.is_file()), None)
 
 
 def list_days(template: str) -> list[date]:

@@ -132,9 +132,12 @@ class DayFiles:
         self._no_files_yet()
         if self._identity() is not None:
             return True
+        kinds = "runs", "summaries"
+        if self._folder:
+            return any((self._folder / kind).is_dir() for kind in kinds)
         filesystem, root = self._location
         with reaching(self.root):
-            return any(filesystem.isdir(f"{root}/{kind}") for kind in ("runs", "summaries"))
+            return any(filesystem.isdir(f"{root}/{kind}") for kind in kinds)
 
     def must_be_there(self) -> None:
         """Raise DataError if there is no store at this place; other errors as of `is_there`."""
