@@ -10,15 +10,21 @@ import resource
 import subprocess
 import sys
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import mkdtemp
+from time import sleep
 
 import pytest
 import yaml
 
+from monitor.config import load_config
 from monitor.errors import DataError
+from monitor.export.http.app import Exporter
+from monitor.pipeline.run import run
+from monitor.pipeline.task import Task
 from monitor.store.lock import locked
+from monitor.store.store import Store
 from tests.conftest import CONFIG, DAY, DAY_BEFORE, Ended, Project
 
 Command = Callable[..., Ended]
@@ -26,6 +32,50 @@ ROOT = Path(__file__).parent.parent
 PROGRAM = str(Path(sys.executable).with_name("calibration-monitor"))
 NOBODY = pwd.getpwnam("nobody").pw_uid
 SPAN = ("--from", DAY_BEFORE, "--to", DAY)
+# Of each row of the table, by its first words: the file and the name of the test that plays it.
+PLAYED = {
+    "an old file of a log is deleted": (
+        "pipeline/test_mornings_that_go_wrong.py",
+        "test_whatever_happens_to_logs_the_newest_settled_day_is_judged",
+    ),
+    "predictions come late": (
+        "pipeline/test_order_of_days.py", "test_a_day_that_was_missing_leaves_no_trace"),
+    "a run is killed": (
+        "pipeline/test_mornings_that_go_wrong.py", "test_a_run_finishes_what_one_before_it_left"),
+    "two runs of a model at once": ("test_operations.py", "test_the_second_of_two_names_the_first"),
+    "several commands at once": ("test_operations.py", "test_commands_at_once_leave_the_same"),
+    "a volume is not mounted": (
+        "test_operations.py", "test_a_store_that_is_not_mounted_is_said_and_not_replaced"),
+    "a store loses the results": (
+        "export/http/test_app.py", "test_results_that_are_gone_are_no_empty_store"),
+    "the disk is full": (
+        "export/http/test_probe.py", "test_a_full_disk_and_a_read_only_one_are_noticed"),
+    "files of many days in a row": (
+        "test_operations.py", "test_missing_files_of_days_in_a_row_are_one_command"),
+    "a file of the store is damaged": (
+        "pipeline/test_healing.py", "test_a_run_heals_what_it_needs"),
+    "an older program meets": ("cli/test_upgrades.py", "test_nothing_is_written_to_a_newer_store"),
+    "the clock of the machine": ("test_operations.py", "test_a_wrong_clock_changes_no_result"),
+    "a lock is left of another user": (
+        "test_operations.py", "test_a_lock_of_another_user_is_named"),
+    "a file stands where": (
+        "test_operations.py", "test_a_file_where_a_folder_should_be_is_named"),
+    "a value of a log contains": (
+        "logs/test_values_in_sql.py", "test_a_day_with_every_strange_value_is_read"),
+    "a path has": ("test_config_places.py", "test_every_path_is_whole"),
+    "an address has a password": (
+        "test_config_limits.py", "test_a_place_that_cannot_be_opened_keeps_its_password"),
+    "a gateway or an object store": ("test_deadline.py", "test_a_push_ends"),
+    "standard output is not": (
+        "cli/test_streams.py", "test_characters_that_an_output_lacks_are_replaced"),
+    "standard error is closed": (
+        "cli/test_streams.py",
+        "test_what_is_said_aside_does_not_decide_how_a_command_ends",
+    ),
+    "memory runs out": ("test_operations.py", "test_too_little_memory_for_a_library_is_said"),
+    "a list or a number": ("test_operations.py", "test_a_limit_is_said_in_our_words"),
+    "hundreds of models": ("test_operations.py", "test_many_models_are_no_aliases"),
+}  # fmt: skip
 
 
 def said(ended: Ended) -> str:
@@ -183,3 +233,60 @@ def test_only_who_is_told_begins_a_store(project: Project, command: Command) -> 
     assert command("run", "--day", DAY).code == 3
     begun = command("run", "--day", DAY, "--begin")
     assert (begun.code, "begins here" in begun.out) == (0, True)
+
+
+def test_every_row_of_the_page_is_played() -> None:
+    """By a test that is there; and each of them has its row."""
+    page = (ROOT / "docs" / "operate.md").read_text()
+    table = page.partition("## When something goes wrong\n")[2].partition("\n## ")[0]
+    rows = [line.split("|")[1].strip() for line in table.splitlines() if line.startswith("| ")][1:]
+    beginnings = [*PLAYED]
+    assert len(rows) == len(beginnings)
+    for row, beginning in zip(rows, beginnings, strict=True):
+        assert row.startswith(beginning)
+        file, name = PLAYED[beginning]
+        assert f"def {name}(" in (ROOT / "tests" / file).read_text()
+
+
+def test_the_second_of_two_names_the_first(project: Project, command: Command) -> None:
+    """Without waiting it ends, and has changed nothing."""
+    before = project.results()
+    with Store(str(project.folder / "store")).locked("ctr"):
+        ended = command("run", "--day", DAY, "--no-wait")
+    assert ended.code == 3
+    assert f"process {os.getpid()}" in said(ended)
+    assert project.results() == before
+
+
+def test_commands_at_once_leave_the_same(project: Project, command: Command) -> None:
+    """Three that write, two that read, and scrapes meanwhile."""
+    before = project.results()
+    exporter = Exporter(project.folder / "monitor.yaml")
+    calls = [
+        ("run", "--day", f"{DAY}"), ("backfill", *map(str, SPAN), "--again"),
+        ("evaluate", *map(str, SPAN)), ("show", "--json"), ("check", "--store"),
+    ]  # fmt: skip
+    running = [
+        subprocess.Popen(
+            [PROGRAM, *call], cwd=project.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        for call in calls
+    ]
+    while any(process.poll() is None for process in running):
+        assert b"calibration_model_results_readable" in exporter.text()
+        sleep(0.05)
+    said_by = [process.communicate()[0].decode() for process in running]
+    assert [process.returncode for process in running[:4]] == [0] * 4, said_by
+    assert project.results() == before
+    assert command("check", "--store").code == 0
+
+
+def test_a_wrong_clock_changes_no_result(project: Project) -> None:
+    """A year ahead or behind."""
+    before = project.results()
+    config = load_config(project.folder / "monitor.yaml")
+    task = Task("ctr", DAY_BEFORE, DAY, DAY + timedelta(days=2))
+    for days in (-365, 365):
+        now = datetime(2026, 3, 5, tzinfo=UTC) + timedelta(days=days)
+        assert run(config, task, clock=lambda now=now: now).failures == ()
+        assert project.results() == before
