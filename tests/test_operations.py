@@ -73,6 +73,8 @@ PLAYED = {
         "test_what_is_said_aside_does_not_decide_how_a_command_ends",
     ),
     "memory runs out": ("test_operations.py", "test_too_little_memory_for_a_library_is_said"),
+    "`where`, the score, the outcome": (
+        "pipeline/test_read_otherwise.py", "test_a_change_of_settings_is_no_drift"),
     "a list or a number": ("test_operations.py", "test_a_limit_is_said_in_our_words"),
     "hundreds of models": ("test_operations.py", "test_many_models_are_no_aliases"),
 }  # fmt: skip

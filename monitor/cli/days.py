@@ -100,6 +100,7 @@ def check_logs(
         what_looks_wrong,
     )
     from monitor.pipeline.arriving import late_in_logs
+    from monitor.pipeline.reading import next_days_are_unlike
     from monitor.pipeline.references import awaited_in_store, first_sensitivity
     from monitor.pipeline.settling import settle
     from monitor.pipeline.watching import priors_that_move, strata_found
@@ -146,13 +147,15 @@ def check_logs(
         incomplete = late_in_logs(own, model_name, as_of=until, engine=opened())
         moving = priors_that_move(own, model_name)
         apart = strata_found(Store(config.store), model_name)
-        strata = [priors_of_their_own(apart)] if apart else []
-        strata += [strata_to_set(model_name, moving)] if moving else []
+        strata = [
+            *([priors_of_their_own(apart)] if apart else []),
+            *([strata_to_set(model_name, moving)] if moving else []),
+        ]
         unsure = [f"unsure: {doubt}" for doubt in model.doubts]
         late = [late_outcomes(incomplete)] if incomplete else []
         made = model.decision
         suits = better_threshold(made.threshold, made.best_threshold) if made else None
-        set_so = [*filter(None, [awaited, suits])]
+        set_so = [*filter(None, [awaited, suits, next_days_are_unlike(own, model_name)])]
         for sentence in [*unsure, *reminders, *taken, *set_so, *late, *strata]:
             tell(f"{model_name}: {sentence}", style="yellow", highlight=False, soft_wrap=True)
         return {

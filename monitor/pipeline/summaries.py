@@ -17,6 +17,7 @@ from monitor.logs import (
 from monitor.logs import summarise_days as read_days
 from monitor.pipeline.planning import what_to_do
 from monitor.pipeline.progress import Failure, PhaseProgress, in_parallel
+from monitor.pipeline.reading import reading_of
 from monitor.pipeline.unchanged import log_fingerprint
 from monitor.store.store import Store
 
@@ -43,6 +44,7 @@ def summarise_days(
     The rows that settings leave out of each day are added to `left_out`.
     """
     model, store = config.model(name), Store(config.store)
+    reading = reading_of(model)
 
     def decide(day: date) -> Literal["summarise"] | Left:
         return what_to_do(
@@ -71,7 +73,7 @@ def summarise_days(
                 results[day] = Failure(day, str(summary), summary.fault)
             else:
                 store.write_summary(summary)
-                store.write_inputs(name, day, inputs[day])
+                store.write_inputs(name, day, inputs[day], reading)
                 results[day], left_out[day] = "summarised", summary.left_out
         return [(day, results[day]) for day in batch]
 

@@ -386,15 +386,24 @@ class Store(DecisionLog):
             check_arrivals(arrivals, columns["age"])
             return arrivals
 
-    def write_inputs(self, model: str, day: date, inputs: str) -> None:
-        """Record the fingerprint of the files that a summary was made from, and its digest."""
+    def write_inputs(
+        self, model: str, day: date, inputs: str, reading: Mapping[str, Any] | None = None
+    ) -> None:
+        """Record what a summary was made from, its digest, and the settings of what it counts."""
         held = held_of(self.root, model)
         made = {
             kind: digest
             for kind in OF_LOGS
             if held and (digest := held.made.get(f"{kind}/{model}/{day}.parquet"))
         }
-        self._write_record(f"{model}/{day}", {"inputs": inputs, **({"made": made} if made else {})})
+        further = {"made": made, "reading": reading}
+        record = {"inputs": inputs, **{key: value for key, value in further.items() if value}}
+        self._write_record(f"{model}/{day}", record)
+
+    def read_reading(self, model: str, day: date) -> Mapping[str, Any] | None:
+        """Read the settings of what a day counts; None if no readable record has them."""
+        reading = self._read_record(f"{model}/{day}", damaged={}).get("reading")
+        return reading if isinstance(reading, dict) else None
 
     def read_inputs(self, model: str, day: date) -> str | None:
         """Read the fingerprint that `write_inputs` recorded; None if no readable one exists.
