@@ -22,6 +22,7 @@ Obstacle = Literal[
     "outcomes awaited",
     "part of the reference",
     "no reference",
+    "read otherwise",
     "other classes",
     "drift may be late outcomes",
     "level may be late outcomes",
@@ -260,7 +261,8 @@ class Facts:
     obstacle : str or None
         What kept the day from being judged; one of `Obstacle`.
     complaint : str
-        What the check of the logs found, of a day whose logs failed it.
+        What the check of the logs found, of a day whose logs failed it; or why a day that was
+        read otherwise than its reference is not compared.
     lack : Lack or None
         What the reference lacks; None if it has a curve, if its days hold none of these
         predictions, and while there is none.

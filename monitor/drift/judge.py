@@ -743,7 +743,7 @@ def _state_and_facts(
     own = compared if isinstance(compared, Reference) else None
     return state, Facts(
         obstacle=obstacle,
-        complaint=day.complaint or "",
+        complaint=day.complaint or day.why_unlike(stream.name),
         lack=compared if isinstance(compared, Lack) else None,
         coverage=day.coverage if obstacle == "outcomes awaited" else None,
         reference=stream.compared_with if obstacle == "part of the reference" else (),
@@ -883,8 +883,8 @@ def _obstacle(
         return "part of the reference"
     if not (reference and isinstance(stream.own_reference, Reference)):
         return "no reference"
-    if not same_classes(day, reference):
-        return "other classes"
+    if (unlike := day.why_unlike(stream.name)) or not same_classes(day, reference):
+        return "read otherwise" if unlike else "other classes"
     if day.late and stream.withheld and not outlasts:
         return "drift may be late outcomes"
     return None if outlasts else _silent(stream, day, prevalence, judge_every)

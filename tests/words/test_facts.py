@@ -43,7 +43,7 @@ from monitor.words.verdict import sentences
 
 OBSTACLES: tuple[Obstacle, ...] = get_args(Obstacle)
 DAY = date(2026, 3, 7)
-SEEDS = 500
+SEEDS = 600
 
 
 class Drawn:
@@ -170,7 +170,9 @@ def facts_of(drawn: Drawn, state: str) -> Facts:
     )
     return Facts(
         obstacle="logs failed" if state == "data_error" else obstacle,
-        complaint="ctr: no outcomes." if state == "data_error" else "",
+        complaint="ctr: no outcomes."
+        if state == "data_error" or obstacle == "read otherwise"
+        else "",
         lack=drawn.maybe(lack_of(drawn)),
         coverage=drawn.one_of([None, 0.0, float("nan"), drawn.share()]),
         reference=tuple(sorted([drawn.day(), drawn.one_of([DAY, drawn.day()])])),
