@@ -274,8 +274,21 @@ def _meaning(
         scored_on=None if scored.days else _moment(roles.times(scored.columns)),
         observed_on=None if observed.days else _moment(roles.times(observed.columns)),
         scored_at=moment(times[0]) if times else None,
-        observed_at=moment(times[1]) if times else None,
+        observed_at=moment(time) if (time := time_of_outcomes(observed, times)) else None,
     )
+
+
+def time_of_outcomes(observed: Log, times: tuple[Candidate, Candidate] | None) -> Candidate | None:
+    """Choose the time by which one outcome is later than another of the same prediction."""
+    if times:
+        return times[1]
+    own = (t for t in _own_columns(observed) if observed.column(t.column).kind != "date")
+    return next(own, None)
+
+
+def _own_columns(log: Log) -> list[Candidate]:
+    """List the columns that may be the time of a row and do not only repeat the path."""
+    return [t for t in roles.times(log.columns) if f"{t.column}={{day" not in log.place]
 
 
 def _in_one(session: Session, log: Log) -> Pair | None:
@@ -440,10 +453,7 @@ def _different(session: Session, log: Log, columns: Sequence[str]) -> int:
 
 def _times(scored: Log, observed: Log) -> tuple[Candidate, Candidate] | None:
     """Choose the times of both logs, if both have one of the same kind."""
-    ours, theirs = (
-        [t for t in roles.times(log.columns) if f"{t.column}={{day" not in log.place]
-        for log in (scored, observed)
-    )
+    ours, theirs = _own_columns(scored), _own_columns(observed)
     pairs = [(a, b) for a in ours[:3] for b in theirs[:3] if _comparable(scored, a, observed, b)]
     return pairs[0] if pairs else None
 
