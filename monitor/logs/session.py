@@ -17,6 +17,7 @@ from fsspec import AbstractFileSystem
 from monitor.config import FIELD, Engine, Format
 from monitor.errors import DataError, Fault
 from monitor.files import list_folder, reaching
+from monitor.logs.compressed import what_is_damaged
 from monitor.logs.conversions import MISFIT, quoted
 from monitor.logs.databases import DRAFTS, Databases, open_databases
 from monitor.logs.spark import is_of_spark, word
@@ -166,6 +167,7 @@ class Session:
     def types_of(self, file: str, form: Format = "parquet") -> Mapping[str, Type]:
         """Return the type of every column of a file, in their order."""
         if file not in self.types:
+            self._must_be_whole(file, form)
             relation = self._keys_of(file) if form == "json" else self.read([file], form)
             names = [str(native) for native in relation.types]
             if not self.dtypes.keys() >= set(names):
@@ -175,6 +177,12 @@ class Session:
                 for column, name in zip(relation.columns, names, strict=True)
             }
         return self.types[file]
+
+    def _must_be_whole(self, file: str, form: Format) -> None:
+        """Raise DataError for a compressed file that ends too early; Parquet has its own end."""
+        if form in ("csv", "json") and (wrong := what_is_damaged(self.copies.get(file, file))):
+            msg = f"{self.what}: {file} {wrong}; write the file again, then rerun this day."
+            raise DataError(msg, UNREADABLE)
 
     def type_of_field(self, file: str, column: str, schema: pa.Schema | None) -> Type | None:
         """Return the type of a field of a struct of a Parquet file, or of a table with a schema.
