@@ -187,7 +187,8 @@ def _unfinished(
     """Write down what is known of logs that make no model, and what a person has to decide."""
     scored, observed = most_likely(logs)
     (name,) = _names([scored or observed or logs[0]])
-    model = Guess(name, tuple(settings_to_decide(scored, observed)), None)
+    doubts = dict.fromkeys(doubt for log in (scored, observed) if log for doubt in log.doubts)
+    model = Guess(name, tuple(settings_to_decide(scored, observed)), None, tuple(doubts))
     lacking = "\n".join(_found(", ".join(whole.root for whole in surveys), logs))
     return Guesses((model,), tuple(map(str, problems)), lacking)
 

@@ -5,13 +5,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, cast
 
 import duckdb
 import pyarrow as pa
 from fsspec.implementations.local import LocalFileSystem
 
-from monitor.config import PredictionLog
+from monitor.config import Format, PredictionLog
+from monitor.errors import DataError
 from monitor.files import list_files, open_filesystem
 from monitor.logs.conversions import quoted, text
 from monitor.logs.discovery.columns import PLAIN, in_sql
@@ -113,14 +114,23 @@ def open_rows(
     """
     if source.format in TABLE_NAMES:
         return _rows_of_table(session, source, day, most, columns)
-    # A place without {day} is a template too: any day gives its files.
-    names = list_files(source.place, day or date.min)[: files if day else None]
+    names = files_of(source, day)[: files if day else None]
     if not names:
         return None
     rows = _rows_of_files(session, names, source, nested=nested)
     # Parquet counts its rows in the footer, and a limit keeps filters and threads from the files.
     few = source.format == "parquet" and most and len(rows) <= most
     return rows if few or most is None else rows.limit(most)
+
+
+def files_of(source: Source, day: date | None) -> list[str]:
+    """List the files of a day as DuckDB names them; none of a table."""
+    if source.format in TABLE_NAMES:
+        return []
+    # A place without {day} is a template too: any day gives its files.
+    names = list_files(source.place, day or date.min)
+    local = bool(names) and isinstance(open_filesystem(names[0])[0], LocalFileSystem)
+    return [name.removeprefix("file://") for name in names] if local else names
 
 
 def ask(session: Session, query: str) -> tuple[Any, ...]:
@@ -241,9 +251,7 @@ def _rows_of_files(
     session: Session, names: Sequence[str], source: Source, *, nested: bool
 ) -> duckdb.DuckDBPyRelation:
     filesystem, _ = open_filesystem(names[0])
-    if isinstance(filesystem, LocalFileSystem):
-        names = [name.removeprefix("file://") for name in names]
-    else:
+    if not isinstance(filesystem, LocalFileSystem):
         session.read_through(filesystem, names)
     rows = _opened(session, names, source.format)
     if nested:
@@ -269,6 +277,17 @@ def _opened(session: Session, names: Sequence[str], format_: str) -> duckdb.Duck
     }[format_]
     query = f"SELECT {columns} FROM {options} hive_partitioning = true)"
     rows = session.connection.sql(query)
+    single = session.single(names[0], cast("Format", format_), rows.columns)
+    if not single:
+        listed = ", ".join(session.twins[names[0]])
+        msg = (
+            f"{names[0]}: upper and lower case do not differ in names, so none of {listed} can be "
+            f"read; rename all but one."
+        )
+        raise DataError(msg)
+    if len(single) < len(rows.columns):
+        query = query.replace("SELECT *", f"SELECT {', '.join(map(quoted, single))}")
+        rows = session.connection.sql(query)
     types = dict(zip(rows.columns, map(str, rows.types), strict=True))
     if format_ != "json" or "UUID" not in types.values():
         return rows
