@@ -91,6 +91,7 @@ def check_logs(
     from monitor.decisions import lasting
     from monitor.files import looking_once
     from monitor.logs import (
+        delivered_again,
         entities_of_day,
         mostly_left_out,
         newest_settled_day,
@@ -124,13 +125,17 @@ def check_logs(
         summary = summarise_day(model_name, model, looked_at, as_of=until, engine=opened())
         lost = mostly_left_out({looked_at: summary.left_out})
         wrong = what_looks_wrong(model_name, model, looked_at, summary, engine=opened())
-        again = entities_of_day(model_name, model, looked_at, engine=opened())
+        rows = sum(part.predicted for part in summary.segments.values())
+        again, twice = (
+            entities_of_day(model_name, model, looked_at, engine=opened()),
+            delivered_again(model_name, model, looked_at, rows=rows, engine=opened()),
+        )
         stored = results_of(config.store, model_name)
         labels = labels_in_logs(stored, model, summary)
         able = sensitivity(stored) or [first_sensitivity(model, summary)]
         tell(summary_table(f"{model_name}, logs of {looked_at}", summary))
         wait = waits_for(model.horizon, model.settled_after)
-        said = [*lost, *filter(None, [wait, again]), *labels.sentences]
+        said = [*lost, *filter(None, [wait, again, twice]), *labels.sentences]
         noticed = [*map(str, said), *(remark.sentence for remark in wrong)]
         for sentence in [*able, *(f"{model_name}: {said}" for said in noticed)]:
             tell(sentence, markup=False, highlight=False, soft_wrap=True)
@@ -145,8 +150,10 @@ def check_logs(
         incomplete = late_in_logs(own, model_name, as_of=until, engine=opened())
         moving = priors_that_move(own, model_name)
         apart = strata_found(Store(config.store), model_name)
-        strata = [priors_of_their_own(apart)] if apart else []
-        strata += [strata_to_set(model_name, moving)] if moving else []
+        strata = [
+            *([priors_of_their_own(apart)] if apart else []),
+            *([strata_to_set(model_name, moving)] if moving else []),
+        ]
         unsure = [f"unsure: {doubt}" for doubt in model.doubts]
         late = [late_outcomes(incomplete)] if incomplete else []
         made = model.decision
@@ -161,6 +168,7 @@ def check_logs(
             "remarks": wrong,
             "doubts": model.doubts,
             "entities": again,
+            "delivered_again": twice,
             **labels.document,
             "label_rule": labels.rule,
             "sensitivity": able,
