@@ -16,6 +16,7 @@ from monitor.logs.discovery.reading import Log
 from monitor.logs.discovery.settings import MOST_REJECTED, Setting, settings_of, span
 from monitor.logs.discovery.unfinished import most_likely, settings_to_decide
 from monitor.logs.discovery.unread import could_be_score, how_to_map
+from monitor.logs.plausibility import ORPHANS, Remark
 from monitor.logs.session import open_session
 
 GENERIC = {
@@ -174,6 +175,13 @@ def with_check(each: Guess, error: Exception) -> Guess | None:
     doubt = f"{said}: {fault.complaint}; checks.{fault.check} is set to {value}"
     setting = Setting("checks", fault.check, value, f"Found when a day was checked: {doubt}.")
     return replace(each, settings=(*each.settings, setting), doubts=(*each.doubts, doubt))
+
+
+def with_doubts(each: Guess, remarks: Sequence[Remark]) -> Guess | None:
+    """Make a doubt of outcomes without a prediction, which a check found; None if there are few."""
+    new = [r.sentence.rstrip(".") for r in remarks if r.key == ORPHANS]
+    new = [doubt for doubt in new if doubt not in each.doubts]
+    return replace(each, doubts=(*each.doubts, *new)) if new else None
 
 
 def _as_of(pair: Pair) -> date | None:

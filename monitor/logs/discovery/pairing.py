@@ -23,6 +23,7 @@ from monitor.logs.discovery.meanings import (
     parts_of_one,
 )
 from monitor.logs.discovery.naming import Pattern, patterns
+from monitor.logs.discovery.parts import with_parts_together
 from monitor.logs.discovery.ranking import best_reading
 from monitor.logs.discovery.reading import PARTITION, Log, open_log
 from monitor.logs.discovery.roles import Candidate
@@ -114,14 +115,14 @@ def read_logs(
         for pattern in (*map(_pattern_of_table, whole.tables), *patterns(whole.files))
     ]
     patterned.sort(key=lambda chosen: -len(chosen[1].files))
-    logs, problems = list[Log](), list[ConfigError | DataError]()
+    logs, problems = list[tuple[Survey, Log]](), list[ConfigError | DataError]()
     for number, (whole, pattern) in enumerate(patterned[:MOST_LOGS]):
         on_progress(f"reading a sample of {pattern.template or whole.root}")
         try:
-            logs.append(open_log(session, whole, pattern, f"sample_{number}"))
+            logs.append((whole, open_log(session, whole, pattern, f"sample_{number}")))
         except (ConfigError, DataError) as error:  # a package may be missing
             problems.append(error)
-    return logs, problems
+    return with_parts_together(session, logs), problems
 
 
 def is_dated(log: Log) -> bool:

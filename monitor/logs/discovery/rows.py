@@ -251,9 +251,10 @@ def _rows_of_files(
     session: Session, names: Sequence[str], source: Source, *, nested: bool
 ) -> duckdb.DuckDBPyRelation:
     filesystem, _ = open_filesystem(names[0])
-    if not isinstance(filesystem, LocalFileSystem):
+    local = isinstance(filesystem, LocalFileSystem)
+    if not local:
         session.read_through(filesystem, names)
-    rows = _opened(session, names, source.format)
+    rows = _opened(session, names, source.format, by_name=local and source.format == "parquet")
     if nested:
         return rows
     leaves = [*leaves_of(rows, source.format)]
@@ -268,14 +269,21 @@ def _rows_of_files(
     return flat if source.format != "json" else flat.select("COLUMNS(*)::VARCHAR")
 
 
-def _opened(session: Session, names: Sequence[str], format_: str) -> duckdb.DuckDBPyRelation:
+def _opened(
+    session: Session, names: Sequence[str], format_: str, *, by_name: bool
+) -> duckdb.DuckDBPyRelation:
+    """Open files; `by_name`, one may have columns that others lack, or cannot say their types.
+
+    With files in an object store that would deadlock; see `Session.read`.
+    """
     listed = "[" + ", ".join("'" + name.replace("'", "''") + "'" for name in names) + "]"
     columns, options = {
         "parquet": ("*", f"read_parquet({listed}, hive_types_autocast = false, "),
         "csv": ("*", f"read_csv({listed}, all_varchar = true, "),
         "json": ("*", f"read_json({listed}, format = 'auto', "),
     }[format_]
-    query = f"SELECT {columns} FROM {options} hive_partitioning = true)"
+    unite = "union_by_name = true, " if by_name and len(names) > 1 else ""
+    query = f"SELECT {columns} FROM {options} {unite}hive_partitioning = true)"
     rows = session.connection.sql(query)
     single = session.single(names[0], cast("Format", format_), rows.columns)
     if not single:
