@@ -16,6 +16,7 @@ from monitor.logs.discovery.keys import ROWS_PER_PARTITION, Key, joined_on, late
 from monitor.logs.discovery.reading import PARTITION, Log
 from monitor.logs.discovery.rows import add, ask, has_table, open_rows
 from monitor.logs.session import Session
+from monitor.metrics.core.samples import at_ends
 
 Floats = npt.NDArray[np.float64]
 
@@ -186,7 +187,8 @@ def matched(
     read = {name: np.ma.filled(values.astype(np.float64), np.nan) for name, values in rows.items()}
     probabilities = {name: read[f"s{i}"] for i, name in enumerate(scores)}
     for values in probabilities.values():
-        values[(values < 0) | (values > 1)] = np.nan
+        ends, outside = at_ends(values)
+        values[:] = np.where(outside, np.nan, ends)
     return probabilities, {name: read[f"o{i}"] for i, name in enumerate(outcomes)}
 
 

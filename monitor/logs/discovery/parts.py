@@ -69,13 +69,18 @@ def _template(templates: Sequence[str]) -> str:
     >>> _template(["scores-{day}.parquet", "clicks-{day}.parquet"])
     ''
     """
-    before = commonprefix(list(templates))
-    after = commonprefix([template[: len(before) - 1 : -1] for template in templates])[::-1]
+    before = _begin(templates)
+    after = _begin([template[: len(before) - 1 : -1] for template in templates])[::-1]
     middles = [template[len(before) : len(template) - len(after)] for template in templates]
     differ = before.count("{") == before.count("}") > 0 and not any("/" in m for m in middles)
     if not differ or any(map(VERSION.search, templates)):
         return ""
     return re.sub(r"\*+", "*", f"{before}*{after}") if "{day" in before else ""
+
+
+def _begin(texts: Sequence[str]) -> str:
+    """Return what all texts begin with."""
+    return commonprefix([*texts])  # noqa: RUF071 - of texts, not of folders
 
 
 def _pattern_of(template: str) -> re.Pattern[str]:
@@ -92,7 +97,8 @@ def _has_own_ids(session: Session, log: Log, other: Log) -> bool:
         return False
     rows.create_view("some_rows", replace=True)
     column = quoted(name)
-    shared = f"avg((CAST({column} AS VARCHAR) IN (SELECT CAST({column} AS VARCHAR) FROM some_rows))::INT)"
+    as_text = f"CAST({column} AS VARCHAR)"
+    shared = f"avg(({as_text} IN (SELECT {as_text} FROM some_rows))::INT)"
     of_day = f"FROM {log.table} WHERE {quoted(PARTITION)} = DATE '{day}' AND {column} IS NOT NULL"
     (share,) = ask(session, f"SELECT {shared} {of_day}")
     return share is not None and share < MOST_SHARED
@@ -109,7 +115,7 @@ def _joined(session: Session, whole: Survey, template: str, parts: Sequence[Log]
     log = open_log(session, whole, pattern, f"{parts[0].table}_together")
     names = [part.pattern.template.rpartition("/")[2] for part in parts]
     stems = [re.sub(r"\W|\d|_", "", name.partition(".")[0]) for name in names]
-    if max(map(len, stems)) - len(commonprefix(stems)) <= SHORT:
+    if max(map(len, stems)) - len(_begin(stems)) <= SHORT:
         return log
     doubt = (
         f"{' and '.join(names)} have the same columns and different ids, so they are taken for "

@@ -22,6 +22,7 @@ from monitor.metrics.core.samples import (
     SUM_TOLERANCE,
     SWAPPED,
     Bools,
+    at_ends,
     check_sums,
     numbers_of,
     unmasked,
@@ -376,7 +377,7 @@ def check_class_scores(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> tuple[In
         raise ValueError(msg)
     # The usual case in few passes; whatever fails it is checked again, for the message.
     if not (rows.size and rows.min() >= 0.0 and rows.max() <= 1.0):
-        _check_scores(rows)
+        rows = _checked_scores(rows)
     check_sums(rows, "rows of scores", "give probabilities of all classes.")
     integers = classes.dtype.kind in "biu"
     if not (integers and classes.size and 0 <= classes.min() <= classes.max() < rows.shape[1]):
@@ -384,8 +385,8 @@ def check_class_scores(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> tuple[In
     return classes.astype(np.int64), rows
 
 
-def _check_scores(rows: Floats) -> None:
-    outside = ~((rows >= 0.0) & (rows <= 1.0))  # written so that nan is outside
+def _checked_scores(rows: Floats) -> Floats:
+    rows, outside = at_ends(rows)
     if outside.any():
         row, k = map(int, np.argwhere(outside)[0])
         msg = (
@@ -393,6 +394,7 @@ def _check_scores(rows: Floats) -> None:
             f"first {rows[row, k]} of class {k} at row {row}."
         )
         raise ValueError(msg)
+    return rows
 
 
 def _check_labels(labels: npt.NDArray[np.generic], classes: int) -> None:

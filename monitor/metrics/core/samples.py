@@ -1,16 +1,16 @@
 """Raw samples: a score and an outcome for each prediction, and which are rejected.
 
 Rule 1: what a sample may be is said in `checked` alone. A compiled pass may test the same
-conditions itself, so that rows are read only once. When one fails, it calls `refuse`, which
-raises the error of `checked`.
+conditions itself, so that rows are read only once. When one fails, it takes what `checked` makes of
+the samples, which raises the error or puts scores that rounding left beyond an end at that end.
 """
 
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.grid import END_TOLERANCE, Floats, Ints
 
 Bools = npt.NDArray[np.bool_]
 Outcomes = Ints | npt.NDArray[np.uint8]
@@ -29,14 +29,15 @@ def checked(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> tuple[Bools, Floats
     y_true : array-like of shape (n,)
         What happened, 0 or 1 (booleans too).
     y_prob : array-like of shape (n,)
-        Predicted probabilities in [0, 1].
+        Predicted probabilities in [0, 1]; one that lies beyond an end by no more than rounding
+        explains, 2e-5, is that end.
 
     Returns
     -------
     positive : ndarray of shape (n,)
         Whether the outcome was 1.
     scores : ndarray of shape (n,)
-        The same array if it holds float64 already.
+        The same array if it holds float64 already, and no score is beyond an end.
 
     Raises
     ------
@@ -51,7 +52,7 @@ def checked(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> tuple[Bools, Floats
     (array([False,  True]), array([0.2, 0.9]))
     """
     outcome_array, score_array = _of_one_length(y_true, y_prob)
-    outside = ~((score_array >= 0.0) & (score_array <= 1.0))  # written so that nan is outside
+    score_array, outside = at_ends(score_array)
     if outside.any():
         row = int(np.flatnonzero(outside)[0])
         msg = (
@@ -70,6 +71,21 @@ def checked(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> tuple[Bools, Floats
         )
         raise ValueError(msg)
     return positive, score_array
+
+
+def at_ends(scores: Floats) -> tuple[Floats, Bools]:
+    """Give scores that lie within rounding of an end as that end, and which others lie outside.
+
+    Examples
+    --------
+    >>> at_ends(np.array([0.5, 1.0000001, 1.5]))
+    (array([0.5, 1. , 1.5]), array([False, False,  True]))
+    """
+    outside = ~((scores >= 0.0) & (scores <= 1.0))  # written so that nan is outside
+    if not outside.any():
+        return scores, outside
+    near = outside & (scores >= -END_TOLERANCE) & (scores <= 1.0 + END_TOLERANCE)
+    return np.where(near, np.clip(scores, 0.0, 1.0), scores), outside & ~near
 
 
 def _if_swapped(outcomes: npt.NDArray[np.generic], scores: Floats) -> str:
@@ -116,13 +132,6 @@ def unchecked(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> tuple[Outcomes, F
         outcome_array = checked(outcome_array, score_array)[0]
     positive = np.ascontiguousarray(outcome_array).view(np.uint8)
     return positive, np.ascontiguousarray(score_array)
-
-
-def refuse(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> NoReturn:
-    """Raise the error of `checked` for samples that a compiled pass rejected."""
-    checked(y_true, y_prob)
-    msg = "a compiled pass rejected samples that `checked` accepts."
-    raise AssertionError(msg)
 
 
 def numbers_of(y_prob: npt.ArrayLike) -> Floats:

@@ -8,6 +8,7 @@ import numpy as np
 
 from monitor.errors import ConfigError, DataError
 from monitor.metrics.core.option_check import check_option
+from monitor.metrics.core.samples import at_ends
 from monitor.metrics.maps.calibration_map import (
     CalibrationMap,
     Kind,
@@ -205,7 +206,8 @@ class Recalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         values = self._score_of(validate_data(self, given, reset=reset, dtype=np.float64))
         if self.scores == "log_odds":
             return np.asarray(values, np.float64)
-        if not ((values >= 0.0) & (values <= 1.0)).all():
+        values, outside = at_ends(np.asarray(values, np.float64))
+        if outside.any():
             msg = (
                 f"scores must lie in [0, 1], got {values.min()} to {values.max()}; of decision "
                 'values say so: scores="log_odds".'
