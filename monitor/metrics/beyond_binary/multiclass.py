@@ -23,6 +23,7 @@ from monitor.metrics.core.samples import (
     SWAPPED,
     Bools,
     at_ends,
+    check_one_order,
     check_sums,
     numbers_of,
     unmasked,
@@ -320,6 +321,7 @@ def _cut(positive: Bools, scores: Floats, binning: Binning) -> Bins:
 
 def _top_label(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> tuple[Bools, Floats]:
     """Give whether the class of the largest score of each row came true, and that score."""
+    check_one_order(y_true=y_true, y_prob=y_prob)
     classes, rows = unmasked("y_true", y_true), numbers_of(y_prob)
     if rows.ndim != 2 or classes.shape != rows.shape[:1] or classes.dtype != np.int64:  # noqa: PLR2004
         classes, rows = check_class_scores(y_true, y_prob)
@@ -366,6 +368,7 @@ def check_class_scores(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> tuple[In
     >>> labels
     array([1])
     """
+    check_one_order(y_true=y_true, y_prob=y_prob)
     classes, rows = unmasked("y_true", y_true), numbers_of(y_prob)
     # A vector of scores of one class is a binary problem written down wrongly, not c = 1.
     if rows.ndim != 2 or rows.shape[1] < 2 or classes.shape != rows.shape[:1]:  # noqa: PLR2004

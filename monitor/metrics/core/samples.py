@@ -160,12 +160,38 @@ def unmasked(name: str, column: npt.ArrayLike) -> npt.NDArray[Any]:
     >>> unmasked("y_true", np.ma.array([0, 1], mask=False))
     array([0, 1])
     """
-    if np.ma.is_masked(column):
+    # Arrays of pandas have a mask, too, but not that of numpy.
+    if isinstance(column, np.ma.MaskedArray) and np.ma.is_masked(column):
         masked: Any = column
         count = int(masked.mask.sum())
         msg = f"{count} of {np.size(column)} values of {name} are masked; leave them out."
         raise ValueError(msg)
     return np.asarray(column)
+
+
+def check_one_order(**columns: object) -> None:
+    """Raise ValueError if columns of pandas have one index in different orders.
+
+    Rows are taken by their position, as scikit-learn does, so each outcome would meet the score of
+    another row.
+    """
+    indexes: dict[str, Any] = {
+        name: column.index  # type: ignore[attr-defined]
+        for name, column in columns.items()
+        if hasattr(getattr(column, "index", None), "equals")  # lists have a method of this name
+    }
+    for name, index in indexes.items():
+        first = next(iter(indexes))
+        other = indexes[first]
+        if len(index) != len(other) or index.equals(other):
+            continue
+        if index.is_unique and other.is_unique and index.isin(other).all():
+            msg = (
+                f"{first} and {name} have one index in different orders, but rows are taken by "
+                f"their position; give {name}.loc[{first}.index], or arrays if the positions are "
+                "meant."
+            )
+            raise ValueError(msg)
 
 
 def check_sums(rows: Floats, of: str, next_step: str) -> None:
@@ -199,6 +225,7 @@ def check_sums(rows: Floats, of: str, next_step: str) -> None:
 def _of_one_length(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike
 ) -> tuple[npt.NDArray[np.generic], Floats]:
+    check_one_order(y_true=y_true, y_prob=y_prob)
     outcome_array, score_array = unmasked("y_true", y_true), numbers_of(y_prob)
     if score_array.ndim != 1 or score_array.shape != outcome_array.shape:
         msg = (
