@@ -159,7 +159,7 @@ def _kind(native: str) -> str:
     if native.startswith("TIMESTAMP"):
         return "time"
     if native.startswith("DECIMAL"):
-        return "real"
+        return "integer" if native.endswith(",0)") else "real"  # as warehouses write integers
     return "text" if native.startswith("ENUM") else KINDS.get(native, "other")
 
 
