@@ -32,6 +32,8 @@ SLOPE = ", slope {{value}} (95 % {{low}} to {{high}})"
 SIZE = ", off by {{value}} in log-odds at most"
 WORSE = "It has become worse: the slope was {{before}}"
 UNDECIDED = "What is left of it is smaller than this volume can tell"
+LEFT = "{{left}} of it did not come with the base rate"
+NO_PAGE = "It is a ticket, no page so far"
 ALERTS = (
     "CalibrationDrift",
     "CalibrationValueDrift",
@@ -61,10 +63,15 @@ def in_words() -> stat.Panel:
         DRIFT + SIZE: with_labels(drift(), {"value": f"round({size}, 0.01)"}),
     }
     for state, (gauge, sentence) in FIGURES.items():
-        sentences[sentence] = with_labels(held(state), figures(gauge))
+        # A class that is off has no incident; an error of all scores has one, named above.
+        query = f"{held(state)} unless on (model) {size}" if "level" in state else held(state)
+        sentences[sentence] = with_labels(query, figures(gauge))
     worse = {"before": f"round({newest('drift_slope_before', JUDGED)}, 0.01)"}
     sentences[WORSE] = with_labels(f"{newest('drift_worsenings', JUDGED)} > 0", worse)
     sentences[UNDECIDED] = f"{newest('drift_undecided', JUDGED)} == 1"
+    left = {"left": f"round({newest('drift_unexplained_logit', JUDGED)}, 0.01)"}
+    sentences[LEFT] = with_labels(f"{newest('drift_unexplained_logit', JUDGED)} > 0", left)
+    sentences[NO_PAGE] = f"{newest('drift_urgent', JUDGED)} == 0"
     sentences |= {sentence: held(state) for state, sentence in STATES_IN_WORDS.items()}
     return said(
         sized(number(sentences, unit="none", named=True).height(3), value=26),

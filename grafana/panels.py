@@ -21,7 +21,8 @@ GREY = "#8e8e8e"
 NEUTRAL = "text"  # that of the theme
 # Colours of verdicts mean verdicts, on every dashboard, and all else has other ones.
 PINK, BROWN, TEAL, OLIVE, CYAN = "#d6409f", "#8d6e63", "#12a594", "#8a9a3b", "#00b8d9"
-LIGHT = {PINK: "#eba6d3", BROWN: "#c4a99f", TEAL: "#86d8cf", OLIVE: "#c5cf93"}
+PURPLE = "#7c5cff"
+LIGHT = {PINK: "#eba6d3", BROWN: "#c4a99f", TEAL: "#86d8cf", OLIVE: "#c5cf93", CYAN: "#99e3f0"}
 MOMENT = "time:YYYY-MM-DD"
 VERDICT_COLOURS = ("green", "blue", "yellow", "orange", "super-light-red", "red", GREY, "purple")
 VERDICTS = dict(zip(STATES, VERDICT_COLOURS, strict=True))
@@ -36,6 +37,11 @@ KINDS = {
     "tails_too_timid": LIGHT[OLIVE],
     "top_overpredicted": TEAL,
     "top_underpredicted": LIGHT[TEAL],
+    "place": PURPLE,
+    "scores_too_high": CYAN,
+    "scores_too_low": LIGHT[CYAN],
+    "scores_outside": NEUTRAL,
+    "scores_equal": NEUTRAL,
 }
 
 

@@ -8,6 +8,7 @@ from urllib.parse import unquote
 
 from monitor.segment_names import printable_lines
 
+NO_MEMORY = "failed to map segment", "Cannot allocate memory"
 CREDENTIALS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)([^\s/]*)@")
 
 
@@ -78,12 +79,22 @@ class DataError(Exception):
         What is wrong with a day's logs.
     damaged : str
         The file of the store that cannot be read, as its name within; empty for other errors.
+    newer : bool
+        Whether a newer version of this program wrote that file, which is not damaged.
     """
 
-    def __init__(self, message: str, fault: Fault | None = None, *, damaged: str = "") -> None:
+    def __init__(
+        self,
+        message: str,
+        fault: Fault | None = None,
+        *,
+        damaged: str = "",
+        newer: bool = False,
+    ) -> None:
         super().__init__(_for_people(message))
         self.fault = fault
         self.damaged = damaged
+        self.newer = newer
 
 
 @contextmanager
@@ -91,12 +102,29 @@ def needing(what: str, package: str, extra: str) -> Iterator[None]:
     """Turn a failed import into a ConfigError that says which extra has the package."""
     try:
         yield
-    except ImportError:
+    except ImportError as error:
+        if lacks_memory(error):
+            raise
         msg = (
             f"{what} need the package {package}, which is not installed. "
             f"Run: pip install 'calibration-monitor[{extra}]'"
         )
         raise ConfigError(msg) from None
+
+
+def lacks_memory(error: BaseException | None) -> bool:
+    """Say whether memory ran out, also while a library was loaded, which says so in its own way.
+
+    Examples
+    --------
+    >>> lacks_memory(MemoryError()), lacks_memory(ImportError("No module named 'pandas'"))
+    (True, False)
+    """
+    while error:
+        if isinstance(error, MemoryError) or any(said in f"{error}" for said in NO_MEMORY):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 @contextmanager

@@ -6,6 +6,8 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import partial
+from inspect import iscoroutinefunction
 from itertools import pairwise
 from pathlib import Path
 from string import Formatter
@@ -13,7 +15,8 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from monitor.config import DAY_DIRECTIVES, ISO_DAY
-from monitor.errors import ConfigError, DataError, without_credentials
+from monitor.deadline import within
+from monitor.errors import ConfigError, DataError, lacks_memory, without_credentials
 from monitor.temporary import sweep, temporary_file
 
 if TYPE_CHECKING:
@@ -23,6 +26,7 @@ DAY_FIELD = re.compile(r"\{day(?::[^}]*)?\}")
 DIRECTIVE = re.compile(r"(%-?\w)")
 GLOB_SIGN = re.compile(r"(\*\*/?|\*|\?|\[[^]]+\])")
 GLOB_START = re.compile(r"[*?[]")
+LONGEST = 600  # seconds of one request to an object store, a whole file included
 GLOB_MEANING = {"**/": "(?:.+/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 T = TypeVar("T")
 
@@ -40,8 +44,10 @@ def open_filesystem(url: str) -> "tuple[AbstractFileSystem, str]":
 
     try:
         # No listings cache, because another process may write at any time.
-        return fsspec.core.url_to_fs(url, use_listings_cache=False)  # type: ignore[no-any-return]
+        filesystem, path = fsspec.core.url_to_fs(url, use_listings_cache=False)
     except ImportError as error:
+        if lacks_memory(error):
+            raise
         msg = (
             f"{url}: needs a package that is not installed ({error}); for s3:// "
             f"pip install 'calibration-monitor[s3]'."
@@ -56,6 +62,36 @@ def open_filesystem(url: str) -> "tuple[AbstractFileSystem, str]":
             f"use a local path or s3://bucket/prefix."
         )
         raise ConfigError(msg) from None
+    return limited(filesystem), path
+
+
+def limited(filesystem: "AbstractFileSystem") -> "AbstractFileSystem":
+    """Let every request of an object store end after `LONGEST` seconds, and give it back."""
+    if is_local(filesystem):
+        return filesystem
+    from fsspec.asyn import AsyncFileSystem  # noqa: PLC0415 - as above
+
+    if not isinstance(filesystem, AsyncFileSystem) or "limit" in vars(filesystem):
+        return filesystem
+    kind: Any = type(filesystem)
+    for name in dir(kind):
+        if name.startswith("_") and iscoroutinefunction(getattr(kind, name, None)):
+            request: Any = getattr(filesystem, name[1:], None)
+            if iscoroutinefunction(getattr(request, "__wrapped__", None)):
+                setattr(filesystem, name[1:], partial(request, timeout=LONGEST))
+    open_file = filesystem._open  # noqa: SLF001 - what `open` calls
+
+    def open_limited(*arguments: Any, **options: Any) -> Any:
+        """Open a file, which asks for its parts by functions of its own."""
+        file = open_file(*arguments, **options)
+        if cache := getattr(file, "cache", None):
+            fetch = cache.fetcher
+            cache.fetcher = lambda *part: within(LONGEST, partial(fetch, *part))
+        return file
+
+    setattr(filesystem, "_open", open_limited)  # noqa: B010 - of this one only
+    setattr(filesystem, "limit", LONGEST)  # noqa: B010 - says that it is limited
+    return filesystem
 
 
 def is_local(filesystem: "AbstractFileSystem") -> bool:
@@ -81,6 +117,8 @@ def folder_on_disk(url: str) -> Path | None:
 
 def _told(error: Exception, place: str) -> str:
     """Write the error of another library, without the credentials of the place."""
+    if isinstance(error, TimeoutError):
+        return f"no whole answer within {LONGEST} seconds"
     return f"{type(error).__name__}: {without_credentials(f'{error}', of=place)}"
 
 
@@ -112,11 +150,27 @@ def writing(place: str) -> Iterator[None]:
         raise
     except Exception as error:
         why = getattr(error, "strerror", None) or error  # omits the name of a temporary file
+        if blocked := _file_in_the_way(error):
+            msg = (
+                f"{place}: {blocked} is a file where a folder should be; move it away, then run "
+                f"again."
+            )
+            raise DataError(msg) from error
+        if isinstance(error, TimeoutError):
+            why = f"no whole answer within {LONGEST} seconds"
         msg = (
             f"{place}: cannot be written ({type(error).__name__}: {why}); free some space or grant "
             f"write permission, or choose another place, then run again."
         )
         raise DataError(msg) from error
+
+
+def _file_in_the_way(error: Exception) -> Path | None:
+    """Find the file that an error is about because a folder was expected; None if none is."""
+    if not isinstance(error, FileExistsError | NotADirectoryError) or not error.filename:
+        return None
+    named = Path(str(error.filename))
+    return next((path for path in (named, *named.parents) if path.is_file()), None)
 
 
 def list_days(template: str) -> list[date]:

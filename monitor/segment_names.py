@@ -12,6 +12,7 @@ PAIR = "pair"  # of classes, as the name of a column whose values they are
 AGAINST = " against "  # between the names of the classes of a pair
 # Between a column and its field, in what is one name everywhere: no column has this sign.
 FIELD = "\0"
+LONGEST = 40  # characters of a value in a table
 CROSSED = " x "  # between the names of crossed columns, and between their values
 
 
@@ -56,6 +57,18 @@ def printable_lines(text: str) -> str:
     two\r
     """
     return printable(text, kept="\n\u00a0")
+
+
+def in_a_table(name: str) -> str:
+    """Write a name for a cell of a table: as `shown`, and cut if it is long.
+
+    Examples
+    --------
+    >>> print(in_a_table("DE"), len(in_a_table("x" * 200)))
+    DE 40
+    """
+    written = shown(name)
+    return written if len(written) <= LONGEST else f"{written[: LONGEST - 1]}…"
 
 
 def shown(name: str) -> str:

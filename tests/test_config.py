@@ -381,7 +381,7 @@ models:
             ),
             (
                 "models.b.settled_after",
-                "Input should be greater than or equal to 0, got -1; correct the value.",
+                "must be at least 0, got -1; correct the value.",
             ),
         ]
 
@@ -399,7 +399,7 @@ models:
         ("old", "new", "message"),
         [
             ("store: store", "shop: store", "store: is missing; add it"),
-            ("models:", "engine: {threads: 0}\nmodels:", "engine.threads: Input should be"),
+            ("models:", "engine: {threads: 0}\nmodels:", "engine.threads: must be at least 1"),
             ("models:", "models: []\nmodel:", "models: must contain keys"),
             ("page", "[", "is not valid YAML: "),
         ],

@@ -34,6 +34,7 @@ CARRIERS = tuple(
         "config",
         "files",
         "temporary",
+        "deadline",
         "errors",
         "program",
         "short_text",

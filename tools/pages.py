@@ -1,4 +1,4 @@
-"""Writes what is generated: the table of docs/gauges.md, the schema of maps, a golden scrape."""
+"""Writes what is generated: tables of pages, schemas of maps, a golden scrape, layouts."""
 
 import json
 from collections.abc import Sequence
@@ -15,6 +15,7 @@ from monitor.metrics.maps.map_file import Days, Gain, Gains, Level, MapFile, Ste
 from monitor.metrics.maps.part import Clause, Part
 from monitor.metrics.maps.vector_map import VectorMap
 from tests.support.filled_store import expose, fill_store
+from tests.support.store_layouts import LAYOUTS, layouts
 
 ROOT = Path(__file__).parent.parent
 SCHEMA = ROOT / "docs" / "calibration-map.schema.json"
@@ -27,7 +28,9 @@ def main() -> None:
     """Replace what is generated in every page, and the golden scrape."""
     with TemporaryDirectory() as folder:
         scrape = expose(fill_store(Path(folder)))
-    for path, text in {**pages(), EXPOSITION: scrape}.items():
+    with TemporaryDirectory() as folder:
+        of_store = layouts(Path(folder))
+    for path, text in {**pages(), EXPOSITION: scrape, LAYOUTS: of_store}.items():
         path.write_text(text, encoding="utf-8")
 
 

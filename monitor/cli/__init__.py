@@ -30,8 +30,9 @@ from monitor.cli.recalibrating import recalibrate
 from monitor.cli.reporting import report
 from monitor.cli.serving import openmetrics, push, serve, textfile
 from monitor.cli.showing import demo, show
+from monitor.cli.streams import prepare_streams
 from monitor.cli.where import where
-from monitor.errors import ConfigError, DataError
+from monitor.errors import ConfigError, DataError, lacks_memory
 
 __all__ = ["app", "main"]
 
@@ -40,6 +41,10 @@ KINDS = {CONFIG_ERROR: "configuration", DATA_ERROR: "data"}
 EXIT_CODES = (
     "Exit codes: 0 done, 1 a bug, 2 the configuration or the call is wrong, 3 the data are wrong, "
     "130 interrupted."
+)
+NO_MEMORY_TO_LOAD = (
+    "this process has run out of memory while it loaded the libraries that it needs; give it at "
+    "least 2 GB of address space (ulimit -v), then run again."
 )
 
 # Wrong options and arguments; the parser does not export the class itself.
@@ -122,6 +127,7 @@ NO_PLUGINS = ("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 def main() -> None:
     """Run the command, and turn its errors into messages and exit codes."""
+    prepare_streams()
     logging.basicConfig(level=logging.WARNING)
     gc.set_threshold(RARELY)
     atexit.register(gc.freeze)  # else Python looks for cycles among all objects before it exits
@@ -132,6 +138,10 @@ def main() -> None:
         _fail(error, CONFIG_ERROR)
     except DataError as error:
         _fail(error, DATA_ERROR)
+    except (ImportError, MemoryError, OSError) as error:
+        if not lacks_memory(error):
+            raise
+        _fail(DataError(NO_MEMORY_TO_LOAD), DATA_ERROR)
     except SystemExit as stop:  # for example what the argument parser raises on Ctrl-C
         if stop.code == INTERRUPTED:
             said = "interrupted; finished work is kept, and the same command continues from there"

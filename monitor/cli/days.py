@@ -21,6 +21,7 @@ from monitor.cli.options import (
     OneModel,
     Recompute,
     Wait,
+    config_of_store,
     config_with_index,
     day_range,
     end_of_outcomes,
@@ -65,7 +66,7 @@ def check(
         if day or as_of:
             msg = "--store reads every day of the store; leave out --day and --as-of."
             raise ConfigError(msg)
-        check_whole_store(load_config(config_path, only=name), name, as_json=as_json)
+        check_whole_store(config_of_store(config_path, name), name, as_json=as_json)
         return
     config = load_config(config_path, only=name)
     checked, errors = check_logs(config, name, day, as_of, _silent if as_json else say)
@@ -99,6 +100,7 @@ def check_logs(
         what_looks_wrong,
     )
     from monitor.pipeline.arriving import late_in_logs
+    from monitor.pipeline.reading import next_days_are_unlike
     from monitor.pipeline.references import awaited_in_store, first_sensitivity
     from monitor.pipeline.settling import settle
     from monitor.pipeline.watching import priors_that_move, strata_found
@@ -145,13 +147,15 @@ def check_logs(
         incomplete = late_in_logs(own, model_name, as_of=until, engine=opened())
         moving = priors_that_move(own, model_name)
         apart = strata_found(Store(config.store), model_name)
-        strata = [priors_of_their_own(apart)] if apart else []
-        strata += [strata_to_set(model_name, moving)] if moving else []
+        strata = [
+            *([priors_of_their_own(apart)] if apart else []),
+            *([strata_to_set(model_name, moving)] if moving else []),
+        ]
         unsure = [f"unsure: {doubt}" for doubt in model.doubts]
         late = [late_outcomes(incomplete)] if incomplete else []
         made = model.decision
         suits = better_threshold(made.threshold, made.best_threshold) if made else None
-        set_so = [*filter(None, [awaited, suits])]
+        set_so = [*filter(None, [awaited, suits, next_days_are_unlike(own, model_name)])]
         for sentence in [*unsure, *reminders, *taken, *set_so, *late, *strata]:
             tell(f"{model_name}: {sentence}", style="yellow", highlight=False, soft_wrap=True)
         return {
@@ -194,6 +198,10 @@ def run(
     ] = False,
     recompute: Recompute = False,
     wait: Wait = True,
+    begin: Annotated[
+        bool,
+        typer.Option("--begin", help="Begin a new store if there is none at the place of store."),
+    ] = False,
     jobs: Jobs = DEFAULT_JOBS,
     as_json: AsJson = False,
 ) -> None:
@@ -201,13 +209,19 @@ def run(
 
     This is the daily job: it reads the logs, evaluates every window that contains the day, and
     reaches a verdict. It also processes missing days of the last catch_up_days whose logs have
-    arrived. Choose another day with --day, or one model with --model.
+    arrived, and finishes what a run before it left unfinished. Choose another day with --day, or
+    one model with --model.
     """
-    from monitor.cli.many import check_call, newest_days, process
+    from monitor.cli.many import begin_store, check_call, newest_days, process
+    from monitor.store.store import Store
 
     config = config_with_index(config_path, name)
     if day:
         check_call(config, name, day.date(), day.date(), as_of)
+    if begin:
+        begin_store(config, quiet=as_json)
+    else:
+        Store(config.store).must_be_there()
     plan = partial(newest_days, day=day, as_of=as_of, unsettled=unsettled, recompute=recompute)
     process(config, name, plan, jobs=jobs, wait=wait, as_json=as_json)
 
@@ -230,9 +244,10 @@ def backfill(
     """Process a range of days of every model.
 
     Days whose logs have not changed are skipped, so after an interruption the same command
-    continues where it stopped. Choose one model with --model.
+    continues where it stopped. Choose one model with --model. If there is no store yet, it begins
+    one and says so.
     """
-    from monitor.cli.many import alone, check_call, process, span
+    from monitor.cli.many import alone, begin_store, check_call, process, span
     from monitor.cli.plan import plan_text
     from monitor.pipeline.planning import plan
 
@@ -248,6 +263,7 @@ def backfill(
         stop_at(errors)
         return
     check_call(config, name, begin, end, as_of)
+    begin_store(config, quiet=as_json)
     process(
         config, name, partial(alone, task), jobs=jobs, wait=wait, as_json=as_json, with_bars=True
     )
@@ -274,6 +290,7 @@ def evaluate(
     from monitor.store.store import Store
 
     config = config_with_index(config_path, name)
+    Store(config.store).must_be_there()
     begin, end = day_range(first, last)
 
     def redo(model_name: str, model: "Model") -> dict[str, list[date]]:

@@ -14,6 +14,7 @@ from monitor.cli.options import (
     ConfigPath,
     OneModel,
     Wait,
+    config_of_store,
     end_of_outcomes,
     of_each,
 )
@@ -42,10 +43,10 @@ def prune(
 
     Days of references stay, and so does what the oldest windows and verdicts that are kept need.
     """
-    from monitor.config import load_config
     from monitor.pipeline import prune as pruning
 
-    config, days = load_config(config_path, only=name), _days(keep)
+    days = _days(keep)
+    config = config_of_store(config_path, name)
 
     plan = partial(pruning.plan, keep_days=days)
     done, errors = _each(config, name, plan, pruning.prune, dry_run=dry_run, wait=wait)
@@ -67,10 +68,9 @@ def compact(
 
     What is read stays the same. A day that is corrected later has a file of its own again.
     """
-    from monitor.config import load_config
     from monitor.pipeline import compaction
 
-    config = load_config(config_path, only=name)
+    config = config_of_store(config_path, name)
 
     done, errors = _each(
         *(config, name, compaction.plan, compaction.compact), dry_run=dry_run, wait=wait

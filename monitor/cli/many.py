@@ -6,7 +6,7 @@ from datetime import date, datetime
 from functools import partial
 
 from monitor.cli.options import chosen_models, end_of_outcomes, invalid_models, now
-from monitor.cli.printing import finish, progress, progress_of_models
+from monitor.cli.printing import finish, progress, progress_of_models, say
 from monitor.cli.reporting import write_configured_index, write_configured_page
 from monitor.config import Config
 from monitor.errors import ConfigError, DataError
@@ -17,6 +17,7 @@ from monitor.pipeline.morning import Call, Morning, plan_morning
 from monitor.pipeline.planning import check_days
 from monitor.pipeline.run import RunReport, run
 from monitor.pipeline.task import Task
+from monitor.store.store import Store
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,12 @@ def check_call(
     """Raise ConfigError once for days that no model can have, before any is run."""
     for each, model in chosen_models(config, name).items():
         check_days(each, first, last, as_of=end_of_outcomes(as_of, model))
+
+
+def begin_store(config: Config, *, quiet: bool) -> None:
+    """Begin a store where there is none, and say so."""
+    if Store(config.store).begin(now()) and not quiet:
+        say(f"store: {config.store} is new, and begins here", soft_wrap=True, highlight=False)
 
 
 def newest_days(

@@ -90,6 +90,22 @@ def config_with_index(path: Path, name: str | None) -> "Config":
     return load_config(path) if name and config.report else config
 
 
+def config_of_store(path: Path, name: str | None = None) -> "Config":
+    """Load a configuration whose store must be there, for who reads results or keeps them.
+
+    Raises
+    ------
+    DataError
+        If there is no store at its place.
+    """
+    from monitor.config import load_config
+    from monitor.store.store import Store
+
+    config = load_config(path, only=name)
+    Store(config.store).must_be_there()
+    return config
+
+
 def chosen_models(config: "Config", name: str | None) -> "dict[str, Model]":
     """Return the named model, or all valid ones."""
     return dict(config.models) if name is None else {name: config.model(name)}

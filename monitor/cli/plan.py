@@ -18,12 +18,13 @@ def plan_text(plan: Plan) -> str:
         f"evaluate {_days(plan.evaluate)}, and judge them",
     ]
     if plan.perhaps:
-        lines.append(f"evaluate again if the reference changes: {_days(plan.perhaps)}")
+        lines.append(f"evaluate again if what they rest on changes: {_days(plan.perhaps)}")
     if plan.quiet:
         lines.append(f"skip, because there is no log: {_days(plan.quiet)}")
     if plan.kept:
         lines.append(f"keep, because they are final (see --recompute): {_days(plan.kept)}")
     failing = [f"fail: {message}" for message in grouped(plan.model, plan.failures)]
+    failing += [f"still missing: {message}" for message in grouped(plan.model, plan.still_missing)]
     return "\n  ".join([*lines, *failing])
 
 

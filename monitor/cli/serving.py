@@ -15,6 +15,7 @@ from monitor.cli.options import (
     LastDay,
     OneModel,
     chosen_models,
+    config_of_store,
     day_range,
     invalid_models,
     now,
@@ -74,6 +75,7 @@ def serve(
     from monitor.export.http.app import Exporter
     from monitor.export.http.probe import Probe
     from monitor.export.http.server import serve as start
+    from monitor.store.store import Store
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C does
     probe = Probe() if probe_store else None
@@ -83,6 +85,12 @@ def serve(
     host = f"[{address}]" if ":" in address else address
     listening = f"{scheme}://{host}:{server.server_port}/metrics"
     said = [f"serving {listening}, stop with Ctrl-C"]
+    if not Store(exporter.config().store).is_there():
+        say_aside(
+            f"store: {exporter.config().store} is no store; until one is there, /healthz and "
+            f"/metrics answer 503.",
+            style="yellow",
+        )
     if exporter.config().report:
         said.append(f"report pages: {server.url}/reports/")
     if not url and linked_to_this_machine(exporter.config(), address):
@@ -132,7 +140,6 @@ def push(
 
     Each model is one group, which is replaced as a whole.
     """
-    from monitor.config import load_config
     from monitor.export import push as pushing
     from monitor.export.snapshot_reader import Reader
 
@@ -144,7 +151,7 @@ def push(
         pushing.delete(name, gateway)
         names = [name]
     else:
-        config = load_config(config_path, only=name)
+        config = config_of_store(config_path, name)
         reader = Reader(config, most_segments)
         errors += invalid_models(config, name)
         names = [*chosen_models(config, name), *(config.invalid if errors else ())]
@@ -164,11 +171,10 @@ def textfile(
 
     Its textfile collector reads the file, which is replaced as a whole.
     """
-    from monitor.config import load_config
     from monitor.export.snapshot_reader import Reader
     from monitor.export.textfile import write_textfile
 
-    config = load_config(config_path)
+    config = config_of_store(config_path)
     faults = write_textfile(Reader(config, most_segments), path)
     answer({"written": str(path)}, f"written: {path}", as_json=as_json, soft_wrap=True)
     stop_at([*map(DataError, faults), *invalid_models(config, None)])
@@ -201,11 +207,10 @@ def openmetrics(
 
     Import the file into Prometheus with promtool tsdb create-blocks-from openmetrics FILE.
     """
-    from monitor.config import load_config
     from monitor.export import openmetrics as exporting
     from monitor.export.snapshot_reader import Reader
 
-    config, clock = load_config(config_path, only=name), now()
+    config, clock = config_of_store(config_path, name), now()
     begin, end = day_range(first, last)
     end_of_time = until.replace(tzinfo=UTC) if until else exporting.newest_end(clock)
     exporting.check_end(end_of_time, clock)

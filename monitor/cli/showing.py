@@ -17,6 +17,7 @@ from monitor.cli.options import (
     ConfigPath,
     Jobs,
     OneModel,
+    config_of_store,
     end_of_outcomes,
     must_be_one_of,
     must_be_stored,
@@ -87,11 +88,10 @@ def show(
     error of the last week, how much of it an intercept would remove, and, while outcomes are still
     arriving, the prevalence to expect from the scores.
     """
-    from monitor.config import load_config
     from monitor.pipeline.settling import settle
     from monitor.read.results import results_of
 
-    config = load_config(config_path, only=name)
+    config = config_of_store(config_path, name)
     if name is None and len(config.names) > 1:
         given = {"--segment": segment != WHOLE, "--window": window != 1, "--days": bool(days)}
         given |= {"--incidents": past, "--as-of": bool(morning), "--revisions": revised}

@@ -30,6 +30,15 @@ RULES = {
     "too_short": "must not be empty",
     "string_too_short": "must not be empty",
 }
+# Rules with a number, by the name that the library gives it.
+LIMITS = {
+    "too_long": "must have at most {max_length} items, and has {actual_length}",
+    "string_too_long": "must be at most {max_length} characters long",
+    "less_than_equal": "must be at most {le}",
+    "less_than": "must be below {lt}",
+    "greater_than_equal": "must be at least {ge}",
+    "greater_than": "must be above {gt}",
+}
 
 
 ADDED = {*UNWRITTEN, "[key]"}  # by the library to the keys of the file
@@ -144,15 +153,31 @@ def complaints(
         elif problem["type"] == "missing":
             yield f"{place}: is missing; add it (see monitor.example.yaml)."
         else:
-            rule = RULES.get(problem["type"], problem["msg"].removeprefix("Value error, "))
-            if (least := problem.get("ctx", {}).get("min_length", 1)) > 1:
-                rule = f"must have at least {least} items"
+            rule = _rule(problem)
             of_all_keys = isinstance(problem["input"], dict) and "predictions" in problem["input"]
             secret = problem["loc"][-1:] == ("connection",)  # it may be an address with a password
             got = "" if of_all_keys or secret else f", got {brief(problem['input'])}"
             yield f"{place}: {rule}{got}; correct the value."
     if more := len(unknown[MOST_UNKNOWN:]):
         yield f"{path}: {more:,} more keys are not known; correct those above first."
+
+
+def _rule(problem: ErrorDetails) -> str:
+    """Word the rule that is broken."""
+    kind, limits = problem["type"], problem.get("ctx", {})
+    if limits.get("min_length", 1) > 1:
+        return f"must have at least {limits['min_length']} items"
+    if kind in LIMITS:
+        written = {name: _number(value) for name, value in limits.items()}
+        return LIMITS[kind].format(**written)
+    return RULES.get(kind, problem["msg"].removeprefix("Value error, "))
+
+
+def _number(value: Any) -> str:
+    """Write a number as it is: 500, 10,000, 0.5."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    return f"{value:,}" if isinstance(value, int) else f"{value}"
 
 
 def _siblings(location: tuple[int | str, ...], section: type[BaseModel]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +11,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from monitor.config.brief import brief
 from monitor.config.complaints import complaints, details, problems_of
+from monitor.config.places import OF_FILE, OF_MODEL, with_places
 from monitor.config.schema import (
     TODO,
     Common,
@@ -57,7 +58,8 @@ def load_config(path: Path, *, only: str | None = None) -> Config:
     Returns
     -------
     Config
-        With every relative path resolved against the folder of the file with the common keys.
+        With every relative path resolved against the folder of the file with the common keys, and
+        with `~` and `${NAME}` replaced in every path.
 
     Raises
     ------
@@ -73,6 +75,9 @@ def load_config(path: Path, *, only: str | None = None) -> Config:
             f"see monitor.example.yaml."
         )
         raise ConfigError(msg)
+    content, wrong = with_places(content, OF_FILE)
+    if wrong:
+        raise ConfigError("\n".join(f"{file}: {said}." for said in wrong))
     of_file = [*_entries(file, content.get("models"))]
     if only in {name for name, _ in of_file} | {each.stem for each in model_files}:
         of_file = [entry for entry in of_file if entry[0] == only]
@@ -144,9 +149,11 @@ def _checked(
     files_of = defaultdict[str, list[Path]](list)
     for name, entry in entries:
         files_of[name].append(entry.path)
-    for name, entry in entries:
-        files = files_of[name]
-        complaints = list(_complaints_about(name, entry))
+    for name, written in entries:
+        content, wrong = with_places(written.content, OF_MODEL)
+        entry, files = replace(written, content=content), files_of[name]
+        complaints = [f"{entry.path}: {'.'.join([*entry.keys, said])}." for said in wrong]
+        complaints += () if wrong else _complaints_about(name, entry)
         if len(files) > 1:
             msg = f"{files[-1]}: the model '{name}' is also in {files[0]}; remove one of them."
             complaints.append(msg)

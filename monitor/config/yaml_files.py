@@ -38,22 +38,28 @@ def read_yaml(path: Path, *, option: str, loader: "type[_UniqueKeyLoader] | None
         raise ConfigError(_too_large(path, f"more than {MOST_BYTES:,} bytes"))
     try:
         return yaml.load(text, Loader=loader or _UniqueKeyLoader)  # noqa: S506 - subclasses of SafeLoader
-    except _TooManyNodesError:
-        more = f"more than {MOST_NODES:,} values, aliases written out"
-        raise ConfigError(_too_large(path, more)) from None
+    except _TooManyNodesError as error:
+        written_out = ", aliases written out" if error.in_aliases else ""
+        more = f"more than {MOST_NODES:,} values{written_out}"
+        raise ConfigError(_too_large(path, more, in_aliases=error.in_aliases)) from None
     except (yaml.YAMLError, *_READER_ERRORS) as error:
         raise ConfigError(yaml_complaint(path, error)) from None
 
 
-def _too_large(path: Path, more: str) -> str:
+def _too_large(path: Path, more: str, *, in_aliases: bool = False) -> str:
+    repeated = ", and write out what aliases repeat" if in_aliases else ""
     return (
         f"{path}: has {more}; for many models, use a folder with one file for each (see the "
-        f"README), and write out what aliases repeat."
+        f"README){repeated}."
     )
 
 
 class _TooManyNodesError(Exception):
-    """Raised inside this file only, when a document is too large."""
+    """Raised inside this file only, when a document is too large, or its aliases make it so."""
+
+    def __init__(self, *, in_aliases: bool) -> None:
+        super().__init__()
+        self.in_aliases = in_aliases
 
 
 # Errors that escape the YAML library, on 2026-02-30, `!!bool perhaps` or a thousand brackets.
@@ -79,14 +85,14 @@ class _UniqueKeyLoader(yaml.SafeLoader):
         """Count the values as they are written, so that a long file is not read to its end."""
         self._composed += 1
         if self._composed > MOST_NODES:
-            raise _TooManyNodesError
+            raise _TooManyNodesError(in_aliases=False)
         return super().compose_node(parent, index)
 
     def get_single_node(self) -> yaml.Node | None:
         """Read the document, and count its values with the aliases written out."""
         root = super().get_single_node()
         if root is not None and _size(root, {}) > MOST_NODES:
-            raise _TooManyNodesError
+            raise _TooManyNodesError(in_aliases=True)
         return root
 
     def construct_scalar(self, node: yaml.ScalarNode | yaml.MappingNode) -> Any:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from monitor.drift.cubic import highest_points
+from monitor.drift.day_evidence import WrongLabels
 from monitor.drift.detector import Incident
 from monitor.drift.evidence import SIZES, bounded
 from monitor.drift.reference import Reference
@@ -131,7 +132,7 @@ def _scores(cells: slice, *, one: bool) -> tuple[float, float]:
 
 
 def with_day(
-    place: Break, regions: Regions, parts: Mapping[Any, Coarse], wrong: float = 0.0
+    place: Break, regions: Regions, parts: Mapping[Any, Coarse], wrong: WrongLabels | None = None
 ) -> Break:
     """Add a day to what is known of a break."""
     cells = slice(place.first_cell, place.end_cell)
@@ -160,7 +161,7 @@ def followed(
     reference: Reference,
     parts: Mapping[Any, Coarse],
     *,
-    wrong: float = 0.0,
+    wrong: WrongLabels | None = None,
     day_variance: float = 0.0,
 ) -> tuple[Incident, float]:
     """Follow an open break over a day.
@@ -173,8 +174,10 @@ def followed(
         Of the stream, with regions.
     parts : mapping to Coarse
         Of the day.
-    wrong, day_variance : float
-        Share of wrong labels, and the largest between-day variance of a region.
+    wrong : WrongLabels, optional
+        The outcomes that are recorded as their opposite.
+    day_variance : float
+        The largest between-day variance of a region.
 
     Returns
     -------
@@ -202,7 +205,7 @@ def _recovered(
     regions: Regions,
     parts: Mapping[Any, Coarse],
     place: Break,
-    wrong: float,
+    wrong: WrongLabels | None,
     day_variance: float,
 ) -> float:
     sign = 1.0 if incident.size > 0.0 else -1.0

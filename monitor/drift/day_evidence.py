@@ -1,6 +1,7 @@
 """What a day alone says of each kind of distortion. Pure data."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from monitor.metrics.core.grid import Floats
 
@@ -16,6 +17,37 @@ KINDS = (  # down and up each direction of the reference, in their order
     "top_underpredicted",
 )
 SLOPES = (0.25, 0.5, 0.75, 1.0, 1.35, 2.0)  # where the slope of the likelihood is remembered
+Family = Literal["swapped", "lost", "added"]
+
+
+@dataclass(frozen=True)
+class WrongLabels:
+    """Outcomes that seem to be recorded as their opposite, before the reference as after it.
+
+    Attributes
+    ----------
+    family : str
+        Which ones: the same share of both outcomes (swapped), positive ones only (lost), or
+        negative ones only (added).
+    share : float
+        How many of them.
+    """
+
+    family: Family
+    share: float
+
+    @property
+    def added_and_lost(self) -> tuple[float, float]:
+        """The share of the negative outcomes that is wrong, and that of the positive ones."""
+        added, lost = SIDES[self.family]
+        return added * self.share, lost * self.share
+
+
+SIDES: dict[Family, tuple[float, float]] = {  # whether each outcome may be wrong
+    "swapped": (1.0, 1.0),
+    "lost": (0.0, 1.0),
+    "added": (1.0, 0.0),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +80,8 @@ class DayEvidence:
         Information of each direction with itself, then with the functions of the curve, of the
         day and of those just before it that had little. None once it has been stored: the
         detector holds it.
-    noise : ndarray of shape (43,) or None
-        What the day says of each share of wrong labels; None once it has been
+    noise : ndarray of shape (3, 43) or None
+        What the day says of each share of wrong labels, by family, bounded; None once it has been
         stored, or if the reference asks for none.
     recovery : float
         log10 of the likelihood that the open incident's distortion is gone over that it is still

@@ -18,7 +18,7 @@ import numpy as np
 
 from monitor.drift.broken import followed
 from monitor.drift.cubic import highest_points
-from monitor.drift.day_evidence import DIRECTIONS, KINDS, SLOPES, DayEvidence
+from monitor.drift.day_evidence import DIRECTIONS, KINDS, SLOPES, DayEvidence, WrongLabels
 from monitor.drift.detector import (
     RECOVERED,
     Detector,
@@ -37,7 +37,7 @@ from monitor.drift.evidence import (
     rows_of_day,
 )
 from monitor.drift.history import learned_day_variances, new_history, remember, sums_since, week_of
-from monitor.drift.label_noise import with_day, wrong_share
+from monitor.drift.label_noise import wrong_labels
 from monitor.drift.monotone import monotone_at
 from monitor.drift.reference import SOUGHT, Reference
 from monitor.drift.region_state import RegionWatch
@@ -108,7 +108,7 @@ def advance(
     day_variances = detector.jitters
     if not same_week:
         day_variances = learned_day_variances(reference, detector.history, days[0])
-    wrong = wrong_share(reference.noise, detector.noise)
+    wrong = wrong_labels(reference.noise, detector.noise)
     rows = rows_of_day(reference, parts, wrong)
     evidence = day_evidence(reference, parts, day_variances, detector.cross, rows=rows)
     regions = detector.regions if late else _watched(detector, reference, days[0], parts, wrong)
@@ -136,7 +136,7 @@ def _watched(
     reference: Reference,
     day: date,
     parts: Mapping[Any, Coarse],
-    wrong: float,
+    wrong: WrongLabels | None,
 ) -> RegionWatch | None:
     """Accumulate what a day says of breaks; while a drift is open, only what is usual is learnt."""
     if reference.regions is None:
@@ -205,7 +205,7 @@ def _learned(detector: Detector, evidence: DayEvidence) -> Floats:
     """Learn of labels, unless a drift is open that could be mistaken for wrong ones."""
     if detector.incident or evidence.noise is None:
         return detector.noise
-    return with_day(detector.noise, evidence.noise)
+    return np.asarray(detector.noise + evidence.noise)
 
 
 def share_of_start(

@@ -10,7 +10,8 @@ from typing import Literal
 
 import numpy as np
 
-from monitor.drift.day_evidence import DIRECTIONS, KINDS, SLOPES
+from monitor.drift.day_evidence import DIRECTIONS, KINDS, SIDES, SLOPES
+from monitor.drift.region_state import KIND as PLACE
 from monitor.drift.region_state import Break, RegionWatch
 from monitor.metrics.core.grid import Floats, Ints, Singles
 
@@ -20,7 +21,7 @@ WIDTHS = (len(DIRECTIONS), len(DIRECTIONS), len(SLOPES), 4)
 WEIGHTS = np.array([3, 3, 1, 1, 1, 1, 1, 1]) / 12  # of the kinds: slopes change most often
 RECOVERED = 3.0  # log10 of the odds that the curve is back within its tolerance
 WEEKS = 13  # with outcomes that are looked back at, the present one included
-SHARES = 13  # of wrong labels that are compared
+SHARES = 13  # of wrong labels that are compared, of each family
 ERRORS = 5  # of the curve: along the directions of a reference, and as labels bend it
 OF_REGIONS = 0.25  # weight of breaks at one place, beside the directions
 # What is held against a stream while late outcomes could explain it: over every limit, but so low
@@ -29,6 +30,7 @@ WITHHELD = 1e12
 LEVEL_KINDS = ("scores_too_high", "scores_too_low")  # of all scores, by what the prior leaves over
 SCORES_OUTSIDE, SCORES_EQUAL = "scores_outside", "scores_equal"
 NOT_COMPARABLE = (SCORES_OUTSIDE, SCORES_EQUAL)  # scores of which the reference says nothing
+INCIDENT_KINDS = (*KINDS, PLACE, *LEVEL_KINDS, *NOT_COMPARABLE)
 LEVEL_SIZES = 3  # sizes of a level error that are looked for
 LEVEL_SUMS = 4  # of each day: see `LevelWatch`
 
@@ -60,8 +62,8 @@ class History:
 
 
 def no_sums() -> Floats:
-    """Begin with days that say nothing of any share."""
-    return np.zeros(SHARES + ERRORS + ERRORS**2)
+    """Begin with days that say nothing of any share, of no family."""
+    return np.zeros((len(SIDES), SHARES + ERRORS + ERRORS**2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -356,9 +358,9 @@ class Detector:
         The drifts that the forks have found, by their opening.
     moved : Shift or None
         The prior shift or level drift of the newest judged day.
-    noise : ndarray of shape (43,)
-        What the days without an incident say of each share of wrong labels; what the reference says
-        comes on top.
+    noise : ndarray of shape (3, 43)
+        What the days without an incident say of each share of wrong labels, by family; what the
+        reference says comes on top.
     second : Second or None
         What looks for another change while an incident is open.
     regions : RegionWatch or None

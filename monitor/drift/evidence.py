@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from monitor.drift.day_evidence import DIRECTIONS, SLOPES, DayEvidence
+from monitor.drift.day_evidence import DIRECTIONS, SLOPES, DayEvidence, WrongLabels
 from monitor.drift.detector import no_sums
+from monitor.drift.label_noise import said_of_labels
 from monitor.drift.reference import SOUGHT, TOLERATED, Reference, by_direction
 from monitor.drift.variance import WEEK
 from monitor.metrics.core.coarse import Coarse
@@ -46,7 +47,7 @@ def day_evidence(
     day_variances: Floats | None = None,
     recent: Floats | None = None,
     *,
-    wrong: float = 0.0,
+    wrong: WrongLabels | None = None,
     hedged: bool = True,
     rows: "DayRows | None" = None,
 ) -> DayEvidence:
@@ -62,8 +63,8 @@ def day_evidence(
         Between-day variances, if more is known of them than the reference knows.
     recent : ndarray of shape (4, 1 + b), optional
         Where the scores of the last days were, as `cross` of an earlier day's evidence.
-    wrong : float
-        Share of the outcomes that are recorded as their opposite.
+    wrong : WrongLabels, optional
+        The outcomes that are recorded as their opposite.
     hedged : bool
         Whether the ratios are `bounded`, as those of a single day must be.
     rows : DayRows, optional
@@ -98,7 +99,6 @@ def day_evidence(
     """
     day_variances = reference.day_variances if day_variances is None else day_variances
     rows = rows or rows_of_day(reference, parts, wrong)
-    noise = _noise(reference, rows.plain)
     scores, cross = np.zeros(len(DIRECTIONS)), np.zeros_like(reference.cross)
     for part in rows.bent:
         pull, products = project_directions(*part[:5])
@@ -129,24 +129,26 @@ def day_evidence(
         slopes=slopes / phi[0],
         levels=_levels(reference, parts),
         unknown_share=rows.unknown_share,
-        noise=None if noise is None else noise / phi.max(),
+        noise=_noise(reference, rows.plain, float(phi.max())),
     )
 
 
-def _noise(reference: Reference, rows: Sequence["_Rows"]) -> Floats | None:
+def _noise(reference: Reference, rows: Sequence["_Rows"], phi: float) -> Floats | None:
     """Weigh the shares of wrong labels, each part with a prior of its own."""
     if reference.noise is None:
         return None
-    shares = reference.noise.shares
-    return sum((weigh_shares(*part[:4], shares) for part in rows), no_sums())
+    shares = reference.noise.added_and_lost
+    said = sum((weigh_shares(*part[:4], *shares) for part in rows), no_sums())
+    return said_of_labels(reference.noise, said / phi)
 
 
-def _with_noise(rows: Sequence["_Rows"], wrong: float) -> Sequence["_Rows"]:
+def _with_noise(rows: Sequence["_Rows"], wrong: WrongLabels | None) -> Sequence["_Rows"]:
     """Bend the curve of each part as wrong labels bend it at the prior of the day."""
     if not wrong:
         return rows
+    shares = wrong.added_and_lost
     return [
-        part._replace(curve=noisy_curve(*part[:2], int(part.positives.sum()), wrong))
+        part._replace(curve=noisy_curve(*part[:2], int(part.positives.sum()), *shares))
         for part in rows
     ]
 
@@ -289,7 +291,7 @@ def recovery_evidence(
     size: float,
     near: float,
     *,
-    wrong: float = 0.0,
+    wrong: WrongLabels | None = None,
     rows: "DayRows | None" = None,
 ) -> float:
     """Weigh "back within the tolerance" against a distortion of a given size, for one day.
@@ -304,7 +306,7 @@ def recovery_evidence(
         The distortion that may still be there, signed, in logit.
     near : float
         The tolerated one, of the same sign.
-    wrong, rows : float, DayRows
+    wrong, rows : WrongLabels, DayRows
         As for `day_evidence`.
 
     Returns
@@ -336,7 +338,7 @@ def day_profiles(
     parts: Mapping[Any, Coarse],
     day_variances: Floats,
     *,
-    wrong: float = 0.0,
+    wrong: WrongLabels | None = None,
     rows: "DayRows | None" = None,
 ) -> Floats:
     """Weigh sixteen sizes of a distortion along each direction, for one day.
@@ -403,12 +405,14 @@ class DayRows(NamedTuple):
     unknown_share: float
 
 
-def rows_of_day(reference: Reference, parts: Mapping[Any, Coarse], wrong: float = 0.0) -> DayRows:
+def rows_of_day(
+    reference: Reference, parts: Mapping[Any, Coarse], wrong: WrongLabels | None = None
+) -> DayRows:
     """Take the predictions of a day that are evidence, once for all that is asked of them.
 
     Parameters
     ----------
-    reference, parts, wrong : Reference, mapping to Coarse, float
+    reference, parts, wrong : Reference, mapping to Coarse, WrongLabels
         As for `day_evidence`.
     """
     plain, unknown_share = _rows(reference, parts)

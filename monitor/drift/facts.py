@@ -9,6 +9,7 @@ from math import nan
 from typing import TYPE_CHECKING, Literal
 
 from monitor.arrivals import Late
+from monitor.drift.day_evidence import WrongLabels
 from monitor.drift.detector import Ended, Incident
 from monitor.drift.lack import Lack
 from monitor.metrics.core.estimate import Estimate
@@ -21,6 +22,7 @@ Obstacle = Literal[
     "outcomes awaited",
     "part of the reference",
     "no reference",
+    "read otherwise",
     "other classes",
     "drift may be late outcomes",
     "level may be late outcomes",
@@ -259,7 +261,8 @@ class Facts:
     obstacle : str or None
         What kept the day from being judged; one of `Obstacle`.
     complaint : str
-        What the check of the logs found, of a day whose logs failed it.
+        What the check of the logs found, of a day whose logs failed it; or why a day that was
+        read otherwise than its reference is not compared.
     lack : Lack or None
         What the reference lacks; None if it has a curve, if its days hold none of these
         predictions, and while there is none.
@@ -293,8 +296,8 @@ class Facts:
     alone : float or None
         The evidence if outcomes were independent, log10, where it is over the limit and was held
         down because rows of an entity hang together, or the stream wanders; None if it was not.
-    wrong : float or None
-        The share of the outcomes that seem to be recorded as their opposite; None if none do.
+    wrong : WrongLabels or None
+        The outcomes that seem to be recorded as their opposite; None if none do.
     third : ThirdChoices or None
         Of a whole with classes, what its third choices say beyond a calm stream.
     scores : Scores or None
@@ -322,7 +325,7 @@ class Facts:
     classes: ClassFacts | None = None
     awaits: Lack | None = None
     alone: float | None = None
-    wrong: float | None = None
+    wrong: WrongLabels | None = None
     third: ThirdChoices | None = None
     strata: str = ""
     scores: Scores | None = None

@@ -173,7 +173,8 @@ class Day:
     summary. `third` are the pairs of the first and the third choice. `late` says how many outcomes
     arrive after it has settled, if they are too many. `classes` says how often each class came
     true, of a model with classes. `entities` are the rows of its parts by bucket of their entity,
-    empty without the key `entity`.
+    empty without the key `entity`. `unlike` says of streams, or of the whole for all of them, why
+    they are not compared: the day was read otherwise than its reference.
     """
 
     day: date
@@ -187,6 +188,11 @@ class Day:
     classes: ClassDay | None = None
     third: Parts = field(default_factory=dict)
     entities: Entities = field(default_factory=dict)
+    unlike: Mapping[str, str] = field(default_factory=dict)
+
+    def why_unlike(self, stream: str) -> str:
+        """Say why a stream is not compared; empty if it is."""
+        return self.unlike.get(stream) or self.unlike.get(WHOLE, "")
 
 
 Recall = Callable[[date], Day | None]
@@ -518,6 +524,8 @@ def segments_of(day: Day) -> list[str]:
 
 def parts_of_stream(day: Day, name: str) -> dict[Key, Coarse]:
     """Give the parts of a day whose evidence a stream sums."""
+    if name in day.unlike:
+        return {}
     if name == THIRD:
         return dict(day.third)
     return {key: part for key, part in day.parts.items() if name in (WHOLE, key[0], *key[2:])}

@@ -86,7 +86,7 @@ from monitor.drift.inputs import (
     segments_of,
     weighed_parts,
 )
-from monitor.drift.label_noise import wrong_share
+from monitor.drift.label_noise import wrong_labels
 from monitor.drift.lack import Lack
 from monitor.drift.level_watch import advance_level, decide_level, not_comparable
 from monitor.drift.levels import lasting_shift, what_moved
@@ -743,7 +743,7 @@ def _state_and_facts(
     own = compared if isinstance(compared, Reference) else None
     return state, Facts(
         obstacle=obstacle,
-        complaint=day.complaint or "",
+        complaint=day.complaint or day.why_unlike(stream.name),
         lack=compared if isinstance(compared, Lack) else None,
         coverage=day.coverage if obstacle == "outcomes awaited" else None,
         reference=stream.compared_with if obstacle == "part of the reference" else (),
@@ -757,7 +757,7 @@ def _state_and_facts(
         prevalence=prevalence if isfinite(prevalence) else None,
         late=day.late if _speaks_of_outcomes(state, obstacle) else None,
         classes=classes and replace(classes, off=week.off.name if week.off else None),
-        wrong=wrong_share(own.noise, stream.detector.noise) or None if own else None,
+        wrong=wrong_labels(own.noise, stream.detector.noise) if own else None,
         third=next(filter(None, map(_third, stream.third)), None),
         strata=stream.strata,
         scores=_scores(own, stream, recent) if own and own.levels and not obstacle else None,
@@ -883,8 +883,8 @@ def _obstacle(
         return "part of the reference"
     if not (reference and isinstance(stream.own_reference, Reference)):
         return "no reference"
-    if not same_classes(day, reference):
-        return "other classes"
+    if (unlike := day.why_unlike(stream.name)) or not same_classes(day, reference):
+        return "read otherwise" if unlike else "other classes"
     if day.late and stream.withheld and not outlasts:
         return "drift may be late outcomes"
     return None if outlasts else _silent(stream, day, prevalence, judge_every)

@@ -1,4 +1,7 @@
-"""How many outcomes are recorded as their opposite, where that bends the curve. Pure.
+"""How many outcomes are recorded as their opposite, and which, where that bends the curve. Pure.
+
+Three families are told apart: the same share of both outcomes is swapped, positive ones are lost,
+or negative ones are added to them.
 
 Rule 1: what a day is judged with rests on the reference and on days before it, never on its own
 outcomes. A day on which a drift is open says nothing of labels.
@@ -9,21 +12,25 @@ whose labels are right is judged as if nobody had asked.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import log
 from typing import Any
 
 import numpy as np
 
 from monitor.drift.curve import RIDGE
+from monitor.drift.day_evidence import SIDES, WrongLabels
 from monitor.drift.detector import ERRORS, SHARES, no_sums
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.special import expit
 from monitor.metrics.logistic.label_noise import MOST_OF_A_RATE, weigh_shares
 
+FAMILIES = tuple(SIDES)  # in the order of all rows of shares and sums
 MOST_WRONG, TOO_MANY = 0.05, 0.04
+MOST_LOST = 0.5  # where many are usual
 MOST_OF_A_DAY = 1.0  # nats
 ASKED_FOR = 1000.0  # times likelier than right labels
-MOST_REMEMBERED = 1024  # shares of streams
+MOST_REMEMBERED = 1024  # labels of streams
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,14 +39,20 @@ class Noise:
 
     Attributes
     ----------
-    shares : ndarray of shape (13,)
-        Shares of the outcomes that may be recorded as their opposite, from 0 on.
-    sums : ndarray of shape (43,)
+    shares : ndarray of shape (3, 13)
+        Of each family: shares of the outcomes that may be recorded as their opposite, from 0 on.
+    sums : ndarray of shape (3, 43)
         What its days say of each; see `monitor.metrics.logistic.label_noise.weigh_shares`.
     """
 
     shares: Floats
     sums: Floats
+
+    @property
+    def added_and_lost(self) -> tuple[Floats, Floats]:
+        """Of each share: that of the negative outcomes, and that of the positive ones; (3, 13)."""
+        added, lost = np.array(list(SIDES.values())).T[..., None]
+        return added * self.shares, lost * self.shares
 
 
 def possible_noise(curve: Floats, known: slice, days: Sequence[Mapping[Any, Coarse]]) -> Noise:
@@ -57,13 +70,22 @@ def possible_noise(curve: Floats, known: slice, days: Sequence[Mapping[Any, Coar
     Returns
     -------
     Noise
-        Up to a share of 5 %, or 0.95 times the least probability that the curve has of either
-        outcome, which wrong labels alone would make.
+        Up to 0.95 times the least probability that the curve has of an outcome which wrong labels
+        alone would make: of a negative one, if positives are lost. At most 50 % are lost, and 5 %
+        swapped or added.
     """
     rows = np.sum([part.counts[known] for day in days for part in day.values()], axis=0)
-    least = expit(-np.abs(curve[known][rows > 0]).max(initial=0.0))
-    shares = np.linspace(0.0, min(MOST_WRONG, MOST_OF_A_RATE * float(least)), SHARES)
-    return Noise(shares, no_sums())
+    seen = curve[known][rows > 0]
+    positive = float(expit(seen.min(initial=0.0)))  # the least rates of both outcomes
+    negative = float(expit(-seen.max(initial=0.0)))
+    most = {
+        "swapped": min(MOST_WRONG, MOST_OF_A_RATE * min(positive, negative)),
+        "lost": min(MOST_LOST, MOST_OF_A_RATE * negative),
+        "added": min(MOST_WRONG, MOST_OF_A_RATE * positive),
+    }
+    steps = np.linspace(0.0, 1.0, SHARES)  # those of lost ones lie close where they are few
+    shares = [most[of] * (steps**2 if of == "lost" else steps) for of in FAMILIES]
+    return Noise(np.array(shares), no_sums())
 
 
 def noise_of_days(
@@ -87,86 +109,107 @@ def noise_of_days(
     dispersions : ndarray of shape (days,)
         Of each day.
     """
-    sums = no_sums()
+    sums, shares = no_sums(), noise.added_and_lost
     for day, dispersion in zip(days, dispersions, strict=True):
         for part in day.values():
             cells = np.nonzero(part.counts[known])[0] + known.start
             along = np.ascontiguousarray(directions[:, cells])
             counts, positives = part.counts[cells], part.positives[cells]
-            sums += weigh_shares(curve[cells], counts, positives, along, noise.shares) / dispersion
+            sums += weigh_shares(curve[cells], counts, positives, along, *shares) / dispersion
     return replace(noise, sums=sums)
 
 
-def with_day(learned: Floats, said: Floats) -> Floats:
-    """Add what a day says of labels; no day says more than `MOST_OF_A_DAY`.
+def said_of_labels(noise: Noise, said: Floats) -> Floats:
+    """Bound what a day says of labels: `MOST_OF_A_DAY` for any share, and against any.
 
     Parameters
     ----------
-    learned, said : ndarray of shape (43,)
-        Sums over the days before, and those of the day.
+    noise : Noise
+        Of the reference.
+    said : ndarray of shape (3, 43)
+        The sums over the parts of the day, over its dispersion.
 
     Notes
     -----
     The first days of a drift look like many wrong labels, before it is found. Real ones are learned
-    from many days, whose priors differ.
+    from many days, whose priors differ. All sums of a family are scaled down alike, so that a day
+    counts as part of one. But what it says against more than 5 % does not scale it: it is much on
+    every day, and would leave nothing of what the day says of few.
 
     Examples
     --------
+    >>> noise = Noise(np.tile(np.linspace(0.0, 0.12, SHARES), (3, 1)), no_sums())
     >>> said = no_sums()
-    >>> said[:SHARES] = np.linspace(0.0, 60.0, SHARES)
-    >>> float(with_day(no_sums(), said)[:SHARES].max())
-    1.0
+    >>> said[1, :4], said[1, 12] = [0.0, 1.0, 2.0, 1.0], -60.0
+    >>> said_of_labels(noise, said)[1, [1, 2, 3, 12]]
+    array([ 0.5,  1. ,  0.5, -1. ])
     """
-    most = float(np.abs(said[:SHARES]).max())
-    return np.asarray(learned + said * min(1.0, MOST_OF_A_DAY / most) if most else learned + said)
+    fits = said[:, :SHARES]
+    most = np.maximum(fits, np.where(noise.shares <= MOST_WRONG, -fits, 0.0))
+    scales = np.maximum(1.0, most.max(axis=1, keepdims=True) / MOST_OF_A_DAY)
+    bounded = said / scales
+    bounded[:, :SHARES] = np.maximum(bounded[:, :SHARES], -MOST_OF_A_DAY)
+    return np.asarray(bounded)
 
 
-def wrong_share(noise: Noise | None, learned: Floats) -> float:
-    """Give the share of wrong labels that the next day is judged with.
+def wrong_labels(noise: Noise | None, learned: Floats) -> WrongLabels | None:
+    """Tell which labels the next day is judged with as wrong ones.
 
     Parameters
     ----------
     noise : Noise or None
         Of the reference; None if its outcomes cannot be wrong in this way.
-    learned : ndarray of shape (43,)
+    learned : ndarray of shape (3, 43)
         The same sums over the days since.
 
     Returns
     -------
-    float
-        The posterior mean, each share as likely a priori; 0 until the mean likelihood of the
-        others is 1,000 times that of 0, and where 4 % or more fit best of all: then something else
+    WrongLabels or None
+        The likeliest family with the posterior mean of its share, each share as likely a priori;
+        None until the mean likelihood of all shares of all families is 1,000 times that of right
+        labels, and where 4 % or more fit best of all, unless they are lost: then something else
         bends the curve, such as days that differ by nature.
 
     Notes
     -----
     An error of the reference curve looks like wrong labels on days whose priors lie to one side of
-    the reference's. So the likelihood of 0 is that at the best of all smooth errors,
+    the reference's. So the likelihood of right labels is that at the best of all smooth errors,
     ``U' (I + R)**-1 U / 2`` higher with the sums of score and information over the reference and
     all days since, and the ridge R of the curve: what is left is how it bends while the prior
     moves.
 
     Examples
     --------
-    >>> noise = Noise(np.linspace(0.0, 0.012, SHARES), no_sums())
-    >>> learned = no_sums()
-    >>> learned[:SHARES] = 4.0 - ((noise.shares - 0.006) / 0.003) ** 2
-    >>> wrong_share(noise, learned)
-    0.0
-    >>> round(wrong_share(noise, 4.0 * learned), 4)
-    0.006
+    >>> shares = np.linspace(0.0, [0.012, 0.3, 0.012], SHARES, axis=1)
+    >>> noise, learned = Noise(shares, no_sums()), no_sums()
+    >>> learned[1, :SHARES] = 4.0 - ((noise.shares[1] - 0.15) / 0.05) ** 2
+    >>> wrong_labels(noise, learned)
+    >>> wrong = wrong_labels(noise, 4.0 * learned)
+    >>> wrong.family, round(wrong.share, 4)
+    ('lost', 0.15)
     """
-    return _wrong_share(noise, learned.tobytes(), RIDGE) if noise else 0.0
+    return _wrong_labels(noise, learned.tobytes(), RIDGE) if noise else None
 
 
 @lru_cache(MOST_REMEMBERED)  # asked again by the verdict of a day, and on the day after
-def _wrong_share(noise: Noise, learned: bytes, stiffness: float) -> float:
-    sums, end = noise.sums + np.frombuffer(learned), SHARES + ERRORS
-    fits, scores, information = sums[:SHARES], sums[SHARES:end], sums[end:]
-    ridge = information.reshape(ERRORS, ERRORS) + stiffness * np.eye(ERRORS)
-    fits[0] += 0.5 * float(scores @ np.linalg.solve(ridge, scores))
-    weights = np.exp(fits - fits.max())
-    beyond = noise.shares[weights.argmax()] >= TOO_MANY
-    if beyond or weights[1:].mean() < ASKED_FOR * weights[0]:
-        return 0.0
-    return float((weights * noise.shares).sum() / weights.sum())
+def _wrong_labels(noise: Noise, learned: bytes, stiffness: float) -> WrongLabels | None:
+    sums = noise.sums + np.frombuffer(learned).reshape(noise.sums.shape)
+    gains = _gains(sums, stiffness)
+    most = float(gains[:, 1:].max())
+    if most + log(np.exp(gains[:, 1:] - most).mean()) < log(ASKED_FOR):
+        return None
+    likelihoods = np.exp(gains - most)
+    likeliest = int(likelihoods.sum(axis=1).argmax())
+    family, weights, shares = FAMILIES[likeliest], likelihoods[likeliest], noise.shares[likeliest]
+    if family != "lost" and shares[weights.argmax()] >= TOO_MANY:
+        return None
+    return WrongLabels(family, float((weights * shares).sum() / weights.sum()))
+
+
+def _gains(sums: Floats, stiffness: float) -> Floats:
+    """Give the log-likelihood of each share less that of right labels; 0 of a share of 0."""
+    fits, scores, information = np.split(sums, [SHARES, SHARES + ERRORS], axis=1)
+    ridge = information.reshape(-1, ERRORS, ERRORS) + stiffness * np.eye(ERRORS)
+    solved = np.linalg.solve(ridge, scores[..., None])[..., 0]
+    of_curve = 0.5 * (scores * solved).sum(axis=1, keepdims=True)
+    return np.concatenate([fits[:, :1], fits[:, 1:] - of_curve], axis=1)

@@ -9,7 +9,7 @@ from datetime import date
 
 import numpy as np
 
-from monitor.drift.day_evidence import DIRECTIONS
+from monitor.drift.day_evidence import DIRECTIONS, WrongLabels
 from monitor.drift.detector import Detector
 from monitor.drift.evidence import SIZES, day_profiles
 from monitor.drift.inputs import (
@@ -21,7 +21,7 @@ from monitor.drift.inputs import (
     is_evidence,
     weighed_parts,
 )
-from monitor.drift.label_noise import wrong_share
+from monitor.drift.label_noise import wrong_labels
 from monitor.drift.lack import Lack
 from monitor.drift.reference import Reference, merge_days
 from monitor.metrics.core.grid import Floats
@@ -71,7 +71,7 @@ def profiles_since(
         day = recall(date.fromordinal(ordinal))
         if day and day.final and is_evidence(day, reference, limits):
             spans.setdefault(end_of_span(day.day, limits.judge_every), []).append(day)
-    wrong = wrong_share(own.noise, detector.noise)
+    wrong = wrong_labels(own.noise, detector.noise)
     of_spans = [
         profiles
         for days in spans.values()
@@ -89,7 +89,7 @@ def _of_span(
     days: list[Day],
     reference: ModelReference,
     jitters: Floats,
-    wrong: float,
+    wrong: WrongLabels | None,
 ) -> Floats:
     parts = merge_days([weighed_parts(day, name, reference) for day in days])
     return day_profiles(own, parts, jitters, wrong=wrong)

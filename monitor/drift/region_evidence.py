@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from monitor.drift.day_evidence import WrongLabels
 from monitor.drift.region_state import RegionDay
 from monitor.drift.regions import SIGNS, Regions
 from monitor.drift.variance import WEEK
@@ -58,7 +59,7 @@ def region_evidence(
     parts: Mapping[Any, Coarse],
     day_variances: Floats | None = None,
     *,
-    wrong: float = 0.0,
+    wrong: WrongLabels | None = None,
     hanging: float = 1.0,
 ) -> RegionDay:
     """Weigh the outcomes of one day in every region, beyond the known scores, and at one value.
@@ -71,8 +72,8 @@ def region_evidence(
         The day's outcomes by segment and stratum.
     day_variances : ndarray of shape (r,), optional
         Between-day variances, if more is known of them than the reference knows.
-    wrong : float
-        Share of the outcomes that are recorded as their opposite.
+    wrong : WrongLabels, optional
+        The outcomes that are recorded as their opposite.
     hanging : float
         By how much the variance of sums over days grows because their rows hang together.
 
@@ -104,7 +105,7 @@ def _of_regions(
     regions: Regions,
     parts: Mapping[Any, Coarse],
     variances: Floats,
-    wrong: float,
+    wrong: WrongLabels | None,
     hanging: float,
 ) -> tuple[Floats, _Weighed]:
     """Weigh every region against the rest of the known scores; also the score of each tilt."""
@@ -145,17 +146,17 @@ def _known(regions: Regions, part: Coarse) -> _Rows:
     return _Rows(regions.curve, regions.group(part.counts), regions.group(part.positives))
 
 
-def _bent(rows: _Rows, wrong: float) -> _Rows | None:
+def _bent(rows: _Rows, wrong: WrongLabels | None) -> _Rows | None:
     """Bend the curve as wrong labels bend it; None if not both outcomes are there."""
     hits = int(rows.positives.sum())
     if not 0 < hits < rows.counts.sum():
         return None
     if not wrong:
         return rows
-    return rows._replace(curve=noisy_curve(rows.curve, rows.counts, hits, wrong))
+    return rows._replace(curve=noisy_curve(rows.curve, rows.counts, hits, *wrong.added_and_lost))
 
 
-def _beyond(regions: Regions, parts: Mapping[Any, Coarse], wrong: float) -> _Weighed:
+def _beyond(regions: Regions, parts: Mapping[Any, Coarse], wrong: WrongLabels | None) -> _Weighed:
     """Weigh the rows beyond the known scores against the curve at its edge, on the wrong side."""
     sizes = OUTWARDS[:, None] * (AT_EDGE + regions.lifts[:, None])
     said = _Weighed(np.zeros(len(SIGNS)), np.zeros(sizes.shape), np.nan_to_num(sizes))
@@ -170,7 +171,7 @@ def _beyond(regions: Regions, parts: Mapping[Any, Coarse], wrong: float) -> _Wei
     return said
 
 
-def _at_value(regions: Regions, parts: Mapping[Any, Coarse], wrong: float) -> _Weighed:
+def _at_value(regions: Regions, parts: Mapping[Any, Coarse], wrong: WrongLabels | None) -> _Weighed:
     """Weigh the rows of single values that are new against the curve there."""
     said = _Weighed(np.zeros(2), np.zeros(OF_VALUE.shape), OF_VALUE)
     values = new_values(regions, parts)
@@ -194,7 +195,9 @@ def _with(known: _Rows, curve: Floats, counts: Ints, positives: Ints) -> _Rows:
     return _Rows(*(np.concatenate(both) for both in zip(known, added, strict=True)))
 
 
-def _add_last(said: _Weighed, at: int, rows: _Rows, wrong: float, number: int = 1) -> None:
+def _add_last(
+    said: _Weighed, at: int, rows: _Rows, wrong: WrongLabels | None, number: int = 1
+) -> None:
     """Add what the last groups of a part say against all others."""
     if bent := _bent(rows, wrong):
         end = np.array([rows.curve.size])
@@ -208,7 +211,7 @@ def tilts_of_cells(
     parts: Mapping[Any, Coarse],
     cells: slice,
     sizes: Floats,
-    wrong: float = 0.0,
+    wrong: WrongLabels | None = None,
 ) -> tuple[float, Floats]:
     """Weigh several tilts of some cells against all other known ones, for one day.
 
@@ -220,8 +223,8 @@ def tilts_of_cells(
         Within the known cells, or beyond them.
     sizes : ndarray of shape (s,)
         In logit.
-    wrong : float
-        Share of wrong labels.
+    wrong : WrongLabels, optional
+        The outcomes that are recorded as their opposite.
 
     Returns
     -------

@@ -26,7 +26,7 @@ from monitor.drift.inputs import (
     is_evidence,
     weighed_parts,
 )
-from monitor.drift.label_noise import wrong_share
+from monitor.drift.label_noise import wrong_labels
 from monitor.drift.reference import Reference, merge_days
 from monitor.drift.region_evidence import moves_of_cells, region_evidence
 from monitor.drift.region_state import Break, RegionWatch
@@ -127,7 +127,7 @@ def broken_instead(
     watch = detector.regions
     if watch is None or reference.regions is None or not watch.sums.any():
         return incident
-    found, wrong = leading(watch), wrong_share(reference.noise, detector.noise)
+    found, wrong = leading(watch), wrong_labels(reference.noise, detector.noise)
     place, kept = None, list[_DaySaid]()
     for day, parts in spans():
         place = place or break_at(reference, found, parts)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from monitor.drift.day_evidence import WrongLabels
 from monitor.drift.history import FAR_APART, week_of
 from monitor.drift.region_evidence import LONG_RUN, region_evidence
 from monitor.drift.region_state import OF_REGION, OF_VALUE, OF_ZONES, RegionDay, RegionWatch
@@ -48,7 +49,7 @@ def watch_regions(
     day: date,
     parts: Mapping[Any, Coarse],
     *,
-    wrong: float = 0.0,
+    wrong: WrongLabels | None = None,
     hanging: float = 1.0,
 ) -> tuple[RegionWatch, RegionDay]:
     """Weigh the outcomes of a day, or of a span of days judged together, and accumulate them.

@@ -64,18 +64,14 @@ def _score_map(before: Ints, now: Ints) -> tuple[ScoreMap | None, float]:
         return None, 0.0
     shift, of_shift = _constant(is_now - was)
     logs, of_ratio = _constant(np.log(expit(is_now)) - np.log(expit(was)))
-    ratio = float(np.exp(logs))
-    maps: list[tuple[float, ScoreMap, float]] = [
-        (of_shift, "log odds", shift),
-        (float(np.abs(is_now + was[::-1]).mean()), "other class", 0.0),
-    ]
-    maps += [
-        (of_ratio, "percent", factor)
-        for factor in (PERCENT, 1.0 / PERCENT)
-        if abs(np.log(ratio / factor)) < NEARLY
-    ]
-    distance, kind, by = min(maps)
-    return (kind, by) if distance <= CLOSE * moved + CELL else (None, 0.0)
+    enough = CLOSE * moved + CELL
+    # The rarer coincidence first: of rare outcomes, 1/100 is nearly a constant in log-odds.
+    for factor in (PERCENT, 1.0 / PERCENT):
+        if abs(logs - np.log(factor)) < NEARLY and of_ratio <= enough:
+            return "percent", factor
+    if np.abs(is_now + was[::-1]).mean() <= enough:
+        return "other class", 0.0
+    return ("log odds", shift) if of_shift <= enough else (None, 0.0)
 
 
 def _quantiles(counts: Ints) -> Floats:

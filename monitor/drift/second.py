@@ -38,7 +38,7 @@ from monitor.drift.inputs import (
     weighed_parts,
     with_dependence,
 )
-from monitor.drift.label_noise import wrong_share
+from monitor.drift.label_noise import wrong_labels
 from monitor.drift.lack import Lack
 from monitor.drift.pairs import Parts, without_top
 from monitor.drift.past import Profiles
@@ -177,7 +177,7 @@ def _weighed(
     wrong.
     """
     own = watched.reference.streams[watched.name]
-    wrong = wrong_share(own.noise, detector.noise) if isinstance(own, Reference) else 0.0
+    wrong = wrong_labels(own.noise, detector.noise) if isinstance(own, Reference) else None
     before = second.detector if today.late else released(second.detector)
     variances = np.maximum(reference.day_variances, detector.jitters)
     together = merge_days([watched.parts(day) for day in days])

@@ -46,6 +46,8 @@ OF_VERDICTS = OF_NEWS | frozenset(
         "calibration_drift_started_timestamp_seconds",
         "calibration_drift_slope_before",
         "calibration_drift_undecided",
+        "calibration_drift_unexplained_logit",
+        "calibration_drift_urgent",
         "calibration_drift_worsenings",
         "calibration_ended_drift_date_seconds",
         "calibration_ended_drift_duration_seconds",

@@ -5,15 +5,17 @@ deletes it, even if the model was removed long ago.
 """
 
 from base64 import b64encode
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from contextlib import closing
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
+from monitor.deadline import within
 from monitor.errors import ConfigError, DataError
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import CONTENT_TYPE, exposition, lines
 
 JOB = "calibration-monitor"
-TIMEOUT = 30  # seconds
+TIMEOUT = 30  # seconds of the whole exchange
 
 
 def push(reader: Reader, model: str, gateway: str) -> ConfigError | DataError | None:
@@ -51,18 +53,22 @@ def _send(gateway: str, method: str, model: str, content: bytes) -> None:
     kind = HTTPSConnection if url.scheme == "https" else HTTPConnection
     connection = kind(str(url.hostname), url.port, timeout=TIMEOUT)
     path = f"{url.path.rstrip('/')}/metrics/job/{JOB}/model/{quote(model, safe='')}"
+    headers = {"Content-Type": CONTENT_TYPE, **_login(url)}
+
+    def exchange() -> tuple[HTTPResponse, str]:
+        with closing(connection):
+            connection.request(method, path, content, headers)
+            response = connection.getresponse()
+            return response, " ".join(response.read(1000).decode(errors="replace").split())
+
     try:
-        connection.request(method, path, content, {"Content-Type": CONTENT_TYPE, **_login(url)})
-        response = connection.getresponse()
-        said = " ".join(response.read(1000).decode(errors="replace").split())
+        response, said = within(TIMEOUT, exchange)
     except (OSError, HTTPException) as error:
         msg = (
             f"{model}: the Pushgateway at {place} cannot be reached ({error}); "
             f"start it, or name another with --gateway."
         )
         raise DataError(msg) from None
-    finally:
-        connection.close()
     if response.status not in {200, 202}:
         msg = (
             f"{model}: the Pushgateway at {place} refused {method} {path} with {response.status} "

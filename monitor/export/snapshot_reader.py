@@ -122,6 +122,8 @@ class Reader:
                 raise
             files.clear()
             latest = newest(results)
+        if not run and not latest.evaluations:
+            must_be_there(results, before)
         holders = {(name, of): holder for of, holder in taken(results, latest.judged).items()}
         same = before and before.run == run and _are_the_same(before.files, files)
         if before and same and before.snapshot.taken == holders:
@@ -157,6 +159,21 @@ class Reader:
         model = settled_model(store, name, self.config.shown(name))
         delay = delays(store, name, model)(last, None) if last else None
         return {name: delay} if delay else {}
+
+
+def must_be_there(results: Results, before: Cached | None) -> None:
+    """Raise DataError if there is no store, or if it had results of the model and has none.
+
+    Who removes a model's results wilfully sees this until the model has new ones.
+    """
+    results.store.must_be_there()
+    if before and (before.run or before.snapshot.evaluations):
+        msg = (
+            f"{results.model}: the store {results.store.root} had results of this model and has "
+            f"none now; mount the volume that it was on, or restore it from a backup, or process "
+            f"the model again with calibration-monitor backfill."
+        )
+        raise DataError(msg)
 
 
 def _are_the_same(before: Files, now: Files) -> bool:

@@ -15,9 +15,10 @@ import narwhals as nw
 from monitor.config import Classes
 from monitor.logs.class_objects import of_map, of_text
 from monitor.logs.class_top import highest_scores, scores_of_outcome
-from monitor.logs.conversions import MISFIT, Wanted, number, quoted, text
+from monitor.logs.conversions import MISFIT, Wanted, number, quoted
 from monitor.logs.opening import OpenLog
 from monitor.logs.session import Type
+from monitor.sql_text import text_in_sql
 
 SUM_TOLERANCE = 1e-6
 NAMES_SHOWN = 3
@@ -76,7 +77,7 @@ def parts_of_vector(log: OpenLog, classes: Classes) -> list[str]:
     name, types = quoted(classes.vector), next(iter(log.files.values()), {})
     type_ = types.get(classes.vector)
     if type_ and (isinstance(type_.dtype, nw.Struct) or _of_map(type_)):
-        return [f"{name}[{text(of)}]" for of in classes.names]
+        return [f"{name}[{text_in_sql(of)}]" for of in classes.names]
     as_list = f"TRY_CAST({name} AS DOUBLE[])" if log.is_text else name
     return [f"{as_list}[{place}]" for place in range(1, len(classes.names) + 1)]
 
@@ -109,7 +110,8 @@ def _of_columns(log: OpenLog, columns: Sequence[str], types: Mapping[str, Type])
 def _of_one_column(column: str, type_: Type, classes: Classes) -> str:
     name, count = quoted(column), len(classes.names)
     if isinstance(type_.dtype, nw.Struct):
-        fields = (f"CAST(struct_extract({name}, {text(c)}) AS DOUBLE)" for c in classes.names)
+        of_classes = map(text_in_sql, classes.names)
+        fields = (f"CAST(struct_extract({name}, {of}) AS DOUBLE)" for of in of_classes)
         return f"[{', '.join(fields)}]"
     if _of_map(type_):
         return of_map(column, f"CAST({name} AS MAP(VARCHAR, DOUBLE))", classes.names)
@@ -121,8 +123,8 @@ def _of_one_column(column: str, type_: Type, classes: Classes) -> str:
 
 
 def _of_list(column: str, as_list: str, count: int) -> str:
-    begin = text(f"{MISFIT}a row of column '{column}' contains ")
-    end = text(
+    begin = text_in_sql(f"{MISFIT}a row of column '{column}' contains ")
+    end = text_in_sql(
         f" probabilities, but predictions.classes.names has {count} classes; correct the log, or "
         f"if the classes changed, list them in the configuration"
     )

@@ -6,9 +6,10 @@ from typing import Any
 import narwhals as nw
 
 from monitor.config import Classes, Model
-from monitor.logs.conversions import Wanted, quoted, text
+from monitor.logs.conversions import Wanted, quoted
 from monitor.logs.opening import OpenLog
 from monitor.logs.session import Type
+from monitor.sql_text import text_in_sql
 
 LABEL_TYPES = "text or an integer"
 LARGEST_EXACT = 2.0**53  # integers up to this one are exact in floating point
@@ -25,7 +26,7 @@ def outcome_of_classes(log: OpenLog, model: Model, classes: Classes) -> dict[str
 
     def write(types: Mapping[str, Type]) -> str:
         said = _said(column, types)
-        names = ", ".join(map(text, classes.names))
+        names = ", ".join(map(text_in_sql, classes.names))
         # Of integers with gaps pandas makes floating point, and CSV has its text: 1.0 is the same
         # as 1. A cast alone would round 1.5 to 2, which is another class.
         whole = rf"regexp_extract({said}, '^\s*(-?\d+)(\.0+)?\s*$', 1)"

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from monitor.logs.conversions import MISFIT, or_misfit, quoted, text
+from monitor.logs.conversions import MISFIT, or_misfit, quoted
+from monitor.sql_text import text_in_sql
 
 SETTING = "predictions.classes.vector"
 NAMES_SHOWN = 3
@@ -20,14 +21,16 @@ def of_map(column: str, as_map: str, names: Sequence[str]) -> str:
     names : sequence of str
         The configured classes.
     """
-    listed = f"[{', '.join(map(text, names))}]"
+    listed = f"[{', '.join(map(text_in_sql, names))}]"
     lacks = _shown(f"list_filter({listed}, k -> NOT map_contains(m, k))")
     new = _shown(f"list_filter(map_keys(m), k -> NOT list_contains({listed}, k))")
-    begin = text(
+    begin = text_in_sql(
         f"{MISFIT}a row of column '{column}' does not have the classes of "
         f"predictions.classes.names (missing: "
     )
-    end = text("); correct the log, or if the classes changed, list them in the configuration")
+    end = text_in_sql(
+        "); correct the log, or if the classes changed, list them in the configuration"
+    )
     wrong = f"error({begin} || {lacks} || '; further: ' || {new} || {end})"
     same = f"cardinality(m) = {len(names)} AND list_has_all(map_keys(m), {listed})"
     values = f"list_transform({listed}, k -> m[k])"

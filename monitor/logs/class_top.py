@@ -10,9 +10,10 @@ from functools import partial
 import narwhals as nw
 
 from monitor.config import Classes, Highest
-from monitor.logs.conversions import MISFIT, Wanted, quoted, text
+from monitor.logs.conversions import MISFIT, Wanted, quoted
 from monitor.logs.opening import OpenLog
 from monitor.logs.session import Type
+from monitor.sql_text import text_in_sql
 
 SETTING = "predictions.classes.top"
 OF_OUTCOME = ("p_true", "squares")  # of the query, if the log has them
@@ -59,10 +60,10 @@ def _vector(classes: Classes, top: Highest, types: Mapping[str, Type]) -> str:
         names, scores = f"map_keys({name})", f"map_values({name})"
     else:
         names, scores = _listed(top.classes, "VARCHAR", types), _listed(top.scores, "DOUBLE", types)
-    names_listed = f"[{', '.join(map(text, classes.names))}]"
+    names_listed = f"[{', '.join(map(text_in_sql, classes.names))}]"
     least = min(LEAST, len(classes.names))
-    begin = text(f"{MISFIT}a row of {SETTING} has ")
-    end = text(
+    begin = text_in_sql(f"{MISFIT}a row of {SETTING} has ")
+    end = text_in_sql(
         f"; it needs one score for each of its classes, which must differ, be at least {least} and "
         f"be listed in predictions.classes.names; correct the log, or the configuration"
     )

@@ -21,7 +21,7 @@ from monitor.logs.column_labels import (
     watched_columns,
     watched_name,
 )
-from monitor.logs.conversions import quoted, text
+from monitor.logs.conversions import quoted
 from monitor.logs.joining import (
     IN_PREDICTED,
     OUTCOMES,
@@ -39,6 +39,7 @@ from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import CELL_COUNT, Ints
 from monitor.segment_names import OTHER
+from monitor.sql_text import text_in_sql
 from monitor.summary import CodedRows, ColumnPart, Columns, column_part, named_pairs, paired_part
 
 ROWS_AT_A_TIME, LARGEST_BYTE = 1_000_000, 255
@@ -151,7 +152,7 @@ def _narrow(code: str, largest: int) -> str:
 
 
 def _position(names: Sequence[str], value: str) -> str:
-    return f"list_position([{', '.join(map(text, names))}]::VARCHAR[], {value})"
+    return f"list_position([{', '.join(map(text_in_sql, names))}]::VARCHAR[], {value})"
 
 
 def group_with_codes(session: Session, query: Query, codes: Sequence[str]) -> Counted:

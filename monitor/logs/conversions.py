@@ -11,6 +11,7 @@ from typing import Any
 
 from monitor.config import FIELD, expression_of, named
 from monitor.config.filters import columns_of_filter
+from monitor.sql_text import text_in_sql
 
 MISFIT = "does not fit: "  # begins our own message inside an error of DuckDB
 TRUE_OR_FALSE = {"true": "1", "false": "0"}  # as DuckDB, pandas and JSON write booleans
@@ -57,7 +58,7 @@ def quoted(column: str) -> str:
         return f"({expression})"
     whole, _, field = column.partition(FIELD)
     name = '"' + whole.replace('"', '""') + '"'
-    return f"struct_extract({name}, {text(field)})" if field else name
+    return f"struct_extract({name}, {text_in_sql(field)})" if field else name
 
 
 def columns_in(column: str) -> list[str]:
@@ -71,11 +72,6 @@ def columns_in(column: str) -> list[str]:
     """
     expression = expression_of(column)
     return columns_of_filter(expression) if expression else [column]
-
-
-def text(value: str) -> str:
-    """Write a text in SQL."""
-    return "'" + value.replace("'", "''") + "'"
 
 
 def as_it_is(column: str) -> Wanted:
@@ -136,6 +132,6 @@ def or_misfit(column: str, converted: str, kind: str, setting: str) -> str:
 
 def misfit(column: str, kind: str, setting: str) -> str:
     """Write the error of a value that is not of its kind."""
-    begin = text(f"{MISFIT}column '{named(column)}' contains '")
-    end = text(f"', which is not {kind}; correct the log, or {setting} in the configuration")
+    begin = text_in_sql(f"{MISFIT}column '{named(column)}' contains '")
+    end = text_in_sql(f"', which is not {kind}; correct the log, or {setting} in the configuration")
     return f"error({begin} || CAST({quoted(column)} AS VARCHAR) || {end})"

@@ -6,10 +6,11 @@ from typing import Any
 import narwhals as nw
 
 from monitor.config import Model, OutcomeMeans
-from monitor.logs.conversions import Wanted, misfit, outcome, quoted, text
+from monitor.logs.conversions import Wanted, misfit, outcome, quoted
 from monitor.logs.opening import OpenLog
 from monitor.logs.rows import wrong_meaning
 from monitor.logs.session import Type
+from monitor.sql_text import text_in_sql
 
 OUTCOME_TYPES = "integer, boolean or floating point"
 SETTING = "predictions.predicted_label"
@@ -88,7 +89,7 @@ def _said(label: str, type_: Type, means: OutcomeMeans | None) -> tuple[str, str
     if means is None:
         said = quoted(label) if as_it_is else outcome(label, SETTING).sql({})
         return f"CAST({said} AS DOUBLE)", "1", "0"
-    written = str if as_it_is else lambda value: text(str(value))
+    written = str if as_it_is else lambda value: text_in_sql(str(value))
     positive, negative = (
         ", ".join(map(written, values)) for values in (means.positive, means.negative)
     )

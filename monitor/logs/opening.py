@@ -26,10 +26,11 @@ from monitor.config import FIELD, Format, Model, OutcomeLog, PredictionLog, expr
 from monitor.config.filters import columns_of_filter
 from monitor.errors import DataError, Fault
 from monitor.files import open_filesystem
-from monitor.logs.conversions import Wanted, as_it_is, columns_in, quoted, text
+from monitor.logs.conversions import Wanted, as_it_is, columns_in, quoted
 from monitor.logs.session import Session, Type, with_structs
 from monitor.logs.tables import Range, Table, reading_table
 from monitor.logs.times import Dating, dating_of, is_day
+from monitor.sql_text import text_in_sql
 
 PATH_PART = re.compile(r"([^/=]+)=[^/]*/")  # country=DE/
 NULL_IN_PATH = "__HIVE_DEFAULT_PARTITION__"  # how Hive and Spark write a null
@@ -507,7 +508,7 @@ def _key(name: str) -> str:
 
 def _in_path(column: str) -> str:
     """Write the value of a column that stands in the path, such as country=DE/, in SQL."""
-    pattern = text(f"/{re.escape(column)}=([^/]*)/")
+    pattern = text_in_sql(f"/{re.escape(column)}=([^/]*)/")
     value = f"regexp_extract('/' || \"filename\", {pattern}, 1)"
     return f"url_decode(nullif({value}, '{NULL_IN_PATH}'))"
 

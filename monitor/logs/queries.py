@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from monitor.errors import ConfigError, DataError
 from monitor.files import keep_while_looking
+from monitor.sql_text import text_in_sql
 
 T = TypeVar("T")
 
@@ -163,7 +164,11 @@ def _connect(variable: str, snapshot: Snapshot | None) -> Any:
     connect = kept.adbc_clone if kept else partial(dbapi.connect, os.environ[variable])
     connection = _call(variable, connect, connecting=True)
     try:
-        see = [f"SET TRANSACTION SNAPSHOT '{snapshot.name}'"] if snapshot and snapshot.name else []
+        see = (
+            [f"SET TRANSACTION SNAPSHOT {text_in_sql(snapshot.name)}"]
+            if snapshot and snapshot.name
+            else []
+        )
         with _cursor(variable, connection) as cursor:
             for step in (BEGIN, *see, SETTINGS):
                 _call(variable, partial(cursor.execute, step))

@@ -8,10 +8,11 @@ import pyarrow as pa
 
 from monitor.config import EARLIEST, LATEST
 from monitor.files import keep_while_looking
-from monitor.logs.conversions import quoted, text
+from monitor.logs.conversions import quoted
 from monitor.logs.queries import ask
 from monitor.logs.tables import ROWS, Table, query_table
 from monitor.logs.times import Dating
+from monitor.sql_text import text_in_sql
 
 Count = tuple[int, str, str]  # rows, the newest change, and a sum that every change moves
 # A sum does not depend on the order of rows; it also notices a change that was made earlier than
@@ -93,5 +94,5 @@ def _day(table: Table, dating: Dating) -> str:
     column, kind = quoted(dating.column), table.schema.field(dating.column).type
     if pa.types.is_date(kind):
         return column
-    local = f"{column} AT TIME ZONE {text(dating.zone)}" if kind.tz else column
+    local = f"{column} AT TIME ZONE {text_in_sql(dating.zone)}" if kind.tz else column
     return f"({local})::date"

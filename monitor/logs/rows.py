@@ -19,8 +19,9 @@ from monitor.config import (
     id_columns,
     named,
 )
-from monitor.logs.conversions import Wanted, as_type, quoted, text
+from monitor.logs.conversions import Wanted, as_type, quoted
 from monitor.logs.session import Frame, Type
+from monitor.sql_text import text_in_sql
 
 Cast = Literal["integer", "uuid", "text"]
 LARGEST_EXACT = 2**53  # of the integers that a DOUBLE holds
@@ -67,7 +68,9 @@ def key_sql(key: Key, types: Mapping[str, Type]) -> str:
         parts = [as_type(c, *wanted) for c, wanted in zip(key.columns, key.text_as, strict=True)]
     if len(parts) == 1:
         return parts[0]
-    fields = ", ".join(f"{text(n)}: {part}" for n, part in zip(key.names, parts, strict=True))
+    fields = ", ".join(
+        f"{text_in_sql(n)}: {part}" for n, part in zip(key.names, parts, strict=True)
+    )
     incomplete = " OR ".join(f"{part} IS NULL" for part in parts)
     return f"CASE WHEN {incomplete} THEN NULL ELSE {{{fields}}} END"
 

@@ -12,7 +12,7 @@ from monitor.config import FIELD, Engine, Model, WatchedColumn
 from monitor.errors import DataError
 from monitor.logs.batches import summarise_day
 from monitor.logs.column_labels import range_names
-from monitor.logs.conversions import columns_in, quoted, text
+from monitor.logs.conversions import columns_in, quoted
 from monitor.logs.databases import Databases
 from monitor.logs.days import batch_of
 from monitor.logs.one_day import read_coded_rows
@@ -21,6 +21,7 @@ from monitor.logs.partitions import open_log
 from monitor.logs.session import Frame, open_session
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.segment_names import OTHER
+from monitor.sql_text import text_in_sql
 from monitor.summary import CodedRows, Columns
 
 MOST_VALUES = 20
@@ -87,7 +88,7 @@ def condition_sql(watched: WatchedColumn, value: str) -> str:
     """
     column = quoted(watched.column)
     if watched.edges is None:
-        return f"CAST({column} AS VARCHAR) = {text(value)}"
+        return f"CAST({column} AS VARCHAR) = {text_in_sql(value)}"
     place = list(range_names(watched.edges)).index(value)
     low, high = (None, *watched.edges)[place], (*watched.edges, None)[place]
     above = [] if low is None else [f"{column} >= {low!r}"]

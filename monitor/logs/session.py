@@ -16,7 +16,7 @@ from fsspec import AbstractFileSystem
 
 from monitor.config import FIELD, Engine, Format
 from monitor.errors import DataError, Fault
-from monitor.files import list_folder, reaching
+from monitor.files import limited, list_folder, reaching
 from monitor.logs.conversions import MISFIT, quoted
 from monitor.logs.databases import DRAFTS, Databases, open_databases
 from monitor.logs.spark import is_of_spark, word
@@ -331,7 +331,7 @@ class Session:
         file at every step and each would be a request.
         """
         options = {**filesystem.storage_options, "use_listings_cache": True}
-        reader = type(filesystem)(**options)
+        reader = limited(type(filesystem)(**options))
         for folder in {file.rpartition("/")[0] for file in files}:
             with reaching(folder):
                 reader.ls(folder, refresh=True)

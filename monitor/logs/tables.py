@@ -22,6 +22,7 @@ from monitor.errors import ConfigError, DataError
 from monitor.files import keep_while_looking, list_folder, open_filesystem, reaching
 from monitor.logs.conversions import quoted
 from monitor.logs.queries import Snapshot, batches_of, schema_of, take_snapshot
+from monitor.sql_text import text_in_sql
 
 Range = tuple[Any, Any]  # from, and up to but without
 Scan = Callable[[Sequence[str], str, Sequence[Range]], pa.RecordBatchReader]
@@ -138,7 +139,8 @@ def _open_delta(log: PredictionLog | OutcomeLog, number: int | None) -> Table:
         columns: Sequence[str], dated_by: str, ranges: Sequence[Range]
     ) -> pa.RecordBatchReader:
         conditions = " OR ".join(
-            f'("{dated_by}" >= {_delta_value(low)} AND "{dated_by}" < {_delta_value(high)})'
+            f"({quoted(dated_by)} >= {_delta_value(low)} "
+            f"AND {quoted(dated_by)} < {_delta_value(high)})"
             for low, high in ranges
         )
         with reading_table(log):
@@ -160,7 +162,7 @@ def _delta_value(value: Any) -> str:
         return f"CAST('{value.isoformat()}' AS TIMESTAMP)"
     if isinstance(value, date):
         return f"CAST('{value}' AS DATE)"
-    return f"'{value}'" if isinstance(value, str) else str(value)
+    return text_in_sql(value) if isinstance(value, str) else str(value)
 
 
 def _open_iceberg(log: PredictionLog | OutcomeLog, number: int | None) -> Table:

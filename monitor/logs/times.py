@@ -12,9 +12,10 @@ from typing import Any
 import narwhals as nw
 
 from monitor.config import EARLIEST, LATEST, Model, TimeUnit
-from monitor.logs.conversions import Wanted, or_misfit, quoted, text
+from monitor.logs.conversions import Wanted, or_misfit, quoted
 from monitor.logs.session import Type
 from monitor.logs.tables import Range
+from monitor.sql_text import text_in_sql
 from monitor.summary import end_of_day
 
 MICROSECONDS = {"s": 1_000_000, "ms": 1000, "us": 1}
@@ -113,7 +114,7 @@ class Dating:
         )
 
     def _local_day(self, moment: str) -> str:
-        return f"CAST(timezone({text(self.zone)}, {moment}) AS DATE)"
+        return f"CAST(timezone({text_in_sql(self.zone)}, {moment}) AS DATE)"
 
     def unit_of(self, type_: Type) -> TimeUnit | None:
         """Return the unit if the type needs one."""
@@ -193,7 +194,7 @@ def age_on(day: date, zone: str, observed_at: Wanted) -> Wanted:
         at = observed_at.sql(types)
         local = (
             f"CASE typeof({at}) WHEN 'TIMESTAMP WITH TIME ZONE' "
-            f"THEN CAST(timezone({text(zone)}, {at}) AS DATE) ELSE CAST({at} AS DATE) END"
+            f"THEN CAST(timezone({text_in_sql(zone)}, {at}) AS DATE) ELSE CAST({at} AS DATE) END"
         )
         return f"{local} - {_literal(day)}"
 

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 from math import log10
 
 from monitor.drift.day_evidence import KINDS
-from monitor.drift.detector import Ended, Incident, Worse
+from monitor.drift.detector import INCIDENT_KINDS, LEVEL_KINDS, Ended, Incident, Worse
 from monitor.drift.facts import Detectable
 from monitor.drift.places import Place, Where, explained_by, name_of
 from monitor.drift.region_state import KIND as KIND_OF_BREAKS
@@ -102,7 +102,7 @@ def start(day: Callable[[Incident], date]) -> Scope[float]:
 def _kinds(v: Verdict) -> Parts[float]:
     """Give 1 for the kind of the open drift, and 0 for the other kinds."""
     name = v.headline(v.incident).kind if v.incident else None
-    return [((kind,), kind == name) for kind in (*KINDS, KIND_OF_BREAKS)]
+    return [((kind,), kind == name) for kind in INCIDENT_KINDS]
 
 
 def _sums(v: Verdict) -> Parts[float]:
@@ -112,6 +112,9 @@ def _sums(v: Verdict) -> Parts[float]:
             yield (kind,), log10(max(1.0, evidence))
         if regions := v.detector.regions:
             yield (KIND_OF_BREAKS,), log10(max(1.0, regions.evidence))
+        sides = v.detector.level.sums.reshape(len(LEVEL_KINDS), -1).mean(axis=1)
+        for kind, evidence in zip(LEVEL_KINDS, sides, strict=True):
+            yield (kind,), log10(max(1.0, evidence))
 
 
 def _incident(v: Verdict) -> Parts[Incident]:
@@ -175,6 +178,12 @@ JUDGED_DAY: Scope[float] = Scope(_days(lambda v: v.day), NEVER_RUN, (), itself)
 KIND_EVIDENCE: Scope[float] = Scope(VERDICTS, WITHHELD, ("kind",), _sums)
 KIND: Scope[float] = Scope(VERDICTS, NEVER_RUN, ("kind",), _kinds)
 INCIDENT: Scope[Incident] = Scope(VERDICTS, NO_DRIFT, (), _incident)
+UNEXPLAINED: Scope[float] = Scope(
+    VERDICTS,
+    "unless the open drift is an error of the level",
+    (),
+    lambda v: [((), abs(i.unexplained)) for _, i in _incident(v) if i.unexplained is not None],
+)
 SHAPE: Scope[float] = Scope(
     VERDICTS, f"{NO_DRIFT}, and of kinds `too_extreme` and `too_timid`", (), _shape
 )

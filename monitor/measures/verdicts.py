@@ -66,8 +66,8 @@ OF_VERDICTS = (
     Measure(
         "drift_kind",
         of.KIND,
-        "Kind of the open calibration drift: 1 for that kind, 0 for the others and while none is "
-        "open.",
+        "Kind of the open calibration drift, of the curve or of the level: 1 for that kind, 0 for "
+        "the others and while none is open.",
         units.FLAG,
     ),
     Measure(
@@ -230,6 +230,21 @@ OF_VERDICTS = (
         "is over: 1 yes, 0 no.",
         units.FLAG,
         lambda incident: incident.undecided,
+    ),
+    Measure(
+        "drift_urgent",
+        of.INCIDENT,
+        "Whether the open calibration drift may page: 0 while it is undecided, and of an error of "
+        "the level until it exceeds level_page_odds with certainty.",
+        units.FLAG,
+        lambda incident: incident.urgent and not incident.undecided,
+    ),
+    Measure(
+        "drift_unexplained_logit",
+        of.UNEXPLAINED,
+        "How much of calibration_drift_size_logit did not come with the base rate, while the open "
+        "drift is an error of the level of all scores.",
+        units.LOGIT_SIZE,
     ),
     Measure(
         "drift_slope",

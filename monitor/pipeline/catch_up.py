@@ -5,8 +5,8 @@ from datetime import date, timedelta
 from monitor.config import Config
 from monitor.errors import DataError
 from monitor.logs import check_logs_exist
-from monitor.pipeline.planning import is_unchanged
 from monitor.pipeline.settling import settle
+from monitor.pipeline.unchanged import is_unchanged
 from monitor.store.store import Store
 from monitor.summary import days_between
 

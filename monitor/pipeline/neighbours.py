@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from monitor.arrivals import horizon
 from monitor.config import Model
 from monitor.logs import awaits_no_outcomes
-from monitor.pipeline.planning import is_unchanged
+from monitor.pipeline.unchanged import is_unchanged
 from monitor.store.store import Store
 from monitor.summary import Summary, days_between, end_of_day
 
@@ -49,7 +49,7 @@ def notes_of(store: Store, name: str, days: Collection[date]) -> dict[date, str 
 def repaired(
     store: Store,
     name: str,
-    done: Collection[date],
+    done: Mapping[date, str | None],
     notes: Mapping[date, str | None],
     unfinished: tuple[date, date | None] | None,
 ) -> Repaired:
@@ -57,8 +57,8 @@ def repaired(
 
     Parameters
     ----------
-    done : collection of date
-        The days that this run has summarised.
+    done : mapping of date to str or None
+        The days that this run summarises, and what their summaries rest on then.
     notes : mapping of date to str or None
         What `notes_of` remembered.
     unfinished : tuple of (date, date or None) or None
@@ -70,9 +70,9 @@ def repaired(
     if not others:
         return Repaired(frozenset(), frozenset())
     new = {day for day in done if day not in notes and day < others[-1]}
-    changed = {day for day in done if day in notes and store.read_inputs(name, day) != notes[day]}
+    changed = {day for day, inputs in done.items() if day in notes and inputs != notes[day]}
     if unfinished and unfinished[1]:
-        new |= {day for day in stored if unfinished[0] <= day <= unfinished[1]}
+        new |= {day for day in {*stored, *done} if unfinished[0] <= day <= unfinished[1]}
     # A morning reads days again that have not settled; no day after them has settled then.
     settled = (day for day in reversed(others) if store.read_summary(name, day)[0].final)
     newest = next(settled, date.min) if changed else date.min
@@ -122,16 +122,20 @@ def days_that_count(model: Model, of: Repaired) -> set[date]:
     return {earlier for day in of.days for earlier in days_between(day - longest, day)}
 
 
-def known_until(store: Store, name: str, model: Model, as_of: date) -> date:
+def known_until(
+    store: Store, name: str, model: Model, as_of: date, *, done: Collection[date] = ()
+) -> date:
     """Find the latest `as_of` of the runs so far: days before it are known to be complete.
 
-    A run of an earlier day reads others as far as they had been read before.
+    A run of an earlier day reads others as far as they had been read before. The days that are
+    `done` by a run are read until its own `as_of`, whether they are stored yet or not.
     """
-    stored = store.days("summaries", name)
+    stored = sorted({*store.days("summaries", name), *done})
     if not stored or as_of > stored[-1] + timedelta(days=model.settled_after):
         return as_of
     recent = stored[-1] - timedelta(days=model.settled_after)
-    read = [store.read_summary(name, day)[0] for day in stored if day >= recent]
+    earlier = [day for day in stored if day >= recent and day not in done]
+    read = [store.read_summary(name, day)[0] for day in earlier]
     return max([as_of, *(_read_until(model, summary) for summary in read)])
 
 

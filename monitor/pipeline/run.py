@@ -19,7 +19,7 @@ from monitor.logs import LeftOut, days_of, mostly_left_out, versions_of_tables
 from monitor.pipeline.arriving import count_new_arrivals
 from monitor.pipeline.compiling import compiled_meanwhile
 from monitor.pipeline.evaluations import evaluate_days, reach
-from monitor.pipeline.healing import Damage, files, find_all_damage, find_damage, still_damaged
+from monitor.pipeline.healing import Damage, files, find_all_damage, still_damaged
 from monitor.pipeline.mapped_days import count_mapped_days
 from monitor.pipeline.neighbours import (
     days_that_count,
@@ -28,7 +28,12 @@ from monitor.pipeline.neighbours import (
     notes_of,
     repaired,
 )
-from monitor.pipeline.planning import check_days
+from monitor.pipeline.planning import (
+    check_days,
+    damage_before,
+    days_that_must_succeed,
+    find_work,
+)
 from monitor.pipeline.progress import Failure, PhaseProgress
 from monitor.pipeline.references import read_references
 from monitor.pipeline.settling import settle
@@ -129,7 +134,7 @@ def run(
     """
     started, store, name = clock(), Store(config.store), task.model
     check_days(name, task.first, task.last, as_of=task.as_of)
-    # Raises if there cannot be a store.
+    store.begin(started)  # raises if there cannot be a store
     new = {*task.catch_up, *task.days}.difference(store.days("summaries", name))
     left_out: LeftOutByDay = {}
     with (
@@ -144,11 +149,7 @@ def run(
         process = partial(
             _process, config, task, jobs=jobs, on_progress=on_progress, left_out=left_out
         )
-        damage = (  # a run that was killed may have left anything
-            find_all_damage(store, name)
-            if store.unfinished(name)
-            else find_damage(store, name, task.first, reach(config.model(name), task.last))
-        )
+        damage = damage_before(store, config.model(name), task)
         try:
             results, evaluated = process(damage=damage)
         except DataError as error:
@@ -159,7 +160,7 @@ def run(
         remaining = still_damaged(store, name, damage)
         must_be_there()
         failed = [result for result in results.values() if isinstance(result, Failure)]
-        of_run = {*task.days, *(day for day in damage.of_logs if day >= task.first)}
+        of_run = days_that_must_succeed(task, damage)
         failures = tuple(failure for failure in failed if failure.day in of_run)
         newest = FailedDay(failures[-1].day, failures[-1].fault) if failures else None
         tables = _read_versions(tables, _versions(config.model(name)))
@@ -225,16 +226,12 @@ def _process(
     """
     name, as_of = task.model, task.as_of
     model, store = config.model(name), Store(config.store)
-    wanted, last = min([*task.catch_up, task.first]), task.last
-    killed, _ = store.unfinished(name) or (date.max, None)  # the first day it may have left
-    oldest = min(store.days("summaries", name), default=wanted)
-    first = min(wanted, damage.first, max(killed, oldest))
-    may_skip = task.may_skip.difference(damage.of_logs)
-    days = sorted({*task.catch_up, *task.days, *damage.of_logs})
+    work = find_work(store, model, task, damage)
+    wanted, first, days = work.wanted, work.first, work.days
     store.remove("arrivals", name, damage.of("arrivals"))
     summarised = store.days("summaries", name)
-    notes, unfinished = notes_of(store, name, days), store.unfinished(name)
-    store.mark_stale(name, first, last)
+    notes = notes_of(store, name, days)
+    store.mark_stale(name, first, task.last)
     summarise = partial(
         summarise_days,
         config,
@@ -247,13 +244,17 @@ def _process(
     results = summarise(
         days,
         as_of=as_of,
-        may_skip=may_skip.intersection(summarised),
+        may_skip=work.may_skip.intersection(summarised),
         must_settle=task.must_settle,
     )
     failures = [result for result in results.values() if isinstance(result, Failure)]
-    done = [day for day, result in results.items() if result == "summarised"]
-    until = known_until(store, name, model, as_of)
-    repairs = repaired(store, name, done, notes, unfinished)
+    done = {
+        day: store.read_inputs(name, day)
+        for day, result in results.items()
+        if result == "summarised"
+    }
+    until = known_until(store, name, model, as_of, done=done)
+    repairs = repaired(store, name, done, notes, work.unfinished)
     neighbours = days_to_read_again(store, name, model, repairs, done=done, as_of=until)
     if neighbours:
         first = min(first, neighbours[0])
@@ -267,13 +268,13 @@ def _process(
     evaluate_range = partial(
         evaluate_days, config, name, references, jobs=jobs, on_progress=on_progress
     )
-    reached = reach(model, last)
+    reached = reach(model, task.last)
     evaluated = list[date]()
     if first < wanted:  # what rests on damaged files or a killed run left, and nothing else
         evaluated += evaluate_range(first, wanted - timedelta(days=1), skip_unchanged=True)
-    evaluated += evaluate_range(wanted, reached, skip_unchanged=may_skip.issuperset(days))
+    evaluated += evaluate_range(wanted, reached, skip_unchanged=work.may_skip.issuperset(days))
     # What rests on neighbours or a killed run left; and later days are compared with references.
-    if damage.days or neighbours or killed < date.max or first <= references.last:
+    if work.goes_on(neighbours) or first <= references.last:
         evaluated += evaluate_range(reached + timedelta(days=1), date.max, skip_unchanged=True)
     judge_days(
         config,

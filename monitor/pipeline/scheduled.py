@@ -169,14 +169,17 @@ def process(
 
 
 def command_of(scheduled: Scheduled) -> list[str]:
-    """Write the call of calibration-monitor that does the settled days and, today, later ones."""
+    """Write the call of calibration-monitor that does the settled days and, today, later ones.
+
+    Like a task that does them itself, it begins a store where there is none.
+    """
     first, last, as_of = span_of(scheduled)
     if scheduled.day:
-        words = ["run", "--day", f"{last}"]
+        words = ["run", "--begin", "--day", f"{last}"]
     elif first != last or scheduled.is_backfill:
         words = ["backfill", "--from", f"{first}", "--to", f"{last}"]
     else:
-        words = ["run", *(["--unsettled"] if scheduled.is_of_today else [])]
+        words = ["run", "--begin", *(["--unsettled"] if scheduled.is_of_today else [])]
     return [*words, "--as-of", f"{as_of}", "--model", scheduled.model]
 
 

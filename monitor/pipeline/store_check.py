@@ -1,14 +1,14 @@
 """Read the whole store of a model, and list what is damaged, missing or left over."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
 from monitor.errors import DataError
 from monitor.store.chain import DIGESTS
 from monitor.store.day_files import DAILY, KINDS
-from monitor.store.months import days_of_month
+from monitor.store.months import days_of_month, spans_of
 from monitor.store.store import RECORDS, Store
 
 MADE_BY = {"summaries": "backfill", "evaluations": "evaluate", "verdicts": "evaluate"}
@@ -77,7 +77,7 @@ def check_store(store: Store, name: str) -> StoreCheck:
         damaged=tuple(
             dict.fromkeys(map(str, [*damaged.values(), *of_records, *filter(None, [of_decisions])]))
         ),
-        missing=(*(_sentence(name, kind, day) for kind, day in missing), *map(_lost, lost)),
+        missing=(*_sentences(name, missing), *map(_lost, lost)),
         left_over=tuple(_left_over(store, name, days)),
     )
 
@@ -108,9 +108,15 @@ def _is_of_failed_day(store: Store, name: str, day: date) -> bool:
         return True
 
 
-def _sentence(name: str, kind: str, day: date) -> str:
-    command = f"calibration-monitor {MADE_BY[kind]} --model {name} --from {day} --to {day}"
-    return f"{name}: {kind}/{name}/{day}.parquet is missing; run {command}."
+def _sentences(name: str, missing: Sequence[tuple[str, date]]) -> Iterator[str]:
+    """Say which files are missing, those of one kind and of days in a row at once."""
+    for kind, command in MADE_BY.items():
+        days = [day for of, day in missing if of == kind]
+        for first, last in spans_of(days) if days else ():
+            call = f"calibration-monitor {command} --model {name} --from {first} --to {last}"
+            many = f" and {(last - first).days} days after it" if first < last else ""
+            are = "are" if many else "is"
+            yield f"{name}: {kind}/{name}/{first}.parquet{many} {are} missing; run {call}."
 
 
 def _lost(file: str) -> str:

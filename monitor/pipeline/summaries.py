@@ -10,14 +10,15 @@ from monitor.config import Config, Engine
 from monitor.errors import DataError
 from monitor.logs import (
     Databases,
-    check_logs_exist,
     days_at_a_time,
     open_databases,
     plan_batches,
 )
 from monitor.logs import summarise_days as read_days
-from monitor.pipeline.planning import log_fingerprint, what_to_do
+from monitor.pipeline.planning import what_to_do
 from monitor.pipeline.progress import Failure, PhaseProgress, in_parallel
+from monitor.pipeline.reading import reading_of
+from monitor.pipeline.unchanged import log_fingerprint
 from monitor.store.store import Store
 
 Left = Literal["unchanged", "quiet", "kept"]
@@ -43,17 +44,16 @@ def summarise_days(
     The rows that settings leave out of each day are added to `left_out`.
     """
     model, store = config.model(name), Store(config.store)
+    reading = reading_of(model)
 
     def decide(day: date) -> Literal["summarise"] | Left:
-        action = what_to_do(
+        return what_to_do(
             *(store, name, model, day),
             as_of=as_of,
             may_skip=day in may_skip,
             recompute=recompute,
+            must_settle=must_settle,
         )
-        if must_settle and action == "summarise":
-            check_logs_exist(name, model, day, as_of=as_of)
-        return action
 
     def read(databases: Databases, batch: Sequence[date]) -> list[tuple[date, Result]]:
         results, inputs = dict[date, Result](), dict[date, str]()
@@ -65,13 +65,15 @@ def summarise_days(
                 else:
                     results[day] = action
             except DataError as error:
+                if error.newer:
+                    raise
                 results[day] = Failure(day, str(error), error.fault)
         for day, summary in read_days(name, model, [*inputs], as_of=as_of, databases=databases):
             if isinstance(summary, DataError):
                 results[day] = Failure(day, str(summary), summary.fault)
             else:
                 store.write_summary(summary)
-                store.write_inputs(name, day, inputs[day])
+                store.write_inputs(name, day, inputs[day], reading)
                 results[day], left_out[day] = "summarised", summary.left_out
         return [(day, results[day]) for day in batch]
 

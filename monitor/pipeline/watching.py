@@ -102,7 +102,8 @@ def _watched(
         return None
     if whole.facts.known_until:
         return new_watch(watch.reference, watch.past)
-    sums = None if whole.incomplete else days.sums(compared, reference, whole.day)
+    unread = whole.incomplete or whole.facts.obstacle == "read otherwise"
+    sums = None if unread else days.sums(compared, reference, whole.day)
     if sums is None:
         return watch
 

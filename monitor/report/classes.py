@@ -12,7 +12,7 @@ from monitor.measures.classes import OF_CLASSES
 from monitor.report.columns import cells_of
 from monitor.report.tables import plain_table
 from monitor.report.too_few import LEAST_FOR_ECE
-from monitor.segment_names import shown
+from monitor.segment_names import in_a_table
 from monitor.words.vectors import vector_sentences
 
 STYLES = {
@@ -55,7 +55,7 @@ def _row(e: Evaluation, of_class: ClassErrors) -> tuple[str, ...]:
     if of_class.outcomes < LEAST_FOR_ECE:
         of_class = replace(of_class, raw=None, prior=None)
     alone = replace(e, classes=e.classes and replace(e.classes, by_class=(of_class,)))
-    return (shown(of_class.name), *cells_of(OF_CLASSES, alone, STYLES, "-"))
+    return (in_a_table(of_class.name), *cells_of(OF_CLASSES, alone, STYLES, "-"))
 
 
 def _ece(errors: Errors | None) -> float:

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from monitor.decisions import Decision, End, Rebase, lasting, rebased
 from monitor.report.tables import plain_table
-from monitor.segment_names import shown
+from monitor.segment_names import in_a_table, shown
 
 COLUMNS = ("model", "nr", "decided", "by", "segment", "until", "state", "why")
 
@@ -29,7 +29,7 @@ def decision_table(
         for decision in decisions:
             cells = _cells(decision, holds=decision.number in holding)
             decided = (f"{decision.number}", f"{decision.at:%Y-%m-%d}", decision.by)
-            table.add_row(Text(shown(name)), *map(Text, (*decided, *cells, decision.why)))
+            table.add_row(Text(in_a_table(name)), *map(Text, (*decided, *cells, decision.why)))
     return table
 
 

@@ -11,7 +11,7 @@ from monitor.read.incidents import IncidentSummary
 from monitor.read.value_incidents import PastValueIncident
 from monitor.report.tables import plain_table
 from monitor.report.verdicts import OF_VALUE
-from monitor.segment_names import shown
+from monitor.segment_names import in_a_table
 from monitor.words.numbers import odds, times
 from monitor.words.values import size_of
 
@@ -39,10 +39,14 @@ def incident_table(title: str, by_model: Mapping[str, Sequence[IncidentSummary]]
     for name, of_model in by_model.items():
         for e in of_model:
             table.add_row(
-                Text(shown(name)), f"{e.opened}", f"{e.started}", Text(described(e)), closing(e)
+                Text(in_a_table(name)),
+                f"{e.opened}",
+                f"{e.started}",
+                Text(described(e)),
+                closing(e),
             )
         if not of_model:
-            table.add_row(Text(shown(name)), "none", "", "", "")
+            table.add_row(Text(in_a_table(name)), "none", "", "", "")
     return table
 
 

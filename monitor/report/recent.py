@@ -17,7 +17,7 @@ from monitor.read.standing import Standing, briefly_day_by_day, day_by_day
 from monitor.report.columns import in_lines, verdict_cells, window_cells
 from monitor.report.tables import WholeTable, plain_table
 from monitor.report.verdicts import COLOURS, STYLES, evidence_text
-from monitor.segment_names import WHOLE, shown
+from monitor.segment_names import WHOLE, in_a_table
 from monitor.summary import days_between
 from monitor.words.numbers import percent, times
 from monitor.words.verdict import WITHHELD
@@ -166,7 +166,7 @@ def segment_table(title: str, recent: Recent) -> RenderableType:
         if not v:
             continue
         table.add_row(
-            Text(shown(v.segment)),
+            Text(in_a_table(v.segment)),
             Text(v.state, style=COLOURS.get(v.state, "")),
             evidence_text(v),
             *verdict_cells(v, STYLES, "-"),

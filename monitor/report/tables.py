@@ -12,7 +12,7 @@ from rich.text import Text
 from monitor.evaluation.evaluation import LEAST_RARER, Evaluation
 from monitor.report.columns import WINDOWS, in_lines, meanings, window_cells
 from monitor.report.too_few import LEAST_FOR_ECE, says_tce
-from monitor.segment_names import WHOLE, shown
+from monitor.segment_names import WHOLE, in_a_table
 from monitor.summary import Summary, of_population, whole
 from monitor.words.numbers import percent
 
@@ -77,7 +77,7 @@ def summary_table(title: str, summary: Summary) -> RenderableType:
         t = part.tally
         rates = of_population([summary], name) or (t.prevalence, t.mean_score)
         table.add_row(
-            Text(shown(name)),
+            Text(in_a_table(name)),
             f"{part.predicted:,}",
             f"{t.total:,}",
             percent(part.coverage),

@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from monitor.drift.verdict import DRIFTING, WEEK, Verdict
+from monitor.drift.verdict import WEEK, Verdict
 from monitor.evaluation.evaluation import Evaluation, Expectation
 from monitor.read.results import Results
 from monitor.read.standing import Standing, newest_verdicts
@@ -51,8 +51,12 @@ def about_week(standing: Standing) -> tuple[str, ...]:
     verdict, week, gain = standing.verdict, standing.week, standing.map_gain
     if not verdict or not week or not week.final:
         return ()
-    drifting = verdict.state in DRIFTING
-    of_week = week_sentences(week, drifting=drifting, incomplete=verdict.incomplete)
+    of_week = week_sentences(
+        week,
+        drifting=verdict.distortion is not None,
+        incomplete=verdict.incomplete,
+        level=verdict.level_incident is not None,
+    )
     of_all = week.population is not None
     return (*of_week, map_sentence(gain, of_all=of_all)) if gain else of_week
 

@@ -9,6 +9,7 @@ from rich.text import Text
 from monitor.drift.places import name_all, name_of
 from monitor.metrics.core.estimate import Estimate
 from monitor.report.tables import plain_table
+from monitor.segment_names import in_a_table
 from monitor.words.numbers import percent
 from monitor.words.where import (
     new_values,
@@ -105,7 +106,7 @@ def parts_document(search: "PartsFound") -> dict[str, Any]:
 def _cells(place: "Place") -> list[RenderableType]:
     mark = "new" if place.new else "\u25b2" if place.flagged else ""
     return [
-        Text(name_of(place)),
+        Text(in_a_table(name_of(place))),
         f"{place.rows:,}",
         f"{place.evidence:.1f}" if place.change else "-",
         _interval(place.slope),

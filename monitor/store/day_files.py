@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property, partial
 from pathlib import Path
-from secrets import token_bytes
+from secrets import token_bytes, token_hex
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from monitor.errors import ConfigError, DataError
-from monitor.files import folder_on_disk, open_filesystem, reaching, replace, writing
+from monitor.files import create, folder_on_disk, open_filesystem, reaching, replace, writing
 from monitor.store.held import held as held_of
 from monitor.store.held import holding
 from monitor.store.holder import Hold, lost
@@ -31,10 +31,13 @@ from monitor.store.months import contents_of, days_of_month, month_name, month_t
 from monitor.store.sealing import (
     FORMAT,
     digest_of_table,
+    must_be_known,
     must_be_of,
+    open_record,
     open_table,
     owner_of,
     said_digest,
+    sealed_record,
     sealed_table,
 )
 from monitor.temporary import sweep
@@ -58,6 +61,7 @@ BACKFILLED = *OF_LOGS, "mapped"  # what a run makes that reads logs, each with i
 DAILY = *BACKFILLED, "arrivals", "evaluations", "verdicts", "revisions"
 KINDS = *DAILY, "runs"  # whose files `compact` writes as months
 TRIES = 3  # to read from the file of a month that another process replaces
+IDENTITY = "store.json"  # at the top of a store, written once when it begins
 PROBE_BYTES = 65_536  # that no file system compresses or keeps in its own tables
 MONTHS_KEPT = 4  # files of months that a store keeps in memory
 
@@ -88,6 +92,75 @@ class DayFiles:
     def _opened(self) -> dict[str, tuple[str | None, dict[date, bytes]]]:
         """The last files of months that were read, with the tags that they had."""
         return {}
+
+    def begin(self, now: datetime) -> bool:
+        """Give the store its identity unless it has one, and say whether it begins here.
+
+        A store of an earlier version gets one too, but does not begin.
+
+        Raises
+        ------
+        ConfigError
+            If there cannot be a store.
+        DataError
+            If it cannot be reached or written.
+        """
+        about = self._identity()
+        if about and about.get("format") == FORMAT:
+            return False
+        is_new = not self.is_there()
+        filesystem, root = self._location
+        path, what = f"{root}/{IDENTITY}", f"store: {self.root}"
+        if about:  # of a program of before, which may touch this store no longer
+            replace(filesystem, path, sealed_record({**about, "format": FORMAT}), what=what)
+            return False
+        about = {"store": token_hex(16), "begun": now.isoformat(), "format": FORMAT}
+        with writing(what):
+            create(filesystem, path, sealed_record(about))
+        return is_new
+
+    def is_there(self) -> bool:
+        """Say whether there is a store at this place: its identity, or files that a run wrote.
+
+        Raises
+        ------
+        ConfigError
+            If there cannot be a store.
+        DataError
+            If it cannot be reached, or a newer version of this program wrote to it.
+        """
+        self._no_files_yet()
+        if self._identity() is not None:
+            return True
+        kinds = "runs", "summaries"
+        if self._folder:
+            return any((self._folder / kind).is_dir() for kind in kinds)
+        filesystem, root = self._location
+        with reaching(self.root):
+            return any(filesystem.isdir(f"{root}/{kind}") for kind in kinds)
+
+    def must_be_there(self) -> None:
+        """Raise DataError if there is no store at this place; other errors as of `is_there`."""
+        if not self.is_there():
+            msg = (
+                f"store: {self.root} is no store: neither {IDENTITY} nor a result is there; mount "
+                f"its volume, or correct store in the configuration. To begin a new store there, "
+                f"run calibration-monitor backfill, or calibration-monitor run --begin."
+            )
+            raise DataError(msg)
+
+    def _identity(self) -> dict[str, Any] | None:
+        """Read what the store says of itself; None if it says nothing, empty if that is damaged."""
+        with reaching(f"{self.root}/{IDENTITY}"):
+            content = self._read_file(IDENTITY)
+        if content is None:
+            return None
+        try:
+            about = open_record(content)
+        except ValueError:  # it holds no result, so the next run writes it again
+            return {}
+        must_be_known(f"{self.root}/{IDENTITY}", about)
+        return about
 
     def days(self, kind: str, model: str) -> list[date]:
         """List the days of one kind (`summaries`, `evaluations`, `verdicts`), rising."""
@@ -152,7 +225,9 @@ class DayFiles:
         """Say whether the file of a day is there with a digest that fits."""
         try:
             return self._digest(_name(kind, model, day)) is not None
-        except DataError:
+        except DataError as error:
+            if error.newer:
+                raise
             return False
 
     def month_damage(self, kind: str, model: str, month: str) -> DataError | None:
@@ -279,7 +354,8 @@ class DayFiles:
                 wrong = "is a link to nothing"
         else:
             filesystem, root = self._location
-            wrong = "is a file" if filesystem.isfile(root) else ""
+            with reaching(self.root):
+                wrong = "is a file" if filesystem.isfile(root) else ""
         if wrong:
             msg = f"store: {self.root} {wrong}; name a folder for the store in the configuration."
             raise ConfigError(msg)

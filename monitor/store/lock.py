@@ -9,6 +9,7 @@ from pathlib import Path
 from time import sleep
 from typing import BinaryIO
 
+from monitor.errors import DataError
 from monitor.store.holder import Hold, began_after, busy, this_process, waits_for
 
 TRIES, BETWEEN_TRIES = 10, 0.01  # seconds
@@ -40,7 +41,7 @@ def locked(path: Path, *, what: str, wait: bool = True) -> Iterator[Hold]:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     name = this_process()
-    with path.open("a+b") as file:
+    with _opened(path) as file:
         if not _is_free(file):
             holder = path.read_text(errors="replace")
             if not wait:
@@ -71,6 +72,19 @@ def locked(path: Path, *, what: str, wait: bool = True) -> Iterator[Hold]:
             Path(target).unlink()
 
         yield Hold(is_held, successor, remove)
+
+
+def _opened(path: Path) -> BinaryIO:
+    """Open the file of a lock, which another user may have left behind."""
+    try:
+        return path.open("a+b")
+    except PermissionError as error:
+        msg = (
+            f"{path}: this lock is of another user, such as root, and cannot be opened "
+            f"({error.strerror}); change its owner, or delete it while no command works on the "
+            f"store, then run again."
+        )
+        raise DataError(msg) from error
 
 
 def _is_free(file: BinaryIO) -> bool:

@@ -12,6 +12,7 @@
     <root>/revisions/<model>/2026-03-01.parquet     what verdicts of that day said before
     <root>/runs/<model>/2026-03-01.json             times and input files; not reproducible
     <root>/<kind>/<model>/2026-03.01-31.parquet     the files of those days as one, by `compact`
+    <root>/store.json                               that a store is here, and which one
     <root>/decisions/<model>/1.json                 what people have decided about the model
 
 Rule 1: the same input gives the same bytes in all but revisions and runs, which depend on when runs
@@ -281,7 +282,9 @@ class Store(DecisionLog):
                 about = table.schema.metadata or {}
                 of, by = (about.get(key, b"").decode() for key in (MADE_FROM.encode(), b"program"))
                 return (causes_of_day(table), (of, by)) if digest else ({}, ("", ""))
-        except DataError:
+        except DataError as error:
+            if error.newer:
+                raise
             return {}, ("", "")
 
     def evaluation_inputs(self, model: str, day: date) -> str | None:
@@ -289,7 +292,9 @@ class Store(DecisionLog):
         try:
             content = self.content("evaluations", model, day)
             return self.parse_evaluations(model, day, content)[1] if is_sealed(content) else None
-        except DataError:
+        except DataError as error:
+            if error.newer:
+                raise
             return None
 
     def write_verdicts(
@@ -318,7 +323,9 @@ class Store(DecisionLog):
             stored = self.content("verdicts", model, day)
             before = self.parse_verdicts(model, day, stored)[0] if stored != content else []
             earlier = self.read_revisions(model, day)
-        except DataError:  # of another version or damaged: what they said is lost
+        except DataError as error:  # of an earlier version or damaged: what they said is lost
+            if error.newer:
+                raise
             before, earlier = [], []
         if kept := superseded(before, verdicts, earlier, as_of):
             table = revision_table([*earlier, *kept])
@@ -379,15 +386,24 @@ class Store(DecisionLog):
             check_arrivals(arrivals, columns["age"])
             return arrivals
 
-    def write_inputs(self, model: str, day: date, inputs: str) -> None:
-        """Record the fingerprint of the files that a summary was made from, and its digest."""
+    def write_inputs(
+        self, model: str, day: date, inputs: str, reading: Mapping[str, Any] | None = None
+    ) -> None:
+        """Record what a summary was made from, its digest, and the settings of what it counts."""
         held = held_of(self.root, model)
         made = {
             kind: digest
             for kind in OF_LOGS
             if held and (digest := held.made.get(f"{kind}/{model}/{day}.parquet"))
         }
-        self._write_record(f"{model}/{day}", {"inputs": inputs, **({"made": made} if made else {})})
+        further = {"made": made, "reading": reading}
+        record = {"inputs": inputs, **{key: value for key, value in further.items() if value}}
+        self._write_record(f"{model}/{day}", record)
+
+    def read_reading(self, model: str, day: date) -> Mapping[str, Any] | None:
+        """Read the settings of what a day counts; None if no readable record has them."""
+        reading = self._read_record(f"{model}/{day}", damaged={}).get("reading")
+        return reading if isinstance(reading, dict) else None
 
     def read_inputs(self, model: str, day: date) -> str | None:
         """Read the fingerprint that `write_inputs` recorded; None if no readable one exists.
@@ -404,7 +420,9 @@ class Store(DecisionLog):
         made = record.get("made", {})
         try:
             digests = {kind: self._digest(f"{kind}/{model}/{day}.parquet") for kind in kinds}
-        except DataError:
+        except DataError as error:
+            if error.newer:
+                raise
             return False
         return all(digest and made.get(kind, digest) == digest for kind, digest in digests.items())
 

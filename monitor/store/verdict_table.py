@@ -25,6 +25,7 @@ from monitor.drift.detector import (
     Second,
     Shift,
     are_withheld,
+    no_sums,
 )
 from monitor.drift.facts import Facts
 from monitor.drift.places import Where
@@ -154,6 +155,7 @@ def _shaped(detector: Detector) -> Detector:
         history=replace(history, **sums),
         cross=_rows(detector.cross),
         regions=detector.regions and _shaped_regions(detector.regions),
+        noise=_labels(detector.noise),
         incident=detector.incident
         and replace(detector.incident, profiles=_rows(detector.incident.profiles)),
         forks=tuple(replace(fork, detector=_shaped(fork.detector)) for fork in detector.forks),
@@ -188,8 +190,25 @@ def _rows(values: Floats | None) -> Floats | None:
     return None if values is None else values.reshape(len(DIRECTIONS), -1)
 
 
+def _labels(learned: Floats) -> Floats:
+    """Give what was learned of wrong labels a row for each family; files of before had the first.
+
+    Of the others nothing has been learned then since the reference.
+    """
+    sums = no_sums()
+    rows = learned.reshape(-1, sums.shape[1])
+    sums[: len(rows)] = rows
+    return sums
+
+
 def _facts_row(row: dict[str, Any]) -> dict[str, Any]:
-    """Take over facts of a file that had phrases for what was lacking, which `reasons` have too."""
+    """Take over facts of files of before.
+
+    Wrong labels were a share of all outcomes. What was lacking had phrases, which `reasons` have
+    too.
+    """
+    if isinstance(share := row.get("wrong"), float):
+        row["wrong"] = {"family": "swapped", "share": share}
     if "complaint" in row:
         return row
     complaint = row["lack"] if row["obstacle"] == "logs failed" else ""

@@ -4,6 +4,7 @@ from datetime import date
 from math import isfinite
 
 from monitor.arrivals import ENOUGH, Late
+from monitor.drift.day_evidence import Family, WrongLabels
 from monitor.drift.facts import (
     FEW_A_DAY,
     LONG_AHEAD,
@@ -16,7 +17,7 @@ from monitor.drift.facts import (
     Together,
 )
 from monitor.drift.lack import LEAST_OF_EACH, Lack
-from monitor.words.numbers import percent
+from monitor.words.numbers import percent, short_percent
 
 NEVER_CONTRAST = "within each part of its days all scores or all outcomes are equal"
 COUNTED_AGAIN = (
@@ -25,6 +26,16 @@ COUNTED_AGAIN = (
     "about as rarely false as promised; set predictions.entity to the columns that name them, so "
     "that nothing has to be guessed."
 )
+WRONG: dict[Family, str] = {
+    "swapped": "of the outcomes seem to be wrong at random",
+    "lost": "of the positives seem not to be recorded",
+    "added": "of the negatives seem to be recorded as positive",
+}
+LOOK_ALIKE: dict[Family, str] = {  # rows that bend the curve in the same way
+    "lost": "can never become positive and look like all others (bots, test traffic, customers who "
+    "left)",
+    "added": "are always positive and look like all others (test accounts, automatic orders)",
+}
 SAME_THRESHOLD = 0.01  # between two thresholds that are as good
 TOO_LONG = 60  # days until a slope of 0.7 is found
 
@@ -50,6 +61,24 @@ def late_outcomes(late: Late) -> str:
     return (
         f"On average {' and '.join(kinds)} of a day arrive later than settled_after "
         f"({late.settled_after} days), so the outcomes are incomplete; {wait}."
+    )
+
+
+def wrong_labels(wrong: WrongLabels) -> str:
+    """Say which outcomes seem to be wrong, what would look the same, and how to tell them apart.
+
+    Examples
+    --------
+    >>> wrong_labels(WrongLabels("swapped", 0.012))
+    'About 1.2 % of the outcomes seem to be wrong at random, which the verdict allows for.'
+    """
+    said = f"About {short_percent(wrong.share, 2)} {WRONG[wrong.family]}"
+    said = f"{said}, which the verdict allows for."
+    if wrong.family not in LOOK_ALIKE:
+        return said
+    return (
+        f"{said} Rows that {LOOK_ALIKE[wrong.family]} have the same effect: when they came, the "
+        "number of rows grew by about as much; wrong outcomes leave it as it was."
     )
 
 

@@ -67,10 +67,7 @@ def level_sentences(v: Verdict, incident: Incident) -> Iterator[str]:
         if incident.kind not in NOT_COMPARABLE:
             yield outside(v.facts.scores)
     if incident.kind in LEVEL_KINDS:
-        yield (
-            f"On {incident.opened} the evidence for an error of the level reached "
-            f"{times(incident.evidence)} to 1."
-        )
+        yield f"The evidence for an error of the level reached {times(incident.evidence)} to 1."
         yield CHANCE
 
 

@@ -27,7 +27,7 @@ UNSEEN = "its days hold none of these predictions"
 def why_not_judged(verdict: Verdict) -> str:
     """Say what kept a day from being judged; the complaint about a log begins with its model."""
     facts = verdict.facts
-    if facts.obstacle == "logs failed":
+    if facts.obstacle in ("logs failed", "read otherwise"):
         return ended(facts.complaint)
     if facts.obstacle == "outcomes awaited":
         is_known = facts.coverage is not None and isfinite(facts.coverage) and facts.coverage > 0

@@ -7,10 +7,16 @@ from monitor.drift.places import explained_by
 from monitor.drift.verdict import DRIFTING, SLOPE_KINDS, Verdict
 from monitor.segment_names import FAMILIES, THIRD
 from monitor.words import classes
-from monitor.words.advice import COUNTED_AGAIN, awaited_reference, ended, late_outcomes
+from monitor.words.advice import (
+    COUNTED_AGAIN,
+    awaited_reference,
+    ended,
+    late_outcomes,
+    wrong_labels,
+)
 from monitor.words.broken import broken_in_short, what_broke
 from monitor.words.level import level_in_short, level_sentences, outside, what_moved
-from monitor.words.numbers import odds, percent, short_percent, times
+from monitor.words.numbers import odds, percent, times
 from monitor.words.obstacles import why_not_judged
 from monitor.words.values import priors_of_their_own, value_sentences
 from monitor.words.where import where_sentence
@@ -82,10 +88,7 @@ def _sentences(v: Verdict) -> Iterator[str]:
     if "counted again" in v.facts.faults and v.facts.obstacle in (None, "part of the reference"):
         yield COUNTED_AGAIN
     if v.facts.wrong and not v.facts.obstacle:
-        yield (
-            f"About {short_percent(v.facts.wrong, 2)} of the outcomes seem to be wrong at random, "
-            "which the verdict allows for."
-        )
+        yield wrong_labels(v.facts.wrong)
     if v.facts.strata and not v.facts.obstacle:
         yield priors_of_their_own(v.facts.strata)
     if v.facts.awaits:

@@ -10,10 +10,12 @@ from monitor.words.numbers import amount
 
 
 def week_sentences(
-    week: Evaluation, *, drifting: bool, incomplete: bool = False
+    week: Evaluation, *, drifting: bool, incomplete: bool = False, level: bool = False
 ) -> tuple[str, ...]:
     """Say what explains the error of a window, and how much of it an intercept would remove.
 
+    While an error of the level is open, what an intercept removes is called the level, not the
+    prior.
     Incomplete outcomes have another prior than complete ones, so nothing is said of them.
     """
     span = f"{week.window_days} days to {week.day}" if week.window_days > 1 else f"day {week.day}"
@@ -26,7 +28,7 @@ def week_sentences(
     corrected = f"all predictions of the {span}" if of_all and of_all.correction else f"the {span}"
     return (
         *said,
-        causes_sentence(causes, explained),
+        causes_sentence(causes, explained, level=level),
         correction_sentence(correction, corrected, drifting=drifting),
         *((lost_sentence(week.lost, week.matched, span),) if week.lost else ()),
         *hanging_sentences(week, span),
@@ -42,12 +44,12 @@ def hanging_sentences(window: Evaluation, span: str) -> tuple[str, ...]:
     return (f"Intervals and TCE by chance count entities, not rows: {said} independent ones.",)
 
 
-def causes_sentence(causes: Causes, of: str) -> str:
+def causes_sentence(causes: Causes, of: str, *, level: bool = False) -> str:
     """Name the causes of a calibration error; `of` says of which predictions."""
 
     def share(name: str) -> str:
         value, error = getattr(causes.log_loss, name), getattr(causes.log_loss_errors, name)
-        word = name.replace("_", " ")
+        word = "level" if level and name == "prior_shift" else name.replace("_", " ")
         if isnan(value):
             return f"{word} unknown"
         sure = isnan(error) or abs(value) > NORMAL_95 * error

@@ -2,34 +2,36 @@
 
     python -m studies.drift.noise [--streams 24] [--workers 1] [--write]
 
-A share of all outcomes, from before the reference on, is recorded as its opposite. The same streams
-are judged with all labels taken for right, and with the share that the detector learns. With
---write the table goes into docs/drift-simulations.md. A stream-year takes a second.
+A share of all outcomes, or of the positive ones, is recorded as its opposite, from before the
+reference on. The same streams are judged with all labels taken for right, and with the share that
+the detector learns. With --write the tables go into docs/drift-simulations.md. A stream-year takes
+a second.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from math import inf
+from math import inf, isfinite
 from typing import NamedTuple
 
 import numpy as np
 
+from monitor.drift.day_evidence import WrongLabels
 from monitor.drift.detecting import advance, new_detector
-from monitor.drift.label_noise import wrong_share
+from monitor.drift.label_noise import wrong_labels
 from monitor.drift.reference import Reference, fit_reference
 from monitor.metrics.core.coarse import Coarse
 from studies.drift.estimates import print_median, print_rate
 from studies.drift.layout import in_processes, publish, read_options
 from studies.drift.rules import FALSE_ALERT_DAYS, FIRST, Segments, follow_detector
-from studies.drift.scenario import SOUND, YEAR
+from studies.drift.scenario import FOLLOWED, SOUND, YEAR
 from studies.drift.tables import table
 from studies.drift.worlds import DRIFTS, Truth, World, stream, tilted
 
 BEGIN, END = "<!-- label noise: studies/drift/noise.py -->", "<!-- end of label noise -->"
-FIRST_SEED, REFERENCE, START = 60_000, 28, 60
-SMALL, LARGE = World(0.3, 3_000), World(0.05, 20_000)
-WORLDS = ((LARGE, 0.01), (LARGE, 0.002), (SMALL, 0.03), (LARGE, 0.0), (SMALL, 0.0))
+REFERENCE, START = 28, 60
+LARGE, SMALL = World(0.05, 20_000), World(0.3, 3_000)
+EVEN, LARGE_EVEN = World(0.5, 2_000), World(0.5, 20_000)
 FOUND = {
     "slope 0.9": DRIFTS["slope 0.9"],
     "slope 0.8": DRIFTS["slope 0.8"],
@@ -37,20 +39,61 @@ FOUND = {
 }
 WAYS = ("right", "learned")
 INTRO = (
-    "A share of all outcomes is recorded as its opposite, from before the reference on. Labels are "
-    "taken for right, or their share is learned. A drift begins on day {start} and is followed for "
-    "a year; streams on alarm before it are left out. {streams} streams of each kind, "
-    "A = {days:,}. The last two columns: the share that is used at the end of a sound year "
-    "(median), and the streams that use one on any day.\n"
+    f"Labels are taken for right, or the wrong ones are learned. A drift begins on day {START}; "
+    f"streams on alarm before it are left out. A = {FALSE_ALERT_DAYS:,}. The last two "
+    "columns: the share that is used at the end of a sound year (median), and the streams that use "
+    "one on any day.\n"
+)
+
+
+class Part(NamedTuple):
+    """A table: what is wrong in its worlds, and with which drifts they are watched for how long."""
+
+    intro: str
+    worlds: Sequence[tuple[World, WrongLabels | None]]
+    drifts: tuple[str, ...]
+    followed: int
+    first_seed: int
+
+
+PARTS = (
+    Part(
+        "A share of all outcomes is recorded as its opposite, from before the reference on. A "
+        "drift is followed for a year. {streams} streams of each kind.\n",
+        [
+            (LARGE, WrongLabels("swapped", 0.01)),
+            (LARGE, WrongLabels("swapped", 0.002)),
+            (SMALL, WrongLabels("swapped", 0.03)),
+            (LARGE, None),
+            (SMALL, None),
+        ],
+        ("slope 0.9", "slope 0.8", "200 days to slope 0.8"),
+        YEAR,
+        60_000,
+    ),
+    Part(
+        "A share of the positive outcomes is never recorded, from before the reference on. A drift "
+        f"is followed for {FOLLOWED} days; the delay stands before the streams in which it is "
+        "found, of all. {streams} streams of each kind.\n",
+        [
+            (world, WrongLabels("lost", share))
+            for world in (EVEN, LARGE_EVEN)
+            for share in (0.02, 0.05, 0.1, 0.2)
+        ],
+        ("slope 0.9", "slope 0.8"),
+        FOLLOWED,
+        61_000,
+    ),
 )
 
 
 class Task(NamedTuple):
-    """A stream: a world, its share of wrong labels, a drift or none, a seed."""
+    """A stream: a world, its wrong labels, a drift or none, how long it is followed, a seed."""
 
     world: World
-    wrong: float
+    wrong: WrongLabels | None
     drift: str
+    followed: int
     seed: int
 
 
@@ -62,23 +105,26 @@ class Watched(NamedTuple):
     ever: bool
 
 
-def flip(days: Iterable[Segments], wrong: float, seed: int) -> Iterator[dict[str, Coarse]]:
-    """Record a share of all outcomes as their opposite."""
+def flip(
+    days: Iterable[Segments], wrong: WrongLabels | None, seed: int
+) -> Iterator[dict[str, Coarse]]:
+    """Record shares of the outcomes as their opposite."""
     rng = np.random.default_rng([seed, 2])
+    added, lost = wrong.added_and_lost if wrong else (0.0, 0.0)
     for day in days:
         yield {
             name: Coarse(
                 part.counts,
                 part.positives
-                - rng.binomial(part.positives, wrong)
-                + rng.binomial(part.counts - part.positives, wrong),
+                - rng.binomial(part.positives, lost)
+                + rng.binomial(part.counts - part.positives, added),
             )
             for name, part in day.items()
         }
 
 
 def flipped_days(
-    world: World, wrong: float, seed: int, truth: Truth = SOUND, **calendar: int
+    world: World, wrong: WrongLabels | None, seed: int, truth: Truth = SOUND, **calendar: int
 ) -> Iterator[dict[str, Coarse]]:
     """Draw the days of a stream with wrong labels; see `studies.drift.worlds.stream`."""
     return flip(stream(world, truth, seed, **calendar), wrong, seed)
@@ -86,8 +132,8 @@ def flipped_days(
 
 def watch(task: Task) -> Watched:
     """Judge a stream in both ways."""
-    start = START if task.drift else 0
-    calendar = {"reference": REFERENCE, "days": YEAR + start, "start": start}
+    start, followed = (START, task.followed) if task.drift else (0, YEAR)
+    calendar = {"reference": REFERENCE, "days": followed + start, "start": start}
     days = flipped_days(task.world, task.wrong, task.seed, FOUND.get(task.drift, SOUND), **calendar)
     learned, rest = fit_reference(list(islice(days, REFERENCE))), list(days)
     found = {}
@@ -103,46 +149,65 @@ def shares_used(reference: Reference, days: Iterable[Segments]) -> Iterator[floa
     """Give the share of wrong labels that each day is judged with."""
     detector = new_detector()
     for t, parts in enumerate(days):
-        yield wrong_share(reference.noise, detector.noise)
+        wrong = wrong_labels(reference.noise, detector.noise)
+        yield wrong.share if wrong else 0.0
         detector, _ = advance(
             detector, reference, [FIRST.fromordinal(FIRST.toordinal() + t)], parts
         )
 
 
 def main() -> None:
-    """Watch all streams, print the table, and write it where it belongs."""
+    """Watch all streams, print the tables, and write them where they belong."""
     options = read_options(__doc__, streams=24)
-    seeds, rows = range(FIRST_SEED, FIRST_SEED + options.streams), []
     with in_processes(watch, options.workers) as watched:
-        for world, wrong in WORLDS:
-            found = {
-                drift: watched([Task(world, wrong, drift, seed) for seed in seeds])
-                for drift in ("", *FOUND)
-            }
-            rows += [row(world, wrong, way, found) for way in WAYS]
-            print("\n".join(map(str, rows[-2:])), flush=True)
-    heads = [
-        *("world", "wrong", "labels", "false openings a stream-year"),
-        *(f"{name}, days" for name in FOUND),
-        *("used", "streams"),
-    ]
-    intro = INTRO.format(start=START, streams=options.streams, days=FALSE_ALERT_DAYS)
-    text = "\n".join([intro, *table(heads, rows)])
+        tables = [line for part in PARTS for line in lines_of(part, options.streams, watched)]
+    text = "\n".join([INTRO, *tables])
     publish(text, BEGIN, END, write=options.write)
 
 
-def row(world: World, wrong: float, way: str, found: dict[str, list[Watched]]) -> list[str]:
+def lines_of(
+    part: Part, streams: int, watched: Callable[[Iterable[Task]], list[Watched]]
+) -> list[str]:
+    """Watch the streams of a table, and lay it out."""
+    seeds, rows = range(part.first_seed, part.first_seed + streams), []
+    for world, wrong in part.worlds:
+        found = {
+            drift: watched([Task(world, wrong, drift, part.followed, seed) for seed in seeds])
+            for drift in ("", *part.drifts)
+        }
+        rows += [row(world, wrong, way, found, part.followed) for way in WAYS]
+        print("\n".join(map(str, rows[-2:])), flush=True)
+    heads = [
+        *("world", "wrong", "labels", "false openings a stream-year"),
+        *(f"{name}, days" for name in part.drifts),
+        *("used", "streams"),
+    ]
+    return [part.intro.format(streams=streams), *table(heads, rows)]
+
+
+def row(
+    world: World,
+    wrong: WrongLabels | None,
+    way: str,
+    found: dict[str, list[Watched]],
+    followed: int,
+) -> list[str]:
     """Lay out how often and how soon a way of judging opens an incident in a world."""
     sound = found[""]
     counts = [sum(day >= 0 for day in f.days[way]) for f in sound]
-    waits = [
-        [float(f.days[way][0]) if f.days[way][0] >= 0 else inf for f in found[drift] if f.days[way]]
-        for drift in FOUND
-    ]
+    delays = [delay(of_drift, way, followed) for drift, of_drift in found.items() if drift]
     used = f"{np.median([f.last for f in sound]):.2%}" if way == WAYS[1] else ""
     ever = f"{sum(f.ever for f in sound)} of {len(sound)}" if way == WAYS[1] else ""
-    delays = [print_median(of_drift, YEAR) for of_drift in waits]
-    return [str(world), f"{wrong:.1%}", way, print_rate(counts), *delays, used, ever]
+    share = f"{wrong.share if wrong else 0.0:.1%}"
+    return [str(world), share, way, print_rate(counts), *delays, used, ever]
+
+
+def delay(watched: Sequence[Watched], way: str, followed: int) -> str:
+    """Lay out how long a drift takes; also in how many streams it is found, if not for a year."""
+    seen = [f.days[way][0] for f in watched if f.days[way]]
+    waits = [float(day) if day >= 0 else inf for day in seen]
+    text = print_median(waits, followed)
+    return text if followed == YEAR else f"{text}; {sum(map(isfinite, waits))} of {len(watched)}"
 
 
 if __name__ == "__main__":

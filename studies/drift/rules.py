@@ -16,7 +16,7 @@ from scipy.stats import chi2, kstwobign, norm
 from monitor.drift.detecting import advance, limit, new_detector, update_incident
 from monitor.drift.detector import Detector, Incident
 from monitor.drift.evidence import day_profiles
-from monitor.drift.label_noise import wrong_share
+from monitor.drift.label_noise import wrong_labels
 from monitor.drift.reference import Reference
 from monitor.metrics.binned.binning import paper_sizes, pava_bc, uniform_bins
 from monitor.metrics.binned.ece import ece
@@ -92,7 +92,7 @@ def _profiles_since(
     reference: Reference, detector: Detector, seen: Sequence[Segments], first: date
 ) -> Floats:
     """Sum up the profiles of the days from one on."""
-    wrong = wrong_share(reference.noise, detector.noise)
+    wrong = wrong_labels(reference.noise, detector.noise)
     days = seen[(first - FIRST).days :]
     return sum((day_profiles(reference, d, detector.jitters, wrong=wrong) for d in days), 0.0)
 

@@ -19,7 +19,7 @@ from typer.main import get_command
 from monitor.cli import app
 from monitor.config import Checks
 from monitor.drift.day_evidence import KINDS
-from monitor.drift.detector import EndReason
+from monitor.drift.detector import INCIDENT_KINDS, EndReason
 from monitor.drift.verdict import STATES
 from monitor.export.gauges import CATALOGUE
 from monitor.export.http.probe import NAME as PROBED
@@ -68,7 +68,7 @@ FIRED = (
 )
 ABSENT = f"{{{{ if or ({SEEN}) ({FIRED}) }}}}page{{{{ else }}}}ticket{{{{ end }}}}"
 OF_STREAM = r'{{ $of := printf "model=%q,segment=%q" $labels.model $labels.segment }}'
-ASKED = 'query (printf "last_over_time(calibration_drift_undecided{%s}[26h]) == 1" $of)'
+ASKED = 'query (printf "last_over_time(calibration_drift_urgent{%s}[26h]) == 0" $of)'
 TAKEN = (
     'query (printf "calibration:acknowledged:until_timestamp_seconds{%[1]s} and last_over_time('
     'calibration:acknowledged:until_timestamp_seconds{%[1]s}[26h] offset 2m)" $of)'
@@ -101,7 +101,7 @@ OF_NO_MODEL = {
 GAUGES = {gauge.name: gauge for gauge in CATALOGUE}
 CLOSED: dict[str, set[str]] = {
     "state": set(STATES),
-    "kind": set(KINDS),
+    "kind": set(INCIDENT_KINDS),
     "maturity": {"final", "provisional"},
     "adjusted": {"raw", "prior", "map", "population"},
     "cause": {"prior_shift", "slope", "shape", "rest", "all"},
@@ -294,15 +294,17 @@ class TestAlerts:
         description = words(alerts()["CalibrationDrift"]["annotations"]["description"])
         chosen = re.findall(r'if eq \$kind "(\w+)" }} ([^{]+?)\. {{', description)
 
-        assert dict(chosen) == MEANINGS
+        of_curve = {kind: said for kind, said in chosen if kind in KINDS}
+        assert of_curve == MEANINGS
+        assert [kind for kind, _ in chosen] == [*INCIDENT_KINDS]
 
     def test_the_title_has_a_word_for_every_distortion(self) -> None:
         """Each kind of drift has a short name of its own."""
         summary = words(alerts()["CalibrationDrift"]["annotations"]["summary"])
-        chosen = dict(re.findall(r'if eq \$kind "(\w+)" }} ([^{]+?) {{', summary))
+        chosen = dict(re.findall(r'if eq \$kind "(\w+)" }} (.+?) {{-? e', summary))
 
-        assert tuple(chosen) == KINDS
-        assert len(set(chosen.values())) == len(KINDS)
+        assert tuple(chosen) == INCIDENT_KINDS
+        assert len(set(chosen.values())) == len(INCIDENT_KINDS)
 
     def test_limits_come_from_gauges(self) -> None:
         """Rules hold no number but 0, 1 and the 2 of half an interval, no span but the calendar."""
@@ -485,7 +487,7 @@ class TestWords:
         """The table of distortions has a row for each, in the order of the verdict."""
         rows = re.findall(r"(?m)^\| `(\w+)` \| ", RUNBOOK.read_text(encoding="utf-8"))
 
-        assert tuple(rows) == KINDS
+        assert tuple(rows) == INCIDENT_KINDS
 
     def test_states_of_the_dashboards_are_all(self) -> None:
         """A panel of verdicts has a word for each state."""

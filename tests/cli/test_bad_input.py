@@ -100,7 +100,7 @@ BROKEN_CONFIGURATIONS: dict[str, tuple[Damage, str]] = {
             "monitor.yaml: models.ctr.windows: must increase and start with 1, such as [1, 7, 28], "
             "got []"
             "; correct the value.\n"
-            "monitor.yaml: models.ctr.alpha: Input should be less than 1, got nan; correct the "
+            "monitor.yaml: models.ctr.alpha: must be below 1, got nan; correct the "
             "value."
         ),
     ),

@@ -146,7 +146,7 @@ def test_a_filter_that_leaves_out_most_rows_is_named(tmp_path: Path) -> None:
     where = {"predictions": {"where": "tenant = 'a'"}}
     line = "ctr: predictions.where leaves out 1,700 of 2,000 rows (85 %) on 2026-03-02; "
     span = ("--model", "ctr", "--from", DAY, "--to", DAY)
-    for call in (CHECK, ("run", "--day", DAY), ("backfill", *span, "--again")):
+    for call in (CHECK, ("run", "--begin", "--day", DAY), ("backfill", *span, "--again")):
         done = try_command(tmp_path, *call, changed={}, **where)
         assert done.code == 0, done.err
         assert line in done.out, call
@@ -204,7 +204,7 @@ def test_a_check_that_rejects_most_rows_is_named(tmp_path: Path) -> None:
     """So are rejected rows, whatever the check."""
     ids = pa.array([i if i < 500 else None for i in range(ROWS)], pa.int64())
     done = try_command(
-        *(tmp_path, "run", "--day", DAY),
+        *(tmp_path, "run", "--begin", "--day", DAY),
         changed={"prediction_id": ids},
         checks={"prediction_id_missing": "reject", "outcome_id_missing": "reject"},
     )

@@ -63,7 +63,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "rates.csv").write_text("low,high,rate\n0,0.5,0.02\n0.5,1,0.5\n")
     (root / "prevalence.json").write_text(json.dumps(prevalence))
     (root / "monitor.yaml").write_text(yaml.safe_dump({"store": "store", "models": models}))
-    done = run_command("run", "--day", DAY, "--config", root / "monitor.yaml")
+    done = run_command("run", "--begin", "--day", DAY, "--config", root / "monitor.yaml")
     assert done.code == 0, done.err
     return root
 

@@ -121,7 +121,7 @@ def test_check_writes_nothing(folder: Path) -> None:
 
 def test_run_backfill_evaluate_show(folder: Path) -> None:
     """The commands of a normal week, one after the other, and their output."""
-    run = json.loads(call(folder, "run", "--json"))["reports"][0]
+    run = json.loads(call(folder, "run", "--begin", "--json"))["reports"][0]
     plan = json.loads(
         call(
             folder,
@@ -195,7 +195,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_show_gives_causes_a_correction_and_expectations(watched: Path) -> None:
     """After the verdict come causes, a correction and, for unsettled days, expectations."""
     until = ("--as-of", "2026-03-17")
-    only_settled = json.loads(call(watched, "run", *until, "--json"))
+    only_settled = json.loads(call(watched, "run", "--begin", *until, "--json"))
     done = json.loads(call(watched, "run", *until, "--unsettled", "--json"))
     # The outcomes of the last day arrive until tomorrow, hence the date.
     call(watched, "run", "--day", "2026-03-17", "--as-of", "2026-03-18")

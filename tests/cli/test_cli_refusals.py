@@ -459,7 +459,7 @@ class TestPlaces:
 
     def test_an_empty_store_cannot_be_judged(self, project: Project, command: Command) -> None:
         """Evaluating nothing is an error."""
-        shutil.rmtree(project.folder / "store")
+        shutil.rmtree(project.folder / "store" / "summaries")
 
         ended = command("evaluate", "--from", DAY, "--to", DAY)
 

@@ -74,7 +74,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pq.write_table(pa.table(rows), root / f"{DAY - timedelta(days=back)}.parquet")
     path = load(root, free={}, decides={"decision": DECISION}, priced={"value": PRICE})
     for back in (2, 1, 0):
-        done = run_command("run", "--day", DAY - timedelta(days=back), "--config", path)
+        done = run_command("run", "--begin", "--day", DAY - timedelta(days=back), "--config", path)
         assert done.code == 0, done.err
     return root
 

@@ -109,6 +109,54 @@ def test_a_newer_file_is_read_by_nobody(
     assert project.results() == before
 
 
+@pytest.mark.parametrize("kind", ["summaries", "evaluations", "verdicts", "revisions"])
+@pytest.mark.parametrize("arguments", [*WRITING[:3], ("run", "--as-of", "2026-03-05")])
+def test_an_older_file_of_a_newer_program_is_not_replaced(
+    project: Project, command: Command, arguments: tuple[object, ...], kind: str
+) -> None:
+    """Whichever day a command begins with, what it goes on from may be newer."""
+    first = project.folder / f"store/{kind}/ctr/{DAY_BEFORE}.parquet"
+    if kind == "revisions":
+        command("backfill", "--from", DAY_BEFORE, "--to", DAY_BEFORE, "--again")
+        first.parent.mkdir(parents=True, exist_ok=True)
+        verdicts = project.folder / f"store/verdicts/ctr/{DAY_BEFORE}.parquet"
+        first.write_bytes(verdicts.read_bytes())
+    rewrite(first, kind=kind, format=f"{FORMAT + 1}")
+    newer = first.read_bytes()
+
+    ended = command(*arguments)
+
+    assert first.read_bytes() == newer
+    assert "damaged" not in ended.out + ended.err
+
+
+def test_a_store_that_a_newer_program_began_is_not_touched(
+    project: Project, command: Command
+) -> None:
+    """It says its format itself, before any file of a model is read."""
+    path = project.folder / "store/store.json"
+    path.write_bytes(sealed_record({**open_record(path.read_bytes()), "format": FORMAT + 1}))
+    before = everything(project)
+    for arguments in [*WRITING, *READING]:
+        ended = command(*arguments)
+        assert ended.code == 3
+        assert f"in format {FORMAT + 1}" in " ".join(ended.err.split())
+    assert everything(project) == before
+
+
+def test_a_store_of_a_program_before_is_marked_once_it_is_written(
+    project: Project, command: Command
+) -> None:
+    """From then on the older program refuses it; it is still the same store."""
+    path = project.folder / "store/store.json"
+    about = open_record(path.read_bytes())
+    path.write_bytes(sealed_record({**about, "format": FORMAT - 1}))
+    assert command("show").code == 0
+    assert open_record(path.read_bytes())["format"] == FORMAT - 1
+    assert command("run", "--day", DAY).code == 0
+    assert open_record(path.read_bytes()) == about
+
+
 @pytest.mark.parametrize("arguments", READING)
 def test_reading_a_newer_store_says_so(
     project: Project, command: Command, arguments: tuple[object, ...]

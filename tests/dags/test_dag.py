@@ -360,7 +360,9 @@ def left_by_dag(folder: Path, model: str, store: str = "store") -> dict[str, byt
 def left_by_command(folder: Path, model: str, *calls: str) -> dict[str, bytes]:
     """Do with the command what a DAG has done, and return what that leaves."""
     for words in calls:
-        done = run_command(*words.split(), "--model", model, "--config", folder / "command.yaml")
+        begin = ["--begin"] * words.startswith("run ")
+        call = (*words.split(), *begin, "--model", model)
+        done = run_command(*call, "--config", folder / "command.yaml")
         assert done.code == 0, done.err
     return left_by_dag(folder, model, "store-of-command")
 

@@ -162,7 +162,9 @@ def left(folder: Path, store: str, model: str) -> dict[str, bytes]:
 def by_command(folder: Path, model: str, *calls: str) -> dict[str, bytes]:
     """Do the same days one after the other with the command, and read what it leaves."""
     for words in calls:
-        done = run_command(*words.split(), "--model", model, "--config", folder / "command")
+        begin = ["--begin"] * words.startswith("run ")
+        call = (*words.split(), *begin, "--model", model)
+        done = run_command(*call, "--config", folder / "command")
         assert done.code == 0, done.err
     return left(folder, "store-of-command", model)
 

@@ -111,7 +111,8 @@ def test_the_command_of_the_job_runs(project: Project, command: Callable[..., En
     """The line that systemd starts does the daily job, with the paths of this test."""
     program, *arguments = start_line("calibration-monitor-run.service")
     assert (program, arguments[-1]) == (INSTALLED, CONFIGURED)
-    shutil.rmtree(project.folder / "store")
+    for kind in ("summaries", "evaluations", "verdicts"):
+        shutil.rmtree(project.folder / "store" / kind)
     done = command(*arguments[:-1], project.folder / "monitor.yaml")
 
     assert done.code == 0, done.err

@@ -14,12 +14,13 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 from monitor.drift import label_noise
+from monitor.drift.day_evidence import Family, WrongLabels
 from monitor.drift.detecting import advance, new_detector, reset, update_incident
 from monitor.drift.detector import SHARES, Detector, no_sums
 from monitor.drift.evidence import day_evidence, recovery_evidence
 from monitor.drift.inputs import Day, Limits, fit_model_reference
 from monitor.drift.judge import judge
-from monitor.drift.label_noise import MOST_WRONG, wrong_share
+from monitor.drift.label_noise import FAMILIES, MOST_LOST, MOST_WRONG, wrong_labels
 from monitor.drift.reference import Reference, fit_reference
 from monitor.drift.verdict import Verdict
 from monitor.metrics.core.coarse import Coarse
@@ -32,6 +33,7 @@ from studies.drift.rules import FIRST, follow_detector
 from studies.drift.worlds import DRIFTS, Truth, World, stream
 
 NOISY, SOUND = World(0.3, 3_000), World(0.05, 5_000)
+SWAPPED = WrongLabels("swapped", 0.03)
 KNOWN_AT = datetime(2026, 12, 1, tzinfo=UTC)
 Days = list[dict[str, Coarse]]
 
@@ -39,7 +41,7 @@ Days = list[dict[str, Coarse]]
 @cache
 def noisy(seed: int, days: int = 60) -> Days:
     """Draw a stream of which 3 % of the outcomes are recorded as their opposite, always."""
-    return list(flipped_days(NOISY, 0.03, seed, days=days))
+    return list(flipped_days(NOISY, SWAPPED, seed, days=days))
 
 
 @cache
@@ -56,55 +58,96 @@ def followed(found: Reference, days: Days) -> Iterator[Detector]:
         yield detector
 
 
-def plain_fits(found: Reference, parts: dict[str, Coarse], shares: Floats, span: slice) -> Floats:
+def plain_fits(found: Reference, parts: dict[str, Coarse], span: slice) -> Floats:
     """Give the log-likelihood of each share on a day by SciPy's root and a Cox-Reid term."""
-    fits = np.zeros(shares.size)
+    assert found.noise
+    pairs = np.stack(found.noise.added_and_lost, axis=-1)
+    fits = np.zeros(found.noise.shares.shape)
     for part in parts.values():
         cells = np.arange(part.counts.size)[span][part.counts[span] > 0]
         n, k, p = part.counts[cells], part.positives[cells], expit(found.curve[cells])
-        for s, share in enumerate(shares):
-            rate = recorded(n, int(k.sum()), p, share)
-            fits[s] += (k * np.log(rate) + (n - k) * np.log(1.0 - rate)).sum()
-            fits[s] += 0.5 * np.log((n * rate * (1.0 - rate)).sum())
-    return fits - fits[0]
+        for place in np.ndindex(fits.shape):
+            rate = recorded(n, int(k.sum()), p, *pairs[place])
+            fits[place] += (k * np.log(rate) + (n - k) * np.log(1.0 - rate)).sum()
+            fits[place] += 0.5 * np.log((n * rate * (1.0 - rate)).sum())
+    return fits - fits[:, :1]
 
 
-def recorded(n: Ints, hits: int, p: Floats, share: float) -> Floats:
+def recorded(n: Ints, hits: int, p: Floats, added: float, lost: float) -> Floats:
     """Give the rates of recorded outcomes at the prior that makes as many positive as there are."""
-    wrong = np.minimum(share, 0.95 * np.minimum(p, 1.0 - p))
-    own = logit((p - wrong) / (1.0 - 2.0 * wrong))
+    a, b = np.minimum(added, 0.95 * p), np.minimum(lost, 0.95 * (1.0 - p))
+    own = logit((p - a) / (1.0 - a - b))
 
     def at(shift: float) -> Floats:
-        return np.asarray(wrong + (1.0 - 2.0 * wrong) * expit(own + shift))
+        return np.asarray(a + (1.0 - a - b) * expit(own + shift))
 
     return at(brentq(lambda shift: (n * at(shift)).sum() - hits, -9.0, 9.0, xtol=1e-12))
 
 
-def test_the_posterior_is_that_of_a_plain_sum() -> None:
-    """28 days of reference and 32 after it, each with its own prior: to 2 % of the share.
+@pytest.mark.parametrize(
+    ("world", "wrong", "low", "high"),
+    [
+        (NOISY, SWAPPED, 0.02, 0.04),
+        (World(0.5, 5_000), WrongLabels("lost", 0.12), 0.09, 0.15),
+        (World(0.3, 10_000), WrongLabels("added", 0.03), 0.02, 0.04),
+    ],
+)
+def test_the_posterior_is_that_of_a_plain_sum(
+    world: World, wrong: WrongLabels, low: float, high: float
+) -> None:
+    """28 days of reference and 60 after it, each with its own prior: to 2 % of the share.
 
-    Each counts by its dispersion, and those after the reference for a nat at most. The plain sum
-    takes every score by itself; the detector merges neighbours.
+    Each counts by its dispersion, and those after the reference for a nat at most, for a share or
+    against it. The plain sum takes every score by itself; the detector merges neighbours.
     """
-    found, days, detector = reference(), noisy(1), new_detector()
-    noise = found.noise
-    assert noise is not None
-    shares, fits = noise.shares, np.zeros(SHARES)
+    days, detector = list(flipped_days(world, wrong, 1, days=60)), new_detector()
+    found = fit_reference(days[:28])
+    assert found.noise
+    fits = np.zeros(found.noise.shares.shape)
     for parts, information in zip(days[:28], found.informations, strict=True):
         phi = 1.0 + (found.day_variances * information).max()
-        fits += plain_fits(found, parts, shares, found.known) / phi
+        fits += plain_fits(found, parts, found.known) / phi
     for t, parts in enumerate(days[28:]):
         detector, evidence = advance(detector, found, [FIRST + timedelta(t)], parts)
         phi = 1.0 + (detector.jitters * evidence.informations).max()
-        said = plain_fits(found, parts, shares, slice(None)) / phi
-        fits += said * min(1.0, label_noise.MOST_OF_A_DAY / np.abs(said).max())
+        said = plain_fits(found, parts, slice(None)) / phi
+        most = np.maximum(said, -said * (found.noise.shares <= MOST_WRONG)).max(axis=1)
+        fits += np.maximum(-1.0, said / np.maximum(1.0, most)[:, np.newaxis])
 
-    weights = np.exp(fits - fits.max())
-    expected = (weights * shares).sum() / weights.sum()
+    likeliest = FAMILIES.index(wrong.family)
+    weights = np.exp(fits[likeliest] - fits.max())
+    expected = float((weights * found.noise.shares[likeliest]).sum() / weights.sum())
 
-    assert shares[-1] == MOST_WRONG
-    assert wrong_share(noise, detector.noise) == pytest.approx(expected, rel=0.02)
-    assert 0.02 < expected < 0.04
+    learned = wrong_labels(found.noise, detector.noise)
+    assert learned == WrongLabels(wrong.family, pytest.approx(expected, rel=0.02))
+    assert low < expected < high
+
+
+def test_the_curve_limits_what_can_be_wrong() -> None:
+    """At most 0.95 times the outcomes that are rarest where the curve is known, or a fixed share.
+
+    With 30 % positives, scores of few positives leave no room for added ones.
+    """
+    found = reference()
+    assert found.noise
+    p = expit(found.curve[found.known][found.counts.counts[found.known] > 0])
+
+    swapped, lost, added = found.noise.shares
+
+    assert swapped[-1] == pytest.approx(min(MOST_WRONG, 0.95 * min(p.min(), 1.0 - p.max())))
+    assert lost[-1] == pytest.approx(min(MOST_LOST, 0.95 * (1.0 - p.max())))
+    assert added[-1] == pytest.approx(min(MOST_WRONG, 0.95 * p.min()))
+    assert 0.1 < lost[-1] < MOST_LOST
+
+
+def test_lost_positives_are_no_drift() -> None:
+    """A fifth is never recorded while the prior moves: taken for right labels they open one."""
+    world, lost = World(0.5, 5_000), WrongLabels("lost", 0.2)
+    days = list(flipped_days(world, lost, 4, days=100))
+    found = fit_reference(days[:28])
+
+    assert follow_detector(replace(found, noise=None), days[28:])
+    assert follow_detector(found, days[28:]) == []
 
 
 def test_a_drift_that_is_none_is_not_reported() -> None:
@@ -125,7 +168,7 @@ def test_right_labels_leave_every_bit_as_it_was(drift: str) -> None:
     asked = list(followed(found, days[28:]))
     unasked = list(followed(replace(found, noise=None), days[28:]))
 
-    assert not any(wrong_share(found.noise, detector.noise) for detector in asked)
+    assert not any(wrong_labels(found.noise, detector.noise) for detector in asked)
     for one, other in zip(asked, unasked, strict=True):
         assert one.sums.tobytes() == other.sums.tobytes()
         assert all(
@@ -139,24 +182,26 @@ def test_a_day_is_judged_with_what_days_before_it_say() -> None:
     """Evidence and recovery take the share of the detector before, and that share changes them."""
     found, days = reference(), noisy(1)
     *_, before = followed(found, days[28:59])
-    wrong = wrong_share(found.noise, before.noise)
+    wrong = wrong_labels(found.noise, before.noise)
     day = {WHOLE: Coarse(*(2 * getattr(days[59]["segment 0"], n) for n in ("counts", "positives")))}
 
     _, evidence = advance(before, found, [FIRST + timedelta(31)], day)
 
     with_share, without = (
-        day_evidence(found, day, before.jitters, before.cross, wrong=share) for share in (wrong, 0)
+        day_evidence(found, day, before.jitters, before.cross, wrong=of) for of in (wrong, None)
     )
-    assert wrong > 0.01
+    assert wrong
+    assert wrong.share > 0.01
     assert evidence.ratios.tobytes() == with_share.ratios.tobytes()
     assert with_share.ratios != pytest.approx(without.ratios, abs=1e-3)
-    near, far = (recovery_evidence(found, day, 0, -0.2, -0.03, wrong=share) for share in (wrong, 0))
+    near, far = (recovery_evidence(found, day, 0, -0.2, -0.03, wrong=of) for of in (wrong, None))
     assert near != pytest.approx(far, abs=1e-3)
 
 
 def test_an_open_drift_teaches_nothing() -> None:
     """From the day after its opening on the sums of labels stand still, until it closes."""
-    days = list(flipped_days(NOISY, 0.03, 1, DRIFTS[f"slope 0.8 for {130} days"], days=40, start=5))
+    drift = DRIFTS[f"slope 0.8 for {130} days"]
+    days = list(flipped_days(NOISY, SWAPPED, 1, drift, days=40, start=5))
     found, opened, learned = fit_reference(days[:28]), 0, list[bytes]()
     detector = new_detector()
     for t, parts in enumerate(days[28:]):
@@ -195,9 +240,9 @@ def test_an_error_of_the_curve_is_no_wrong_label(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(label_noise, "MOST_OF_A_DAY", 100.0)
     learned = [detector.noise for detector in followed(found, days[14:])]
 
-    assert not any(wrong_share(found.noise, sums) for sums in learned)
+    assert not any(wrong_labels(found.noise, sums) for sums in learned)
     monkeypatch.setattr(label_noise, "RIDGE", 1e12)
-    assert any(wrong_share(found.noise, sums) for sums in learned)
+    assert any(wrong_labels(found.noise, sums) for sums in learned)
 
 
 def folded(days: list[Day], *, stops: tuple[int, ...] = ()) -> list[Verdict]:
@@ -240,13 +285,36 @@ def test_the_verdict_names_the_share() -> None:
     noisy_verdict = folded(judged_days(noisy(1)))[-2]
     sound_verdict = folded(judged_days(list(stream(SOUND, Truth(), 5, days=5))))[-2]
 
-    said = (
-        f"About {100 * (noisy_verdict.facts.wrong or 0.0):.2g} % of the outcomes seem to be wrong"
-    )
-    assert noisy_verdict.facts.wrong == pytest.approx(0.03, abs=0.01)
+    assert noisy_verdict.facts.wrong == WrongLabels("swapped", pytest.approx(0.03, abs=0.01))
+    said = f"About {100 * noisy_verdict.facts.wrong.share:.2g} % of the outcomes seem to be wrong"
     assert any(sentence.startswith(said) for sentence in sentences(noisy_verdict))
     assert sound_verdict.facts.wrong is None
     assert not any("wrong" in sentence for sentence in sentences(sound_verdict))
+
+
+def with_field(table: pa.Table, of: str, name: str, values: pa.Array) -> pa.Table:
+    """Put other values into a field of a column."""
+    column = table[of].combine_chunks()
+    names = [field.name for field in column.type]
+    fields = [values if each == name else pc.struct_field(column, each) for each in names]
+    place = table.schema.get_field_index(of)
+    return table.set_column(place, of, pa.StructArray.from_arrays(fields, names))
+
+
+def test_a_store_of_one_family_goes_on_with_what_it_had_learned() -> None:
+    """Its detectors hold a row of sums, its facts a share: those of swapped labels."""
+    verdicts = folded(judged_days(noisy(1)))[-2:]
+    sums, shares = [v.detector.noise[0] for v in verdicts], [0.03, None]
+    table = with_field(verdict_table(verdicts, about={}), "detector", "noise", pa.array(sums))
+    table = with_field(table, "facts", "wrong", pa.array(shares))
+
+    found = verdicts_of(table)
+
+    assert [v.facts.wrong for v in found] == [SWAPPED, None]
+    for of_verdict, learned in zip(found, sums, strict=True):
+        assert of_verdict.detector.noise[0].tobytes() == learned.tobytes()
+        assert not of_verdict.detector.noise[1:].any()
+        assert of_verdict.detector.noise.shape == no_sums().shape
 
 
 def test_a_store_from_before_labels_were_learned_begins_with_the_reference() -> None:
@@ -274,11 +342,36 @@ def test_samples_and_classes_have_no_share() -> None:
     assert all(stream.noise is not None for stream in whole.streams.values())
 
 
-@pytest.mark.parametrize(("highest", "least"), [(MOST_WRONG, 0.0), (0.03, 0.027)])
-def test_four_percent_or_more_is_something_else(highest: float, least: float) -> None:
-    """Where 4 % or more fit best, the curve bends for another reason than labels."""
-    shares, learned = np.linspace(0.0, highest, SHARES), no_sums()
-    learned[:SHARES] = np.linspace(0.0, 60.0, SHARES)
+@pytest.mark.parametrize(
+    ("family", "highest", "least"),
+    [
+        ("swapped", MOST_WRONG, None),
+        ("added", MOST_WRONG, None),
+        ("swapped", 0.03, 0.027),
+        ("added", 0.03, 0.027),
+        ("lost", 0.3, 0.27),
+    ],
+)
+def test_four_percent_or_more_is_something_else(
+    family: Family, highest: float, least: float | None
+) -> None:
+    """Where 4 % or more fit best, the curve bends for another reason than labels.
 
-    share = wrong_share(label_noise.Noise(shares, no_sums()), learned)
-    assert least <= share <= least / 0.9
+    Of lost ones many are usual.
+    """
+    shares = np.tile(np.linspace(0.0, highest, SHARES), (len(FAMILIES), 1))
+    learned = no_sums()
+    learned[FAMILIES.index(family), :SHARES] = np.linspace(0.0, 60.0, SHARES)
+
+    wrong = wrong_labels(label_noise.Noise(shares, no_sums()), learned)
+
+    expected = least and WrongLabels(family, pytest.approx(least / 0.95, rel=0.06))
+    assert wrong == expected
+
+
+def test_labels_that_are_certainly_right_are_taken_for_right() -> None:
+    """So certainly that every likelihood of wrong ones is less than the least float."""
+    shares, learned = np.tile(np.linspace(0.0, 0.03, SHARES), (len(FAMILIES), 1)), no_sums()
+    learned[:, 1:SHARES] = -2_000.0
+
+    assert wrong_labels(label_noise.Noise(shares, no_sums()), learned) is None

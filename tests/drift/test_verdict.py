@@ -19,6 +19,7 @@ from monitor.drift.verdict import Verdict
 from monitor.metrics.core.coarse import CENTRES, Coarse, sum_of
 from monitor.metrics.logistic.conditional import score_directions
 from monitor.metrics.logistic.level import Level, compare_levels, fit_level
+from monitor.segment_names import WHOLE
 from monitor.words.advice import COUNTED_AGAIN
 from monitor.words.verdict import sentences
 from studies.drift.rules import FIRST, follow_detector, pool
@@ -141,11 +142,14 @@ def watched(days: Sequence[Mapping[str, Coarse]], first: int = 0) -> list[Day]:
     ]
 
 
-def judged(days: Sequence[Mapping[str, Coarse]], *, reference: int = 28) -> list[Verdict]:
-    """Judge a stream; give the verdicts of the whole after its reference."""
+def judged(
+    days: Sequence[Mapping[str, Coarse]], *, reference: int = 28, segments: bool = False
+) -> list[Verdict]:
+    """Judge a stream; give the verdicts of the whole after its reference, or those of all."""
     references = [fit_model_reference(watched(days[:reference]), Limits())]
     later = watched(days[reference:], reference)
-    return [whole for whole, *_ in judge("ctr", later, references=references, limits=Limits())]
+    verdicts = judge("ctr", later, references=references, limits=Limits())
+    return [v for of_day in verdicts for v in of_day if segments or v.segment == WHOLE]
 
 
 def test_entities_that_are_counted_again_are_told_with_ok() -> None:

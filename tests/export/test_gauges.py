@@ -222,7 +222,7 @@ class TestCatalogue:
         """A name begins with the project and ends with a unit; only the Brier score has none."""
         units = "ratio|logit|seconds|rows|predictions|outcomes|info|rbs"
         units += "|segments_left_out|config_valid|results_readable|slope|log10|log10_p|verdict|kind"
-        units += "|flagged|undecided|in_segments|worsenings|slope_before|values_left_out"
+        units += "|flagged|undecided|urgent|in_segments|worsenings|slope_before|values_left_out"
         units += (
             "|explained|removed|lost|days|slope_change|value|nats|classes_left_out|pairs_left_out"
         )

@@ -57,7 +57,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pq.write_table(rows, folder / f"{log}-{DAY}.parquet")
     config = {"store": "store", "models": {"ctr": {**model, "settled_after": 0}}}
     (folder / "monitor.yaml").write_text(yaml.safe_dump(config, allow_unicode=True))
-    done = run_command("run", "--config", folder / "monitor.yaml", "--day", DAY)
+    done = run_command("run", "--begin", "--config", folder / "monitor.yaml", "--day", DAY)
     assert done.code == 0, done.err
     return folder
 

@@ -56,9 +56,9 @@ CHANGES: st.SearchStrategy[Change] = st.one_of(
 
 
 def files_of(project: Project) -> list[Path]:
-    """List all files of the store but the lock."""
+    """List all files of the store that hold results or records."""
     found = sorted((project.folder / "store").rglob("*"))
-    return [path for path in found if path.is_file() and path.name != "lock"]
+    return [path for path in found if path.is_file() and path.name not in {"lock", "store.json"}]
 
 
 @dataclass(frozen=True)

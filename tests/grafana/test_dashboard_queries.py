@@ -41,6 +41,7 @@ NOT_HERE = {
     "calibration_drift_explained_ratio",
     "calibration_drift_slope_before",
     "calibration_drift_size_logit",
+    "calibration_drift_unexplained_logit",
     "calibration_ended_drift_date_seconds",
     "calibration_ended_drift_duration_seconds",
     "calibration_failed_rows",

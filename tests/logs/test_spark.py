@@ -18,8 +18,10 @@ from monitor.errors import ConfigError, DataError
 from monitor.files import looking_once
 from monitor.logs import Databases, summarise_day, what_looks_wrong
 from monitor.logs.spark import connect
+from monitor.sql_text import text_in_sql
 from monitor.store.store import Store
 from tests.logs.test_shapes import DAYS, LONG_AFTER, SEGMENTS, SHAPES, Root
+from tests.logs.test_values_in_sql import STRANGE
 
 SPARK = Engine(kind="spark")
 DAY = DAYS[0]
@@ -373,3 +375,10 @@ def test_settings_of_spark_need_spark() -> None:
         Engine(master="local[2]")
     with pytest.raises(ValidationError, match="exclude each other"):
         Engine(kind="spark", master="local[2]", remote="sc://127.0.0.1:15002")
+
+
+def test_texts_are_read_back(spark: Databases) -> None:
+    """Whatever ends a text or a statement somewhere."""
+    written = [f"{text_in_sql(text, 'spark')} AS c{i}" for i, text in enumerate(STRANGE)]
+    (row,) = spark.spark.sql(f"SELECT {', '.join(written)}").collect()
+    assert [*row] == STRANGE

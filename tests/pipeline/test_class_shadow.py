@@ -442,7 +442,7 @@ def test_a_map_of_something_else_is_refused(
     configure(tmp_path, logs)
     write_other(tmp_path / "map.json", change)
 
-    ended = command("run", "--config", tmp_path / "monitor.yaml", "--day", DAYS[0])
+    ended = command("run", "--begin", "--config", tmp_path / "monitor.yaml", "--day", DAYS[0])
 
     assert ended.code == 2
     said = " ".join(ended.err.split())

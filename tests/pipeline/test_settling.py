@@ -90,7 +90,7 @@ def test_it_is_kept_only_by_who_holds_the_lock(
 ) -> None:
     """A run that finds the lock taken, or a newer store, has written nothing."""
     store, path = Store(config.store), Path(config.store).parent / "monitor.yaml"
-    morning = ("run", "--as-of", COMPLETE, "--config", path)
+    morning = ("run", "--begin", "--as-of", COMPLETE, "--config", path)
     with store.locked("risk"):
         busy = command(*morning, "--no-wait")
     assert busy.code == 3, busy.err

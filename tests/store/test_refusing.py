@@ -147,7 +147,7 @@ def test_a_run_says_so_loses_nothing_and_is_repaired(
     """
     clean = project.results()
     project.configure("store: store", "store: s3://full/store")
-    call = partial(command, "run", "--as-of", "2026-03-05", "--day")
+    call = partial(command, "run", "--begin", "--as-of", "2026-03-05", "--day")
     assert call(DAY_BEFORE).code == 0
     before = stored()
 

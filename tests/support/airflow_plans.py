@@ -85,7 +85,7 @@ def plans_of(dags: Any, names: Sequence[str], *, of_batch: bool, **when: Any) ->
             "words": submitted[name],
             "submitted": by_command(submitted[name]),
             "command": by_command(
-                as_of_then := ["run", "--as-of", f"{spans[name][2]}", "--model", name]
+                as_of_then := ["run", "--begin", "--as-of", f"{spans[name][2]}", "--model", name]
             ),
             "command_unsettled": by_command([*as_of_then, "--unsettled"]),
         }

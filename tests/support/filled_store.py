@@ -254,6 +254,7 @@ DRIFT = Incident(
     informations=np.zeros(4),
     slopes=np.zeros(6),
     worse=Worse(FINAL, 3.5, 1, "too_extreme", -0.125, 0.875),
+    unexplained=-0.125,
 )
 
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from monitor.arrivals import Late
-from monitor.drift.day_evidence import KINDS, DayEvidence
+from monitor.drift.day_evidence import KINDS, DayEvidence, Family, WrongLabels
 from monitor.drift.detecting import new_detector
 from monitor.drift.detector import (
     LEVEL_KINDS,
@@ -43,7 +43,7 @@ from monitor.words.verdict import sentences
 
 OBSTACLES: tuple[Obstacle, ...] = get_args(Obstacle)
 DAY = date(2026, 3, 7)
-SEEDS = 500
+SEEDS = 600
 
 
 class Drawn:
@@ -99,7 +99,7 @@ def level_of(drawn: Drawn, kinds: Sequence[str]) -> LevelWatch:
 
 def scores_of(drawn: Drawn) -> Scores:
     """Draw what the scores did."""
-    shares = [drawn.one_of([0.0, drawn.share(), 1.0]) for _ in range(6)]
+    shares = [drawn.one_of([drawn.share(), drawn.share(), 0.0, 1.0]) for _ in range(6)]
     like = drawn.one_of([None, *get_args(ScoreMap)])
     return Scores(*shares, like=like, by=drawn.one_of([100.0, 0.01]))
 
@@ -170,7 +170,9 @@ def facts_of(drawn: Drawn, state: str) -> Facts:
     )
     return Facts(
         obstacle="logs failed" if state == "data_error" else obstacle,
-        complaint="ctr: no outcomes." if state == "data_error" else "",
+        complaint="ctr: no outcomes."
+        if state == "data_error" or obstacle == "read otherwise"
+        else "",
         lack=drawn.maybe(lack_of(drawn)),
         coverage=drawn.one_of([None, 0.0, float("nan"), drawn.share()]),
         reference=tuple(sorted([drawn.day(), drawn.one_of([DAY, drawn.day()])])),
@@ -185,7 +187,7 @@ def facts_of(drawn: Drawn, state: str) -> Facts:
         classes=drawn.maybe(classes_of(drawn)),
         awaits=lack_of(drawn),
         alone=drawn.maybe(drawn.number()),
-        wrong=drawn.maybe(0.05 * drawn.share()),
+        wrong=drawn.maybe(WrongLabels(drawn.one_of(get_args(Family)), 0.5 * drawn.share())),
         scores=drawn.maybe(scores_of(drawn)),
     )
 

@@ -101,7 +101,9 @@ class Exporter:
     def look(self) -> None:
         """Load the configuration and list the store, or raise the error of either."""
         config = self.config()
-        Store(config.store).days("evaluations", config.names[0])
+        store = Store(config.store)
+        store.must_be_there()
+        store.days("evaluations", config.names[0])
 
     def config(self) -> Config:
         """Give the configuration as it is now."""

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from monitor.logs.conversions import quoted, text
+from monitor.logs.conversions import quoted
 from monitor.logs.discovery.arrivals import MET, matched
 from monitor.logs.discovery.columns import Column, in_sql
 from monitor.logs.discovery.ranking import SURE, Floats
@@ -15,6 +15,7 @@ from monitor.logs.discovery.reading import Log
 from monitor.logs.discovery.roles import Candidate, words
 from monitor.logs.discovery.rows import ask, has_table
 from monitor.logs.session import Session
+from monitor.sql_text import text_in_sql
 
 LEAST_CLASSES, MOST_TRIED = 3, 12  # columns of which some may add up to 1
 ROUNDED = 1e-3  # how far the sum of some rows may be from 1
@@ -99,7 +100,7 @@ def labels_in(session: Session, log: Log, count: int, taken: Sequence[str]) -> l
 
 
 def _is(name: str, value: str) -> str:
-    return f"({quoted(name)}::VARCHAR = {text(value)})"
+    return f"({quoted(name)}::VARCHAR = {text_in_sql(value)})"
 
 
 def _is_one(name: str) -> str:
@@ -109,7 +110,7 @@ def _is_one(name: str) -> str:
 def _in_columns(log: Log, group: Sequence[Column]) -> Labels:
     spoken = [_telling(c.name, [other.name for other in group]) for c in group]
     cases = " ".join(
-        f"WHEN {log.inner.get(c.name, in_sql(c.name))}{_truth(log, c)} THEN {text(value)}"
+        f"WHEN {log.inner.get(c.name, in_sql(c.name))}{_truth(log, c)} THEN {text_in_sql(value)}"
         for c, value in zip(group, spoken, strict=True)
     )
     are_one = tuple(_is_one(c.name) for c in group)
@@ -119,7 +120,7 @@ def _in_columns(log: Log, group: Sequence[Column]) -> Labels:
 def _truth(log: Log, column: Column) -> str:
     if column.type == "VARCHAR" or log.format == "json":
         true = next(v for v in column.values if v.lower() in ("1", "1.0", "true"))
-        return f" = {text(true)}"
+        return f" = {text_in_sql(true)}"
     return "" if column.kind == "boolean" else " = 1"
 
 

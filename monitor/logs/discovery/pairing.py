@@ -31,6 +31,7 @@ from monitor.logs.discovery.subsets import Subset, live_rows, only, version_rows
 from monitor.logs.discovery.unread import unread_scores
 from monitor.logs.plausibility import Remark, about_times
 from monitor.logs.session import Session
+from monitor.sql_text import text_in_sql
 
 MOST_LOGS = 40  # logs that are sampled; those with the most files first
 MOST_VERSIONS = 5  # of a model, with a row for each id
@@ -522,7 +523,9 @@ def is_one(outcome: Candidate) -> str:
     positive, negative = ("1", "1.0", "true"), ("0", "0.0", "false")
     if isinstance(means, dict):
         positive, negative = means["positive"], means["negative"]
-    ones, zeros = (", ".join(f"'{str(v).lower()}'" for v in vs) for vs in (positive, negative))
+    ones, zeros = (
+        ", ".join(text_in_sql(str(v).lower()) for v in vs) for vs in (positive, negative)
+    )
     zero = f"WHEN {text} IN ({zeros}) THEN false " if zeros else ""
     return f"CASE WHEN {text} IN ({ones}) THEN true {zero}END"
 

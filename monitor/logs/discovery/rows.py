@@ -13,10 +13,11 @@ from fsspec.implementations.local import LocalFileSystem
 
 from monitor.config import PredictionLog
 from monitor.files import list_files, open_filesystem
-from monitor.logs.conversions import quoted, text
+from monitor.logs.conversions import quoted
 from monitor.logs.discovery.columns import PLAIN, in_sql
 from monitor.logs.session import Session
 from monitor.logs.tables import TABLE_NAMES, Table, open_table
+from monitor.sql_text import text_in_sql
 
 MOST_LEAVES = 200  # values within nested columns that are looked at
 MOST_PLACES = 30  # of a list that is looked into
@@ -203,7 +204,7 @@ def _within_json(leaf: Leaf, structure: Any) -> Iterator[Leaf]:
             waiting += [([*keys, key], inner) for key, inner in kind.items()]
         elif isinstance(kind, str) and kind in OF_JSON:
             listed += 1
-            path = text(f"$.{'.'.join(map(_key, keys))}")
+            path = text_in_sql(f"$.{'.'.join(map(_key, keys))}")
             read, written = (f"{part}->>{path}" for part in (leaf.read, leaf.written))
             if OF_JSON[kind]:
                 read, written = f"TRY_CAST({read} AS {kind})", f"CAST({written} AS {kind})"
@@ -218,7 +219,7 @@ def _field(leaf: Leaf, name: str, format_: str) -> Leaf:
 
 
 def _key_of_map(leaf: Leaf, key: str) -> Leaf:
-    step = f"[{text(key)}]"
+    step = f"[{text_in_sql(key)}]"
     return Leaf(f"{leaf.name}{step}", leaf.whole, f"{leaf.read}{step}", f"{leaf.written}{step}")
 
 
@@ -261,7 +262,7 @@ def _rows_of_files(
 
 
 def _opened(session: Session, names: Sequence[str], format_: str) -> duckdb.DuckDBPyRelation:
-    listed = "[" + ", ".join("'" + name.replace("'", "''") + "'" for name in names) + "]"
+    listed = f"[{', '.join(map(text_in_sql, names))}]"
     columns, options = {
         "parquet": ("*", f"read_parquet({listed}, hive_types_autocast = false, "),
         "csv": ("*", f"read_csv({listed}, all_varchar = true, "),
@@ -275,7 +276,9 @@ def _opened(session: Session, names: Sequence[str], format_: str) -> duckdb.Duck
     # A UUID is recognised in text, and would lose its letters in upper case.
     in_path = re.findall(r"([^/=]+)=[^/]*/", names[0])
     read = {n: "VARCHAR" if t == "UUID" else t for n, t in types.items() if n not in in_path}
-    written = ", ".join(f"{text(name)}: {text(type_)}" for name, type_ in read.items())
+    written = ", ".join(
+        f"{text_in_sql(name)}: {text_in_sql(type_)}" for name, type_ in read.items()
+    )
     return session.connection.sql(query.replace("'auto', ", f"'auto', columns = {{{written}}}, "))
 
 

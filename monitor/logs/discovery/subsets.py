@@ -4,12 +4,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from monitor.logs.conversions import quoted, text
+from monitor.logs.conversions import quoted
 from monitor.logs.discovery.columns import Column, columns_of
 from monitor.logs.discovery.reading import PARTITION, TEXTUAL, Log, in_where
 from monitor.logs.discovery.roles import words
 from monitor.logs.discovery.rows import ask
 from monitor.logs.session import Session
+from monitor.sql_text import text_in_sql
 from monitor.words.numbers import percent
 
 LIVE = ("prod", "production", "live", "online", "serving", "champion", "active", "primary")
@@ -93,7 +94,7 @@ def subset(log: Log, column: Column, value: str, before: str = "") -> Subset:
     of_value = ""
     if column.type != "BOOLEAN":
         number = column.kind in ("integer", "real") and column.type != "VARCHAR"
-        of_value = f" = {value if number else text(value)}"
+        of_value = f" = {value if number else text_in_sql(value)}"
     shares = ", ".join(
         f"{other} {percent(rows / max(1, column.rows), 0)}" for other, rows in column.values.items()
     )

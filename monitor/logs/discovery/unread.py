@@ -2,9 +2,10 @@
 
 from collections.abc import Collection, Sequence
 
-from monitor.logs.conversions import quoted, text
+from monitor.logs.conversions import quoted
 from monitor.logs.discovery import roles
 from monitor.logs.discovery.columns import NUMBERS, Column, in_sql, number_in
+from monitor.sql_text import text_in_sql
 
 FEW = 12  # values of grades in texts
 CREDIT = 250.0, 1000.0  # where the points of credit scores lie
@@ -39,7 +40,7 @@ def _order(column: Column) -> str:
         width = column.greatest - column.least
         return f"((try_cast({name} AS DOUBLE) - {column.least!r}) / {width!r})" if width else ""
     if column.kind == "text" and named and column.has_grades:
-        listed = ", ".join(text(value) for value in sorted(column.values))
+        listed = ", ".join(text_in_sql(value) for value in sorted(column.values))
         return f"(list_position([{listed}], {name}::VARCHAR) / {len(column.values)})"
     return ""
 
@@ -66,7 +67,7 @@ def how_to_map(column: Column) -> str:
             return f"{begin}, grades: {_cases(name, min(values, key=float))}"
     elif column.kind == "text" and 0 < column.distinct <= FEW:
         shown = ", ".join(sorted(values)[:3])
-        return f"{begin} with grades such as {shown}: {_cases(name, text(min(values)))}"
+        return f"{begin} with grades such as {shown}: {_cases(name, text_in_sql(min(values)))}"
     if column.mark:
         how = "with a decimal comma" if column.mark == "," else "that is a number"
         return f'{begin} {how}: write it as {{sql: "{number_in(name, column.mark)}"}}.'

@@ -206,6 +206,15 @@ def adjusted_profile(eta: Floats, counts: Ints, positives: Ints) -> float:
     if total <= MOST_EXACT:
         scaled = factor * odds
         return float((positives * np.log(scaled)).sum()) - log_sets(scaled, counts, hits)
+    return profile_at(odds, counts, positives, factor, information)
+
+
+@inner
+def profile_at(
+    odds: Floats, counts: Ints, positives: Ints, factor: float, information: float
+) -> float:
+    """Return what `adjusted_profile` does of odds whose factor is known, with many rows."""
+    hits = positives.sum()
     fit: float = hits * log(factor) + 0.5 * log(information)
     third = fourth = 0.0
     for i in range(odds.size):

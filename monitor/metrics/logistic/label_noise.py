@@ -1,26 +1,33 @@
-"""A calibration curve of outcomes of which a constant share is recorded as their opposite.
+"""A calibration curve of outcomes of which constant shares are recorded as their opposite.
 
-Wrong labels keep a floor under the rate of low scores and a ceiling over that of high ones, and a
+Wrong labels keep a floor under the rate of low scores, or a ceiling over that of high ones, and a
 prior moves neither. So a prior that moves bends the curve, and log-odds no longer move by one
-constant. How much they bend tells the share; at the prior of the curve itself nothing does.
+constant. How much they bend tells the shares; at the prior of the curve itself nothing does.
 """
 
-from math import exp, log
+from math import exp
 
 import numpy as np
 
 from monitor.metrics.core.compiled import compiled, inner
 from monitor.metrics.core.grid import Floats, Ints
-from monitor.metrics.logistic.conditional import adjusted_profile, project_directions
+from monitor.metrics.logistic.conditional import (
+    MOST_EXACT,
+    adjusted_profile,
+    profile_at,
+    project_directions,
+)
 from monitor.metrics.logistic.intercept import newton_step
 
 MOST_OF_A_RATE = 0.95  # of the positives at a score, or of the negatives, are wrong at most
-FARTHEST, MOST_STEPS, SETTLED = 30.0, 100, 1e-10  # of the prior's log-odds
+FARTHEST, MOST_STEPS = 30.0, 100  # of the prior's log-odds
+SETTLED = 1e-6  # of a step: the next one, which is left out, is about its square
+REACHED = 1e-6  # in logit, between the number of positives that is expected and that recorded
 NEIGHBOURS = 0.125  # in logit: scores so close together tell the same share
 
 
 @compiled
-def noisy_curve(curve: Floats, counts: Ints, hits: int, share: float) -> Floats:
+def noisy_curve(curve: Floats, counts: Ints, hits: int, added: float, lost: float) -> Floats:
     """Move the prior behind a curve until as many positive outcomes are expected as were recorded.
 
     Parameters
@@ -31,8 +38,9 @@ def noisy_curve(curve: Floats, counts: Ints, hits: int, share: float) -> Floats:
         Predictions of each group.
     hits : int
         Recorded positive outcomes of all groups; neither none nor all.
-    share : float
-        Share f of the outcomes that are recorded as their opposite, in [0, 0.5).
+    added, lost : float
+        Share a of the negative outcomes that are recorded as positive, and share b of the positive
+        ones that are recorded as negative; each in [0, 1), and less than 1 together.
 
     Returns
     -------
@@ -41,68 +49,98 @@ def noisy_curve(curve: Floats, counts: Ints, hits: int, share: float) -> Floats:
 
     Notes
     -----
-    ``logit(f + (1 - 2f) expit(q + D))`` with ``q = logit((expit(curve) - f) / (1 - 2f))`` the
+    ``logit(a + (1 - a - b) expit(q + D))`` with ``q = logit((expit(curve) - a) / (1 - a - b))`` the
     log-odds of the outcome itself, and D such that the expected number of positives is `hits`
-    (Natarajan et al., NeurIPS 2013, of class-conditional noise). Where the rarer outcome of a score
-    has a probability below ``f / 0.95``, the share there is as much smaller. A share of 0 gives
-    ``curve + D``.
+    (Natarajan et al., NeurIPS 2013, of class-conditional noise). Where the positives of a score
+    have a probability below ``a / 0.95``, or its negatives one below ``b / 0.95``, that share is as
+    much smaller there. Two shares of 0 give ``curve + D``.
 
     Examples
     --------
     >>> curve = np.log([0.012, 0.1, 0.5]) - np.log([0.988, 0.9, 0.5])
-    >>> moved = noisy_curve(curve, np.full(3, 1000), 306, 0.01)  # half of the 612 before
+    >>> moved = noisy_curve(curve, np.full(3, 1000), 306, 0.01, 0.01)  # half of the 612 before
     >>> (1.0 / (1.0 + np.exp(-moved))).round(4)
     array([0.0107, 0.0417, 0.2536])
+    >>> moved = noisy_curve(curve, np.full(3, 1000), 306, 0.0, 0.2)
+    >>> (1.0 / (1.0 + np.exp(-moved))).round(4)
+    array([0.0037, 0.0333, 0.269 ])
     """
-    odds, wrong = np.empty(curve.size), np.empty(curve.size)
-    for i in range(curve.size):  # an expression of arrays takes long to compile
-        p, q = _rates(curve[i])
-        wrong[i] = min(share, MOST_OF_A_RATE * min(p, q))
-        odds[i] = (p - wrong[i]) / (q - wrong[i])
-    low, high, shift = -FARTHEST, FARTHEST, 0.0
-    for _ in range(MOST_STEPS):
-        factor, expected, information = exp(shift), 0.0, 0.0
-        for i in range(odds.size):
-            true = factor * odds[i] / (1.0 + factor * odds[i])
-            right = 1.0 - 2.0 * wrong[i]
-            expected += counts[i] * (wrong[i] + right * true)
-            information += counts[i] * right * true * (1.0 - true)
-        moved, low, high = newton_step(shift, low, high, hits, expected, information)
-        if abs(moved - shift) <= SETTLED:
-            break
-        shift = moved
-    moved_curve = np.empty(curve.size)
-    for i in range(curve.size):
-        of_true, right = odds[i] * exp(shift), 1.0 - 2.0 * wrong[i]
-        positive, negative = right * of_true / (1.0 + of_true), right / (1.0 + of_true)
-        moved_curve[i] = log((wrong[i] + positive) / (wrong[i] + negative))
-    return moved_curve
+    odds, of_added, of_lost = _true_odds(np.exp(curve), added, lost)
+    shift, _, _ = _moved_prior(odds, of_added, of_lost, counts, hits, 0.0)
+    moved: Floats = np.log(_recorded_odds(odds, of_added, of_lost, exp(shift)))
+    return moved
 
 
 @compiled
-def prior_responses(curve: Floats, share: float) -> Floats:
+def prior_responses(curve: Floats, added: float, lost: float) -> Floats:
     """Return by how much the log-odds of recorded outcomes move with those of the prior; (m,).
 
-    ``(1 - 2f) v (1 - v) / (P (1 - P))`` with P and v the probabilities of a recorded outcome and of
-    the outcome itself: 1 everywhere if no label is wrong, else less where few outcomes are rare.
+    ``(1 - a - b) v (1 - v) / (P (1 - P))`` with P and v the probabilities of a recorded outcome and
+    of the outcome itself: 1 everywhere if no label is wrong, else less where wrong ones are a large
+    part of the recorded outcomes of a kind.
     """
+    recorded = np.exp(curve)
+    odds, of_added, of_lost = _true_odds(recorded, added, lost)
     responses = np.empty(curve.size)
     for i in range(curve.size):
-        p, q = _rates(curve[i])
-        wrong = min(share, MOST_OF_A_RATE * min(p, q))
-        responses[i] = (p - wrong) * (q - wrong) / ((1.0 - 2.0 * wrong) * p * q)
+        moving = (1.0 - of_added[i] - of_lost[i]) * odds[i] / (1.0 + odds[i]) ** 2
+        responses[i] = moving * (1.0 + recorded[i]) ** 2 / recorded[i]
     return responses
 
 
 @inner
-def _rates(log_odds: float) -> tuple[float, float]:
-    """Give the probabilities of both outcomes."""
-    odds = exp(log_odds)
-    return odds / (1.0 + odds), 1.0 / (1.0 + odds)
+def _true_odds(recorded: Floats, added: float, lost: float) -> tuple[Floats, Floats, Floats]:
+    """Give the odds of the outcomes themselves, and the shares that are wrong at each score."""
+    size = recorded.size
+    odds, of_added, of_lost = np.empty(size), np.empty(size), np.empty(size)
+    for i in range(size):  # an expression of arrays takes long to compile
+        q = 1.0 / (1.0 + recorded[i])
+        p = recorded[i] * q
+        of_added[i], of_lost[i] = min(added, MOST_OF_A_RATE * p), min(lost, MOST_OF_A_RATE * q)
+        odds[i] = (p - of_added[i]) / (q - of_lost[i])
+    return odds, of_added, of_lost
 
 
+@inner
+def _moved_prior(
+    odds: Floats, of_added: Floats, of_lost: Floats, counts: Ints, hits: int, start: float
+) -> tuple[float, float, float]:
+    """Find D of `noisy_curve` near a start; also what was expected before the last step, and I."""
+    low, high, shift, expected, information = -FARTHEST, FARTHEST, start, 0.0, 0.0
+    for _ in range(MOST_STEPS):
+        factor, expected, information = exp(shift), 0.0, 0.0
+        for i in range(odds.size):
+            of_negative = 1.0 / (1.0 + factor * odds[i])
+            right = counts[i] * (1.0 - of_added[i] - of_lost[i]) * factor * odds[i] * of_negative
+            expected += counts[i] * of_added[i] + right
+            information += right * of_negative
+        before = shift
+        shift, low, high = newton_step(before, low, high, hits, expected, information)
+        if abs(shift - before) <= SETTLED:
+            break
+    return shift, expected, information
+
+
+@inner
+def _recorded_odds(odds: Floats, of_added: Floats, of_lost: Floats, factor: float) -> Floats:
+    """Give the odds of recorded outcomes where those of the outcomes themselves are moved."""
+    recorded = np.empty(odds.size)
+    for i in range(odds.size):
+        true, right = factor * odds[i], 1.0 - of_added[i] - of_lost[i]
+        recorded[i] = (of_added[i] * (1.0 + true) + right * true) / (
+            of_lost[i] * (1.0 + true) + right
+        )
+    return recorded
+
+
+@compiled
 def weigh_shares(
-    curve: Floats, counts: Ints, positives: Ints, directions: Floats, shares: Floats
+    curve: Floats,
+    counts: Ints,
+    positives: Ints,
+    directions: Floats,
+    added: Floats,
+    lost: Floats,
 ) -> Floats:
     """Return what one part of a day says of shares of wrong labels, and of an error of the curve.
 
@@ -112,15 +150,16 @@ def weigh_shares(
         Of each group, as for `noisy_curve`.
     directions : ndarray of shape (j, m)
         Along which the curve may be in error.
-    shares : ndarray of shape (s,)
-        Shares of wrong labels, from 0 on.
+    added, lost : ndarray of shape (f, s)
+        Shares of wrong labels by family, each from 0 and 0 on.
 
     Returns
     -------
-    ndarray of shape (s + w + w * w,), w = j + 1
-        The log-likelihood of each share less that of the first. Then, if no label is wrong, score
-        and information of an error along each direction and along the last: `prior_responses` of
-        the middle share, which looks like wrong labels while the prior stays where it is.
+    ndarray of shape (f, s + w + w * w), w = j + 1
+        For each family the log-likelihood of its shares less that of its first. Then, if no label
+        is wrong, score and information of an error along each direction and along the last:
+        `prior_responses` of the middle share, which looks like wrong labels while the prior stays
+        where it is.
 
     Notes
     -----
@@ -132,29 +171,67 @@ def weigh_shares(
     --------
     >>> curve = np.log([0.012, 0.1, 0.5]) - np.log([0.988, 0.9, 0.5])
     >>> day = curve, np.full(3, 1000), np.array([11, 42, 254])  # 1 % are wrong, half the prior
-    >>> weigh_shares(*day, np.ones((1, 3)), np.array([0.0, 0.01, 0.02]))[:3].round(2)
+    >>> shares = np.array([[0.0, 0.01, 0.02]])
+    >>> weigh_shares(*day, np.ones((1, 3)), shares, shares)[0, :3].round(2)
     array([0.  , 4.04, 3.72])
     """
-    width = directions.shape[0] + 1
-    hits = int(positives.sum())
+    families, number = added.shape
+    fixed = directions.shape[0]
+    width = fixed + 1
+    said = np.zeros((families, number + width + width**2))
+    hits = positives.sum()
     if hits in (0, counts.sum()):
-        return np.zeros(shares.size + width + width**2)
-    curve, counts, positives, along = _merged(curve, counts, positives, directions)
-    along[-1] = prior_responses(curve, shares[shares.size // 2])
-    profiles = [
-        adjusted_profile(noisy_curve(curve, counts, hits, share), counts, positives)
-        for share in shares
-    ]
+        return said
+    curve, counts, positives, along = _merged(curve, counts, positives, directions, families)
+    for f in range(families):
+        along[fixed + f] = prior_responses(curve, added[f, number // 2], lost[f, number // 2])
     scores, cross = project_directions(curve, counts, positives, along, along)
-    return np.concatenate([np.array(profiles) - profiles[0], scores, cross[:, 1:].ravel()])
+    plain, recorded = adjusted_profile(curve, counts, positives), np.exp(curve)
+    for f in range(families):
+        shift = 0.0
+        for s in range(1, number):
+            profile, shift = _noisy_profile(
+                recorded, counts, positives, hits, added[f, s], lost[f, s], shift
+            )
+            said[f, s] = profile - plain
+        for j in range(width):
+            row = j if j < fixed else fixed + f
+            said[f, number + j] = scores[row]
+            for k in range(width):
+                column = k if k < fixed else fixed + f
+                said[f, number + width + j * width + k] = cross[row, 1 + column]
+    return said
+
+
+@inner
+def _noisy_profile(
+    recorded: Floats,
+    counts: Ints,
+    positives: Ints,
+    hits: int,
+    added: float,
+    lost: float,
+    start: float,
+) -> tuple[float, float]:
+    """Return `adjusted_profile` of a noisy curve, and its D, near that of a share close by."""
+    odds, of_added, of_lost = _true_odds(recorded, added, lost)
+    shift, expected, information = _moved_prior(odds, of_added, of_lost, counts, hits, start)
+    odds = _recorded_odds(odds, of_added, of_lost, exp(shift))
+    # As many positives are expected as were recorded, so no intercept is left to find.
+    if counts.sum() > MOST_EXACT and abs(hits - expected) <= REACHED * information:
+        known = 0.0
+        for i in range(odds.size):
+            known += counts[i] * odds[i] / (1.0 + odds[i]) ** 2
+        return profile_at(odds, counts, positives, 1.0, known), shift
+    return adjusted_profile(np.log(odds), counts, positives), shift
 
 
 @compiled
 def _merged(
-    curve: Floats, counts: Ints, positives: Ints, directions: Floats
+    curve: Floats, counts: Ints, positives: Ints, directions: Floats, more: int
 ) -> tuple[Floats, Ints, Ints, Floats]:
-    """Merge neighbours; their log-odds and directions are means. Leave a row for one direction."""
-    middles, along = np.zeros(curve.size), np.zeros((directions.shape[0] + 1, curve.size))
+    """Merge neighbours; their log-odds and directions are means. Leave rows for more directions."""
+    middles, along = np.zeros(curve.size), np.zeros((directions.shape[0] + more, curve.size))
     rows, hits = np.zeros_like(counts), np.zeros_like(positives)
     last, first = -1, 0.0
     for i in range(curve.size):

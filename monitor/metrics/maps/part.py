@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from monitor.segment_names import FIELD
+from monitor.sql_text import text_in_sql
 
 Engine = Literal["duckdb", "spark"]
 
@@ -94,7 +95,10 @@ def _clause(clause: Clause, engine: Engine) -> str:
             f"NOT isnan({number})" if clause.high is None else f"{number} < {_number(clause.high)}"
         )
         return " AND ".join([*least, end])
-    texts, value = [_text(text, engine) for text in clause.values], f"CAST({column} AS STRING)"
+    texts, value = (
+        [text_in_sql(text, engine) for text in clause.values],
+        f"CAST({column} AS STRING)",
+    )
     if clause.others:
         return f"coalesce({value} NOT IN ({', '.join(texts)}), TRUE)" if texts else "TRUE"
     return f"{value} = {texts[0]}" if len(texts) == 1 else f"{value} IN ({', '.join(texts)})"
@@ -110,10 +114,3 @@ def _name(column: str, engine: Engine) -> str:
     mark = "`" if engine == "spark" else '"'
     parts = [mark + part.replace(mark, 2 * mark) + mark for part in column.split(FIELD)]
     return ".".join(parts)
-
-
-def _text(value: str, engine: Engine) -> str:
-    if engine == "spark":
-        escaped = value.replace("\\", "\\\\").replace("'", "\\'")
-        return f"'{escaped}'"
-    return "'" + value.replace("'", "''") + "'"

@@ -114,14 +114,34 @@ def keep_only(folder: Path, name: str) -> None:
 class TestHealth:
     """What /healthz says."""
 
-    def test_is_ok_while_the_store_can_be_listed(self, folder: Path) -> None:
+    def test_is_ok_while_there_is_a_store(self, folder: Path) -> None:
         """With a sound configuration the answer is ok, also before the first run."""
         with answering(folder) as where:
             filled = get(where, "/healthz")
             shutil.rmtree(folder / "store")
+            status, said = get(where, "/healthz")
+            Store(str(folder / "store")).begin(datetime(2026, 3, 1, tzinfo=UTC))
             empty = get(where, "/healthz")
 
         assert filled == empty == (200, "ok\n")
+        assert status == 503
+        assert "is no store: neither store.json nor a result is there" in said
+
+    def test_results_that_are_gone_are_no_empty_store(self, folder: Path) -> None:
+        """A scrape fails, and a restart of the exporter does not help."""
+        with answering(folder) as where:
+            filled = get(where, "/metrics")[0]
+            (folder / "store").rename(folder / "elsewhere")
+            gone = get(where, "/metrics")
+            Store(str(folder / "store")).begin(datetime(2026, 3, 1, tzinfo=UTC))
+            forgotten = get(where, "/metrics")[1]
+        with answering(folder) as where:
+            again = get(where, "/metrics")[0]
+
+        assert (filled, gone[0]) == (200, 500)
+        assert "is no store" in gone[1]
+        assert 'calibration_model_results_readable{model="fraud"} 0' in forgotten
+        assert again == 200
 
     def test_is_not_a_scrape(self, folder: Path) -> None:
         """If no result can be read, scrapes fail; /healthz reads no results, so it is ok."""

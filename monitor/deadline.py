@@ -1,0 +1,44 @@
+"""A limit on the whole of what may wait for another machine.
+
+Rule: a limit between two bytes is none: who sends a byte a second would be waited for without end.
+"""
+
+from collections.abc import Callable
+from threading import Thread
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def within(seconds: float, call: Callable[[], T]) -> T:
+    """Call a function, and stop waiting for it after so many seconds.
+
+    What it does goes on in a thread that ends with the process.
+
+    Raises
+    ------
+    TimeoutError
+        If it takes longer.
+
+    Examples
+    --------
+    >>> within(60.0, lambda: 7)
+    7
+    """
+    results, errors = list[T](), list[BaseException]()
+
+    def do() -> None:
+        try:
+            results.append(call())
+        except BaseException as error:  # noqa: BLE001 - raised again below
+            errors.append(error)
+
+    thread = Thread(target=do, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if errors:
+        raise errors[0]
+    if not results:
+        msg = f"no whole answer within {seconds:g} seconds"
+        raise TimeoutError(msg)
+    return results[0]

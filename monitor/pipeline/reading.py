@@ -1,0 +1,152 @@
+"""How the logs of a day were read, and which days were read otherwise than their reference.
+
+Rule: what a stream counts has to be the same on a day and in its reference. Where it is not, the
+stream is not compared, and a sentence says what changed and which command makes them alike again.
+Settings that change nothing that is counted, such as paths and limits, are none of this.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import cached_property, lru_cache
+from typing import Any
+
+from monitor.config import Config, Model
+from monitor.drift.inputs import Day, ModelReference
+from monitor.pipeline.reference_days import ReferenceSpan
+from monitor.pipeline.references import spans_in_store
+from monitor.segment_names import OTHER, WHOLE
+from monitor.store.store import Store
+from monitor.words.reading import read_otherwise
+
+Reading = Mapping[str, Any]
+
+# Settings of what all streams count.
+COUNTED = {
+    "predictions": ("id", "score", "score_means", "predicted_label", "label_means", "duplicates",
+                    "where", "weight", "classes", "entity", "sql", "day"),
+    "outcomes": ("id", "outcome", "outcome_means", "absent_means", "duplicates", "where", "weight",
+                 "in_predictions", "sql"),
+}  # fmt: skip
+COLUMN, VALUES = "segments.column", "segments.values"
+REMEMBERED = 512  # days whose reading is kept in memory
+
+
+def reading_of(model: Model) -> Reading:
+    """Name the settings of what a model's streams count, as `run` records them with each day."""
+    dumped = model.model_dump(mode="json", include={*COUNTED, "segments", "strata", "time_zone"})
+    reading = {
+        f"{log}.{key}": value
+        for log, keys in COUNTED.items()
+        for key in keys
+        if (value := dumped[log].get(key)) is not None
+    }
+    if classes := reading.get("predictions.classes"):
+        reading["predictions.classes"] = {k: v for k, v in classes.items() if k != "watch"}
+    segments = dumped["segments"] or {}
+    of_segments = {f"segments.{key}": segments[key] for key in ("column", "values") if segments}
+    strata = {"strata": dumped["strata"]} if dumped["strata"] else {}
+    return {**reading, **of_segments, **strata, "time_zone": dumped["time_zone"]}
+
+
+def differences(now: Reading, before: Reading) -> dict[str, tuple[str, ...]]:
+    """Name the streams that two readings count differently, each with the settings that differ.
+
+    The whole stands for all streams.
+
+    Examples
+    --------
+    >>> differences({COLUMN: "c", VALUES: ["b"]}, {COLUMN: "c", VALUES: ["a", "b"]})
+    {'a': ('segments.values',), 'other': ('segments.values',)}
+    >>> differences({"predictions.where": "x > 1", VALUES: ["a"]}, {VALUES: ["b"]})
+    {'all': ('predictions.where',)}
+    """
+    changed = tuple(sorted(k for k in {*now, *before} if now.get(k) != before.get(k)))
+    of_all = tuple(key for key in changed if key not in (COLUMN, VALUES))
+    if of_all:
+        return {WHOLE: of_all}
+    listed, listed_before = set(now.get(VALUES, ())), set(before.get(VALUES, ()))
+    if COLUMN in changed:
+        return dict.fromkeys(sorted(listed | listed_before | {OTHER}), changed)
+    return dict.fromkeys(sorted(listed ^ listed_before) + [OTHER] * bool(changed), changed)
+
+
+@dataclass(frozen=True, eq=False)
+class Readings:
+    """How the stored days of a model were read.
+
+    Attributes
+    ----------
+    store, name : Store, str
+        Of which model.
+    """
+
+    store: Store
+    name: str
+
+    @cached_property
+    def of_day(self) -> Any:
+        """Read how a day was read; None of a day of an earlier version."""
+        return lru_cache(REMEMBERED)(lambda day: self.store.read_reading(self.name, day))
+
+    @cached_property
+    def days(self) -> Sequence[date]:
+        """List the stored days, rising."""
+        return self.store.days("summaries", self.name)
+
+    def of_reference(
+        self, reference: ModelReference | ReferenceSpan
+    ) -> tuple[date, Reading] | None:
+        """Find the last day of a reference of which it is known how it was read."""
+        inside = (d for d in reversed(self.days) if reference.first <= d <= reference.last)
+        return next(((day, read) for day in inside if (read := self.of_day(day))), None)
+
+    def unlike(
+        self, now: Reading | None, reference: ModelReference | ReferenceSpan
+    ) -> dict[str, tuple[str, ...]]:
+        """Name the streams that a reading counts otherwise than a reference, with the settings."""
+        known = self.of_reference(reference)
+        return differences(now, known[1]) if now and known else {}
+
+    def since(self, day: date, settings: Sequence[str]) -> date:
+        """Find the first of the days up to a day that were read with the same settings."""
+        last = self.of_day(day) or {}
+        first = day
+        for earlier in (d for d in reversed(self.days) if d < day):
+            reading = self.of_day(earlier)
+            if reading is None or any(reading.get(key) != last.get(key) for key in settings):
+                break
+            first = earlier
+        return first
+
+    def compared(self, day: Day, reference: ModelReference | None) -> Day:
+        """Leave out of a day what its reference counts otherwise, and say so of each stream."""
+        if reference is None or day.day <= reference.last:
+            return day
+        unlike = self.unlike(self.of_day(day.day), reference)
+        if not unlike:
+            return day
+        said = {
+            stream: self._sentence(settings, self.since(day.day, settings), reference)
+            for stream, settings in unlike.items()
+        }
+        if WHOLE not in unlike:
+            return replace(day, unlike=said)
+        return replace(day, unlike=said, parts={}, third={}, classes=None, entities={})
+
+    def _sentence(self, settings: Sequence[str], since: date, reference: ModelReference) -> str:
+        return read_otherwise(self.name, settings, since, (reference.first, reference.last))
+
+
+def next_days_are_unlike(config: Config, name: str) -> str:
+    """Say what the next days would be read otherwise than the reference; empty if nothing is."""
+    model, store = config.model(name), Store(config.store)
+    spans = [span for span in spans_in_store(config, name) if span.days and not span.lack]
+    if not spans:
+        return ""
+    readings, newest = Readings(store, name), spans[-1]
+    unlike = readings.unlike(reading_of(model), newest)
+    if not unlike:
+        return ""
+    settings = sorted({key for keys in unlike.values() for key in keys})
+    return read_otherwise(name, settings, None, (newest.first, newest.last))

@@ -1,0 +1,280 @@
+"""Scores that are off by a factor are found, whatever the base rate does, and nothing else is."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from functools import cache
+from math import log, log10
+
+import numpy as np
+import pytest
+
+from monitor.arrivals import Late
+from monitor.drift.detector import LEVEL_KINDS, SCORES_EQUAL, SCORES_OUTSIDE, LevelWatch
+from monitor.drift.facts import Scores
+from monitor.drift.inputs import Limits, fit_model_reference
+from monitor.drift.judge import judge
+from monitor.drift.level_watch import advance_level, decide_level, level_curve
+from monitor.drift.reference import Reference, fit_reference
+from monitor.drift.score_moves import scores_since
+from monitor.drift.verdict import Verdict
+from monitor.metrics.core.coarse import CENTRES, Coarse
+from monitor.words.trust import trust
+from monitor.words.verdict import sentences
+from studies.drift.levels import BROKEN, FIRST, REFERENCE, SOUND, START, draw, follow
+from studies.drift.worlds import World
+from tests.drift.test_verdict import judged, watched
+
+WORLD = World(0.2, 1_000)
+OTHERS = (World(0.025, 3_000), World(0.2, 300))
+DAYS = REFERENCE + START + 30
+
+
+@cache
+def days_of(name: str, world: World = WORLD, seed: int = 1) -> list[Coarse]:
+    """Draw a stream whose break, if any, is on the 13th day after its reference."""
+    return draw(world, {**SOUND, **BROKEN}[name], seed, DAYS)
+
+
+@cache
+def verdicts_of(name: str, world: World = WORLD) -> list[Verdict]:
+    """Judge it, and leave the reference out."""
+    return judged([{"all": day} for day in days_of(name, world)])
+
+
+def fitted(days: Sequence[Coarse]) -> Reference:
+    """Fit the reference of a stream."""
+    return fit_reference([{"all": day} for day in days[:REFERENCE]], noise=False)
+
+
+@pytest.mark.parametrize("world", [WORLD, *OTHERS], ids=str)
+@pytest.mark.parametrize("size", ["+1.5", "-1.5", "+3.9"])
+def test_a_large_bias_pages_on_the_second_day(size: str, world: World) -> None:
+    """The side, the first day and the size are right; nothing was said before."""
+    verdicts = verdicts_of(f"scores {size}", world)
+    before, second = verdicts[:START], verdicts[START + 1]
+
+    assert {verdict.level_incident for verdict in before} == {None}
+    assert second.state == "level_drift"
+    assert second.incident
+    assert second.incident.urgent
+    assert second.incident.kind == LEVEL_KINDS[size.startswith("-")]
+    assert second.incident.started == before[-1].day + timedelta(days=1)
+    assert second.incident.size == pytest.approx(-float(size), abs=0.35)
+    assert second.incident.unexplained == pytest.approx(-float(size), abs=0.35)
+
+
+@pytest.mark.parametrize("world", [WORLD, *OTHERS], ids=str)
+def test_a_moderate_bias_is_a_ticket_within_a_week(world: World) -> None:
+    """Odds that are off by 2 do not page before they exceed that on two days."""
+    verdicts = verdicts_of("scores +0.69", world)
+
+    found = [v.day for v in verdicts if v.state == "level_drift"]
+    assert found
+    assert (found[0] - verdicts[START].day).days < 7
+    assert {v.state for v in verdicts[:START]} <= {"ok", "prior_shift"}
+    assert verdicts[START + 6].state == "level_drift"
+
+
+def test_a_bias_that_grows_is_a_ticket_before_it_is_large() -> None:
+    """0.05 a day: found before 0.7, and urgent later, as the same incident."""
+    verdicts = verdicts_of("scores + 0.05 a day")
+    found = next(i for i, v in enumerate(verdicts) if v.state == "level_drift")
+    last = verdicts[-1].incident
+
+    assert 0.05 * (found - START + 1) < 0.7
+    assert verdicts[found].incident
+    assert last
+    assert last.opened == verdicts[found].day
+    assert last.urgent
+    assert last.worse
+
+
+@pytest.mark.parametrize("name", [*SOUND][:7])
+def test_no_sound_world_pages_or_is_a_ticket(name: str) -> None:
+    """Priors, inputs, both, a lifted curve: 100 days of each, of two sizes."""
+    for world in (WORLD, World(0.07, 20_000)):
+        found = follow(draw(world, SOUND[name], 5, REFERENCE + 100))
+
+        assert found.page == []
+        if not name.startswith("priors wander, inputs jump"):  # cannot be told from a bias
+            assert found.ticket == []
+
+
+def test_a_bias_that_is_gone_closes_and_is_listed_as_over() -> None:
+    """After a rollback the incident closes as recovered, and nothing else opens."""
+    days = [*days_of("scores +1.5")[: REFERENCE + START + 8], *days_of("priors wander")[REFERENCE:]]
+    verdicts = judged([{"all": day} for day in days])
+    states = [verdict.state for verdict in verdicts]
+    over = next(i for i, v in enumerate(verdicts) if i > START + 7 and not v.level_incident)
+
+    assert set(states[START + 1 : over]) == {"level_drift"}
+    assert over <= START + 14
+    assert "level_drift" not in states[over:]
+    assert verdicts[over].ended
+    assert verdicts[over].ended.reason == "recovered"
+    assert verdicts[over].ended.started == verdicts[START].day
+
+
+def test_the_bet_of_a_day_is_fair_under_either_hypothesis() -> None:
+    """While only the prior moves, or only the inputs do, evidence grows by at most 1 a day.
+
+    The mean of E over 4,000 days has a standard error below 0.02, and E is at most 1 on average.
+    """
+    for name in ("priors wander, and jump by 1.5", "inputs jump by 1"):
+        ratios = []
+        for seed in range(8):
+            days = draw(WORLD, SOUND[name], 100 + seed, REFERENCE + 250)
+            own = fitted(days)
+            for t, day in enumerate(days[REFERENCE:]):
+                watch = advance_level(LevelWatch(), own, FIRST + timedelta(days=t), {"all": day})
+                ratios.append(watch.sums)  # (0 + 1) E
+        assert np.mean(ratios, axis=0).max() <= 1.0 + 0.06
+
+
+def test_only_the_segment_whose_scores_are_off_is_named() -> None:
+    """300 rows a day of one segment at +1.5; the other two are sound, and so said."""
+    broken, *sound = (
+        days_of("scores +1.5", World(0.2, 300)),
+        days_of("priors wander", WORLD, 7),
+        days_of("priors wander", WORLD, 8),
+    )
+    names = ("DE", "FR", "IT")
+    days = [dict(zip(names, day, strict=True)) for day in zip(broken, *sound, strict=True)]
+    verdicts = judged(days, segments=True)
+    second = {v.segment: v for v in verdicts if v.day == verdicts_of("scores +1.5")[START + 1].day}
+
+    assert second["DE"].state == "level_drift"
+    assert second["DE"].incident
+    assert second["DE"].incident.urgent
+    assert second["FR"].level_incident is second["IT"].level_incident is None
+
+
+def all_scores_at(cell: int, days: Sequence[Coarse]) -> list[Coarse]:
+    """Give every row of some days one score."""
+    return [
+        Coarse(
+            np.bincount([cell], [day.counts.sum()], CENTRES.size).astype(np.int64),
+            np.bincount([cell], [day.positives.sum()], CENTRES.size).astype(np.int64),
+        )
+        for day in days
+    ]
+
+
+def test_scores_that_collapse_are_a_ticket_and_then_a_page() -> None:
+    """A day whose outcomes vary is never called equal without a word."""
+    sound = days_of("priors wander")
+    days = [*sound[: REFERENCE + START], *all_scores_at(500, sound[REFERENCE + START :])]
+    first, second = judged([{"all": day} for day in days])[START : START + 2]
+
+    assert first.state == "undecided"
+    assert first.incident
+    assert first.incident.kind == SCORES_EQUAL
+    assert not first.incident.urgent
+    assert "all scores are equal" in trust(first).answer
+    assert second.incident
+    assert second.incident.urgent
+
+
+def test_scores_beyond_the_reference_are_undecided_until_the_level_says_more() -> None:
+    """The first day says where the scores are; the second, by how much they are off."""
+    first, second = verdicts_of("scores +3.9", World(0.025, 3_000))[START : START + 2]
+
+    assert first.state in ("undecided", "level_drift")
+    assert first.incident
+    assert first.incident.kind in (SCORES_OUTSIDE, LEVEL_KINDS[0])
+    assert "% of the scores are above all of the reference's" in " ".join(sentences(first))
+    assert second.state == "level_drift"
+    assert "as if +3.9" in " ".join(sentences(second)).replace("+3.8", "+3.9")
+
+
+def test_a_curve_goes_on_with_slope_1_where_the_reference_had_no_scores() -> None:
+    """Only on the side where a day is crowded; elsewhere the curve is that of the reference."""
+    days = days_of("scores +3.9")
+    reference = fitted(days)
+    curve = level_curve(reference, {"all": days[-1]})
+    last = reference.known.stop - 1
+
+    assert np.array_equal(curve[: last + 1], reference.curve[: last + 1])
+    assert np.diff(curve[last:]) == pytest.approx(np.diff(CENTRES[last:]))
+    usual = level_curve(reference, {"all": days[REFERENCE]})
+    assert np.array_equal(usual, reference.curve)
+
+
+def said_of(change: str) -> Scores:
+    """Say what happened to scores that were changed in one way."""
+    days = days_of("priors wander", World(0.025, 3_000))
+    reference = fitted(days)
+    p = 1.0 / (1.0 + np.exp(-CENTRES))
+    maps = {
+        "percent": p / 100.0,
+        "other class": 1.0 - p,
+        "log odds": 1.0 / (1.0 + np.exp(-CENTRES - 0.75)),
+        "rounded": np.where(p > 0.5, 1.0, 0.0),
+        "nothing": p,
+        "flat": np.full_like(p, 0.4),
+    }
+    moved = np.clip(maps[change], 1e-7, 1 - 1e-7)
+    cells = np.clip(((np.log(moved / (1 - moved)) + 16) * 32).astype(int), 0, CENTRES.size - 1)
+    if change == "rounded":
+        cells = np.where(p > 0.5, CENTRES.size - 1, 0)
+    counts, positives = (
+        np.bincount(cells, of_day, CENTRES.size).astype(np.int64)
+        for of_day in (days[-1].counts, days[-1].positives)
+    )
+    return scores_since(reference, {"all": Coarse(counts, positives)}, 0.025)
+
+
+@pytest.mark.parametrize(
+    ("change", "named", "by"),
+    [
+        ("percent", "percent", 0.01),
+        ("other class", "other class", 0.0),
+        ("log odds", "log odds", 0.75),
+        ("rounded", "rounded", 0.0),
+        ("nothing", None, 0.0),
+        ("flat", None, 0.0),
+    ],
+)
+def test_the_map_that_was_applied_to_all_scores_is_named(
+    change: str, named: str | None, by: float
+) -> None:
+    """A few simple maps are told by the quantiles; what is none of them stays unnamed."""
+    found = said_of(change)
+
+    assert found.like == named
+    assert found.by == pytest.approx(by, abs=0.05)
+
+
+def test_an_open_incident_teaches_nothing_of_what_is_usual() -> None:
+    """A second bias of the same size is found as soon as the first, after the first is over."""
+    limits = Limits()
+    days, watch = days_of("scores +1.5"), LevelWatch()
+    reference = fitted(days)
+    broken, sound = days[REFERENCE + START :], days[REFERENCE : REFERENCE + START]
+    opened = list[int]()
+    for t, day in enumerate([*sound, *broken[:21], *sound, *sound, *broken[:7]]):
+        before, on = watch.incident, FIRST + timedelta(days=t)
+        watch = advance_level(watch, reference, on, {"all": day})
+        watch = decide_level(
+            *(watch, reference, on),
+            enough=log10(limits.false_alert_days),
+            least=log(1.25),
+            least_to_page=log(2.0),
+        )
+        if watch.incident and not before:
+            opened.append(t)
+
+    first, second = START, START + 21 + 2 * START
+    assert [first <= opened[0] <= first + 1, second <= opened[1] <= second + 1] == [True, True]
+
+
+def test_days_with_late_outcomes_are_not_weighed() -> None:
+    """Positives that have not arrived look like scores that are too high."""
+    days = [{"all": day} for day in days_of("scores +1.5")]
+    references = [fit_model_reference(watched(days[:REFERENCE]), Limits())]
+    late = [replace(day, late=Late(9, 0.3, 0.1, 3)) for day in watched(days[REFERENCE:], REFERENCE)]
+
+    for whole, *_ in judge("ctr", late, references=references, limits=Limits()):
+        assert whole.level_incident is None
+        assert whole.detector.level.counted == 0

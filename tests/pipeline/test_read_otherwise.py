@@ -1,0 +1,183 @@
+"""Days that were read with other settings than their reference are not compared with it."""
+
+import shutil
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from scipy.special import expit
+
+from monitor.config import load_config
+from monitor.drift.verdict import Verdict
+from monitor.pipeline.run import run
+from monitor.pipeline.task import Task
+from monitor.store.store import Store
+
+FIRST, DAYS, CHANGED, ROWS = date(2026, 1, 1), 26, 18, 600
+NOON = datetime(2026, 12, 31, 12, tzinfo=UTC)
+MODEL: dict[str, Any] = {
+    "predictions": {"path": "p/{day}.parquet", "id": "id", "score": "score"},
+    "outcomes": {"path": "o/{day}.parquet", "id": "id", "outcome": "outcome"},
+    "segments": {"column": "kind", "values": ["a", "b"]},
+    "settled_after": 1,
+    "windows": [1],
+    "verdicts": {"references": [{"first": FIRST, "last": FIRST + timedelta(days=13)}]},
+}
+# Each change of the settings and, of a stream that it touches, what is said; the others go on.
+CHANGES: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
+    "where": (
+        {"predictions": {"where": "kind != 'c'"}},
+        dict.fromkeys(("all", "a", "b", "other"), "predictions.where"),
+    ),
+    "where that is true": (
+        {"predictions": {"where": "score >= 0"}},
+        dict.fromkeys(("all", "a", "b", "other"), "predictions.where"),
+    ),
+    "score": (
+        {"predictions": {"score": "second"}},
+        dict.fromkeys(("all", "a", "b", "other"), "predictions.score"),
+    ),
+    "outcome": (
+        {"outcomes": {"outcome": "second"}},
+        dict.fromkeys(("all", "a", "b", "other"), "outcomes.outcome"),
+    ),
+    "values": (
+        {"segments": {"column": "kind", "values": ["b"]}}, {"other": "segments.values"}),
+    "more values": (
+        {"segments": {"column": "kind", "values": ["a", "b", "c"]}}, {"other": "segments.values"}),
+    "column": (
+        {"segments": {"column": "same", "values": ["a", "b"]}},
+        dict.fromkeys(("a", "b", "other"), "segments.column"),
+    ),
+    "owner": ({"owner": "risk"}, {}),
+    "severity": ({"severity": "page"}, {}),
+    "windows": ({"windows": [1, 3]}, {}),
+    "checks": ({"checks": {"outcome_orphan": "fail"}}, {}),
+    "path": ({"predictions": {"path": "./p/{day}.parquet"}}, {}),
+}  # fmt: skip
+
+
+def day(number: int) -> date:
+    """Give a day by its number."""
+    return FIRST + timedelta(days=number)
+
+
+def configure(folder: Path, **changes: Any) -> None:
+    """Write the configuration with some keys of the model changed."""
+    model = {
+        key: {**MODEL.get(key, {}), **value} if isinstance(value, dict) else value
+        for key, value in {**MODEL, **changes}.items()
+    }
+    text = yaml.safe_dump({"store": "store", "models": {"m": model}})
+    (folder / "monitor.yaml").write_text(text)
+
+
+def backfill(folder: Path, first: int, last: int) -> None:
+    """Process a range of days."""
+    task = Task("m", day(first), day(last), day(last + 2), skip_unchanged=True)
+    assert run(load_config(folder / "monitor.yaml"), task, clock=lambda: NOON).failures == ()
+
+
+def verdicts(folder: Path, number: int) -> dict[str, Verdict]:
+    """Read the verdicts of a day by segment."""
+    stored, _ = Store(str(folder / "store")).read_verdicts("m", day(number))
+    return {verdict.segment: verdict for verdict in stored}
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Process the days before the change; the outcomes of c are less extreme than its scores."""
+    folder = tmp_path_factory.mktemp("begun")
+    for number in range(DAYS):
+        chance = np.random.default_rng(7000 + number)
+        kind = chance.choice(["a", "b", "c"], ROWS)
+        logits = chance.normal(-1.0, 1.4, ROWS)
+        came = chance.random(ROWS) < expit(np.where(kind == "c", 0.5, 1.0) * logits)
+        ids = [f"{number}-{row}" for row in range(ROWS)]
+        scores, outcomes = expit(logits), came.astype(int)
+        logs: dict[str, dict[str, Any]] = {
+            "p": {"id": ids, "score": scores, "second": scores, "kind": kind, "same": kind},
+            "o": {"id": ids, "outcome": outcomes, "second": outcomes},
+        }
+        for log, columns in logs.items():
+            (folder / log).mkdir(exist_ok=True)
+            pq.write_table(pa.table(columns), folder / log / f"{day(number)}.parquet")
+    configure(folder)
+    backfill(folder, 0, CHANGED - 1)
+    return folder
+
+
+@pytest.fixture
+def copied(begun: Path, tmp_path: Path) -> Path:
+    """Copy what was begun."""
+    shutil.copytree(begun, tmp_path / "m", symlinks=True)
+    return tmp_path / "m"
+
+
+@pytest.fixture(scope="module")
+def unchanged(begun: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Go on without a change."""
+    folder = tmp_path_factory.mktemp("unchanged") / "m"
+    shutil.copytree(begun, folder)
+    backfill(folder, CHANGED, DAYS - 1)
+    return folder
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_of_settings_is_no_drift(copied: Path, unchanged: Path, change: str) -> None:
+    """Streams that it touches say so, and the others go on as without it."""
+    changes, touched = CHANGES[change]
+    configure(copied, **changes)
+    backfill(copied, CHANGED, DAYS - 1)
+
+    for number in range(CHANGED, DAYS):
+        found, usual = verdicts(copied, number), verdicts(unchanged, number)
+        for segment, verdict in found.items():
+            assert verdict.state not in {"calibration_drift", "undecided"}
+            if segment in touched:
+                assert (verdict.state, verdict.facts.obstacle) == (
+                    "insufficient_data", "read otherwise")  # fmt: skip
+                assert f"since {day(CHANGED)} days are read with another" in verdict.reasons[0]
+                assert touched[segment] in verdict.reasons[0]
+                assert f"--from {FIRST} --to {day(13)}" in verdict.reasons[0]
+            elif segment in usual and not touched:
+                assert verdict == usual[segment] or verdict.reasons == usual[segment].reasons
+        told = " ".join(found["all"].reasons)
+        assert ("ot compared: since" in told) == bool(touched)
+
+
+def test_the_command_that_is_named_makes_them_alike(copied: Path) -> None:
+    """Once the reference is read again, all streams are compared."""
+    configure(copied, **CHANGES["where"][0])
+    backfill(copied, CHANGED, DAYS - 1)
+    backfill(copied, 0, 13)
+    for verdict in verdicts(copied, DAYS - 1).values():
+        assert verdict.facts.obstacle != "read otherwise"
+        assert verdict.state != "calibration_drift"
+    assert verdicts(copied, DAYS - 1)["all"].state == "ok"
+
+
+def test_check_says_it_before_anything_runs(copied: Path, command: Callable[..., Any]) -> None:
+    """With the keys and the command."""
+    file = copied / "monitor.yaml"
+    sound = command("check", "--config", file, "--day", day(DAYS - 2))
+    configure(copied, **CHANGES["values"][0])
+    told = " ".join(command("check", "--config", file, "--day", day(DAYS - 2)).out.split())
+    assert "Not compared" not in sound.out
+    assert "by the configuration days are now read with another segments.values" in told
+
+
+def test_days_of_programs_before_are_compared(copied: Path, unchanged: Path) -> None:
+    """Their records do not say how they were read."""
+    for record in (copied / "store/runs/m").glob("2026-*.json"):
+        record.unlink()
+    configure(copied, **CHANGES["where that is true"][0])
+    backfill(copied, CHANGED, DAYS - 1)
+    found, usual = verdicts(copied, DAYS - 1), verdicts(unchanged, DAYS - 1)
+    assert {s: v.state for s, v in found.items()} == {s: v.state for s, v in usual.items()}
