@@ -32,6 +32,7 @@ from monitor.metrics.core.special import expit
 
 SIZES_AND_NONE = np.insert(SIZES, SIZES.size // 2, 0.0)
 TOLERATED, LEAST_SIZE = 0.15, 0.3  # logit: of a break that is over, and of one that lasts
+MOST_ROWS = 0.5  # of some scores, at one value: then it is that one
 LEAST_ROWS = 20  # of the reference, before a share of them is said
 TIMES_LESS = 2.0  # the share of a break in the rows is gone where it is as much smaller
 
@@ -70,15 +71,15 @@ def break_at(reference: Reference, found: Found, parts: Mapping[Any, Coarse]) ->
         Of several values the one with most rows. None if there is none.
     """
     regions = reference.regions
-    cells = _cells(regions, found, parts) if regions else None
+    cells = _narrowed(regions, _cells(regions, found), parts) if regions else None
     if cells is None:
         return None
     rows = int(reference.counts.counts[cells].sum())
     hits, total = int(reference.counts.positives[cells].sum()), int(reference.counts.counts.sum())
-    one = found.family == "value"
+    one = cells.stop == cells.start + 1
     low, high = _scores(cells, one=one)
     return Break(
-        family=found.family,
+        family="value" if one else found.family,
         first_cell=cells.start,
         end_cell=cells.stop,
         first_score=low,
@@ -93,19 +94,28 @@ def break_at(reference: Reference, found: Found, parts: Mapping[Any, Coarse]) ->
     )
 
 
-def _cells(regions: Regions, found: Found, parts: Mapping[Any, Coarse]) -> slice | None:
+def _cells(regions: Regions, found: Found) -> slice | None:
+    """Give the cells of a hypothesis; None of one value, which may be anywhere."""
     if found.family == "region":
         at, borders = found.hypothesis // OF_REGION, [*regions.starts, regions.known.stop]
         return slice(int(borders[regions.firsts[at]]), int(borders[regions.ends[at]]))
     if found.family == "beyond":
         zone = (found.hypothesis - OF_REGION * regions.centres.size) // 2
         return regions.zones[zone]
+    return None
+
+
+def _narrowed(regions: Regions, cells: slice | None, parts: Mapping[Any, Coarse]) -> slice | None:
+    """Give the one new value that holds most rows of some cells, or of all; else the cells."""
+    rows = sum((part.counts for part in parts.values()), np.zeros(COARSE_COUNT))
     values = new_values(regions, parts)
+    if cells:
+        values = values[(values >= cells.start) & (values < cells.stop)]
     if not values.size:
-        return None
-    rows = np.sum([part.counts[values] for part in parts.values()], axis=0)
-    value = int(values[rows.argmax()])
-    return slice(value, value + 1)
+        return cells
+    value = int(values[rows[values].argmax()])
+    most = cells is None or rows[value] >= MOST_ROWS * rows[cells].sum()
+    return slice(value, value + 1) if most else cells
 
 
 def _scores(cells: slice, *, one: bool) -> tuple[float, float]:

@@ -54,7 +54,7 @@ def call(*arguments: str) -> Any:
 @pytest.mark.parametrize(
     ("rewrite", "said"),
     [
-        (default(0.0), "5 % of the rows have the score 0 (none in the reference); 2"),
+        (default(0.0), "5 % of the rows have the score 0 (none in the reference); "),
         (overwritten, " of the rows have the score 0.90 (0.0"),
     ],
     ids=["0", "band"],
