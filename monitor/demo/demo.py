@@ -10,7 +10,15 @@ from rich.console import RenderableType
 
 from monitor.config import Config, load_config, report_page
 from monitor.demo.flight_classes import CLASSES, CLASSES_MODEL, COLUMNS
-from monitor.demo.flights import LATE_MINUTES, STRETCH, STRETCHED_FROM, FlightsLogs
+from monitor.demo.flights import (
+    LATE_MINUTES,
+    MODELS,
+    SHIFT,
+    SHIFTED_FROM,
+    STRETCH,
+    STRETCHED_FROM,
+    FlightsLogs,
+)
 from monitor.errors import ConfigError
 from monitor.evaluation.evaluation import Evaluation
 from monitor.files import replace
@@ -24,9 +32,10 @@ from monitor.words.numbers import percent
 REPAIR_DAYS = 21  # after the damage, to which maps are fitted
 
 CONFIG = """\
-# The flights demo: two models that predict whether a flight from New York will be late, and one
+# The flights demo: three models that predict whether a flight from New York will be late, and one
 # that predicts how late, or whether it is cancelled.
-# flights-stretched is the same model, broken on purpose from 2013-06-01 on.
+# flights-stretched is the same model, broken on purpose from 2013-06-01 on, and flights-shifted
+# from 2013-09-01 on.
 store: store
 report: {path: reports}
 models:
@@ -73,7 +82,7 @@ def write_config(folder: Path) -> Config:
         msg = f"--into {folder}: is a file; name a folder."
         raise ConfigError(msg)
     path = folder / "monitor.yaml"
-    text = CONFIG + "".join(MODEL.format(name=name) for name in STRETCH)
+    text = CONFIG + "".join(MODEL.format(name=name) for name in MODELS)
     text += CLASSES_OF_MODEL.format(
         name=CLASSES_MODEL, names=", ".join(CLASSES), columns=", ".join(COLUMNS)
     )
@@ -114,8 +123,8 @@ def repairs(config: Config) -> dict[str, Repair]:
     """Fit a map to each model of one score, and apply the best one to the rest of the year."""
     repaired = {}
     last = STRETCHED_FROM + timedelta(days=REPAIR_DAYS - 1)
-    for name, model in config.models.items():
-        if model.maps != "parts":
+    for name in config.models:
+        if name not in STRETCH:
             continue
         fitted = recalibrate(config, name, WHOLE, first=STRETCHED_FROM, last=last)
         if not fitted.worth_it:  # what would it have gained?
@@ -168,6 +177,7 @@ worst {percent(logs.worst.late_share, 0)} ({logs.worst.day}): these are real pri
 
   flights             the model as trained
   flights-stretched   the same, but logits times {stretch} from {STRETCHED_FROM} on
+  flights-shifted     the same, but {SHIFT:+} on the logits from {SHIFTED_FROM} on
   flights-classes     four classes: {", ".join(CLASSES)}
 """
 
@@ -176,8 +186,9 @@ def conclusion() -> str:
     """Explain the drifts that were found."""
     return f"""\
 Each day was judged only by the days up to it, with March as the reference.
-flights-stretched was broken on purpose on {STRETCHED_FROM}. flights may drift too:
-it was trained only on winter.
+flights-stretched was broken on purpose on {STRETCHED_FROM}, and flights-shifted on
+{SHIFTED_FROM}: all its scores are too high by a factor, the base rate as before.
+flights may drift too: it was trained only on winter.
 """
 
 

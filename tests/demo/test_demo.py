@@ -22,7 +22,7 @@ from tests.support.flight_logs import class_logs, flight_logs
 from tests.support.paths import ROOT
 
 README = (ROOT / "README.md").read_text()
-MODELS = ["flights", "flights-stretched", "flights-classes"]
+MODELS = ["flights", "flights-stretched", "flights-shifted", "flights-classes"]
 # The longest window that ends with June; the logs are those of all ten months.
 FIRST_DAY, MONTH_END = date(2013, 6, 3), date(2013, 6, 30)
 

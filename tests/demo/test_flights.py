@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 HOME = ZoneInfo("America/New_York")
-MODELS = ("flights", "flights-stretched")
+MODELS = ("flights", "flights-stretched", "flights-shifted")
 FIRST_DAY, LAST_DAY, LAST_LANDING = date(2013, 3, 1), date(2013, 12, 31), date(2014, 1, 1)
 
 MOMENT = pa.timestamp("us", tz="UTC")
