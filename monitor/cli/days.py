@@ -92,6 +92,7 @@ def check_logs(
     from monitor.decisions import lasting
     from monitor.files import looking_once
     from monitor.logs import (
+        delivered_again,
         entities_of_day,
         mostly_left_out,
         newest_settled_day,
@@ -126,13 +127,22 @@ def check_logs(
         summary = summarise_day(model_name, model, looked_at, as_of=until, engine=opened())
         lost = mostly_left_out({looked_at: summary.left_out})
         wrong = what_looks_wrong(model_name, model, looked_at, summary, engine=opened())
-        again = entities_of_day(model_name, model, looked_at, engine=opened())
+        again, twice = (
+            entities_of_day(model_name, model, looked_at, engine=opened()),
+            delivered_again(
+                model_name,
+                model,
+                looked_at,
+                rows=sum(part.predicted for part in summary.segments.values()),
+                engine=opened(),
+            ),
+        )
         stored = results_of(config.store, model_name)
         labels = labels_in_logs(stored, model, summary)
         able = sensitivity(stored) or [first_sensitivity(model, summary)]
         tell(summary_table(f"{model_name}, logs of {looked_at}", summary))
         wait = waits_for(model.horizon, model.settled_after)
-        said = [*lost, *filter(None, [wait, again]), *labels.sentences]
+        said = [*lost, *filter(None, [wait, again, twice]), *labels.sentences]
         noticed = [*map(str, said), *(remark.sentence for remark in wrong)]
         for sentence in [*able, *(f"{model_name}: {said}" for said in noticed)]:
             tell(sentence, markup=False, highlight=False, soft_wrap=True)
@@ -152,11 +162,11 @@ def check_logs(
             *([strata_to_set(model_name, moving)] if moving else []),
         ]
         unsure = [f"unsure: {doubt}" for doubt in model.doubts]
-        late = [late_outcomes(incomplete)] if incomplete else []
         made = model.decision
         suits = better_threshold(made.threshold, made.best_threshold) if made else None
-        set_so = [*filter(None, [awaited, suits, next_days_are_unlike(own, model_name)])]
-        for sentence in [*unsure, *reminders, *taken, *set_so, *late, *strata]:
+        late = late_outcomes(incomplete) if incomplete else None
+        set_so = filter(None, [awaited, suits, next_days_are_unlike(own, model_name), late])
+        for sentence in [*unsure, *reminders, *taken, *set_so, *strata]:
             tell(f"{model_name}: {sentence}", style="yellow", highlight=False, soft_wrap=True)
         return {
             "day": looked_at,
@@ -165,6 +175,7 @@ def check_logs(
             "remarks": wrong,
             "doubts": model.doubts,
             "entities": again,
+            "delivered_again": twice,
             **labels.document,
             "label_rule": labels.rule,
             "sensitivity": able,

@@ -92,19 +92,24 @@ def _check(
 ) -> ConfigError | DataError | None:
     """Check a model of the file, and keep what it says; a check that few rows break is set."""
     from monitor.config import load_config
-    from monitor.logs.discovery import with_check
+    from monitor.logs.discovery import with_check, with_doubts
 
     while True:
         each = models[number]
         config = load_config(Path(target), only=each.name)
         end = datetime.combine(each.as_of, time()) if each.as_of else None
         tell = lambda *said, **how: told.append(partial(say, *said, **how))  # noqa: E731
-        _, errors = check_logs(config, each.name, None, end, tell)
-        mended = with_check(each, errors[0]) if errors else None
-        if mended is None:
+        checked, errors = check_logs(config, each.name, None, end, tell)
+        mended = (
+            with_check(each, errors[0])
+            if errors
+            else with_doubts(each, checked[each.name]["remarks"])
+        )
+        if mended:
+            models[number] = mended
+            Path(target).write_text(_text(models, target), encoding="utf-8")
+        if not (errors and mended):
             return errors[0] if errors else None
-        models[number] = mended
-        Path(target).write_text(_text(models, target), encoding="utf-8")
 
 
 def _say_all(models: "Sequence[Guess]", target: str, told: Sequence[Callable[[], None]]) -> None:

@@ -4,7 +4,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from datetime import date
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
     from rich.status import Status
 
+    from monitor.logs import Again
     from monitor.pipeline.beginning import Beginning
     from monitor.pipeline.progress import PhaseProgress
     from monitor.pipeline.run import RunReport
@@ -99,6 +100,7 @@ def finish(
     *,
     as_json: bool,
     begun: Sequence["Beginning"] = (),
+    again: Mapping[str, Sequence["Again"]] | None = None,
     errors: Sequence[ConfigError | DataError] = (),
 ) -> None:
     """Print the results of runs, and raise an error if a day or a whole run failed."""
@@ -107,7 +109,7 @@ def finish(
 
     reports = list(reports)
     if as_json:
-        print_json({"reports": reports, "new_models": begun})
+        print_json({"reports": reports, "new_models": begun, "delivered_again": again or {}})
     for new in [] if as_json else begun:
         say(f"{new}", soft_wrap=True)
     for report in [] if as_json else reports:
@@ -129,6 +131,8 @@ def finish(
         _say_what_was_damaged(report)
         for lost in report.left_out:
             say(f"{report.model}: {lost}", soft_wrap=True)
+        for twice in (again or {}).get(report.model, ()):
+            say(f"{report.model}: {twice}", style="yellow", highlight=False, soft_wrap=True)
         for message in grouped(report.model, report.still_missing):
             say(f"Still missing: {message}", soft_wrap=True)
     if reports and not as_json and len(reports) + len(errors) > 1:

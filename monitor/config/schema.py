@@ -72,7 +72,7 @@ BESIDE_OPEN_END = re.compile(r"%-\w(?=[%\d*?[])|(?<=[\d*?\]])%-\w|%\w(?=%-)")
 
 Format = Literal["parquet", "csv", "json", "delta", "iceberg", "sql"]
 TABLES = "delta", "iceberg", "sql"  # formats that are a table, not files
-FORMAT_BY_NAME = re.compile(r"\.(?:(csv)|json|jsonl|ndjson)(?:\.gz)?$")
+FORMAT_BY_NAME = re.compile(r"\.(?:(csv)|json|jsonl|ndjson)(?:\.(?:gz|zst))?$")
 TimeUnit = Literal["s", "ms", "us"]
 
 RowPolicy = Literal["fail", "reject"]

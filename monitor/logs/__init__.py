@@ -8,6 +8,7 @@ of one query, `daily` makes summaries of them, and `batches` puts them together.
 when outcomes came.
 """
 
+from monitor.logs.again import Again, delivered_again
 from monitor.logs.arriving import can_count_arrivals, count_arrivals
 from monitor.logs.batches import (
     days_at_a_time,
@@ -47,6 +48,7 @@ from monitor.logs.searching import (
 )
 
 __all__ = [
+    "Again",
     "Databases",
     "LeftOut",
     "Returning",
@@ -63,6 +65,7 @@ __all__ = [
     "count_through_map",
     "days_at_a_time",
     "days_of",
+    "delivered_again",
     "describe_inputs",
     "entities_of_day",
     "first_morning",

@@ -18,6 +18,7 @@ from monitor.logs.class_top import highest_scores, scores_of_outcome
 from monitor.logs.conversions import MISFIT, Wanted, number, quoted
 from monitor.logs.opening import OpenLog
 from monitor.logs.session import Type
+from monitor.metrics.core.grid import END_TOLERANCE
 from monitor.sql_text import text_in_sql
 
 SUM_TOLERANCE = 1e-6
@@ -32,7 +33,7 @@ def scores_of_classes(log: OpenLog, classes: Classes) -> dict[str, Wanted]:
 
     def of_vector(sql: str) -> Wanted:
         def write(types: Mapping[str, Type]) -> str:
-            return sql.replace("{v}", f"({vector(types)})")
+            return sql.replace("{v}", f"({_at_ends(vector(types))})")
 
         return Wanted(columns, write)
 
@@ -58,6 +59,15 @@ def scores_of_classes(log: OpenLog, classes: Classes) -> dict[str, Wanted]:
         "off": of_vector(f"CAST({off} AS TINYINT)"),
         **(scores_of_outcome(classes.top) if classes.top else {}),
     }
+
+
+def _at_ends(vector: str) -> str:
+    """Write a vector whose probabilities beyond an end by rounding are at that end."""
+    inside = f"abs(p - 0.5) <= 0.5 OR abs(p - 0.5) > 0.5 + {END_TOLERANCE!r}"
+    mended = f"list_transform(v, p -> CASE WHEN {inside} THEN p WHEN p < 0.5 THEN 0.0 ELSE 1.0 END)"
+    is_odd = "list_aggr(v, 'min') < 0 OR list_aggr(v, 'max') > 1"
+    # The lambda gives the vector a name, so that it is written and read once.
+    return f"list_transform([{vector}], v -> CASE WHEN {is_odd} THEN {mended} ELSE v END)[1]"
 
 
 def _moved(whole: str, classes: Classes) -> str:

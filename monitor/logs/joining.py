@@ -32,6 +32,7 @@ from monitor.logs.spark_days import meet
 from monitor.metrics.core.buckets import BUCKETS
 from monitor.metrics.core.grid import (
     CELL_COUNT,
+    END_TOLERANCE,
     HIGHEST_SCORE,
     LAST_POSITION,
     LOGIT_LIMIT,
@@ -225,7 +226,7 @@ def _with_score_code(logs: Logs, part_count: int, odds_factor: float) -> Frame:
         cases.append((nw.col("id").is_null(), Status.PREDICTION_ID_MISSING))
     cases += [
         (score.is_null() | score.is_nan(), Status.SCORE_MISSING),
-        ((score < 0.0) | (score > 1.0), Status.SCORE_OUT_OF_RANGE),
+        ((score < -END_TOLERANCE) | (score > 1.0 + END_TOLERANCE), Status.SCORE_OUT_OF_RANGE),
     ]
     if logs.classes:
         usual &= nw.col("off") == 0

@@ -9,9 +9,11 @@ from monitor.logs.opening import Kind, OpenLog
 from monitor.logs.partitions import has_day, open_log
 from monitor.logs.plausibility import (
     MOST_ROUNDED,
+    ORPHANS,
     Remark,
     about_certain_choices,
     about_first_choices,
+    about_orphans,
     about_outcomes,
     about_sums,
     about_times,
@@ -51,6 +53,7 @@ def what_looks_wrong(
         if (counts := summary.classes)
         else about_outcomes(tally.scores, tally.counts, tally.positives)
     )
+    remarks += about_orphans(*summary.left_out.get(ORPHANS, (0, 0)))
     kinds: list[Kind] = ["predictions"]
     # Outcomes beside their predictions may be much later than the day of the file.
     if not model.outcomes.in_predictions and has_day(model, "outcomes", day):

@@ -27,7 +27,7 @@ from monitor.config.filters import columns_of_filter
 from monitor.errors import DataError, Fault
 from monitor.files import open_filesystem
 from monitor.logs.conversions import Wanted, as_it_is, columns_in, quoted
-from monitor.logs.session import Session, Type, with_structs
+from monitor.logs.session import Session, Type, with_structs, without_number
 from monitor.logs.tables import Range, Table, reading_table
 from monitor.logs.times import Dating, dating_of, is_day
 from monitor.sql_text import text_in_sql
@@ -111,7 +111,7 @@ class OpenLog:
             return self._check_expression(column, setting, fits, wanted)
         what = self.session.what
         for file, types in self.files.items():
-            if len(twice := self._of_one_name(file, column, types)) > 1:
+            if len(twice := self._of_one_name(file, column)):
                 msg = (
                     f"{what}: the {self.kind} have {len(twice)} columns of one name, "
                     f"{', '.join(twice)} ({file}); upper and lower case do not differ; rename one "
@@ -211,13 +211,10 @@ class OpenLog:
             return None
         return self.session.type_of_field(file, column, self.table.schema if self.table else None)
 
-    def _of_one_name(self, file: str, column: str, types: Mapping[str, Type]) -> list[str]:
-        """List the columns of a file with this name; DuckDB adds a number to all but the first."""
-        numbered = re.compile(rf"{re.escape(column)}_\d+", re.IGNORECASE)
-        if self.table or not any(map(numbered.fullmatch, types)):
-            return []
-        written = self.session.names_in(file, self.form)
-        return [name for name in written if name.lower() == column.lower()]
+    def _of_one_name(self, file: str, column: str) -> list[str]:
+        """List the columns of a file with this name, or with the name that it has in DuckDB."""
+        wanted = {column.lower(), without_number(column).lower()}
+        return [name for name in self.session.twins.get(file, ()) if name.lower() in wanted]
 
     def type_of(self, column: str) -> Type:
         """Return the type of a checked column in the first file."""
@@ -417,7 +414,7 @@ def open_table_of(
 ) -> OpenLog:
     """Open a table, whose rows of some days are read, or all if it is None."""
     log = log_of(model, kind)
-    types = session.types_of_arrow(table.schema)
+    types = session.types_of_arrow(log.path, table.schema)
     files = {} if days is not None and not days else {log.path: dict(types)}
     opened = OpenLog(session, kind, log.format, files, dating_of(model, kind), days, table)
     _check_dating(opened)

@@ -30,6 +30,7 @@ LABELS = (
     "if several classes may come true at once, log a row of score and outcome for each class, name "
     "its column in strata, and leave predictions.classes out"
 )
+ORPHANS = "checks.outcome_orphan"
 ENOUGH_POSITIVES = 20.0  # expected or observed: with fewer, a ratio of ten may be chance
 
 
@@ -198,6 +199,31 @@ def about_sums(share: float, middle: float) -> list[Remark]:
         f"by their sum; {LABELS}."
     )
     return [Remark(sentence, "predictions.classes.sums")]
+
+
+def about_orphans(rows: int, of: int) -> list[Remark]:
+    """Say whether many outcomes have no prediction in the log.
+
+    Parameters
+    ----------
+    rows, of : int
+        Outcomes without a prediction, and all of a day.
+
+    Examples
+    --------
+    >>> about_orphans(400, 800)[0].key
+    'checks.outcome_orphan'
+    >>> about_orphans(20, 800)
+    []
+    """
+    if of < FEW_ROWS or rows < CLEAR_SHARE * of:
+        return []
+    sentence = (
+        f"{rows:,} of {of:,} outcomes ({percent(rows / of, 0)}) have no prediction in the log; if "
+        f"they are not those of other models, predictions.path may name only a part of its files, "
+        f"or predictions.where leave out too many rows."
+    )
+    return [Remark(sentence, ORPHANS)]
 
 
 def about_times(setting: str, day: date, times: Sequence[datetime]) -> list[Remark]:

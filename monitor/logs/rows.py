@@ -4,6 +4,7 @@ Ids are written in SQL, because they are made where the files are opened; everyt
 in Narwhals. Neither runs anything.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -78,13 +79,18 @@ def key_sql(key: Key, types: Mapping[str, Type]) -> str:
 def is_id(type_: Type) -> bool:
     """Return whether ids of this type are compared as they are."""
     as_text = isinstance(type_.dtype, (nw.String, nw.Binary))
-    return as_text or type_.dtype.is_integer() or type_.name == "UUID"
+    return as_text or is_whole(type_) or type_.name == "UUID"
+
+
+def is_whole(type_: Type) -> bool:
+    """Return whether values of this type are whole numbers, of any width; decimals may be."""
+    return type_.dtype.is_integer() or bool(WHOLE_DECIMAL.fullmatch(type_.name))
 
 
 def can_be_cast(type_: Type) -> bool:
     """Return whether ids of this type can be converted."""
     text = isinstance(type_.dtype, nw.String) or type_.name == "UUID"
-    return text or type_.dtype.is_integer() or type_.dtype.is_float()
+    return text or is_whole(type_) or type_.dtype.is_float()
 
 
 def likely_cast(first: Type, second: Type) -> Cast:
@@ -121,9 +127,12 @@ def prepare_outcomes(rows: Frame, model: Model) -> Frame:
     if means:
         said = nw.col("outcome").cast(nw.String)
         return rows.with_columns(_meant(dtype, means), said=said, observed=observed)
-    # Only if all files have booleans is a cast needed.
-    boolean = isinstance(dtype, nw.Boolean)
-    outcome = nw.col("outcome").cast(nw.Int8) if boolean else nw.col("outcome")
+    # Only if all files have booleans, or decimals, is a cast needed.
+    outcome = nw.col("outcome")
+    if isinstance(dtype, nw.Boolean):
+        outcome = outcome.cast(nw.Int8)
+    elif dtype.is_decimal():
+        outcome = outcome.cast(nw.Float64)
     return rows.with_columns(outcome, observed=observed)
 
 
@@ -137,6 +146,7 @@ def wrong_meaning(type_: Type, means: OutcomeMeans) -> str | None:
     return None if kinds <= {str, int} else "texts (in quotes, because YAML reads yes as true)"
 
 
+WHOLE_DECIMAL = re.compile(r"DECIMAL\(\d+, ?0\)", re.IGNORECASE)  # as warehouses write integers
 FEW = 16  # listed values that are compared one after the other
 
 

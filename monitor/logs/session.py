@@ -1,7 +1,7 @@
 """DuckDB for one day: its files, views and queries, and what its errors mean."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +17,7 @@ from fsspec import AbstractFileSystem
 from monitor.config import FIELD, Engine, Format
 from monitor.errors import DataError, Fault
 from monitor.files import limited, list_folder, reaching
+from monitor.logs.compressed import what_is_damaged
 from monitor.logs.conversions import MISFIT, quoted
 from monitor.logs.databases import DRAFTS, Databases, open_databases
 from monitor.logs.spark import is_of_spark, word
@@ -27,6 +28,7 @@ DAMAGE = (duckdb.Error, UnicodeDecodeError, RecursionError)
 # Whatever else these raise is about what they read, too.
 READERS = {"duckdb", "_duckdb", "narwhals", "pyarrow", "fsspec"}
 
+NUMBERED = re.compile(r"(.+)_\d+")  # what DuckDB calls all but the first of the columns of one name
 SMALL = 16_000_000  # bytes of a file that is read whole, though only some of its columns are needed
 NO_ROOM = Fault("logs", "memory", "the day does not fit into the memory")
 UNREADABLE = Fault("logs", "unreadable", "a file cannot be read")
@@ -89,6 +91,8 @@ class Session:
         Names of tables that were stored for the day.
     types : dict
         The column types of each file that was inspected.
+    twins : dict
+        The columns of a file whose names differ in nothing but upper and lower case.
     dtypes : dict
         As in `Databases`.
     queries : dict
@@ -108,6 +112,7 @@ class Session:
     copies: dict[str, str] = field(default_factory=dict)
     kept: list[str] = field(default_factory=list)
     types: dict[str, Mapping[str, Type]] = field(default_factory=dict)
+    twins: dict[str, list[str]] = field(default_factory=dict)
     dtypes: dict[str, nw.dtypes.DType] = field(default_factory=dict)
     queries: dict[Hashable, Any] = field(default_factory=dict)
     spark: Any = None
@@ -164,17 +169,26 @@ class Session:
         return self.connection.read_parquet(names, hive_partitioning=False, filename=with_name)
 
     def types_of(self, file: str, form: Format = "parquet") -> Mapping[str, Type]:
-        """Return the type of every column of a file, in their order."""
+        """Return the type of every column of a file but twins, in their order."""
         if file not in self.types:
+            self._must_be_whole(file, form)
             relation = self._keys_of(file) if form == "json" else self.read([file], form)
             names = [str(native) for native in relation.types]
             if not self.dtypes.keys() >= set(names):
                 self.dtypes.update(zip(names, _dtypes(relation), strict=True))
+            single = self.single(file, form, relation.columns)
             self.types[file] = {
                 column: Type(self.dtypes[name], name)
                 for column, name in zip(relation.columns, names, strict=True)
+                if column in single
             }
         return self.types[file]
+
+    def _must_be_whole(self, file: str, form: Format) -> None:
+        """Raise DataError for a compressed file that ends too early; Parquet has its own end."""
+        if form in ("csv", "json") and (wrong := what_is_damaged(self.copies.get(file, file))):
+            msg = f"{self.what}: {file} {wrong}; write the file again, then rerun this day."
+            raise DataError(msg, UNREADABLE)
 
     def type_of_field(self, file: str, column: str, schema: pa.Schema | None) -> Type | None:
         """Return the type of a field of a struct of a Parquet file, or of a table with a schema.
@@ -202,16 +216,29 @@ class Session:
         (dtype,), (name,) = _dtypes(value), map(str, value.types)
         return Type(dtype, name)
 
-    def names_in(self, file: str, form: Format) -> list[str]:
-        """Return the names of columns as a file writes them: the types have no name twice."""
+    def single(self, file: str, form: Format, columns: Sequence[str]) -> list[str]:
+        """List the columns that have a name of their own, and note the others as twins.
+
+        Names in SQL have no case, so DuckDB adds a number to those of a file that it has had. What
+        it calls them then no file has, and depends on the order of the columns.
+        """
+        lowered = {column.lower() for column in columns}
+        numbered = (match[1] for column in columns if (match := NUMBERED.fullmatch(column)))
+        if any(name.lower() in lowered for name in numbered):
+            self.twins[file] = twins_of(self._names_in(file, form))
+        return without_twins(columns, self.twins.get(file, ()))
+
+    def _names_in(self, file: str, form: Format) -> list[str]:
+        """Return the names of columns as a file writes them."""
         place = self.copies.get(file, file)
         if form == "csv":
             head = self.connection.read_csv(
                 place, header=False, all_varchar=True, skiprows=0, quotechar='"', escapechar='"'
             ).fetchone()
             return [f"{name}" for name in head or ()]
-        if form != "parquet":
-            return []
+        if form == "json":
+            keys = "SELECT DISTINCT unnest(json_keys(json)) FROM read_json_objects(?) ORDER BY 1"
+            return [name for (name,) in self.connection.execute(keys, [place]).fetchall()]
         schema = self.connection.execute(
             "SELECT name, coalesce(num_children, 0) FROM parquet_schema(?)", [place]
         ).fetchall()
@@ -222,11 +249,14 @@ class Session:
             inner = max(inner - 1, 0) + children
         return names
 
-    def types_of_arrow(self, schema: pa.Schema) -> Mapping[str, Type]:
-        """Return the type of every column of a table, in their order."""
+    def types_of_arrow(self, place: str, schema: pa.Schema) -> Mapping[str, Type]:
+        """Return the type of every column of a table but twins, in their order."""
         relation = self.connection.from_arrow(schema.empty_table())
+        self.twins[place] = twins_of(schema.names)
+        single = without_twins(relation.columns, self.twins[place])
         types = map(Type, _dtypes(relation), map(str, relation.types))
-        return dict(zip(relation.columns, types, strict=True))
+        named = zip(relation.columns, types, strict=True)
+        return {column: type_ for column, type_ in named if column in single}
 
     def keep(self, rows: pa.RecordBatchReader) -> duckdb.DuckDBPyRelation:
         """Store rows that can be read only once, within the memory and the disk of the engine."""
@@ -353,6 +383,36 @@ class Session:
                 with reaching(file):
                     filesystem.get_file(file, copied)
         self.copies.update(copies)
+
+
+def twins_of(names: Sequence[str]) -> list[str]:
+    """List the names that differ from another in nothing but upper and lower case.
+
+    Examples
+    --------
+    >>> twins_of(["id", "Score", "score"])
+    ['Score', 'score']
+    """
+    times = Counter(name.lower() for name in names)
+    return [name for name in names if times[name.lower()] > 1]
+
+
+def without_twins(columns: Sequence[str], twins: Sequence[str]) -> list[str]:
+    """Leave out twins, and what DuckDB may call one of them.
+
+    Examples
+    --------
+    >>> without_twins(["id", "Score", "score_1"], ["Score", "score"])
+    ['id']
+    """
+    lowered = {name.lower() for name in twins}
+    return [c for c in columns if lowered.isdisjoint((c.lower(), without_number(c).lower()))]
+
+
+def without_number(column: str) -> str:
+    """Return the name that DuckDB may have given a number to."""
+    match = NUMBERED.fullmatch(column)
+    return match[1] if match else column
 
 
 def by_halves(parts: Sequence[Rows], union: Callable[[list[Rows]], Rows]) -> Rows:

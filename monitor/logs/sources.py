@@ -21,6 +21,7 @@ from monitor.logs.rows import (
     can_be_cast,
     choose,
     is_id,
+    is_whole,
     key_of,
     likely_cast,
     prepare_outcomes,
@@ -400,7 +401,9 @@ def _check_id(
         cast = next((likely_cast(id_type, t) for t in others if t != id_type), None)
         hint = f" (or set ids: {{cast: {cast}}} in the configuration)" if cast else ""
         as_first = f"{id_type}, as in predictions{hint}"
-        log.check(column, f"{log.kind}.id", lambda t: t == id_type, as_first)
+        # Whole numbers of any width are compared by their value.
+        alike = lambda t: t == id_type or (is_whole(t) and is_whole(id_type))  # noqa: E731
+        log.check(column, f"{log.kind}.id", alike, as_first)
     return id_type
 
 

@@ -346,6 +346,21 @@ def noticed(folder: Path, vectors: np.ndarray, labels: np.ndarray, classes: str)
     return [remark.sentence for remark in remarks]
 
 
+@pytest.mark.parametrize("form", ["list", "columns"])
+def test_probabilities_that_rounding_left_beyond_an_end(form: str, tmp_path: Path) -> None:
+    """They are that end: a softmax gives 1.0000001 and -1e-9."""
+    labels = pa.array(["cat", "dog", "fish"] * 4)
+    right = np.tile([[1.0, 0.0, 0.0], [0.25, 0.5, 0.25], [0.0, 0.0, 1.0]], (4, 1))
+    beyond = right + np.tile([[1e-7, -1e-7, 0.0], [0.0, 0.0, 0.0], [-1e-9, 0.0, 1e-7]], (4, 1))
+    classes = LIST if form == "list" else COLUMNS
+    stored = []
+    for name, vectors in (("right", right), ("beyond", beyond)):
+        write_day(tmp_path / name, DAY, vectors, labels, form=form)
+        stored.append(as_bytes(read(tmp_path / name, classes), tmp_path / f"{name}-store"))
+
+    assert stored[0] == stored[1]
+
+
 def test_decisions_are_noticed(tmp_path: Path) -> None:
     """Vectors of 0 and 1 are valid, but no probabilities, unless they are always right."""
     vectors, labels = draw(np.random.default_rng(5), 400)

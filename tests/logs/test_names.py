@@ -2,14 +2,18 @@
 
 import json
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
 from tests.conftest import DAY, Ended, Project
+from tests.support.cases import some
 
+NAMED = ["score", "Score", "SCORE", "score_1", "Score_1"]
 Command = Callable[..., Ended]
 RUN = ("run", "--day", DAY)
 ODD = ["a.b", 'a"b', "a b", "select", "a'; drop table x; --", "*", "a.b.c", "é", "filename"]
@@ -79,6 +83,49 @@ def test_two_columns_of_one_name_are_refused(project: Project, command: Command,
 
     assert ended.code == 3
     assert f"the predictions have 2 columns of one name, score, {twin} (" in ended.err
+    assert project.results() == before
+
+
+@pytest.mark.parametrize(
+    ("first", "ending", "named"),
+    some(product(["score", "Score"], ["parquet", "csv", "jsonl"], NAMED), 7),
+)
+def test_names_that_only_case_tells_apart_are_refused(
+    first: str, ending: str, named: str, project: Project, command: Command
+) -> None:
+    """Whatever their order and the format, also by a name that no file has."""
+    other = {"score": "Score", "Score": "score"}[first]
+    table = pa.table(project.rows("predictions"))
+    names = [first if name == "score" else name for name in table.column_names]
+    twins = pa.table([*table.columns, pa.array([0.5] * len(table))], names=[*names, other])
+    path = project.folder / f"twins.{ending}"
+    if ending == "parquet":
+        pq.write_table(twins, path)
+    elif ending == "csv":
+        pyarrow.csv.write_csv(twins, path)
+    else:
+        path.write_text("".join(f"{json.dumps(r, default=str)}\n" for r in twins.to_pylist()))
+    project.configure("predictions/{day}.parquet", f"twins.{ending}")
+    project.configure("time: scored_at}", f"time: scored_at, day: scored_at, score: {named}}}")
+
+    ended = command(*RUN)
+
+    assert ended.code == 3
+    assert "the predictions have 2 columns of one name, " in ended.err
+    assert "upper and lower case do not differ; rename one in the log" in ended.err
+
+
+def test_a_column_with_a_number_is_no_twin(project: Project, command: Command) -> None:
+    """`score_1` beside `score` is a name that the file has."""
+    before = project.results()
+    table = pa.table(project.rows("predictions"))
+    wrong = pa.array([0.5] * len(table))
+    names = ["score_1" if name == "score" else name for name in table.column_names]
+    both = pa.table([*table.columns, wrong], names=[*names, "score"])
+    pq.write_table(both, project.path("predictions"))
+    project.configure("time: scored_at}", "time: scored_at, score: score_1}")
+
+    assert command(*RUN).code == 0
     assert project.results() == before
 
 

@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
@@ -115,6 +116,25 @@ def test_a_filter_must_suit_the_columns(tmp_path: Path, where: str, message: str
     """A wrong column or type is a data error that names the filter."""
     with pytest.raises(DataError, match=message):
         summarise(tmp_path, LOG, OUTCOMES, predictions={"where": where})
+
+
+# Scores at the ends
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32"])
+def test_scores_that_rounding_left_beyond_an_end_are_that_end(kind: str, tmp_path: Path) -> None:
+    """An average of float32 softmaxes gives 1.0000001, fastText 1.00001; 1.0001 is an error."""
+    beyond = np.array([1.0000001, -1e-9, 1.00001, -1e-5], kind)
+
+    summary = summarise(tmp_path, {**LOG, "score": beyond}, OUTCOMES)
+
+    at_ends = summarise(tmp_path, {**LOG, "score": [1.0, 0.0, 1.0, 0.0]}, OUTCOMES)
+    assert summary.rejected == {}
+    for name in ("scores", "counts", "positives"):
+        ours, theirs = (getattr(whole(each).tally, name) for each in (summary, at_ends))
+        assert ours.tolist() == theirs.tolist()
+    with pytest.raises(DataError, match=r"1 of 4 scores lie outside \[0, 1\], first 1\.0001"):
+        summarise(tmp_path, {**LOG, "score": [1.0001, 1.0, 0.5, 0.1]}, OUTCOMES)
 
 
 # Ids

@@ -30,7 +30,7 @@ from pyiceberg.utils.config import Config
 
 from monitor.config import Config as Configuration
 from monitor.config import Engine, Model
-from monitor.errors import ConfigError, DataError
+from monitor.errors import ConfigError, DataError, Fault
 from monitor.files import looking_once
 from monitor.logs import (
     Databases,
@@ -43,6 +43,7 @@ from monitor.logs import (
 from monitor.pipeline.run import run
 from monitor.pipeline.task import Task
 from monitor.store.store import Store
+from tests.support.cases import some
 
 DAYS = [date(2026, 3, 2) + timedelta(days=i) for i in range(4)]  # the last has only outcomes
 LONG_AFTER = date(2026, 12, 31)
@@ -129,9 +130,9 @@ class Root:
     def rows(self, name: str, rows: Iterable[Row], columns: Sequence[str], **times: Time) -> None:
         """Write rows in the format that the name ends with, and times in another form."""
         table = table_of(rows, columns, **times)
-        plain = name.removesuffix(".gz")
-        content = ENCODED[plain.rpartition(".")[2]](table)
-        self.write(name, content if plain == name else gzip.compress(content))
+        plain = name.removesuffix(".gz").removesuffix(".zst")
+        pack = PACKED[name.removeprefix(plain)]
+        self.write(name, pack(ENCODED[plain.rpartition(".")[2]](table)))
 
 
 def as_parquet(table: pa.Table) -> bytes:
@@ -164,6 +165,21 @@ ENCODED: dict[str, Callable[[pa.Table], bytes]] = {
     "csv": as_csv,
     "json": as_json,
     "jsonl": as_json,
+}
+
+
+def with_zstandard(content: bytes) -> bytes:
+    """Compress as the programs do that do not know the size at the beginning."""
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as packed:
+        packed.write(content)
+    return sink.getvalue().to_pybytes()
+
+
+PACKED: dict[str, Callable[[bytes], bytes]] = {
+    "": bytes,
+    ".gz": gzip.compress,
+    ".zst": with_zstandard,
 }
 
 
@@ -582,6 +598,7 @@ SHAPES: Mapping[str, Callable[[Root], dict[str, Any]]] = {
     "CSV with gzip": lambda root: dated(root, "p/{day}.csv.gz", "o/{day}.csv.gz"),
     "JSON lines": lambda root: dated(root, "p/{day}.jsonl", "o/{day}.json"),
     "JSON lines with gzip": lambda root: dated(root, "p/{day}.jsonl.gz", "o/{day}.jsonl.gz"),
+    "Zstandard": lambda root: dated(root, "p/{day}.csv.zst", "o/{day}.jsonl.zst"),
     "Parquet and CSV": lambda root: dated(root, "p/{day}.parquet", "o/{day}.csv"),
     "JSON lines and Parquet": lambda root: dated(root, "p/{day}.jsonl", "o/{day}.parquet"),
     "times in seconds": lambda root: times(root, "parquet", SECONDS, "s"),
@@ -788,6 +805,28 @@ def test_what_cannot_be_read_is_named(case: str, tmp_path: Path) -> None:
         stored(config, tmp_path)
 
     assert expected in str(refusal.value)
+
+
+@pytest.mark.parametrize("seed", some(range(8), 2))
+@pytest.mark.parametrize("packed", ["csv.gz", "jsonl.gz", "csv.zst", "jsonl.zst"])
+def test_a_stream_that_ends_too_early_is_damaged(packed: str, seed: int, tmp_path: Path) -> None:
+    """Wherever it is cut, even between two rows, the rest of the day is missing."""
+    rng = np.random.default_rng(seed)
+    kind = str(rng.choice(["predictions", "outcomes"]))
+    root = Root(f"{tmp_path}/logs")
+    config = dated(root, f"predictions/{{day}}.{packed}", f"outcomes/{{day}}.{packed}")
+    file = tmp_path / f"logs/{kind}/{DAYS[0]}.{packed}"
+    content = file.read_bytes()
+    if seed % 2:  # whole streams one after the other, as programs that append write them
+        content += content
+    file.write_bytes(content[: -int(rng.integers(1, len(content) // 3))])
+
+    with pytest.raises(DataError) as refusal:
+        stored(config, tmp_path)
+
+    name = "gzip" if packed.endswith("gz") else "Zstandard"
+    assert f"{file} ends in the middle of its {name} stream" in str(refusal.value)
+    assert refusal.value.fault == Fault("logs", "unreadable", "a file cannot be read")
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv"])

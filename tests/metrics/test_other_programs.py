@@ -190,6 +190,9 @@ def test_kuiper_is_mcgrads(reference: list[Recorded]) -> None:
 def test_ece_is_calzones(reference: list[Recorded]) -> None:
     """Over slices, ours where no score is tied, and over quantiles, never ours: to 1e-12.
 
+    Its borders are those of np.linspace, of which that at 0.3 lies above 0.3; ours are decimals. No
+    score of these samples is a border.
+
     Its bins are open below, so the least score (quantiles) or a score of 0 (slices) is in none, and
     it averages over the rest; its quantiles are interpolated.
     """

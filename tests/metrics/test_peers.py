@@ -84,6 +84,13 @@ def equal_width(case: Case) -> Bins:
     return uniform_bins(counted(case), case["options"]["bins"])
 
 
+def between_borders_of_numpy(case: Case) -> Bins:
+    """Cut into slices at the borders of np.linspace, which lie beside the decimals."""
+    t = counted(case)
+    borders = np.linspace(0.0, 1.0, case["options"]["bins"] + 1)[:-1]
+    return bins_at(t, np.searchsorted(t.scores, borders))
+
+
 def equal_size(case: Case) -> Bins:
     """Cut at the quantiles of a case."""
     return quantile_bins(counted(case), case["options"]["bins"])
@@ -170,6 +177,13 @@ def at_upper_edges(case: Case) -> Any:
     return {"ece": ece(bins), "rates": bins.rates, "mean_scores": bins.mean_scores}[case["ours"]]
 
 
+def at_borders_of_numpy(case: Case) -> Any:
+    """Take for a decimal the border that np.linspace has for it."""
+    bins = between_borders_of_numpy(case)
+    of = {"ece": ece, "mce": widest, "rates": lambda b: b.rates}
+    return of.get(case["ours"], lambda b: b.mean_scores)(bins)
+
+
 def at_interpolated_quantiles(case: Case) -> Any:
     """Cut at interpolated quantiles: above them, or below them and average the gaps."""
     t, (_, scores) = counted(case), rows(case)
@@ -201,7 +215,8 @@ def clipped(case: Case) -> float:
 
 
 EXPLAINED: dict[str, Callable[[Case], Any]] = {
-    "average": lambda c: average(equal_width(c)),
+    "average": lambda c: average(between_borders_of_numpy(c)),
+    "borders": at_borders_of_numpy,
     "clipped": clipped,
     "interpolated quantiles": at_interpolated_quantiles,
     "remainder": with_the_remainder_first,

@@ -422,9 +422,10 @@ def stopped(
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPTED, *arguments], capture_output=True, text=True, check=True
     )
+    codes = [line for line in done.stdout.splitlines() if not line.startswith("store: ")]
     ended = [
         Stopped(folder, int(code), (folder / "stderr").read_text())
-        for folder, code in zip(folders, done.stdout.split(), strict=True)
+        for folder, code in zip(folders, codes, strict=True)
     ]
     return dict(zip(CASES, ended, strict=True))
 

@@ -99,7 +99,7 @@ def level_of(drawn: Drawn, kinds: Sequence[str]) -> LevelWatch:
 
 def scores_of(drawn: Drawn) -> Scores:
     """Draw what the scores did."""
-    shares = [drawn.one_of([drawn.share(), drawn.share(), 0.0, 1.0]) for _ in range(6)]
+    shares = [drawn.one_of([*(drawn.share() for _ in range(6)), 0.0, 1.0]) for _ in range(6)]
     like = drawn.one_of([None, *get_args(ScoreMap)])
     return Scores(*shares, like=like, by=drawn.one_of([100.0, 0.01]))
 
@@ -188,7 +188,7 @@ def facts_of(drawn: Drawn, state: str) -> Facts:
         awaits=lack_of(drawn),
         alone=drawn.maybe(drawn.number()),
         wrong=drawn.maybe(WrongLabels(drawn.one_of(get_args(Family)), 0.5 * drawn.share())),
-        scores=drawn.maybe(scores_of(drawn)),
+        scores=drawn.one_of([scores_of(drawn), scores_of(drawn), None]),
     )
 
 

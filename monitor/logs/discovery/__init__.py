@@ -6,8 +6,8 @@ the logs, `pairing` puts the logs of a model together, `settings` gives every se
 and `text` writes them as YAML. Everything that is read is bounded.
 """
 
-from monitor.logs.discovery.guess import Guess, Guesses, guess, with_check
+from monitor.logs.discovery.guess import Guess, Guesses, guess, with_check, with_doubts
 from monitor.logs.discovery.settings import Setting
 from monitor.logs.discovery.text import configuration
 
-__all__ = ["Guess", "Guesses", "Setting", "configuration", "guess", "with_check"]
+__all__ = ["Guess", "Guesses", "Setting", "configuration", "guess", "with_check", "with_doubts"]

@@ -16,16 +16,41 @@ from monitor.logs.discovery.keys import ROWS_PER_PARTITION, Key, joined_on, late
 from monitor.logs.discovery.reading import PARTITION, Log
 from monitor.logs.discovery.rows import add, ask, has_table, open_rows
 from monitor.logs.session import Session
+from monitor.metrics.core.samples import at_ends
 
 Floats = npt.NDArray[np.float64]
 
 MOST_AGES = 90  # days of outcomes after a prediction
-QUIET_AGES = 15  # so many days without an arrival end the search
+QUIET_AGES = 35  # so many days without an arrival end the search: corrections come after a month
+AGES_BEFORE = 15  # days of outcomes that are looked at before the first that is known
 COMPLETE = 0.99  # share of the outcomes that come: the wait for the last ones may be long
 TWO = ("0", "1")  # the kinds of outcomes of a model with two
 LEAST_OF_CLASS = 20  # outcomes of a class whose delay can be told; rarer ones are taken together
 RARER = "rarer classes"
+NO_TIME = "NULL::TIMESTAMPTZ"
 MET = "met"  # the table of predictions with their outcomes; our own columns begin with cm_
+
+# One row for each prediction that was met. Its latest outcome counts, from the last time on at
+# which it became that; of several with the latest time, none is the latest.
+OF_EACH = f"""
+WITH said AS (
+    SELECT cm_row, cm_scored_at, cm_observed_at, coalesce({{kind}}, -1) AS kind,
+        datediff('day', cm_scored_on, cm_observed_on) AS age,
+        (cm_observed_at, cm_observed_on) AS moment
+    FROM {MET}
+), ends AS (
+    SELECT *, arg_max(kind, moment) OVER one AS final, max(cm_observed_at) OVER one AS latest
+    FROM said WINDOW one AS (PARTITION BY cm_row)
+), others AS (
+    SELECT *, max(moment) FILTER (WHERE kind <> final) OVER (PARTITION BY cm_row) AS other
+    FROM ends
+)
+SELECT min(age) FILTER (WHERE other IS NULL OR moment > other) AS age,
+    any_value(final) AS kind, count(DISTINCT kind) AS kinds,
+    count(DISTINCT kind) FILTER (WHERE latest IS NULL OR cm_observed_at = latest) AS of_latest,
+    min(cm_observed_at) < min(cm_scored_at) AS early
+FROM others GROUP BY cm_row
+"""
 
 
 @dataclass(frozen=True)
@@ -58,11 +83,12 @@ class Arrivals:
     asked : int
         Sampled predictions.
     ages : mapping of int to tuple of int
-        By days after the prediction: first outcomes of each kind.
+        By days after the prediction: first outcomes of each kind; of outcomes that differ, the
+        first after which none differs.
     looked : int
         Up to this age every probed day has outcomes.
-    repeats, conflicts : int
-        Predictions with several outcomes, and those whose outcomes differ.
+    conflicts, ties : int
+        Predictions whose outcomes differ, and those of them without one latest outcome.
     early : int
         Outcomes with a time before that of their prediction.
     kinds : tuple of str
@@ -72,8 +98,8 @@ class Arrivals:
     asked: int
     ages: Mapping[int, tuple[int, ...]]
     looked: int
-    repeats: int = 0
     conflicts: int = 0
+    ties: int = 0
     early: int = 0
     kinds: tuple[str, ...] = TWO
 
@@ -112,21 +138,21 @@ def look_up(
         Sampled predictions, and the age up to which every probed day has outcomes.
     """
     session.connection.execute(f"DROP TABLE IF EXISTS {MET}")
-    since = max(0, key.since - QUIET_AGES)
+    since = max(0, key.since - AGES_BEFORE)
     asked, looked = 0, since + MOST_AGES
     for day in key.days or (None,):
         only = f"WHERE {quoted(PARTITION)} = DATE '{day}'" if day else ""
         session.connection.execute(
             f"CREATE OR REPLACE TABLE probe AS SELECT *, "
             f"{_dated(meaning.scored_on, day)} AS cm_scored_on, "
-            f"{meaning.scored_at or 'NULL'} AS cm_scored_at, "
+            f"{meaning.scored_at or NO_TIME} AS cm_scored_at, "
             f"row_number() OVER () + {asked} AS cm_row FROM {scored.table} {only}"
         )
         (rows,) = ask(session, "SELECT count(*) FROM probe")
         asked += rows
         if day and observed.days:
             looked = min(looked, (observed.days[-1] - day).days)
-        _meet(session, observed, key, meaning, day, rows, since)
+        _meet(session, observed, key, meaning, day, since)
     return asked, looked
 
 
@@ -161,7 +187,8 @@ def matched(
     read = {name: np.ma.filled(values.astype(np.float64), np.nan) for name, values in rows.items()}
     probabilities = {name: read[f"s{i}"] for i, name in enumerate(scores)}
     for values in probabilities.values():
-        values[(values < 0) | (values > 1)] = np.nan
+        ends, outside = at_ends(values)
+        values[:] = np.where(outside, np.nan, ends)
     return probabilities, {name: read[f"o{i}"] for i, name in enumerate(outcomes)}
 
 
@@ -171,11 +198,11 @@ def _meet(
     key: Key,
     meaning: Meaning,
     day: date | None,
-    rows: int,
     since: int,
 ) -> None:
     """Join the probed predictions with one partition of outcomes after another."""
-    quiet, met = 0, _met(session, day)
+    quiet = 0
+    met = first = _met(session)
     ones = ", ".join(f"{sql} AS cm_one_{i}" for i, sql in enumerate(meaning.are_one))
     names = ", ".join(f"o.cm_one_{i}" for i in range(len(meaning.are_one)))
     for later in later_days(observed, day, MOST_AGES, since):
@@ -185,22 +212,19 @@ def _meet(
         opened.create_view("some_rows", replace=True)
         theirs = (
             f"SELECT *, {_dated(meaning.observed_on, later)} AS cm_observed_on, "
-            f"{ones}, {meaning.observed_at or 'NULL'} AS cm_observed_at FROM some_rows"
+            f"{ones}, {meaning.observed_at or NO_TIME} AS cm_observed_at FROM some_rows"
         )
         columns = f"p.*, o.cm_observed_on, o.cm_observed_at, {names}"
         on = joined_on(key, "p", "o")
         add(session, f"SELECT {columns} FROM probe p JOIN ({theirs}) o ON {on}", MET)
-        before, met = met, _met(session, day)
+        before, met = met, _met(session)
         quiet = 0 if met > before else quiet + 1
-        if met >= rows or (met and quiet >= QUIET_AGES):
+        if met > first and quiet >= QUIET_AGES:
             return
 
 
-def _met(session: Session, day: date | None) -> int:
-    if not has_table(session, MET):
-        return 0
-    only = f"WHERE cm_scored_on = DATE '{day}'" if day else ""
-    return int(ask(session, f"SELECT count(DISTINCT cm_row) FROM {MET} {only}")[0])
+def _met(session: Session) -> int:
+    return int(ask(session, f"SELECT count(*) FROM {MET}")[0]) if has_table(session, MET) else 0
 
 
 def _dated(column: str | None, day: date | None) -> str:
@@ -225,23 +249,18 @@ def count(
     kinds = tuple(classes or TWO)
     if not has_table(session, MET):
         return Arrivals(asked, {}, looked, kinds=kinds)
-    kind_of_row, first = "cm_is_one::INT", "coalesce(cm_is_one, false)::INT"
+    kind, unknown = "cm_is_one::INT", "0"
     if classes:
         cases = (f"WHEN cm_one_{place} THEN {kind}" for kind, place in enumerate(classes.values()))
-        kind_of_row = first = f"CASE {' '.join(cases)} END"
-    each = (
-        f"SELECT min(datediff('day', cm_scored_on, cm_observed_on)) AS age, count(*) AS outcomes, "
-        f"arg_min({first}, cm_observed_on) AS kind, "
-        f"count(DISTINCT {kind_of_row}) AS kinds, "
-        f"min(cm_observed_at) < min(cm_scored_at) AS early FROM {MET} GROUP BY cm_row"
-    )
+        kind, unknown = f"CASE {' '.join(cases)} END", "NULL"
+    each = OF_EACH.format(kind=kind)
     counted = session.connection.execute(
-        f"SELECT greatest(coalesce(age, 0), 0), kind, count(*) FROM ({each}) "
-        f"WHERE kind IS NOT NULL GROUP BY ALL"
+        f"SELECT greatest(coalesce(age, 0), 0), CASE WHEN kind < 0 THEN {unknown} ELSE kind END "
+        f"AS of_kind, count(*) FROM ({each}) WHERE of_kind IS NOT NULL GROUP BY ALL"
     ).fetchall()
-    repeats, conflicts, early = ask(
+    conflicts, ties, early = ask(
         session,
-        f"SELECT count_if(outcomes > 1), count_if(kinds > 1), count_if(early) FROM ({each})",
+        f"SELECT count_if(kinds > 1), count_if(of_latest > 1), count_if(early) FROM ({each})",
     )
     ages = {int(age): [0] * len(kinds) for age, _, _ in counted}
     for age, kind, rows in counted:
@@ -250,7 +269,7 @@ def count(
         asked,
         {age: tuple(counts) for age, counts in ages.items()},
         looked,
-        *(int(repeats or 0), int(conflicts or 0), int(early or 0)),
+        *(int(conflicts or 0), int(ties or 0), int(early or 0)),
         kinds,
     )
     return with_rare_together(arrivals) if classes else arrivals

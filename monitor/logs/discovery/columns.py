@@ -9,6 +9,7 @@ from typing import Any
 import duckdb
 
 from monitor.logs.conversions import quoted
+from monitor.metrics.core.grid import END_TOLERANCE
 
 MOST_VALUES = 60  # distinct values that are counted one by one
 INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
@@ -22,6 +23,7 @@ KINDS = {
     "DATE": "date",
 }
 NUMBERS = ("integer", "real")
+IN_RANGE = f"BETWEEN {-END_TOLERANCE} AND {1 + END_TOLERANCE}"
 LEAST_GRADES, MOST_GRADES = 3, 20  # different values
 PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 
@@ -144,7 +146,7 @@ def _column(
             f"min({number}) FILTER (NOT isnan({number}))",
             f"max({number}) FILTER (NOT isnan({number}))",
             f"avg({number}) FILTER (isfinite({number}))",
-            f"count(*) FILTER ({number} BETWEEN 0 AND 1) / {filled}",
+            f"count(*) FILTER ({number} {IN_RANGE}) / {filled}",
         )
     if kind in ("time", "date", "text") and filled:
         counted["first"], counted["last"] = _times(ask, column)
@@ -157,7 +159,7 @@ def _kind(native: str) -> str:
     if native.startswith("TIMESTAMP"):
         return "time"
     if native.startswith("DECIMAL"):
-        return "real"
+        return "integer" if native.endswith(",0)") else "real"  # as warehouses write integers
     return "text" if native.startswith("ENUM") else KINDS.get(native, "other")
 
 

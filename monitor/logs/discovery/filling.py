@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from monitor.config.filters import columns_of_filter
 from monitor.logs.discovery.arrivals import COMPLETE, MET
@@ -12,6 +13,10 @@ from monitor.logs.discovery.rows import ask, open_rows
 from monitor.logs.session import Session
 
 NEWEST_DAYS = 40  # days whose outcomes are counted
+NORMAL_DEVIATION = 0.6745  # median absolute deviation of a normal distribution, by its standard one
+CLEARLY = (
+    4.0  # standard deviations by which days must lack outcomes: 40 of them lack some by chance
+)
 
 
 @dataclass(frozen=True)
@@ -22,14 +27,15 @@ class Filling:
     ----------
     shares : mapping of int to float
         By days before the newest day: share of the predictions with an outcome.
-    ones : mapping of int to int
-        Outcomes of 1 by the same days.
+    ones, rows : mapping of int to int
+        Outcomes of 1, and predictions, by the same days.
     early : int
         Sampled outcomes with a time before that of their prediction.
     """
 
     shares: Mapping[int, float]
     ones: Mapping[int, int]
+    rows: Mapping[int, int]
     early: int = 0
 
     @property
@@ -40,9 +46,37 @@ class Filling:
 
     @property
     def complete_after(self) -> int:
-        """Return the first age from which every older day has its usual share."""
-        late = [age for age, share in self.shares.items() if share < COMPLETE * self.usual]
-        return max(late, default=-1) + 1
+        """Return the first age from which on the share is the usual one, as far as chance lets see.
+
+        A share that never comes is no delay: only one that rises with age is. So an age is late
+        if it, alone or with the ages after it, lacks more than the old days differ by.
+
+        Examples
+        --------
+        >>> some, rows = {0: 0.2, 1: 0.69, 2: 0.71, 3: 0.7}, dict.fromkeys(range(4), 1000)
+        >>> Filling(some, rows, rows).complete_after
+        1
+        """
+        ages = sorted(self.shares)
+        lack = np.array([COMPLETE * self.usual - self.shares[age] for age in ages]) / self._spread
+        for place in range(lack.size):
+            together = lack[place:].cumsum() / np.sqrt(np.arange(1, lack.size - place + 1))
+            if together.max() <= CLEARLY:
+                return ages[place - 1] + 1 if place else 0
+        return max(ages, default=-1) + 1
+
+    @property
+    def _spread(self) -> npt.NDArray[np.float64]:
+        """Return the standard deviation of each share: of the old days, at least that of chance."""
+        ages = sorted(self.shares)
+        old = ages[len(ages) // 2 :]
+        rows = np.array([self.rows[age] for age in ages], dtype=np.float64)
+        filled = sum(self.shares[age] * self.rows[age] for age in old)
+        rate = (filled + 0.5) / (sum(self.rows[age] for age in old) + 1.0)
+        by_chance = np.sqrt(rate * (1.0 - rate) / np.maximum(rows, 1.0))
+        differences = [abs(self.shares[age] - self.usual) for age in old]
+        robust = float(np.median(differences)) / NORMAL_DEVIATION if old else 0.0
+        return np.maximum(by_chance, robust)
 
 
 def fill(
@@ -64,7 +98,7 @@ def fill(
         The columns that both need.
     """
     counted = f"count(*), count({is_one}), coalesce(count_if({is_one}), 0)"
-    shares, ones = dict[int, float](), dict[int, int]()
+    shares, ones, rows_of = dict[int, float](), dict[int, int](), dict[int, int]()
     newest = log.days[-NEWEST_DAYS:]
     for day in newest:
         rows = open_rows(session, log.source, day, most=ROWS_PER_DAY)
@@ -72,7 +106,7 @@ def fill(
             rows.filter(log.row_filter or "true").create_view("some_rows", replace=True)
             total, filled, positive = ask(session, f"SELECT {counted} FROM some_rows")
             age = (newest[-1] - day).days
-            shares[age], ones[age] = filled / max(1, total), positive
+            shares[age], ones[age], rows_of[age] = filled / max(1, total), positive, total
     if not newest and dated_by:
         used = [
             c
@@ -87,8 +121,8 @@ def fill(
         recent = f"SELECT * FROM all_rows WHERE {dated} > {last} - {NEWEST_DAYS}"
         ages = f"SELECT ({last} - {dated})::INT, {counted} FROM ({recent}) GROUP BY 1"
         for age, total, filled, positive in session.connection.execute(ages).fetchall():
-            shares[age], ones[age] = filled / max(1, total), positive
-    return Filling(shares, ones)
+            shares[age], ones[age], rows_of[age] = filled / max(1, total), positive, total
+    return Filling(shares, ones, rows_of)
 
 
 def keep_own(session: Session, log: Log, are_one: Sequence[str]) -> None:

@@ -16,6 +16,7 @@ from monitor.logs.discovery.reading import Log
 from monitor.logs.discovery.settings import MOST_REJECTED, Setting, settings_of, span
 from monitor.logs.discovery.unfinished import most_likely, settings_to_decide
 from monitor.logs.discovery.unread import could_be_score, how_to_map
+from monitor.logs.plausibility import ORPHANS, Remark
 from monitor.logs.session import open_session
 
 GENERIC = {
@@ -176,6 +177,13 @@ def with_check(each: Guess, error: Exception) -> Guess | None:
     return replace(each, settings=(*each.settings, setting), doubts=(*each.doubts, doubt))
 
 
+def with_doubts(each: Guess, remarks: Sequence[Remark]) -> Guess | None:
+    """Make a doubt of outcomes without a prediction, which a check found; None if there are few."""
+    new = [r.sentence.rstrip(".") for r in remarks if r.key == ORPHANS]
+    new = [doubt for doubt in new if doubt not in each.doubts]
+    return replace(each, doubts=(*each.doubts, *new)) if new else None
+
+
 def _as_of(pair: Pair) -> date | None:
     last = [log.days[-1] if log.days else (log.span or (None,))[-1] for log in (pair.observed,)]
     return last[0] + timedelta(1) if last[0] else None
@@ -187,7 +195,8 @@ def _unfinished(
     """Write down what is known of logs that make no model, and what a person has to decide."""
     scored, observed = most_likely(logs)
     (name,) = _names([scored or observed or logs[0]])
-    model = Guess(name, tuple(settings_to_decide(scored, observed)), None)
+    doubts = dict.fromkeys(doubt for log in (scored, observed) if log for doubt in log.doubts)
+    model = Guess(name, tuple(settings_to_decide(scored, observed)), None, tuple(doubts))
     lacking = "\n".join(_found(", ".join(whole.root for whole in surveys), logs))
     return Guesses((model,), tuple(map(str, problems)), lacking)
 

@@ -230,9 +230,9 @@ def _single(session: Session, a: Column, b: Column) -> Key | None:
 def _readings(a: Column, b: Column) -> Iterator[tuple[str | None, tuple[str, str]]]:
     """List the conversions of two columns that may make them equal, the plainest first."""
     kinds = a.kind, b.kind
-    if a.type == b.type:
+    if a.type == b.type or kinds == ("integer", "integer"):
         yield None, AS_THEY_ARE
-    if {*kinds} <= {"integer", "text"} and (a.type != b.type or "text" in kinds):
+    if {*kinds} <= {"integer", "text"} and "text" in kinds:
         yield "integer", AS_THEY_ARE
     if {*kinds} <= {"uuid", "text"}:
         yield "uuid", AS_THEY_ARE

@@ -24,7 +24,7 @@ FORMATS = {
     **dict.fromkeys((".csv", ".tsv"), "csv"),
     **dict.fromkeys((".json", ".jsonl", ".ndjson"), "json"),
 }
-PACKED = (".gz", ".gzip")
+PACKED = (".gz", ".zst")
 OTHER_FORMATS = (".avro", ".orc", ".xlsx", ".xls", ".feather", ".arrow", ".sqlite", ".duckdb")
 PARQUET_MAGIC = b"PAR1"
 

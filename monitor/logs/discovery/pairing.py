@@ -23,6 +23,7 @@ from monitor.logs.discovery.meanings import (
     parts_of_one,
 )
 from monitor.logs.discovery.naming import Pattern, patterns
+from monitor.logs.discovery.parts import with_parts_together
 from monitor.logs.discovery.ranking import best_reading
 from monitor.logs.discovery.reading import PARTITION, Log, open_log
 from monitor.logs.discovery.roles import Candidate
@@ -115,14 +116,14 @@ def read_logs(
         for pattern in (*map(_pattern_of_table, whole.tables), *patterns(whole.files))
     ]
     patterned.sort(key=lambda chosen: -len(chosen[1].files))
-    logs, problems = list[Log](), list[ConfigError | DataError]()
+    logs, problems = list[tuple[Survey, Log]](), list[ConfigError | DataError]()
     for number, (whole, pattern) in enumerate(patterned[:MOST_LOGS]):
         on_progress(f"reading a sample of {pattern.template or whole.root}")
         try:
-            logs.append(open_log(session, whole, pattern, f"sample_{number}"))
+            logs.append((whole, open_log(session, whole, pattern, f"sample_{number}")))
         except (ConfigError, DataError) as error:  # a package may be missing
             problems.append(error)
-    return logs, problems
+    return with_parts_together(session, logs), problems
 
 
 def is_dated(log: Log) -> bool:
@@ -275,8 +276,21 @@ def _meaning(
         scored_on=None if scored.days else _moment(roles.times(scored.columns)),
         observed_on=None if observed.days else _moment(roles.times(observed.columns)),
         scored_at=moment(times[0]) if times else None,
-        observed_at=moment(times[1]) if times else None,
+        observed_at=moment(time) if (time := time_of_outcomes(observed, times)) else None,
     )
+
+
+def time_of_outcomes(observed: Log, times: tuple[Candidate, Candidate] | None) -> Candidate | None:
+    """Choose the time by which one outcome is later than another of the same prediction."""
+    if times:
+        return times[1]
+    own = (t for t in _own_columns(observed) if observed.column(t.column).kind != "date")
+    return next(own, None)
+
+
+def _own_columns(log: Log) -> list[Candidate]:
+    """List the columns that may be the time of a row and do not only repeat the path."""
+    return [t for t in roles.times(log.columns) if f"{t.column}={{day" not in log.place]
 
 
 def _in_one(session: Session, log: Log) -> Pair | None:
@@ -441,10 +455,7 @@ def _different(session: Session, log: Log, columns: Sequence[str]) -> int:
 
 def _times(scored: Log, observed: Log) -> tuple[Candidate, Candidate] | None:
     """Choose the times of both logs, if both have one of the same kind."""
-    ours, theirs = (
-        [t for t in roles.times(log.columns) if f"{t.column}={{day" not in log.place]
-        for log in (scored, observed)
-    )
+    ours, theirs = _own_columns(scored), _own_columns(observed)
     pairs = [(a, b) for a in ours[:3] for b in theirs[:3] if _comparable(scored, a, observed, b)]
     return pairs[0] if pairs else None
 

@@ -18,6 +18,7 @@ from monitor.logs.discovery.rows import (
     Source,
     add,
     ask,
+    files_of,
     has_table,
     leaves_of,
     look_into,
@@ -155,7 +156,21 @@ def sample_of(
         raise DataError(msg)
     nested, inner = _nested(session, source, read[0] if read else None)
     whole = Log(source, pattern, days, tuple(read), table, named, None, nested, inner)
-    return replace(whole, doubts=doubts)
+    return replace(whole, doubts=(*doubts, *_about_twins(session, source, read)))
+
+
+def _about_twins(session: Session, source: Source, read: Sequence[date]) -> list[str]:
+    """Say which columns cannot be told apart by their names."""
+    names = files_of(source, read[0] if read else None)
+    twins = session.twins.get(names[0]) if names else None
+    if not twins:
+        return []
+    listed = ", ".join(f"`{name}`" for name in twins)
+    doubt = (
+        f"upper and lower case do not differ in names, so none of {listed} is read; rename all but "
+        f"one in the log"
+    )
+    return [doubt]
 
 
 def _chosen(days: tuple[date, ...]) -> tuple[date, ...]:

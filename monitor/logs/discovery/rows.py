@@ -5,13 +5,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, cast
 
 import duckdb
 import pyarrow as pa
 from fsspec.implementations.local import LocalFileSystem
 
-from monitor.config import PredictionLog
+from monitor.config import Format, PredictionLog
+from monitor.errors import DataError
 from monitor.files import list_files, open_filesystem
 from monitor.logs.conversions import quoted
 from monitor.logs.discovery.columns import PLAIN, in_sql
@@ -114,14 +115,23 @@ def open_rows(
     """
     if source.format in TABLE_NAMES:
         return _rows_of_table(session, source, day, most, columns)
-    # A place without {day} is a template too: any day gives its files.
-    names = list_files(source.place, day or date.min)[: files if day else None]
+    names = files_of(source, day)[: files if day else None]
     if not names:
         return None
     rows = _rows_of_files(session, names, source, nested=nested)
     # Parquet counts its rows in the footer, and a limit keeps filters and threads from the files.
     few = source.format == "parquet" and most and len(rows) <= most
     return rows if few or most is None else rows.limit(most)
+
+
+def files_of(source: Source, day: date | None) -> list[str]:
+    """List the files of a day as DuckDB names them; none of a table."""
+    if source.format in TABLE_NAMES:
+        return []
+    # A place without {day} is a template too: any day gives its files.
+    names = list_files(source.place, day or date.min)
+    local = bool(names) and isinstance(open_filesystem(names[0])[0], LocalFileSystem)
+    return [name.removeprefix("file://") for name in names] if local else names
 
 
 def ask(session: Session, query: str) -> tuple[Any, ...]:
@@ -242,11 +252,10 @@ def _rows_of_files(
     session: Session, names: Sequence[str], source: Source, *, nested: bool
 ) -> duckdb.DuckDBPyRelation:
     filesystem, _ = open_filesystem(names[0])
-    if isinstance(filesystem, LocalFileSystem):
-        names = [name.removeprefix("file://") for name in names]
-    else:
+    local = isinstance(filesystem, LocalFileSystem)
+    if not local:
         session.read_through(filesystem, names)
-    rows = _opened(session, names, source.format)
+    rows = _opened(session, names, source.format, by_name=local and source.format == "parquet")
     if nested:
         return rows
     leaves = [*leaves_of(rows, source.format)]
@@ -261,15 +270,33 @@ def _rows_of_files(
     return flat if source.format != "json" else flat.select("COLUMNS(*)::VARCHAR")
 
 
-def _opened(session: Session, names: Sequence[str], format_: str) -> duckdb.DuckDBPyRelation:
+def _opened(
+    session: Session, names: Sequence[str], format_: str, *, by_name: bool
+) -> duckdb.DuckDBPyRelation:
+    """Open files; `by_name`, one may have columns that others lack, or cannot say their types.
+
+    With files in an object store that would deadlock; see `Session.read`.
+    """
     listed = f"[{', '.join(map(text_in_sql, names))}]"
     columns, options = {
         "parquet": ("*", f"read_parquet({listed}, hive_types_autocast = false, "),
         "csv": ("*", f"read_csv({listed}, all_varchar = true, "),
         "json": ("*", f"read_json({listed}, format = 'auto', "),
     }[format_]
-    query = f"SELECT {columns} FROM {options} hive_partitioning = true)"
+    unite = "union_by_name = true, " if by_name and len(names) > 1 else ""
+    query = f"SELECT {columns} FROM {options} {unite}hive_partitioning = true)"
     rows = session.connection.sql(query)
+    single = session.single(names[0], cast("Format", format_), rows.columns)
+    if not single:
+        listed = ", ".join(session.twins[names[0]])
+        msg = (
+            f"{names[0]}: upper and lower case do not differ in names, so none of {listed} can be "
+            f"read; rename all but one."
+        )
+        raise DataError(msg)
+    if len(single) < len(rows.columns):
+        query = query.replace("SELECT *", f"SELECT {', '.join(map(quoted, single))}")
+        rows = session.connection.sql(query)
     types = dict(zip(rows.columns, map(str, rows.types), strict=True))
     if format_ != "json" or "UUID" not in types.values():
         return rows

@@ -12,7 +12,7 @@ from monitor.logs.discovery.arrivals import COMPLETE, TWO, Arrivals
 from monitor.logs.discovery.columns import in_sql, number_in
 from monitor.logs.discovery.databases import changed_by
 from monitor.logs.discovery.filling import Filling
-from monitor.logs.discovery.pairing import CLEAR, Pair
+from monitor.logs.discovery.pairing import CLEAR, Pair, time_of_outcomes
 from monitor.logs.discovery.reading import Log, filter_of, value_of
 from monitor.logs.discovery.segments import SegmentColumn, segment_columns
 from monitor.logs.discovery.unread import how_to_map
@@ -289,11 +289,24 @@ def how_words_may_mean(outcome: roles.Candidate) -> str:
 
 def _repeats(pair: Pair) -> Iterator[Setting]:
     arrived = pair.arrived
-    if isinstance(arrived, Arrivals) and arrived.conflicts:
-        timed = pair.times is not None and not arrived.early
-        why = f"{arrived.conflicts:,} predictions have outcomes that contradict each other"
-        why += "; the latest counts." if timed else ", and no time says which is the latest."
-        yield Setting("outcomes", "duplicates", "latest", why, active=timed)
+    if not isinstance(arrived, Arrivals) or not arrived.conflicts:
+        return
+    time = time_of_outcomes(pair.observed, pair.times)
+    why = f"{arrived.conflicts:,} predictions have outcomes that contradict each other"
+    if time is None or arrived.ties or arrived.early:
+        which = f"{time.column} does not say" if time else "no time says"
+        why += (
+            f", and {which} which is the latest. If the later one corrects the earlier, set "
+            f"outcomes.time to the column that says when an outcome was written and this key to "
+            f"latest. Else remove this line, and set checks.outcome_conflicting to reject."
+        )
+        yield Setting("outcomes", "duplicates", TODO, why)
+        return
+    yield Setting("outcomes", "duplicates", "latest", f"{why}; the latest counts.")
+    if pair.times is None:
+        yield Setting("outcomes", "time", time.column, f"{_sentence(time.reason)}.")
+        if "time_unit" in time.settings and pair.observed.days:
+            yield Setting("outcomes", "time_unit", time.settings["time_unit"])
 
 
 def _absent(arrived: Arrivals) -> Iterator[Setting]:
@@ -332,7 +345,9 @@ def _settled(pair: Pair, arrived: Arrivals) -> Setting:
         wait = min(LONGEST_WAIT, wait + longer)
         why += f" Other days of the week wait up to {longer} days longer." * (longer > 0)
         return Setting("", "settled_after", wait, why)
-    if arrived.found >= LEAST and wait <= AUTO_SETTLED_AFTER and _is_measured(pair):
+    # What is measured is the first outcome of each prediction, not its correction.
+    is_first = arrived.found >= LEAST and not arrived.conflicts
+    if is_first and wait <= AUTO_SETTLED_AFTER and _is_measured(pair):
         why = f"{why} {AUTO}"
     return Setting("", "settled_after", wait, why)
 
@@ -374,6 +389,8 @@ def _settled_in_one(pair: Pair, filling: Filling) -> Setting:
         f"Predictions with an outcome, from the newest day back: {newest}; "
         f"{percent(filling.usual, 0)} on older days."
     )
+    if wait == 0 and filling.usual < COMPLETE:
+        why += " It does not rise with age, so the others are not waited for."
     timed = pair.times is not None and not filling.early
     if timed and wait <= AUTO_SETTLED_AFTER and _is_measured(pair):
         why = f"{why} {AUTO}"

@@ -22,6 +22,8 @@ from monitor.metrics.core.samples import (
     SUM_TOLERANCE,
     SWAPPED,
     Bools,
+    at_ends,
+    check_one_order,
     check_sums,
     numbers_of,
     unmasked,
@@ -319,6 +321,7 @@ def _cut(positive: Bools, scores: Floats, binning: Binning) -> Bins:
 
 def _top_label(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> tuple[Bools, Floats]:
     """Give whether the class of the largest score of each row came true, and that score."""
+    check_one_order(y_true=y_true, y_prob=y_prob)
     classes, rows = unmasked("y_true", y_true), numbers_of(y_prob)
     if rows.ndim != 2 or classes.shape != rows.shape[:1] or classes.dtype != np.int64:  # noqa: PLR2004
         classes, rows = check_class_scores(y_true, y_prob)
@@ -365,6 +368,7 @@ def check_class_scores(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> tuple[In
     >>> labels
     array([1])
     """
+    check_one_order(y_true=y_true, y_prob=y_prob)
     classes, rows = unmasked("y_true", y_true), numbers_of(y_prob)
     # A vector of scores of one class is a binary problem written down wrongly, not c = 1.
     if rows.ndim != 2 or rows.shape[1] < 2 or classes.shape != rows.shape[:1]:  # noqa: PLR2004
@@ -376,7 +380,7 @@ def check_class_scores(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> tuple[In
         raise ValueError(msg)
     # The usual case in few passes; whatever fails it is checked again, for the message.
     if not (rows.size and rows.min() >= 0.0 and rows.max() <= 1.0):
-        _check_scores(rows)
+        rows = _checked_scores(rows)
     check_sums(rows, "rows of scores", "give probabilities of all classes.")
     integers = classes.dtype.kind in "biu"
     if not (integers and classes.size and 0 <= classes.min() <= classes.max() < rows.shape[1]):
@@ -384,8 +388,8 @@ def check_class_scores(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> tuple[In
     return classes.astype(np.int64), rows
 
 
-def _check_scores(rows: Floats) -> None:
-    outside = ~((rows >= 0.0) & (rows <= 1.0))  # written so that nan is outside
+def _checked_scores(rows: Floats) -> Floats:
+    rows, outside = at_ends(rows)
     if outside.any():
         row, k = map(int, np.argwhere(outside)[0])
         msg = (
@@ -393,6 +397,7 @@ def _check_scores(rows: Floats) -> None:
             f"first {rows[row, k]} of class {k} at row {row}."
         )
         raise ValueError(msg)
+    return rows
 
 
 def _check_labels(labels: npt.NDArray[np.generic], classes: int) -> None:

@@ -253,7 +253,9 @@ def uniform_bins(t: Tally | Rows, n: int) -> Bins:
 
     Notes
     -----
-    Slice i is ``i/n <= s < (i+1)/n``, the last one with 1 [TCE, section 2.1].
+    Slice i is ``i/n <= s < (i+1)/n``, the last one with 1 [TCE, section 2.1]. Borders are decimals:
+    of ten slices, 0.3 begins the fourth. Those of ``np.linspace`` are sums, of which that at 0.3 is
+    0.30000000000000004, so there 0.2 and 0.3 share a bin.
 
     Examples
     --------
@@ -316,10 +318,10 @@ def bins_of(t: Tally, starts: Ints) -> Bins:
 @compiled
 def _slice_starts(scores: Floats, n: int) -> Ints:
     """Give the starts of `uniform_bins`, compiled because a few numpy calls would take longer."""
-    starts, b, width = np.zeros(n + 1, np.int64), 0, 1.0 / n
+    starts, b = np.zeros(n + 1, np.int64), 0
     for i in range(1, n + 1):
-        # Bit for bit the edges of np.linspace(0, 1, n + 1).
-        cut = np.searchsorted(scores, i * width) if i < n else scores.size
+        # The border nearest to the decimal. That of np.linspace(0, 1, 11) at 0.3 lies above 0.3.
+        cut = np.searchsorted(scores, i / n) if i < n else scores.size
         if cut > starts[b]:
             b += 1
             starts[b] = cut

@@ -10,7 +10,7 @@ import numpy as np
 
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
-from monitor.metrics.core.samples import Bools, Outcomes, Rows, refuse, unchecked
+from monitor.metrics.core.samples import Bools, Outcomes, Rows, checked, unchecked
 
 ROWS_AT_ONCE = 2048  # summed plainly; sums of this many are then added with compensation
 
@@ -38,7 +38,7 @@ def fill_uniform(rows: Rows, n: int) -> Filled:
     """
     y, s = unchecked(*rows)
     sound, sizes, sums = _fill_slices(s, y, n)
-    return _without_empty(sizes, sums) if sound else refuse(*rows)
+    return _without_empty(sizes, sums) if sound else fill_uniform(checked(*rows), n)
 
 
 def fill_quantiles(rows: Rows, n: int) -> Filled:
@@ -57,7 +57,7 @@ def fill_quantiles(rows: Rows, n: int) -> Filled:
     bits = s.view(np.int64)
     sound, sizes = _fill_drawers(s, bits, y)
     if not sound:
-        refuse(*rows)
+        return fill_quantiles(checked(*rows), n)
     edges = _cut_values(s, bits, sizes, np.arange(1, n, dtype=np.int64) * s.size // n)
     return _without_empty(*_fill_between(s, bits, y, edges))
 
@@ -88,7 +88,9 @@ def _fill_slices(s: Floats, y: Outcomes, n: int) -> tuple[bool, Ints, Floats]:
     """
     edges = np.full(n + 1, 2.0)  # the last slice is closed
     for j in range(n):
-        edges[j] = j * (1.0 / n)  # bit for bit those of np.linspace
+        edges[j] = (
+            j / n
+        )  # the nearest to the decimal, so that 0.3 is the border of the fourth of ten
     rows = np.zeros(2 * n, np.int64)
     sums, lost, some = np.zeros(2 * n), np.zeros(2 * n), np.zeros(2 * n)
     for start in range(0, s.size, ROWS_AT_ONCE):

@@ -5,9 +5,10 @@ only shows results needs none of them.
 """
 
 import inspect
+import logging
 import sys
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
 from threading import RLock
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar, cast
@@ -92,6 +93,16 @@ def _is_known() -> bool:
     return version_info.short <= NEWEST_KNOWN and not config.DISABLE_JIT
 
 
+@cache
+def _say_once(*, kept: bool) -> None:
+    """Say that nothing is kept on disk: a run of a second takes fifteen then."""
+    if not kept:
+        logging.getLogger(__name__).warning(
+            "what is compiled cannot be kept, so every run compiles for some 15 seconds again; set "
+            "NUMBA_CACHE_DIR to a folder that this user may write and that survives."
+        )
+
+
 def _load() -> None:
     """Put the compiler's functions in the place of all stand-ins.
 
@@ -107,11 +118,13 @@ def _load() -> None:
             from monitor.metrics.core.linked import linked  # noqa: PLC0415
         else:
             _INNER.clear()
+        kept = True
         options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
         for stand_in, function in list(_WAITING.items()):
             try:
                 _LOADED[stand_in] = njit(cache=True, **options)(function)
             except RuntimeError:  # no folder can be written, so every process compiles again
+                kept = False
                 _LOADED[stand_in] = njit(**options)(function)
             if is_known:
                 share_cache(_LOADED[stand_in])
@@ -119,6 +132,7 @@ def _load() -> None:
                 _INNER[stand_in] = linked(function, **options)
                 vars(stand_in)["_numba_type_"] = _INNER[stand_in]._numba_type_
             del _WAITING[stand_in]
+        _say_once(kept=kept)
         package = __name__.partition(".")[0]
         ours = [vars(module) for name, module in [*sys.modules.items()] if name.startswith(package)]
         for names in [*ours, *(inspect.unwrap(function).__globals__ for function in _LOADED)]:

@@ -23,6 +23,9 @@ OFFSETS_PER_CELL = 2**20
 
 POSITIONS_PER_LOGIT = CELLS_PER_LOGIT * OFFSETS_PER_CELL
 LAST_POSITION = CELL_COUNT * OFFSETS_PER_CELL - 1
+# A score that lies so little beyond 0 or 1 is that end: averages of float32 probabilities give
+# 1.0000001, and fastText 1.00001.
+END_TOLERANCE = 2e-5
 LOWEST_SCORE = 1.12535162055095e-07  # expit(-16), and expit(16): written out, to import less
 HIGHEST_SCORE = 0.9999998874648379
 

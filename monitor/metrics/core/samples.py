@@ -1,16 +1,16 @@
 """Raw samples: a score and an outcome for each prediction, and which are rejected.
 
 Rule 1: what a sample may be is said in `checked` alone. A compiled pass may test the same
-conditions itself, so that rows are read only once. When one fails, it calls `refuse`, which
-raises the error of `checked`.
+conditions itself, so that rows are read only once. When one fails, it takes what `checked` makes of
+the samples, which raises the error or puts scores that rounding left beyond an end at that end.
 """
 
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.grid import END_TOLERANCE, Floats, Ints
 
 Bools = npt.NDArray[np.bool_]
 Outcomes = Ints | npt.NDArray[np.uint8]
@@ -29,14 +29,15 @@ def checked(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> tuple[Bools, Floats
     y_true : array-like of shape (n,)
         What happened, 0 or 1 (booleans too).
     y_prob : array-like of shape (n,)
-        Predicted probabilities in [0, 1].
+        Predicted probabilities in [0, 1]; one that lies beyond an end by no more than rounding
+        explains, 2e-5, is that end.
 
     Returns
     -------
     positive : ndarray of shape (n,)
         Whether the outcome was 1.
     scores : ndarray of shape (n,)
-        The same array if it holds float64 already.
+        The same array if it holds float64 already, and no score is beyond an end.
 
     Raises
     ------
@@ -51,7 +52,7 @@ def checked(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> tuple[Bools, Floats
     (array([False,  True]), array([0.2, 0.9]))
     """
     outcome_array, score_array = _of_one_length(y_true, y_prob)
-    outside = ~((score_array >= 0.0) & (score_array <= 1.0))  # written so that nan is outside
+    score_array, outside = at_ends(score_array)
     if outside.any():
         row = int(np.flatnonzero(outside)[0])
         msg = (
@@ -70,6 +71,21 @@ def checked(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> tuple[Bools, Floats
         )
         raise ValueError(msg)
     return positive, score_array
+
+
+def at_ends(scores: Floats) -> tuple[Floats, Bools]:
+    """Give scores that lie within rounding of an end as that end, and which others lie outside.
+
+    Examples
+    --------
+    >>> at_ends(np.array([0.5, 1.0000001, 1.5]))
+    (array([0.5, 1. , 1.5]), array([False, False,  True]))
+    """
+    outside = ~((scores >= 0.0) & (scores <= 1.0))  # written so that nan is outside
+    if not outside.any():
+        return scores, outside
+    near = outside & (scores >= -END_TOLERANCE) & (scores <= 1.0 + END_TOLERANCE)
+    return np.where(near, np.clip(scores, 0.0, 1.0), scores), outside & ~near
 
 
 def _if_swapped(outcomes: npt.NDArray[np.generic], scores: Floats) -> str:
@@ -118,13 +134,6 @@ def unchecked(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> tuple[Outcomes, F
     return positive, np.ascontiguousarray(score_array)
 
 
-def refuse(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> NoReturn:
-    """Raise the error of `checked` for samples that a compiled pass rejected."""
-    checked(y_true, y_prob)
-    msg = "a compiled pass rejected samples that `checked` accepts."
-    raise AssertionError(msg)
-
-
 def numbers_of(y_prob: npt.ArrayLike) -> Floats:
     """Give probabilities as an array of numbers, or say that they are none.
 
@@ -151,12 +160,38 @@ def unmasked(name: str, column: npt.ArrayLike) -> npt.NDArray[Any]:
     >>> unmasked("y_true", np.ma.array([0, 1], mask=False))
     array([0, 1])
     """
-    if np.ma.is_masked(column):
+    # Arrays of pandas have a mask, too, but not that of numpy.
+    if isinstance(column, np.ma.MaskedArray) and np.ma.is_masked(column):
         masked: Any = column
         count = int(masked.mask.sum())
         msg = f"{count} of {np.size(column)} values of {name} are masked; leave them out."
         raise ValueError(msg)
     return np.asarray(column)
+
+
+def check_one_order(**columns: object) -> None:
+    """Raise ValueError if columns of pandas have one index in different orders.
+
+    Rows are taken by their position, as scikit-learn does, so each outcome would meet the score of
+    another row.
+    """
+    indexes: dict[str, Any] = {
+        name: column.index  # type: ignore[attr-defined]
+        for name, column in columns.items()
+        if hasattr(getattr(column, "index", None), "equals")  # lists have a method of this name
+    }
+    for name, index in indexes.items():
+        first = next(iter(indexes))
+        other = indexes[first]
+        if len(index) != len(other) or index.equals(other):
+            continue
+        if index.is_unique and other.is_unique and index.isin(other).all():
+            msg = (
+                f"{first} and {name} have one index in different orders, but rows are taken by "
+                f"their position; give {name}.loc[{first}.index], or arrays if the positions are "
+                "meant."
+            )
+            raise ValueError(msg)
 
 
 def check_sums(rows: Floats, of: str, next_step: str) -> None:
@@ -190,6 +225,7 @@ def check_sums(rows: Floats, of: str, next_step: str) -> None:
 def _of_one_length(
     y_true: npt.ArrayLike, y_prob: npt.ArrayLike
 ) -> tuple[npt.NDArray[np.generic], Floats]:
+    check_one_order(y_true=y_true, y_prob=y_prob)
     outcome_array, score_array = unmasked("y_true", y_true), numbers_of(y_prob)
     if score_array.ndim != 1 or score_array.shape != outcome_array.shape:
         msg = (

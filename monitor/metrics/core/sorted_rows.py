@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
-from monitor.metrics.core.samples import Outcomes, refuse, unchecked
+from monitor.metrics.core.samples import Outcomes, checked, unchecked
 
 Bits = npt.NDArray[np.uint64]
 
@@ -42,7 +42,7 @@ def sort_rows(y_true: npt.ArrayLike, y_prob: npt.ArrayLike) -> Ints:
     # system for large pages, and the first writing to small ones takes longer than all else.
     keys = np.empty(scores.size, np.int64)
     if not _pack(scores.view(np.uint64), outcomes, keys.view(np.uint64)):
-        refuse(y_true, y_prob)
+        return sort_rows(*checked(y_true, y_prob))
     _sort(keys)
     return keys
 

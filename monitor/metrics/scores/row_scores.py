@@ -8,7 +8,7 @@ import math
 
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats
-from monitor.metrics.core.samples import Outcomes, Rows, refuse, unchecked
+from monitor.metrics.core.samples import Outcomes, Rows, checked, unchecked
 
 ROWS_AT_ONCE = 2048  # summed plainly; sums of this many are then added with compensation
 
@@ -23,7 +23,7 @@ def mean_square(rows: Rows) -> float:
     """
     y, s = unchecked(*rows)
     sound, total = _squares(s, y)
-    return _mean(total, s.size) if sound else refuse(*rows)
+    return _mean(total, s.size) if sound else mean_square(checked(*rows))
 
 
 def mean_surprise(rows: Rows) -> float:
@@ -36,7 +36,7 @@ def mean_surprise(rows: Rows) -> float:
     """
     y, s = unchecked(*rows)
     sound, total = _surprises(s, y)
-    return _mean(total, s.size) if sound else refuse(*rows)
+    return _mean(total, s.size) if sound else mean_surprise(checked(*rows))
 
 
 def sum_leans(rows: Rows) -> tuple[float, float, int]:
@@ -49,7 +49,7 @@ def sum_leans(rows: Rows) -> tuple[float, float, int]:
     """
     y, s = unchecked(*rows)
     sound, total, variance = _leans(s, y)
-    return (total, variance, s.size) if sound else refuse(*rows)
+    return (total, variance, s.size) if sound else sum_leans(checked(*rows))
 
 
 def _mean(total: float, size: int) -> float:

@@ -30,7 +30,7 @@ def one_column(name: str, column: Column) -> npt.NDArray[Any]:
 
 def array_of(name: str, column: Column) -> npt.NDArray[Any]:
     """Give columns as an array of as many dimensions as they have."""
-    if np.ma.is_masked(column):
+    if isinstance(column, np.ma.MaskedArray) and np.ma.is_masked(column):
         values = column.data.astype(object)
         values[np.ma.getmaskarray(column)] = None
         return np.asarray(values)
@@ -100,24 +100,13 @@ def whole(label: Any) -> Any:
 
 
 def check_one_order(**columns: Column) -> None:
-    """Refuse columns of pandas with one index in different orders.
+    """Refuse columns of pandas with one index in different orders."""
+    from monitor.metrics.core import samples
 
-    Columns are taken by the position of their rows, as scikit-learn does, so each outcome would
-    meet the score of another row.
-    """
-    indexes = {name: column.index for name, column in columns.items() if _has_index(column)}
-    for name, index in indexes.items():
-        first = next(iter(indexes))
-        other = indexes[first]
-        if len(index) != len(other) or index.equals(other):
-            continue
-        if index.is_unique and other.is_unique and index.isin(other).all():
-            msg = (
-                f"{first} and {name} have one index in different orders, but rows are taken by "
-                f"their position; give {name}.loc[{first}.index], or arrays if the positions are "
-                "meant."
-            )
-            raise DataError(msg)
+    try:
+        samples.check_one_order(**columns)
+    except ValueError as error:
+        raise DataError(str(error)) from None
 
 
 def missing_in(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
@@ -135,10 +124,6 @@ def is_missing(value: Any) -> bool:
         return value is None or bool(value != value)  # noqa: PLR0124 - as above
     except (TypeError, ValueError):  # NA of pandas is neither equal to itself nor not
         return not hasattr(value, "__len__")
-
-
-def _has_index(column: Column) -> bool:
-    return hasattr(getattr(column, "index", None), "equals")  # lists have a method of this name
 
 
 def _kind_of(column: Column) -> str:

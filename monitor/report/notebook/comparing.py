@@ -105,14 +105,14 @@ class Comparison:
             rows.append((name, e.value, e.low, e.high) if e else (name, nan, nan, nan))
         return frame(rows, ("measure", "value", "low", "high"))
 
-    def plot(self, axes: "Axes | None" = None, *, scale: Scale = "logit") -> "Axes":
+    def plot(self, ax: "Axes | None" = None, *, scale: Scale = "logit") -> "Axes":
         """Draw the curve of `before` with its band, and the outcomes of `after`.
 
         The prior shift is taken out: points off the band mean that the curve changed.
 
         Parameters
         ----------
-        axes : matplotlib.axes.Axes, optional
+        ax : matplotlib.axes.Axes, optional
             Where to draw; by default in a new figure of pyplot, which notebooks show.
         scale : {"probability", "logit"}
             Log-odds show rare events.
@@ -134,7 +134,7 @@ class Comparison:
         if self.reference is None:
             msg = f"there is no curve to draw. {' '.join(self.reasons)}"
             raise ConfigError(msg)
-        place = place_for(axes, scale)
+        place = place_for(ax, scale)
         return draw_reference(self.reference, self.tallies[1], scale=scale, axes=place)
 
     def __str__(self) -> str:

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from monitor.errors import ConfigError
 from monitor.report.notebook.columns import Column
 from monitor.report.notebook.evaluating import SampleEvaluation, Scale, evaluate
@@ -12,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CalibrationDisplay:
     """A test-based reliability diagram and the evaluation that it shows.
 
@@ -28,6 +31,12 @@ class CalibrationDisplay:
 
     evaluation: SampleEvaluation
     ax_: "Axes"
+
+    def __repr__(self) -> str:
+        """Name what is shown on one line."""
+        tallies = getattr(self.evaluation, "tallies", {})
+        shown = f"{tallies['all'].total:,} rows" if "all" in tallies else "..."
+        return f"{type(self).__name__}({shown})"
 
     @property
     def figure_(self) -> "Figure":
@@ -117,10 +126,19 @@ class CalibrationDisplay:
         if positive not in classes:
             msg = f"pos_label is {positive!r}, but the classifier has the classes {classes}."
             raise ConfigError(msg)
-        column = y_prob[:, classes.index(positive)]
+        column = _column_of(np.asarray(y_prob), classes.index(positive))
         return cls.from_predictions(y, column, pos_label=positive, **options)
 
     def _repr_png_(self) -> bytes:
         """Show the diagram."""
         shown: bytes = self.ax_._repr_png_()  # type: ignore[attr-defined]
         return shown
+
+
+def _column_of(y_prob: npt.NDArray[Any], place: int) -> npt.NDArray[Any]:
+    """Give the column of one of two classes; a single one is that of the second, as of a score."""
+    if y_prob.ndim == 1 or y_prob.shape[1] == 1:
+        second = y_prob.reshape(-1)
+        return second if place else 1.0 - second
+    column: npt.NDArray[Any] = y_prob[:, place]
+    return column

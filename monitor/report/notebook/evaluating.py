@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from monitor.evaluation.evaluation import Evaluation
     from monitor.metrics.core.buckets import BucketCounts
@@ -86,7 +87,7 @@ class SampleEvaluation:
 
     def plot(
         self,
-        axes: "Axes | None" = None,
+        ax: "Axes | None" = None,
         *,
         segment: str = "all",
         scale: Scale = "probability",
@@ -97,8 +98,9 @@ class SampleEvaluation:
 
         Parameters
         ----------
-        axes : matplotlib.axes.Axes, optional
-            Where to draw; by default in a new figure of pyplot, which notebooks show.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw, or a figure to draw in; by default in a new figure of pyplot, which
+            notebooks show.
         segment : str
             Which rows.
         scale : {"probability", "logit"}
@@ -120,7 +122,7 @@ class SampleEvaluation:
         if segment not in self.tallies:
             msg = f"there is no segment {segment!r}; there are {', '.join(self.tallies)}."
             raise ConfigError(msg)
-        place = place_for(axes, scale)
+        place = place_for(ax, scale)
         return draw_test_based(
             self.tallies[segment], alpha=self.alpha, scale=scale, scores="raw", axes=place
         )
@@ -310,7 +312,7 @@ def _measured(days: "Sequence[Summary]", t: "Tally", alpha: float) -> "list[Eval
     return evaluate_days(days, window_days=len(days), settings=settings)
 
 
-def place_for(axes: "Axes | None", scale: str) -> "Axes":
+def place_for(axes: "Axes | Figure | None", scale: str) -> "Axes":
     """Give the axes to draw in: those given, or those of a figure that a notebook shows.
 
     Raises
@@ -322,9 +324,11 @@ def place_for(axes: "Axes | None", scale: str) -> "Axes":
         msg = f"scale is {scale!r}, but must be one of {', '.join(get_args(Scale))}."
         raise ConfigError(msg)
     if axes is not None:
+        if hasattr(axes, "add_subplot"):  # a figure
+            return axes.add_subplot()
         if not hasattr(axes, "get_figure"):
             msg = (
-                f"axes is {axes!r}, but must be axes of matplotlib, such as plt.gca(); a segment "
+                f"ax is {axes!r}, but must be axes of matplotlib, such as plt.gca(); a segment "
                 "is named by segment=."
             )
             raise ConfigError(msg)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from monitor.errors import ConfigError, DataError
-from monitor.metrics.core.samples import check_sums
+from monitor.metrics.core.samples import at_ends, check_sums
 from monitor.metrics.maps.calibration_map import KINDS, CalibrationMap, apply_steps, check_map
 from monitor.metrics.maps.class_map_file import ClassMapFile
 from monitor.metrics.maps.map_file import MapFile
@@ -91,7 +91,7 @@ def apply_map(scores: Any, calibration_map: AnyMap) -> "Floats":
     array([0.333, 0.75 ])
     """
     values = numbers_in("scores", array_of("scores", scores))
-    outside = ~((values >= 0.0) & (values <= 1.0))  # written so that nan is outside
+    values, outside = at_ends(values)
     if outside.any():
         place = int(np.flatnonzero(outside.ravel())[0])
         msg = (

@@ -5,9 +5,11 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from monitor.errors import ConfigError, DataError
 from monitor.metrics.core.option_check import check_option
+from monitor.metrics.core.samples import at_ends, check_one_order, check_sums
 from monitor.metrics.maps.calibration_map import (
     CalibrationMap,
     Kind,
@@ -19,7 +21,12 @@ from monitor.segment_names import WHOLE
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
-    from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
+    from sklearn.utils import (
+        _safe_indexing,
+        assert_all_finite,
+        check_consistent_length,
+        column_or_1d,
+    )
     from sklearn.utils.multiclass import check_classification_targets, type_of_target
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as missing:  # pragma: no cover - the tests have it
@@ -35,6 +42,7 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 Scores = Literal["probability", "log_odds"]
+BOTH = 2  # columns of `predict_proba` of two classes
 BLOCKS = 20  # of rows in their order, if no days are given
 
 
@@ -72,20 +80,35 @@ class Recalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.kind = kind
         self.scores = scores
 
-    def fit(self, X: Any, y: Any, days: Any = None) -> Self:  # noqa: N803 - scikit-learn's name
+    def fit(
+        self,
+        X: Any,  # noqa: N803 - scikit-learn's name
+        y: Any,
+        days: Any = None,
+        *,
+        sample_weight: Any = None,
+    ) -> Self:
         """Fit the map.
 
         Parameters
         ----------
-        X : array-like of shape (n,) or (n, 1)
-            Scores of the second class.
+        X : array-like of shape (n,), (n, 1) or (n, 2)
+            Scores of the second class; of both columns of `predict_proba` the second is taken.
         y : array-like of shape (n,)
             Labels of two classes.
         days : array-like of shape (n,), optional
             The day of each row: the shape gets an intercept for each, and "auto" leaves days out.
             By default all rows are of one day, and "auto" leaves out blocks of rows.
+        sample_weight : array-like of shape (n,), optional
+            How many rows each row stands for: whole numbers, as `monitor.evaluate` takes them.
         """
+        if sample_weight is not None:
+            X = X if hasattr(X, "iloc") else np.asarray(X)  # noqa: N806
+            rows = _rows_of(sample_weight, len(X))
+            X, y = _safe_indexing(X, rows), np.asarray(y)[rows]  # noqa: N806
+            days = days if days is None else np.asarray(days)[rows]
         check_option("scores", self.scores, Scores)
+        check_one_order(X=X, y=y)
         logits = self._log_odds(X, reset=True)
         labels = column_or_1d(y, warn=True)
         assert_all_finite(labels, input_name="y")
@@ -205,7 +228,8 @@ class Recalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         values = self._score_of(validate_data(self, given, reset=reset, dtype=np.float64))
         if self.scores == "log_odds":
             return np.asarray(values, np.float64)
-        if not ((values >= 0.0) & (values <= 1.0)).all():
+        values, outside = at_ends(np.asarray(values, np.float64))
+        if outside.any():
             msg = (
                 f"scores must lie in [0, 1], got {values.min()} to {values.max()}; of decision "
                 'values say so: scores="log_odds".'
@@ -214,10 +238,13 @@ class Recalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return log_odds(values)
 
     def _score_of(self, columns: "Floats") -> "Floats":
+        if columns.shape[1] == BOTH and self.scores == "probability":
+            check_sums(columns, "rows of the two columns of X", "give that of the second class.")
+            return columns[:, 1]
         if columns.shape[1] != 1:
             msg = (
-                f"X has the shape {columns.shape}, but must be one column of scores; of "
-                "model.predict_proba(X) take [:, 1]."
+                f"X has the shape {columns.shape}, but must be one column of scores, or the two of "
+                "model.predict_proba(X)."
             )
             raise ValueError(msg)
         return columns[:, 0]
@@ -273,3 +300,21 @@ def _numbers(days: Any, rows: int, *, blocks: int) -> "Ints":
         msg = f"days must have one value a row, {rows} in all, got the shape {given.shape}."
         raise ValueError(msg)
     return np.unique(given, return_inverse=True)[1].astype(np.int64)
+
+
+def _rows_of(sample_weight: Any, size: int) -> npt.NDArray[np.int64]:
+    """List the row of each row that the weights stand for."""
+    from monitor.report.notebook.arrays import repeated
+
+    weights = np.asarray(sample_weight)
+    if weights.ndim != 1:
+        msg = f"sample_weight must have one dimension, got {weights.ndim}."
+        raise ValueError(msg)
+    try:
+        (rows,) = repeated(weights, np.arange(size))
+    except DataError as error:
+        raise ValueError(str(error)) from None
+    if not len(rows):
+        msg = "each sample_weight is zero, so there are no rows."
+        raise ValueError(msg)
+    return np.asarray(rows, np.int64)

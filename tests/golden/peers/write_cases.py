@@ -95,6 +95,8 @@ DIFFERS = (
     ("remainder", "uncertainty-calibration get_ece_em (drawn_24|drawn_97)"),
     ("remainder", r"torch-uncertainty AdaptiveCalibrationError\(.*\) (adaptive|drawn_40_by_7)"),
     ("average", "netcal ACE .*"),
+    ("borders", "(scikit-learn calibration_curve|netcal [EM]CE) discrete"),
+    ("borders", "(uncertainty-calibration get_ece|mcgrad expected_calibration_error) discrete"),
     ("rows of equal scores", r"mcgrad ecce\w* drawn_97"),
     ("clipped", "scikit-learn log_loss ecce_at_0"),
     ("steps", r"scikit-learn IsotonicRegression\(between\) .*"),

@@ -67,7 +67,7 @@ def gaps_by_loop(scores: Floats, positive: npt.NDArray[np.bool_]) -> list[tuple[
     slices: list[list[float]] = [[] for _ in range(10)]
     for score, y in zip(scores, positive, strict=True):
         # The last cut that the score has reached; 10 * score could round across it.
-        reached = sum(score >= cut for cut in np.linspace(0, 1, 11)) - 1
+        reached = sum(score >= cut for cut in (b / 10 for b in range(11))) - 1
         slices[min(reached, 9)].append(y - score)
     return [(len(part), abs(sum(part)) / len(part)) for part in slices if part]
 

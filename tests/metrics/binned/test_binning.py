@@ -176,11 +176,21 @@ def test_uniform_bins_are_closed_on_the_left(t: Tally, n: int) -> None:
     """A score belongs to the slice whose left border it has reached; the last holds 1 too."""
     bins = uniform_bins(t, n)
 
-    edges = np.linspace(0, 1, n + 1)
+    edges = [b / n for b in range(n + 1)]  # np.linspace puts 0.3 below the fourth of ten
     slices = [max(b for b in range(n) if edges[b] <= s) for s in t.scores]
     starts = [0, *(i for i in range(1, len(slices)) if slices[i] != slices[i - 1]), len(slices)]
     assert bins.starts.tolist() == starts
     check_partition(t, bins)
+
+
+@pytest.mark.parametrize("n", [5, 10, 20, 50])
+def test_borders_of_uniform_bins_are_decimals(n: int) -> None:
+    """A score that is written like a border is in the bin that begins there, from rows too."""
+    scores = np.array([float(f"{b / n:.2f}") for b in range(n)])
+    outcomes = np.zeros(n, int)
+
+    for bins in (uniform_bins(tally(outcomes, scores), n), uniform_bins((outcomes, scores), n)):
+        assert bins.counts.tolist() == [1] * n
 
 
 def test_weights_are_repetitions() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import expit, logit
 from sklearn.base import clone
@@ -109,13 +110,38 @@ def test_auto_finds_the_line_and_leaves_calibrated_scores() -> None:
         ({"kind": "cubic"}, [0.2, 0.8], "kind must be"),
         ({"scores": "odds"}, [0.2, 0.8], "scores must be"),
         ({}, [0.2, 1.8], r"scores must lie in \[0, 1\], got 0.2 to 1.8"),
-        ({}, [[0.2, 0.8], [0.3, 0.7]], r"take \[:, 1\]"),
+        ({}, [[0.2, 0.1], [0.3, 0.7]], "1 of 2 rows of the two columns of X do not sum to 1"),
+        ({}, [[0.2, 0.3, 0.5], [0.3, 0.3, 0.4]], "one column of scores, or the two of"),
     ],
 )
 def test_refusals(arguments: dict[str, Any], X: Any, message: str) -> None:  # noqa: N803
     """What is no score or no family is named."""
     with pytest.raises(ValueError, match=message):
         Recalibrator(**arguments).fit(X, [0, 1])
+
+
+def test_it_takes_what_evaluate_takes() -> None:
+    """Both columns of `predict_proba`, and weights that are numbers of rows."""
+    scores, outcomes = rows()
+    expected = Recalibrator("platt").fit(scores, outcomes)
+    both = np.column_stack([1.0 - scores, scores])
+    weights = np.arange(scores.size) % 3
+    repeated = Recalibrator("platt").fit(np.repeat(scores, weights), np.repeat(outcomes, weights))
+
+    assert Recalibrator("platt").fit(both, outcomes).map_ == expected.map_
+    weighted = Recalibrator("platt").fit(scores, outcomes, sample_weight=weights)
+    assert weighted.map_ == repeated.map_
+    for wrong in (weights + 0.5, weights[:-1], weights * 0, weights[:, None]):
+        with pytest.raises(ValueError, match="weight"):
+            Recalibrator("platt").fit(scores, outcomes, sample_weight=wrong)
+
+
+def test_rows_of_pandas_in_different_orders_are_refused() -> None:
+    """Each outcome would meet the score of another row."""
+    scores, outcomes = map(pd.Series, rows())
+
+    with pytest.raises(ValueError, match="X and y have one index in different orders"):
+        Recalibrator("platt").fit(scores[::-1], outcomes)
 
 
 def test_it_writes_the_map_file_and_reads_it(tmp_path: Path) -> None:
