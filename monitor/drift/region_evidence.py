@@ -82,6 +82,29 @@ def region_evidence(
     RegionDay
         Hypotheses in this order: of each region two sizes down and two up; two sizes beyond each of
         `monitor.drift.regions.ZONES`; two sizes up and two down at one value.
+
+    Notes
+    -----
+    The ratio of a sought tilt to the tolerated one, each as `monitor.metrics.logistic.regions` has
+    it, over ``1 + v I`` with the between-day variance v of the region and the information I of the
+    day. Beyond the known scores and at one value it is over the largest of the regions.
+
+    Examples
+    --------
+    A fifth of the rows gets the score 0, and half of them come true.
+
+    >>> from scipy.special import expit
+    >>> from monitor.drift.reference import fit_reference
+    >>> n = np.where(abs(CENTRES) < 3, 50, 0)
+    >>> k = np.rint(n * expit(CENTRES)).astype(np.int64)
+    >>> regions = fit_reference([{"all": Coarse(n, k)}] * 28, regions=True).regions
+    >>> bool(region_evidence(regions, {"all": Coarse(n, k)}).gains.max() <= 0.0)
+    True
+    >>> n[0], k[0] = 2_000, 1_000
+    >>> new_values(regions, {"all": Coarse(n, k)})
+    array([0])
+    >>> bool(region_evidence(regions, {"all": Coarse(n, k)}).gains.max() > 100.0)
+    True
     """
     variances = regions.day_variances if day_variances is None else day_variances
     scores, of_regions = _of_regions(regions, parts, variances, wrong, hanging)
