@@ -11,7 +11,7 @@ whose labels are right is judged as if nobody had asked.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import log
 from typing import Any
 
@@ -48,7 +48,7 @@ class Noise:
     shares: Floats
     sums: Floats
 
-    @property
+    @cached_property
     def added_and_lost(self) -> tuple[Floats, Floats]:
         """Of each share: that of the negative outcomes, and that of the positive ones; (3, 13)."""
         added, lost = np.array(list(SIDES.values())).T[..., None]
@@ -194,6 +194,8 @@ def wrong_labels(noise: Noise | None, learned: Floats) -> WrongLabels | None:
 @lru_cache(MOST_REMEMBERED)  # asked again by the verdict of a day, and on the day after
 def _wrong_labels(noise: Noise, learned: bytes, stiffness: float) -> WrongLabels | None:
     sums = noise.sums + np.frombuffer(learned).reshape(noise.sums.shape)
+    if sums[:, 1:SHARES].max() < log(ASKED_FOR):  # an error of the curve only lowers them
+        return None
     gains = _gains(sums, stiffness)
     most = float(gains[:, 1:].max())
     if most + log(np.exp(gains[:, 1:] - most).mean()) < log(ASKED_FOR):

@@ -71,7 +71,7 @@ class TestCatchUp:
         """Without a stored day there is nothing to catch up: `backfill` does the past."""
         shutil.rmtree(gap.folder / "store")
 
-        assert command(*RUN).code == 0
+        assert command(*RUN, "--begin").code == 0
         assert stored_days(gap) == [5]
 
     def test_a_day_that_is_damaged_fails_no_later_run(self, gap: Project, command: Command) -> None:

@@ -21,8 +21,8 @@ from monitor.metrics.logistic.intercept import newton_step
 
 MOST_OF_A_RATE = 0.95  # of the positives at a score, or of the negatives, are wrong at most
 FARTHEST, MOST_STEPS = 30.0, 100  # of the prior's log-odds
-SETTLED = 1e-6  # of a step: the next one, which is left out, is about its square
-REACHED = 1e-6  # in logit, between the number of positives that is expected and that recorded
+SETTLED = 1e-5  # of a step: the next one, which is left out, is about its square
+REACHED = 1e-5  # in logit, between the number of positives that is expected and that recorded
 NEIGHBOURS = 0.125  # in logit: scores so close together tell the same share
 
 
@@ -187,13 +187,17 @@ def weigh_shares(
         along[fixed + f] = prior_responses(curve, added[f, number // 2], lost[f, number // 2])
     scores, cross = project_directions(curve, counts, positives, along, along)
     plain, recorded = adjusted_profile(curve, counts, positives), np.exp(curve)
+    first = 0.0
     for f in range(families):
-        shift = 0.0
+        before = shift = first
         for s in range(1, number):
+            start, before = 2.0 * shift - before, shift  # on a line through the last two
             profile, shift = _noisy_profile(
-                recorded, counts, positives, hits, added[f, s], lost[f, s], shift
+                recorded, counts, positives, hits, added[f, s], lost[f, s], start
             )
             said[f, s] = profile - plain
+            if s == 1:
+                before = first = shift
         for j in range(width):
             row = j if j < fixed else fixed + f
             said[f, number + j] = scores[row]
