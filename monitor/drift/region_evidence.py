@@ -269,10 +269,10 @@ def tilts_of_cells(
     return information, profile
 
 
-def moves_of_cells(
-    regions: Regions, parts: Mapping[Any, Coarse], cells: slice, moves: Floats
-) -> Floats:
-    """Weigh how far all scores have moved against the curve, for one day.
+def maps_of_cells(
+    regions: Regions, parts: Mapping[Any, Coarse], cells: slice, moves: Floats, stretches: Floats
+) -> tuple[Floats, Floats]:
+    """Weigh what may have been done to all scores alike against the curve, for one day.
 
     Parameters
     ----------
@@ -280,25 +280,28 @@ def moves_of_cells(
         As for `tilts_of_cells`.
     moves : ndarray of shape (s,)
         What was added to the log-odds of all scores, in logit.
+    stretches : ndarray of shape (t,)
+        By how much they were multiplied.
 
     Returns
     -------
-    ndarray of shape (s,)
+    tuple of ndarray of shape (s,) and (t,)
         The logarithm of the likelihood of each over that of the curve that `tilts_of_cells` tilts.
         Beyond the known scores the curve goes on with slope 1.
     """
     first, last = CENTRES[regions.known.start], CENTRES[regions.known.stop - 1]
     longer = regions.cells + np.minimum(CENTRES - first, 0.0) + np.maximum(CENTRES - last, 0.0)
-    gains, counted = np.zeros(moves.size), np.zeros(CENTRES.size, bool)
+    before = [*(CENTRES - by for by in moves), *(CENTRES / by for by in stretches)]
+    gains, counted = np.zeros(len(before)), np.zeros(CENTRES.size, bool)
     counted[regions.known], counted[cells] = True, True
     for part in parts.values():
         seen = np.flatnonzero(counted & (part.counts > 0))
         if seen.size:
             rows = part.counts[seen], part.positives[seen]
-            moved = [np.interp(CENTRES[seen] - by, CENTRES, longer) for by in moves]
+            moved = [np.interp(scores[seen], CENTRES, longer) for scores in before]
             usual = adjusted_profile(regions.cells[seen], *rows)
             gains += [adjusted_profile(curve, *rows) - usual for curve in moved]
-    return gains
+    return gains[: moves.size], gains[moves.size :]
 
 
 def new_values(regions: Regions, parts: Mapping[Any, Coarse]) -> Ints:
