@@ -422,14 +422,15 @@ def _with_levels(
     enough = segment_limits(segments, limits.segment_false_alert_days)
     detectors = dict(before)
     for name, (watch, own, parts) in watched.items():
+        watching = before.get(name, new_detector())
         decided = decide_level(
             *(watch, own, span[-1].day),
             enough=enough.get(name, log10(limits.false_alert_days)),
             least=limits.level,
             least_to_page=limits.level_page,
-            silent=not_comparable(own, parts),
+            silent=None if watching.incident else not_comparable(own, parts),
         )
-        detectors[name] = replace(before.get(name, new_detector()), level=decided)
+        detectors[name] = replace(watching, level=decided)
     return detectors
 
 

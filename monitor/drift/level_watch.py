@@ -52,7 +52,7 @@ CERTAIN = 5.0  # standard errors of an error that pages
 FAR, LEAST_FAR, NEAR = 0.3, 0.1, 1.0 / 3.0  # logit: what a recovery is weighed against
 LEAST_AGE = 7  # days before an incident may close
 LEAST_ROWS, LEAST_DISTINCT = 30, 5  # of a day, and cells of a reference, to call scores equal
-MOSTLY = 0.5  # of the rows of a day
+MOSTLY, HARDLY = 0.5, 0.1  # of the rows of a day
 SIDES = np.array([-1.0, 1.0])  # in the order of LEVEL_KINDS: scores too high have D below 0
 
 
@@ -334,9 +334,9 @@ def not_comparable(reference: Reference, parts: Mapping[Any, Coarse]) -> str | N
     Returns
     -------
     str or None
-        One of `NOT_COMPARABLE`: all scores are equal, those of the reference were not, or most lie
-        where the reference does not know its curve. None if they can be compared, and of days with
-        few rows.
+        One of `NOT_COMPARABLE`: all scores are equal and those of the reference were not; or most
+        lie beyond all scores of the reference, or nine of ten where it does not know its curve.
+        None if they can be compared, and of days with few rows.
     """
     counts = sum((part.counts for part in parts.values()), np.zeros(CENTRES.size, np.int64))
     hits, rows = sum(int(part.positives.sum()) for part in parts.values()), int(counts.sum())
@@ -345,8 +345,9 @@ def not_comparable(reference: Reference, parts: Mapping[Any, Coarse]) -> str | N
     if np.count_nonzero(counts) == 1:
         usual = np.count_nonzero(reference.counts.counts)
         return SCORES_EQUAL if usual >= LEAST_DISTINCT else None
-    inside = int(counts[reference.known].sum())
-    return SCORES_OUTSIDE if inside < MOSTLY * rows else None
+    first, last = reference.outermost
+    known, seen = (int(counts[of].sum()) for of in (reference.known, slice(first, last + 1)))
+    return SCORES_OUTSIDE if known < HARDLY * rows or seen < MOSTLY * rows else None
 
 
 def _begun(watch: LevelWatch, day: date, kind: str) -> Incident:
@@ -389,14 +390,14 @@ def _opened(
     watch: LevelWatch, reference: Reference, day: date, side: int, usual: Floats, *, urgent: bool
 ) -> Incident:
     """Make the incident that an alarm on this day opens."""
-    own, _ = _own_errors(reference)
+    _, own = _own_errors(reference)
     start = start_of(
         _as_history(watch),
         direction=0,
         sign=int(SIDES[side]),
         day_variance=0.0,
         effect=float(SIZES[1]),
-        error=max(own, sqrt(usual[0])),
+        error=max(own, sqrt(usual[1])),
         counted=watch.counted,
     )
     opened = Incident(
@@ -419,8 +420,11 @@ def _opened(
 
 
 def _as_history(watch: LevelWatch) -> History:
-    """Lay out D as the scores of a direction, to look for its start."""
-    levels = watch.levels[:, :2]
+    """Lay out kappa as the scores of a direction, to look for its start.
+
+    The base rate moves D on all days, and kappa on none.
+    """
+    levels = watch.levels[:, 2:]
     return History(
         watch.days,
         np.ones_like(watch.days),

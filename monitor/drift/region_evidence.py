@@ -82,6 +82,29 @@ def region_evidence(
     RegionDay
         Hypotheses in this order: of each region two sizes down and two up; two sizes beyond each of
         `monitor.drift.regions.ZONES`; two sizes up and two down at one value.
+
+    Notes
+    -----
+    The ratio of a sought tilt to the tolerated one, each as `monitor.metrics.logistic.regions` has
+    it, over ``1 + v I`` with the between-day variance v of the region and the information I of the
+    day. Beyond the known scores and at one value it is over the largest of the regions.
+
+    Examples
+    --------
+    A fifth of the rows gets the score 0, and half of them come true.
+
+    >>> from scipy.special import expit
+    >>> from monitor.drift.reference import fit_reference
+    >>> n = np.where(abs(CENTRES) < 3, 50, 0)
+    >>> k = np.rint(n * expit(CENTRES)).astype(np.int64)
+    >>> regions = fit_reference([{"all": Coarse(n, k)}] * 28, regions=True).regions
+    >>> bool(region_evidence(regions, {"all": Coarse(n, k)}).gains.max() <= 0.0)
+    True
+    >>> n[0], k[0] = 2_000, 1_000
+    >>> new_values(regions, {"all": Coarse(n, k)})
+    array([0])
+    >>> bool(region_evidence(regions, {"all": Coarse(n, k)}).gains.max() > 100.0)
+    True
     """
     variances = regions.day_variances if day_variances is None else day_variances
     scores, of_regions = _of_regions(regions, parts, variances, wrong, hanging)
@@ -246,10 +269,10 @@ def tilts_of_cells(
     return information, profile
 
 
-def moves_of_cells(
-    regions: Regions, parts: Mapping[Any, Coarse], cells: slice, moves: Floats
-) -> Floats:
-    """Weigh how far all scores have moved against the curve, for one day.
+def maps_of_cells(
+    regions: Regions, parts: Mapping[Any, Coarse], cells: slice, moves: Floats, stretches: Floats
+) -> tuple[Floats, Floats]:
+    """Weigh what may have been done to all scores alike against the curve, for one day.
 
     Parameters
     ----------
@@ -257,25 +280,28 @@ def moves_of_cells(
         As for `tilts_of_cells`.
     moves : ndarray of shape (s,)
         What was added to the log-odds of all scores, in logit.
+    stretches : ndarray of shape (t,)
+        By how much they were multiplied.
 
     Returns
     -------
-    ndarray of shape (s,)
+    tuple of ndarray of shape (s,) and (t,)
         The logarithm of the likelihood of each over that of the curve that `tilts_of_cells` tilts.
         Beyond the known scores the curve goes on with slope 1.
     """
     first, last = CENTRES[regions.known.start], CENTRES[regions.known.stop - 1]
     longer = regions.cells + np.minimum(CENTRES - first, 0.0) + np.maximum(CENTRES - last, 0.0)
-    gains, counted = np.zeros(moves.size), np.zeros(CENTRES.size, bool)
+    before = [*(CENTRES - by for by in moves), *(CENTRES / by for by in stretches)]
+    gains, counted = np.zeros(len(before)), np.zeros(CENTRES.size, bool)
     counted[regions.known], counted[cells] = True, True
     for part in parts.values():
         seen = np.flatnonzero(counted & (part.counts > 0))
         if seen.size:
             rows = part.counts[seen], part.positives[seen]
-            moved = [np.interp(CENTRES[seen] - by, CENTRES, longer) for by in moves]
+            moved = [np.interp(scores[seen], CENTRES, longer) for scores in before]
             usual = adjusted_profile(regions.cells[seen], *rows)
             gains += [adjusted_profile(curve, *rows) - usual for curve in moved]
-    return gains
+    return gains[: moves.size], gains[moves.size :]
 
 
 def new_values(regions: Regions, parts: Mapping[Any, Coarse]) -> Ints:

@@ -28,7 +28,7 @@ from monitor.drift.inputs import (
 )
 from monitor.drift.label_noise import wrong_labels
 from monitor.drift.reference import Reference, merge_days
-from monitor.drift.region_evidence import moves_of_cells, region_evidence
+from monitor.drift.region_evidence import maps_of_cells, region_evidence
 from monitor.drift.region_state import Break, RegionWatch
 from monitor.metrics.core.coarse import Coarse
 
@@ -37,6 +37,7 @@ LONGEST = 60  # days that are read once more at most
 LONGEST_GAP = 7  # days without outcomes in a row, before which nothing is read
 LIKELY = 1.35  # nats: half of the 90 % quantile of a chi-squared
 MOVES = np.array([-4.0, -3.0, -2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0])  # logit
+STRETCHES = np.array([0.4, 0.5, 0.6, 0.7, 0.85, 1.2, 1.4, 1.6, 2.0, 2.5])  # of log-odds
 MOST_OF_ROWS = 10.0  # nats that the number of rows may add on a day
 Spans = Iterable[tuple[date, Mapping[Any, Coarse]]]  # the newest first
 
@@ -137,14 +138,17 @@ def broken_instead(
     if place is None:
         return incident
     since = _start(place, kept, reference)
-    profiles, moved = np.zeros((len(DIRECTIONS), SIZES.size)), np.zeros(MOVES.size)
+    profiles = np.zeros((len(DIRECTIONS), SIZES.size))
+    moved, stretched = np.zeros(MOVES.size), np.zeros(STRETCHES.size)
     cells = slice(place.first_cell, place.end_cell)
     for _, parts, *_ in kept[: since.days]:
         place = with_day(place, reference.regions, parts, wrong)
         profiles += day_profiles(reference, parts, detector.jitters, wrong=wrong)
-        moved += moves_of_cells(reference.regions, parts, cells, MOVES)
+        by_map = maps_of_cells(reference.regions, parts, cells, MOVES, STRETCHES)
+        moved, stretched = moved + by_map[0], stretched + by_map[1]
     kind, _ = best_profile(profiles)
-    bent, level = highest_of(profiles[KINDS.index(kind) // 2])[0], float(moved.max())
+    level = float(moved.max())
+    bent = max(highest_of(profiles[KINDS.index(kind) // 2])[0], float(stretched.max()))
     if size_of(place)[2] <= max(bent, level) + SIMPLER:
         return None if level > bent and _leads(detector, watch) else incident
     dated = replace(

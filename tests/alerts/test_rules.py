@@ -20,6 +20,7 @@ from monitor.cli import app
 from monitor.config import Checks
 from monitor.drift.day_evidence import KINDS
 from monitor.drift.detector import INCIDENT_KINDS, EndReason
+from monitor.drift.region_state import KIND
 from monitor.drift.verdict import STATES
 from monitor.export.gauges import CATALOGUE
 from monitor.export.http.probe import NAME as PROBED
@@ -294,7 +295,7 @@ class TestAlerts:
         description = words(alerts()["CalibrationDrift"]["annotations"]["description"])
         chosen = re.findall(r'if eq \$kind "(\w+)" }} ([^{]+?)\. {{', description)
 
-        of_curve = {kind: said for kind, said in chosen if kind in KINDS}
+        of_curve = {kind: said for kind, said in chosen if kind in (*KINDS, KIND)}
         assert of_curve == MEANINGS
         assert [kind for kind, _ in chosen] == [*INCIDENT_KINDS]
 

@@ -62,7 +62,7 @@ def tilt_regions(
     >>> middle = np.array([1]), np.array([2]), np.array([[-1.0, 1.0, 2.0]])
     >>> score, information, profiles = tilt_regions(eta, n, k, *middle)
     >>> profiles.round(1)
-    array([[-31.9,  17.4,  17. ]])
+    array([[-25.9,  11.3,  10.1]])
     """
     size, number = firsts.size, tilts.shape[1]
     scores, informations = np.zeros(size), np.zeros(size)
