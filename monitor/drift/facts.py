@@ -303,6 +303,9 @@ class Facts:
     scores : Scores or None
         The scores of the week beside those of the reference; None with classes, of samples by
         class, and without outcomes.
+    today : float or None
+        The error of the level of this day alone, in logit, where it would be urgent if the next day
+        were like it; None while an incident of the level is open.
     strata : str
         The column whose values have priors of their own because these moved apart in the
         reference; empty if the monitor has not looked for one, or found none.
@@ -329,6 +332,7 @@ class Facts:
     third: ThirdChoices | None = None
     strata: str = ""
     scores: Scores | None = None
+    today: float | None = None
 
     @property
     def of_classes(self) -> ClassFacts:

@@ -88,7 +88,12 @@ from monitor.drift.inputs import (
 )
 from monitor.drift.label_noise import wrong_labels
 from monitor.drift.lack import Lack
-from monitor.drift.level_watch import advance_level, decide_level, not_comparable
+from monitor.drift.level_watch import (
+    advance_level,
+    decide_level,
+    not_comparable,
+    off_today,
+)
 from monitor.drift.levels import lasting_shift, what_moved
 from monitor.drift.other_pairs import other_pairs
 from monitor.drift.overlap import overlapping_since
@@ -742,6 +747,8 @@ def _state_and_facts(
         state = "data_error" if obstacle == "logs failed" else "insufficient_data"
     compared = stream.own_reference
     own = compared if isinstance(compared, Reference) else None
+    watch = stream.detector.level
+    today = off_today(watch, own, day.day, limits.level_page) if own and not obstacle else None
     return state, Facts(
         obstacle=obstacle,
         complaint=day.complaint or day.why_unlike(stream.name),
@@ -761,13 +768,17 @@ def _state_and_facts(
         wrong=wrong_labels(own.noise, stream.detector.noise) if own else None,
         third=next(filter(None, map(_third, stream.third)), None),
         strata=stream.strata,
-        scores=_scores(own, stream, recent) if own and own.levels and not obstacle else None,
+        scores=_scores(own, stream, recent, today) if own and own.levels and not obstacle else None,
+        today=today,
     )
 
 
-def _scores(reference: Reference, stream: Stream, recent: Sequence[Day]) -> Scores | None:
-    """Compare the scores of the week with those of the reference."""
+def _scores(
+    reference: Reference, stream: Stream, recent: Sequence[Day], today: float | None
+) -> Scores | None:
+    """Compare the scores of the week with those of the reference; those of today if that is off."""
     begun = stream.level.started if stream.level else date.min
+    begun = begun if today is None else recent[-1].day
     days = [day for day in _days_of_week(stream, recent) if day.day >= begun]
     parts = merge_days([parts_of_stream(day, stream.name) for day in days])
     sampled = any(day.class_weights != NO_SAMPLE for day in days)

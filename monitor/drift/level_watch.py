@@ -362,28 +362,58 @@ def _begun(watch: LevelWatch, day: date, kind: str) -> Incident:
     return _measured(watch, begun)
 
 
+def off_today(watch: LevelWatch, reference: Reference, day: date, least: float) -> float | None:
+    """Give the error of a single day, if it would be urgent were the next one like it.
+
+    Parameters
+    ----------
+    watch : LevelWatch
+        Up to the day.
+    reference : Reference
+        Of the stream.
+    day : date
+        The day.
+    least : float
+        The least error that is urgent, in logit.
+
+    Returns
+    -------
+    float or None
+        D, in logit; None if the day says no such thing, or an incident is open that does.
+    """
+    if watch.incident or not watch.days.size or watch.days[-1] != day.toordinal():
+        return None
+    now = moves_of(watch.levels[-1].astype(np.float64))
+    usual = usual_variances(reference, watch, day)
+    is_off = now and now.are_off(least) and _is_unusual(now, usual) and _is_certain(now, reference)
+    return now.shift if now and is_off else None
+
+
 def _is_urgent(watch: LevelWatch, reference: Reference, usual: Floats, least: float) -> bool:
     days, apart = watch.levels[-2:].astype(np.float64), np.diff(watch.days[-2:])
     if not apart.size or apart[0] > max(WEEK, 2 * reference.judge_every):
         return False
-    each = [moves_of(levels) for levels in days]
-    both = moves_of(days.sum(axis=0))
-    if both is None or not all(one and one.are_off(least) for one in each):
+    first, second, both = (moves_of(of) for of in (*days, days.sum(axis=0)))
+    if not (first and second and both) or first.shift * second.shift < 0.0:
         return False
-    found = [one for one in each if one]
-    if found[0].shift * found[1].shift < 0.0:
-        return False
+    each = all(one.are_off(least) and _is_unusual(one, usual) for one in (first, second))
+    return each and _is_certain(both, reference)
+
+
+def _is_certain(moves: Moves, reference: Reference) -> bool:
     own, own_kappa = _own_errors(reference)
-    certain = min(
-        abs(both.shift) / sqrt(both.shift_error**2 + own**2),
-        abs(both.kappa) / sqrt(both.kappa_error**2 + own_kappa**2),
+    return (
+        min(
+            abs(moves.shift) / sqrt(moves.shift_error**2 + own**2),
+            abs(moves.kappa) / sqrt(moves.kappa_error**2 + own_kappa**2),
+        )
+        > CERTAIN
     )
-    beyond = all(
-        abs(one.shift) > USUAL_ON_A_DAY * sqrt(usual[0])
-        and abs(one.kappa) > USUAL_ON_A_DAY * sqrt(usual[1])
-        for one in found
-    )
-    return certain > CERTAIN and beyond
+
+
+def _is_unusual(moves: Moves, usual: Floats) -> bool:
+    most = USUAL_ON_A_DAY * np.sqrt(usual)
+    return bool(abs(moves.shift) > most[0] and abs(moves.kappa) > most[1])
 
 
 def _opened(

@@ -71,6 +71,21 @@ def level_sentences(v: Verdict, incident: Incident) -> Iterator[str]:
         yield CHANCE
 
 
+def today_in_short(size: float) -> str:
+    """Say in a few words by how much the scores of a single day are off."""
+    side = "too high" if size < 0.0 else "too low"
+    return f"scores {factor(size)} {side} (odds) on this day alone"
+
+
+def of_today(v: Verdict, size: float) -> Iterator[str]:
+    """Say that a single day contradicts the reference, and what comes of it."""
+    said = today_in_short(size)
+    yield f"{said[0].upper()}{said[1:]}; it pages if the next day says so too."
+    if v.facts.scores:
+        yield what_moved(v.facts.scores)
+        yield looks_like(v.facts.scores)
+
+
 def _explained(incident: Incident) -> str:
     """Say how much of an error came with the base rate."""
     own = incident.size - (incident.unexplained or 0.0)

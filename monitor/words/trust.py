@@ -11,7 +11,7 @@ from monitor.drift.facts import Scores
 from monitor.drift.verdict import DRIFTING, State, Verdict
 from monitor.segment_names import shown
 from monitor.words.broken import STEP
-from monitor.words.level import LARGE, MOSTLY, base_rate, outcomes_of, what_moved
+from monitor.words.level import LARGE, MOSTLY, base_rate, outcomes_of, today_in_short, what_moved
 from monitor.words.values import repair_of, values_in_short
 from monitor.words.verdict import drift_in_short, in_short, own_faults
 from monitor.words.where import Maps, repair_commands, where_command
@@ -135,9 +135,17 @@ def _judged(v: Verdict, maps: Maps, repair: str) -> Trust:
         step = f"calibration-monitor recalibrate --model {v.model} fits a map."
         step = NO_MAP if maps == "none" else step
         return Trust(f"As far as before: even in the reference scores are {faults}.", step)
+    return _of_level_today(v) or ANSWERS[v.state]
+
+
+def _of_level_today(v: Verdict) -> Trust | None:
+    """Answer where the level of the day, or of the week, is off without an incident."""
+    if v.facts.today:
+        ask = f"Ask what was released on {v.day}, or changed in the service."
+        return Trust(f"Not today: {today_in_short(v.facts.today)}.", f"{ask} Look again tomorrow.")
     if v.state == "prior_shift" and v.facts.scores and v.shift:
         return _of_prior(v.facts.scores, v.shift.value)
-    return ANSWERS[v.state]
+    return None
 
 
 def _drifting(v: Verdict, incident: Incident, maps: Maps, repair: str) -> Trust:

@@ -15,7 +15,7 @@ from monitor.words.advice import (
     wrong_labels,
 )
 from monitor.words.broken import broken_in_short, what_broke
-from monitor.words.level import level_in_short, level_sentences, outside, what_moved
+from monitor.words.level import level_in_short, level_sentences, of_today, outside, what_moved
 from monitor.words.numbers import odds, percent, times
 from monitor.words.obstacles import why_not_judged
 from monitor.words.values import priors_of_their_own, value_sentences
@@ -219,6 +219,8 @@ def _no_drift(v: Verdict) -> Iterator[str]:
     """Say that no drift was found, what that is worth, and what moved all the same."""
     if v.facts.late:
         yield late_outcomes(v.facts.late)
+    if v.facts.today:
+        yield from of_today(v, v.facts.today)
     level = v.state == "level_drift"
     if level:  # what the verdict is comes first
         yield _moved(v)
@@ -235,7 +237,8 @@ def _no_drift(v: Verdict) -> Iterator[str]:
     yield _held_down(v)
     yield "" if level else _moved(v)
     if v.facts.scores:
-        yield what_moved(v.facts.scores) if v.state == "prior_shift" else ""
+        told = v.state == "prior_shift" and not v.facts.today
+        yield what_moved(v.facts.scores) if told else ""
         yield outside(v.facts.scores)
     yield from _silence(v)
     yield _prior(v)

@@ -176,16 +176,34 @@ def test_scores_that_collapse_are_a_ticket_and_then_a_page() -> None:
     assert second.incident.urgent
 
 
-def test_scores_beyond_the_reference_are_undecided_until_the_level_says_more() -> None:
-    """The first day says where the scores are; the second, by how much they are off."""
+def test_the_day_itself_says_what_is_wrong_before_anything_pages() -> None:
+    """On the first day a sentence and the first line, on the second a page."""
     first, second = verdicts_of("scores +3.9", World(0.025, 3_000))[START : START + 2]
 
-    assert first.state in ("undecided", "level_drift")
+    assert first.facts.today == pytest.approx(-3.875, abs=0.35)
+    assert trust(first).answer.startswith("Not today: scores 4")
+    assert "it pages if the next day says so too" in sentences(first)[0]
+    assert "the scores moved and the outcomes did not" in sentences(first)[1]
+    assert second.state == "level_drift"
+    assert second.facts.today is None
+    assert "as if +3.90 had been added" in " ".join(sentences(second))
+    assert not any(v.facts.today for v in verdicts_of("priors wander"))
+
+
+def test_scores_that_are_all_new_are_undecided_until_the_level_says_more() -> None:
+    """The first day says where the scores are; the incident gets its name the day after."""
+    sound = days_of("priors wander")
+    far = [Coarse(np.roll(d.counts, 300), np.roll(d.positives, 300)) for d in sound]
+    days = [*sound[: REFERENCE + START], *far[REFERENCE + START :]]
+    first, second = judged([{"all": day} for day in days])[START : START + 2]
+
+    assert first.state == "undecided"
     assert first.incident
-    assert first.incident.kind in (SCORES_OUTSIDE, LEVEL_KINDS[0])
+    assert first.incident.kind == SCORES_OUTSIDE
     assert "% of the scores are above all of the reference's" in " ".join(sentences(first))
     assert second.state == "level_drift"
-    assert "as if +3.9" in " ".join(sentences(second)).replace("+3.8", "+3.9")
+    assert second.incident
+    assert second.incident.opened == first.day
 
 
 def test_a_curve_goes_on_with_slope_1_where_the_reference_had_no_scores() -> None:

@@ -188,6 +188,7 @@ def facts_of(drawn: Drawn, state: str) -> Facts:
         awaits=lack_of(drawn),
         alone=drawn.maybe(drawn.number()),
         wrong=drawn.maybe(WrongLabels(drawn.one_of(get_args(Family)), 0.5 * drawn.share())),
+        today=drawn.one_of([None, None, None, drawn.number(2.0) or None]),
         scores=drawn.one_of([scores_of(drawn), scores_of(drawn), None]),
     )
 

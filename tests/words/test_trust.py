@@ -12,10 +12,10 @@ from monitor.words.where import Maps
 from tests.words.test_facts import SEEDS, Drawn, verdict_of
 
 BEGINNINGS = {
-    "ok": ("Yes:", "As far as before:", "Not surely:"),
+    "ok": ("Not today:", "Yes:", "As far as before:", "Not surely:"),
     "prior_shift": (
         *("Yes, but for the level:", "Not the level:", "Once the base rate is known:"),
-        "Not surely:",
+        *("Not surely:", "Not today:"),
     ),
     "level_drift": ("No: scores",),
     "acknowledged": ("Not asked:",),
