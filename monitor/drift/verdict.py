@@ -157,8 +157,15 @@ class Verdict:
 
     @property
     def incident(self) -> Incident | None:
-        """What is open: a distortion, else an error of the level."""
-        return self.distortion or self.detector.level.incident
+        """What is open: a distortion, else an error of the level; that first if it is newer news.
+
+        An error of the level that is urgent and was found later is no part of the drift that
+        somebody may have taken.
+        """
+        bent, level = self.distortion, self.level_incident
+        if bent and level and level.urgent and level.opened > bent.opened:
+            return level
+        return bent or level
 
     @property
     def distortion(self) -> Incident | None:

@@ -104,6 +104,8 @@ def _open(v: Verdict, incident: Incident) -> Iterator[str]:
     if is_level(incident):
         yield from level_sentences(v, incident)
         yield from _recovery(incident)
+        if v.distortion:
+            yield f"Besides, {drift_in_short(v, v.distortion)}."
         yield _rate(v)
         return
     yield from _drift(v, incident)
@@ -138,8 +140,9 @@ def drift_in_short(v: Verdict, incident: Incident) -> str:
 
 def _drift(v: Verdict, incident: Incident) -> Iterator[str]:
     since = f"{incident.started} (90 % {incident.start_low} to {incident.start_high})"
-    since = f"Gradually, since about {since}," if incident.gradual else f"Since {since}"
-    sits = f", in {explained_by(v.explanation)}," if v.explanation else ""
+    since = f"Gradually, since about {since}" if incident.gradual else f"Since {since}"
+    sits = "," if incident.gradual else ""
+    sits = f", in {explained_by(v.explanation)}," if v.explanation else sits
     if incident.place:
         yield f"{since} {what_broke(incident, incident.place)}."
     else:

@@ -22,7 +22,7 @@ from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.words.trust import trust
 from monitor.words.verdict import sentences
 from studies.drift.levels import BROKEN, FIRST, REFERENCE, SOUND, START, draw, follow
-from studies.drift.worlds import World
+from studies.drift.worlds import Truth, World, stream, tilted
 from tests.drift.test_verdict import judged, watched
 
 WORLD = World(0.2, 1_000)
@@ -296,3 +296,20 @@ def test_days_with_late_outcomes_are_not_weighed() -> None:
     for whole, *_ in judge("ctr", late, references=references, limits=Limits()):
         assert whole.level_incident is None
         assert whole.detector.level.counted == 0
+
+
+def test_an_error_of_the_level_is_news_beside_an_open_drift() -> None:
+    """Whoever has taken the drift of the curve has not taken what was found later."""
+    truth = Truth(tilted(0.6))
+    bent = [part for d in stream(World(0.2, 2_000), truth, 4, days=30) for part in d.values()]
+    moved = [Coarse(np.roll(d.counts, 48), np.roll(d.positives, 48)) for d in bent]
+    verdicts = judged([{"all": day} for day in [*bent[:48], *moved[48:]]])
+    last = verdicts[-1]
+
+    assert last.state == "calibration_drift"
+    assert last.distortion
+    assert last.incident
+    assert last.incident.kind == LEVEL_KINDS[0]
+    assert last.incident.opened > last.distortion.opened
+    assert "Besides, too extreme" in " ".join(sentences(last))
+    assert "too high (odds)" in trust(last).answer
