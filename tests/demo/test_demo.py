@@ -136,7 +136,8 @@ def test_collects_the_drifts_of_every_model(shown: Shown) -> None:
 def test_concludes_with_the_day_of_the_damage(shown: Shown) -> None:
     """The conclusion says what was broken when, and which days are the reference."""
     assert demo.conclusion() in shown.out
-    assert "flights-stretched was broken on purpose on 2013-06-01." in demo.conclusion()
+    assert "flights-stretched was broken on purpose on 2013-06-01, and" in demo.conclusion()
+    assert "flights-shifted on\n2013-09-01" in demo.conclusion()
     assert "with March as the reference" in demo.conclusion()
 
 
