@@ -42,7 +42,9 @@ def reading_of(model: Model) -> Reading:
         if (value := dumped[log].get(key)) is not None
     }
     if classes := reading.get("predictions.classes"):
-        reading["predictions.classes"] = {k: v for k, v in classes.items() if k != "watch"}
+        # Weights make a sample by class comparable with all rows, so they change nothing counted.
+        others = {k: v for k, v in classes.items() if k not in ("watch", "weights")}
+        reading["predictions.classes"] = others
     segments = dumped["segments"] or {}
     of_segments = {f"segments.{key}": segments[key] for key in ("column", "values") if segments}
     strata = {"strata": dumped["strata"]} if dumped["strata"] else {}

@@ -77,7 +77,7 @@ def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path, command: Co
 
     assert done.code == 3
     assert f"{tmp_path / 'taken'}" in done.err
-    assert "cannot be written" in done.err
+    assert "is a file where a folder should be" in done.err
 
 
 def test_manifests_hold_the_rules_and_dashboards(tmp_path: Path, command: Command) -> None:

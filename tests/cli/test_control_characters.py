@@ -119,7 +119,7 @@ def test_nothing_printed_controls_a_terminal(folder: Path, monkeypatch: pytest.M
     assert {call: signs for call, signs in said.items() if signs} == {}
     assert all(done.code in (0, 2, 3) for _, done in ended)
     for name in names:
-        assert shown(name) in listed.out
+        assert shown(name)[:39] in listed.out  # tables cut the rest
 
 
 def test_no_page_has_such_a_character(folder: Path) -> None:

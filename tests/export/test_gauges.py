@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,12 @@ from tests.support.paths import ROOT
 from tools.pages import EXPOSITION, pages
 
 PAGE = ROOT / "docs" / "gauges.md"
+
+
+def begun(config: Config) -> Config:
+    """Begin a store that holds nothing yet."""
+    Store(config.store).begin(datetime(2026, 3, 1, tzinfo=UTC))
+    return config
 
 
 def predictions(config: Config) -> list[str]:
@@ -68,7 +74,7 @@ class TestExposition:
 
     def test_an_empty_store_is_no_error(self, tmp_path: Path) -> None:
         """Before the first run a scrape names the models and the version, and nothing else."""
-        lines = expose(configure(tmp_path / "none", new={})).splitlines()
+        lines = expose(begun(configure(tmp_path / "none", new={}))).splitlines()
 
         told = [line for line in lines if not line.startswith("#")]
         assert len(told) == len(set(told))
@@ -84,7 +90,7 @@ class TestExposition:
             "outcome_coverage_limit": 0.25,
             "rejected_rows_limit": 10,
         }
-        text = expose(configure(tmp_path, own={"verdicts": own}, new={}))
+        text = expose(begun(configure(tmp_path, own={"verdicts": own}, new={})))
 
         assert set(text.splitlines()) > {
             *NEW,
@@ -108,7 +114,7 @@ class TestExposition:
     )
     def test_label_values_are_escaped(self, tmp_path: Path, owner: str, written: str) -> None:
         """An owner comes out of the text as it went in, whatever is in it."""
-        text = expose(configure(tmp_path, ads={"owner": owner}))
+        text = expose(begun(configure(tmp_path, ads={"owner": owner})))
         read = {f.name: f.samples for f in text_string_to_metric_families(text)}
 
         assert f'owner="{written}"' in text

@@ -631,7 +631,7 @@ def test_a_bucket_that_is_not_there(project: Any, command: Callable[..., Any]) -
     assert of_logs.code == 3
     project.configure(f'"{wrong}/outcomes/', '"outcomes/')
     project.configure("store: store", f"store: {wrong}/store")
-    of_store = command("run", "--day", DAY)
+    of_store = command("run", "--day", DAY, "--begin")
     assert of_store.code == 3
     assert of_store.err.startswith(f"store: {wrong}/store: cannot be written (")
     assert project.results() == before

@@ -174,7 +174,6 @@ def test_a_repeated_key_of_several_columns(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("cast", "of_predictions", "of_outcomes"),
     [
-        ("integer", pa.array([1, 2, 3, 4], pa.int32()), pa.array([1, 2, 3, 4], pa.int64())),
         ("integer", pa.array([1, 2, 3, 4], pa.uint64()), pa.array(["1", "02", " 3", "+4"])),
         ("integer", pa.array([1, 2, 3, 4]), pa.array([1.0, 2.0, 3.0, 4.0])),
         ("uuid", pa.array([str(u) for u in UUIDS]), pa.array([str(u).upper() for u in UUIDS])),

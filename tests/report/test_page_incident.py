@@ -10,6 +10,7 @@ import pytest
 
 from monitor.config import Config, load_config
 from monitor.config.schema import Report
+from monitor.drift.day_evidence import KINDS
 from monitor.drift.verdict import SLOPE_KINDS
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.metrics.maps.calibration_map import CalibrationMap, apply_calibration_map
@@ -219,21 +220,20 @@ def test_one_incident_has_one_description() -> None:
         kinds.add(told.kind)
 
         assert told.kind.replace("_", " ") in named.partition(", at first")[0]
-        if not verdict.of_third_choices:
+        if told.kind in MEANINGS and not verdict.of_third_choices:
             assert MEANINGS[told.kind] in sentences(verdict)[0]
         assert "Size" not in figures or "Slope" not in figures
         if "Size" in figures:
             assert figures["Size"].value == f"{told.size:.2f}"
             assert told.kind.replace("_", " ") in figures["Size"].note
         assert ("Size" in figures) == (told.kind not in SLOPE_KINDS)
-    assert len(kinds) == len(MEANINGS)
+    assert kinds >= {*KINDS}
 
 
 def test_a_level_drift_is_said_first() -> None:
-    """A verdict that the level drifted does not begin with what is unchanged."""
+    """A verdict that the level drifted begins with its size, not with what is unchanged."""
     drawn = [verdict_of(Drawn(seed)) for seed in range(SEEDS)]
     levels = [v for v in drawn if v.state == "level_drift" and not v.facts.obstacle]
 
     assert len(levels) > 10
-    assert not [v for v in levels if sentences(v)[0].startswith("Unchanged")]
-    assert any(s.startswith("In the reference scores were") for v in levels for s in sentences(v))
+    assert all(" times too " in sentences(v)[0] for v in levels)
