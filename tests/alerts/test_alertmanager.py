@@ -40,13 +40,13 @@ FAULT = Fault("predictions", "score_out_of_range", "scores lie outside [0, 1]", 
 BROKEN = "torn: predictions of 1 Mar: 14 of 20000 scores lie outside [0, 1], first 1.7"
 
 # How each model's outcomes come after its reference: the slope of their curve, the shift of the
-# prior, with which the mix of the scores moves, and the shift of the level, with which it does not.
-SOUND = (1.0, 0.0, 0.0)
+# prior, with which the mix of the scores moves, and what is added to the scores alone, in cells.
+SOUND = (1.0, 0.0, 0)
 ILL = {
-    "fraud": (0.8, 0.3, 0.0),
-    "flights": (1.0, 1.6, 0.0),
-    "ctr": (1.0, 0.0, -0.4),
-    "torn": (0.8, 0.0, 0.0),
+    "fraud": (0.8, 0.3, 0),
+    "flights": (1.0, 1.6, 0),
+    "ctr": (1.0, 0.0, 32),
+    "torn": (0.8, 0.0, 0),
 }
 SEVERITY = {"fraud": "page", "flights": "page", "ctr": "ticket", "torn": "page"}
 VERDICTS = {
@@ -85,13 +85,13 @@ class Exporter:
     closed: date
 
 
-def outcomes(number: int, slope: float, prior: float, level: float) -> Coarse:
+def outcomes(number: int, slope: float, prior: float, moved: int) -> Coarse:
     """Draw the outcomes of the day of a number: evenly spread logits of the scores."""
     usual = np.where(abs(CENTRES) < 3, 50, 0)
     tilt = 1 + expit(slope * CENTRES) * (np.exp(prior) - 1)
     counts = np.rint(usual * tilt).astype(np.int64)
-    shares = expit(slope * CENTRES + prior + level)
-    return Coarse(counts, np.random.default_rng(number).binomial(counts, shares))
+    positives = np.random.default_rng(number).binomial(counts, expit(slope * CENTRES + prior))
+    return Coarse(np.roll(counts, moved), np.roll(positives, moved))
 
 
 def judged(model: str) -> list[list[Verdict]]:
@@ -231,21 +231,20 @@ def story_of_shift(verdict: Verdict) -> str:
 
 def story_of_level(verdict: Verdict) -> str:
     """Tell what the ticket must say."""
-    assert verdict.shift is not None
+    assert verdict.incident is not None
     return (
-        "All outcomes come at other odds than the scores say, and a shift of the prior does not "
-        "explain it: the mix of the scores has not moved along. The part that the prior does not "
-        f"explain is {interval(verdict.level_change, '+.2f', ' in log-odds')}. Adding "
-        f"{verdict.shift.value:+.2f} to the log-odds of every score would make them right on "
-        "average. Order and spread of the scores are as in the reference."
+        "Since 1 March 2026 all scores are too high: their outcomes come true less often than the "
+        "curve of the reference says, and the base rate explains less than half of that. The "
+        f"evidence reached 10^{verdict.incident.evidence:.1f}; the limit is 10^3.0. Without a "
+        "drift, this alert comes once in 1000 days on average, or less often."
     )
 
 
 def title_of_level(verdict: Verdict) -> str:
-    """Say what happened to the model ctr, since the first of its days in a row."""
-    assert verdict.level_change is not None
-    size = abs(verdict.level_change.value)
-    return f"ctr: all scores too high since 1 Mar (by {size:.2f} in log-odds)"
+    """Say what happened to the model ctr, and since when."""
+    assert verdict.incident is not None
+    odds = np.exp(abs(verdict.incident.size))
+    return f"ctr: scores {odds:.1f} times too high since 1 Mar (odds; base rate as before)"
 
 
 class TestVerdicts:
@@ -258,7 +257,10 @@ class TestVerdicts:
         assert {name: v.state for name, v in exporter.verdicts.items()} == VERDICTS
         assert incident is not None
         assert (incident.kind, incident.started) == ("too_extreme", STARTED)
-        assert [exporter.verdicts[name].shifted for name in ("ctr", "flights")] == [STARTED] * 2
+        assert exporter.verdicts["flights"].shifted == STARTED
+        level = exporter.verdicts["ctr"].level_incident
+        assert level is not None
+        assert (level.kind, level.started) == ("scores_too_high", STARTED)
 
 
 class TestPage:
@@ -309,9 +311,10 @@ class TestTicket:
         found = next(t for t in at("/slack-tickets-url", told.ill) if "ctr" in str(t))
         verdict = exporter.verdicts["ctr"]
         title = title_of_level(verdict)
-        text = f"{story_of_level(verdict)}\n{links('ctr', LEVEL_SINCE, 'calibrationleveldrift')}"
+        board = DRIFTING.removeprefix(f"{BOARD}fraud")
+        text = f"{story_of_level(verdict)}\n{links('ctr', board, 'calibrationdrift')}"
 
-        assert found == message(title, f"{BOARD}ctr{LEVEL_SINCE}", text, title)
+        assert found == message(title, f"{BOARD}ctr{board}", text, title)
 
     def test_names_log_day_reason_and_value_of_a_data_error(self, told: Told) -> None:
         """The headline has all four, and the text the command that prints the rest."""
@@ -330,13 +333,18 @@ class TestTicket:
         assert len(different) == 2  # of ctr and of torn
         assert len(tickets) >= 8
 
-    def test_says_when_it_is_over(self, told: Told) -> None:
-        """A ticket that is resolved says so in green, with its first day and what holds now."""
-        over = f"Over: ctr: level drift from 1 Mar; the verdict of {LAST:%-d %b} is ok"
+    def test_says_when_it_is_over(self, told: Told, exporter: Exporter) -> None:
+        """A ticket that is resolved says so in green, with how long it lasted and why it ended."""
+        closed = exporter.closed
+        over = (
+            f"Over: ctr: drift from 1 Mar to {closed:%-d %b} ({(closed - STARTED).days} days): "
+            "recovered, the outcomes agree with the reference again"
+        )
         (ended,) = [t for t in at("/slack-tickets-url", told.well) if "Over" in str(t)]
-        text = links("ctr", LEVEL_SINCE, "calibrationleveldrift")
+        board = DRIFTING.removeprefix(f"{BOARD}fraud")
 
-        assert ended == message(over, f"{BOARD}ctr{LEVEL_SINCE}", text, over, color="good")
+        assert ended["attachments"][0]["title"] == over
+        assert links("ctr", board, "calibrationdrift") in ended["attachments"][0]["text"]
 
 
 class TestDigest:
