@@ -26,7 +26,8 @@ def restarts(days: Sequence[DayOnPage]) -> list[str]:
         counts = verdict is not None and verdict.compared
         reasons.append(_reason(before, between) if counts else "")
         if counts:
-            before, between = verdict, ""
+            # A day that awaits outcomes goes on from the last one that did not.
+            before, between = (verdict if verdict.final else before), ""
         elif verdict:
             between = _between(verdict) or between
     return reasons

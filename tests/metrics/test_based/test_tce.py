@@ -33,7 +33,7 @@ from monitor.metrics.test_based.tce import (
     tce,
 )
 from tests.support.cases import a_third
-from tests.support.recorded import gaussian_scores, read_golden
+from tests.support.recorded import bins_at, gaussian_scores, read_golden
 
 # The same cases twice: of data that are generated again, and of data that were recorded too.
 GOLDEN = {"reduced": read_golden("tce_cases"), "full": read_golden("tce_reference")}
@@ -58,7 +58,11 @@ def recorded_bins(t: Tally, case: dict[str, Any]) -> Bins:
         return pava_bc(t, min_size=case["n_min"], max_size=case["n_max"], tail="reference")
     if case["strategy"] == "pava":
         return pava(t)
-    return {"quantile": quantile_bins, "uniform": uniform_bins}[case["strategy"]](t, case["n_bin"])
+    if case["strategy"] == "quantile":
+        return quantile_bins(t, case["n_bin"])
+    # Its borders are those of np.linspace, of which that at 0.3 lies above 0.3; ours are decimals.
+    borders = np.linspace(0.0, 1.0, case["n_bin"] + 1)[:-1]
+    return bins_at(t, np.searchsorted(t.scores, borders))
 
 
 def recorded_cases() -> Iterator[Any]:
