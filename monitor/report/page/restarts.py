@@ -27,7 +27,7 @@ def restarts(days: Sequence[DayOnPage]) -> list[str]:
         reasons.append(_reason(before, between) if counts else "")
         if counts:
             # A day that awaits outcomes goes on from the last one that did not.
-            before, between = (verdict if verdict.final else before), ""
+            before, between = (verdict if verdict and verdict.final else before), ""
         elif verdict:
             between = _between(verdict) or between
     return reasons
