@@ -553,7 +553,7 @@ TRAPS: dict[str, tuple[Callable[[Path], None], dict[str, Any]]] = {
             of_predictions=changed(request_id=number),
             of_outcomes=changed(request_id=number),
         ),
-        {"ids": {"cast": "integer"}, "outcomes.format": "csv"},
+        {"ids": None, "outcomes.format": "csv"},
     ),
     "times as numbers": (
         plain(as_epoch("scored_at"), as_epoch("observed_at")),
