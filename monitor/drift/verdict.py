@@ -157,13 +157,14 @@ class Verdict:
 
     @property
     def incident(self) -> Incident | None:
-        """What is open: a distortion, else an error of the level; that first if it is newer news.
+        """What is open: a distortion, else an error of the level; that first if it began later.
 
-        An error of the level that is urgent and was found later is no part of the drift that
-        somebody may have taken.
+        An error of the level that is urgent, and that began after the drift was found, is no part
+        of what somebody may have taken. One that began with the drift comes from it, as that of a
+        band of scores that a rule overwrites.
         """
         bent, level = self.distortion, self.level_incident
-        if bent and level and level.urgent and level.opened > bent.opened:
+        if bent and level and level.urgent and level.started > bent.opened:
             return level
         return bent or level
 

@@ -310,6 +310,6 @@ def test_an_error_of_the_level_is_news_beside_an_open_drift() -> None:
     assert last.distortion
     assert last.incident
     assert last.incident.kind == LEVEL_KINDS[0]
-    assert last.incident.opened > last.distortion.opened
+    assert last.incident.started > last.distortion.opened
     assert "Besides, too extreme" in " ".join(sentences(last))
     assert "too high (odds)" in trust(last).answer
