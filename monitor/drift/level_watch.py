@@ -90,15 +90,19 @@ def level_curve(reference: Reference, parts: Mapping[Any, Coarse]) -> Floats:
         Log-odds by coarse cell: beyond the known cells with slope 1, if the day is crowded there.
     """
     span, known = known_cells(reference, list(parts.values())), reference.known
-    curve = reference.curve
-    if span.start == known.start and known.start > 0:
-        first = known.start
-        below = curve[first] + CENTRES[:first] - CENTRES[first]
-        curve = np.concatenate([below, curve[first:]])
-    if span.stop == known.stop and known.stop < CENTRES.size:
-        last = known.stop - 1
-        above = curve[last] + CENTRES[last + 1 :] - CENTRES[last]
-        curve = np.concatenate([curve[: last + 1], above])
+    return continued(reference, below=span.start == known.start, above=span.stop == known.stop)
+
+
+def continued(reference: Reference, *, below: bool = True, above: bool = True) -> Floats:
+    """Continue the curve of a reference beyond its known cells with slope 1, shape (1024,)."""
+    curve, known = reference.curve, reference.known
+    first, last = known.start, known.stop - 1
+    if below and first > 0:
+        longer = curve[first] + CENTRES[:first] - CENTRES[first]
+        curve = np.concatenate([longer, curve[first:]])
+    if above and last + 1 < CENTRES.size:
+        longer = curve[last] + CENTRES[last + 1 :] - CENTRES[last]
+        curve = np.concatenate([curve[: last + 1], longer])
     return curve
 
 
@@ -157,7 +161,7 @@ def advance_level(
     if now is None:
         return watch
     tolerances = _tolerances(reference, usual_variances(reference, watch, day))
-    ratios = bounded(_ratios(now, tolerances) / log(10.0))
+    ratios = bounded(bets_of(now, tolerances) / log(10.0))
     kept = watch.days > (week_of(day) - WEEKS_BACK) * WEEK
     return replace(
         watch,
@@ -184,15 +188,20 @@ def _own_errors(reference: Reference) -> tuple[float, float]:
     return (shift**-0.5, kappa**-0.5) if known else (inf, inf)
 
 
-def _ratios(now: Moves, tolerances: Floats) -> Floats:
-    """Give the logarithm of what is bet on each side and size, in nats; shape (2, 3)."""
+def bets_of(now: Moves, tolerances: Floats) -> Floats:
+    """Give the logarithm of what is bet on each side and size, in nats; shape (..., 2, 3).
+
+    Of several streams at once, each estimate and tolerance has shape (m, 1, 1).
+    """
     sides, (of_shift, of_kappa) = SIDES[:, np.newaxis], tolerances
     shift = np.maximum(SIZES, 2.0 * of_shift)
     near, share = NEAR_HALF
     bets = (
-        _ratio(sides * now.shift, now.shift_error**2, of_shift, shift),
-        _ratio(sides * now.kappa, now.kappa_error**2, of_kappa, np.maximum(SIZES, 2.0 * of_kappa)),
-        _ratio(
+        ratio_of(sides * now.shift, now.shift_error**2, of_shift, shift),
+        ratio_of(
+            sides * now.kappa, now.kappa_error**2, of_kappa, np.maximum(SIZES, 2.0 * of_kappa)
+        ),
+        ratio_of(
             sides * (now.kappa - HALF * now.shift),
             now.kappa_error**2 + (HALF * now.shift_error) ** 2,
             near,
@@ -202,7 +211,7 @@ def _ratios(now: Moves, tolerances: Floats) -> Floats:
     return np.asarray(np.minimum.reduce(bets))
 
 
-def _ratio(value: Floats, variance: float, near: float, far: Floats) -> Floats:
+def ratio_of(value: Floats, variance: Any, near: Any, far: Floats) -> Floats:
     """Compare how likely a normal value is around `far` and around `near`."""
     return np.asarray(((far - near) * value - 0.5 * (far**2 - near**2)) / variance)
 
@@ -401,7 +410,11 @@ def _is_urgent(watch: LevelWatch, reference: Reference, usual: Floats, least: fl
 
 
 def _is_certain(moves: Moves, reference: Reference) -> bool:
-    own, own_kappa = _own_errors(reference)
+    return is_certain(moves, *_own_errors(reference))
+
+
+def is_certain(moves: Moves, own: float, own_kappa: float) -> bool:
+    """Say whether an error that pages is no chance, with the errors of the reference."""
     return (
         min(
             abs(moves.shift) / sqrt(moves.shift_error**2 + own**2),
@@ -500,7 +513,7 @@ def _recovery(watch: LevelWatch, incident: Incident) -> float:
     sign = SIDES[LEVEL_KINDS.index(incident.kind)]
     far = min(FAR, max(LEAST_FAR, abs(incident.size) - 2.0 * incident.size_error))
     gone = [
-        -float(_ratio(np.array(sign * value), error**2, NEAR * far, np.array(far)))
+        -float(ratio_of(np.array(sign * value), error**2, NEAR * far, np.array(far)))
         for value, error in (
             (moves.shift, moves.shift_error),
             (moves.kappa, moves.kappa_error),

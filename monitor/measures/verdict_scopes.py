@@ -147,7 +147,8 @@ def _alone(snapshot: Snapshot) -> Parts[float]:
         model = snapshot.models[v.model]
         urgency = max(model.severity, model.verdicts.value_severity, key=URGENCIES.index)
         for value in v.values.ranked[:MOST_ALONE] if v.values and urgency != "none" else ():
-            labels = (v.model, printable(value.column), printable(value.value), value.kind, urgency)
+            how = urgency if value.urgent else max(urgency, "ticket", key=URGENCIES.index)
+            labels = (v.model, printable(value.column), printable(value.value), value.kind, how)
             yield labels, seconds_of(value.started)
 
 

@@ -28,9 +28,9 @@ def factor(size: float) -> str:
     return f"{float(f'{exp(abs(size)):.2g}'):,g} times"
 
 
-def too(incident: Incident) -> str:
+def side_of(kind: str) -> str:
     """Say on which side scores are off."""
-    return "too high" if incident.kind == LEVEL_KINDS[0] else "too low"
+    return "too high" if kind == LEVEL_KINDS[0] else "too low"
 
 
 def level_in_short(v: Verdict, incident: Incident) -> str:
@@ -43,7 +43,7 @@ def level_in_short(v: Verdict, incident: Incident) -> str:
     gradually = ", gradually, since about" if incident.gradual else " since"
     worse = ", worse than before" if incident.worse else ""
     return (
-        f"scores {factor(incident.size)} {too(incident)} (odds){gradually} {incident.started}"
+        f"scores {factor(incident.size)} {side_of(incident.kind)} (odds){gradually} {incident.started}"
         f"{worse}, found at {odds(incident.evidence)}"
     )
 
@@ -56,7 +56,7 @@ def level_sentences(v: Verdict, incident: Incident) -> Iterator[str]:
     else:
         since = f"Gradually, since about {since}," if incident.gradual else f"Since {since}"
         yield (
-            f"{since} all scores are {factor(incident.size)} {too(incident)} in odds: the log-odds "
+            f"{since} all scores are {factor(incident.size)} {side_of(incident.kind)} in odds: the log-odds "
             f"of the outcomes are {incident.size:+z.2f} away from the curve of the reference "
             f"(standard error {incident.size_error:.2f}), of which the base rate explains "
             f"{_explained(incident)}."

@@ -12,7 +12,7 @@ from monitor.drift.verdict import DRIFTING, State, Verdict
 from monitor.segment_names import shown
 from monitor.words.broken import STEP
 from monitor.words.level import LARGE, MOSTLY, base_rate, outcomes_of, today_in_short, what_moved
-from monitor.words.values import repair_of, values_in_short
+from monitor.words.values import step_for, values_in_short
 from monitor.words.verdict import drift_in_short, in_short, own_faults
 from monitor.words.where import Maps, repair_commands, where_command
 
@@ -97,8 +97,8 @@ def trust(
     values = verdict.values.ranked if verdict.values else ()
     if values and verdict.state not in DRIFTING:
         return Trust(
-            f"Not everywhere: {values_in_short(values, NAMED)} drifted.",
-            f"{repair_of(verdict.model, values[0])} fits a map of that part alone.",
+            f"Not everywhere: {values_in_short(values, NAMED)}.",
+            step_for(verdict.model, values[0]),
         )
     return _judged(verdict, maps, _repair(verdict, maps, says_where))
 
