@@ -52,6 +52,7 @@ from monitor.drift.value_watch import (
 )
 from monitor.drift.values import ValueIncident, ValuePast, ValueWatch
 from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.samples import Bools
 from monitor.segment_names import OTHER
 
 FEW_SCORES = 10  # different ones: scores that are so few have collapsed
@@ -63,7 +64,8 @@ class _Day:
     """The levels of a day of m values.
 
     Against what they were in the reference, shape (m, 2) each; what the base rate leaves over
-    against the others of the column, shape (m,) each; why scores cannot be compared; and counts.
+    against the others of the column, shape (m,) each; why scores cannot be compared, and whether
+    those of the others can; and counts.
     """
 
     own: Floats
@@ -71,6 +73,7 @@ class _Day:
     pulls: Floats
     left: Floats
     silent: Sequence[str | None]
+    alone: Bools
     counted: ValueLevels
     shares: Floats
 
@@ -145,7 +148,7 @@ def _levels_of(past: ValuePast, known: Floats, sums: ValueSums) -> _Day:
     totals = np.bincount(columns, weights=counted.rows)[columns]
     return _Day(
         *(own, counted.informations, pulls, left),
-        silent_values(known, columns, counted),
+        *silent_values(known, columns, counted),
         counted,
         shares=counted.rows / np.where(totals > 0.0, totals, 1.0),
     )
@@ -339,7 +342,7 @@ def _with_silent(watch: ValueWatch, day: date, today: _Day) -> ValueWatch:
     new = [
         i
         for i, (name, why) in enumerate(zip(watch.past.names, today.silent, strict=True))
-        if why and name not in named and name.value != OTHER
+        if why and today.alone[i] and name not in named and name.value != OTHER
     ]
     for i in sorted(new, key=lambda i: -int(today.counted.rows[i])):
         name, why = watch.past.names[i], today.silent[i] or ""

@@ -80,7 +80,7 @@ def value_levels(reference: Reference, parts: Sequence[ColumnPart]) -> ValueLeve
     >>> k = np.rint(n * expit(CENTRES)).astype(np.int64)
     >>> reference = fit_reference([{"all": Coarse(n, k)}] * 28)
     >>> cells = np.flatnonzero(n)
-    >>> raised = ColumnPart(cells + 16, n[cells], k[cells], 1)  # by one logit
+    >>> raised = ColumnPart(cells + 32, n[cells], k[cells], 1)  # by one logit
     >>> levels = value_levels(reference, [raised])
     >>> [round(float(of), 1) for of in levels.scores[0] / levels.informations[0]]
     [-1.0, -1.0]
@@ -195,7 +195,9 @@ def level_ratios(
     return ratios, told
 
 
-def silent_values(known: Floats, columns: Ints, today: ValueLevels) -> list[str | None]:
+def silent_values(
+    known: Floats, columns: Ints, today: ValueLevels
+) -> tuple[list[str | None], Bools]:
     """Say of each value whether its scores cannot be compared with the reference, and why.
 
     Parameters
@@ -209,22 +211,18 @@ def silent_values(known: Floats, columns: Ints, today: ValueLevels) -> list[str 
 
     Returns
     -------
-    list of str or None
+    tuple of list and ndarray of shape (m,)
         One of `NOT_COMPARABLE` of values whose scores were different on every day of the reference,
-        and mostly known; None of others, and where most rows of the column are the same: that is
-        a matter of the whole.
+        and mostly known; None of others. And whether most rows of the column are not the same: else
+        that is a matter of the whole.
     """
     rows, hits = today.rows, today.hits
     enough = (rows >= LEAST_ROWS) & (hits > 0) & (hits < rows)
     equal = enough & (today.distinct == 1) & (known[:, DISTINCT] >= LEAST_DISTINCT)
     outside = enough & ~equal & (today.seen < HARDLY * rows) & (known[:, SEEN] >= MOSTLY)
-    silent = equal | outside
-    totals, gone = (np.bincount(columns, weights=of) for of in (rows, rows * silent))
-    alone = silent & (gone <= MOSTLY * totals)[columns]
-    return [
-        (SCORES_EQUAL if equal[i] else SCORES_OUTSIDE) if alone[i] else None
-        for i in range(len(rows))
-    ]
+    totals, gone = (np.bincount(columns, weights=of) for of in (rows, rows * (equal | outside)))
+    why = np.select([equal, outside], [SCORES_EQUAL, SCORES_OUTSIDE], "")
+    return [each or None for each in why.tolist()], (gone <= MOSTLY * totals)[columns]
 
 
 def no_levels() -> ValueLevels:

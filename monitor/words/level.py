@@ -42,10 +42,8 @@ def level_in_short(v: Verdict, incident: Incident) -> str:
         return f"{_most_outside(v)} {since}"
     gradually = ", gradually, since about" if incident.gradual else " since"
     worse = ", worse than before" if incident.worse else ""
-    return (
-        f"scores {factor(incident.size)} {side_of(incident.kind)} (odds){gradually} {incident.started}"
-        f"{worse}, found at {odds(incident.evidence)}"
-    )
+    far = f"{factor(incident.size)} {side_of(incident.kind)} (odds){gradually}"
+    return f"scores {far} {incident.started}{worse}, found at {odds(incident.evidence)}"
 
 
 def level_sentences(v: Verdict, incident: Incident) -> Iterator[str]:
@@ -56,10 +54,10 @@ def level_sentences(v: Verdict, incident: Incident) -> Iterator[str]:
     else:
         since = f"Gradually, since about {since}," if incident.gradual else f"Since {since}"
         yield (
-            f"{since} all scores are {factor(incident.size)} {side_of(incident.kind)} in odds: the log-odds "
-            f"of the outcomes are {incident.size:+z.2f} away from the curve of the reference "
-            f"(standard error {incident.size_error:.2f}), of which the base rate explains "
-            f"{_explained(incident)}."
+            f"{since} all scores are {factor(incident.size)} {side_of(incident.kind)} in odds: the "
+            f"log-odds of the outcomes are {incident.size:+z.2f} away from the curve of the "
+            f"reference (standard error {incident.size_error:.2f}), of which the base rate "
+            f"explains {_explained(incident)}."
         )
     if v.facts.scores:
         yield what_moved(v.facts.scores)
