@@ -181,9 +181,13 @@ KIND: Scope[float] = Scope(VERDICTS, NEVER_RUN, ("kind",), _kinds)
 INCIDENT: Scope[Incident] = Scope(VERDICTS, NO_DRIFT, (), _incident)
 UNEXPLAINED: Scope[float] = Scope(
     VERDICTS,
-    "unless the open drift is an error of the level",
+    "unless the open drift is an error of the level, and where few values explain it",
     (),
-    lambda v: [((), abs(i.unexplained)) for _, i in _incident(v) if i.unexplained is not None],
+    lambda v: [
+        ((), abs(i.unexplained))
+        for _, i in _incident(v)
+        if i.unexplained is not None and not v.explaining(i)
+    ],
 )
 SHAPE: Scope[float] = Scope(
     VERDICTS, f"{NO_DRIFT}, and of kinds `too_extreme` and `too_timid`", (), _shape

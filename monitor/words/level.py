@@ -5,6 +5,7 @@ from math import exp, isfinite, log
 
 from monitor.drift.detector import LEVEL_KINDS, NOT_COMPARABLE, SCORES_EQUAL, Incident
 from monitor.drift.facts import Scores
+from monitor.drift.places import Explanation, explained_by, listed
 from monitor.drift.verdict import Verdict
 from monitor.words.numbers import odds, percent, short_percent, times
 
@@ -42,8 +43,11 @@ def level_in_short(v: Verdict, incident: Incident) -> str:
         return f"{_most_outside(v)} {since}"
     gradually = ", gradually, since about" if incident.gradual else " since"
     worse = ", worse than before" if incident.worse else ""
-    far = f"{factor(incident.size)} {side_of(incident.kind)} (odds){gradually}"
-    return f"scores {far} {incident.started}{worse}, found at {odds(incident.evidence)}"
+    values = v.explaining(incident)
+    of_values = f"{explained_by(values)}: " if values else ""
+    size = values.size if values else incident.size
+    far = f"{factor(size)} {side_of(incident.kind)} (odds){gradually}"
+    return f"{of_values}scores {far} {incident.started}{worse}, found at {odds(incident.evidence)}"
 
 
 def level_sentences(v: Verdict, incident: Incident) -> Iterator[str]:
@@ -53,12 +57,7 @@ def level_sentences(v: Verdict, incident: Incident) -> Iterator[str]:
         yield _not_comparable(v, incident)
     else:
         since = f"Gradually, since about {since}," if incident.gradual else f"Since {since}"
-        yield (
-            f"{since} all scores are {factor(incident.size)} {side_of(incident.kind)} in odds: the "
-            f"log-odds of the outcomes are {incident.size:+z.2f} away from the curve of the "
-            f"reference (standard error {incident.size_error:.2f}), of which the base rate "
-            f"explains {_explained(incident)}."
-        )
+        yield f"{since} {_how_far(v, incident)}."
     if v.facts.scores:
         yield what_moved(v.facts.scores)
         yield looks_like(v.facts.scores)
@@ -67,6 +66,33 @@ def level_sentences(v: Verdict, incident: Incident) -> Iterator[str]:
     if incident.kind in LEVEL_KINDS:
         yield f"The evidence for an error of the level reached {times(incident.evidence)} to 1."
         yield CHANCE
+
+
+def _how_far(v: Verdict, incident: Incident) -> str:
+    """Say by how much scores are off: those of the values that explain it, or all."""
+    if values := v.explaining(incident):
+        return (
+            f"the scores of {explained_by(values)} are {factor(values.size)} "
+            f"{side_of(values.kind)} in odds: the log-odds of their outcomes are "
+            f"{values.size:+z.2f} away from their own curve in the reference, and those of all "
+            f"outcomes {incident.size:+z.2f} (standard error {incident.size_error:.2f}), of which "
+            f"the base rate explains {_explained(incident)}"
+        )
+    return (
+        f"all scores are {factor(incident.size)} {side_of(incident.kind)} in odds: the log-odds of "
+        f"the outcomes are {incident.size:+z.2f} away from the curve of the reference (standard "
+        f"error {incident.size_error:.2f}), of which the base rate explains {_explained(incident)}"
+    )
+
+
+def level_of_values(values: Explanation, incident: Incident) -> str:
+    """Say that the level of some values bends the curve of all rows; follows "since" and a date."""
+    columns = listed([*dict.fromkeys(condition.column for condition in values.conditions)])
+    return (
+        f"the scores of {explained_by(values)} are {factor(values.size)} {side_of(values.kind)} in "
+        f"odds. All rows together look {incident.kind.replace('_', ' ')}, but within the values of "
+        f"{columns}, each with a level of its own, the curve is as before"
+    )
 
 
 def today_in_short(size: float) -> str:

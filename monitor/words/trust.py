@@ -183,6 +183,9 @@ def _of_level(v: Verdict, incident: Incident, maps: Maps) -> Trust:
             f"Unknown: {in_short(v)}.",
             f"{ask} If the new scores are meant, {rebase} compares with them.",
         )
+    if (values := v.explaining(incident)) and maps == "parts":
+        fitted = " ".join(repair_commands(v.model, values))
+        return Trust(f"No: {in_short(v)}.", f"{ask} {fitted} fits a map of that part alone.")
     fit = (
         NO_MAP
         if maps == "none"
