@@ -52,6 +52,7 @@ CERTAIN = 5.0  # standard errors of an error that pages
 FAR, LEAST_FAR, NEAR = 0.3, 0.1, 1.0 / 3.0  # logit: what a recovery is weighed against
 LEAST_AGE = 7  # days before an incident may close
 LEAST_ROWS, LEAST_DISTINCT = 30, 5  # of a day, and cells of a reference, to call scores equal
+FEW_SCORES = 10  # different ones, by coarse cell: scores that are so few have collapsed
 MOSTLY, HARDLY = 0.5, 0.1  # of the rows of a day
 SIDES = np.array([-1.0, 1.0])  # in the order of LEVEL_KINDS: scores too high have D below 0
 
@@ -276,6 +277,7 @@ def decide_level(
     least: float,
     least_to_page: float,
     silent: str | None = None,
+    few: bool = False,
 ) -> LevelWatch:
     """Open, carry on or close the incident of a watch that has accumulated the day.
 
@@ -293,6 +295,9 @@ def decide_level(
         The least error of the log-odds that is worth a ticket, and that is urgent.
     silent : str, optional
         What `not_comparable` says of the day.
+    few : bool
+        Whether that is because few different scores are left: then the day says nothing of the
+        level, and the second such day is urgent.
 
     Notes
     -----
@@ -301,6 +306,8 @@ def decide_level(
     themselves on each. It closes when the days since then say with 1,000 to 1 that D or kappa is
     within a third of what is left of the error.
     """
+    if few and silent:
+        return _collapsed(watch, day, silent)
     usual = usual_variances(reference, watch, day)
     urgent = _is_urgent(watch, reference, usual, least_to_page)
     incident = watch.incident
@@ -314,9 +321,25 @@ def decide_level(
     if incident and incident.kind in LEVEL_KINDS:
         return _carried_on(watch, incident, day, urgent=urgent)
     if incident and silent:
-        again = replace(_measured(watch, incident), kind=silent, urgent=silent == SCORES_EQUAL)
+        again = replace(_measured(watch, incident), kind=silent, urgent=False)
         return replace(watch, incident=again)
     return _replaced(watch, None, day) if incident else watch
+
+
+def _collapsed(watch: LevelWatch, day: date, silent: str) -> LevelWatch:
+    """Open the incident of scores that are few, which is urgent from its second day on."""
+    incident = watch.incident
+    if incident is None:
+        return replace(watch, incident=_begun(watch, day, silent))
+    if incident.kind in LEVEL_KINDS:
+        return watch
+    return replace(watch, incident=replace(incident, kind=silent, urgent=day > incident.opened))
+
+
+def are_few(parts: Mapping[Any, Coarse]) -> bool:
+    """Say whether a day has so few different scores that they have collapsed."""
+    counts = sum((part.counts for part in parts.values()), np.zeros(CENTRES.size, np.int64))
+    return int(np.count_nonzero(counts)) <= FEW_SCORES
 
 
 def _replaced(watch: LevelWatch, opened: Incident | None, day: date) -> LevelWatch:

@@ -16,6 +16,7 @@ from monitor.drift.detector import LEVEL_KINDS, NOT_COMPARABLE, RECOVERED
 from monitor.drift.evidence import bounded
 from monitor.drift.level_watch import (
     FAR,
+    FEW_SCORES,
     LEAST_AGE,
     LEAST_FAR,
     LEAST_ROWS,
@@ -55,7 +56,6 @@ from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.samples import Bools
 from monitor.segment_names import OTHER
 
-FEW_SCORES = 10  # different ones: scores that are so few have collapsed
 NEIGHBOURS = 7  # days among which the one before another is looked for
 
 

@@ -208,9 +208,11 @@ def where_else(measure: Measure, old: ValueSums, now: ValueSums) -> Where:
     Notes
     -----
     A value is flagged if all its estimates exceed the tolerance at a share of 5 % false discoveries
-    (Benjamini and Hochberg, JRSS B 57, 1995). Up to five flagged values of one column explain the
-    whole if they have at most half of its rows and what moved in the rest, measured on the sums of
-    all other values, is within the tolerance (p >= 0.05) and at most half of the evidence.
+    (Benjamini and Hochberg, JRSS B 57, 1995). The values of a column that are off beyond chance of
+    all values explain the whole if they are five at most, have at most half of its rows, and what
+    moved in the rest, measured on the sums of all other values, is within the tolerance
+    (p >= 0.05) and at most half of the evidence. Of several columns the one with most evidence,
+    less log10 of the number of values for each, is named.
     """
     values = [
         _Value(Condition(column, value), old[column][value], sums, moved)
@@ -285,11 +287,9 @@ def _explanation(
             and _chance(measure, v.moved) <= CHANCE / tried
         ]
         named.sort(key=lambda v: -_evidence(v.moved))
-        sizes = range(1, min(len(named), MOST_TOGETHER) + 1)
-        sets = (_explained(measure, named[:size], old, now) for size in sizes)
-        if explanation := next(filter(None, sets), None):
-            chosen = named[: len(explanation.conditions)]
-            clear = sum(_evidence(v.moved) - log10(tried) for v in chosen)
+        few = 0 < len(named) <= MOST_TOGETHER
+        if few and (explanation := _explained(measure, named, old, now)):
+            clear = sum(_evidence(v.moved) - log10(tried) for v in named)
             found.append((clear, explanation))
     return max(found, key=lambda each: each[0])[1] if found else None
 

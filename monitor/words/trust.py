@@ -177,6 +177,8 @@ def _of_level(v: Verdict, incident: Incident, maps: Maps) -> Trust:
     ask = f"Ask what was released on {incident.started}, or changed in the service."
     if incident.kind == SCORES_EQUAL:
         return Trust(f"No: {in_short(v)}.", f"{ask} No map can repair a constant.")
+    if incident.kind in NOT_COMPARABLE and v.facts.scores and v.facts.scores.few:
+        return Trust(f"No: {in_short(v)}.", f"{ask} No map can repair scores that are so few.")
     if incident.kind in NOT_COMPARABLE:
         rebase = f"calibration-monitor rebase {quote(v.model)} --from {incident.started}"
         return Trust(

@@ -24,6 +24,7 @@ from monitor.words.advice import (
 )
 from monitor.words.broken import broken_in_short, what_broke
 from monitor.words.level import (
+    duller,
     factor,
     level_in_short,
     level_of_values,
@@ -268,6 +269,7 @@ def _no_drift(v: Verdict) -> Iterator[str]:
         told = v.state == "prior_shift" and not v.facts.today
         yield what_moved(v.facts.scores) if told else ""
         yield outside(v.facts.scores)
+        yield duller(v.facts.scores)
     yield from _silence(v)
     yield _prior(v)
     yield _lasting(v)
