@@ -20,7 +20,7 @@ from monitor.words.trust import trust
 from monitor.words.verdict import sentences
 from tests.support.drawn_days import judge_drawn_days
 
-FIRST, REFERENCE, LATER, ROWS = date(2026, 1, 1), 14, 4, 3_000
+FIRST, REFERENCE, LATER, ROWS = date(2026, 1, 1), 14, 3, 3_000
 DAYS = [FIRST + timedelta(days=i) for i in range(REFERENCE + LATER)]
 COUNTRIES, DEVICES = np.array(["DE", "FR", "US"]), np.array(["tv", "web", "car"])
 CONFIG = """\
