@@ -26,7 +26,7 @@ DAY_FIELD = re.compile(r"\{day(?::[^}]*)?\}")
 DIRECTIVE = re.compile(r"(%-?\w)")
 GLOB_SIGN = re.compile(r"(\*\*/?|\*|\?|\[[^]]+\])")
 GLOB_START = re.compile(r"[*?[]")
-# By which file systems say that a file is another one: S3; disks, SFTP, Hadoop; Azure, Google; memory.
+# By which S3, disks, SFTP, Hadoop, Azure, Google and memory say that a file is another one.
 VERSION_KEYS = "ETag", "mtime", "etag", "last_modified", "LastModified", "updated", "created"
 LONGEST = 600  # seconds of one request to an object store, a whole file included
 GLOB_MEANING = {"**/": "(?:.+/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
