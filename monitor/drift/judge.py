@@ -24,6 +24,7 @@ from monitor.drift.acknowledging import (
     with_record,
 )
 from monitor.drift.arriving import could_explain, released, withheld
+from monitor.drift.as_they_are import Compared, with_own_fits
 from monitor.drift.class_facts import about_classes, about_frequencies
 from monitor.drift.class_levels import OffClass, class_levels, off_class
 from monitor.drift.day_evidence import DayEvidence
@@ -192,6 +193,7 @@ def judge(
             )
             seconds, own = _look_again(now, own, day, watched)
             now = replace(now, detectors=seconds)
+            now = replace(now, detectors=_with_own_fits(now, day, reference, limits, at_hand))
         beside = {
             since: fold(fork, limits=limits_of_fork(limits, since)).detectors
             for since, fork in forks.items()
@@ -379,6 +381,24 @@ def _look_again(
         if remains:
             kept[name] = remains
     return detectors, kept
+
+
+def _with_own_fits(
+    now: Folded, day: Day, reference: ModelReference, limits: Limits, recall: Recall
+) -> dict[str, Detector]:
+    """Say of every open incident whether the scores fit as they are."""
+    counted = [] if day.late else [*now.counted]
+    segments = len([name for name in now.detectors if name not in FAMILIES])
+    return {
+        name: with_own_fits(
+            detector,
+            Compared(name, reference, limits, recall),
+            counted if name in now.weighed else [],
+            day.day,
+            limit_alone(limits, name, segments),
+        )
+        for name, detector in now.detectors.items()
+    }
 
 
 def _span_that_ends(day: Day, before: Sequence[Day], length: int) -> list[Day]:
@@ -938,16 +958,25 @@ def _state(
     """Choose the most severe state that holds; a known drift says nothing else about the day."""
     if known_until:
         return "acknowledged"
-    if incident := stream.incident:
-        return "undecided" if incident.undecided else "calibration_drift"
-    if level := stream.level:
-        unclear = level.kind in NOT_COMPARABLE and not level.urgent
-        return "undecided" if unclear else "level_drift"
+    if stream.incident or stream.level:
+        return _state_of_incident(stream.incident, stream.level)
     if week.off and week.off.name:
         return "level_drift"
     shift = week.lift.shift if week.lift and week.moved in ("prior", "lift") else 0.0
     shifted = week.moved == "prior or inputs" or abs(shift) > limits.prior_shift
     return "prior_shift" if shifted or (classes and classes.shifts) else "ok"
+
+
+def _state_of_incident(bent: Incident | None, level: Incident | None) -> State:
+    """Choose the state while a distortion or an error of the level is open."""
+    incidents = [incident for incident in (bent, level) if incident]
+    if all(incident.improved for incident in incidents):
+        return "improved"
+    incident = next(incident for incident in incidents if not incident.improved)
+    if incident is bent:
+        return "undecided" if incident.undecided else "calibration_drift"
+    unclear = incident.kind in NOT_COMPARABLE and not incident.urgent
+    return "undecided" if unclear else "level_drift"
 
 
 def _lift(reference: Reference, stream: Stream, recent: Sequence[Day]) -> Lift | None:

@@ -11,6 +11,7 @@ from monitor.drift.facts import Scores
 from monitor.drift.verdict import DRIFTING, State, Verdict
 from monitor.segment_names import shown
 from monitor.words.broken import STEP
+from monitor.words.improved import fits_in_short, from_where_to_where, rebased
 from monitor.words.level import LARGE, MOSTLY, base_rate, outcomes_of, today_in_short, what_moved
 from monitor.words.values import repair_of, values_in_short
 from monitor.words.verdict import drift_in_short, in_short, own_faults
@@ -150,11 +151,16 @@ def _of_level_today(v: Verdict) -> Trust | None:
 
 def _drifting(v: Verdict, incident: Incident, maps: Maps, repair: str) -> Trust:
     """Answer while an incident is open."""
+    if incident.improved:
+        return Trust(
+            f"Yes, better than before: {fits_in_short(v, incident)}.", rebased(v, incident)
+        )
     if is_level(incident):
         return _of_level(v, incident, maps)
     if v.state == "undecided":
         return Trust(f"Perhaps: {in_short(v)}, but it may be over.", LOOK_AGAIN)
-    return Trust(f"No: {in_short(v)}.", repair)
+    said = from_where_to_where(v, incident)
+    return Trust(f"No: {in_short(v)}{f', {said}' if said else ''}.", repair)
 
 
 def _of_prior(scores: Scores, shift: float) -> Trust:

@@ -15,6 +15,7 @@ from monitor.words.advice import (
     wrong_labels,
 )
 from monitor.words.broken import broken_in_short, what_broke
+from monitor.words.improved import fits_in_short, improved_sentences, moved_sentence
 from monitor.words.level import level_in_short, level_sentences, of_today, outside, what_moved
 from monitor.words.numbers import odds, percent, times
 from monitor.words.obstacles import why_not_judged
@@ -101,6 +102,11 @@ def _sentences(v: Verdict) -> Iterator[str]:
 
 def _open(v: Verdict, incident: Incident) -> Iterator[str]:
     """Say what is open: a distortion, and an error of the level beside it, or that alone."""
+    if incident.improved:
+        yield from improved_sentences(v, incident)
+        yield from _recovery(incident)
+        yield _prior(v)
+        return
     if is_level(incident):
         yield from level_sentences(v, incident)
         yield from _recovery(incident)
@@ -124,6 +130,8 @@ def in_short(v: Verdict) -> str:
 
 def drift_in_short(v: Verdict, incident: Incident) -> str:
     """Say in a few words what a drift is, since when, and how strong."""
+    if incident.improved:
+        return fits_in_short(v, incident)
     if is_level(incident):
         return level_in_short(v, incident)
     told = v.headline(incident)
@@ -147,6 +155,7 @@ def _drift(v: Verdict, incident: Incident) -> Iterator[str]:
         yield f"{since} {what_broke(incident, incident.place)}."
     else:
         yield f"{since}{sits} {_meaning(v, incident)} ({_size(v, incident)})."
+    yield moved_sentence(v, incident)
     if incident.worse:
         yield _worse(v, incident, incident.worse)
     if incident.undecided:

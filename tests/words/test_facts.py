@@ -15,6 +15,7 @@ from monitor.drift.detector import (
     NOT_COMPARABLE,
     Incident,
     LevelWatch,
+    OwnFit,
     Quarter,
     Worse,
 )
@@ -43,7 +44,7 @@ from monitor.words.verdict import sentences
 
 OBSTACLES: tuple[Obstacle, ...] = get_args(Obstacle)
 DAY = date(2026, 3, 7)
-SEEDS = 600
+SEEDS = 1_000
 
 
 class Drawn:
@@ -196,9 +197,12 @@ def facts_of(drawn: Drawn, state: str) -> Facts:
 def verdict_of(drawn: Drawn) -> Verdict:
     """Draw a verdict as the fold may give it."""
     state = drawn.one_of(STATES)
-    bent = state in ("calibration_drift", "undecided")
+    bent = state in ("calibration_drift", "undecided", "improved")
     incident = incident_of(drawn) if bent else None
     level = LevelWatch()
+    if incident and state == "improved":
+        fit = OwnFit(DAY, drawn.number(), np.zeros(6), slope=drawn.maybe(drawn.estimate()))
+        incident = replace(incident, own=replace(fit, improved=True))
     if state == "level_drift":
         level = level_of(drawn, LEVEL_KINDS)
     elif state == "undecided" and drawn.one_of([True, False]):

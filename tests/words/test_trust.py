@@ -21,6 +21,7 @@ BEGINNINGS = {
     "acknowledged": ("Not asked:",),
     "undecided": ("Perhaps:", "Unknown:", "No: all scores are equal"),
     "calibration_drift": ("No:",),
+    "improved": ("Yes, better than before:",),
     "insufficient_data": ("Not known yet:", "Unknown:", "The day is part of"),
     "data_error": ("Unknown: the logs of 2026-03-07 failed",),
 }
