@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import date
 from itertools import groupby
-from math import log, sqrt
+from math import isnan, log, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -116,6 +116,8 @@ def _is_better(fit: OwnFit, incident: Incident, reference: Reference, enough: fl
 
 def _is_off(slope: Estimate) -> bool:
     """Say whether a slope is a fault of a reference, as `monitor.drift.facts.faults_of` does."""
+    if isnan(slope.low):  # beyond what is remembered
+        return True
     return (slope.low > 1.0 or slope.high < 1.0) and abs(slope.value - 1.0) > NOT_CALIBRATED
 
 

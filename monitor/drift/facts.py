@@ -164,6 +164,22 @@ class Scores:
 
 
 @dataclass(frozen=True)
+class OneDay:
+    """A single day that contradicts the reference by itself.
+
+    Attributes
+    ----------
+    evidence : float
+        log10 of the odds.
+    kind : str
+        The distortion, or the place, that has most of them.
+    """
+
+    evidence: float
+    kind: str
+
+
+@dataclass(frozen=True)
 class LastingShift:
     """A shift of the log-odds of all scores that one week does not show.
 
@@ -306,6 +322,9 @@ class Facts:
     today : float or None
         The error of the level of this day alone, in logit, where it would be urgent if the next day
         were like it; None while an incident of the level is open.
+    one_day : OneDay or None
+        How far this day alone contradicts the curve of the reference, where it would be reported
+        twice over if it were not a single one; None while a drift is open.
     strata : str
         The column whose values have priors of their own because these moved apart in the
         reference; empty if the monitor has not looked for one, or found none.
@@ -333,6 +352,7 @@ class Facts:
     strata: str = ""
     scores: Scores | None = None
     today: float | None = None
+    one_day: OneDay | None = None
 
     @property
     def of_classes(self) -> ClassFacts:

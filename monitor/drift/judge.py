@@ -61,6 +61,7 @@ from monitor.drift.facts import (
     LastingShift,
     Level,
     Obstacle,
+    OneDay,
     Scores,
     ThirdChoices,
     faults_of,
@@ -96,6 +97,7 @@ from monitor.drift.level_watch import (
     off_today,
 )
 from monitor.drift.levels import lasting_shift, what_moved
+from monitor.drift.one_day import contradicts
 from monitor.drift.other_pairs import other_pairs
 from monitor.drift.overlap import overlapping_since
 from monitor.drift.pairs import ClassDay, sum_of_days
@@ -720,7 +722,7 @@ def _verdict(
     day, reference, week = recent[-1], stream.own_reference, _week(stream, recent, limits)
     own = reference if isinstance(reference, Reference) else None
     awaited, lift = _awaited(stream.reference, day.day), week.lift
-    state, facts = _state_and_facts(stream, recent, week, classes, limits)
+    state, facts = _state_and_facts(stream, recent, week, classes, limits, enough)
     return Verdict(
         model=stream.model,
         segment=stream.name,
@@ -752,7 +754,12 @@ def _level_change(week: Week) -> Estimate | None:
 
 
 def _state_and_facts(
-    stream: Stream, recent: Sequence[Day], week: Week, classes: ClassFacts | None, limits: Limits
+    stream: Stream,
+    recent: Sequence[Day],
+    week: Week,
+    classes: ClassFacts | None,
+    limits: Limits,
+    enough: float,
 ) -> tuple[State, Facts]:
     """Choose the state, and collect what is said of it."""
     day = recent[-1]
@@ -788,7 +795,17 @@ def _state_and_facts(
         strata=stream.strata,
         scores=_scores(own, stream, recent, today) if own and own.levels and not obstacle else None,
         today=today,
+        one_day=_one_day(stream, own, day, enough) if own and not obstacle else None,
     )
+
+
+def _one_day(stream: Stream, own: Reference, day: Day, enough: float) -> OneDay | None:
+    """Say whether the day alone contradicts the reference; late outcomes may look like that."""
+    reference, detector = stream.reference, stream.detector
+    known = stream.incident or day.late or detector.last != day.day
+    if reference is None or known or stream.name == THIRD:
+        return None
+    return contradicts(detector, own, weighed_parts(day, stream.name, reference), enough)
 
 
 def _scores(

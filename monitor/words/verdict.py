@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from monitor.drift.detector import RECOVERED, WEEKS, Incident, Worse, is_level, shape_size
+from monitor.drift.facts import OneDay
 from monitor.drift.places import explained_by
 from monitor.drift.verdict import DRIFTING, SLOPE_KINDS, Verdict
 from monitor.segment_names import FAMILIES, THIRD
@@ -17,7 +18,7 @@ from monitor.words.advice import (
 from monitor.words.broken import broken_in_short, what_broke
 from monitor.words.improved import fits_in_short, improved_sentences, moved_sentence
 from monitor.words.level import level_in_short, level_sentences, of_today, outside, what_moved
-from monitor.words.numbers import odds, percent, times
+from monitor.words.numbers import about, odds, percent, times
 from monitor.words.obstacles import why_not_judged
 from monitor.words.values import priors_of_their_own, value_sentences
 from monitor.words.where import where_sentence
@@ -198,7 +199,9 @@ def _meaning(v: Verdict, incident: Incident) -> str:
 def _worse(v: Verdict, incident: Incident, before: Worse) -> str:
     """Say since when it is worse, and what it was before."""
     if v.slope and before.slope and shape_size(incident) is None:
-        change = f"a slope of {v.slope:.2g value}, it was {before.slope:.2g}"
+        beyond = about(v.slope).removesuffix(f" {v.slope.value:.2f}")
+        of = f"{beyond} " if beyond in ("at most", "at least") else ""
+        change = f"a slope of {of}{v.slope:.2g value}, it was {before.slope:.2g}"
     else:
         change = f"before, {MEANINGS[before.kind]} (by about {abs(before.size):.2f} in log-odds)"
     return (
@@ -211,7 +214,7 @@ def _size(v: Verdict, incident: Incident) -> str:
     """Say how strong the distortion is: the slope, or the shift where it is strongest."""
     told = v.headline(incident)
     if told.slope:
-        return f"slope about {told.slope:.2f plain}"
+        return f"slope {about(told.slope)}"
     return f"by about {told.size:.2f} in log-odds"
 
 
@@ -233,6 +236,8 @@ def _no_drift(v: Verdict) -> Iterator[str]:
         yield late_outcomes(v.facts.late)
     if v.facts.today:
         yield from of_today(v, v.facts.today)
+    if v.facts.one_day:
+        yield one_day_sentence(v.facts.one_day)
     level = v.state == "level_drift"
     if level:  # what the verdict is comes first
         yield _moved(v)
@@ -245,7 +250,8 @@ def _no_drift(v: Verdict) -> Iterator[str]:
         if detectable and detectable.found > 0.0
         else ""
     )
-    yield f"No evidence of a change{size} since the reference, whatever the prior."
+    if not v.facts.one_day:
+        yield f"No evidence of a change{size} since the reference, whatever the prior."
     yield _held_down(v)
     yield "" if level else _moved(v)
     if v.facts.scores:
@@ -255,6 +261,20 @@ def _no_drift(v: Verdict) -> Iterator[str]:
     yield from _silence(v)
     yield _prior(v)
     yield _lasting(v)
+
+
+def one_day_in_short(found: OneDay) -> str:
+    """Say in a few words that a single day contradicts the reference."""
+    return f"this day alone contradicts the reference, {times(found.evidence)} to 1"
+
+
+def one_day_sentence(found: OneDay) -> str:
+    """Say it, what it looks like, and what comes of it."""
+    said = one_day_in_short(found)
+    return (
+        f"{said[0].upper()}{said[1:]}, as if {MEANINGS[found.kind]}; it pages if the next day does "
+        "so too."
+    )
 
 
 def _held_down(v: Verdict) -> str:

@@ -133,3 +133,32 @@ def test_the_fold_goes_on_from_what_was_stored() -> None:
     once, twice = of_lines((0.7, 0.0), (1.0, 0.0))[-1], judged(days, REFERENCE + SOUND + 8)[-1]
 
     assert repr(once.incident) == repr(twice.incident)
+
+
+def test_a_slope_beyond_what_is_remembered_is_no_number() -> None:
+    """Scores that are shuffled have slope 0, inverted ones -1: at most 0.25, and no interval."""
+    for slope in (0.0, -1.0):
+        last = of_lines((1.0, 0.0), (slope, 0.0))[-1]
+        assert last.slope
+        assert (last.slope.value, np.isnan(last.slope.low)) == (0.25, True)
+        assert "(slope at most 0.25)" in sentences(last)[0]
+
+
+def test_a_day_alone_says_that_it_contradicts_the_reference() -> None:
+    """No page comes from one day, and no `yes` either; the next day is a page or all is well."""
+    shuffled, line = (0.0, 0.0), (1.0, 0.0)
+    default = rerouted(0.1, 0.0)
+    for now, change, kind in ((shuffled, None, "too_extreme"), (line, default, "place")):
+        days = drawn(line, now, change)[: REFERENCE + SOUND + 2]
+        *before, first, second = judged(days)
+        assert len(before) == SOUND
+        assert not any(verdict.facts.one_day for verdict in before)
+        assert first.state in ("ok", "prior_shift")
+        assert first.facts.one_day
+        assert first.facts.one_day.kind == kind
+        assert first.facts.one_day.evidence > 10.0
+        assert trust(first).answer.startswith("Not today: this day alone contradicts the reference")
+        assert "it pages if the next day does so too" in sentences(first)[0]
+        assert not any("No evidence" in sentence for sentence in sentences(first))
+        assert second.state == "calibration_drift"
+        assert second.facts.one_day is None

@@ -29,6 +29,7 @@ from monitor.drift.facts import (
     LastingShift,
     Level,
     Obstacle,
+    OneDay,
     Others,
     ScoreMap,
     Scores,
@@ -190,6 +191,7 @@ def facts_of(drawn: Drawn, state: str) -> Facts:
         alone=drawn.maybe(drawn.number()),
         wrong=drawn.maybe(WrongLabels(drawn.one_of(get_args(Family)), 0.5 * drawn.share())),
         today=drawn.one_of([None, None, None, drawn.number(2.0) or None]),
+        one_day=drawn.one_of([None, None, None, OneDay(40.0, drawn.one_of([*KINDS, "place"]))]),
         scores=drawn.one_of([scores_of(drawn), scores_of(drawn), None]),
     )
 
