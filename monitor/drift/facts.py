@@ -38,6 +38,7 @@ Fault = Literal["slope", "intercept", "counted again"]
 NOT_CALIBRATED = 0.10  # the least difference of the reference's own slope from 1 that is reported
 MAY_BE_LATE = frozenset(["drift may be late outcomes", "level may be late outcomes"])
 Level = Literal["as before", "prior", "lift", "prior or inputs", "not looked for"]
+DULLER = 0.75  # of the spread of scores: less is worth a sentence
 USUAL_CHANGE = 0.2  # a slope of 0.8
 STRONG_CHANGE = 0.3  # a slope of 0.7
 PATIENCE = 120  # days
@@ -151,6 +152,9 @@ class Scores:
         The map that seems to have been applied to every score; None if no simple one was.
     by : float
         What was added to the log-odds, or the factor of the probabilities.
+    spread_before, spread : float or None
+        Standard deviation of the log-odds of the scores, of the reference and of the week; None of
+        few rows.
     """
 
     mean_before: float
@@ -161,6 +165,15 @@ class Scores:
     above: float = 0.0
     like: ScoreMap | None = None
     by: float = 0.0
+    spread_before: float | None = None
+    spread: float | None = None
+
+    @property
+    def duller(self) -> bool:
+        """Whether the scores tell clearly less apart than those of the reference."""
+        if self.spread is None or self.spread_before is None:
+            return False
+        return self.spread < DULLER * self.spread_before
 
 
 @dataclass(frozen=True)

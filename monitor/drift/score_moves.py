@@ -46,11 +46,18 @@ def scores_since(reference: Reference, parts: Mapping[Any, Coarse], prevalence: 
         above=int(now[last + 1 :].sum()) / rows,
         like=kind,
         by=by,
+        spread_before=_spread(before) if rows >= LEAST_ROWS else None,
+        spread=_spread(now) if rows >= LEAST_ROWS else None,
     )
 
 
 def _mean(counts: Ints) -> float:
     return float(counts @ expit(CENTRES) / counts.sum())
+
+
+def _spread(counts: Ints) -> float:
+    mean = counts @ CENTRES / counts.sum()
+    return float(np.sqrt(counts @ (CENTRES - mean) ** 2 / counts.sum()))
 
 
 def _score_map(before: Ints, now: Ints) -> tuple[ScoreMap | None, float]:

@@ -139,6 +139,25 @@ def what_moved(scores: Scores) -> str:
     return f"The mean score went from {mean}, the outcomes from {outcomes}: {which}."
 
 
+def duller_in_short(scores: Scores) -> str:
+    """Say in a few words that scores tell less apart."""
+    return (
+        "the scores tell less apart than in the reference (standard deviation of their log-odds "
+        f"{scores.spread_before:.2f} to {scores.spread:.2f})"
+    )
+
+
+def duller(scores: Scores) -> str:
+    """Say it, and that the probabilities are right; empty if they tell as much."""
+    if not scores.duller:
+        return ""
+    said = duller_in_short(scores)
+    return (
+        f"{said[0].upper()}{said[1:]}, and outcomes fit them: the model became duller, or the "
+        "cases more alike."
+    )
+
+
 def base_rate(scores: Scores) -> float:
     """Give the change of the base rate in log-odds; 0 if it is not known."""
     return _logit_change(scores.outcomes_before, scores.outcomes)

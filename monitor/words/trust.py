@@ -12,7 +12,15 @@ from monitor.drift.verdict import DRIFTING, State, Verdict
 from monitor.segment_names import shown
 from monitor.words.broken import STEP
 from monitor.words.improved import fits_in_short, from_where_to_where, rebased
-from monitor.words.level import LARGE, MOSTLY, base_rate, outcomes_of, today_in_short, what_moved
+from monitor.words.level import (
+    LARGE,
+    MOSTLY,
+    base_rate,
+    duller_in_short,
+    outcomes_of,
+    today_in_short,
+    what_moved,
+)
 from monitor.words.values import repair_of, values_in_short
 from monitor.words.verdict import drift_in_short, in_short, one_day_in_short, own_faults
 from monitor.words.where import Maps, repair_commands, where_command
@@ -148,6 +156,12 @@ def _of_level_today(v: Verdict) -> Trust | None:
         ask = f"Ask what was released on {v.day}, or changed in the service."
         return Trust(
             f"Not today: {one_day_in_short(v.facts.one_day)}.", f"{ask} Look again tomorrow."
+        )
+    if v.state == "ok" and v.facts.scores and v.facts.scores.duller:
+        return Trust(
+            f"Yes, and {duller_in_short(v.facts.scores)}.",
+            "Ask whether a feature was lost, or the mix of cases changed. Nothing repairs it but "
+            "the model.",
         )
     if v.state == "prior_shift" and v.facts.scores and v.shift:
         return _of_prior(v.facts.scores, v.shift.value)

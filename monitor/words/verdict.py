@@ -17,7 +17,14 @@ from monitor.words.advice import (
 )
 from monitor.words.broken import broken_in_short, what_broke
 from monitor.words.improved import fits_in_short, improved_sentences, moved_sentence
-from monitor.words.level import level_in_short, level_sentences, of_today, outside, what_moved
+from monitor.words.level import (
+    duller,
+    level_in_short,
+    level_sentences,
+    of_today,
+    outside,
+    what_moved,
+)
 from monitor.words.numbers import about, odds, percent, times
 from monitor.words.obstacles import why_not_judged
 from monitor.words.values import priors_of_their_own, value_sentences
@@ -258,6 +265,7 @@ def _no_drift(v: Verdict) -> Iterator[str]:
         told = v.state == "prior_shift" and not v.facts.today
         yield what_moved(v.facts.scores) if told else ""
         yield outside(v.facts.scores)
+        yield "" if v.facts.today or v.facts.one_day else duller(v.facts.scores)
     yield from _silence(v)
     yield _prior(v)
     yield _lasting(v)

@@ -162,3 +162,16 @@ def test_a_day_alone_says_that_it_contradicts_the_reference() -> None:
         assert not any("No evidence" in sentence for sentence in sentences(first))
         assert second.state == "calibration_drift"
         assert second.facts.one_day is None
+
+
+def test_a_model_that_became_duller_is_told_without_an_alert() -> None:
+    """Half of the rows get the share that comes true: right, and less telling."""
+    line = (1.0, 0.0)
+    found = judged(drawn(line, line, rerouted(0.8, 0.252)))
+
+    assert {verdict.state for verdict in found} <= {"ok", "prior_shift"}
+    assert found[-1].facts.scores
+    assert found[-1].facts.scores.duller
+    assert any("the model became duller" in sentence for sentence in sentences(found[-1]))
+    assert trust(found[-1]).answer.startswith("Yes, and the scores tell less apart")
+    assert not found[SOUND - 1].facts.scores.duller  # type: ignore[union-attr]

@@ -103,7 +103,8 @@ def scores_of(drawn: Drawn) -> Scores:
     """Draw what the scores did."""
     shares = [drawn.one_of([*(drawn.share() for _ in range(6)), 0.0, 1.0]) for _ in range(6)]
     like = drawn.one_of([None, *get_args(ScoreMap)])
-    return Scores(*shares, like=like, by=drawn.one_of([100.0, 0.01]))
+    spreads = drawn.maybe((drawn.share() + 0.1, drawn.share() + 0.1)) or (None, None)
+    return Scores(*shares, like, drawn.one_of([100.0, 0.01]), *spreads)
 
 
 def classes_of(drawn: Drawn) -> ClassFacts:
