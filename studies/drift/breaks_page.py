@@ -129,7 +129,8 @@ their number where it did not happen in all.
 ECE over mean + 3 sd | Hosmer-Lemeshow, p < 0.001 | two samples of scores, p < 0.01 | \
 CalibrationCUSUM, 0.7 |
 |---|---|---|---|---|---|---|---|---|"""
-TAIL = """The last rows are sound: a verdict of `ok` or `prior_shift` is right there, and what the other
+TAIL = """\
+The last rows are sound: a verdict of `ok` or `prior_shift` is right there, and what the other
 rules find in them is a false alarm. ECE, the Hosmer-Lemeshow test and CalibrationCUSUM ask whether
 the scores are right as they are, so a base rate that moves is an alarm to them; a test of the
 scores sees no outcomes, so it misses what happens to these alone."""

@@ -8,13 +8,19 @@ import pytest
 from monitor.drift.inputs import Limits, fit_model_reference
 from monitor.drift.judge import judge
 from monitor.evaluation.attribution import causes_of, mean_causes
+from monitor.metrics.binned.binning import paper_sizes, pava_bc
 from monitor.metrics.core.buckets import NO_BUCKETS
 from monitor.metrics.core.coarse import Coarse, sum_of, tally_of
+from monitor.metrics.core.tally import shift
+from monitor.metrics.logistic.intercept import fit_intercept, has_intercept
+from monitor.metrics.test_based.null_reference import tce_null_reference
+from monitor.metrics.test_based.tce import count_rejected
 from studies.drift.everyday import EVERYDAY, days_of
 from tests.support.cases import ALL, some
 
 REFERENCE, SOUND, BROKEN = 28, 4, 14
 MATTERS, CERTAIN = 0.01, 3.0  # nats; standard errors
+MARKED, SHARE = 10, 0.05  # days of the newest, and of the reference
 SILENT = ("ok", "prior_shift")
 
 
@@ -30,6 +36,19 @@ def left_by_the_prior(days: list[Coarse]) -> tuple[float, float]:
 
 
 LEFT = ("slope", "shape", "rest")
+
+
+def exceeds_chance(day: Coarse, rng: np.random.Generator) -> bool:
+    """Say whether TCE without the prior is above what chance gives to scores that are right."""
+    t = tally_of(day)
+    if not has_intercept(t):
+        return False
+    t = shift(t, fit_intercept(t).delta)
+    smallest, largest = paper_sizes(t.total)
+    null = tce_null_reference(t, min_size=smallest, max_size=largest, replicates=40, rng=rng)
+    starts = pava_bc(t, min_size=smallest, max_size=largest).starts
+    rejected = count_rejected(t.scores, t.counts, t.positives, starts, 0.05).sum()
+    return bool(rejected / t.total > null.quantiles[2])
 
 
 @pytest.mark.parametrize("name", some(EVERYDAY, 4))
@@ -50,5 +69,11 @@ def test_an_error_that_no_prior_explains_is_told(name: str, seed: int) -> None:
 
     if value - CERTAIN * error > MATTERS and own < MATTERS:
         assert last.state not in SILENT, (value, error, rows)
+    own_days, newest = (
+        sum(exceeds_chance(day, rng) for day in some_days)
+        for some_days in (counts[:REFERENCE], counts[-BROKEN:])
+    )
+    if newest >= MARKED and own_days <= SHARE * REFERENCE:
+        assert last.state not in SILENT, (newest, own_days, rows)
     if kind.sound:
         assert last.state in SILENT
