@@ -64,6 +64,7 @@ MORE_THAN_LATE = "But no delay of so few outcomes could look like this drift."
 OWN_FAULTS = "Unchanged since the reference, whose own scores are"
 WORTH_SAYING = 0.5  # log10 of the odds of recovery
 WITHHELD = "withheld"  # instead of a number: evidence that late outcomes could explain
+UNDER_WAY = 1.5  # log10: evidence of a change that is worth saying before it is enough
 MUCH_UNKNOWN = 0.05  # of the scores, where the reference does not know its curve
 
 
@@ -258,7 +259,7 @@ def _no_drift(v: Verdict) -> Iterator[str]:
         else ""
     )
     if not v.facts.one_day:
-        yield f"No evidence of a change{size} since the reference, whatever the prior."
+        yield _evidence_so_far(v, size)
     yield _held_down(v)
     yield "" if level else _moved(v)
     if v.facts.scores:
@@ -269,6 +270,16 @@ def _no_drift(v: Verdict) -> Iterator[str]:
     yield from _silence(v)
     yield _prior(v)
     yield _lasting(v)
+
+
+def _evidence_so_far(v: Verdict, size: str) -> str:
+    """Say that there is no evidence of a change, or that there is some and not enough."""
+    if v.reached is None or not UNDER_WAY <= v.reached < v.limit:
+        return f"No evidence of a change{size} since the reference, whatever the prior."
+    return (
+        f"Not enough evidence of a change since the reference yet: {times(v.reached)} to 1, and an "
+        f"incident opens at {times(v.limit)} to 1."
+    )
 
 
 def one_day_in_short(found: OneDay) -> str:
