@@ -37,6 +37,7 @@ WIDTH = 3  # of 24, of a date or a single number
 NEXT_STEPS = {
     **{state: trust.step for state, trust in ANSWERS.items()},
     "undecided": LOOK_AGAIN,
+    "improved": "calibration-monitor show names the day from which to take a new reference.",
     "acknowledged": "Nothing until the span of known_drifts ends.",
     "calibration_drift": "Find what was released then. calibration-monitor where says where it "
     "sits, recalibrate what a map would repair.",

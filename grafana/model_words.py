@@ -29,6 +29,7 @@ FIGURES = {
 }
 DRIFT = "Calibration drift: {{kind}} since {{year}}-{{month}}-{{day}}"
 SLOPE = ", slope {{value}} (95 % {{low}} to {{high}})"
+BEYOND = ", slope {{value}} or further from 1"
 SIZE = ", off by {{value}} in log-odds at most"
 WORSE = "It has become worse: the slope was {{before}}"
 UNDECIDED = "What is left of it is smaller than this volume can tell"
@@ -60,6 +61,11 @@ def in_words() -> stat.Panel:
     with_slope = with_labels(drift(), figures("drift_slope"))
     sentences = {
         DRIFT + SLOPE: f"{with_slope} unless on (model) {size}",
+        DRIFT + BEYOND: with_labels(
+            f"{drift()} unless on (model) {newest('drift_slope_low', JUDGED)}",
+            {"value": f"round({newest('drift_slope', JUDGED)}, 0.01)"},
+        )
+        + f" unless on (model) {size}",
         DRIFT + SIZE: with_labels(drift(), {"value": f"round({size}, 0.01)"}),
     }
     for state, (gauge, sentence) in FIGURES.items():

@@ -11,7 +11,7 @@ average.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from math import inf, log, log10, sqrt
+from math import inf, log, log10, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -611,6 +611,7 @@ def best_slope(slopes: Floats, error: float) -> Estimate | None:
     -------
     Estimate or None
         Where the sum is 0, between the first and the last of `SLOPES`; None if nothing is known.
+        One of these two without an interval where the slope is beyond it.
 
     Examples
     --------
@@ -619,7 +620,8 @@ def best_slope(slopes: Floats, error: float) -> Estimate | None:
     """
     if not np.all(np.diff(slopes) < 0.0):  # it falls wherever there is any information
         return None
-    zero = float(np.clip(0.0, slopes[-1], slopes[0]))
-    slope, falls = monotone_at(slopes[::-1], np.array(SLOPES[::-1]), zero)
+    if not slopes[-1] <= 0.0 <= slopes[0]:
+        return Estimate(SLOPES[0 if slopes[0] < 0.0 else -1], nan, nan)
+    slope, falls = monotone_at(slopes[::-1], np.array(SLOPES[::-1]), 0.0)
     variance = -falls  # 1 / how fast the sums fall
     return Estimate.normal(slope, sqrt(variance + (slope * error) ** 2)) if variance > 0.0 else None

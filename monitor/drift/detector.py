@@ -13,6 +13,7 @@ import numpy as np
 from monitor.drift.day_evidence import DIRECTIONS, KINDS, SIDES, SLOPES
 from monitor.drift.region_state import KIND as PLACE
 from monitor.drift.region_state import Break, RegionWatch
+from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats, Ints, Singles
 
 EndReason = Literal["recovered", "acknowledged", "rebased"]
@@ -30,7 +31,8 @@ WITHHELD = 1e12
 LEVEL_KINDS = ("scores_too_high", "scores_too_low")  # of all scores, by what the prior leaves over
 SCORES_OUTSIDE, SCORES_EQUAL = "scores_outside", "scores_equal"
 NOT_COMPARABLE = (SCORES_OUTSIDE, SCORES_EQUAL)  # scores of which the reference says nothing
-INCIDENT_KINDS = (*KINDS, PLACE, *LEVEL_KINDS, *NOT_COMPARABLE)
+IMPROVED = "improved"  # changed since the reference, and the scores fit
+INCIDENT_KINDS = (*KINDS, PLACE, *LEVEL_KINDS, *NOT_COMPARABLE, IMPROVED)
 LEVEL_SIZES = 3  # sizes of a level error that are looked for
 LEVEL_SUMS = 4  # of each day: see `LevelWatch`
 
@@ -123,6 +125,39 @@ class Worse:
 
 
 @dataclass(frozen=True, eq=False)
+class OwnFit:
+    """How the outcomes since an open drift began fit the scores as they are.
+
+    Attributes
+    ----------
+    since : date
+        The first day counted, on which the drift began.
+    gain : float
+        log10 of the likelihood of the scores as they are over that of the reference's curve.
+    slopes : ndarray of shape (6,)
+        Of a drift of the curve, as those of an `Incident`, on the scores as they are.
+    profiles : ndarray of shape (64,) or None
+        Of a drift of the curve, the likelihood of distortions of the scores as they are.
+    pull, information : float
+        Of an error of the level, outcomes less scores, and the information of an intercept.
+    slope, intercept : Estimate or None
+        Of the outcomes on the scores, since the drift began.
+    improved : bool
+        Whether the scores fit, or fit better than the reference does.
+    """
+
+    since: date
+    gain: float
+    slopes: Floats
+    profiles: Floats | None = None
+    pull: float = 0.0
+    information: float = 0.0
+    slope: Estimate | None = None
+    intercept: Estimate | None = None
+    improved: bool = False
+
+
+@dataclass(frozen=True, eq=False)
 class Incident:
     """An open calibration drift.
 
@@ -165,6 +200,8 @@ class Incident:
         Whether it may page: a distortion always, an error of the level once it is large.
     unexplained : float or None
         Of an error of the level, the part of `size` that did not come with the base rate.
+    own : OwnFit or None
+        How the outcomes since it began fit the scores as they are; None of a break at one place.
 
     An error of the level has one of `LEVEL_KINDS`, scores that cannot be compared one of
     `NOT_COMPARABLE`; both have no scores, informations and slopes.
@@ -190,6 +227,12 @@ class Incident:
     place: Break | None = None
     urgent: bool = True
     unexplained: float | None = None
+    own: OwnFit | None = None
+
+    @property
+    def improved(self) -> bool:
+        """Whether it is a change for the better: the scores fit as they are."""
+        return self.own is not None and self.own.improved
 
     @property
     def undecided(self) -> bool:

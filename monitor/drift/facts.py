@@ -38,6 +38,7 @@ Fault = Literal["slope", "intercept", "counted again"]
 NOT_CALIBRATED = 0.10  # the least difference of the reference's own slope from 1 that is reported
 MAY_BE_LATE = frozenset(["drift may be late outcomes", "level may be late outcomes"])
 Level = Literal["as before", "prior", "lift", "prior or inputs", "not looked for"]
+DULLER = 0.75  # of the spread of scores: less is worth a sentence
 USUAL_CHANGE = 0.2  # a slope of 0.8
 STRONG_CHANGE = 0.3  # a slope of 0.7
 PATIENCE = 120  # days
@@ -177,6 +178,9 @@ class Scores:
         times as many different ones; else empty.
     different_before : int
         Number of different scores of the reference, as far as the grid tells them apart.
+    spread_before, spread : float or None
+        Standard deviation of the log-odds of the scores, of the reference and of the week; None of
+        few rows.
     """
 
     mean_before: float
@@ -189,6 +193,31 @@ class Scores:
     by: float = 0.0
     few: tuple[FewScore, ...] = ()
     different_before: int = 0
+    spread_before: float | None = None
+    spread: float | None = None
+
+    @property
+    def duller(self) -> bool:
+        """Whether the scores tell clearly less apart than those of the reference."""
+        if self.spread is None or self.spread_before is None:
+            return False
+        return self.spread < DULLER * self.spread_before
+
+
+@dataclass(frozen=True)
+class OneDay:
+    """A single day that contradicts the reference by itself.
+
+    Attributes
+    ----------
+    evidence : float
+        log10 of the odds.
+    kind : str
+        The distortion, or the place, that has most of them.
+    """
+
+    evidence: float
+    kind: str
 
 
 @dataclass(frozen=True)
@@ -334,6 +363,9 @@ class Facts:
     today : float or None
         The error of the level of this day alone, in logit, where it would be urgent if the next day
         were like it; None while an incident of the level is open.
+    one_day : OneDay or None
+        How far this day alone contradicts the curve of the reference, where it would be reported
+        twice over if it were not a single one; None while a drift is open.
     strata : str
         The column whose values have priors of their own because these moved apart in the
         reference; empty if the monitor has not looked for one, or found none.
@@ -361,6 +393,7 @@ class Facts:
     strata: str = ""
     scores: Scores | None = None
     today: float | None = None
+    one_day: OneDay | None = None
 
     @property
     def of_classes(self) -> ClassFacts:

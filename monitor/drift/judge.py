@@ -23,6 +23,7 @@ from monitor.drift.acknowledging import (
     with_record,
 )
 from monitor.drift.arriving import could_explain, released, withheld
+from monitor.drift.as_they_are import Compared, with_own_fits
 from monitor.drift.class_facts import about_classes, about_frequencies
 from monitor.drift.class_levels import OffClass, class_levels, off_class
 from monitor.drift.day_evidence import DayEvidence
@@ -59,6 +60,7 @@ from monitor.drift.facts import (
     LastingShift,
     Level,
     Obstacle,
+    OneDay,
     Scores,
     ThirdChoices,
     faults_of,
@@ -95,6 +97,7 @@ from monitor.drift.level_watch import (
     off_today,
 )
 from monitor.drift.levels import lasting_shift, what_moved
+from monitor.drift.one_day import contradicts
 from monitor.drift.other_pairs import other_pairs
 from monitor.drift.overlap import overlapping_since
 from monitor.drift.pairs import ClassDay, sum_of_days
@@ -191,6 +194,7 @@ def judge(
             )
             seconds, own = _look_again(now, own, day, watched)
             now = replace(now, detectors=seconds)
+            now = replace(now, detectors=_with_own_fits(now, day, reference, limits, at_hand))
         beside = {
             since: fold(fork, limits=limits_of_fork(limits, since)).detectors
             for since, fork in forks.items()
@@ -378,6 +382,24 @@ def _look_again(
         if remains:
             kept[name] = remains
     return detectors, kept
+
+
+def _with_own_fits(
+    now: Folded, day: Day, reference: ModelReference, limits: Limits, recall: Recall
+) -> dict[str, Detector]:
+    """Say of every open incident whether the scores fit as they are."""
+    counted = [] if day.late else [*now.counted]
+    segments = len([name for name in now.detectors if name not in FAMILIES])
+    return {
+        name: with_own_fits(
+            detector,
+            Compared(name, reference, limits, recall),
+            counted if name in now.weighed else [],
+            day.day,
+            limit_alone(limits, name, segments),
+        )
+        for name, detector in now.detectors.items()
+    }
 
 
 def _span_that_ends(day: Day, before: Sequence[Day], length: int) -> list[Day]:
@@ -702,7 +724,7 @@ def _verdict(
     day, reference, week = recent[-1], stream.own_reference, _week(stream, recent, limits)
     own = reference if isinstance(reference, Reference) else None
     awaited, lift = _awaited(stream.reference, day.day), week.lift
-    state, facts = _state_and_facts(stream, recent, week, classes, limits)
+    state, facts = _state_and_facts(stream, recent, week, classes, limits, enough)
     return Verdict(
         model=stream.model,
         segment=stream.name,
@@ -734,7 +756,12 @@ def _level_change(week: Week) -> Estimate | None:
 
 
 def _state_and_facts(
-    stream: Stream, recent: Sequence[Day], week: Week, classes: ClassFacts | None, limits: Limits
+    stream: Stream,
+    recent: Sequence[Day],
+    week: Week,
+    classes: ClassFacts | None,
+    limits: Limits,
+    enough: float,
 ) -> tuple[State, Facts]:
     """Choose the state, and collect what is said of it."""
     day = recent[-1]
@@ -770,7 +797,17 @@ def _state_and_facts(
         strata=stream.strata,
         scores=_scores(own, stream, recent, today) if own and own.levels and not obstacle else None,
         today=today,
+        one_day=_one_day(stream, own, day, enough) if own and not obstacle else None,
     )
+
+
+def _one_day(stream: Stream, own: Reference, day: Day, enough: float) -> OneDay | None:
+    """Say whether the day alone contradicts the reference; late outcomes may look like that."""
+    reference, detector = stream.reference, stream.detector
+    known = stream.incident or day.late or detector.last != day.day
+    if reference is None or known or stream.name == THIRD:
+        return None
+    return contradicts(detector, own, weighed_parts(day, stream.name, reference), enough)
 
 
 def _scores(
@@ -940,16 +977,25 @@ def _state(
     """Choose the most severe state that holds; a known drift says nothing else about the day."""
     if known_until:
         return "acknowledged"
-    if incident := stream.incident:
-        return "undecided" if incident.undecided else "calibration_drift"
-    if level := stream.level:
-        unclear = level.kind in NOT_COMPARABLE and not level.urgent
-        return "undecided" if unclear else "level_drift"
+    if stream.incident or stream.level:
+        return _state_of_incident(stream.incident, stream.level)
     if week.off and week.off.name:
         return "level_drift"
     shift = week.lift.shift if week.lift and week.moved in ("prior", "lift") else 0.0
     shifted = week.moved == "prior or inputs" or abs(shift) > limits.prior_shift
     return "prior_shift" if shifted or (classes and classes.shifts) else "ok"
+
+
+def _state_of_incident(bent: Incident | None, level: Incident | None) -> State:
+    """Choose the state while a distortion or an error of the level is open."""
+    incidents = [incident for incident in (bent, level) if incident]
+    if all(incident.improved for incident in incidents):
+        return "improved"
+    incident = next(incident for incident in incidents if not incident.improved)
+    if incident is bent:
+        return "undecided" if incident.undecided else "calibration_drift"
+    unclear = incident.kind in NOT_COMPARABLE and not incident.urgent
+    return "undecided" if unclear else "level_drift"
 
 
 def _lift(reference: Reference, stream: Stream, recent: Sequence[Day]) -> Lift | None:

@@ -53,6 +53,8 @@ def scores_since(reference: Reference, parts: Mapping[Any, Coarse], prevalence: 
         by=by,
         few=_few_scores(reference, parts) if rows >= LEAST_ROWS else (),
         different_before=int(np.count_nonzero(before)),
+        spread_before=_spread(before) if rows >= LEAST_ROWS else None,
+        spread=_spread(now) if rows >= LEAST_ROWS else None,
     )
 
 
@@ -87,6 +89,11 @@ def _few_scores(reference: Reference, parts: Mapping[Any, Coarse]) -> tuple[FewS
 
 def _mean(counts: Ints) -> float:
     return float(counts @ expit(CENTRES) / counts.sum())
+
+
+def _spread(counts: Ints) -> float:
+    mean = counts @ CENTRES / counts.sum()
+    return float(np.sqrt(counts @ (CENTRES - mean) ** 2 / counts.sum()))
 
 
 def _score_map(before: Ints, now: Ints) -> tuple[ScoreMap | None, float]:

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Literal, get_args
 
 from monitor.drift.day_evidence import KINDS, DayEvidence
-from monitor.drift.detector import Detector, Ended, Incident, is_level, is_withheld
+from monitor.drift.detector import IMPROVED, Detector, Ended, Incident, is_level, is_withheld
 from monitor.drift.facts import Detectable, Facts, ThirdChoices
 from monitor.drift.places import Explanation, Where
 from monitor.drift.values import ValueWatch
@@ -18,6 +18,7 @@ State = Literal[  # the most severe last: where two exporters differ, dashboards
     "prior_shift",
     "level_drift",
     "acknowledged",
+    "improved",
     "undecided",
     "calibration_drift",
     "insufficient_data",
@@ -25,7 +26,9 @@ State = Literal[  # the most severe last: where two exporters differ, dashboards
 ]
 STATES: tuple[State, ...] = get_args(State)
 SHIFTS = frozenset(["prior_shift", "level_drift"])
-DRIFTING = frozenset(["calibration_drift", "undecided", "level_drift"])  # an incident is open
+DRIFTING = frozenset(  # an incident is open
+    ["calibration_drift", "undecided", "level_drift", "improved"]
+)
 UNJUDGED = frozenset(["insufficient_data", "data_error"])
 SLOPE_KINDS = frozenset(KINDS[:2])  # those that a slope measures
 WEEK = 7  # days that the level and the prior are judged over
@@ -161,9 +164,11 @@ class Verdict:
 
         An error of the level that is urgent, and that began after the drift was found, is no part
         of what somebody may have taken. One that began with the drift comes from it, as that of a
-        band of scores that a rule overwrites.
+        band of scores that a rule overwrites. A change for the better comes last.
         """
         bent, level = self.distortion, self.level_incident
+        if bent and level and bent.improved and not level.improved:
+            return level
         if bent and level and level.urgent and level.started > bent.opened:
             return level
         return bent or level
@@ -217,6 +222,8 @@ class Verdict:
 
     def headline(self, incident: Incident) -> Headline:
         """Say what its open drift is: in the values that explain it, where some do."""
+        if incident.improved:
+            return Headline(IMPROVED, None, abs(incident.size))
         explained = self.explaining(incident)
         kind = explained.kind if explained else incident.kind
         slope = self.headline_slope

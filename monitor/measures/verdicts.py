@@ -234,10 +234,11 @@ OF_VERDICTS = (
     Measure(
         "drift_urgent",
         of.INCIDENT,
-        "Whether the open calibration drift may page: 0 while it is undecided, and of an error of "
-        "the level until it exceeds level_page_odds with certainty.",
+        "Whether the open calibration drift may page: 0 while it is undecided, while it is a "
+        "change for the better, and of an error of the level until it exceeds level_page_odds with "
+        "certainty.",
         units.FLAG,
-        lambda incident: incident.urgent and not incident.undecided,
+        lambda incident: incident.urgent and not incident.undecided and not incident.improved,
     ),
     Measure(
         "drift_unexplained_logit",

@@ -70,4 +70,7 @@ def _fails(group: str, name: str, standing: Standing) -> bool:
 
 def of_the_day(verdict: Verdict | None) -> Sequence[str]:
     """Give the group of what the newest day alone says, before it is an incident."""
-    return ("level",) if verdict and verdict.facts.today is not None else ()
+    if verdict is None:
+        return ()
+    said = {"level": verdict.facts.today, "drift": verdict.facts.one_day}
+    return [group for group, found in said.items() if found is not None]

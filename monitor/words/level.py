@@ -167,7 +167,7 @@ def _at_least(expected: float) -> str:
     return "less than 0.01 %" if expected < TINY else share(expected)
 
 
-def duller(scores: Scores) -> str:
+def collapsed(scores: Scores) -> str:
     """Say of few scores that can be compared whether outcomes fit them; empty if they are many."""
     if not scores.few:
         return ""
@@ -211,6 +211,25 @@ def what_moved(scores: Scores) -> str:
     else:
         which = "both moved"
     return f"The mean score went from {mean}, the outcomes from {outcomes}: {which}."
+
+
+def duller_in_short(scores: Scores) -> str:
+    """Say in a few words that scores tell less apart."""
+    return (
+        "the scores tell less apart than in the reference (standard deviation of their log-odds "
+        f"{scores.spread_before:.2f} to {scores.spread:.2f})"
+    )
+
+
+def duller(scores: Scores) -> str:
+    """Say it, and that the probabilities are right; empty if they tell as much."""
+    if not scores.duller or scores.few:
+        return ""
+    said = duller_in_short(scores)
+    return (
+        f"{said[0].upper()}{said[1:]}, and outcomes fit them: the model became duller, or the "
+        "cases more alike."
+    )
 
 
 def base_rate(scores: Scores) -> float:

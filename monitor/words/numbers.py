@@ -2,6 +2,9 @@
 
 from math import isnan
 
+from monitor.drift.day_evidence import SLOPES
+from monitor.metrics.core.estimate import Estimate
+
 LONG = 6.0  # log10: a number too long to be read
 WHOLE = 100.0  # an amount without a fraction
 TO_ONE = "\u00a0to\u00a01"  # stays on one line
@@ -16,6 +19,20 @@ def times(log10: float) -> str:
     ('1,100', '10^12', '1')
     """
     return f"10^{log10:.0f}" if log10 >= LONG else f"{float(f'{10**log10:.2g}'):,g}"
+
+
+def about(slope: Estimate) -> str:
+    """Write a slope, which is only known to be beyond the ends of the range that is remembered.
+
+    Examples
+    --------
+    >>> from math import nan
+    >>> about(Estimate.normal(0.81, 0.026)), about(Estimate(0.25, nan, nan))
+    ('about 0.81, 95 % 0.76 to 0.86', 'at most 0.25')
+    """
+    if isnan(slope.low) and slope.value in (SLOPES[0], SLOPES[-1]):
+        return f"at {'most' if slope.value < 1.0 else 'least'} {slope.value:.2f}"
+    return f"about {slope:.2f plain}"
 
 
 def odds(log10: float) -> str:

@@ -11,9 +11,18 @@ from monitor.drift.facts import Scores
 from monitor.drift.verdict import DRIFTING, State, Verdict
 from monitor.segment_names import shown
 from monitor.words.broken import STEP
-from monitor.words.level import LARGE, MOSTLY, base_rate, outcomes_of, today_in_short, what_moved
+from monitor.words.improved import fits_in_short, from_where_to_where, rebased
+from monitor.words.level import (
+    LARGE,
+    MOSTLY,
+    base_rate,
+    duller_in_short,
+    outcomes_of,
+    today_in_short,
+    what_moved,
+)
 from monitor.words.values import step_for, values_in_short
-from monitor.words.verdict import drift_in_short, in_short, own_faults
+from monitor.words.verdict import drift_in_short, in_short, one_day_in_short, own_faults
 from monitor.words.where import Maps, repair_commands, where_command
 
 NAMED = 3  # segments that a line names
@@ -143,6 +152,17 @@ def _of_level_today(v: Verdict) -> Trust | None:
     if v.facts.today:
         ask = f"Ask what was released on {v.day}, or changed in the service."
         return Trust(f"Not today: {today_in_short(v.facts.today)}.", f"{ask} Look again tomorrow.")
+    if v.facts.one_day:
+        ask = f"Ask what was released on {v.day}, or changed in the service."
+        return Trust(
+            f"Not today: {one_day_in_short(v.facts.one_day)}.", f"{ask} Look again tomorrow."
+        )
+    if v.state == "ok" and v.facts.scores and v.facts.scores.duller:
+        return Trust(
+            f"Yes, and {duller_in_short(v.facts.scores)}.",
+            "Ask whether a feature was lost, or the mix of cases changed. Nothing repairs it but "
+            "the model.",
+        )
     if v.state == "prior_shift" and v.facts.scores and v.shift:
         return _of_prior(v.facts.scores, v.shift.value)
     return None
@@ -150,11 +170,16 @@ def _of_level_today(v: Verdict) -> Trust | None:
 
 def _drifting(v: Verdict, incident: Incident, maps: Maps, repair: str) -> Trust:
     """Answer while an incident is open."""
+    if incident.improved:
+        return Trust(
+            f"Yes, better than before: {fits_in_short(v, incident)}.", rebased(v, incident)
+        )
     if is_level(incident):
         return _of_level(v, incident, maps)
     if v.state == "undecided":
         return Trust(f"Perhaps: {in_short(v)}, but it may be over.", LOOK_AGAIN)
-    return Trust(f"No: {in_short(v)}.", repair)
+    said = from_where_to_where(v, incident)
+    return Trust(f"No: {in_short(v)}{f', {said}' if said else ''}.", repair)
 
 
 def _of_prior(scores: Scores, shift: float) -> Trust:

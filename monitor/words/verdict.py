@@ -11,6 +11,7 @@ from monitor.drift.detector import (
     is_level,
     shape_size,
 )
+from monitor.drift.facts import OneDay
 from monitor.drift.places import explained_by
 from monitor.drift.verdict import DRIFTING, SLOPE_KINDS, Verdict
 from monitor.segment_names import FAMILIES, THIRD
@@ -23,7 +24,9 @@ from monitor.words.advice import (
     wrong_labels,
 )
 from monitor.words.broken import broken_in_short, what_broke
+from monitor.words.improved import fits_in_short, improved_sentences, moved_sentence
 from monitor.words.level import (
+    collapsed,
     duller,
     factor,
     level_in_short,
@@ -34,7 +37,7 @@ from monitor.words.level import (
     side_of,
     what_moved,
 )
-from monitor.words.numbers import odds, percent, times
+from monitor.words.numbers import about, odds, percent, times
 from monitor.words.obstacles import why_not_judged
 from monitor.words.values import priors_of_their_own, value_sentences
 from monitor.words.where import where_sentence
@@ -73,6 +76,7 @@ MORE_THAN_LATE = "But no delay of so few outcomes could look like this drift."
 OWN_FAULTS = "Unchanged since the reference, whose own scores are"
 WORTH_SAYING = 0.5  # log10 of the odds of recovery
 WITHHELD = "withheld"  # instead of a number: evidence that late outcomes could explain
+UNDER_WAY = 1.5  # log10: evidence of a change that is worth saying before it is enough
 MUCH_UNKNOWN = 0.05  # of the scores, where the reference does not know its curve
 
 
@@ -119,6 +123,11 @@ def _sentences(v: Verdict) -> Iterator[str]:
 
 def _open(v: Verdict, incident: Incident) -> Iterator[str]:
     """Say what is open: a distortion, and an error of the level beside it, or that alone."""
+    if incident.improved:
+        yield from improved_sentences(v, incident)
+        yield from _recovery(incident)
+        yield _prior(v)
+        return
     if is_level(incident):
         yield from level_sentences(v, incident)
         yield from _recovery(incident)
@@ -142,6 +151,8 @@ def in_short(v: Verdict) -> str:
 
 def drift_in_short(v: Verdict, incident: Incident) -> str:
     """Say in a few words what a drift is, since when, and how strong."""
+    if incident.improved:
+        return fits_in_short(v, incident)
     if is_level(incident):
         return level_in_short(v, incident)
     told = v.headline(incident)
@@ -173,6 +184,7 @@ def _drift(v: Verdict, incident: Incident) -> Iterator[str]:
         yield f"{since} {level_of_values(values, incident)}."
     else:
         yield f"{since}{sits} {_meaning(v, incident)} ({_size(v, incident)})."
+    yield moved_sentence(v, incident)
     if incident.worse:
         yield _worse(v, incident, incident.worse)
     if incident.undecided:
@@ -215,7 +227,9 @@ def _meaning(v: Verdict, incident: Incident) -> str:
 def _worse(v: Verdict, incident: Incident, before: Worse) -> str:
     """Say since when it is worse, and what it was before."""
     if v.slope and before.slope and shape_size(incident) is None:
-        change = f"a slope of {v.slope:.2g value}, it was {before.slope:.2g}"
+        beyond = about(v.slope).removesuffix(f" {v.slope.value:.2f}")
+        of = f"{beyond} " if beyond in ("at most", "at least") else ""
+        change = f"a slope of {of}{v.slope:.2g value}, it was {before.slope:.2g}"
     else:
         change = f"before, {MEANINGS[before.kind]} (by about {abs(before.size):.2f} in log-odds)"
     return (
@@ -228,7 +242,7 @@ def _size(v: Verdict, incident: Incident) -> str:
     """Say how strong the distortion is: the slope, or the shift where it is strongest."""
     told = v.headline(incident)
     if told.slope:
-        return f"slope about {told.slope:.2f plain}"
+        return f"slope {about(told.slope)}"
     return f"by about {told.size:.2f} in log-odds"
 
 
@@ -250,6 +264,8 @@ def _no_drift(v: Verdict) -> Iterator[str]:
         yield late_outcomes(v.facts.late)
     if v.facts.today:
         yield from of_today(v, v.facts.today)
+    if v.facts.one_day:
+        yield one_day_sentence(v.facts.one_day)
     level = v.state == "level_drift"
     if level:  # what the verdict is comes first
         yield _moved(v)
@@ -262,17 +278,43 @@ def _no_drift(v: Verdict) -> Iterator[str]:
         if detectable and detectable.found > 0.0
         else ""
     )
-    yield f"No evidence of a change{size} since the reference, whatever the prior."
+    if not v.facts.one_day:
+        yield _evidence_so_far(v, size)
     yield _held_down(v)
     yield "" if level else _moved(v)
     if v.facts.scores:
         told = v.state == "prior_shift" and not v.facts.today
         yield what_moved(v.facts.scores) if told else ""
         yield outside(v.facts.scores)
-        yield duller(v.facts.scores)
+        yield collapsed(v.facts.scores)
+        yield "" if v.facts.today or v.facts.one_day else duller(v.facts.scores)
     yield from _silence(v)
     yield _prior(v)
     yield _lasting(v)
+
+
+def _evidence_so_far(v: Verdict, size: str) -> str:
+    """Say that there is no evidence of a change, or that there is some and not enough."""
+    if v.reached is None or not UNDER_WAY <= v.reached < v.limit:
+        return f"No evidence of a change{size} since the reference, whatever the prior."
+    return (
+        f"Not enough evidence of a change since the reference yet: {times(v.reached)} to 1, and an "
+        f"incident opens at {times(v.limit)} to 1."
+    )
+
+
+def one_day_in_short(found: OneDay) -> str:
+    """Say in a few words that a single day contradicts the reference."""
+    return f"this day alone contradicts the reference, {times(found.evidence)} to 1"
+
+
+def one_day_sentence(found: OneDay) -> str:
+    """Say it, what it looks like, and what comes of it."""
+    said = one_day_in_short(found)
+    return (
+        f"{said[0].upper()}{said[1:]}, as if {MEANINGS[found.kind]}; it pages if the next day does "
+        "so too."
+    )
 
 
 def _held_down(v: Verdict) -> str:

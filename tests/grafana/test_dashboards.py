@@ -414,4 +414,5 @@ def test_each_state_has_a_sentence() -> None:
     assert set(re.findall(r'state="(\w+)"', queries)) == set(STATES) - {
         "calibration_drift",
         "undecided",
+        "improved",
     }

@@ -15,6 +15,7 @@ from monitor.drift.detector import (
     NOT_COMPARABLE,
     Incident,
     LevelWatch,
+    OwnFit,
     Quarter,
     Worse,
 )
@@ -28,6 +29,7 @@ from monitor.drift.facts import (
     LastingShift,
     Level,
     Obstacle,
+    OneDay,
     Others,
     ScoreMap,
     Scores,
@@ -43,7 +45,7 @@ from monitor.words.verdict import sentences
 
 OBSTACLES: tuple[Obstacle, ...] = get_args(Obstacle)
 DAY = date(2026, 3, 7)
-SEEDS = 600
+SEEDS = 1_000
 
 
 class Drawn:
@@ -101,7 +103,10 @@ def scores_of(drawn: Drawn) -> Scores:
     """Draw what the scores did."""
     shares = [drawn.one_of([*(drawn.share() for _ in range(6)), 0.0, 1.0]) for _ in range(6)]
     like = drawn.one_of([None, *get_args(ScoreMap)])
-    return Scores(*shares, like=like, by=drawn.one_of([100.0, 0.01]))
+    spreads = drawn.maybe((drawn.share() + 0.1, drawn.share() + 0.1)) or (None, None)
+    spread_before, spread = spreads
+    by = drawn.one_of([100.0, 0.01])
+    return Scores(*shares, like, by, spread_before=spread_before, spread=spread)
 
 
 def classes_of(drawn: Drawn) -> ClassFacts:
@@ -189,6 +194,7 @@ def facts_of(drawn: Drawn, state: str) -> Facts:
         alone=drawn.maybe(drawn.number()),
         wrong=drawn.maybe(WrongLabels(drawn.one_of(get_args(Family)), 0.5 * drawn.share())),
         today=drawn.one_of([None, None, None, drawn.number(2.0) or None]),
+        one_day=drawn.one_of([None, None, None, OneDay(40.0, drawn.one_of([*KINDS, "place"]))]),
         scores=drawn.one_of([scores_of(drawn), scores_of(drawn), None]),
     )
 
@@ -196,9 +202,12 @@ def facts_of(drawn: Drawn, state: str) -> Facts:
 def verdict_of(drawn: Drawn) -> Verdict:
     """Draw a verdict as the fold may give it."""
     state = drawn.one_of(STATES)
-    bent = state in ("calibration_drift", "undecided")
+    bent = state in ("calibration_drift", "undecided", "improved")
     incident = incident_of(drawn) if bent else None
     level = LevelWatch()
+    if incident and state == "improved":
+        fit = OwnFit(DAY, drawn.number(), np.zeros(6), slope=drawn.maybe(drawn.estimate()))
+        incident = replace(incident, own=replace(fit, improved=True))
     if state == "level_drift":
         level = level_of(drawn, LEVEL_KINDS)
     elif state == "undecided" and drawn.one_of([True, False]):

@@ -12,7 +12,13 @@ from monitor.words.where import Maps
 from tests.words.test_facts import SEEDS, Drawn, verdict_of
 
 BEGINNINGS = {
-    "ok": ("Not today:", "Yes:", "As far as before:", "Not surely:"),
+    "ok": (
+        "Not today:",
+        "Yes:",
+        "Yes, and the scores tell less",
+        "As far as before:",
+        "Not surely:",
+    ),
     "prior_shift": (
         *("Yes, but for the level:", "Not the level:", "Once the base rate is known:"),
         *("Not surely:", "Not today:"),
@@ -21,6 +27,7 @@ BEGINNINGS = {
     "acknowledged": ("Not asked:",),
     "undecided": ("Perhaps:", "Unknown:", "No: all scores are equal"),
     "calibration_drift": ("No:",),
+    "improved": ("Yes, better than before:",),
     "insufficient_data": ("Not known yet:", "Unknown:", "The day is part of"),
     "data_error": ("Unknown: the logs of 2026-03-07 failed",),
 }

@@ -46,7 +46,7 @@ function timeline(id, { height, label, low, high, ticks, name, draw, readout, mi
 function shadeIncidents(svg, step, height) {
   let start = null;
   page.days.concat([{ state: "" }]).forEach((day, i) => {
-    const open = day.state === "calibration_drift" || day.state === "undecided";
+    const open = ["calibration_drift", "undecided", "improved"].includes(day.state);
     if (open && start === null) start = i;
     if (!open && start !== null) {
       make("rect", { class: "shade", x: LEFT + start * step, y: TOP, width: (i - start) * step, height: height - TOP - BOTTOM }, svg);
