@@ -76,6 +76,7 @@ FORMAT_BY_NAME = re.compile(r"\.(?:(csv)|json|jsonl|ndjson)(?:\.(?:gz|zst))?$")
 TimeUnit = Literal["s", "ms", "us"]
 
 RowPolicy = Literal["fail", "reject"]
+TimePolicy = Literal["fail", "unknown", "accept"]
 DayPolicy = Literal["fail", "accept"]
 
 
@@ -562,7 +563,10 @@ class Segments(Section):
 
 
 class Checks(Section):
-    """What happens to an invalid row or day: `fail` stops the day, `reject` drops the row."""
+    """What happens to an invalid row or day: `fail` stops the day, `reject` drops the row.
+
+    `unknown` counts a row as one without an outcome, and `accept` as what it says.
+    """
 
     prediction_id_missing: RowPolicy = "fail"
     prediction_repeated: RowPolicy = "fail"
@@ -573,6 +577,8 @@ class Checks(Section):
     outcome_invalid: RowPolicy = "fail"
     outcome_conflicting: RowPolicy = "fail"
     outcome_early: RowPolicy = "fail"
+    outcome_time_missing: TimePolicy = "unknown"
+    outcome_time_impossible: TimePolicy = "fail"
     outcome_orphan: RowPolicy = "reject"
     outcome_late: RowPolicy = "reject"
     missing_day: DayPolicy = "fail"
