@@ -18,6 +18,7 @@ KINDS = (  # down and up each direction of the reference, in their order
 )
 SLOPES = (0.25, 0.5, 0.75, 1.0, 1.35, 2.0)  # where the slope of the likelihood is remembered
 Family = Literal["swapped", "lost", "added"]
+Changed = Literal["lost", "added"]  # families of labels that may change by themselves
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class DayEvidence:
     recovery : float
         log10 of the likelihood that the open incident's distortion is gone over that it is still
         there; from -2 to 2, and 0 without an incident.
-    profiles : ndarray of shape (4, 16) or None
+    profiles : ndarray of shape (6, 16) or None
         `day_profiles` while an incident is open; None otherwise, and once it has been stored.
     """
 

@@ -9,9 +9,9 @@ from datetime import date
 
 import numpy as np
 
-from monitor.drift.day_evidence import DIRECTIONS, WrongLabels
+from monitor.drift.day_evidence import WrongLabels
 from monitor.drift.detector import Detector
-from monitor.drift.evidence import SIZES, day_profiles
+from monitor.drift.evidence import day_profiles, no_profiles
 from monitor.drift.inputs import (
     Day,
     Limits,
@@ -59,7 +59,7 @@ def profiles_since(
 
     Returns
     -------
-    ndarray of shape (4, 16) or None
+    ndarray of shape (6, 16) or None
         `monitor.drift.detector.Incident.profiles`; None if other days are found than the history
         of the detector holds since then.
     """
@@ -79,7 +79,7 @@ def profiles_since(
     ]
     counted = int(history.days[rows].sum())
     return (
-        sum(of_spans, np.zeros((len(DIRECTIONS), SIZES.size))) if len(of_spans) == counted else None
+        sum(of_spans, no_profiles()) if len(of_spans) == counted else None
     )
 
 
