@@ -31,6 +31,7 @@ from queries import (
     with_labels,
 )
 
+from monitor.words import label_change
 from monitor.words.trust import ANSWERS, LOOK_AGAIN
 
 WIDTH = 3  # of 24, of a date or a single number
@@ -40,6 +41,8 @@ NEXT_STEPS = {
     "acknowledged": "Nothing until the span of known_drifts ends.",
     "calibration_drift": "Find what was released then. calibration-monitor where says where it "
     "sits, recalibrate what a map would repair.",
+    "labels_lost": label_change.ASKED["lost"],
+    "labels_added": label_change.ASKED["added"],
     "insufficient_data": "calibration-monitor show says what is missing.",
     "data_error": "calibration-monitor check names the file, the rows and what to do.",
 }

@@ -478,6 +478,8 @@ class OutcomeLog(_Log):
         The column of the outcome; None if the log has only positives, such as clicks.
     absent_means : int or None
         The number of days after which a prediction without an outcome is a negative.
+    owner : str
+        Who hears that labels changed; empty for the owner of the model.
     """
 
     in_predictions: bool = False
@@ -491,6 +493,7 @@ class OutcomeLog(_Log):
     duplicates: Literal["keep_identical", "latest"] = "keep_identical"
     where: Filter | None = None
     weight: Value | None = None
+    owner: str = ""
 
     @model_validator(mode="after")
     def _can_tell_the_latest(self) -> Self:

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from monitor.drift.day_evidence import DIRECTIONS, KINDS, SIDES, SLOPES
+from monitor.drift.day_evidence import DIRECTIONS, KINDS, LABEL_KINDS, SIDES, SLOPES
 from monitor.drift.region_state import KIND as PLACE
 from monitor.drift.region_state import Break, RegionWatch
 from monitor.metrics.core.grid import Floats, Ints, Singles
@@ -30,7 +30,7 @@ WITHHELD = 1e12
 LEVEL_KINDS = ("scores_too_high", "scores_too_low")  # of all scores, by what the prior leaves over
 SCORES_OUTSIDE, SCORES_EQUAL = "scores_outside", "scores_equal"
 NOT_COMPARABLE = (SCORES_OUTSIDE, SCORES_EQUAL)  # scores of which the reference says nothing
-INCIDENT_KINDS = (*KINDS, PLACE, *LEVEL_KINDS, *NOT_COMPARABLE)
+INCIDENT_KINDS = (*KINDS, PLACE, *LEVEL_KINDS, *NOT_COMPARABLE, *LABEL_KINDS)
 LEVEL_SIZES = 3  # sizes of a level error that are looked for
 LEVEL_SUMS = 4  # of each day: see `LevelWatch`
 

@@ -9,7 +9,7 @@ from math import nan
 from typing import TYPE_CHECKING, Literal
 
 from monitor.arrivals import Late
-from monitor.drift.day_evidence import WrongLabels
+from monitor.drift.day_evidence import LabelChange, WrongLabels
 from monitor.drift.detector import Ended, Incident
 from monitor.drift.lack import Lack
 from monitor.metrics.core.estimate import Estimate
@@ -309,6 +309,9 @@ class Facts:
     strata : str
         The column whose values have priors of their own because these moved apart in the
         reference; empty if the monitor has not looked for one, or found none.
+    labels : LabelChange or None
+        How labels seem to have changed since an open drift of the curve began, if they explain it
+        as well as any distortion, or nearly.
     """
 
     obstacle: Obstacle | None = None
@@ -333,6 +336,7 @@ class Facts:
     strata: str = ""
     scores: Scores | None = None
     today: float | None = None
+    labels: LabelChange | None = None
 
     @property
     def of_classes(self) -> ClassFacts:

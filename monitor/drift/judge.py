@@ -26,7 +26,7 @@ from monitor.drift.acknowledging import (
 from monitor.drift.arriving import could_explain, released, withheld
 from monitor.drift.class_facts import about_classes, about_frequencies
 from monitor.drift.class_levels import OffClass, class_levels, off_class
-from monitor.drift.day_evidence import DayEvidence
+from monitor.drift.day_evidence import DayEvidence, LabelChange
 from monitor.drift.detecting import (
     HangingSince,
     ProfilesSince,
@@ -86,6 +86,7 @@ from monitor.drift.inputs import (
     segments_of,
     weighed_parts,
 )
+from monitor.drift.label_change import label_change
 from monitor.drift.label_noise import wrong_labels
 from monitor.drift.lack import Lack
 from monitor.drift.level_watch import (
@@ -768,7 +769,14 @@ def _state_and_facts(
         strata=stream.strata,
         scores=_scores(own, stream, recent, today) if own and own.levels and not obstacle else None,
         today=today,
+        labels=None if known_until else _labels(stream),
     )
+
+
+def _labels(stream: Stream) -> LabelChange | None:
+    """Say how labels changed since a drift began; of pairs of classes no label has a side."""
+    reference = stream.reference
+    return None if reference is None or reference.classes else label_change(stream.incident)
 
 
 def _scores(
@@ -939,7 +947,10 @@ def _state(
     if known_until:
         return "acknowledged"
     if incident := stream.incident:
-        return "undecided" if incident.undecided else "calibration_drift"
+        if incident.undecided:
+            return "undecided"
+        labels = _labels(stream)
+        return f"labels_{labels.family}" if labels and labels.told else "calibration_drift"
     if level := stream.level:
         unclear = level.kind in NOT_COMPARABLE and not level.urgent
         return "undecided" if unclear else "level_drift"

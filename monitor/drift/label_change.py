@@ -5,66 +5,28 @@ better than every distortion of the curve does; between a hundred times better a
 worse, both are.
 """
 
-from dataclasses import dataclass
 from math import log
+from typing import NamedTuple
 
 import numpy as np
 
-from monitor.drift.day_evidence import DIRECTIONS, KINDS, Changed
+from monitor.drift.day_evidence import DIRECTIONS, KINDS, TOLD, LabelChange
 from monitor.drift.detecting import best_profile, highest_of
 from monitor.drift.detector import Incident
 from monitor.drift.evidence import CHANGES
+from monitor.metrics.core.estimate import NORMAL_95, Estimate
 from monitor.metrics.core.grid import Floats
 
-TOLD = 2.0  # log10 of the likelihood of one over that of the other
-NORMAL_95 = 1.96
 
 
-@dataclass(frozen=True)
-class Share:
-    """The share of wrong labels of one family that fits best, with its 95 % interval.
+class Best(NamedTuple):
+    """The share of wrong labels of one family that fits best, and its log-likelihood over none."""
 
-    Attributes
-    ----------
-    share, low, high : float
-        Ratios in [0, 1].
-    gain : float
-        Log-likelihood over that of right labels, in nats.
-    """
-
-    share: float
-    low: float
-    high: float
+    share: Estimate
     gain: float
 
 
-@dataclass(frozen=True)
-class LabelChange:
-    """Labels that seem to have changed since a drift began.
-
-    Attributes
-    ----------
-    family : str
-        Positive outcomes that got lost, or negative ones that were added to them.
-    share, low, high : float
-        How many of them, and the 95 % interval; ratios in [0, 1].
-    evidence : float
-        log10 of how many times likelier that is than the best distortion of the curve.
-    """
-
-    family: Changed
-    share: float
-    low: float
-    high: float
-    evidence: float
-
-    @property
-    def told(self) -> bool:
-        """Whether no distortion of the curve is nearly as likely."""
-        return self.evidence >= TOLD
-
-
-def best_shares(profiles: Floats) -> list[Share]:
+def best_shares(profiles: Floats) -> list[Best]:
     """Give the best share of each family of `CHANGES`; none from profiles without labels.
 
     Parameters
@@ -84,8 +46,8 @@ def best_shares(profiles: Floats) -> list[Share]:
     >>> profiles = no_profiles()
     >>> profiles[-2] = 50.0 - 0.5 * ((LOST - 0.22) / 0.01) ** 2
     >>> lost, _ = best_shares(profiles)
-    >>> round(lost.share, 3), round(lost.low, 3), round(lost.high, 3), round(lost.gain, 3)
-    (0.22, 0.2, 0.24, 50.0)
+    >>> f"{lost.share:.1%}", round(lost.gain, 3)
+    ('22.0 % (95 % 20.0 % to 24.0 %)', 50.0)
     """
     return [
         _best(np.insert(shares, 0, 0.0), np.insert(profile, 0, 0.0))
@@ -93,7 +55,7 @@ def best_shares(profiles: Floats) -> list[Share]:
     ]
 
 
-def _best(shares: Floats, profile: Floats) -> Share:
+def _best(shares: Floats, profile: Floats) -> Best:
     top = int(np.clip(profile.argmax(), 1, shares.size - 2))
     x, y = shares[top - 1 : top + 2], profile[top - 1 : top + 2]
     bend, tilt, height = np.polyfit(x - x[1], y, 2)
@@ -105,7 +67,7 @@ def _best(shares: Floats, profile: Floats) -> Share:
     places = np.argsort(np.append(shares, peak), kind="stable")
     at, roots = np.append(shares, peak)[places], np.append(roots, 0.0)[places]
     low, high = np.interp([-NORMAL_95, NORMAL_95], np.maximum.accumulate(roots), at)
-    return Share(peak, float(low), float(high), gain)
+    return Best(Estimate(peak, float(low), float(high)), gain)
 
 
 def label_change(incident: Incident | None) -> LabelChange | None:
@@ -132,6 +94,6 @@ def label_change(incident: Incident | None) -> LabelChange | None:
     family = max(found, key=lambda of: found[of].gain)
     best = found[family]
     evidence = (best.gain - bent) / log(10.0)
-    if evidence <= -TOLD or best.low <= 0.0:
+    if evidence <= -TOLD or best.share.low <= 0.0:
         return None
-    return LabelChange(family, best.share, best.low, best.high, evidence)
+    return LabelChange(family, best.share, evidence)

@@ -2,6 +2,7 @@
 
 from math import isfinite, nan
 
+from monitor.drift.verdict import OF_LABELS, Verdict
 from monitor.measures import units
 from monitor.measures import verdict_scopes as of
 from monitor.measures.measure import INTERVAL, Interval, Measure, Unit
@@ -13,6 +14,13 @@ NO_LIFT = f"{of.NO_REFERENCE}, or while all outcomes are equal"
 def finite(value: float) -> float:
     """Take a number; a change that is never found has none."""
     return value if isfinite(value) else nan
+
+
+def may_page(verdict: Verdict) -> bool:
+    """Return whether the open drift is urgent and certain, and one of the scores."""
+    incident = verdict.incident
+    certain = incident is not None and incident.urgent and not incident.undecided
+    return certain and verdict.state not in OF_LABELS
 
 
 OF_VERDICTS = (
@@ -233,11 +241,20 @@ OF_VERDICTS = (
     ),
     Measure(
         "drift_urgent",
-        of.INCIDENT,
-        "Whether the open calibration drift may page: 0 while it is undecided, and of an error of "
-        "the level until it exceeds level_page_odds with certainty.",
+        of.OPEN,
+        "Whether the open calibration drift may page: 0 while it is undecided, where labels "
+        "changed, and of an error of the level until it exceeds level_page_odds with certainty.",
         units.FLAG,
-        lambda incident: incident.urgent and not incident.undecided,
+        may_page,
+    ),
+    Measure(
+        "drift_labels_ratio",
+        of.LABELS,
+        "Share of the positive outcomes that seem to be lost since the open drift began, or of the "
+        "negative ones that seem to be recorded as positive.",
+        units.RATIO,
+        lambda labels: labels,
+        interval=INTERVAL,
     ),
     Measure(
         "drift_unexplained_logit",

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from monitor.drift.detector import NOT_COMPARABLE, SCORES_EQUAL, Incident, is_level
 from monitor.drift.facts import Scores
-from monitor.drift.verdict import DRIFTING, State, Verdict
+from monitor.drift.verdict import DRIFTING, OF_LABELS, State, Verdict
 from monitor.segment_names import shown
+from monitor.words import label_change
 from monitor.words.broken import STEP
 from monitor.words.level import LARGE, MOSTLY, base_rate, outcomes_of, today_in_short, what_moved
 from monitor.words.values import repair_of, values_in_short
@@ -152,6 +153,9 @@ def _drifting(v: Verdict, incident: Incident, maps: Maps, repair: str) -> Trust:
     """Answer while an incident is open."""
     if is_level(incident):
         return _of_level(v, incident, maps)
+    if v.labels and v.state in OF_LABELS:
+        step = f"{label_change.step(v.labels)} {label_change.SECTION}"
+        return Trust(f"Not the outcomes: {in_short(v)}.", step)
     if v.state == "undecided":
         return Trust(f"Perhaps: {in_short(v)}, but it may be over.", LOOK_AGAIN)
     return Trust(f"No: {in_short(v)}.", repair)

@@ -15,6 +15,7 @@ from monitor.words.advice import (
     wrong_labels,
 )
 from monitor.words.broken import broken_in_short, what_broke
+from monitor.words.label_change import as_if, labels_in_short, labels_or_scores
 from monitor.words.level import level_in_short, level_sentences, of_today, outside, what_moved
 from monitor.words.numbers import odds, percent, times
 from monitor.words.obstacles import why_not_judged
@@ -127,6 +128,10 @@ def drift_in_short(v: Verdict, incident: Incident) -> str:
     if is_level(incident):
         return level_in_short(v, incident)
     told = v.headline(incident)
+    if told.labels:
+        part = f"{explained_by(v.explanation)}: " if v.explanation else ""
+        found = f"since {incident.started}, found at {odds(incident.evidence)}"
+        return f"{part}{labels_in_short(told.labels)} {found}"
     if incident.place:
         what = broken_in_short(incident, incident.place)
         return f"{what} since {incident.started}, found at {odds(incident.evidence)}"
@@ -143,10 +148,15 @@ def _drift(v: Verdict, incident: Incident) -> Iterator[str]:
     since = f"Gradually, since about {since}" if incident.gradual else f"Since {since}"
     sits = "," if incident.gradual else ""
     sits = f", in {explained_by(v.explanation)}," if v.explanation else sits
-    if incident.place:
+    labels = v.labels if incident is v.distortion else None
+    if labels:
+        yield f"{since}{sits} the outcomes look {as_if(labels)}."
+    elif incident.place:
         yield f"{since} {what_broke(incident, incident.place)}."
     else:
         yield f"{since}{sits} {_meaning(v, incident)} ({_size(v, incident)})."
+    if v.facts.labels and incident is v.distortion:
+        yield labels_or_scores(v.facts.labels)
     if incident.worse:
         yield _worse(v, incident, incident.worse)
     if incident.undecided:
