@@ -327,10 +327,16 @@ def segments() -> stat.Panel:
 def owner() -> stat.Panel:
     """Show who answers for the model."""
     by = f"max by (owner, severity) ({recent('model_info', MODEL)})"
+    of_outcomes = f"max by (owner) ({recent('outcomes_info', MODEL)})"
     return said(
-        number({"{{owner}} ({{severity}})": by}, unit="none", named=True),
+        number(
+            {"{{owner}} ({{severity}})": by, "outcomes: {{owner}}": of_outcomes},
+            unit="none",
+            named=True,
+        ),
         "Owner",
-        "Who answers for the model, and how urgent its alerts are, as configured.",
+        "Who answers for the model, and how urgent its alerts are, as configured; and who answers "
+        "for its outcomes, if somebody else does.",
         none="unknown model",
         width=4,
     )

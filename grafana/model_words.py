@@ -63,7 +63,10 @@ def in_words() -> stat.Panel:
         DRIFT + SLOPE: f"{with_slope} unless on (model) {size} unless on (model) {labels}",
         DRIFT + SIZE: with_labels(drift(), {"value": f"round({size}, 0.01)"}),
     }
-    percent = {name: query.replace("round(", "round(100 * ") for name, query in figures("drift_labels_ratio").items()}
+    percent = {
+        name: query.replace("round(", "round(100 * ")
+        for name, query in figures("drift_labels_ratio").items()
+    }
     sentences[DRIFT + LABELS] = with_labels(drift(), percent)
     for state, (gauge, sentence) in FIGURES.items():
         # A class that is off has no incident; an error of all scores has one, named above.

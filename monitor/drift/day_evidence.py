@@ -71,9 +71,9 @@ class LabelChange:
         return self.evidence >= TOLD
 
     @property
-    def kind(self) -> str:
+    def kind(self) -> Literal["labels_lost", "labels_added"]:
         """One of `LABEL_KINDS`."""
-        return f"labels_{self.family}"
+        return "labels_lost" if self.family == "lost" else "labels_added"
 
 
 SIDES: dict[Family, tuple[float, float]] = {  # whether each outcome may be wrong

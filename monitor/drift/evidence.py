@@ -33,8 +33,9 @@ UPWARDS = np.array([0.05, 0.1, 0.2, 0.4, 0.7, 1.1, 1.7, 2.5])  # logit
 SIZES = np.concatenate([-UPWARDS[::-1], UPWARDS])  # of a distortion, at which it is profiled
 # Shares of the positive outcomes that got lost, and of the negative ones that were added to them,
 # at which a change of the labels is profiled.
-LOST = np.array([.01, .03, .06, .1, .15, .2, .25, .3, .35, .4, .5, .6, .7, .8, .9, .95])
-ADDED = np.array([5e-4, .001, .002, .004, .007, .01, .015, .02, .03, .05, .08, .12, .2, .3, .5, .8])  # fmt: skip
+_SHARES = (0.01, 0.03, 0.06, *np.arange(0.1, 0.39, 0.05), 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+_FEW = (5e-4, 0.001, 0.002, 0.004, 0.007, 0.01, 0.015, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3)
+LOST, ADDED = np.array(_SHARES), np.array([*_FEW, 0.5, 0.8])
 CHANGES: dict[Changed, Floats] = {"lost": LOST, "added": ADDED}
 _NONE = np.zeros(SIZES.size)
 SLOPES_TRIED = np.array(SLOPES)

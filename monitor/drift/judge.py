@@ -950,7 +950,7 @@ def _state(
         if incident.undecided:
             return "undecided"
         labels = _labels(stream)
-        return f"labels_{labels.family}" if labels and labels.told else "calibration_drift"
+        return labels.kind if labels and labels.told else "calibration_drift"
     if level := stream.level:
         unclear = level.kind in NOT_COMPARABLE and not level.urgent
         return "undecided" if unclear else "level_drift"

@@ -18,7 +18,6 @@ from monitor.metrics.core.estimate import NORMAL_95, Estimate
 from monitor.metrics.core.grid import Floats
 
 
-
 class Best(NamedTuple):
     """The share of wrong labels of one family that fits best, and its log-likelihood over none."""
 

@@ -7,8 +7,6 @@ of them say would name another distortion in a store from which others were dele
 from collections.abc import Callable
 from datetime import date
 
-import numpy as np
-
 from monitor.drift.day_evidence import WrongLabels
 from monitor.drift.detector import Detector
 from monitor.drift.evidence import day_profiles, no_profiles
@@ -78,9 +76,7 @@ def profiles_since(
         if (profiles := _of_span(name, own, days, reference, detector.jitters, wrong)).any()
     ]
     counted = int(history.days[rows].sum())
-    return (
-        sum(of_spans, no_profiles()) if len(of_spans) == counted else None
-    )
+    return sum(of_spans, no_profiles()) if len(of_spans) == counted else None
 
 
 def _of_span(

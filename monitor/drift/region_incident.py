@@ -123,8 +123,8 @@ def broken_instead(
     -----
     With the ratios of the leading hypothesis, and beyond the known scores and at one value those of
     the number of rows there, the start is the day from which on their product is largest, and its
-    90 % interval reaches as far as it is at least a quarter of that. Break, distortions and
-    labels that changed are compared by the likelihood of all days since then at the best size of each.
+    90 % interval reaches as far as it is at least a quarter of that. Break, distortions and labels
+    that changed are compared by the likelihood of all days since then at the best size of each.
     """
     watch = detector.regions
     if watch is None or reference.regions is None or not watch.sums.any():

@@ -134,7 +134,10 @@ def _saying(status: Status, saying: str, model: Model) -> str:
 def _example(joined: Frame, status: Status, column: str, model: Model) -> Example:
     """Show the first row that breaks a check, by id."""
     classes = model.predictions.classes
-    if status == Status.OUTCOME_TIME_IMPOSSIBLE and "observed_at" in joined.collect_schema().names():
+    if (
+        status == Status.OUTCOME_TIME_IMPOSSIBLE
+        and "observed_at" in joined.collect_schema().names()
+    ):
         column = "observed_at"
     if status == Status.OUTCOME_INVALID and (model.outcomes.outcome_means or classes):
         column = "said"

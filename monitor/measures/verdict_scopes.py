@@ -131,7 +131,7 @@ def _shape(v: Verdict) -> Parts[float]:
 def _labels(v: Verdict) -> Parts[Estimate]:
     """Give the share of the labels that changed, where the open drift is one of labels."""
     labels = v.headline(v.incident).labels if v.incident else None
-    return [((labels.family,), labels.share)] if labels else []
+    return [((), labels.share)] if labels else []
 
 
 def _ended(v: Verdict) -> Parts[Ended]:
@@ -186,9 +186,7 @@ KIND_EVIDENCE: Scope[float] = Scope(VERDICTS, WITHHELD, ("kind",), _sums)
 KIND: Scope[float] = Scope(VERDICTS, NEVER_RUN, ("kind",), _kinds)
 INCIDENT: Scope[Incident] = Scope(VERDICTS, NO_DRIFT, (), _incident)
 OPEN: Scope[Verdict] = Scope(VERDICTS, NO_DRIFT, (), lambda v: [((), v)] if v.incident else [])
-LABELS: Scope[Estimate] = Scope(
-    VERDICTS, "unless the open drift is one of labels", ("labels",), _labels
-)
+LABELS: Scope[Estimate] = Scope(VERDICTS, "unless the open drift is one of labels", (), _labels)
 UNEXPLAINED: Scope[float] = Scope(
     VERDICTS,
     "unless the open drift is an error of the level",

@@ -192,7 +192,7 @@ def _rows(values: Floats | None) -> Floats | None:
 
 
 def _profiles(values: Floats | None) -> Floats | None:
-    """Give profiles a row for each direction, and for labels; files of before have none of these."""
+    """Give profiles rows of directions, and of labels; files of before have none of these."""
     return None if values is None else values.reshape(-1, SIZES.size)
 
 

@@ -1,10 +1,9 @@
-"""Labels that change are told from scores that drift, with their size; priors that move are neither."""
+"""Labels that change are told from scores that drift; priors that move are neither."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
-from itertools import islice
 
 import numpy as np
 import pytest
@@ -63,7 +62,8 @@ def test_labels_that_change_are_named_with_their_size(family: str, size: float) 
     verdict = verdicts(family, size)[-1]
 
     labels, incident = verdict.labels, verdict.incident
-    assert labels and incident
+    assert labels
+    assert incident
     assert verdict.state == labels.kind == verdict.headline(incident).kind
     assert (labels.family, labels.share.low < size < labels.share.high) == (family, True)
     assert labels.share.high - labels.share.low < 0.1

@@ -502,6 +502,7 @@ NEVER, EPOCH = datetime(9999, 12, 31, tzinfo=UTC), datetime(1970, 1, 1, 12, tzin
 def test_an_outcome_of_0_that_was_never_observed_is_unknown(
     time: datetime | None,
     policy: dict[str, str],
+    *,
     counted: bool,
     timed: bool,
     project: Project,

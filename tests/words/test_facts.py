@@ -43,7 +43,7 @@ from monitor.words.verdict import sentences
 
 OBSTACLES: tuple[Obstacle, ...] = get_args(Obstacle)
 DAY = date(2026, 3, 7)
-SEEDS = 700
+SEEDS = 600
 
 
 class Drawn:
@@ -206,7 +206,7 @@ def labels_of(drawn: Drawn, state: str) -> LabelChange | None:
 
 def verdict_of(drawn: Drawn) -> Verdict:
     """Draw a verdict as the fold may give it."""
-    state = drawn.one_of(STATES)
+    state = drawn.one_of([*STATES, "prior_shift"])
     bent = state in ("calibration_drift", "undecided", *OF_LABELS)
     incident = incident_of(drawn) if bent else None
     level = LevelWatch()

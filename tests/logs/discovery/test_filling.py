@@ -38,7 +38,7 @@ def test_outcomes_that_never_come_are_not_waited_for(seed: int, tmp_path: Path) 
     assert found(tmp_path, rng, usual + moves, int(rng.integers(200, 1500))) == 0
 
 
-@pytest.mark.parametrize("sentinel", [None, datetime(9999, 12, 31)])
+@pytest.mark.parametrize("sentinel", [None, datetime.combine(date.max, datetime.min.time())])
 def test_a_0_whose_time_means_not_yet_is_no_outcome(
     sentinel: datetime | None, tmp_path: Path
 ) -> None:
@@ -49,7 +49,9 @@ def test_a_0_whose_time_means_not_yet_is_no_outcome(
     scores = rng.beta(2, 4, days.size)
     ones = rng.random(days.size) < scores
     waits = (days >= days[-1] - np.timedelta64(9, "D")) & (rng.random(days.size) < 0.4)
-    seen = [sentinel if w else at for w, at in zip(waits, (days + 3_600_000_000).tolist(), strict=True)]
+    seen = [
+        sentinel if w else at for w, at in zip(waits, (days + 3_600_000_000).tolist(), strict=True)
+    ]
     clicked = [at if one else None for one, at in zip(ones & ~waits, days.tolist(), strict=True)]
     table = {"score": scores, "scored_at": days, "label": np.where(waits, 0, ones).astype(int)}
     for name, times in (("seen", seen), ("clicked", clicked)):
