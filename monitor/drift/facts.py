@@ -35,6 +35,7 @@ Obstacle = Literal[
 ]
 # Of a reference whose own outcomes do not fit its scores, or whose days bring the same outcomes.
 Fault = Literal["slope", "intercept", "counted again"]
+LESS_COVERED = 0.05  # the least change of the share of outcomes that are known which is told
 NOT_CALIBRATED = 0.10  # the least difference of the reference's own slope from 1 that is reported
 MAY_BE_LATE = frozenset(["drift may be late outcomes", "level may be late outcomes"])
 Level = Literal["as before", "prior", "lift", "prior or inputs", "not looked for"]
@@ -161,6 +162,20 @@ class Scores:
     above: float = 0.0
     like: ScoreMap | None = None
     by: float = 0.0
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """The share of the predictions that have an outcome, where it changed.
+
+    Attributes
+    ----------
+    before, now : float
+        On a usual day of the reference, and of the week; ratios in [0, 1].
+    """
+
+    before: float
+    now: float
 
 
 @dataclass(frozen=True)
@@ -312,6 +327,8 @@ class Facts:
     labels : LabelChange or None
         How labels seem to have changed since an open drift of the curve began, if they explain it
         as well as any distortion, or nearly.
+    covered : Coverage or None
+        How many predictions have an outcome, of a whole whose base rate moved while that changed.
     """
 
     obstacle: Obstacle | None = None
@@ -337,6 +354,7 @@ class Facts:
     scores: Scores | None = None
     today: float | None = None
     labels: LabelChange | None = None
+    covered: Coverage | None = None
 
     @property
     def of_classes(self) -> ClassFacts:

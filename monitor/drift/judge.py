@@ -53,8 +53,10 @@ from monitor.drift.detector import (
 )
 from monitor.drift.entities import hanging_since
 from monitor.drift.facts import (
+    LESS_COVERED,
     MAY_BE_LATE,
     ClassFacts,
+    Coverage,
     Detectable,
     Facts,
     LastingShift,
@@ -74,6 +76,7 @@ from monitor.drift.inputs import (
     SumsOf,
     acknowledged_until,
     class_span,
+    coverage_of,
     end_of_span,
     false_alert_days,
     is_evidence,
@@ -770,7 +773,20 @@ def _state_and_facts(
         scores=_scores(own, stream, recent, today) if own and own.levels and not obstacle else None,
         today=today,
         labels=None if known_until else _labels(stream),
+        covered=_covered(stream, recent) if state == "prior_shift" else None,
     )
+
+
+def _covered(stream: Stream, recent: Sequence[Day]) -> Coverage | None:
+    """Compare how many predictions of the week have an outcome with the reference, if they differ.
+
+    Outcomes that went missing of one kind look like a shift of the prior.
+    """
+    before = stream.reference.coverage if stream.reference else None
+    now = coverage_of(_days_of_week(stream, recent))
+    if stream.name != WHOLE or before is None or now is None:
+        return None
+    return Coverage(before, now) if abs(now - before) > LESS_COVERED else None
 
 
 def _labels(stream: Stream) -> LabelChange | None:

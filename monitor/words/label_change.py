@@ -3,8 +3,9 @@
 from functools import partial
 
 from monitor.drift.day_evidence import Changed, LabelChange
+from monitor.drift.facts import Coverage
 from monitor.words.advice import LOOK_ALIKE
-from monitor.words.numbers import short_percent, times
+from monitor.words.numbers import percent, short_percent, times
 
 AS_IF: dict[Changed, str] = {
     "lost": "of the positives were missing",
@@ -62,6 +63,20 @@ def labels_or_scores(labels: LabelChange) -> str:
         f"causes look the same: {CAUSES[labels.family]}, or rows that {LOOK_ALIKE[labels.family]}. "
         "If it is such rows, the number of rows grew by about as much; wrong outcomes leave it as "
         "it was."
+    )
+
+
+def covered(coverage: Coverage) -> str:
+    """Say that the share of known outcomes changed as the base rate did.
+
+    Examples
+    --------
+    >>> covered(Coverage(1.0, 0.62))
+    'the base rate moved, and 62 % of the predictions have an outcome, 100 % in the reference.'
+    """
+    return (
+        f"the base rate moved, and {percent(coverage.now, 0)} of the predictions have an outcome, "
+        f"{percent(coverage.before, 0)} in the reference."
     )
 
 

@@ -144,6 +144,9 @@ def _of_level_today(v: Verdict) -> Trust | None:
     if v.facts.today:
         ask = f"Ask what was released on {v.day}, or changed in the service."
         return Trust(f"Not today: {today_in_short(v.facts.today)}.", f"{ask} Look again tomorrow.")
+    if v.facts.covered:
+        step = f"{label_change.ASKED['lost']} If none is missing: {ANSWERS['prior_shift'].step}"
+        return Trust(f"Not surely: {label_change.covered(v.facts.covered)}", step)
     if v.state == "prior_shift" and v.facts.scores and v.shift:
         return _of_prior(v.facts.scores, v.shift.value)
     return None

@@ -15,7 +15,7 @@ from monitor.words.advice import (
     wrong_labels,
 )
 from monitor.words.broken import broken_in_short, what_broke
-from monitor.words.label_change import as_if, labels_in_short, labels_or_scores
+from monitor.words.label_change import as_if, covered, labels_in_short, labels_or_scores
 from monitor.words.level import level_in_short, level_sentences, of_today, outside, what_moved
 from monitor.words.numbers import odds, percent, times
 from monitor.words.obstacles import why_not_judged
@@ -248,6 +248,11 @@ def _no_drift(v: Verdict) -> Iterator[str]:
     )
     yield f"No evidence of a change{size} since the reference, whatever the prior."
     yield _held_down(v)
+    if v.facts.covered:
+        yield (
+            f"Outcomes may be missing: {covered(v.facts.covered)} If those of one kind went "
+            "missing, that looks like a shift of the prior."
+        )
     yield "" if level else _moved(v)
     if v.facts.scores:
         told = v.state == "prior_shift" and not v.facts.today

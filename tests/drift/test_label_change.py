@@ -95,6 +95,29 @@ def test_the_incident_ends_when_the_outcomes_come() -> None:
     assert not [v for v in verdicts("lost", 0.0) if v.incident]
 
 
+def test_a_base_rate_that_moves_with_the_share_of_outcomes_is_doubted() -> None:
+    """Half of the negatives have no outcome any more: the first line says so."""
+    days = []
+    for day in days_of("none", 0.0):
+        part = day.parts[WHOLE, ""]
+        kept = part.positives + (part.counts - part.positives) // 2
+        few = replace(
+            day, coverage=kept.sum() / ROWS, parts={(WHOLE, ""): replace(part, counts=kept)}
+        )
+        days.append(few if (day.day - FIRST).days >= BEGINS else day)
+    reference = fit_model_reference(days[:REFERENCE], Limits())
+
+    *_, (verdict, *_) = judge("m", days, references=[reference], limits=Limits())
+
+    assert verdict.state == "prior_shift"
+    covered = "of the predictions have an outcome, 100 % in the reference"
+    assert trust(verdict).answer.startswith("Not surely: the base rate moved, and 7")
+    assert covered in trust(verdict).answer
+    assert any(covered in said for said in sentences(verdict))
+    (sound, *_), *_ = judge("m", days[:BEGINS][::-1][:1], references=[reference], limits=Limits())
+    assert sound.facts.covered is None
+
+
 def test_scores_and_labels_that_fit_nearly_as_well_are_both_said() -> None:
     """Below a hundred to one the drift stays one of the scores, and its sentences name labels."""
     verdict = verdicts("lost", 0.2)[-1]
