@@ -31,6 +31,7 @@ from queries import (
     with_labels,
 )
 
+from monitor.words import label_change
 from monitor.words.trust import ANSWERS, LOOK_AGAIN
 
 WIDTH = 3  # of 24, of a date or a single number
@@ -41,6 +42,8 @@ NEXT_STEPS = {
     "acknowledged": "Nothing until the span of known_drifts ends.",
     "calibration_drift": "Find what was released then. calibration-monitor where says where it "
     "sits, recalibrate what a map would repair.",
+    "labels_lost": label_change.ASKED["lost"],
+    "labels_added": label_change.ASKED["added"],
     "insufficient_data": "calibration-monitor show says what is missing.",
     "data_error": "calibration-monitor check names the file, the rows and what to do.",
 }
@@ -325,10 +328,16 @@ def segments() -> stat.Panel:
 def owner() -> stat.Panel:
     """Show who answers for the model."""
     by = f"max by (owner, severity) ({recent('model_info', MODEL)})"
+    of_outcomes = f"max by (owner) ({recent('outcomes_info', MODEL)})"
     return said(
-        number({"{{owner}} ({{severity}})": by}, unit="none", named=True),
+        number(
+            {"{{owner}} ({{severity}})": by, "outcomes: {{owner}}": of_outcomes},
+            unit="none",
+            named=True,
+        ),
         "Owner",
-        "Who answers for the model, and how urgent its alerts are, as configured.",
+        "Who answers for the model, and how urgent its alerts are, as configured; and who answers "
+        "for its outcomes, if somebody else does.",
         none="unknown model",
         width=4,
     )

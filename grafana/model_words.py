@@ -31,6 +31,7 @@ DRIFT = "Calibration drift: {{kind}} since {{year}}-{{month}}-{{day}}"
 SLOPE = ", slope {{value}} (95 % {{low}} to {{high}})"
 BEYOND = ", slope {{value}} or further from 1"
 SIZE = ", off by {{value}} in log-odds at most"
+LABELS = ", as if {{value}} % (95 % {{low}} to {{high}}) were wrong"
 WORSE = "It has become worse: the slope was {{before}}"
 UNDECIDED = "What is left of it is smaller than this volume can tell"
 LEFT = "{{left}} of it did not come with the base rate"
@@ -57,17 +58,22 @@ ALERTS = (
 
 def in_words() -> stat.Panel:
     """Say the verdict in a sentence."""
-    size = newest("drift_size_logit", JUDGED)
+    size, labels = (newest(name, JUDGED) for name in ("drift_size_logit", "drift_labels_ratio"))
     with_slope = with_labels(drift(), figures("drift_slope"))
     sentences = {
-        DRIFT + SLOPE: f"{with_slope} unless on (model) {size}",
+        DRIFT + SLOPE: f"{with_slope} unless on (model) {size} unless on (model) {labels}",
         DRIFT + BEYOND: with_labels(
             f"{drift()} unless on (model) {newest('drift_slope_low', JUDGED)}",
             {"value": f"round({newest('drift_slope', JUDGED)}, 0.01)"},
         )
-        + f" unless on (model) {size}",
+        + f" unless on (model) {size} unless on (model) {labels}",
         DRIFT + SIZE: with_labels(drift(), {"value": f"round({size}, 0.01)"}),
     }
+    percent = {
+        name: query.replace("round(", "round(100 * ")
+        for name, query in figures("drift_labels_ratio").items()
+    }
+    sentences[DRIFT + LABELS] = with_labels(drift(), percent)
     for state, (gauge, sentence) in FIGURES.items():
         # A class that is off has no incident; an error of all scores has one, named above.
         query = f"{held(state)} unless on (model) {size}" if "level" in state else held(state)

@@ -25,8 +25,9 @@ PURPLE = "#7c5cff"
 LIGHT = {PINK: "#eba6d3", BROWN: "#c4a99f", TEAL: "#86d8cf", OLIVE: "#c5cf93", CYAN: "#99e3f0"}
 MOMENT = "time:YYYY-MM-DD"
 VERDICT_COLOURS = (
-    *("green", "blue", "yellow", "orange", "light-blue", "super-light-red", "red", GREY, "purple"),
-)
+    "green", "blue", "yellow", "dark-yellow", "light-yellow", "orange", "light-blue",
+    "super-light-red", "red", GREY, "purple",
+)  # fmt: skip
 VERDICTS = dict(zip(STATES, VERDICT_COLOURS, strict=True))
 ADJUSTED = {"raw": BROWN, "prior": TEAL, "map": OLIVE, "population": CYAN}
 CAUSES = {"prior_shift": TEAL, "slope": PINK, "shape": BROWN, "rest": OLIVE}
@@ -45,6 +46,8 @@ KINDS = {
     "scores_outside": NEUTRAL,
     "scores_equal": NEUTRAL,
     "improved": NEUTRAL,
+    "labels_lost": NEUTRAL,
+    "labels_added": NEUTRAL,
 }
 
 

@@ -56,7 +56,7 @@ TELLING = {
     "models.fraud.verdicts": set(),
 }  # fmt: skip
 # Keys of the example that need no comment.
-PLAIN = {"models", "fraud", "outcomes", "owner"}
+PLAIN = {"models", "fraud", "outcomes"}
 SMALL = """\
 store: {store}
 models:

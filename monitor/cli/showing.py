@@ -85,7 +85,7 @@ def show(
             "--fail-on",
             metavar="GROUPS",
             help="End with exit code 4 if a model, or a segment of it, is in one of these groups, "
-            "with commas between them: drift, level, blind.",
+            "with commas between them: drift, level, labels, blind.",
         ),
     ] = None,
     as_json: AsJson = False,

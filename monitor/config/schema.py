@@ -76,6 +76,7 @@ FORMAT_BY_NAME = re.compile(r"\.(?:(csv)|json|jsonl|ndjson)(?:\.(?:gz|zst))?$")
 TimeUnit = Literal["s", "ms", "us"]
 
 RowPolicy = Literal["fail", "reject"]
+TimePolicy = Literal["fail", "unknown", "accept"]
 DayPolicy = Literal["fail", "accept"]
 
 
@@ -477,6 +478,8 @@ class OutcomeLog(_Log):
         The column of the outcome; None if the log has only positives, such as clicks.
     absent_means : int or None
         The number of days after which a prediction without an outcome is a negative.
+    owner : str
+        Who hears that labels changed; empty for the owner of the model.
     """
 
     in_predictions: bool = False
@@ -490,6 +493,7 @@ class OutcomeLog(_Log):
     duplicates: Literal["keep_identical", "latest"] = "keep_identical"
     where: Filter | None = None
     weight: Value | None = None
+    owner: str = ""
 
     @model_validator(mode="after")
     def _can_tell_the_latest(self) -> Self:
@@ -562,7 +566,10 @@ class Segments(Section):
 
 
 class Checks(Section):
-    """What happens to an invalid row or day: `fail` stops the day, `reject` drops the row."""
+    """What happens to an invalid row or day: `fail` stops the day, `reject` drops the row.
+
+    `unknown` counts a row as one without an outcome, and `accept` as what it says.
+    """
 
     prediction_id_missing: RowPolicy = "fail"
     prediction_repeated: RowPolicy = "fail"
@@ -573,6 +580,8 @@ class Checks(Section):
     outcome_invalid: RowPolicy = "fail"
     outcome_conflicting: RowPolicy = "fail"
     outcome_early: RowPolicy = "fail"
+    outcome_time_missing: TimePolicy = "unknown"
+    outcome_time_impossible: TimePolicy = "fail"
     outcome_orphan: RowPolicy = "reject"
     outcome_late: RowPolicy = "reject"
     missing_day: DayPolicy = "fail"

@@ -127,7 +127,8 @@ def _surely_fits(slope: Estimate) -> bool:
 
 def _explained(profiles: Floats) -> float:
     """Give what the best single distortion explains, in nats."""
-    return max(highest_of(one)[0] for one in profiles.reshape(len(DIRECTIONS), SIZES.size))
+    of_distortions = profiles.reshape(-1, SIZES.size)[: len(DIRECTIONS)]
+    return max(highest_of(one)[0] for one in of_distortions)
 
 
 def _moved(fit: OwnFit) -> float:
@@ -171,7 +172,7 @@ def _of_curve(
     plain = replace(own, curve=CENTRES)
     for parts in _spans(of, counted, since, today):
         gain, slopes = _day_of_curve(own, parts, jitters)
-        profiles = day_profiles(plain, parts, jitters).ravel()
+        profiles = day_profiles(plain, parts, jitters)[: len(DIRECTIONS)].ravel()
         before = np.zeros_like(profiles) if fit.profiles is None else fit.profiles
         fit = replace(
             fit,

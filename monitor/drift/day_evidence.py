@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
 
 DIRECTIONS = ("slope", "quadratic", "cubic", "top")  # the rows of every array of directions
@@ -16,8 +17,11 @@ KINDS = (  # down and up each direction of the reference, in their order
     "top_overpredicted",
     "top_underpredicted",
 )
+LABEL_KINDS = ("labels_lost", "labels_added")  # of an open drift, where labels explain it better
+TOLD = 2.0  # log10 of how many times likelier labels must be than a distortion, or the reverse
 SLOPES = (0.25, 0.5, 0.75, 1.0, 1.35, 2.0)  # where the slope of the likelihood is remembered
 Family = Literal["swapped", "lost", "added"]
+Changed = Literal["lost", "added"]  # families of labels that may change by themselves
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,35 @@ class WrongLabels:
         """The share of the negative outcomes that is wrong, and that of the positive ones."""
         added, lost = SIDES[self.family]
         return added * self.share, lost * self.share
+
+
+@dataclass(frozen=True)
+class LabelChange:
+    """Labels that seem to have changed since a drift began.
+
+    Attributes
+    ----------
+    family : str
+        Positive outcomes that got lost, or negative ones that were added to them.
+    share : Estimate
+        How many of them, with the 95 % interval; ratios in [0, 1].
+    evidence : float
+        log10 of how many times likelier that is than the best distortion of the curve.
+    """
+
+    family: Changed
+    share: Estimate
+    evidence: float
+
+    @property
+    def told(self) -> bool:
+        """Whether no distortion of the curve is nearly as likely."""
+        return self.evidence >= TOLD
+
+    @property
+    def kind(self) -> Literal["labels_lost", "labels_added"]:
+        """One of `LABEL_KINDS`."""
+        return "labels_lost" if self.family == "lost" else "labels_added"
 
 
 SIDES: dict[Family, tuple[float, float]] = {  # whether each outcome may be wrong
@@ -86,7 +119,7 @@ class DayEvidence:
     recovery : float
         log10 of the likelihood that the open incident's distortion is gone over that it is still
         there; from -2 to 2, and 0 without an incident.
-    profiles : ndarray of shape (4, 16) or None
+    profiles : ndarray of shape (6, 16) or None
         `day_profiles` while an incident is open; None otherwise, and once it has been stored.
     """
 

@@ -510,7 +510,7 @@ def _with_day(incident: Incident, evidence: DayEvidence, day_variances: Floats) 
     before, now = incident.profiles, evidence.profiles
     return replace(
         incident,
-        profiles=None if before is None or now is None else before + now,
+        profiles=None if before is None or now is None else before + now[: len(before)],
         scores=incident.scores + evidence.scores / phi,
         informations=incident.informations + evidence.informations / phi,
         slopes=incident.slopes + evidence.slopes,
@@ -546,8 +546,8 @@ def best_profile(profiles: Floats) -> tuple[str, float]:
 
     Parameters
     ----------
-    profiles : ndarray of shape (4, 16)
-        Of an `Incident`.
+    profiles : ndarray of shape (4 or more, 16)
+        Of an `Incident`; only rows of directions count.
 
     Returns
     -------
@@ -568,7 +568,7 @@ def best_profile(profiles: Floats) -> tuple[str, float]:
     ('too_timid', 0.3)
     """
     best, kind = (-inf, 0.0), ""
-    for j, highest in enumerate(_highest_of_each(profiles)):
+    for j, highest in enumerate(_highest_of_each(profiles[: len(DIRECTIONS)])):
         if highest[0] > best[0]:
             best, kind = highest, KINDS[2 * j + int(highest[1] > 0.0)]
     return kind, best[1]

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from monitor.drift.day_evidence import DIRECTIONS, KINDS, SIDES, SLOPES
+from monitor.drift.day_evidence import DIRECTIONS, KINDS, LABEL_KINDS, SIDES, SLOPES
 from monitor.drift.region_state import KIND as PLACE
 from monitor.drift.region_state import Break, RegionWatch
 from monitor.metrics.core.estimate import Estimate
@@ -32,7 +32,7 @@ LEVEL_KINDS = ("scores_too_high", "scores_too_low")  # of all scores, by what th
 SCORES_OUTSIDE, SCORES_EQUAL = "scores_outside", "scores_equal"
 NOT_COMPARABLE = (SCORES_OUTSIDE, SCORES_EQUAL)  # scores of which the reference says nothing
 IMPROVED = "improved"  # changed since the reference, and the scores fit
-INCIDENT_KINDS = (*KINDS, PLACE, *LEVEL_KINDS, *NOT_COMPARABLE, IMPROVED)
+INCIDENT_KINDS = (*KINDS, PLACE, *LEVEL_KINDS, *NOT_COMPARABLE, IMPROVED, *LABEL_KINDS)
 LEVEL_SIZES = 3  # sizes of a level error that are looked for
 LEVEL_SUMS = 4  # of each day: see `LevelWatch`
 
@@ -188,9 +188,9 @@ class Incident:
         alarm.
     worse : Worse or None
         What it was before it became worse; None if it has not.
-    profiles : ndarray of shape (4, 16) or None
+    profiles : ndarray of shape (6, 16) or None
         Sum since the start of `monitor.drift.evidence.day_profiles`; None if some of these days
-        could not be read once more.
+        could not be read once more. Without rows of labels if a version that had none opened it.
     recovering : date or None
         The first of the days that `recovery` counts; None while nothing speaks for recovery.
     place : Break or None

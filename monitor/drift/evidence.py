@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from monitor.drift.day_evidence import DIRECTIONS, SLOPES, DayEvidence, WrongLabels
+from monitor.drift.day_evidence import DIRECTIONS, SLOPES, Changed, DayEvidence, WrongLabels
 from monitor.drift.detector import no_sums
 from monitor.drift.label_noise import said_of_labels
 from monitor.drift.reference import SOUGHT, TOLERATED, Reference, by_direction
@@ -26,11 +26,18 @@ from monitor.metrics.logistic.conditional import (
     score_slopes,
     weigh_directions,
 )
-from monitor.metrics.logistic.label_noise import noisy_curve, weigh_shares
+from monitor.metrics.logistic.label_noise import noisy_curve, weigh_changes, weigh_shares
 from monitor.metrics.logistic.level import compare_levels, fit_level
 
 UPWARDS = np.array([0.05, 0.1, 0.2, 0.4, 0.7, 1.1, 1.7, 2.5])  # logit
 SIZES = np.concatenate([-UPWARDS[::-1], UPWARDS])  # of a distortion, at which it is profiled
+# Shares of the positive outcomes that got lost, and of the negative ones that were added to them,
+# at which a change of the labels is profiled.
+_SHARES = (0.01, 0.03, 0.06, *np.arange(0.1, 0.39, 0.05), 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+_FEW = (5e-4, 0.001, 0.002, 0.004, 0.007, 0.01, 0.015, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3)
+LOST, ADDED = np.array(_SHARES), np.array([*_FEW, 0.5, 0.8])
+CHANGES: dict[Changed, Floats] = {"lost": LOST, "added": ADDED}
+_NONE = np.zeros(SIZES.size)
 SLOPES_TRIED = np.array(SLOPES)
 CROWDED, FEW_ROWS = 3.0, 3  # times the usual rows beyond the known scores, and as many more
 ENOUGH = 50.0  # information of the days before by which a tolerance is smoothed
@@ -333,6 +340,11 @@ def recovery_evidence(
     return total
 
 
+def no_profiles() -> Floats:
+    """Begin with no day profiled; see `day_profiles`."""
+    return np.zeros((len(DIRECTIONS) + len(CHANGES), SIZES.size))
+
+
 def day_profiles(
     reference: Reference,
     parts: Mapping[Any, Coarse],
@@ -341,7 +353,7 @@ def day_profiles(
     wrong: WrongLabels | None = None,
     rows: "DayRows | None" = None,
 ) -> Floats:
-    """Weigh sixteen sizes of a distortion along each direction, for one day.
+    """Weigh sixteen sizes of a distortion along each direction, and of labels that changed.
 
     Parameters
     ----------
@@ -350,9 +362,9 @@ def day_profiles(
 
     Returns
     -------
-    ndarray of shape (4, 16)
-        Natural logarithm of the likelihood of each of `SIZES` over that of the reference curve. It
-        adds over days.
+    ndarray of shape (6, 16)
+        Natural logarithm of the likelihood of each of `SIZES` over that of the reference curve, by
+        direction, then of each share of `LOST`, and of `ADDED`. It adds over days.
 
     Notes
     -----
@@ -371,9 +383,11 @@ def day_profiles(
     >>> float(SIZES[profiles[0].argmax()])
     -0.2
     """
-    ratios, informations = np.zeros((len(DIRECTIONS), SIZES.size)), np.zeros(len(DIRECTIONS))
+    ratios, informations = no_profiles(), np.zeros(len(DIRECTIONS))
     for part in (rows or rows_of_day(reference, parts, wrong)).bent:
-        ratios += profile_directions(*part[:4], SIZES)
+        ratios[: len(DIRECTIONS)] += profile_directions(*part[:4], SIZES)
+        ratios[-2] += weigh_changes(*part[:3], _NONE, LOST)
+        ratios[-1] += weigh_changes(*part[:3], ADDED, _NONE)
         informations += score_directions(*part[:4])[1]
     return np.asarray(ratios / (1.0 + day_variances * informations).max())
 

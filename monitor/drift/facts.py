@@ -9,7 +9,7 @@ from math import nan
 from typing import TYPE_CHECKING, Literal
 
 from monitor.arrivals import Late
-from monitor.drift.day_evidence import WrongLabels
+from monitor.drift.day_evidence import LabelChange, WrongLabels
 from monitor.drift.detector import Ended, Incident
 from monitor.drift.lack import Lack
 from monitor.metrics.core.estimate import Estimate
@@ -35,6 +35,7 @@ Obstacle = Literal[
 ]
 # Of a reference whose own outcomes do not fit its scores, or whose days bring the same outcomes.
 Fault = Literal["slope", "intercept", "counted again"]
+LESS_COVERED = 0.05  # the least change of the share of outcomes that are known which is told
 NOT_CALIBRATED = 0.10  # the least difference of the reference's own slope from 1 that is reported
 MAY_BE_LATE = frozenset(["drift may be late outcomes", "level may be late outcomes"])
 Level = Literal["as before", "prior", "lift", "prior or inputs", "not looked for"]
@@ -221,6 +222,20 @@ class OneDay:
 
 
 @dataclass(frozen=True)
+class Coverage:
+    """The share of the predictions that have an outcome, where it changed.
+
+    Attributes
+    ----------
+    before, now : float
+        On a usual day of the reference, and of the week; ratios in [0, 1].
+    """
+
+    before: float
+    now: float
+
+
+@dataclass(frozen=True)
 class LastingShift:
     """A shift of the log-odds of all scores that one week does not show.
 
@@ -369,6 +384,11 @@ class Facts:
     strata : str
         The column whose values have priors of their own because these moved apart in the
         reference; empty if the monitor has not looked for one, or found none.
+    labels : LabelChange or None
+        How labels seem to have changed since an open drift of the curve began, if they explain it
+        as well as any distortion, or nearly.
+    covered : Coverage or None
+        How many predictions have an outcome, of a whole whose base rate moved while that changed.
     """
 
     obstacle: Obstacle | None = None
@@ -394,6 +414,8 @@ class Facts:
     scores: Scores | None = None
     today: float | None = None
     one_day: OneDay | None = None
+    labels: LabelChange | None = None
+    covered: Coverage | None = None
 
     @property
     def of_classes(self) -> ClassFacts:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import cached_property, lru_cache
-from math import log, log10, nan
+from math import isfinite, log, log10, nan
+from statistics import median
 
 from monitor.arrivals import Late
 from monitor.drift.class_levels import ClassLevels, fit_class_levels
@@ -108,7 +109,8 @@ class ModelReference:
     `deployed` is the first day that is compared with the reference of a calibration map; other
     references are compared with from their own first day on.
     `strata` is the column whose values have priors of their own in the verdict of the whole, where
-    the monitor has found one.
+    the monitor has found one. `coverage` is the share of the predictions of its days that have an
+    outcome; None if that is not known.
     """
 
     first: date
@@ -124,6 +126,7 @@ class ModelReference:
     awaited: tuple[date, Lack] | None = None
     limit: float | None = None
     strata: MovingPriors | None = None
+    coverage: float | None = None
 
     @property
     def begins(self) -> date:
@@ -247,7 +250,13 @@ def fit_model_reference(days: Sequence[Day], limits: Limits) -> ModelReference:
         for name, own in streams.items()
         if isinstance(own, Reference)
     }
-    return replace(fitted, detectable=detectable)
+    return replace(fitted, detectable=detectable, coverage=coverage_of(days))
+
+
+def coverage_of(days: Sequence[Day]) -> float | None:
+    """Give the share of the predictions that have an outcome, on a usual day; None without any."""
+    known = [day.coverage for day in days if isfinite(day.coverage)]
+    return median(known) if known else None
 
 
 def _fit_scores(days: Sequence[Day], limits: Limits) -> ModelReference:

@@ -26,7 +26,7 @@ from monitor.drift.arriving import could_explain, released, withheld
 from monitor.drift.as_they_are import Compared, with_own_fits
 from monitor.drift.class_facts import about_classes, about_frequencies
 from monitor.drift.class_levels import OffClass, class_levels, off_class
-from monitor.drift.day_evidence import DayEvidence
+from monitor.drift.day_evidence import DayEvidence, LabelChange
 from monitor.drift.detecting import (
     HangingSince,
     ProfilesSince,
@@ -53,8 +53,10 @@ from monitor.drift.detector import (
 )
 from monitor.drift.entities import hanging_since
 from monitor.drift.facts import (
+    LESS_COVERED,
     MAY_BE_LATE,
     ClassFacts,
+    Coverage,
     Detectable,
     Facts,
     LastingShift,
@@ -75,6 +77,7 @@ from monitor.drift.inputs import (
     SumsOf,
     acknowledged_until,
     class_span,
+    coverage_of,
     end_of_span,
     false_alert_days,
     is_evidence,
@@ -87,6 +90,7 @@ from monitor.drift.inputs import (
     segments_of,
     weighed_parts,
 )
+from monitor.drift.label_change import label_change
 from monitor.drift.label_noise import wrong_labels
 from monitor.drift.lack import Lack
 from monitor.drift.level_watch import (
@@ -798,6 +802,8 @@ def _state_and_facts(
         scores=_scores(own, stream, recent, today) if own and own.levels and not obstacle else None,
         today=today,
         one_day=_one_day(stream, own, day, enough) if own and not obstacle else None,
+        labels=None if known_until else _labels(stream),
+        covered=_covered(stream, recent) if state == "prior_shift" else None,
     )
 
 
@@ -808,6 +814,24 @@ def _one_day(stream: Stream, own: Reference, day: Day, enough: float) -> OneDay 
     if reference is None or known or stream.name == THIRD:
         return None
     return contradicts(detector, own, weighed_parts(day, stream.name, reference), enough)
+
+
+def _covered(stream: Stream, recent: Sequence[Day]) -> Coverage | None:
+    """Compare how many predictions of the week have an outcome with the reference, if they differ.
+
+    Outcomes that went missing of one kind look like a shift of the prior.
+    """
+    before = stream.reference.coverage if stream.reference else None
+    now = coverage_of(_days_of_week(stream, recent))
+    if stream.name != WHOLE or before is None or now is None:
+        return None
+    return Coverage(before, now) if abs(now - before) > LESS_COVERED else None
+
+
+def _labels(stream: Stream) -> LabelChange | None:
+    """Say how labels changed since a drift began; of pairs of classes no label has a side."""
+    reference = stream.reference
+    return None if reference is None or reference.classes else label_change(stream.incident)
 
 
 def _scores(
@@ -978,7 +1002,7 @@ def _state(
     if known_until:
         return "acknowledged"
     if stream.incident or stream.level:
-        return _state_of_incident(stream.incident, stream.level)
+        return _state_of_incident(stream.incident, stream.level, _labels(stream))
     if week.off and week.off.name:
         return "level_drift"
     shift = week.lift.shift if week.lift and week.moved in ("prior", "lift") else 0.0
@@ -986,14 +1010,18 @@ def _state(
     return "prior_shift" if shifted or (classes and classes.shifts) else "ok"
 
 
-def _state_of_incident(bent: Incident | None, level: Incident | None) -> State:
+def _state_of_incident(
+    bent: Incident | None, level: Incident | None, labels: LabelChange | None
+) -> State:
     """Choose the state while a distortion or an error of the level is open."""
     incidents = [incident for incident in (bent, level) if incident]
     if all(incident.improved for incident in incidents):
         return "improved"
     incident = next(incident for incident in incidents if not incident.improved)
     if incident is bent:
-        return "undecided" if incident.undecided else "calibration_drift"
+        if incident.undecided:
+            return "undecided"
+        return labels.kind if labels and labels.told else "calibration_drift"
     unclear = incident.kind in NOT_COMPARABLE and not incident.urgent
     return "undecided" if unclear else "level_drift"
 

@@ -7,11 +7,9 @@ of them say would name another distortion in a store from which others were dele
 from collections.abc import Callable
 from datetime import date
 
-import numpy as np
-
-from monitor.drift.day_evidence import DIRECTIONS, WrongLabels
+from monitor.drift.day_evidence import WrongLabels
 from monitor.drift.detector import Detector
-from monitor.drift.evidence import SIZES, day_profiles
+from monitor.drift.evidence import day_profiles, no_profiles
 from monitor.drift.inputs import (
     Day,
     Limits,
@@ -59,7 +57,7 @@ def profiles_since(
 
     Returns
     -------
-    ndarray of shape (4, 16) or None
+    ndarray of shape (6, 16) or None
         `monitor.drift.detector.Incident.profiles`; None if other days are found than the history
         of the detector holds since then.
     """
@@ -78,9 +76,7 @@ def profiles_since(
         if (profiles := _of_span(name, own, days, reference, detector.jitters, wrong)).any()
     ]
     counted = int(history.days[rows].sum())
-    return (
-        sum(of_spans, np.zeros((len(DIRECTIONS), SIZES.size))) if len(of_spans) == counted else None
-    )
+    return sum(of_spans, no_profiles()) if len(of_spans) == counted else None
 
 
 def _of_span(

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from monitor.drift.broken import as_incident, break_at, leading, size_of, with_day
-from monitor.drift.day_evidence import DIRECTIONS, KINDS
+from monitor.drift.day_evidence import KINDS
 from monitor.drift.detecting import best_profile, highest_of
 from monitor.drift.detector import OF_REGIONS, WEIGHTS, Detector, Incident
-from monitor.drift.evidence import SIZES, day_profiles
+from monitor.drift.evidence import day_profiles, no_profiles
 from monitor.drift.inputs import (
     Day,
     Limits,
@@ -26,6 +26,7 @@ from monitor.drift.inputs import (
     is_evidence,
     weighed_parts,
 )
+from monitor.drift.label_change import best_shares
 from monitor.drift.label_noise import wrong_labels
 from monitor.drift.reference import Reference, merge_days
 from monitor.drift.region_evidence import maps_of_cells, region_evidence
@@ -122,8 +123,8 @@ def broken_instead(
     -----
     With the ratios of the leading hypothesis, and beyond the known scores and at one value those of
     the number of rows there, the start is the day from which on their product is largest, and its
-    90 % interval reaches as far as it is at least a quarter of that. Break and distortions are
-    compared by the likelihood of all days since then at the best size of each.
+    90 % interval reaches as far as it is at least a quarter of that. Break, distortions and labels
+    that changed are compared by the likelihood of all days since then at the best size of each.
     """
     watch = detector.regions
     if watch is None or reference.regions is None or not watch.sums.any():
@@ -138,7 +139,7 @@ def broken_instead(
     if place is None:
         return incident
     since = _start(place, kept, reference)
-    profiles = np.zeros((len(DIRECTIONS), SIZES.size))
+    profiles = no_profiles()
     moved, stretched = np.zeros(MOVES.size), np.zeros(STRETCHES.size)
     cells = slice(place.first_cell, place.end_cell)
     for _, parts, *_ in kept[: since.days]:
@@ -149,6 +150,7 @@ def broken_instead(
     kind, _ = best_profile(profiles)
     level = float(moved.max())
     bent = max(highest_of(profiles[KINDS.index(kind) // 2])[0], float(stretched.max()))
+    bent = max(bent, *(share.gain for share in best_shares(profiles)))
     if size_of(place)[2] <= max(bent, level) + SIMPLER:
         return None if level > bent and _leads(detector, watch) else incident
     dated = replace(

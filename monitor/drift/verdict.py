@@ -5,7 +5,7 @@ from datetime import date, datetime
 from math import isfinite
 from typing import Literal, get_args
 
-from monitor.drift.day_evidence import KINDS, DayEvidence
+from monitor.drift.day_evidence import KINDS, LABEL_KINDS, DayEvidence, LabelChange
 from monitor.drift.detector import IMPROVED, Detector, Ended, Incident, is_level, is_withheld
 from monitor.drift.facts import Detectable, Facts, ThirdChoices
 from monitor.drift.places import Explanation, Where
@@ -17,6 +17,8 @@ State = Literal[  # the most severe last: where two exporters differ, dashboards
     "ok",
     "prior_shift",
     "level_drift",
+    "labels_lost",
+    "labels_added",
     "acknowledged",
     "improved",
     "undecided",
@@ -26,9 +28,10 @@ State = Literal[  # the most severe last: where two exporters differ, dashboards
 ]
 STATES: tuple[State, ...] = get_args(State)
 SHIFTS = frozenset(["prior_shift", "level_drift"])
-DRIFTING = frozenset(  # an incident is open
-    ["calibration_drift", "undecided", "level_drift", "improved"]
-)
+OF_LABELS = frozenset(LABEL_KINDS)  # states, and kinds, of an open drift that is one of labels
+DRIFTING = OF_LABELS | {  # an incident is open
+    *("calibration_drift", "undecided", "level_drift", "improved"),
+}
 UNJUDGED = frozenset(["insufficient_data", "data_error"])
 SLOPE_KINDS = frozenset(KINDS[:2])  # those that a slope measures
 WEEK = 7  # days that the level and the prior are judged over
@@ -57,11 +60,14 @@ class Headline:
         Of the outcomes on the reference curve; None unless the kind is that of a slope.
     size : float
         How far the log-odds are off where the distortion is strongest.
+    labels : LabelChange or None
+        How labels changed, where that is what the drift is.
     """
 
     kind: str
     slope: Estimate | None
     size: float
+    labels: LabelChange | None = None
 
 
 @dataclass(frozen=True)
@@ -220,10 +226,18 @@ class Verdict:
         """The slope of the values that explain the open drift, where some do; else of all."""
         return self.explanation.slope if self.explanation else self.slope
 
+    @property
+    def labels(self) -> LabelChange | None:
+        """How labels changed, where that explains the open drift and no distortion does."""
+        found = self.facts.labels
+        return found if found and found.told else None
+
     def headline(self, incident: Incident) -> Headline:
         """Say what its open drift is: in the values that explain it, where some do."""
         if incident.improved:
             return Headline(IMPROVED, None, abs(incident.size))
+        if (labels := self.labels) and incident is self.distortion:
+            return Headline(labels.kind, None, abs(incident.size), labels)
         explained = self.explaining(incident)
         kind = explained.kind if explained else incident.kind
         slope = self.headline_slope

@@ -88,8 +88,21 @@ ROW_CHECKS = (
         "outcomes are earlier than their prediction",
         "observed_at",
     ),
+    (
+        Status.OUTCOME_TIME_MISSING,
+        "outcome_time_missing",
+        "outcomes are 0 and have no time",
+        "outcome",
+    ),
+    (
+        Status.OUTCOME_TIME_IMPOSSIBLE,
+        "outcome_time_impossible",
+        "outcomes are 0 and have a time at which nothing can have been observed",
+        "outcome",
+    ),
 )
 OF_OUTCOMES = "outcome", "observed_at"
+UNDATED = "outcome_time_missing", "outcome_time_impossible"
 
 
 def row_violations(groups: Groups, joined: Frame, model: Model) -> list[Violation]:
@@ -121,6 +134,11 @@ def _saying(status: Status, saying: str, model: Model) -> str:
 def _example(joined: Frame, status: Status, column: str, model: Model) -> Example:
     """Show the first row that breaks a check, by id."""
     classes = model.predictions.classes
+    if (
+        status == Status.OUTCOME_TIME_IMPOSSIBLE
+        and "observed_at" in joined.collect_schema().names()
+    ):
+        column = "observed_at"
     if status == Status.OUTCOME_INVALID and (model.outcomes.outcome_means or classes):
         column = "said"
     offenders = joined.filter(nw.col("status") == int(status)).sort("id", column)
@@ -302,13 +320,19 @@ def enforce(what: str, violations: Sequence[Violation], checks: Checks) -> None:
     broken = [(v, v.show()) for v in violations if fails(v, checks)]
     complaints = [
         f"{what}: {v.rows:,} of {v.of:,} {v.saying}, {example.text}; {example.remark}"
-        f"fix the log, then rerun this day; or set checks.{v.check} to reject, and such rows are "
-        f"left out and counted{BIASES.get(v.check, '')}."
+        f"fix the log, then rerun this day; or set checks.{v.check} to {_instead(v.check)}."
         for v, example in broken
     ]
     if complaints:
         first, example = broken[0]
         raise DataError("\n".join(complaints), first.fault(example))
+
+
+def _instead(check: str) -> str:
+    """Name the setting that does not stop the day, and what it does."""
+    if check in UNDATED:
+        return "unknown, and such rows count as without an outcome, or to accept, and they count"
+    return f"reject, and such rows are left out and counted{BIASES.get(check, '')}"
 
 
 def fails(violation: Violation, checks: Checks) -> bool:

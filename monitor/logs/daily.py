@@ -190,6 +190,17 @@ def _only_outcome(positives: int, matched: int, classes: ClassCounts | None) -> 
     return printable(seen[0]) if len(seen) == 1 else None
 
 
+def _without_time(rows: DayRows) -> str:
+    """Say how many outcomes of 0 are not counted because they have no time."""
+    unknown = sum(v.rows for v in rows.violations if v.check == "outcome_time_missing")
+    if not unknown:
+        return ""
+    return (
+        f" and {unknown:,} more are 0 without a time, so they count as not known yet (if only "
+        "positive outcomes ever get a time, set checks.outcome_time_missing to accept)"
+    )
+
+
 def _check_day(batch: Batch, rows: DayRows, *, settled: bool) -> None:
     """Stop a settled day that cannot be judged, unless the configuration accepts such days."""
     groups, hint = rows.groups, rows.hint
@@ -203,7 +214,7 @@ def _check_day(batch: Batch, rows: DayRows, *, settled: bool) -> None:
         none = f"none of {predicted:,} predictions has an outcome"
         complaint = "no_outcomes", f"{none}; {hint}" if hint else none
     elif settled and (only := _only_outcome(positives, matched, rows.classes)) is not None:
-        complaint = "one_class", f"all {matched:,} outcomes are {only}"
+        complaint = "one_class", f"all {matched:,} outcomes are {only}{_without_time(rows)}"
     if complaint and getattr(batch.model.checks, complaint[0]) == "fail":
         msg = (
             f"{batch.name} {rows.day}: {complaint[1]}; check the logs and their ids, then rerun "

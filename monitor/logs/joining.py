@@ -29,6 +29,7 @@ from monitor.logs.rows import choose
 from monitor.logs.session import Frame
 from monitor.logs.sources import Logs
 from monitor.logs.spark_days import meet
+from monitor.logs.times import BEYOND, NO_TIME
 from monitor.metrics.core.buckets import BUCKETS
 from monitor.metrics.core.grid import (
     CELL_COUNT,
@@ -58,6 +59,8 @@ class Status(IntEnum):
     SCORE_SUM = 9  # class probabilities that do not add up to 1
     NOT_CHOSEN = 10  # a prediction of another day, or one that the filter leaves out
     ACTED_ON = 11  # a prediction whose outcome is not the one that was predicted
+    OUTCOME_TIME_MISSING = 12  # an outcome of 0 that was never observed
+    OUTCOME_TIME_IMPOSSIBLE = 13
 
 
 # Predictions with a valid score. All but the first still need a usable outcome.
@@ -66,6 +69,8 @@ IN_PREDICTED = (
     Status.UNLABELLED,
     Status.OUTCOME_INVALID,
     Status.OUTCOME_EARLY,
+    Status.OUTCOME_TIME_MISSING,
+    Status.OUTCOME_TIME_IMPOSSIBLE,
     Status.ACTED_ON,
 )
 # The last part of a key: without an outcome, or with one, and if it is positive.
@@ -73,6 +78,8 @@ NO_OUTCOME, WITH_OUTCOME, POSITIVE, OUTCOMES = 0, 2, 3, 4
 # The codes of outcomes: 0 and 1 are that part of a key.
 CODES = {0: WITH_OUTCOME, 1: POSITIVE}
 UNUSABLE, UNKNOWN_CLASS = 4, 2  # the code of another outcome, and the outcome of an unknown class
+# The codes of outcomes of 0 that nobody observed.
+NOT_OBSERVED = {5: Status.OUTCOME_TIME_MISSING, 6: Status.OUTCOME_TIME_IMPOSSIBLE}
 LARGEST_INT32 = 2**31 - 1
 # In the middle of the first position, so that rounding cannot make it the one before.
 LOWEST = LOWEST_SCORE * (1 + 0.5 / POSITIONS_PER_LOGIT)
@@ -210,7 +217,7 @@ def write(
 def _coded(logs: Logs, part_count: int, odds_factor: float) -> Logs:
     """Give the rows of each log their code, as far as they can have one before the join."""
     predictions = _with_score_code(logs, part_count, odds_factor)
-    outcomes = logs.outcomes if logs.is_coded_late else _with_outcome_code(logs.outcomes)
+    outcomes = logs.outcomes if logs.is_coded_late else _with_outcome_code(logs.outcomes, logs)
     return replace(logs, predictions=predictions, outcomes=outcomes)
 
 
@@ -250,13 +257,29 @@ def _bucket() -> nw.Expr:
     return choose([(nw.col("entity").is_null(), by_score)], nw.col("entity").cast(nw.Int32))
 
 
-def _with_outcome_code(rows: Frame) -> Frame:
+def _with_outcome_code(rows: Frame, logs: Logs) -> Frame:
     """Add `outcome_code`; null where there is no outcome."""
     cases = [
         (nw.col("observed").is_null(), nw.lit(None, nw.Int8)),
+        *_not_observed(joined=logs.joined) * logs.undated,
         *((nw.col("outcome") == value, nw.lit(code, nw.Int8)) for value, code in CODES.items()),
     ]
     return rows.with_columns(outcome_code=choose(cases, nw.lit(UNUSABLE, nw.Int8)))
+
+
+def _not_observed(*, joined: bool) -> list[tuple[nw.Expr, nw.Expr]]:
+    """Tell outcomes of 0 without a possible time from those that were observed.
+
+    Beside its prediction, any other outcome with a time beyond all days is one that is awaited.
+    """
+    zero, undated = nw.col("outcome") == 0, nw.col("undated")
+    missing, impossible = (nw.lit(code, nw.Int8) for code in NOT_OBSERVED)
+    awaited = [(undated == BEYOND, nw.lit(None, nw.Int8))] * joined
+    return [
+        (zero & (undated == NO_TIME), missing),
+        (zero & (undated > NO_TIME), impossible),
+        *awaited,
+    ]
 
 
 def _limit(part_count: int) -> int:
@@ -273,7 +296,7 @@ def _join(logs: Logs, part_count: int, *, absent_is_negative: bool) -> Frame:
     """Join predictions and outcomes, and give every row its key and its status."""
     met = logs.predictions if logs.joined else _meet(logs, part_count)
     met = _first_choices(met) if logs.classes else met
-    met = _with_outcome_code(met) if logs.is_coded_late else met
+    met = _with_outcome_code(met, logs) if logs.is_coded_late else met
     unobserved = Status.MATCHED if absent_is_negative else Status.UNLABELLED
     keyed = met.with_columns(key=_key(unobserved, logs, part_count))
     joined = keyed.with_columns(status=_status(part_count))
@@ -349,6 +372,11 @@ def _key(unobserved: Status, logs: Logs, part_count: int) -> nw.Expr:
     if logs.acted:
         usual &= nw.col("acted") == 0
         acted = [((nw.col("acted") == 1) & (code < limit), code + of(Status.ACTED_ON) + seen)]
+    unobserved_ones = [
+        (outcome == undated, code + of(status) + WITH_OUTCOME)
+        for undated, status in NOT_OBSERVED.items()
+        if logs.undated
+    ]
     nameless = code.is_null() & nw.col("outcome_id").is_null()
     alone = choose([(nameless, of(Status.OUTCOME_ID_MISSING))], of(Status.UNMATCHED_OUTCOME))
     if logs.horizon is not None:  # an outcome alone counts on the day on which it was logged
@@ -362,6 +390,7 @@ def _key(unobserved: Status, logs: Logs, part_count: int) -> nw.Expr:
             (code >= limit, code + seen),
             (outcome.is_null(), code + of(unobserved) + NO_OUTCOME),
             (outcome == UNUSABLE, code + of(Status.OUTCOME_INVALID) + WITH_OUTCOME),
+            *unobserved_ones,
             *early,
         ],
         code + outcome,
@@ -444,15 +473,24 @@ def merge_predictions(predictions: Frame) -> Frame:
 def merge_outcomes(logs: Logs) -> Frame:
     """Make one row of each outcome id: least and greatest outcome, nulls, and earliest time.
 
-    If the latest outcome counts, only rows with the latest time of their id are merged.
+    If the latest outcome counts, only rows with the latest time of their id are merged. Outcomes
+    that were never observed count only where an id has no other.
     """
     outcomes = logs.outcomes
+    if logs.undated:
+        doubtful = choose(
+            [((nw.col("outcome") == 0) & (nw.col("undated") > 0), nw.lit(1))], nw.lit(0)
+        )
+        outcomes = outcomes.with_columns(doubtful=doubtful)
+        least = nw.col("doubtful").min().over("outcome_id")
+        outcomes = outcomes.with_columns(least=least).filter(nw.col("doubtful") == nw.col("least"))
     if logs.latest:
         newest = nw.col("observed_at").max().over("outcome_id")
         outcomes = outcomes.with_columns(newest=newest).filter(
             (nw.col("observed_at") == nw.col("newest")) | nw.col("newest").is_null()
         )
     times = [nw.col("observed_at").min()] if logs.timed else []
+    times += [nw.col("undated").min()] if logs.undated else []
     said = [nw.col("said").min()] if logs.said else []
     weights = [nw.col("weight").min()] if logs.outcomes_weighted else []
     return outcomes.group_by("outcome_id").agg(

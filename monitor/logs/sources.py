@@ -28,7 +28,7 @@ from monitor.logs.rows import (
     prepare_predictions,
 )
 from monitor.logs.session import Frame, Session, Type, View, by_halves
-from monitor.logs.times import age_on, has_zone, is_time, known_by, moment
+from monitor.logs.times import age_on, has_zone, is_time, known_by, moment, undated
 
 ID_TYPES = "integer, string or UUID"
 CAST_TYPES = "integer, string, UUID or a whole floating point number"
@@ -74,6 +74,8 @@ class Logs:
         Whether the predictions have `entity`, the bucket of the row's entity, null if unknown.
     acted : bool
         Whether the predictions have `acted`, 1 if the row was acted on, else 0.
+    undated : bool
+        Whether the outcomes have `undated`; see `monitor.logs.times.undated`.
     """
 
     predictions: Frame
@@ -89,6 +91,7 @@ class Logs:
     codes: tuple[str, ...] = ()
     entity: bool = False
     acted: bool = False
+    undated: bool = False
 
     @property
     def is_coded_late(self) -> bool:
@@ -182,6 +185,7 @@ def _logs(
         classes=classes,
         entity=model.predictions.entity is not None,
         acted=model.action is not None,
+        undated=_may_be_undated(model),
     )
 
 
@@ -199,7 +203,9 @@ def _open_together(
     raise_all(log)
     if "observed_at" in wanted and outcome_days:
         last, zone = outcome_days[-1], model.time_zone
-        wanted["outcome"] = known_by(last, zone, wanted["outcome"], wanted["observed_at"])
+        outcome, at, dated = (wanted.get(name) for name in ("outcome", "observed_at", "undated"))
+        if outcome and at:
+            wanted["outcome"] = known_by(last, zone, outcome, at, dated)
     rows = log.read(model.predictions.where, **wanted)
     view = session.show("predictions with outcomes", rows)
     return session.once(
@@ -228,7 +234,8 @@ def _meaning(model: Model) -> tuple[object, ...]:
     scored, observed = model.predictions, model.outcomes
     weights = model.weight_column("predictions"), model.weight_column("outcomes")
     duplicates = scored.duplicates, observed.duplicates
-    return scored.score_means, observed.outcome_means, *duplicates, *weights, model.action
+    meant = scored.score_means, observed.outcome_means, _may_be_undated(model)
+    return *meant, *duplicates, *weights, model.action
 
 
 def open_ids(
@@ -475,7 +482,8 @@ def _check_times(
     times = list[_Time]()
     if scored.time and both:
         times.append(_Time(predictions, scored.time, "predictions.time", scored.time_unit))
-    if observed.time and (both or observed.duplicates == "latest" or observed.in_predictions):
+    used = both or observed.duplicates == "latest" or observed.in_predictions
+    if observed.time and (used or _may_be_undated(model)):
         times.append(_Time(outcomes, observed.time, "outcomes.time", observed.time_unit))
     zones = [zone for time in times if time.is_known() and (zone := time.zone()) is not None]
     zoned = zones[0] if zones else True
@@ -484,10 +492,20 @@ def _check_times(
     read = {
         time.setting: moment(time.column, time.setting, time.unit, zoned=zoned) for time in times
     }
-    return (
-        {"scored_at": read["predictions.time"]} if both else {},
-        {"observed_at": read["outcomes.time"]} if "outcomes.time" in read else {},
-    )
+    of_outcomes = {"observed_at": read["outcomes.time"]} if observed.time and used else {}
+    if _may_be_undated(model):
+        checks, at = model.checks, read["outcomes.time"]
+        missing, impossible = checks.outcome_time_missing, checks.outcome_time_impossible
+        of_outcomes["undated"] = undated(
+            at, missing=missing != "accept", impossible=impossible != "accept"
+        )
+    return {"scored_at": read["predictions.time"]} if both else {}, of_outcomes
+
+
+def _may_be_undated(model: Model) -> bool:
+    """Return whether an outcome of 0 may be unknown because of its time; a class never is."""
+    checks = model.checks.outcome_time_missing, model.checks.outcome_time_impossible
+    return bool(model.outcomes.time) and not model.predictions.classes and set(checks) != {"accept"}
 
 
 @dataclass(frozen=True)
@@ -583,6 +601,8 @@ def _no_outcomes(
     read = predictions.read(None, outcome_id=ids.wanted, **times)
     listed = model.outcomes.outcome_means.positive[0] if model.outcomes.outcome_means else 0
     weight = {"weight": nw.lit(1.0)} if model.weight_column("outcomes") else {}
+    if _may_be_undated(model):
+        weight["undated"] = nw.lit(0, nw.Int8)
     if model.predictions.classes:
         weight = {"said": nw.lit("")}
     empty = nw.from_native(read).lazy().head(0)

@@ -6,7 +6,7 @@ day depends on the model's time zone. A time without a zone has the day that it 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import narwhals as nw
@@ -21,6 +21,7 @@ from monitor.summary import end_of_day
 MICROSECONDS = {"s": 1_000_000, "ms": 1000, "us": 1}
 NUMBER = r"-?\d+(\.\d+)?"
 OFFSET = r".*\d\s*(Z|UTC|[+-]\d\d(:?\d\d)?)"
+OBSERVED, NO_TIME, BEFORE, BEYOND = 0, 1, 2, 3  # what `undated` says of the time of an outcome
 PLAIN_DAY, COMPACT_DAY = r"\d{4}-\d{2}-\d{2}", r"\d{8}"
 
 
@@ -171,8 +172,46 @@ def moment(column: str, setting: str, unit: TimeUnit | None, *, zoned: bool) -> 
     return Wanted((column,), write)
 
 
-def known_by(day: date, zone: str, outcome: Wanted, observed_at: Wanted) -> Wanted:
-    """Read an outcome that was observed by the end of a day; a later one is null."""
+def undated(observed_at: Wanted, *, missing: bool, impossible: bool) -> Wanted:
+    """Read whether the time of an outcome is one at which it may have been observed.
+
+    Parameters
+    ----------
+    observed_at : Wanted
+        The time.
+    missing, impossible : bool
+        Whether null is none; and neither the first day of 1970, or one before, nor one beyond all
+        days that may have logs.
+    """
+    first = datetime.combine(date(1970, 1, 2), datetime.min.time())
+    last = datetime.combine(LATEST, datetime.min.time())
+
+    def write(types: Mapping[str, Type]) -> str:
+        at = observed_at.sql(types)
+        before, beyond = _compared(at, "<", first), _compared(at, ">", last)
+        cases = [f"WHEN {at} IS NULL THEN {NO_TIME}"] * missing
+        cases += [f"WHEN {before} THEN {BEFORE}", f"WHEN {beyond} THEN {BEYOND}"] * impossible
+        return f"CAST(CASE {' '.join(cases)} ELSE {OBSERVED} END AS TINYINT)"
+
+    return Wanted(observed_at.columns, write)
+
+
+def _compared(at: str, sign: str, moment: datetime) -> str:
+    """Compare a time with a moment of UTC, or one without zone with the same on a clock."""
+    zoned = moment.replace(tzinfo=UTC)
+    return (
+        f"CASE typeof({at}) WHEN 'TIMESTAMP WITH TIME ZONE' THEN {at} {sign} {_literal(zoned)} "
+        f"ELSE {at} {sign} {_literal(moment)} END"
+    )
+
+
+def known_by(
+    day: date, zone: str, outcome: Wanted, observed_at: Wanted, dated: Wanted | None
+) -> Wanted:
+    """Read an outcome that was observed by the end of a day; a later one is null.
+
+    `dated` is what `undated` reads, if an impossible time is no later one.
+    """
     end = end_of_day(day, zone)
     local = datetime.combine(day + timedelta(days=1), datetime.min.time())
 
@@ -182,7 +221,10 @@ def known_by(day: date, zone: str, outcome: Wanted, observed_at: Wanted) -> Want
             f"CASE typeof({at}) WHEN 'TIMESTAMP WITH TIME ZONE' "
             f"THEN {at} >= {_literal(end)} ELSE {at} >= {_literal(local)} END"
         )
-        return f"CASE WHEN coalesce({late}, FALSE) THEN NULL ELSE {value} END"
+        late = f"coalesce({late}, FALSE)"
+        if dated:
+            late += f" AND {dated.sql(types)} <> {BEYOND}"
+        return f"CASE WHEN {late} THEN NULL ELSE {value} END"
 
     return Wanted((*outcome.columns, *observed_at.columns), write)
 

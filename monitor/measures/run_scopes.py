@@ -128,6 +128,11 @@ MODEL: Scope[float] = scope(
     ("model", "owner", "severity"),
     lambda s: [((name, m.owner, m.severity), 1) for name, m in s.models.items()],
 )
+OUTCOMES: Scope[float] = scope(
+    "without `outcomes.owner` in the configuration",
+    ("model", "owner"),
+    lambda s: [((n, m.outcomes.owner), 1) for n, m in s.models.items() if m.outcomes.owner],
+)
 BLIND: Scope[float] = scope(
     "of a model that does not page",
     ("model", "severity"),

@@ -181,6 +181,12 @@ OF_RUNS = (
         units.INFO,
     ),
     Measure(
+        "outcomes_info",
+        of.OUTCOMES,
+        "Who is responsible for the outcomes of a model, and hears that labels changed; always 1.",
+        units.INFO,
+    ),
+    Measure(
         "model_config_valid",
         of.VALID,
         "Whether the configuration of the model is valid: 1 yes, 0 no.",

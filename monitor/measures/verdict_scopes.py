@@ -132,7 +132,14 @@ def _unexplained(v: Verdict) -> Parts[float]:
 def _shape(v: Verdict) -> Parts[float]:
     """Give how far the log-odds are off, of a drift that no slope measures."""
     told = v.headline(v.incident) if v.incident else None
-    return [((), told.size)] if told and told.kind not in SLOPE_KINDS else []
+    bent = told and not told.labels and told.kind not in SLOPE_KINDS
+    return [((), told.size)] if told and bent else []
+
+
+def _labels(v: Verdict) -> Parts[Estimate]:
+    """Give the share of the labels that changed, where the open drift is one of labels."""
+    labels = v.headline(v.incident).labels if v.incident else None
+    return [((), labels.share)] if labels else []
 
 
 def _ended(v: Verdict) -> Parts[Ended]:
@@ -187,6 +194,8 @@ JUDGED_DAY: Scope[float] = Scope(_days(lambda v: v.day), NEVER_RUN, (), itself)
 KIND_EVIDENCE: Scope[float] = Scope(VERDICTS, WITHHELD, ("kind",), _sums)
 KIND: Scope[float] = Scope(VERDICTS, NEVER_RUN, ("kind",), _kinds)
 INCIDENT: Scope[Incident] = Scope(VERDICTS, NO_DRIFT, (), _incident)
+OPEN: Scope[Verdict] = Scope(VERDICTS, NO_DRIFT, (), lambda v: [((), v)] if v.incident else [])
+LABELS: Scope[Estimate] = Scope(VERDICTS, "unless the open drift is one of labels", (), _labels)
 UNEXPLAINED: Scope[float] = Scope(
     VERDICTS,
     "unless the open drift is an error of the level, and where few values explain it",
@@ -194,7 +203,7 @@ UNEXPLAINED: Scope[float] = Scope(
     _unexplained,
 )
 SHAPE: Scope[float] = Scope(
-    VERDICTS, f"{NO_DRIFT}, and of kinds `too_extreme` and `too_timid`", (), _shape
+    VERDICTS, f"{NO_DRIFT}, and of kinds `too_extreme`, `too_timid` and those of labels", (), _shape
 )
 OF_WHOLE: Scope[Verdict] = Scope(
     VERDICTS,

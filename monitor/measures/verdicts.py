@@ -2,6 +2,7 @@
 
 from math import isfinite, nan
 
+from monitor.drift.verdict import OF_LABELS, Verdict
 from monitor.measures import units
 from monitor.measures import verdict_scopes as of
 from monitor.measures.measure import INTERVAL, Interval, Measure, Unit
@@ -13,6 +14,14 @@ NO_LIFT = f"{of.NO_REFERENCE}, or while all outcomes are equal"
 def finite(value: float) -> float:
     """Take a number; a change that is never found has none."""
     return value if isfinite(value) else nan
+
+
+def may_page(verdict: Verdict) -> bool:
+    """Return whether the open drift is urgent and certain, and one of the scores."""
+    incident = verdict.incident
+    if incident is None or incident.undecided or incident.improved:
+        return False
+    return incident.urgent and verdict.state not in OF_LABELS
 
 
 OF_VERDICTS = (
@@ -233,12 +242,21 @@ OF_VERDICTS = (
     ),
     Measure(
         "drift_urgent",
-        of.INCIDENT,
-        "Whether the open calibration drift may page: 0 while it is undecided, while it is a "
-        "change for the better, and of an error of the level until it exceeds level_page_odds with "
-        "certainty.",
+        of.OPEN,
+        "Whether the open calibration drift may page: 0 while it is undecided, of a change for the "
+        "better, where labels changed, and of an error of the level until it exceeds "
+        "level_page_odds with certainty.",
         units.FLAG,
-        lambda incident: incident.urgent and not incident.undecided and not incident.improved,
+        may_page,
+    ),
+    Measure(
+        "drift_labels_ratio",
+        of.LABELS,
+        "Share of the positive outcomes that seem to be lost since the open drift began, or of the "
+        "negative ones that seem to be recorded as positive.",
+        units.RATIO,
+        lambda labels: labels,
+        interval=INTERVAL,
     ),
     Measure(
         "drift_unexplained_logit",

@@ -32,11 +32,11 @@ NO_MAP = (
     "from its `deploy` on; for segments, if the map is of values of another column"
 )
 NOTHING_AWAITED = "while no outcomes are still arriving, or without a reference"
-# The checks of rows. Checks of whole days cannot be set to "reject", and only vectors have a sum.
+# The checks of rows, which can be set to "reject" or "unknown"; only vectors have a sum.
 ROW_CHECKS = tuple(
     name
     for name, field in Checks.model_fields.items()
-    if "reject" in get_args(field.annotation) and name != "score_sum"
+    if {"reject", "unknown"}.intersection(get_args(field.annotation)) and name != "score_sum"
 )
 
 

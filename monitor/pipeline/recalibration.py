@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, timedelta
 from itertools import islice
 from typing import cast
 
@@ -34,6 +34,7 @@ from monitor.read.standing import newest_verdicts
 from monitor.segment_names import WHOLE, shown
 from monitor.store.store import Store
 from monitor.summary import NO_SAMPLE, Columns, Segment, Summary, part_of
+from monitor.words.label_change import as_if
 
 DEFAULT_DAYS = 28  # if no drift is open
 LEAST_OUTCOMES = 30  # of each kind: parts with fewer say nothing about harm
@@ -178,10 +179,12 @@ def recalibrate(
     ConfigError
         If the part has no rule.
     DataError
-        If the store has too few final days or outcomes, or cannot be read.
+        If the store has too few final days or outcomes, or cannot be read; and of days on which
+        labels seem to be wrong.
     """
     store, model = Store(config.store), config.model(name)
     rows = _rows_to_map(store, model, name, segment, part)
+    _refuse_wrong_labels(store, name, rows, last)
     started = None if first else _start_of_drift(store, name, rows)
     if started and last and last < started:  # days before the drift were asked for
         started = None
@@ -241,6 +244,21 @@ def recalibrate(
         for_all=for_all,
         lasting=lasting,
     )
+
+
+def _refuse_wrong_labels(store: Store, name: str, rows: _Rows, last: date | None) -> None:
+    """Raise DataError for days since labels changed: a map would bend right scores to them."""
+    verdict = _newest_verdict(store, name, rows.segment)
+    if not (verdict and verdict.labels and verdict.distortion):
+        return
+    started = verdict.distortion.started
+    if last is None or last >= started:
+        msg = (
+            f"{name}, {rows.name}: since {started} the outcomes look {as_if(verdict.labels)}, so a "
+            f"map would bend right scores to wrong labels. Correct the outcomes and run these days "
+            f"again; or name days before, with --to {started - timedelta(days=1)}."
+        )
+        raise DataError(msg)
 
 
 def _rows_to_map(

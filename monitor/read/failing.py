@@ -6,7 +6,7 @@ better for it. A drift that the configuration says is known does not.
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from monitor.drift.verdict import UNJUDGED, Verdict
+from monitor.drift.verdict import OF_LABELS, UNJUDGED, Verdict
 from monitor.errors import ConfigError
 from monitor.read.standing import Standing
 from monitor.segment_names import WHOLE
@@ -14,6 +14,7 @@ from monitor.segment_names import WHOLE
 GROUPS: Mapping[str, frozenset[str]] = {
     "drift": frozenset(["calibration_drift", "undecided"]),
     "level": frozenset(["level_drift"]),
+    "labels": OF_LABELS,
     "blind": UNJUDGED | {"unreadable", ""},
 }
 OF_WHOLE = "blind"  # a small segment has no verdict on many days

@@ -29,6 +29,7 @@ from monitor.drift.detector import (
     are_withheld,
     no_sums,
 )
+from monitor.drift.evidence import SIZES
 from monitor.drift.facts import Facts
 from monitor.drift.places import Where
 from monitor.drift.region_state import RegionWatch
@@ -160,7 +161,7 @@ def _shaped(detector: Detector) -> Detector:
         regions=detector.regions and _shaped_regions(detector.regions),
         noise=_labels(detector.noise),
         incident=detector.incident
-        and replace(detector.incident, profiles=_rows(detector.incident.profiles)),
+        and replace(detector.incident, profiles=_profiles(detector.incident.profiles)),
         forks=tuple(replace(fork, detector=_shaped(fork.detector)) for fork in detector.forks),
         second=detector.second
         and replace(detector.second, detector=_shaped(detector.second.detector)),
@@ -197,6 +198,11 @@ def _shaped_values(watch: ValueWatch) -> ValueWatch:
 def _rows(values: Floats | None) -> Floats | None:
     """Give an array a row for each direction."""
     return None if values is None else values.reshape(len(DIRECTIONS), -1)
+
+
+def _profiles(values: Floats | None) -> Floats | None:
+    """Give profiles rows of directions, and of labels; files of before have none of these."""
+    return None if values is None else values.reshape(-1, SIZES.size)
 
 
 def _labels(learned: Floats) -> Floats:

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from monitor.drift.detector import NOT_COMPARABLE, SCORES_EQUAL, Incident, is_level
 from monitor.drift.facts import Scores
-from monitor.drift.verdict import DRIFTING, State, Verdict
+from monitor.drift.verdict import DRIFTING, OF_LABELS, State, Verdict
 from monitor.segment_names import shown
+from monitor.words import label_change
 from monitor.words.broken import STEP
 from monitor.words.improved import fits_in_short, from_where_to_where, rebased
 from monitor.words.level import (
@@ -152,6 +153,9 @@ def _of_level_today(v: Verdict) -> Trust | None:
     if v.facts.today:
         ask = f"Ask what was released on {v.day}, or changed in the service."
         return Trust(f"Not today: {today_in_short(v.facts.today)}.", f"{ask} Look again tomorrow.")
+    if v.facts.covered:
+        step = f"{label_change.ASKED['lost']} If none is missing: {ANSWERS['prior_shift'].step}"
+        return Trust(f"Not surely: {label_change.covered(v.facts.covered)}", step)
     if v.facts.one_day:
         ask = f"Ask what was released on {v.day}, or changed in the service."
         return Trust(
@@ -176,6 +180,9 @@ def _drifting(v: Verdict, incident: Incident, maps: Maps, repair: str) -> Trust:
         )
     if is_level(incident):
         return _of_level(v, incident, maps)
+    if v.labels and v.state in OF_LABELS:
+        step = f"{label_change.step(v.labels)} {label_change.SECTION}"
+        return Trust(f"Not the outcomes: {in_short(v)}.", step)
     if v.state == "undecided":
         return Trust(f"Perhaps: {in_short(v)}, but it may be over.", LOOK_AGAIN)
     said = from_where_to_where(v, incident)

@@ -25,6 +25,7 @@ from monitor.words.advice import (
 )
 from monitor.words.broken import broken_in_short, what_broke
 from monitor.words.improved import fits_in_short, improved_sentences, moved_sentence
+from monitor.words.label_change import as_if, covered, labels_in_short, labels_or_scores
 from monitor.words.level import (
     collapsed,
     duller,
@@ -158,6 +159,9 @@ def drift_in_short(v: Verdict, incident: Incident) -> str:
     told = v.headline(incident)
     values = v.explaining(incident)
     of_values = f"{explained_by(values)}: " if values else ""
+    if told.labels:
+        found = f"since {incident.started}, found at {odds(incident.evidence)}"
+        return f"{of_values}{labels_in_short(told.labels)} {found}"
     if incident.place:
         what = broken_in_short(incident, incident.place)
         return f"{of_values}{what} since {incident.started}, found at {odds(incident.evidence)}"
@@ -178,13 +182,19 @@ def _drift(v: Verdict, incident: Incident) -> Iterator[str]:
     sits = "," if incident.gradual else ""
     values = v.explaining(incident)
     sits = f", in {explained_by(values)}," if values else sits
-    if incident.place:
+    labels = v.labels if incident is v.distortion else None
+    if labels:
+        yield f"{since}{sits} the outcomes look {as_if(labels)}."
+    elif incident.place:
         yield f"{since}{sits} {what_broke(incident, incident.place)}."
     elif values and values.kind in LEVEL_KINDS:
         yield f"{since} {level_of_values(values, incident)}."
     else:
         yield f"{since}{sits} {_meaning(v, incident)} ({_size(v, incident)})."
-    yield moved_sentence(v, incident)
+    if v.facts.labels and incident is v.distortion:
+        yield labels_or_scores(v.facts.labels)
+    if not labels:
+        yield moved_sentence(v, incident)
     if incident.worse:
         yield _worse(v, incident, incident.worse)
     if incident.undecided:
@@ -281,6 +291,11 @@ def _no_drift(v: Verdict) -> Iterator[str]:
     if not v.facts.one_day:
         yield _evidence_so_far(v, size)
     yield _held_down(v)
+    if v.facts.covered:
+        yield (
+            f"Outcomes may be missing: {covered(v.facts.covered)} If those of one kind went "
+            "missing, that looks like a shift of the prior."
+        )
     yield "" if level else _moved(v)
     if v.facts.scores:
         told = v.state == "prior_shift" and not v.facts.today

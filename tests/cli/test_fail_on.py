@@ -66,7 +66,7 @@ def test_of_all_models_each_is_named(two_models: Path, command: Callable[..., En
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--fail-on", "drfit"), "'drfit' is none of drift, level, blind"),
+        (("--fail-on", "drfit"), "'drfit' is none of drift, level, labels, blind"),
         (("--fail-on", "drift", "--incidents"), "is about the newest verdict"),
     ],
 )

@@ -10,7 +10,7 @@ import pytest
 
 from monitor.drift.day_evidence import KINDS
 from monitor.drift.detecting import best_fit, best_profile
-from monitor.drift.evidence import SIZES, day_profiles
+from monitor.drift.evidence import SIZES, day_profiles, no_profiles
 from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
 from monitor.drift.judge import days_needed, judge
 from monitor.drift.reference import Reference, merge_days
@@ -123,7 +123,7 @@ def test_profiles_are_those_of_all_days_since_the_start(judge_every: int) -> Non
     """What is stored adds up to what the days say, whether days were read again or added."""
     days, limits = stream("slope 0.8", 3), Limits(judge_every=judge_every)
     own = reference_of(fit_model_reference(days[:REFERENCE], limits))
-    verdicts, expected, open_spans = fold(days, limits), np.zeros((4, SIZES.size)), 0
+    verdicts, expected, open_spans = fold(days, limits), no_profiles(), 0
 
     for n, verdict in enumerate(verdicts):
         incident, jitters = verdict.detector.incident, verdict.detector.jitters

@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from math import nan
 from typing import Any
 
@@ -347,10 +347,10 @@ BROKEN_ROWS: dict[str, tuple[Damage, str, str]] = {
     "an outcome long before our era": (
         values("outcomes", "observed_at", {4: -200_000_000_000_000_000}),
         (
-            "1 of 40 outcomes are earlier than their prediction, first 4369-04-02 (BC) 04:26:40+00 "
-            "(id 204)"
+            "1 of 40 outcomes are 0 and have a time at which nothing can have been observed, "
+            "first 4369-04-02 (BC) 04:26:40+00 (id 204)"
         ),
-        "outcome_early",
+        "outcome_time_impossible",
     ),
 }
 # The damage of a file, and the file that the message names.
@@ -380,18 +380,23 @@ THREE_PROBLEMS = (
     + "\nctr 2026-03-02: 1 of 40 outcomes are neither 0 nor 1, first 7 (id 207)"
     + MEND.format("outcome_invalid"),
 )
+OF_TIMES = (
+    "; fix the log, then rerun this day; or set checks.{} to unknown, and such rows count as "
+    "without an outcome, or to accept, and they count."
+)
 OF_CORRECTIONS = (
     "; if later outcomes correct earlier ones, set outcomes.duplicates to latest. Else fix the "
     "log, then rerun this day; or set checks.outcome_conflicting to reject, and such rows are left "
     "out and counted, which biases the prevalence if most corrections are to one value."
 )
+REMEDIES = {"outcome_conflicting": OF_CORRECTIONS, "outcome_time_impossible": OF_TIMES}
 BROKEN_LOGS = {
     **MISSING,
     **MISTYPED,
     **{
         case: (
             damage,
-            said + (OF_CORRECTIONS if check == "outcome_conflicting" else MEND.format(check)),
+            said + REMEDIES.get(check, MEND).format(check),
         )
         for case, (damage, said, check) in BROKEN_ROWS.items()
     },
@@ -477,6 +482,57 @@ def test_rejected_rows_are_left_out_and_counted(
     assert ended.code == 0
     assert evaluation.rejected[check] == rejected
     assert (evaluation.predicted, evaluation.matched) == (predicted, matched)
+
+
+NEVER, EPOCH = datetime(9999, 12, 31, tzinfo=UTC), datetime(1970, 1, 1, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("timed", [True, False], ids=["both times", "of outcomes"])
+@pytest.mark.parametrize(
+    ("time", "policy", "counted"),
+    [
+        (None, {}, False),
+        (NEVER, {"outcome_time_impossible": "unknown"}, False),
+        (EPOCH, {"outcome_time_impossible": "unknown"}, False),
+        (None, {"outcome_time_missing": "accept"}, True),
+        (NEVER, {"outcome_time_impossible": "accept"}, True),
+    ],
+    ids=["null", "9999", "1970", "null accepted", "9999 accepted"],
+)
+def test_an_outcome_of_0_that_was_never_observed_is_unknown(
+    time: datetime | None,
+    policy: dict[str, str],
+    *,
+    counted: bool,
+    timed: bool,
+    project: Project,
+    command: Command,
+) -> None:
+    """A 0 whose time means "not yet" is no negative; an outcome of 1 counts whatever its time.
+
+    Where a prediction has another row whose outcome was observed, that one counts.
+    """
+    outcomes = project.rows("outcomes")
+    zero, one, again = (outcomes["outcome"].index(value) for value in (0, 1, 0))
+    other = outcomes["outcome"].index(0, again + 1)
+    for row in (zero, other) if counted else (zero, one, other):
+        outcomes["observed_at"][row] = time if row != one or not timed else None
+    for name in outcomes if not counted else ():
+        seen = {"outcome": 1, "observed_at": SCORED_AT}
+        outcomes[name].append(seen.get(name, outcomes[name][other]))
+    project.write("outcomes", outcomes)
+    checks(**policy)(project)
+    if not timed:
+        setting(", time: scored_at", "")(project)
+
+    ended = command(*RUN)
+
+    assert ended.code == 0, ended.err
+    evaluation = summary_of(project)[0].read_evaluations("ctr", DAY)[0][0]
+    assert (evaluation.predicted, evaluation.matched) == (40, 40 if counted else 39)
+    unknown = {name: n for name, n in evaluation.rejected.items() if "_time_" in name and n}
+    check = "outcome_time_missing" if time is None else "outcome_time_impossible"
+    assert unknown == ({} if counted else {check: 1})
 
 
 ROW_CHECKS = (*REJECTED, "prediction_id_missing", "outcome_id_missing")

@@ -1,12 +1,15 @@
 """A level that moved for good: the map follows it by itself, and one that may go back is not."""
 
+import re
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.special import expit
 
 from monitor.config import Config, load_config
+from monitor.errors import DataError
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.pipeline.recalibration import recalibrate
 from monitor.pipeline.references import read_references
@@ -14,6 +17,7 @@ from monitor.pipeline.verdicts import judge_days
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary
 from monitor.words.maps import lasting_sentence
+from tests.support.filled_store import FINAL, OLDER, configure, verdict_of_labels
 
 DAYS = [date(2026, 1, 1) + timedelta(days=i) for i in range(52)]
 MOVED, SHIFT, ROWS = 14, 0.7, 1_500
@@ -71,3 +75,16 @@ def test_one_that_has_not_stayed_is_not_followed(config: Config) -> None:
     store.remove("verdicts", "ctr", later)
 
     assert recalibrate(config, "ctr").lasting is None
+
+
+def test_labels_that_changed_are_not_repaired(tmp_path: Path) -> None:
+    """A map of days since then would bend right scores to wrong labels; of days before it may."""
+    config = configure(tmp_path, fraud={})
+    changed = verdict_of_labels("all")
+    Store(config.store).write_verdicts("fraud", FINAL, [changed], basis="")
+
+    refused = "since 2026-02-28 the outcomes look as if 25 % (95 % 19 % to 31 %) of the positives"
+    with pytest.raises(DataError, match=re.escape(refused)):
+        recalibrate(config, "fraud")
+    with pytest.raises(DataError, match="no final day with outcomes is stored"):
+        recalibrate(config, "fraud", last=OLDER - timedelta(days=1))

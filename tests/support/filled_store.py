@@ -12,7 +12,7 @@ import numpy as np
 from monitor.arrivals import Arrivals
 from monitor.config import Config
 from monitor.decisions import Acknowledgement, Rebase
-from monitor.drift.day_evidence import DayEvidence
+from monitor.drift.day_evidence import DayEvidence, LabelChange
 from monitor.drift.detecting import new_detector
 from monitor.drift.detector import Ended, Incident, Shift, Worse
 from monitor.drift.facts import ClassFacts, Detectable, Facts
@@ -181,6 +181,14 @@ def verdict(segment: str, incident: Incident | None) -> Verdict:
     )
 
 
+def verdict_of_labels(segment: str) -> Verdict:
+    """Make the verdict of a segment whose positive outcomes got lost."""
+    labels = LabelChange("lost", Estimate(0.25, 0.1875, 0.3125), 4.5)
+    drift = verdict(segment, replace(DRIFT, worse=None, unexplained=None))
+    facts = Facts(labels=labels)
+    return replace(drift, state="labels_lost", facts=facts, where=None, values=None, awaited=None)
+
+
 def class_errors(name: str, at: float) -> ClassErrors:
     """Make the measures of a class."""
     known = Errors(at, at / 2, at / 4, tce=Estimate(at / 8, at / 16, at / 4))
@@ -303,6 +311,7 @@ def fill_store(folder: Path) -> Config:
         },
         fraud={
             "owner": "risk-team",
+            "outcomes": {**LOGS["outcomes"], "owner": "tracking-team"},
             "severity": "page",
             "report_url": "https://r.test/fraud",
             "budget": {"per_prediction": 0.01},
@@ -324,7 +333,8 @@ def fill_store(folder: Path) -> Config:
     store = Store(config.store)
     for day, evaluations in days.items():
         store.write_evaluations("fraud", day, evaluations, inputs="")
-    store.write_verdicts("fraud", FINAL, [verdict("all", DRIFT), verdict("DE", None)], basis="")
+    verdicts = [verdict("all", DRIFT), verdict("DE", None), verdict_of_labels("FR")]
+    store.write_verdicts("fraud", FINAL, verdicts, basis="")
     taken = Acknowledgement(1, AT, "Ana", "a new feature", "all", FINAL, date(2026, 3, 31))
     store.decide("fraud", lambda *_: taken)
     store.decide("ads", lambda *_: Rebase(1, AT, "Ben", "trained again", date(2026, 2, 1)))

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from monitor.arrivals import Late
-from monitor.drift.day_evidence import KINDS, DayEvidence, Family, WrongLabels
+from monitor.drift.day_evidence import KINDS, DayEvidence, Family, LabelChange, WrongLabels
 from monitor.drift.detecting import new_detector
 from monitor.drift.detector import (
     LEVEL_KINDS,
@@ -38,7 +38,7 @@ from monitor.drift.facts import (
 )
 from monitor.drift.lack import Lack
 from monitor.drift.places import Condition, Explanation, Place, Where
-from monitor.drift.verdict import STATES, UNJUDGED, Verdict
+from monitor.drift.verdict import OF_LABELS, STATES, UNJUDGED, Verdict
 from monitor.metrics.core.estimate import Estimate
 from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.words.verdict import sentences
@@ -196,13 +196,24 @@ def facts_of(drawn: Drawn, state: str) -> Facts:
         today=drawn.one_of([None, None, None, drawn.number(2.0) or None]),
         one_day=drawn.one_of([None, None, None, OneDay(40.0, drawn.one_of([*KINDS, "place"]))]),
         scores=drawn.one_of([scores_of(drawn), scores_of(drawn), None]),
+        labels=labels_of(drawn, state),
     )
+
+
+def labels_of(drawn: Drawn, state: str) -> LabelChange | None:
+    """Draw how labels changed: what a state of labels says, or what might be as likely."""
+    if state not in (*OF_LABELS, "calibration_drift"):
+        return None
+    family = "added" if state == "labels_added" else "lost"
+    evidence = drawn.share() + (2.0 if state in OF_LABELS else 0.0)
+    changed = LabelChange(family, Estimate(0.2, 0.17, 0.23), evidence)
+    return changed if state in OF_LABELS else drawn.maybe(changed)
 
 
 def verdict_of(drawn: Drawn) -> Verdict:
     """Draw a verdict as the fold may give it."""
-    state = drawn.one_of(STATES)
-    bent = state in ("calibration_drift", "undecided", "improved")
+    state = drawn.one_of([*STATES, "prior_shift"])
+    bent = state in ("calibration_drift", "undecided", "improved", *OF_LABELS)
     incident = incident_of(drawn) if bent else None
     level = LevelWatch()
     if incident and state == "improved":

@@ -24,6 +24,8 @@ BEGINNINGS = {
         *("Not surely:", "Not today:"),
     ),
     "level_drift": ("No: scores",),
+    "labels_lost": ("Not the outcomes:", "Unknown:"),
+    "labels_added": ("Not the outcomes:", "Unknown:"),
     "acknowledged": ("Not asked:",),
     "undecided": ("Perhaps:", "Unknown:", "No: all scores are equal"),
     "calibration_drift": ("No:",),

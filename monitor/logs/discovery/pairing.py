@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from monitor.config import literal
+from monitor.config import LATEST, literal
 from monitor.errors import ConfigError, DataError
 from monitor.logs.conversions import quoted
 from monitor.logs.discovery import arrivals, choosing, filling, roles
@@ -86,6 +86,9 @@ class Pair:
         Whether no score predicts any outcome, measured on enough rows.
     classes : mapping of str to object, or None
         What `predictions.classes` is to say, if the model has several.
+    undated : tuple of int
+        How many sampled outcomes of 0 are not known yet, because their time is null, and because it
+        is impossible; empty if times do not say so.
     """
 
     scored: Log
@@ -104,6 +107,7 @@ class Pair:
     unread: str | None = None
     classes: Mapping[str, Any] | None = None
     refuted: bool = False
+    undated: tuple[int, ...] = ()
 
 
 def read_logs(
@@ -309,12 +313,18 @@ def _in_one(session: Session, log: Log) -> Pair | None:
         return None
     outcome = chosen.outcomes[0]
     arrivals.take_outcome(session, [c.column for c in outcomes].index(outcome.column))
+    unknown_by = _unknown_by(session, log, outcome)
+    known = is_one(outcome)
+    if unknown_by:
+        known = f"CASE WHEN NOT {unknown_by[1]} THEN {known} END"
+        session.connection.execute(f"DELETE FROM {arrivals.MET} WHERE {unknown_by[1]}")
     session.connection.execute(f"DELETE FROM {arrivals.MET} WHERE cm_is_one IS NULL")
     dated = [] if log.days else roles.times(log.columns)[:1]
     log = _with_span(session, log)
-    columns = [outcome.column, *(time.column for time in dated)]
-    filled = filling.fill(session, log, is_one(outcome), _moment(dated), columns)
-    times = _own_times(log, outcome)
+    of_outcomes = [unknown_by[0][1]] if unknown_by else []
+    columns = [outcome.column, *dict.fromkeys(time.column for time in (*dated, *of_outcomes))]
+    filled = filling.fill(session, log, known, _moment(dated), columns)
+    times = unknown_by[0] if unknown_by else _own_times(log, outcome)
     if times:
         earlier = f"count_if({moment(times[1])} < {moment(times[0])})"
         (early,) = ask(session, f"SELECT {earlier} FROM {arrivals.MET}")
@@ -325,7 +335,43 @@ def _in_one(session: Session, log: Log) -> Pair | None:
         doubts=chosen.doubts,
         unread=chosen.unread,
         refuted=chosen.refuted,
+        undated=unknown_by[2] if unknown_by else (),
     )
+
+
+def _unknown_by(
+    session: Session, log: Log, outcome: Candidate
+) -> tuple[tuple[Candidate, Candidate], str, tuple[int, int]] | None:
+    """Find a time without which an outcome of 0 is not known yet: it is null, or impossible.
+
+    Returns
+    -------
+    tuple of (Candidate, Candidate), str and (int, int), or None
+        The times of the prediction and of the outcome; whether an outcome is unknown, in SQL; and
+        how many are because the time is null, and because it is impossible. None if all outcomes
+        of 0 lack the time, which then is that of the positive ones, or if none does.
+    """
+    columns = roles.times(log.columns)
+    ours = [t for t in columns if not log.column(t.column).nulls]
+    for theirs in columns:
+        pairs = [t for t in ours if t != theirs and _comparable(log, t, log, theirs)]
+        at, zero = f"({moment(theirs)})::TIMESTAMP", f"({is_one(outcome)}) = false"
+        impossible = f"coalesce({at} < '1970-01-02' OR {at} > '{LATEST}', false)"
+        missing = f"{at} IS NULL"
+        counts = ", ".join(
+            f"count_if({which})"
+            for which in (
+                f"{zero} AND {missing}",
+                f"{zero} AND {impossible}",
+                f"{zero} AND NOT ({missing} OR {impossible})",
+                f"NOT ({zero}) AND ({missing} OR {impossible})",
+            )
+        )
+        no_time, odd, observed, positive = ask(session, f"SELECT {counts} FROM {arrivals.MET}")
+        if pairs and (no_time or odd) and observed and not positive:
+            unknown = f"coalesce({zero} AND ({missing} OR {impossible}), false)"
+            return (pairs[0], theirs), unknown, (no_time, odd)
+    return None
 
 
 def _of_classes(session: Session, log: Log, logs: Sequence[Log]) -> Pair | None:

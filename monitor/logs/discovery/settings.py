@@ -531,6 +531,7 @@ def _checks(pair: Pair) -> Iterator[Setting]:
         why = f"{percent(1 - score.within, 3)} of the sampled scores lie outside [0, 1]."
         yield Setting("checks", "score_out_of_range", "reject", why)
     yield from _invalid_outcomes(pair)
+    yield from _undated_outcomes(pair)
     if pair.scored.days and (gaps := _gaps(pair.scored)) and not _weekdays(pair.scored):
         why = f"{gaps:,} days between the first and the last have no predictions."
         yield Setting("checks", "missing_day", "accept", why)
@@ -553,6 +554,22 @@ def _invalid_outcomes(pair: Pair) -> Iterator[Setting]:
     if unlisted or nulls:
         why = f"Of {outcome.rows:,} sampled outcomes {', '.join([*nulls, *unlisted])}."
         yield Setting("checks", "outcome_invalid", "reject", why)
+
+
+def _undated_outcomes(pair: Pair) -> Iterator[Setting]:
+    """Count outcomes of 0 with a time that means "not yet" as unknown, and say how many they are.
+
+    The same of outcomes without a time is what the check does unasked.
+    """
+    if pair.times and any(pair.undated):
+        time, (missing, impossible) = pair.times[1].column, pair.undated
+        policy = f"sampled outcomes are 0 and their {time} is"
+        if missing:
+            why = f"{missing:,} {policy} null, so they count as not known yet."
+            yield Setting("checks", "outcome_time_missing", "unknown", why)
+        if impossible:
+            why = f"{impossible:,} {policy} impossible, so they count as not known yet."
+            yield Setting("checks", "outcome_time_impossible", "unknown", why)
 
 
 def _repeats_often(pair: Pair) -> bool:

@@ -248,3 +248,54 @@ def _merged(
             along[j, last] += (directions[j, i] - along[j, last]) * counts[i] / rows[last]
     end = last + 1
     return middles[:end], rows[:end], hits[:end], along[:, :end].copy()
+
+
+@compiled
+def weigh_changes(
+    curve: Floats, counts: Ints, positives: Ints, added: Floats, lost: Floats
+) -> Floats:
+    """Weigh shares of wrong labels that came after a curve, for one part of a day.
+
+    Parameters
+    ----------
+    curve : ndarray of shape (m,)
+        Log-odds of each group's outcomes while labels were right.
+    counts, positives : ndarray of shape (m,)
+        Of each group.
+    added, lost : ndarray of shape (s,)
+        Shares of the negative and of the positive outcomes, each below 1 and less than 1 together.
+
+    Returns
+    -------
+    ndarray of shape (s,)
+        Log-likelihood given the number of positive outcomes, less that of right labels, in nats;
+        it adds over parts and days. 0 where all outcomes are equal.
+
+    Notes
+    -----
+    ``P = a + (1 - a - b) expit(curve + D)`` with the prior D that fits the number of positives; of
+    `noisy_curve`, the curve has the wrong labels in it already.
+
+    Examples
+    --------
+    >>> p = np.array([0.1, 0.5, 0.9])
+    >>> recorded = np.rint(10_000 * 0.8 * p).astype(np.int64)  # a fifth of the positives is lost
+    >>> shares = np.array([0.1, 0.2, 0.3])
+    >>> day = np.log(p / (1.0 - p)), np.full(3, 10_000), recorded
+    >>> int(weigh_changes(*day, np.zeros(3), shares).argmax())
+    1
+    """
+    said = np.zeros(added.size)
+    hits = positives.sum()
+    if hits in (0, counts.sum()):
+        return said
+    plain, right = adjusted_profile(curve, counts, positives), np.exp(curve)
+    of_added, of_lost = np.empty(curve.size), np.empty(curve.size)
+    shift = 0.0
+    for s in range(added.size):
+        for i in range(curve.size):
+            of_added[i], of_lost[i] = added[s], lost[s]
+        shift, _, _ = _moved_prior(right, of_added, of_lost, counts, hits, shift)
+        odds = _recorded_odds(right, of_added, of_lost, exp(shift))
+        said[s] = adjusted_profile(np.log(odds), counts, positives) - plain
+    return said

@@ -30,6 +30,7 @@ from monitor.report.page.words import (
 from monitor.report.too_few import reason, says_ece, says_tce
 from monitor.report.verdicts import reasons
 from monitor.segment_names import WHOLE
+from monitor.words.label_change import AS_IF
 from monitor.words.numbers import odds
 
 WINDOW_STYLES: Styles = {
@@ -91,7 +92,10 @@ def _figures(
         figures.append(_evidence(verdict))
     explained = verdict.explanation if verdict else None
     told = verdict.headline(verdict.incident) if verdict and verdict.incident else None
-    if told and told.kind not in SLOPE_KINDS:
+    if told and (labels := told.labels):
+        note = f"{AS_IF[labels.family]}, {labels.share.written(share, 'interval')}"
+        figures.append(Figure("Labels", share(labels.share.value), note))
+    elif told and told.kind not in SLOPE_KINDS:
         kind = told.kind.replace("_", " ")
         figures.append(Figure("Size", f"{told.size:.2f}", f"log-odds where it is largest: {kind}"))
     elif verdict and (slope := verdict.headline_slope):

@@ -1,6 +1,6 @@
 """Outcomes beside the scores: the wait is their delay, and a share that never comes is none."""
 
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +36,38 @@ def test_outcomes_that_never_come_are_not_waited_for(seed: int, tmp_path: Path) 
     moves = 0.1 * usual * (1 - usual) * rng.normal(size=DAYS) * (seed % 2)
 
     assert found(tmp_path, rng, usual + moves, int(rng.integers(200, 1500))) == 0
+
+
+@pytest.mark.parametrize("sentinel", [None, datetime.combine(date.max, datetime.min.time())])
+def test_a_0_whose_time_means_not_yet_is_no_outcome(
+    sentinel: datetime | None, tmp_path: Path
+) -> None:
+    """The label is 0 until somebody looked; a time that only positives have says nothing of it."""
+    rng, rows = np.random.default_rng(7), 900
+    days = np.repeat([datetime.combine(FIRST, datetime.min.time())], rows * DAYS).astype("M8[us]")
+    days += np.repeat(np.arange(DAYS), rows) * np.timedelta64(1, "D")
+    scores = rng.beta(2, 4, days.size)
+    ones = rng.random(days.size) < scores
+    waits = (days >= days[-1] - np.timedelta64(9, "D")) & (rng.random(days.size) < 0.4)
+    seen = [
+        sentinel if w else at for w, at in zip(waits, (days + 3_600_000_000).tolist(), strict=True)
+    ]
+    clicked = [at if one else None for one, at in zip(ones & ~waits, days.tolist(), strict=True)]
+    table = {"score": scores, "scored_at": days, "label": np.where(waits, 0, ones).astype(int)}
+    for name, times in (("seen", seen), ("clicked", clicked)):
+        of = pa.table({**table, "observed_at": pa.array(times, pa.timestamp("us"))})
+        (tmp_path / name).mkdir()
+        pq.write_table(of, tmp_path / name / "all.parquet")
+
+    (seen_model,), (clicked_model,) = (
+        guess([str(tmp_path / name)]).models for name in ("seen", "clicked")
+    )
+
+    settings = {f"{s.section}.{s.key}".strip("."): s.value for s in seen_model.settings if s.active}
+    check = "checks.outcome_time_" + ("impossible" if sentinel else "missing")
+    assert settings["outcomes.time"] == "observed_at"
+    assert (settings[check], settings["settled_after"]) == ("unknown", 10)
+    assert not [s for s in clicked_model.settings if s.section == "outcomes" and s.key == "time"]
 
 
 @pytest.mark.parametrize("seed", some(range(9), 3))

@@ -1,0 +1,85 @@
+"""Labels that changed since a drift began, in words. Pure."""
+
+from functools import partial
+
+from monitor.drift.day_evidence import Changed, LabelChange
+from monitor.drift.facts import Coverage
+from monitor.words.advice import LOOK_ALIKE
+from monitor.words.numbers import percent, short_percent, times
+
+AS_IF: dict[Changed, str] = {
+    "lost": "of the positives were missing",
+    "added": "of the negatives were recorded as positive",
+}
+CAUSES: dict[Changed, str] = {
+    "lost": "positive outcomes that no longer arrive",
+    "added": "outcomes that are recorded as positive and are not",
+}
+ASKED: dict[Changed, str] = {
+    "lost": "Ask whether the join is complete and which source of outcomes stopped; once they "
+    "come, run these days again.",
+    "added": "Ask which source of outcomes was added or counts twice; once it is corrected, run "
+    "these days again.",
+}
+NO_MAP = "A map would bend right scores to wrong labels, so none is fitted."
+SECTION = "See CalibrationDrift in the runbook, labels."
+
+
+def as_if(labels: LabelChange) -> str:
+    """Say what the outcomes look like.
+
+    Examples
+    --------
+    >>> from monitor.metrics.core.estimate import Estimate
+    >>> as_if(LabelChange("lost", Estimate(0.2, 0.17, 0.23), 5.0))
+    'as if 20 % (95 % 17 % to 23 %) of the positives were missing'
+    """
+    share = labels.share.written(partial(short_percent, digits=2))
+    return f"as if {share} {AS_IF[labels.family]}"
+
+
+def labels_in_short(labels: LabelChange) -> str:
+    """Say it in a few words.
+
+    Examples
+    --------
+    >>> from monitor.metrics.core.estimate import Estimate
+    >>> labels_in_short(LabelChange("lost", Estimate(0.2, 0.17, 0.23), 5.0))
+    'labels lost, as if 20 % of the positives were missing'
+    """
+    share = f"{short_percent(labels.share.value, 2)} {AS_IF[labels.family]}"
+    return f"labels {labels.family}, as if {share}"
+
+
+def labels_or_scores(labels: LabelChange) -> str:
+    """Say how much likelier labels are than scores, and what else looks like them."""
+    if not labels.told:
+        return (
+            f"Whether the scores are wrong or the labels cannot be told yet: the outcomes fit "
+            f"about as well {as_if(labels)} since then."
+        )
+    return (
+        f"That is {times(labels.evidence)} times likelier than any distortion of the scores. Two "
+        f"causes look the same: {CAUSES[labels.family]}, or rows that {LOOK_ALIKE[labels.family]}. "
+        "If it is such rows, the number of rows grew by about as much; wrong outcomes leave it as "
+        "it was."
+    )
+
+
+def covered(coverage: Coverage) -> str:
+    """Say that the share of known outcomes changed as the base rate did.
+
+    Examples
+    --------
+    >>> covered(Coverage(1.0, 0.62))
+    'the base rate moved, and 62 % of the predictions have an outcome, 100 % in the reference.'
+    """
+    return (
+        f"the base rate moved, and {percent(coverage.now, 0)} of the predictions have an outcome, "
+        f"{percent(coverage.before, 0)} in the reference."
+    )
+
+
+def step(labels: LabelChange) -> str:
+    """Say what to do."""
+    return f"{ASKED[labels.family]} {NO_MAP}"

@@ -1,0 +1,144 @@
+"""Labels that change are told from scores that drift; priors that move are neither."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from monitor.drift.day_evidence import LABEL_KINDS
+from monitor.drift.detector import Incident
+from monitor.drift.evidence import LOST, no_profiles
+from monitor.drift.inputs import Day, Limits, fit_model_reference
+from monitor.drift.judge import judge
+from monitor.drift.label_change import label_change
+from monitor.drift.verdict import Verdict
+from monitor.metrics.core.coarse import CENTRES, Coarse
+from monitor.segment_names import WHOLE
+from monitor.store.verdict_table import verdict_table, verdicts_of
+from monitor.words.next_steps import next_steps
+from monitor.words.trust import trust
+from monitor.words.verdict import sentences
+
+FIRST, KNOWN_AT = date(2026, 1, 1), datetime(2026, 12, 1, tzinfo=UTC)
+REFERENCE, BEGINS, DAYS, ROWS = 28, 34, 46, 2_000
+
+
+def days_of(what: str, size: float, *, until: int = DAYS) -> Iterator[Day]:
+    """Draw days of half positive rows whose priors move; from `BEGINS` on something is wrong."""
+    rng = np.random.default_rng(11)
+    for t in range(DAYS):
+        z, prior = rng.normal(0.0, 1.5, ROWS), rng.normal(0.0, 0.3)
+        wrong = BEGINS <= t < until
+        tilt = size if wrong and what == "slope" else 1.0
+        prior += size if wrong and what == "prior" else 0.0
+        positive, luck = rng.random(ROWS) < expit(tilt * z + prior), rng.random(ROWS)
+        if wrong and what == "lost":
+            positive &= luck >= size
+        if wrong and what == "added":
+            positive |= luck < size
+        cells = np.clip(np.rint((z - CENTRES[0]) / (CENTRES[1] - CENTRES[0])), 0, CENTRES.size - 1)
+        bins = cells.astype(int)
+        part = Coarse(*(np.bincount(b, minlength=CENTRES.size) for b in (bins, bins[positive])))
+        yield Day(FIRST + timedelta(t), True, KNOWN_AT, 1.0, {(WHOLE, ""): part})
+
+
+@cache
+def verdicts(what: str, size: float, *, until: int = DAYS) -> tuple[Verdict, ...]:
+    """Judge such days."""
+    days = list(days_of(what, size, until=until))
+    reference = fit_model_reference(days[:REFERENCE], Limits())
+    known = {day.day: day for day in days}
+    folded = judge("m", days, references=[reference], limits=Limits(), recall=known.get)
+    return tuple(verdict for (verdict, *_) in folded)
+
+
+@pytest.mark.parametrize(("family", "size"), [("lost", 0.2), ("added", 0.15)])
+def test_labels_that_change_are_named_with_their_size(family: str, size: float) -> None:
+    """Ten days later the share is inside its interval; no map is offered, and people know why."""
+    verdict = verdicts(family, size)[-1]
+
+    labels, incident = verdict.labels, verdict.incident
+    assert labels
+    assert incident
+    assert verdict.state == labels.kind == verdict.headline(incident).kind
+    assert (labels.family, labels.share.low < size < labels.share.high) == (family, True)
+    assert labels.share.high - labels.share.low < 0.1
+    assert abs((incident.started - FIRST).days - BEGINS) <= 1
+    said = " ".join(sentences(verdict))
+    assert "the outcomes look as if" in said
+    assert "the number of rows grew by about as much" in said
+    assert trust(verdict).answer.startswith("Not the outcomes: labels")
+    assert "recalibrate" not in f"{trust(verdict)} {next_steps(verdict)}"
+    (stored,) = verdicts_of(verdict_table([verdict], about={}))
+    assert (stored.labels, stored.incident and label_change(stored.incident)) == (labels, labels)
+
+
+@pytest.mark.parametrize(("what", "size"), [("slope", 0.75), ("prior", 1.5), ("prior", -1.5)])
+def test_neither_scores_that_drift_nor_priors_that_move_are_labels(what: str, size: float) -> None:
+    """A bent curve stays a calibration drift, and a shift of the prior opens nothing."""
+    states = {verdict.state for verdict in verdicts(what, size)}
+
+    assert not states.intersection(LABEL_KINDS)
+    assert ("calibration_drift" in states) == (what == "slope")
+
+
+def test_the_incident_ends_when_the_outcomes_come() -> None:
+    """Days whose outcomes are complete again close it, and with revised days it never was."""
+    found = verdicts("lost", 0.35, until=BEGINS + 4)
+
+    assert "labels_lost" in {verdict.state for verdict in found}
+    assert found[-1].incident is None
+    assert not [v for v in verdicts("lost", 0.0) if v.incident]
+
+
+def test_a_base_rate_that_moves_with_the_share_of_outcomes_is_doubted() -> None:
+    """Half of the negatives have no outcome any more: the first line says so."""
+    days = []
+    for day in days_of("none", 0.0):
+        part = day.parts[WHOLE, ""]
+        kept = part.positives + (part.counts - part.positives) // 2
+        few = replace(
+            day, coverage=kept.sum() / ROWS, parts={(WHOLE, ""): replace(part, counts=kept)}
+        )
+        days.append(few if (day.day - FIRST).days >= BEGINS else day)
+    reference = fit_model_reference(days[:REFERENCE], Limits())
+
+    *_, (verdict, *_) = judge("m", days, references=[reference], limits=Limits())
+
+    assert verdict.state == "prior_shift"
+    covered = "of the predictions have an outcome, 100 % in the reference"
+    assert trust(verdict).answer.startswith("Not surely: the base rate moved, and 7")
+    assert covered in trust(verdict).answer
+    assert any(covered in said for said in sentences(verdict))
+    (sound, *_), *_ = judge("m", days[:BEGINS][::-1][:1], references=[reference], limits=Limits())
+    assert sound.facts.covered is None
+
+
+def test_scores_and_labels_that_fit_nearly_as_well_are_both_said() -> None:
+    """Below a hundred to one the drift stays one of the scores, and its sentences name labels."""
+    verdict = verdicts("lost", 0.2)[-1]
+    assert verdict.facts.labels
+    close = replace(verdict.facts.labels, evidence=1.9)
+    doubtful = replace(
+        verdict, state="calibration_drift", facts=replace(verdict.facts, labels=close)
+    )
+
+    assert doubtful.incident
+    assert doubtful.headline(doubtful.incident).kind not in LABEL_KINDS
+    assert "cannot be told yet" in " ".join(sentences(doubtful))
+
+
+def test_an_incident_of_an_earlier_version_has_no_profiles_of_labels() -> None:
+    """It is named by distortions alone, as it was; so is one whose best share may be 0."""
+    incident = verdicts("lost", 0.2)[-1].incident
+    assert isinstance(incident, Incident)
+    assert incident.profiles is not None
+    nothing = no_profiles()
+    nothing[-2] = 1.0 - ((LOST - 0.01) / 0.02) ** 2
+
+    assert label_change(replace(incident, profiles=incident.profiles[:4])) is None
+    assert label_change(replace(incident, profiles=nothing)) is None
