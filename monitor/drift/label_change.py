@@ -18,6 +18,9 @@ from monitor.metrics.core.estimate import NORMAL_95, Estimate
 from monitor.metrics.core.grid import Floats
 
 
+MOST = 0.5  # of the outcomes of one side: a flatter curve is a model that says nothing
+
+
 class Best(NamedTuple):
     """The share of wrong labels of one family that fits best, and its log-likelihood over none."""
 
@@ -80,7 +83,8 @@ def label_change(incident: Incident | None) -> LabelChange | None:
     Returns
     -------
     LabelChange or None
-        None where a distortion is a hundred times likelier, of breaks at one place and of the
+        None where a distortion is a hundred times likelier, where more than half of the outcomes
+        of one side would have to be wrong, of breaks at one place and of the
         level, and where the days could not be read once more.
     """
     if incident is None or incident.profiles is None or incident.place:
@@ -93,6 +97,6 @@ def label_change(incident: Incident | None) -> LabelChange | None:
     family = max(found, key=lambda of: found[of].gain)
     best = found[family]
     evidence = (best.gain - bent) / log(10.0)
-    if evidence <= -TOLD or best.share.low <= 0.0:
+    if evidence <= -TOLD or best.share.low <= 0.0 or best.share.high > MOST:
         return None
     return LabelChange(family, best.share, evidence)
