@@ -190,9 +190,9 @@ def _ratios(now: Moves, tolerances: Floats) -> Floats:
     shift = np.maximum(SIZES, 2.0 * of_shift)
     near, share = NEAR_HALF
     bets = (
-        _ratio(sides * now.shift, now.shift_error**2, of_shift, shift),
-        _ratio(sides * now.kappa, now.kappa_error**2, of_kappa, np.maximum(SIZES, 2.0 * of_kappa)),
-        _ratio(
+        normal_ratio(sides * now.shift, now.shift_error**2, of_shift, shift),
+        normal_ratio(sides * now.kappa, now.kappa_error**2, of_kappa, np.maximum(SIZES, 2.0 * of_kappa)),
+        normal_ratio(
             sides * (now.kappa - HALF * now.shift),
             now.kappa_error**2 + (HALF * now.shift_error) ** 2,
             near,
@@ -202,7 +202,7 @@ def _ratios(now: Moves, tolerances: Floats) -> Floats:
     return np.asarray(np.minimum.reduce(bets))
 
 
-def _ratio(value: Floats, variance: float, near: float, far: Floats) -> Floats:
+def normal_ratio(value: Floats, variance: float, near: float, far: Floats) -> Floats:
     """Compare how likely a normal value is around `far` and around `near`."""
     return np.asarray(((far - near) * value - 0.5 * (far**2 - near**2)) / variance)
 
@@ -500,7 +500,7 @@ def _recovery(watch: LevelWatch, incident: Incident) -> float:
     sign = SIDES[LEVEL_KINDS.index(incident.kind)]
     far = min(FAR, max(LEAST_FAR, abs(incident.size) - 2.0 * incident.size_error))
     gone = [
-        -float(_ratio(np.array(sign * value), error**2, NEAR * far, np.array(far)))
+        -float(normal_ratio(np.array(sign * value), error**2, NEAR * far, np.array(far)))
         for value, error in (
             (moves.shift, moves.shift_error),
             (moves.kappa, moves.kappa_error),
