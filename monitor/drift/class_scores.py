@@ -1,8 +1,9 @@
-"""Outcomes of a class at scores where no shift of priors and no move of the inputs puts them. Pure.
+"""Outcomes of a class at scores where neither priors nor inputs that moved put them. Pure.
 
-Under a shift of priors the rows of a class have the scores that they have in the reference, whatever
-the priors are. If inputs move and the model stays right, a score comes true as often as before. So
-outcomes that contradict both, at one place of the scores of a class, are explained by neither.
+Under a shift of priors the rows of a class have the scores that they have in the reference,
+whatever the priors are. If inputs move and the model stays right, a score comes true as often as
+before. So outcomes that contradict both, at one place of the scores of a class, are explained by
+neither.
 
 Rule: what is bet on a day is the smaller of two likelihood ratios: that another share of the
 outcomes of a class has such scores, and that another share of the rows with such scores is of the
@@ -27,7 +28,6 @@ BELOW, NEW = PLACES - 1, PLACES  # and the scores that are new
 SIDES = np.array([-1.0, 1.0])  # fewer outcomes than the scores say, which are too high; more
 SIZES = np.array([0.5, 1.5])  # logit, beyond what is tolerated
 LEAST_TOLERANCE, TOLERATED = 0.15, 2.0  # logit, and standard errors of the reference
-OF_NEW = 0.3  # logit: what is tolerated of the rows at new scores
 LEAST_OUTCOMES = 30  # of a class in a reference
 MOST_CLASSES = 50
 # Of new scores: rows, share of the rows, times as many as usual, and standard deviations more.
@@ -253,7 +253,7 @@ def _of_rows(reference: ClassScores, counts: Ints, positives: Ints, new: Bools) 
     phi = _with_worst(reference.dispersions[1])
     there = np.maximum(_within(reference.positives, reference.starts, reference.ends), 0.5)
     tolerated = np.maximum(LEAST_TOLERANCE, TOLERATED * np.sqrt(phi[:, :PLACES] / there))
-    tolerated = np.hstack([tolerated, np.full((len(counts), 1), OF_NEW)])
+    tolerated = np.hstack([tolerated, np.full((len(counts), 1), LEAST_TOLERANCE)])
     centres = np.hstack([reference.centres, np.zeros((len(counts), 1))])
     gains = np.zeros((2, *tolerated.shape, SIZES.size))
     for place in range(PLACES + 1):

@@ -1,4 +1,4 @@
-"""The scores of a class that no shift of priors and no move of the inputs explains, over days. Pure.
+"""Scores of a class that neither priors nor inputs that moved explain, over days. Pure.
 
 A Shiryaev-Roberts e-detector, as `monitor.drift.detecting` has it, of what
 `monitor.drift.class_scores` bets on every class, place, side and size.
@@ -38,7 +38,7 @@ from monitor.drift.evidence import bounded, bounded_ratio
 from monitor.drift.level_watch import CERTAIN, LEAST_AGE, NEAR, Moves, normal_ratio
 from monitor.drift.region_state import Break, Family
 from monitor.metrics.core.coarse import COARSE_COUNT, Coarse, sum_of
-from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.logistic.level import fit_level
 
 LIKELY = 1.35  # nats: half of the 90 % quantile of a chi-squared
@@ -113,14 +113,13 @@ def decide_classes(
     if not days:
         return watch
     found = _found(reference, days)
-    moves = _level(reference, found)
     incident = _begun(watch, reference, found)
-    if moves is None:
-        incident = _with_place(incident, reference, found)
-    elif moves.are_off(least[0]):
-        incident = _with_level(incident, moves, least[1])
+    levels = _levels(reference, found, least[0])
+    if levels:  # a class that is off puts the others off too, by less and to the other side
+        name = max(levels, key=lambda name: abs(levels[name].shift))
+        incident = _with_level(replace(incident, of_class=name), levels[name], least[1])
     else:
-        return watch
+        incident = _with_place(incident, reference, found)
     return LevelWatch(watch.sums * 0.0, 0, incident=incident, ended=watch.ended)
 
 
@@ -160,12 +159,11 @@ def _begun(watch: LevelWatch, reference: ClassScores, found: Found) -> Incident:
     )
 
 
-def _level(reference: ClassScores, found: Found) -> Moves | None:
-    """Measure the level of the class since it began; None if only one place is off."""
+def _levels(reference: ClassScores, found: Found, least: float) -> dict[str, Moves]:
+    """Measure the levels that are off since it began; of no class if only one place is off."""
     if found.place in (BELOW, NEW):
-        return None
-    of = found.of
-    rows = _rows(found, reference.names[of])
+        return {}
+    of, rows = found.of, _rows(found, reference.names[found.of])
     here = slice(int(reference.starts[of, found.place]), int(reference.ends[of, found.place]))
     inside = np.zeros(COARSE_COUNT, np.bool_)
     inside[here] = True
@@ -174,9 +172,12 @@ def _level(reference: ClassScores, found: Found) -> Moves | None:
         sign * fit_level(curve, Coarse(rows.counts * cells, rows.positives * cells)).delta
         for cells in (inside, ~inside)
     )
-    moves = moves_of_class(reference, reference.names[of], rows)
-    # A level without outcomes of both kinds is nan, which is not alike.
-    return moves if elsewhere >= ALIKE * there and moves.are_off(0.0) else None
+    if not elsewhere >= ALIKE * there:  # nan without outcomes of both kinds
+        return {}
+    levels = {name: moves_of_class(reference, name, _rows(found, name)) for name in reference.names}
+    return {
+        name: moves for name, moves in levels.items() if moves.are_off(least) and certain(moves)
+    }
 
 
 def moves_of_class(reference: ClassScores, name: str, rows: Coarse) -> Moves:
@@ -204,14 +205,20 @@ def moves_of_class(reference: ClassScores, name: str, rows: Coarse) -> Moves:
     )
 
 
+def certain(moves: Moves) -> bool:
+    """Say whether both are as many standard errors as an error of the level that pages."""
+    ratios = moves.shift / moves.shift_error, moves.kappa / moves.kappa_error
+    return min(map(abs, ratios)) > CERTAIN
+
+
 def _with_level(incident: Incident, moves: Moves, least_to_page: float) -> Incident:
-    certain = min(abs(moves.shift / moves.shift_error), abs(moves.kappa / moves.kappa_error))
     return replace(
         incident,
+        kind=LEVEL_KINDS[int(moves.shift > 0.0)],
         size=moves.shift,
         size_error=moves.shift_error,
         unexplained=moves.kappa,
-        urgent=moves.are_off(least_to_page) and certain > CERTAIN,
+        urgent=moves.are_off(least_to_page) and certain(moves),
     )
 
 
@@ -262,8 +269,8 @@ def _cells(reference: ClassScores, found: Found) -> tuple[slice, Family]:
     return here, "beyond" if found.place == BELOW else "region"
 
 
-def _others(part: Coarse | None) -> Floats:
-    return np.zeros(COARSE_COUNT) if part is None else part.counts - part.positives
+def _others(part: Coarse | None) -> Ints:
+    return np.zeros(COARSE_COUNT, np.int64) if part is None else part.counts - part.positives
 
 
 def _off_at(curve: Floats, rows: Coarse, cells: slice) -> float:
@@ -356,9 +363,10 @@ def _gone(incident: Incident, reference: ClassScores, part: Coarse) -> float:
     of_outcomes = _kept(hits, total, share, unexplained)
     counts = part.counts[cells]
     near, far = (curve[cells] + of * incident.size for of in (NEAR, STILL))
-    of_rows = float(
-        (counts * (np.logaddexp(0.0, far) - np.logaddexp(0.0, near))).sum()
-    ) - hits * (STILL - NEAR) * incident.size
+    of_rows = (
+        float((counts * (np.logaddexp(0.0, far) - np.logaddexp(0.0, near))).sum())
+        - hits * (STILL - NEAR) * incident.size
+    )
     return max(of_outcomes, of_rows)
 
 

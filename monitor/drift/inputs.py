@@ -104,8 +104,8 @@ class ModelReference:
     `awaited` is the first day of a later one that has too few days or outcomes to be used yet, and
     what it lacks; until then this one stays in force. `detectable` says of each stream with a
     reference what its detector can find. `curves`, `third_curves`, `classes`, `levels` and
-    `scores` are those of a model with classes, whose segments are pairs. `limit` is the evidence at which the whole
-    alerts, log10.
+    `scores` are those of a model with classes, whose segments are pairs. `limit` is the evidence
+    at which the whole alerts, log10.
     `deployed` is the first day that is compared with the reference of a calibration map; other
     references are compared with from their own first day on.
     `strata` is the column whose values have priors of their own in the verdict of the whole, where

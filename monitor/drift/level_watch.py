@@ -191,7 +191,9 @@ def _ratios(now: Moves, tolerances: Floats) -> Floats:
     near, share = NEAR_HALF
     bets = (
         normal_ratio(sides * now.shift, now.shift_error**2, of_shift, shift),
-        normal_ratio(sides * now.kappa, now.kappa_error**2, of_kappa, np.maximum(SIZES, 2.0 * of_kappa)),
+        normal_ratio(
+            sides * now.kappa, now.kappa_error**2, of_kappa, np.maximum(SIZES, 2.0 * of_kappa)
+        ),
         normal_ratio(
             sides * (now.kappa - HALF * now.shift),
             now.kappa_error**2 + (HALF * now.shift_error) ** 2,

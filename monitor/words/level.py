@@ -1,11 +1,13 @@
 """Scores that are all too high or too low, in words. Pure."""
 
 from collections.abc import Iterator
-from math import exp, isfinite, log
+from math import exp, isfinite, isnan, log
 
 from monitor.drift.detector import LEVEL_KINDS, NOT_COMPARABLE, SCORES_EQUAL, Incident
 from monitor.drift.facts import Scores
+from monitor.drift.region_state import Break
 from monitor.drift.verdict import Verdict
+from monitor.words.broken import score, share
 from monitor.words.numbers import odds, percent, short_percent, times
 
 MOSTLY = 0.5  # of an error of the level: what the base rate explains
@@ -40,11 +42,14 @@ def level_in_short(v: Verdict, incident: Incident) -> str:
         return f"all scores are equal {since}"
     if incident.kind in NOT_COMPARABLE:
         return f"{_most_outside(v)} {since}"
+    if incident.place:
+        there = of_class_in_short(incident, incident.place)
+        return f"{there} {since}, found at {odds(incident.evidence)}"
     gradually = ", gradually, since about" if incident.gradual else " since"
     worse = ", worse than before" if incident.worse else ""
     return (
-        f"scores {factor(incident.size)} {too(incident)} (odds){gradually} {incident.started}"
-        f"{worse}, found at {odds(incident.evidence)}"
+        f"{whose(incident)} {factor(incident.size)} {too(incident)} (odds){gradually} "
+        f"{incident.started}{worse}, found at {odds(incident.evidence)}"
     )
 
 
@@ -53,10 +58,12 @@ def level_sentences(v: Verdict, incident: Incident) -> Iterator[str]:
     since = f"{incident.started} (90 % {incident.start_low} to {incident.start_high})"
     if incident.kind in NOT_COMPARABLE:
         yield _not_comparable(v, incident)
+    elif incident.place:
+        yield f"Since {since} {_of_class(incident, incident.place)}."
     else:
         since = f"Gradually, since about {since}," if incident.gradual else f"Since {since}"
         yield (
-            f"{since} all scores are {factor(incident.size)} {too(incident)} in odds: the log-odds "
+            f"{since} {whose(incident, of_all='all scores')} are {factor(incident.size)} {too(incident)} in odds: the log-odds "
             f"of the outcomes are {incident.size:+z.2f} away from the curve of the reference "
             f"(standard error {incident.size_error:.2f}), of which the base rate explains "
             f"{_explained(incident)}."
@@ -68,7 +75,43 @@ def level_sentences(v: Verdict, incident: Incident) -> Iterator[str]:
             yield outside(v.facts.scores)
     if incident.kind in LEVEL_KINDS:
         yield f"The evidence for an error of the level reached {times(incident.evidence)} to 1."
+    if incident.place:
+        yield f"The evidence for a break reached {times(incident.evidence)} to 1."
+    if incident.kind not in NOT_COMPARABLE:
         yield CHANCE
+
+
+def whose(incident: Incident, of_all: str = "scores") -> str:
+    """Say which scores are off."""
+    return f"the scores of {incident.of_class}" if incident.of_class else of_all
+
+
+def of_class_in_short(incident: Incident, place: Break) -> str:
+    """Say in a few words at which scores of a class its outcomes are others than before."""
+    often = "more" if incident.size > 0.0 else "less"
+    return f"{incident.of_class} comes true {often} often {_where(place)}"
+
+
+def _of_class(incident: Incident, place: Break) -> str:
+    """Say how many rows have such scores of a class, and how often it comes true there."""
+    before = "" if isnan(place.rate_before) else f" ({share(place.rate_before)} in the reference)"
+    usual = share(place.share_before) if place.share_before else "none"
+    return (
+        f"{incident.of_class} comes true in {share(place.rate)} of the rows "
+        f"{_where(place)}{before}: these are {share(place.share)} of all rows ({usual} in "
+        "the reference). No shift of the priors of classes puts outcomes there, nor do inputs that "
+        "moved"
+    )
+
+
+def _where(place: Break) -> str:
+    if place.family == "value":
+        return f"where its score is {score(place.first_score)}"
+    if place.first_score <= 0.0:
+        return f"where its score is below {score(place.last_score)}"
+    if place.last_score >= 1.0:
+        return f"where its score is above {score(place.first_score)}"
+    return f"where its score is from {score(place.first_score)} to {score(place.last_score)}"
 
 
 def today_in_short(size: float) -> str:
