@@ -42,6 +42,7 @@ KINDS = {
     "scores_too_low": LIGHT[CYAN],
     "scores_outside": NEUTRAL,
     "scores_equal": NEUTRAL,
+    "class_place": PURPLE,
 }
 
 

@@ -63,8 +63,8 @@ def level_sentences(v: Verdict, incident: Incident) -> Iterator[str]:
     else:
         since = f"Gradually, since about {since}," if incident.gradual else f"Since {since}"
         yield (
-            f"{since} {whose(incident, of_all='all scores')} are {factor(incident.size)} {too(incident)} in odds: the log-odds "
-            f"of the outcomes are {incident.size:+z.2f} away from the curve of the reference "
+            f"{since} {whose(incident, of_all='all scores')} are {factor(incident.size)} "
+            f"{too(incident)} in odds: the log-odds of the outcomes are {incident.size:+z.2f} away from the curve of the reference "
             f"(standard error {incident.size_error:.2f}), of which the base rate explains "
             f"{_explained(incident)}."
         )
@@ -77,7 +77,7 @@ def level_sentences(v: Verdict, incident: Incident) -> Iterator[str]:
         yield f"The evidence for an error of the level reached {times(incident.evidence)} to 1."
     if incident.place:
         yield f"The evidence for a break reached {times(incident.evidence)} to 1."
-    if incident.kind not in NOT_COMPARABLE:
+    if incident.kind in LEVEL_KINDS or (incident.place and incident.place.family == "region"):
         yield CHANCE
 
 
