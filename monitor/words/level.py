@@ -64,8 +64,8 @@ def level_sentences(v: Verdict, incident: Incident) -> Iterator[str]:
         since = f"Gradually, since about {since}," if incident.gradual else f"Since {since}"
         yield (
             f"{since} {whose(incident, of_all='all scores')} are {factor(incident.size)} "
-            f"{too(incident)} in odds: the log-odds of the outcomes are {incident.size:+z.2f} away from the curve of the reference "
-            f"(standard error {incident.size_error:.2f}), of which the base rate explains "
+            f"{too(incident)} in odds: the log-odds of the outcomes are {incident.size:+z.2f} away "
+            f"from the curve of the reference (standard error {incident.size_error:.2f}), of which the base rate explains "
             f"{_explained(incident)}."
         )
     if v.facts.scores:
