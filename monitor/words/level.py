@@ -65,7 +65,8 @@ def level_sentences(v: Verdict, incident: Incident) -> Iterator[str]:
         yield (
             f"{since} {whose(incident, of_all='all scores')} are {factor(incident.size)} "
             f"{too(incident)} in odds: the log-odds of the outcomes are {incident.size:+z.2f} away "
-            f"from the curve of the reference (standard error {incident.size_error:.2f}), of which the base rate explains "
+            "from the curve of the reference (standard error "
+            f"{incident.size_error:.2f}), of which the base rate explains "
             f"{_explained(incident)}."
         )
     if v.facts.scores:
