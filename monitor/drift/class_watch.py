@@ -103,7 +103,8 @@ def decide_classes(
     -----
     What stands out is the class, place and side with the largest gain since any day. It is an error
     of the level of the class where its outcomes are off elsewhere too, by half as much at least,
-    and the base rate of the class explains less than half of it; else a break at that place.
+    and the base rate of the class explains less than half of it; else a break at that place. Among
+    scores that the reference has, that is urgent once both changes are `least_to_page`.
     """
     if watch.incident:
         return _carried_on(watch, watch.incident, reference, today, (back, least[1]))
@@ -119,7 +120,7 @@ def decide_classes(
         name = max(levels, key=lambda name: abs(levels[name].shift))
         incident = _with_level(replace(incident, of_class=name), levels[name], least[1])
     else:
-        incident = _with_place(incident, reference, found)
+        incident = _with_place(incident, reference, found, least[1])
     return LevelWatch(watch.sums * 0.0, 0, incident=incident, ended=watch.ended)
 
 
@@ -222,7 +223,9 @@ def _with_level(incident: Incident, moves: Moves, least_to_page: float) -> Incid
     )
 
 
-def _with_place(incident: Incident, reference: ClassScores, found: Found) -> Incident:
+def _with_place(
+    incident: Incident, reference: ClassScores, found: Found, least_to_page: float
+) -> Incident:
     """Say at which scores the outcomes are, and by how much they are off."""
     cells, family = _cells(reference, found)
     rows = _rows(found, incident.of_class)
@@ -248,6 +251,7 @@ def _with_place(incident: Incident, reference: ClassScores, found: Found) -> Inc
         size=off,
         size_error=(1.0 / (place.hits + 0.5)) ** 0.5,
         unexplained=shares[1] - shares[0],
+        urgent=family != "region" or min(abs(off), abs(shares[1] - shares[0])) >= least_to_page,
     )
 
 

@@ -57,7 +57,6 @@ class Moves(NamedTuple):
     prior_jump: float = 0.0
     input_jump: float = 0.0
     gone: bool = False
-    noise: float = 0.0
 
 
 SOUND: Mapping[str, Moves] = {
@@ -68,7 +67,6 @@ SOUND: Mapping[str, Moves] = {
     "inputs wander, and jump by 1": Moves(inputs=0.5, input_jump=1.0),
     "priors and inputs wander": Moves(priors=0.3, inputs=0.3),
     "priors wander, inputs jump by 1": Moves(priors=0.3, input_jump=1.0),
-    "2 % of the labels wrong, priors wander": Moves(priors=0.8, noise=0.02),
 }
 
 
@@ -178,8 +176,6 @@ def stream(
         centres[0] += moves.input_jump * jumping
         weights[1] -= 50.0 * (moves.gone and jumping)
         vectors, labels = _rows(rng, world, weights, centres)
-        wrong = rng.random(world.rows) < moves.noise
-        labels = np.where(wrong, rng.integers(0, classes, world.rows), labels)
         if change and t >= START:
             vectors, labels = change(rng, vectors, labels)
             vectors = vectors / vectors.sum(axis=1, keepdims=True)
