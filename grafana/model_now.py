@@ -101,20 +101,23 @@ def where() -> stat.Panel:
     of_values = newest("value_drift_started_date_seconds", MODEL, "column, value")
     explained = newest("drift_explained_ratio", MODEL, "model, values")
     whole = f'{MODEL}, segment="{WHOLE}"'
+    of_class = newest("drift_class_info", whole, "model, class")
     targets = {
         "{{values}}": while_open(explained, whole),
+        "class {{class}}": of_class,
         "segment {{segment}}": f"{of_segments} == 1",
         "{{column}} = {{value}}": of_values,
         "everywhere": f"{newest('drift_kind', whole)} == 1 unless on (model) {explained} "
-        f"unless on (model) {newest('drift_kind', parts)} == 1",
+        f"unless on (model) {newest('drift_kind', parts)} == 1 unless on (model) {of_class}",
     }
     return said(
         sized(number(targets, unit="none", named=True), value=14).orientation(
             common.VizOrientation.HORIZONTAL
         ),
         "Where",
-        "The values without which the rest is as before, the segments with an open drift, and "
-        "values that drift alone, whichever segment is chosen above.",
+        "The values without which the rest is as before, the class whose scores are off, the "
+        "segments with an open drift, and values that drift alone, whichever segment is chosen "
+        "above.",
         none="no open drift",
         width=4,
     )

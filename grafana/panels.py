@@ -48,6 +48,7 @@ KINDS = {
     "improved": NEUTRAL,
     "labels_lost": NEUTRAL,
     "labels_added": NEUTRAL,
+    "class_place": PURPLE,
 }
 
 

@@ -77,7 +77,7 @@ def break_at(reference: Reference, found: Found, parts: Mapping[Any, Coarse]) ->
     rows = int(reference.counts.counts[cells].sum())
     hits, total = int(reference.counts.positives[cells].sum()), int(reference.counts.counts.sum())
     one = cells.stop == cells.start + 1
-    low, high = _scores(cells, one=one)
+    low, high = scores_of(cells, one=one)
     return Break(
         family="value" if one else found.family,
         first_cell=cells.start,
@@ -118,7 +118,7 @@ def _narrowed(regions: Regions, cells: slice | None, parts: Mapping[Any, Coarse]
     return slice(value, value + 1) if most else cells
 
 
-def _scores(cells: slice, *, one: bool) -> tuple[float, float]:
+def scores_of(cells: slice, *, one: bool) -> tuple[float, float]:
     """Give the scores from which and to which cells reach; of one value its own, twice."""
     half = 0.5 * (CENTRES[1] - CENTRES[0])
     if one:

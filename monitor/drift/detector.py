@@ -32,7 +32,11 @@ LEVEL_KINDS = ("scores_too_high", "scores_too_low")  # of all scores, by what th
 SCORES_OUTSIDE, SCORES_EQUAL = "scores_outside", "scores_equal"
 NOT_COMPARABLE = (SCORES_OUTSIDE, SCORES_EQUAL)  # scores of which the reference says nothing
 IMPROVED = "improved"  # changed since the reference, and the scores fit
-INCIDENT_KINDS = (*KINDS, PLACE, *LEVEL_KINDS, *NOT_COMPARABLE, IMPROVED, *LABEL_KINDS)
+CLASS_PLACE = "class_place"  # at one place of the scores of a class
+INCIDENT_KINDS = (
+    *(*KINDS, PLACE, *LEVEL_KINDS, *NOT_COMPARABLE),
+    *(IMPROVED, *LABEL_KINDS, CLASS_PLACE),
+)
 LEVEL_SIZES = 3  # sizes of a level error that are looked for
 LEVEL_SUMS = 4  # of each day: see `LevelWatch`
 
@@ -199,12 +203,17 @@ class Incident:
     urgent : bool
         Whether it may page: a distortion always, an error of the level once it is large.
     unexplained : float or None
-        Of an error of the level, the part of `size` that did not come with the base rate.
+        Of an error of the level, the part of `size` that did not come with the base rate; at one
+        place of the scores of a class, the change of the log-odds of the share of its outcomes that
+        is there.
     own : OwnFit or None
         How the outcomes since it began fit the scores as they are; None of a break at one place.
+    of_class : str
+        The class whose scores are off; empty if it is not one of them.
 
     An error of the level has one of `LEVEL_KINDS`, scores that cannot be compared one of
-    `NOT_COMPARABLE`; both have no scores, informations and slopes.
+    `NOT_COMPARABLE`, and a break of the scores of a class `CLASS_PLACE`, with its `place`; all have
+    no scores, informations and slopes.
     """
 
     opened: date
@@ -228,6 +237,7 @@ class Incident:
     urgent: bool = True
     unexplained: float | None = None
     own: OwnFit | None = None
+    of_class: str = ""
 
     @property
     def improved(self) -> bool:
@@ -241,8 +251,8 @@ class Incident:
 
 
 def is_level(incident: "Incident | Acknowledged") -> bool:
-    """Return whether an incident is of all scores: their level is off, or nothing is known."""
-    return incident.kind in LEVEL_KINDS or incident.kind in NOT_COMPARABLE
+    """Return whether an incident is one of a `LevelWatch`: of the level, or of a class."""
+    return incident.kind in (*LEVEL_KINDS, *NOT_COMPARABLE, CLASS_PLACE)
 
 
 def shape_size(incident: Incident) -> float | None:
@@ -343,10 +353,14 @@ def no_level_sums() -> Floats:
 class LevelWatch:
     """What has accumulated for an error of the level; see `monitor.drift.level_watch`.
 
+    Of a whole with classes it is what contradicts the scores of single classes; see
+    `monitor.drift.class_watch`.
+
     Attributes
     ----------
     sums : ndarray of shape (6,)
-        M for each of `LEVEL_KINDS` and each size.
+        M for each of `LEVEL_KINDS` and each size; of k classes 32 k, for either side, each class,
+        place and size.
     counted : int
         Days with evidence since the sums were 0.
     days : ndarray of shape (n,)

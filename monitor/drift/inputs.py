@@ -13,6 +13,7 @@ from statistics import median
 
 from monitor.arrivals import Late
 from monitor.drift.class_levels import ClassLevels, fit_class_levels
+from monitor.drift.class_scores import ClassScores, fit_class_scores
 from monitor.drift.detectable import calibrated_limit, what_is_detectable
 from monitor.drift.detecting import family_limit
 from monitor.drift.entities import (
@@ -103,9 +104,9 @@ class ModelReference:
     `lack` says what keeps it from being one at all; until a person mends it, nothing is judged.
     `awaited` is the first day of a later one that has too few days or outcomes to be used yet, and
     what it lacks; until then this one stays in force. `detectable` says of each stream with a
-    reference what its detector can find. `curves`, `third_curves`, `classes` and `levels` are those
-    of a model with classes, whose segments are pairs. `limit` is the evidence at which the whole
-    alerts, log10.
+    reference what its detector can find. `curves`, `third_curves`, `classes`, `levels` and
+    `scores` are those of a model with classes, whose segments are pairs. `limit` is the evidence
+    at which the whole alerts, log10.
     `deployed` is the first day that is compared with the reference of a calibration map; other
     references are compared with from their own first day on.
     `strata` is the column whose values have priors of their own in the verdict of the whole, where
@@ -127,6 +128,7 @@ class ModelReference:
     limit: float | None = None
     strata: MovingPriors | None = None
     coverage: float | None = None
+    scores: ClassScores | None = None
 
     @property
     def begins(self) -> date:
@@ -174,7 +176,8 @@ class Day:
     arrive after it has settled, if they are too many. `classes` says how often each class came
     true, of a model with classes. `entities` are the rows of its parts by bucket of their entity,
     empty without the key `entity`. `unlike` says of streams, or of the whole for all of them, why
-    they are not compared: the day was read otherwise than its reference.
+    they are not compared: the day was read otherwise than its reference. `rest` are the most
+    frequent classes, each against the rest, of a model with classes whose log has all scores.
     """
 
     day: date
@@ -189,6 +192,7 @@ class Day:
     third: Parts = field(default_factory=dict)
     entities: Entities = field(default_factory=dict)
     unlike: Mapping[str, str] = field(default_factory=dict)
+    rest: Mapping[str, Coarse] = field(default_factory=dict)
 
     def why_unlike(self, stream: str) -> str:
         """Say why a stream is not compared; empty if it is."""
@@ -215,7 +219,9 @@ def inputs_of(summary: Summary) -> Day:
     )
     if counts := summary.classes:
         parts, third = pair_parts(counts), third_parts(counts)
-        return replace(counted, parts=parts, third=third, classes=class_day(counts, right))
+        rest = {counts.names[k]: coarsen(tally) for k, tally in counts.raw.by_class.items()}
+        classes = class_day(counts, right)
+        return replace(counted, parts=parts, third=third, classes=classes, rest=rest)
     of_scores: Parts = {
         (segment, stratum): coarsen(leaf.tally)
         for segment, part in summary.segments.items()
@@ -312,6 +318,7 @@ def _fit_classes(days: Sequence[Day], limits: Limits, classes: ClassDay) -> Mode
         third_curves=third_curves,
         classes=classes,
         levels=fit_class_levels(whole, curves, span) if span else None,
+        scores=fit_class_scores([day.rest for day in days], apart=not span),
     )
 
 

@@ -26,6 +26,7 @@ from monitor.drift.arriving import could_explain, released, withheld
 from monitor.drift.as_they_are import Compared, with_own_fits
 from monitor.drift.class_facts import about_classes, about_frequencies
 from monitor.drift.class_levels import OffClass, class_levels, off_class
+from monitor.drift.class_watch import advance_classes, decide_classes
 from monitor.drift.day_evidence import DayEvidence, LabelChange
 from monitor.drift.detecting import (
     HangingSince,
@@ -107,7 +108,7 @@ from monitor.drift.overlap import overlapping_since
 from monitor.drift.pairs import ClassDay, sum_of_days
 from monitor.drift.past import Profiles, profiles_since
 from monitor.drift.reference import REFERENCE_DAYS, Reference, lift_since, merge_days
-from monitor.drift.region_incident import Spans, broken_instead, spans_back
+from monitor.drift.region_incident import Spans, broken_instead, days_back, spans_back
 from monitor.drift.score_moves import scores_since
 from monitor.drift.second import Own, Watched, look_again, own_span, recalled
 from monitor.drift.verdict import SHIFTS, UNJUDGED, WEEK, State, Verdict
@@ -295,6 +296,7 @@ def _fold(
     elif reference:
         counted = [earlier for earlier in span if is_evidence(earlier, reference, limits)]
         detectors = _with_levels(detectors, day, counted, reference, limits)
+        detectors = _with_classes(detectors, day, counted, reference, limits, past.recall)
         detectors, weighed = _weigh(detectors, counted, reference)
     waiting = {name for name, detector in before.items() if day.late and is_withheld(detector)}
     limits_of = partial(_limits, weighed=weighed, reference=reference, limits=limits)
@@ -465,6 +467,31 @@ def _with_levels(
         )
         detectors[name] = replace(watching, level=decided)
     return detectors
+
+
+def _with_classes(
+    before: Mapping[str, Detector],
+    day: Day,
+    span: Sequence[Day],
+    reference: ModelReference,
+    limits: Limits,
+    recall: Recall,
+) -> dict[str, Detector]:
+    """Weigh the scores of each class against the rest, and decide on their incident."""
+    scores, rest = reference.scores, [earlier.rest for earlier in span if earlier.rest]
+    if not (scores and rest) or day.late:
+        return dict(before)
+    whole, today = before.get(WHOLE, new_detector()), merge_days(rest)
+    back = partial(days_back, day.day, reference, limits, recall)
+    decided = decide_classes(
+        advance_classes(whole.level, scores, today),
+        scores,
+        (span[-1].day, today),
+        enough=log10(limits.false_alert_days),
+        least=(limits.level, limits.level_page),
+        back=lambda: ((earlier.day, earlier.rest) for earlier in back() if earlier.rest),
+    )
+    return {**before, WHOLE: replace(whole, level=decided)}
 
 
 def _held_down(

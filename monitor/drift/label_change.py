@@ -17,7 +17,6 @@ from monitor.drift.evidence import CHANGES
 from monitor.metrics.core.estimate import NORMAL_95, Estimate
 from monitor.metrics.core.grid import Floats
 
-
 MOST = 0.5  # of the outcomes of one side: a flatter curve is a model that says nothing
 
 

@@ -70,12 +70,12 @@ def spans_back(
     recall: Recall,
 ) -> Spans:
     """Read the days up to one once more, the newest first; those judged together at once."""
-    days = _days_back(today, reference, limits, recall)
+    days = days_back(today, reference, limits, recall)
     for _, span in groupby(days, lambda day: end_of_span(day.day, limits.judge_every)):
         yield _merged(name, [*span], reference)
 
 
-def _days_back(
+def days_back(
     today: date, reference: ModelReference, limits: Limits, recall: Recall
 ) -> Iterator[Day]:
     """Read the days that are evidence, until too many in a row are none."""

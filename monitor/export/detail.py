@@ -40,6 +40,7 @@ OF_VERDICTS = OF_NEWS | frozenset(
         "calibration_build_info",
         "calibration_class_level_change_logit",
         "calibration_data_error_limit_seconds",
+        "calibration_drift_class_info",
         "calibration_drift_explained_ratio",
         "calibration_drift_in_segments",
         "calibration_drift_labels_ratio",

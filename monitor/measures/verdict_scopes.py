@@ -202,6 +202,12 @@ UNEXPLAINED: Scope[float] = Scope(
     (),
     _unexplained,
 )
+OF_CLASS: Scope[float] = Scope(
+    VERDICTS,
+    "unless the scores of a class are off",
+    ("class",),
+    lambda v: [((printable(i.of_class),), 1.0) for _, i in _incident(v) if i.of_class],
+)
 SHAPE: Scope[float] = Scope(
     VERDICTS, f"{NO_DRIFT}, and of kinds `too_extreme`, `too_timid` and those of labels", (), _shape
 )

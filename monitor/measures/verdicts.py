@@ -266,6 +266,12 @@ OF_VERDICTS = (
         units.LOGIT_SIZE,
     ),
     Measure(
+        "drift_class_info",
+        of.OF_CLASS,
+        "The class whose scores are off, while the open drift is one of a class; always 1.",
+        units.INFO,
+    ),
+    Measure(
         "drift_slope",
         of.COMPARED,
         "Slope of the outcomes on the reference curve since the open drift began, or over 7 "

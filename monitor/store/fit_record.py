@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from monitor.drift.class_levels import ClassLevels, PairLevel
+from monitor.drift.class_scores import ClassScores
 from monitor.drift.facts import Detectable, Together
 from monitor.drift.inputs import ModelReference
 from monitor.drift.label_noise import Noise
@@ -33,7 +34,7 @@ KINDS: dict[str, type] = {
     for kind in (
         *(ModelReference, Reference, Lack, Sensitivity, Detectable, Coarse, Level, Estimate),
         *(Noise, MovingPriors, Regions),
-        *(ClassDay, PairCurves, ClassLevels, PairLevel),  # of models with classes
+        *(ClassDay, PairCurves, ClassLevels, PairLevel, ClassScores),  # of models with classes
         *(Together, DesignEffects),  # of models with entities
     )
 }

@@ -1,11 +1,12 @@
 """Scores that are all too high or too low, in words. Pure."""
 
 from collections.abc import Iterator
-from math import exp, isfinite, log
+from math import exp, isfinite, isnan, log
 
 from monitor.drift.detector import LEVEL_KINDS, NOT_COMPARABLE, SCORES_EQUAL, Incident
 from monitor.drift.facts import Scores
 from monitor.drift.places import Explanation, explained_by, listed
+from monitor.drift.region_state import Break
 from monitor.drift.verdict import Verdict
 from monitor.words.broken import score, share
 from monitor.words.numbers import odds, percent, short_percent, times
@@ -48,13 +49,19 @@ def level_in_short(v: Verdict, incident: Incident) -> str:
         return f"{len(v.facts.scores.few)} different scores are left, such as {left}, {since}"
     if incident.kind in NOT_COMPARABLE:
         return f"{_most_outside(v)} {since}"
+    if incident.place:
+        there = of_class_in_short(incident, incident.place)
+        return f"{there} {since}, found at {odds(incident.evidence)}"
     gradually = ", gradually, since about" if incident.gradual else " since"
     worse = ", worse than before" if incident.worse else ""
     values = v.explaining(incident)
     of_values = f"{explained_by(values)}: " if values else ""
     size = values.size if values else incident.size
     far = f"{factor(size)} {side_of(incident.kind)} (odds){gradually}"
-    return f"{of_values}scores {far} {incident.started}{worse}, found at {odds(incident.evidence)}"
+    return (
+        f"{of_values}{whose(incident)} {far} {incident.started}{worse}, "
+        f"found at {odds(incident.evidence)}"
+    )
 
 
 def level_sentences(v: Verdict, incident: Incident) -> Iterator[str]:
@@ -62,6 +69,8 @@ def level_sentences(v: Verdict, incident: Incident) -> Iterator[str]:
     since = f"{incident.started} (90 % {incident.start_low} to {incident.start_high})"
     if incident.kind in NOT_COMPARABLE:
         yield _not_comparable(v, incident)
+    elif incident.place:
+        yield f"Since {since} {_of_class(incident, incident.place)}."
     else:
         since = f"Gradually, since about {since}," if incident.gradual else f"Since {since}"
         yield f"{since} {_how_far(v, incident)}."
@@ -72,6 +81,9 @@ def level_sentences(v: Verdict, incident: Incident) -> Iterator[str]:
             yield outside(v.facts.scores)
     if incident.kind in LEVEL_KINDS:
         yield f"The evidence for an error of the level reached {times(incident.evidence)} to 1."
+    if incident.place:
+        yield f"The evidence for a break reached {times(incident.evidence)} to 1."
+    if incident.kind in LEVEL_KINDS or (incident.place and incident.place.family == "region"):
         yield CHANCE
 
 
@@ -86,9 +98,10 @@ def _how_far(v: Verdict, incident: Incident) -> str:
             f"the base rate explains {_explained(incident)}"
         )
     return (
-        f"all scores are {factor(incident.size)} {side_of(incident.kind)} in odds: the log-odds of "
-        f"the outcomes are {incident.size:+z.2f} away from the curve of the reference (standard "
-        f"error {incident.size_error:.2f}), of which the base rate explains {_explained(incident)}"
+        f"{whose(incident, of_all='all scores')} are {factor(incident.size)} "
+        f"{side_of(incident.kind)} in odds: the log-odds of the outcomes are {incident.size:+z.2f} "
+        f"away from the curve of the reference (standard error {incident.size_error:.2f}), of "
+        f"which the base rate explains {_explained(incident)}"
     )
 
 
@@ -100,6 +113,39 @@ def level_of_values(values: Explanation, incident: Incident) -> str:
         f"odds. All rows together look {incident.kind.replace('_', ' ')}, but within the values of "
         f"{columns}, each with a level of its own, the curve is as before"
     )
+
+
+def whose(incident: Incident, of_all: str = "scores") -> str:
+    """Say which scores are off."""
+    return f"the scores of {incident.of_class}" if incident.of_class else of_all
+
+
+def of_class_in_short(incident: Incident, place: Break) -> str:
+    """Say in a few words at which scores of a class its outcomes are others than before."""
+    often = "more" if incident.size > 0.0 else "less"
+    return f"{incident.of_class} comes true {often} often {_where(place)}"
+
+
+def _of_class(incident: Incident, place: Break) -> str:
+    """Say how many rows have such scores of a class, and how often it comes true there."""
+    before = "" if isnan(place.rate_before) else f" ({share(place.rate_before)} in the reference)"
+    usual = share(place.share_before) if place.share_before else "none"
+    return (
+        f"{incident.of_class} comes true in {share(place.rate)} of the rows "
+        f"{_where(place)}{before}: these are {share(place.share)} of all rows ({usual} in "
+        "the reference). No shift of the priors of classes puts outcomes there, nor do inputs that "
+        "moved"
+    )
+
+
+def _where(place: Break) -> str:
+    if place.family == "value":
+        return f"where its score is {score(place.first_score)}"
+    if place.first_score <= 0.0:
+        return f"where its score is below {score(place.last_score)}"
+    if place.last_score >= 1.0:
+        return f"where its score is above {score(place.first_score)}"
+    return f"where its score is from {score(place.first_score)} to {score(place.last_score)}"
 
 
 def today_in_short(size: float) -> str:

@@ -56,6 +56,10 @@ ANSWERS: Mapping[State, Trust] = {
 }
 
 
+OF_CLASS = (
+    "Look at how the scores and the labels of this class are written: a class left out, changed "
+    "places, default vectors, or a rule that relabels outcomes."
+)
 NO_MAP = (
     "Repair the model: no map can be fitted to a log with the highest scores only, or to a sample "
     "by class."
@@ -220,6 +224,8 @@ def _of_level(v: Verdict, incident: Incident, maps: Maps) -> Trust:
     if (values := v.explaining(incident)) and maps == "parts":
         fitted = " ".join(repair_commands(v.model, values))
         return Trust(f"No: {in_short(v)}.", f"{ask} {fitted} fits a map of that part alone.")
+    if incident.place:
+        return Trust(f"No: {in_short(v)}.", f"{ask} {OF_CLASS}")
     fit = (
         NO_MAP
         if maps == "none"

@@ -263,6 +263,7 @@ DRIFT = Incident(
     slopes=np.zeros(6),
     worse=Worse(FINAL, 3.5, 1, "too_extreme", -0.125, 0.875),
     unexplained=-0.125,
+    of_class="cat",
 )
 
 
