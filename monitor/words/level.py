@@ -180,6 +180,18 @@ def looks_like(scores: Scores) -> str:
     return ""
 
 
+def mapped_since_reference(scores: Scores) -> str:
+    """Say of a day what happened to every score since the reference; empty if no simple map did."""
+    if not scores.like:
+        return ""
+    moved = what_moved(scores)
+    return (
+        f"compared with the reference, {moved[0].lower()}{moved[1:]} {looks_like(scores)} Ask what "
+        "was released: a setting of this model would change how the days of the reference are "
+        "read, too."
+    )
+
+
 def times_of(ratio: float) -> str:
     """Write a factor, or a fraction of one.
 
