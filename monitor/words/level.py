@@ -8,7 +8,7 @@ from monitor.drift.facts import Scores
 from monitor.drift.verdict import Verdict
 from monitor.words.numbers import odds, percent, short_percent, times
 
-MOSTLY = 0.5  # of an error of the level: what the base rate explains
+MOSTLY, WORTH = 0.75, log(1.25)  # of an error of the level: what the base rate explains; logit
 SAME = 0.1  # of the error: so little moved of the prevalence, or of the mean score
 SEEN = 0.05  # of the scores outside of those of the reference: so many are worth a sentence
 LARGE = log(2.0)  # logit: a shift with which no mean score is right any more
@@ -142,6 +142,30 @@ def what_moved(scores: Scores) -> str:
 def base_rate(scores: Scores) -> float:
     """Give the change of the base rate in log-odds; 0 if it is not known."""
     return _logit_change(scores.outcomes_before, scores.outcomes)
+
+
+def is_of_base_rate(scores: Scores, shift: float) -> bool:
+    """Say whether the base rate moved with the log-odds of the outcomes, and nearly as far.
+
+    Under a shift of the prior alone both move by the same.
+
+    Examples
+    --------
+    >>> is_of_base_rate(Scores(0.2, 0.22, 0.2, 0.33), 0.7)
+    True
+    >>> is_of_base_rate(Scores(0.2, 0.06, 0.2, 0.11), 0.7)  # scores too low, though outcomes fell
+    False
+    """
+    explained = base_rate(scores) * (1.0 if shift > 0.0 else -1.0)
+    return abs(shift) - explained <= max(WORTH, (1.0 - MOSTLY) * abs(shift)) and explained > 0.0
+
+
+def of_both(scores: Scores, shift: float) -> str:
+    """Say how much of an error the base rate explains; empty if none of it worth saying."""
+    own = base_rate(scores)
+    if own * shift <= 0.0 or abs(own) <= SAME * abs(shift):
+        return ""
+    return f" The base rate explains {own:+z.2f} of {shift:+z.2f} in log-odds."
 
 
 def outcomes_of(scores: Scores) -> str:

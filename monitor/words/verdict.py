@@ -15,7 +15,14 @@ from monitor.words.advice import (
     wrong_labels,
 )
 from monitor.words.broken import broken_in_short, what_broke
-from monitor.words.level import level_in_short, level_sentences, of_today, outside, what_moved
+from monitor.words.level import (
+    is_of_base_rate,
+    level_in_short,
+    level_sentences,
+    of_today,
+    outside,
+    what_moved,
+)
 from monitor.words.numbers import odds, percent, times
 from monitor.words.obstacles import why_not_judged
 from monitor.words.values import priors_of_their_own, value_sentences
@@ -293,6 +300,8 @@ def _moved(v: Verdict) -> str:
     if v.facts.classes:
         only = "" if v.facts.moved == "not looked for" else "; pairs of classes show nothing else"
         return f"The frequencies of classes moved{only}."
+    if v.facts.scores and v.shift and not is_of_base_rate(v.facts.scores, v.shift.value):
+        return ""
     return "Once the base rate is known the scores fit: only the prior moved."
 
 

