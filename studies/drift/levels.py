@@ -111,8 +111,10 @@ SOUND: dict[str, Drawn] = {
     ),
 }
 # Rows of an entity hang together there, and the key `entity` is set.
-ENTITIES = ("panel of 3,000, 30 days", "panel, risks change", "customers, 3 % leave a day")
-ENTITIES += ("customers, 10 % leave a day", "campaigns of 14 days (5 %, 20k)")
+ENTITIES = (
+    *("panel of 3,000, 30 days", "panel, risks change", "customers, 3 % leave a day"),
+    *("customers, 10 % leave a day", "campaigns of 14 days (5 %, 20k)"),
+)
 
 
 def _biased(size: float, *, wandering: bool) -> Drawn:
