@@ -98,10 +98,11 @@ def check_logs(
         newest_settled_day,
         open_databases,
         summarise_day,
+        unless_mapped,
         what_looks_wrong,
     )
     from monitor.pipeline.arriving import late_in_logs
-    from monitor.pipeline.reading import next_days_are_unlike
+    from monitor.pipeline.reading import next_days_are_unlike, scores_beside_reference
     from monitor.pipeline.references import awaited_in_store, first_sensitivity
     from monitor.pipeline.settling import settle
     from monitor.pipeline.watching import priors_that_move, strata_found
@@ -126,7 +127,10 @@ def check_logs(
         looked_at = day.date() if day else newest_settled_day(model_name, model, as_of=until)
         summary = summarise_day(model_name, model, looked_at, as_of=until, engine=opened())
         lost = mostly_left_out({looked_at: summary.left_out})
-        wrong = what_looks_wrong(model_name, model, looked_at, summary, engine=opened())
+        wrong = unless_mapped(
+            what_looks_wrong(model_name, model, looked_at, summary, engine=opened()),
+            scores_beside_reference(own, model_name, summary),
+        )
         again, twice = (
             entities_of_day(model_name, model, looked_at, engine=opened()),
             delivered_again(

@@ -38,6 +38,7 @@ from monitor.logs.partitions import (
     present_days,
     versions_of_tables,
 )
+from monitor.logs.plausibility import unless_mapped
 from monitor.logs.returning import Returning, entities_of_day
 from monitor.logs.searching import (
     columns_to_search,
@@ -83,6 +84,7 @@ __all__ = [
     "read_vectors",
     "summarise_day",
     "summarise_days",
+    "unless_mapped",
     "versions_of_tables",
     "what_looks_wrong",
 ]

@@ -11,7 +11,9 @@ from datetime import date, datetime, time, timedelta
 import numpy as np
 import numpy.typing as npt
 
+from monitor.drift.facts import Scores
 from monitor.segment_names import printable
+from monitor.words.level import mapped_since_reference
 from monitor.words.numbers import percent
 
 Floats = npt.NDArray[np.float64]
@@ -31,6 +33,10 @@ LABELS = (
     "its column in strata, and leave predictions.classes out"
 )
 ORPHANS = "checks.outcome_orphan"
+# Settings that a remark on scores far from their outcomes names.
+OF_SCALE = frozenset(
+    ["predictions.score", "predictions.score_means", "predictions.weight", "settled_after"]
+)
 ENOUGH_POSITIVES = 20.0  # expected or observed: with fewer, a ratio of ten may be chance
 
 
@@ -115,6 +121,31 @@ def about_outcomes(scores: Floats, counts: Floats | Ints, positives: Floats | In
         or _other_class(counts, positives)
         or _far_off(float(scores @ counts) / total, hits / total, total)
     )
+
+
+def unless_mapped(remarks: Sequence[Remark], scores: Scores | None) -> list[Remark]:
+    """Name the map that was applied to every score since the reference, instead of its effects.
+
+    Parameters
+    ----------
+    remarks : sequence of Remark
+        What `about_outcomes` says of a day, among others.
+    scores : Scores or None
+        The scores of the day beside those of its reference; None if there is none.
+
+    Examples
+    --------
+    >>> a_hundredth = Scores(0.2, 0.002, 0.2, 0.2, like="percent", by=0.01)
+    >>> [about.key for about in unless_mapped([Remark("", "predictions.weight")], a_hundredth)]
+    ['predictions.score']
+    """
+    said = mapped_since_reference(scores) if scores else ""
+    if not said:
+        return [*remarks]
+    return [
+        Remark(said, "predictions.score"),
+        *(remark for remark in remarks if remark.key not in OF_SCALE),
+    ]
 
 
 def about_first_choices(names: Sequence[str], outcomes: Ints, right: int) -> list[Remark]:
@@ -299,6 +330,12 @@ def _far_off(mean_score: float, prevalence: float, total: float) -> list[Remark]
         key = "predictions.score_means"
         sentence = f"{about}, a factor of about 100; if scores are percent, set {key} to percent."
         return [Remark(sentence, key, "percent")]
+    if 1.0 / PERCENT[1] <= ratio <= 1.0 / PERCENT[0]:
+        sentence = (
+            f"{about}, a factor of about 1/100, as if probabilities were read as percent; if they "
+            f"were divided by 100 on their way, log them as they are."
+        )
+        return [Remark(sentence, "predictions.score")]
     if ratio >= TIMES_TOO_HIGH:
         sentence = (
             f"{about}, {ratio:.0f} times lower; if positives arrive later, raise settled_after; if "

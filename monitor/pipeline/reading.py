@@ -12,11 +12,22 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from monitor.config import Config, Model
-from monitor.drift.inputs import Day, ModelReference
+from monitor.drift.facts import Scores
+from monitor.drift.inputs import (
+    Day,
+    ModelReference,
+    inputs_of,
+    parts_of_stream,
+    prevalence_of,
+    reference_of_day,
+)
+from monitor.drift.reference import Reference
+from monitor.drift.score_moves import scores_since
 from monitor.pipeline.reference_days import ReferenceSpan
-from monitor.pipeline.references import spans_in_store
+from monitor.pipeline.references import read_references, spans_in_store
 from monitor.segment_names import OTHER, WHOLE
 from monitor.store.store import Store
+from monitor.summary import NO_SAMPLE, Summary
 from monitor.words.reading import read_otherwise
 
 Reading = Mapping[str, Any]
@@ -152,3 +163,22 @@ def next_days_are_unlike(config: Config, name: str) -> str:
         return ""
     settings = sorted({key for keys in unlike.values() for key in keys})
     return read_otherwise(name, settings, None, (newest.first, newest.last))
+
+
+def scores_beside_reference(config: Config, name: str, summary: Summary) -> Scores | None:
+    """Compare the scores of a day with those of its reference, without writing anything.
+
+    None of a day without a reference before it, of classes, of a sample by class, and of a day
+    that is read otherwise than its reference.
+    """
+    day = inputs_of(summary)
+    if day.classes or day.class_weights != NO_SAMPLE or next_days_are_unlike(config, name):
+        return None
+    reference = reference_of_day(day.day, read_references(config, name, keep=False).fitted)
+    own = reference.streams.get(WHOLE) if reference else None
+    parts = parts_of_stream(day, WHOLE)
+    if reference is None or reference.last >= day.day or not isinstance(own, Reference):
+        return None
+    if not any(part.counts.any() for part in parts.values()):
+        return None
+    return scores_since(own, parts, prevalence_of([day], WHOLE))

@@ -13,6 +13,7 @@ from monitor.config import Config, Model
 from monitor.drift.facts import LastingShift
 from monitor.drift.inputs import reference_of_day
 from monitor.drift.places import Condition, Explanation, name_all, name_of
+from monitor.drift.region_state import Break
 from monitor.drift.verdict import Verdict
 from monitor.errors import DataError
 from monitor.metrics.core.estimate import Estimate
@@ -72,6 +73,8 @@ class Recalibration:
         The days that it was fitted to.
     counts : DailyCounts
         Their predictions and positive outcomes, by day.
+    place : Break or None
+        The place among the scores at which the open drift sits.
     """
 
     choice: Choice[FittedMap]
@@ -86,6 +89,7 @@ class Recalibration:
     explained: Explanation | None = None
     for_all: tuple[PartGain, ...] = ()
     lasting: LastingShift | None = None
+    place: Break | None = None
 
     @property
     def harmed(self) -> tuple[PartGain, ...]:
@@ -243,6 +247,7 @@ def recalibrate(
         explained=rows.explained,
         for_all=for_all,
         lasting=lasting,
+        place=_place_of_drift(store, name, rows),
     )
 
 
@@ -259,6 +264,12 @@ def _refuse_wrong_labels(store: Store, name: str, rows: _Rows, last: date | None
             f"again; or name days before, with --to {started - timedelta(days=1)}."
         )
         raise DataError(msg)
+
+
+def _place_of_drift(store: Store, name: str, rows: _Rows) -> Break | None:
+    """Find at which place among the scores the open drift of these rows sits, if at one."""
+    newest = None if rows.conditions else _newest_verdict(store, name, rows.segment)
+    return newest.incident.place if newest and newest.incident else None
 
 
 def _rows_to_map(

@@ -121,8 +121,10 @@ def _size(positives: int, total: int) -> int | None:
     return standard_size(positives / total) if 0 < positives < total else None
 
 
-def read_references(config: Config, name: str) -> References:
+def read_references(config: Config, name: str, *, keep: bool = True) -> References:
     """Fit every reference of a model whose days are in the store and final.
+
+    Fits are kept in the store for the next time, unless nothing is to be written.
 
     Raises
     ------
@@ -162,7 +164,7 @@ def read_references(config: Config, name: str) -> References:
                 again = replace(reference, deployed=setting.retire)
                 fitted.append((again, [*marks, f"{setting.retire}"]))
             fitted.sort(key=lambda marked: marked[0].begins)
-    if used.keys() != kept.keys():
+    if keep and used.keys() != kept.keys():
         store.keep_fits(name, used)
     usable = in_force([reference for reference, _ in fitted])
     return References(usable, [marks for _, marks in fitted])

@@ -8,12 +8,14 @@ from rich.console import RenderableType
 
 from monitor.metrics.maps.calibration_map import CalibrationMap, apply_steps
 from monitor.report.tables import plain_table
+from monitor.words.broken import map_at
 from monitor.words.maps import lasting_sentence, map_sentences
 from monitor.words.part_maps import part_sentences
 
 if TYPE_CHECKING:  # it fits maps, and commands that only show one start without
     from monitor.pipeline.recalibration import Recalibration
 
+BENDS = "spline", "isotonic"  # kinds that follow the curve at each place
 PLACES = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
 
 
@@ -22,6 +24,7 @@ def recalibration_sentences(fitted: "Recalibration") -> tuple[str, ...]:
     return (
         *part_sentences(fitted.content, fitted.for_all, fitted.explained),
         *([lasting_sentence(fitted.lasting)] if fitted.lasting else []),
+        *([map_at(fitted.place, bends=_bends(fitted))] if fitted.place else []),
         *map_sentences(
             fitted.choice,
             fitted.content,
@@ -31,6 +34,11 @@ def recalibration_sentences(fitted: "Recalibration") -> tuple[str, ...]:
             harmed=bool(fitted.harmed) and not fitted.content.part,
         ),
     )
+
+
+def _bends(fitted: "Recalibration") -> bool:
+    """Say whether the map is worth it and follows the curve at each place."""
+    return fitted.worth_it and fitted.choice.chosen.kind in BENDS
 
 
 def mapped_scores(steps: Sequence[CalibrationMap]) -> Mapping[str, float]:

@@ -15,6 +15,19 @@ STEP = (
 )
 
 
+def map_at(place: Break, *, bends: bool) -> str:
+    """Say what a map can do for a break; `bends` says whether a worthwhile one bends anywhere."""
+    where = where_it_is(place)
+    if place.family != "region":
+        return (
+            f"In the open drift {rows_there(place)}: no map can tell these rows from others with "
+            "that score. Find what gives it to them; a map only hides it until then."
+        )
+    if bends:
+        return f"The open drift is at {where}, and this map bends there."
+    return f"The open drift is at {where}: only a spline or isotonic map bends at one place."
+
+
 def what_broke(incident: Incident, place: Break) -> str:
     """Say at which scores it broke, how many rows these are, and how often they come true.
 

@@ -11,7 +11,7 @@ from monitor.drift.verdict import Verdict
 from monitor.words.broken import score, share
 from monitor.words.numbers import odds, percent, short_percent, times
 
-MOSTLY = 0.5  # of an error of the level: what the base rate explains
+MOSTLY, WORTH = 0.75, log(1.25)  # of an error of the level: what the base rate explains; logit
 SAME = 0.1  # of the error: so little moved of the prevalence, or of the mean score
 MOST_SCORES = 3  # of few: how many are told one by one
 TINY = 1e-4  # a share that is written as less than that
@@ -283,6 +283,30 @@ def base_rate(scores: Scores) -> float:
     return _logit_change(scores.outcomes_before, scores.outcomes)
 
 
+def is_of_base_rate(scores: Scores, shift: float) -> bool:
+    """Say whether the base rate moved with the log-odds of the outcomes, and nearly as far.
+
+    Under a shift of the prior alone both move by the same.
+
+    Examples
+    --------
+    >>> is_of_base_rate(Scores(0.2, 0.22, 0.2, 0.33), 0.7)
+    True
+    >>> is_of_base_rate(Scores(0.2, 0.06, 0.2, 0.11), 0.7)  # scores too low, though outcomes fell
+    False
+    """
+    explained = base_rate(scores) * (1.0 if shift > 0.0 else -1.0)
+    return abs(shift) - explained <= max(WORTH, (1.0 - MOSTLY) * abs(shift)) and explained > 0.0
+
+
+def of_both(scores: Scores, shift: float) -> str:
+    """Say how much of an error the base rate explains; empty if none of it worth saying."""
+    own = base_rate(scores)
+    if own * shift <= 0.0 or abs(own) <= SAME * abs(shift):
+        return ""
+    return f" The base rate explains {own:+z.2f} of {shift:+z.2f} in log-odds."
+
+
 def outcomes_of(scores: Scores) -> str:
     """Give the share of positive outcomes of the reference and of the week."""
     return f"outcomes {_outcomes(scores)}"
@@ -317,6 +341,18 @@ def looks_like(scores: Scores) -> str:
     if scores.like == "rounded":
         return "It is as if the scores were rounded to 0 and 1."
     return ""
+
+
+def mapped_since_reference(scores: Scores) -> str:
+    """Say of a day what happened to every score since the reference; empty if no simple map did."""
+    if not scores.like:
+        return ""
+    moved = what_moved(scores)
+    return (
+        f"compared with the reference, {moved[0].lower()}{moved[1:]} {looks_like(scores)} Ask what "
+        "was released: a setting of this model would change how the days of the reference are "
+        "read, too."
+    )
 
 
 def times_of(ratio: float) -> str:

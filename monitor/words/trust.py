@@ -15,9 +15,9 @@ from monitor.words.broken import STEP
 from monitor.words.improved import fits_in_short, from_where_to_where, rebased
 from monitor.words.level import (
     LARGE,
-    MOSTLY,
-    base_rate,
     duller_in_short,
+    is_of_base_rate,
+    of_both,
     outcomes_of,
     today_in_short,
     what_moved,
@@ -196,12 +196,12 @@ def _drifting(v: Verdict, incident: Incident, maps: Maps, repair: str) -> Trust:
 def _of_prior(scores: Scores, shift: float) -> Trust:
     """Answer where the level moved and the curve did not: with the base rate, or without it."""
     step = ANSWERS["prior_shift"].step
-    if abs(base_rate(scores)) < MOSTLY * abs(shift):
+    if not is_of_base_rate(scores, shift):
         step = (
             "Ask whether inputs or the model changed. If the difference stays, correct the "
             "intercept: see CalibrationPriorShift in the runbook."
         )
-        return Trust(f"Not the level: {what_moved(scores)}", step)
+        return Trust(f"Not the level: {what_moved(scores)}{of_both(scores, shift)}", step)
     moved = f"the base rate moved ({outcomes_of(scores)})"
     if abs(shift) >= LARGE:
         return Trust(f"Once the base rate is known: {moved}, and then the scores fit.", step)

@@ -30,6 +30,7 @@ from monitor.words.level import (
     collapsed,
     duller,
     factor,
+    is_of_base_rate,
     level_in_short,
     level_of_values,
     level_sentences,
@@ -377,7 +378,9 @@ def _moved(v: Verdict) -> str:
     if v.facts.classes:
         only = "" if v.facts.moved == "not looked for" else "; pairs of classes show nothing else"
         return f"The frequencies of classes moved{only}."
-    return "Once the base rate is known the scores fit: only the prior moved."
+    scores, shift = v.facts.scores, v.shift
+    alone = not scores or not shift or is_of_base_rate(scores, shift.value)
+    return "Once the base rate is known the scores fit: only the prior moved." if alone else ""
 
 
 def _silence(v: Verdict) -> Iterator[str]:

@@ -10,12 +10,18 @@ from monitor.words.numbers import amount
 
 
 def week_sentences(
-    week: Evaluation, *, drifting: bool, incomplete: bool = False, level: bool = False
+    week: Evaluation,
+    *,
+    drifting: bool,
+    incomplete: bool = False,
+    level: bool = False,
+    place: bool = False,
 ) -> tuple[str, ...]:
     """Say what explains the error of a window, and how much of it an intercept would remove.
 
     While an error of the level is open, what an intercept removes is called the level, not the
-    prior.
+    prior. While a drift is open at one place of the scores, `place`, what no smooth curve explains
+    is called the place.
     Incomplete outcomes have another prior than complete ones, so nothing is said of them.
     """
     span = f"{week.window_days} days to {week.day}" if week.window_days > 1 else f"day {week.day}"
@@ -28,9 +34,13 @@ def week_sentences(
     corrected = f"all predictions of the {span}" if of_all and of_all.correction else f"the {span}"
     return (
         *said,
-        causes_sentence(causes, explained, level=level),
+        causes_sentence(causes, explained, level=level, place=place),
         correction_sentence(correction, corrected, drifting=drifting),
-        *((lost_sentence(week.lost, week.matched, span),) if week.lost else ()),
+        *(
+            (lost_sentence(week.lost, week.matched, span, level=level, place=place),)
+            if week.lost
+            else ()
+        ),
         *hanging_sentences(week, span),
     )
 
@@ -44,12 +54,25 @@ def hanging_sentences(window: Evaluation, span: str) -> tuple[str, ...]:
     return (f"Intervals and TCE by chance count entities, not rows: {said} independent ones.",)
 
 
-def causes_sentence(causes: Causes, of: str, *, level: bool = False) -> str:
+def cause_name(name: str, *, level: bool, place: bool) -> str:
+    """Name a cause of an error as the verdict does.
+
+    Examples
+    --------
+    >>> [cause_name(name, level=True, place=True) for name in ("prior_shift", "slope", "rest")]
+    ['level', 'slope', 'place']
+    """
+    if level and name == "prior_shift":
+        return "level"
+    return "place" if place and name == "rest" else name.replace("_", " ")
+
+
+def causes_sentence(causes: Causes, of: str, *, level: bool = False, place: bool = False) -> str:
     """Name the causes of a calibration error; `of` says of which predictions."""
 
     def share(name: str) -> str:
         value, error = getattr(causes.log_loss, name), getattr(causes.log_loss_errors, name)
-        word = "level" if level and name == "prior_shift" else name.replace("_", " ")
+        word = cause_name(name, level=level, place=place)
         if isnan(value):
             return f"{word} unknown"
         sure = isnan(error) or abs(value) > NORMAL_95 * error
@@ -59,7 +82,9 @@ def causes_sentence(causes: Causes, of: str, *, level: bool = False) -> str:
     return f"The calibration error of {of}, in nats of log loss, by cause: {shares}."
 
 
-def lost_sentence(lost: Lost, predictions: int, span: str) -> str:
+def lost_sentence(
+    lost: Lost, predictions: int, span: str, *, level: bool = False, place: bool = False
+) -> str:
     """Say what a miscalibration cost, in all and by cause."""
     unit = f" {lost.currency}" if lost.currency else ""
     by = "the calibration error"
@@ -68,7 +93,7 @@ def lost_sentence(lost: Lost, predictions: int, span: str) -> str:
     whole = lost.all.value * predictions
     parts = {name: getattr(lost, name) for name in NAMES}
     shares = ", ".join(
-        f"{name.replace('_', ' ')} {amount(part.value)}"
+        f"{cause_name(name, level=level, place=place)} {amount(part.value)}"
         + ("" if part.low > 0.0 or part.high < 0.0 else " (n.s.)")
         for name, part in parts.items()
         if part

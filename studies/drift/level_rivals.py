@@ -60,7 +60,7 @@ def _gap(day: Coarse) -> float:
 
 def _z(day: Coarse) -> float:
     spread = float((day.counts * SCORES * (1.0 - SCORES)).sum())
-    return _gap(day) * float(day.counts.sum()) / spread**0.5
+    return _gap(day) * float(day.counts.sum()) / float(np.sqrt(spread))
 
 
 def _ece(day: Coarse) -> float:

@@ -3,11 +3,11 @@
     python -m studies.drift.levels               # minutes; writes docs/level-simulations.md
     python -m studies.drift.levels --streams 2   # quicker, and rougher
 
-Beside the level of the verdict, three rules that people run on the same streams.
+Beside the level of the verdict, rules that people run on the same streams (`level_rivals`).
 """
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -15,22 +15,31 @@ from math import inf, log, log10
 from pathlib import Path
 
 import numpy as np
-from scipy.special import expit
 
-from monitor.drift.detector import LevelWatch
+from monitor.drift.detecting import segment_limits
+from monitor.drift.detector import Incident, LevelWatch
+from monitor.drift.inputs import Limits, fit_model_reference
 from monitor.drift.level_watch import advance_level, decide_level
-from monitor.drift.reference import fit_reference
-from monitor.metrics.core.coarse import CENTRES, Coarse
+from monitor.drift.reference import Reference, fit_reference
+from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.grid import Floats
+from monitor.segment_names import WHOLE
+from studies.drift import entity_worlds
+from studies.drift.level_rivals import Alarms, alarms
 from studies.drift.shapes import centre, remembering, shares
 from studies.drift.worlds import World, draw_day
 
 PAGE = Path(__file__).parents[2] / "docs" / "level-simulations.md"
-WORLDS = (World(0.2, 1_000), World(0.025, 3_000), World(0.07, 20_000), World(0.2, 300))
+SEGMENT = World(0.2, 300)  # one of four segments of a model, the smallest
+WORLDS = (World(0.2, 1_000), World(0.025, 3_000), World(0.07, 20_000), World(0.2, 300), SEGMENT)
+OTHERS = (World(0.2, 1_000), World(0.1, 3_000), World(0.05, 1_000))  # segments beside it
+IN_SEGMENT = len(WORLDS) - 1
 REFERENCE, YEAR, FOLLOWED, START = 28, 365, 60, 12  # days; a break begins START days after it
 SPREAD = 0.3  # logit: sd of priors and of inputs that wander
 CELLS = 32  # in a logit
 LIMIT, LEAST, LEAST_TO_PAGE = log10(1_000.0), log(1.25), log(2.0)
+SEGMENT_FALSE_ALERT_DAYS = 365
+USUAL_STEPS = (0.7, -0.7)  # logit: what CalibrationCUSUM looks for where nothing is wrong
 FIRST = date(2026, 1, 1)
 
 
@@ -43,6 +52,7 @@ class Moves:
     bias: Floats
     lift: Floats
     flipped: float = 0.0
+    lost: float = 0.0  # of the positive outcomes
 
 
 Drawn = Callable[[np.random.Generator, int], Moves]
@@ -93,7 +103,18 @@ SOUND: dict[str, Drawn] = {
     "2 % of the labels wrong": lambda r, n: Moves(
         _wandering(r, n), _still(n), _still(n), _still(n), 0.02
     ),
+    "5 % of the labels wrong": lambda r, n: Moves(
+        _wandering(r, n), _still(n), _still(n), _still(n), 0.05
+    ),
+    "5 % of the positive labels lost": lambda r, n: Moves(
+        _wandering(r, n), _still(n), _still(n), _still(n), 0.0, 0.05
+    ),
 }
+# Rows of an entity hang together there, and the key `entity` is set.
+ENTITIES = (
+    *("panel of 3,000, 30 days", "panel, risks change", "customers, 3 % leave a day"),
+    *("customers, 10 % leave a day", "campaigns of 14 days (5 %, 20k)"),
+)
 
 
 def _biased(size: float, *, wandering: bool) -> Drawn:
@@ -112,11 +133,14 @@ def _gradual(_: np.random.Generator, days: int) -> Moves:
 
 
 SIZES = (0.34375, 0.6875, -0.6875, 1.5, -1.5, 3.875)  # whole cells
+GRADUAL = "scores + 0.05 a day"
+SIZE_OF = {f"scores {size:+.2g}": size for size in SIZES}
+SIZE_OF |= {f"scores {size:+.2g}, priors wander": size for size in SIZES[1:5]}
 BROKEN: dict[str, Drawn] = {
-    **{f"scores {size:+.2g}": _biased(size, wandering=False) for size in SIZES},
-    **{f"scores {size:+.2g}, priors wander": _biased(size, wandering=True) for size in SIZES[1:5]},
-    "scores + 0.05 a day": _gradual,
+    **{name: _biased(size, wandering="wander" in name) for name, size in SIZE_OF.items()},
+    GRADUAL: _gradual,
 }
+RULES = ("z_test", "ece", "page_hinkley", "calibration_cusum")
 
 
 def draw(world: World, drawn: Drawn, seed: int, days: int) -> list[Coarse]:
@@ -130,75 +154,65 @@ def draw(world: World, drawn: Drawn, seed: int, days: int) -> list[Coarse]:
             flipped=moves.flipped,
         )
         cells = round(CELLS * float(moves.bias[t]))
-        found.append(Coarse(np.roll(day.counts, cells), np.roll(day.positives, cells)))
+        hits = (
+            day.positives - rng.binomial(day.positives, moves.lost) if moves.lost else day.positives
+        )
+        found.append(Coarse(np.roll(day.counts, cells), np.roll(hits, cells)))
     return found
 
 
 @dataclass(frozen=True)
-class Found:
-    """The days after the reference on which each rule began to say that the level is off."""
+class Incidents:
+    """The days after the reference on which a ticket and a page began."""
 
     ticket: list[int]
     page: list[int]
-    z_test: list[int]
-    ece: list[int]
-    cusum: list[int]
 
-
-def follow(days: Sequence[Coarse]) -> Found:
-    """Follow the level of a stream, and the three rules beside it."""
-    reference = fit_reference([{"all": day} for day in days[:REFERENCE]], noise=False)
-    watch, tickets, pages = LevelWatch(), list[int](), list[int]()
-    for t, day in enumerate(days[REFERENCE:]):
-        before, on = watch.incident, FIRST + timedelta(days=t)
-        watch = advance_level(watch, reference, on, {"all": day})
-        watch = decide_level(
-            *(watch, reference, on),
-            enough=LIMIT,
-            least=LEAST,
-            least_to_page=LEAST_TO_PAGE,
-        )
-        now = watch.incident
+    def note(self, day: int, before: Incident | None, now: Incident | None) -> None:
+        """Note what began on a day."""
         if now and (before is None or before.opened != now.opened):
-            tickets.append(t)
+            self.ticket.append(day)
         if now and now.urgent and not (before and before.urgent):
-            pages.append(t)
-    return Found(tickets, pages, *map(_spells, _beside(days)))
+            self.page.append(day)
 
 
-def _beside(days: Sequence[Coarse]) -> Iterator[list[int]]:
-    """Alarm by a z-test of the mean score, by ECE, and by a CUSUM for odds that double or halve."""
-    p = expit(CENTRES)
-    z, ece = (np.array([of(day, p) for day in days]) for of in (_z, _ece))
-    own = ece[:REFERENCE]
-    yield [int(t) for t in np.flatnonzero(abs(z[REFERENCE:]) > 3.29)]
-    yield [int(t) for t in np.flatnonzero(ece[REFERENCE:] > own.mean() + 3.0 * own.std())]
-    yield _cusum(days[REFERENCE:], p)
+@dataclass(frozen=True)
+class Found:
+    """The days after the reference on which a ticket and a page began, and other rules alarmed.
+
+    `rest` are the tickets of the other segments, which are sound.
+    """
+
+    ticket: list[int]
+    page: list[int]
+    rest: list[int]
+    beside: Alarms
 
 
-def _z(day: Coarse, p: Floats) -> float:
-    spread = float((day.counts * p * (1.0 - p)).sum())
-    return float((day.positives - day.counts * p).sum()) / spread**0.5
-
-
-def _ece(day: Coarse, p: Floats) -> float:
-    bins = np.minimum((10 * p).astype(int), 9)
-    gaps = np.bincount(bins, day.positives - day.counts * p, 10)
-    return float(abs(gaps).sum() / day.counts.sum())
-
-
-def _cusum(days: Sequence[Coarse], p: Floats) -> list[int]:
-    alarms = []
-    for step in (log(2.0), -log(2.0)):
-        other, total = expit(CENTRES + step), 0.0
-        gains = np.log(other / p), np.log((1.0 - other) / (1.0 - p))
-        for t, day in enumerate(days):
-            gain = day.positives @ gains[0] + (day.counts - day.positives) @ gains[1]
-            total = max(0.0, total + float(gain))
-            if total >= log(2_000.0):
-                alarms.append(t)
-                total = 0.0
-    return sorted(alarms)
+def follow(streams: Sequence[Sequence[Coarse]], references: Sequence[Reference]) -> list[Incidents]:
+    """Follow the level of a whole, or of several segments of a model with the limits of these."""
+    watches = [LevelWatch() for _ in streams]
+    found = [Incidents([], []) for _ in streams]
+    for t in range(len(streams[0]) - REFERENCE):
+        on = FIRST + timedelta(days=t)
+        before = [watch.incident for watch in watches]
+        watches = [
+            advance_level(watch, reference, on, {"all": days[REFERENCE + t]})
+            for watch, reference, days in zip(watches, references, streams, strict=True)
+        ]
+        enough = [LIMIT]
+        if len(watches) > 1:
+            named = dict(zip(map(str, range(len(watches))), watches, strict=True))
+            enough = [*segment_limits(named, SEGMENT_FALSE_ALERT_DAYS).values()]
+        for i, (watch, reference) in enumerate(zip(watches, references, strict=True)):
+            watches[i] = decide_level(
+                *(watch, reference, on),
+                enough=enough[i],
+                least=LEAST,
+                least_to_page=LEAST_TO_PAGE,
+            )
+            found[i].note(t, before[i], watches[i].incident)
+    return found
 
 
 def _spells(days: Sequence[int], apart: int = 7) -> list[int]:
@@ -208,23 +222,54 @@ def _spells(days: Sequence[int], apart: int = 7) -> list[int]:
     ]
 
 
-def _of_world(task: tuple[World, str, int]) -> list[Found]:
-    world, name, streams = task
-    drawn, days = (SOUND[name], YEAR) if name in SOUND else (BROKEN[name], FOLLOWED)
-    number = [*SOUND, *BROKEN].index(name)
+def _of_world(task: tuple[int, str, int]) -> list[Found]:
+    size, name, streams = task
+    number = [*SOUND, *BROKEN, *ENTITIES].index(name)
+    seeds = np.random.SeedSequence([2026, number, size]).generate_state(streams)
     return [
-        follow(draw(world, drawn, seed, REFERENCE + days))
-        for seed in np.random.SeedSequence([2026, number, world.rows]).generate_state(streams)
+        _of_entities(name, seed) if name in ENTITIES else _of(size, name, seed) for seed in seeds
     ]
+
+
+def _of(size: int, name: str, seed: int) -> Found:
+    """Follow a stream of a size: the whole of a model, or one of its segments."""
+    drawn, days = (SOUND[name], YEAR) if name in SOUND else (BROKEN[name], FOLLOWED)
+    total = REFERENCE + days
+    streams = [draw(WORLDS[size], drawn, seed, total)]
+    if size == IN_SEGMENT:
+        calm = SOUND["priors wander"]
+        streams += [draw(world, calm, seed + i, total) for i, world in enumerate(OTHERS, 1)]
+    references = [
+        fit_reference([{"all": day} for day in days[:REFERENCE]], noise=False) for days in streams
+    ]
+    own, *others = follow(streams, references)
+    rest = sorted(day for other in others for day in other.ticket)
+    steps = USUAL_STEPS if name in SOUND else (-_size(name),)
+    return Found(own.ticket, own.page, rest, alarms(streams[0], REFERENCE, steps, seed))
+
+
+def _of_entities(name: str, seed: int) -> Found:
+    """Follow a sound stream whose rows hang together, with the key `entity`."""
+    world = entity_worlds.WORLDS[name]
+    days = list(entity_worlds.draw_days(world, seed, 1.0, 0, REFERENCE + YEAR))
+    reference = fit_model_reference(days[:REFERENCE], Limits()).streams[WHOLE]
+    assert isinstance(reference, Reference), name
+    counts = [next(iter(day.parts.values())) for day in days]
+    (own,) = follow([counts], [reference])
+    return Found(own.ticket, own.page, [], alarms(counts, REFERENCE, USUAL_STEPS, seed))
+
+
+def _size(name: str) -> float:
+    """Give the size of a break, of one that grows where it is a ticket at last."""
+    return 0.7 if name == GRADUAL else SIZE_OF[name]
 
 
 def sound_row(name: str, found: Sequence[Sequence[Found]]) -> str:
     """Lay out how often a year each rule begins to alarm in a sound world, over all sizes."""
     every = [each for of_world in found for each in of_world]
-    rates = [
-        f"{sum(len(getattr(each, rule)) for each in every) / len(every):.2f}"
-        for rule in ("ticket", "page", "z_test", "ece", "cusum")
-    ]
+    counts = [[len(each.ticket) for each in every], [len(each.page) for each in every]]
+    counts += [[len(_spells(getattr(each.beside, rule))) for each in every] for rule in RULES]
+    rates = [f"{np.mean(of_rule):.2f}" for of_rule in counts]
     worst = max(sum(len(each.ticket) for each in of_world) / len(of_world) for of_world in found)
     return f"| {name} | {rates[0]} | {worst:.2f} | {' | '.join(rates[1:])} |\n"
 
@@ -235,6 +280,17 @@ def broken_row(name: str, found: Sequence[Sequence[Found]]) -> str:
     for of_world in found:
         days = [[_delay(of_rule) for of_rule in (each.ticket, each.page)] for each in of_world]
         cells += [_days(list(rule)) for rule in zip(*days, strict=True)]
+    return f"| {name} | {' | '.join(cells)} |\n"
+
+
+def beside_row(name: str, found: Sequence[Found]) -> str:
+    """Lay out the days to the first alarm of each rule, and how many alarmed before the break."""
+    rules = [[each.ticket for each in found]]
+    rules += [[getattr(each.beside, rule) for each in found] for rule in RULES]
+    cells = []
+    for of_rule in rules:
+        before = sum(min(days, default=START) < START for days in of_rule)
+        cells.append(f"{_days([_delay(days) for days in of_rule])}; {before}")
     return f"| {name} | {' | '.join(cells)} |\n"
 
 
@@ -255,53 +311,90 @@ so? `python -m studies.drift.levels` writes this page; \
 [Drift](drift.md#for-the-statistician) says how it works.
 
 Reference 28 days, then {years} stream-years in each sound world ({streams} streams at each of \
-{worlds}). Priors and inputs that wander are AR(1) with memory 0.9 and sd 0.3 in log-odds. \
-Beside the level, on the same streams: a z-test of the mean score against the outcomes at one in \
-1,000, ECE of a day over its mean in the reference plus three standard deviations, and a CUSUM \
-of the likelihood ratio for odds that double or halve. Alarms within a week count once.
+{worlds}; {entity_streams} of each world with entities). Priors and inputs that wander are AR(1) \
+with memory 0.9 and sd 0.3 in log-odds. The last size is the smallest of four segments of a \
+model, which share their false alerts; the other three have priors that wander.
+
+Beside the level, on the same streams: a z-test of the mean score against the outcomes of a day \
+at one in 1,000; ECE of a day over its mean in the reference plus three standard deviations; \
+Page-Hinkley on the difference of outcomes and scores; and CalibrationCUSUM (Franck, Driscoll, \
+Szajnfarber and Woodall, 2025) with dynamic limits, both set to 1,000 days between false alarms \
+while the base rate stays. CalibrationCUSUM knows the size of a break; in sound worlds it looks \
+for 0.7 on either side. Alarms within a week count once.
 
 ## Sound worlds: openings a stream-year
 
-| world | tickets | of the worst size | pages | z-test | ECE | CUSUM |
-|---|---|---|---|---|---|---|
+| world | tickets | of the worst size | pages | z-test | ECE | Page-Hinkley | CalibrationCUSUM |
+|---|---|---|---|---|---|---|---|
 """
 MIDDLE = """
 The rules beside it take every shift of the base rate for a broken model. After inputs have \
 jumped while the base rate goes on wandering, a few tickets cannot be told from errors of the \
 level: with the inputs where they are, the scores *are* off whenever the base rate moves the \
-other way.
+other way. In the last rows the same customers or campaigns return, with the key `entity`.
 
 ## Broken worlds: days to the ticket and to the page
 
 The median, and the day by which 95 % are found, of {streams} streams each; "never" is not \
 within {followed} days. The prior is steady unless the row says that it wanders: then the level \
-of a day is right by chance when the prior makes up for the bias.
+of a day is right by chance when the prior makes up for the bias. While the segment is broken, \
+the three sound ones beside it had {rest} tickets in {rest_years:.0f} stream-years.
 
 | break, in log-odds | {heads} |
 |---|{rule}
 """
+BESIDE = """
+## The same breaks, with what people run beside
+
+At {world} rows: days to the first alarm (median, 95 %), and after the semicolon how many of the \
+{streams} streams had an alarm in the {start} days after the reference before the break began.
+
+| break, in log-odds | ticket | z-test | ECE | Page-Hinkley | CalibrationCUSUM, true size |
+|---|---|---|---|---|---|
+"""
 
 
-def page(streams: int) -> str:
+def page(streams: int, workers: int) -> str:
     """Simulate everything, and write the page."""
-    sizes = ", ".join(map(str, WORLDS))
-    tasks = [(world, name, streams) for name in (*SOUND, *BROKEN) for world in WORLDS]
-    with ProcessPoolExecutor() as pool:
-        found = list(pool.map(_of_world, tasks))
-    by_name = {
-        name: found[i * len(WORLDS) : (i + 1) * len(WORLDS)]
-        for i, name in enumerate((*SOUND, *BROKEN))
-    }
-    text = HEAD.format(years=streams * len(WORLDS), streams=streams, worlds=sizes)
-    text += "".join(sound_row(name, by_name[name]) for name in SOUND)
-    heads = " | ".join(f"{world}: ticket | page" for world in WORLDS)
-    text += MIDDLE.format(
-        streams=streams, followed=FOLLOWED - START, heads=heads, rule="---|" * 2 * len(WORLDS)
+    tasks = [(i, name, streams) for name in (*SOUND, *BROKEN) for i in range(len(WORLDS))]
+    tasks += [(0, name, 4 * streams) for name in ENTITIES]
+    with ProcessPoolExecutor(workers) as pool:
+        found = dict(
+            zip(((i, name) for i, name, _ in tasks), pool.map(_of_world, tasks), strict=True)
+        )
+    sizes = [*map(str, WORLDS[:IN_SEGMENT]), f"{SEGMENT} in a segment"]
+    text = HEAD.format(
+        years=streams * len(WORLDS),
+        streams=streams,
+        worlds=", ".join(sizes),
+        entity_streams=4 * streams,
     )
-    return text + "".join(broken_row(name, by_name[name]) for name in BROKEN)
+    everywhere = {name: [found[i, name] for i in range(len(WORLDS))] for name in (*SOUND, *BROKEN)}
+    text += "".join(sound_row(name, everywhere[name]) for name in SOUND)
+    text += "".join(sound_row(name, [found[0, name]]) for name in ENTITIES)
+    text += _broken(streams, sizes, everywhere)
+    text += BESIDE.format(world=WORLDS[0], streams=streams, start=START)
+    return text + "".join(beside_row(name, everywhere[name][0]) for name in BROKEN)
+
+
+def _broken(
+    streams: int, sizes: Sequence[str], found: Mapping[str, Sequence[Sequence[Found]]]
+) -> str:
+    in_segment = [each for name in BROKEN for each in found[name][IN_SEGMENT]]
+    text = MIDDLE.format(
+        streams=streams,
+        followed=FOLLOWED - START,
+        heads=" | ".join(f"{size}: ticket | page" for size in sizes),
+        rule="---|" * 2 * len(WORLDS),
+        rest=sum(len(each.rest) for each in in_segment),
+        rest_years=len(in_segment) * len(OTHERS) * FOLLOWED / YEAR,
+    )
+    return text + "".join(broken_row(name, found[name]) for name in BROKEN)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--streams", type=int, default=10, help="of each world")
-    PAGE.write_text(page(parser.parse_args().streams), encoding="utf-8")
+    parser.add_argument("--workers", type=int, default=1, help="processes")
+    options = parser.parse_args()
+    PAGE.write_text(page(options.streams, options.workers), encoding="utf-8")

@@ -46,13 +46,15 @@ ILL = {
     "fraud": (0.8, 0.3, 0),
     "flights": (1.0, 1.6, 0),
     "ctr": (1.0, 0.0, 32),
+    "bids": (1.0, 0.0, 70),
     "torn": (0.8, 0.0, 0),
 }
-SEVERITY = {"fraud": "page", "flights": "page", "ctr": "ticket", "torn": "page"}
+SEVERITY = {"fraud": "page", "flights": "page", "ctr": "ticket", "bids": "page", "torn": "page"}
 VERDICTS = {
     "fraud": "calibration_drift",
     "flights": "prior_shift",
     "ctr": "level_drift",
+    "bids": "level_drift",
     "torn": "calibration_drift",
 }
 FIRST = date(2026, 2, 1)
@@ -114,7 +116,7 @@ def judged(model: str) -> list[list[Verdict]]:
 
 @pytest.fixture(scope="module")
 def exporter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exporter]:
-    """Serve a store with a drift, a prior shift, a level drift, and a drift with broken logs."""
+    """Serve a store with a drift, a prior shift, two level drifts, and a drift with broken logs."""
     folder = tmp_path_factory.mktemp("store")
     logs: dict[str, Any] = {"predictions": {"path": "p/{day}"}, "outcomes": {"path": "o/{day}"}}
     logs |= {"owner": "risk", "time_zone": ZONE}
@@ -132,7 +134,7 @@ def exporter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exporter]:
         store.write_run(name, started=now, finished=now, failed=failed)
 
     def recover() -> None:
-        for name in ("fraud", "flights", "ctr"):
+        for name in ("fraud", "flights", "ctr", "bids"):
             write(name, days[name][REFERENCE_DAYS + ILL_DAYS :])
 
     for name in ILL:
@@ -165,7 +167,7 @@ def told(exporter: Exporter, tmp_path_factory: pytest.TempPathFactory) -> Told:
             await_posts(
                 posts,
                 lambda: bool(
-                    at("/enqueue", posts)
+                    len(at("/enqueue", posts)) >= 2
                     and at("/slack-digest-url", posts)
                     and len(at(tickets, posts)) >= 4  # two models, told twice
                 ),
@@ -178,7 +180,7 @@ def told(exporter: Exporter, tmp_path_factory: pytest.TempPathFactory) -> Told:
             await_posts(
                 posts,
                 lambda: bool(
-                    len(at("/enqueue", posts)) > 1
+                    len(at("/enqueue", posts)) >= 4  # two pages, and their ends
                     and any("Over" in str(post) for post in at(tickets, posts))
                 ),
             )
@@ -241,10 +243,16 @@ def story_of_level(verdict: Verdict) -> str:
 
 
 def title_of_level(verdict: Verdict) -> str:
-    """Say what happened to the model ctr, and since when."""
+    """Say what happened to a model whose scores are off, and since when."""
     assert verdict.incident is not None
     odds = np.exp(abs(verdict.incident.size))
-    return f"ctr: scores {odds:.1f} times too high since 1 Mar (odds; base rate as before)"
+    name = verdict.model
+    return f"{name}: scores {odds:.2g} times too high since 1 Mar (odds; base rate as before)"
+
+
+def pages_of(model: str, posts: Posts) -> list[Any]:
+    """Take the events of a model."""
+    return [page for page in at("/enqueue", posts) if page["payload"]["component"] == model]
 
 
 class TestVerdicts:
@@ -258,9 +266,11 @@ class TestVerdicts:
         assert incident is not None
         assert (incident.kind, incident.started) == ("too_extreme", STARTED)
         assert exporter.verdicts["flights"].shifted == STARTED
-        level = exporter.verdicts["ctr"].level_incident
-        assert level is not None
-        assert (level.kind, level.started) == ("scores_too_high", STARTED)
+        for name, urgent in (("ctr", False), ("bids", True)):
+            level = exporter.verdicts[name].level_incident
+            assert level is not None
+            assert (level.kind, level.started) == ("scores_too_high", STARTED)
+            assert level.urgent >= urgent
 
 
 class TestPage:
@@ -268,11 +278,21 @@ class TestPage:
 
     def test_tells_the_whole_story_of_a_drift(self, told: Told, exporter: Exporter) -> None:
         """PagerDuty gets one event, with what, since when, how sure, and links, word for word."""
-        (page,) = at("/enqueue", told.ill)
+        (page,) = pages_of("fraud", told.ill)
         verdict = exporter.verdicts["fraud"]
         title, story = title_of_drift(verdict), story_of_drift(verdict)
 
         assert page == event(page["dedup_key"], title, DRIFTING, firing=[f"{title}\n{story}"])
+
+    def test_tells_the_whole_story_of_a_level(self, told: Told, exporter: Exporter) -> None:
+        """Of scores that are off by a large factor PagerDuty gets one event, word for word."""
+        (page,) = pages_of("bids", told.ill)
+        verdict = exporter.verdicts["bids"]
+        title, story = title_of_level(verdict), story_of_level(verdict)
+        board = DRIFTING.replace("fraud", "bids")
+        said = event(page["dedup_key"], title, board, firing=[f"{title}\n{story}"], model="bids")
+
+        assert page == said
 
     def test_rings_once(self, told: Told) -> None:
         """A restart of Prometheus neither resolves nor triggers again."""
@@ -280,8 +300,8 @@ class TestPage:
 
     def test_is_resolved_when_the_drift_is_over(self, told: Told, exporter: Exporter) -> None:
         """The same incident is resolved once the drift has closed, with how long and why."""
-        (first,) = at("/enqueue", told.ill)
-        (last,) = at("/enqueue", told.well)
+        (first,) = pages_of("fraud", told.ill)
+        (last,) = pages_of("fraud", told.well)
         closed = exporter.closed
         over = (
             f"Over: fraud: drift from 1 Mar to {closed:%-d %b} ({(closed - STARTED).days} days): "

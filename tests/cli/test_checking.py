@@ -260,14 +260,8 @@ def test_a_reference_that_is_too_short_is_said(tmp_path: Path, days: int, *, awa
     """It is named once, with what it lacks and what is used instead; nothing is written."""
     first, second = DAY - timedelta(days=50), DAY - timedelta(days=20)
     spans = [{"first": day, "last": day + timedelta(days=13)} for day in (first, second)]
-    store, part = Store(f"{tmp_path}/store"), rows()
-    whole = Segment(tally_on_grid(part["outcome"], part["score"]), ROWS)
     of_each = [first + timedelta(days=i) for i in range(14)]
-    for day in of_each + [second + timedelta(days=i) for i in range(days)]:
-        known_at = datetime.combine(DAY, time(), UTC)
-        store.write_summary(
-            Summary("ctr", (day,), {"all": whole}, {}, final=True, known_at=known_at)
-        )
+    store_days(tmp_path, of_each + [second + timedelta(days=i) for i in range(days)])
     before = {path: path.read_bytes() for path in (tmp_path / "store").rglob("*") if path.is_file()}
     options = {"changed": {}, "verdicts": {"references": spans}}
 
@@ -300,3 +294,49 @@ def test_another_urgency_of_no_verdict_is_refused(tmp_path: Path) -> None:
 
     assert done.code == 2
     assert "verdicts.blind: Input should be 'page' or 'ticket', got 'info'" in done.err
+
+
+def store_days(folder: Path, days: list[date]) -> None:
+    """Store the same calibrated rows for each day."""
+    store, part = Store(f"{folder}/store"), rows()
+    whole = Segment(tally_on_grid(part["outcome"], part["score"]), ROWS)
+    known_at = datetime.combine(DAY, time(), UTC)
+    for day in days:
+        store.write_summary(
+            Summary("ctr", (day,), {"all": whole}, {}, final=True, known_at=known_at)
+        )
+
+
+MAPS: dict[str, tuple[Any, str]] = {
+    "a hundredth": (SCORES / 100.0, "probabilities were read as percent: every score is 1/100 of"),
+    "the other class": (1.0 - SCORES, "the scores were those of the other class, 1 - p"),
+    "log-odds": (expit(logit(SCORES) + 3.0), "+3.00 had been added to the log-odds of every score"),
+    "decisions": (np.round(SCORES), "the scores were rounded to 0 and 1"),
+    "as before": (SCORES, ""),
+}
+
+
+@pytest.mark.parametrize("case", MAPS)
+def test_a_map_of_all_scores_since_the_reference_is_named(case: str, tmp_path: Path) -> None:
+    """As the verdict names it, instead of a setting that would hide it; nothing is written."""
+    scores, said = MAPS[case]
+    store_days(tmp_path, [DAY - timedelta(days=i) for i in range(1, 29)])
+    before = {path: path.read_bytes() for path in (tmp_path / "store").rglob("*") if path.is_file()}
+    done = try_command(tmp_path, *CHECK, "--json", changed={"score": scores})
+    remarks = json.loads(done.out)["models"]["ctr"]["remarks"]
+
+    assert (done.code, done.err) == (0, "")
+    assert [each["key"] for each in remarks] == ["predictions.score"] * bool(said)
+    assert all(f"It is as if {said}" in each["sentence"] for each in remarks)
+    assert all("Ask what was released" in each["sentence"] for each in remarks)
+    after = {path: path.read_bytes() for path in (tmp_path / "store").rglob("*") if path.is_file()}
+    assert after == before
+
+
+def test_a_hundredth_of_all_scores_is_no_sample_without_a_reference(tmp_path: Path) -> None:
+    """Scores of about 1/100 of the outcomes are told as such; weights would not mend them."""
+    done = try_command(tmp_path, *CHECK, changed={"score": SCORES / 100.0})
+
+    assert done.code == 0
+    assert "as if probabilities were read as percent" in done.out
+    assert "predictions.weight" not in done.out

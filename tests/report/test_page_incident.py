@@ -1,6 +1,7 @@
 """An open drift on the report page: one description, its course, its repair and next steps."""
 
 import json
+import re
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -11,7 +12,8 @@ import pytest
 from monitor.config import Config, load_config
 from monitor.config.schema import Report
 from monitor.drift.day_evidence import KINDS
-from monitor.drift.verdict import SLOPE_KINDS
+from monitor.drift.region_state import Break
+from monitor.drift.verdict import SLOPE_KINDS, Verdict
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.metrics.maps.calibration_map import CalibrationMap, apply_calibration_map
 from monitor.metrics.maps.daily_counts import daily_counts
@@ -25,9 +27,10 @@ from monitor.report.page.day import day_on_page
 from monitor.report.page.html import model_html
 from monitor.report.page.repair import OF_ROWS, repair_of, tenths_of
 from monitor.report.page.restarts import restarts
-from monitor.report.page.still import repair_svg
+from monitor.report.page.still import LEFT, SQUARE, TOP, repair_svg
 from monitor.report.page.tables import incident_rows
 from monitor.segment_names import WHOLE
+from monitor.words.broken import map_at
 from monitor.words.next_steps import SECTION
 from monitor.words.trust import NO_MAP
 from monitor.words.verdict import MEANINGS, sentences
@@ -237,3 +240,52 @@ def test_a_level_drift_is_said_first() -> None:
 
     assert len(levels) > 10
     assert all(" times too " in sentences(v)[0] for v in levels)
+
+
+def at_one_value() -> Verdict:
+    """Draw an open drift, and let 5 % of the rows have the score 0.5."""
+    drawn = (verdict_of(Drawn(seed)) for seed in range(SEEDS))
+    found = next(v for v in drawn if v.state == "calibration_drift" and v.distortion)
+    assert found.incident
+    place = Break(
+        *("value", 512, 513, 0.5, 0.5, 0.0, float("nan"), 100, 24, 2_000),
+        profile=np.zeros(16),
+        information=1.0,
+    )
+    return replace(
+        found, detector=replace(found.detector, incident=replace(found.incident, place=place))
+    )
+
+
+def test_the_place_of_a_drift_is_marked_in_the_diagram(page: Page) -> None:
+    """At its scores, with the sentence of the verdict; the causes have its name."""
+    verdict = at_one_value()
+    assert verdict.incident
+    drawn = next(day.reliability for day in page.days if day.reliability)
+    marked = replace(page.day, whole=Standing(verdict), reliability=replace(drawn, delta=None))
+    days = [*page.days[: page.chosen], marked, *page.days[page.chosen + 1 :]]
+    html = model_html(replace(page, days=days))
+    before = model_html(page)
+
+    assert '["prior shift","slope","shape","place"]' in html.replace(", ", ",")
+    assert "5 % of the rows have the score 0.50 (none in the reference); 24 % of them" in html
+    assert html.count('<rect class="place"') == before.count('<rect class="place"') + 1
+    (x, wide) = re.findall(r'class="place" x="([0-9.]+)".*?width="([0-9.]+)"', html)[0]
+    middle = (float(x) + float(wide) / 2 - LEFT) / (SQUARE - LEFT - TOP)
+    assert middle == pytest.approx(0.5, abs=0.001)  # a tenth of a pixel
+    assert "where the drift sits" in html
+
+
+def test_what_a_map_can_do_for_a_place_is_said() -> None:
+    """Nothing for one value; in a region only what bends does."""
+    incident = at_one_value().incident
+    assert incident
+    place = incident.place
+    assert place
+    region = replace(place, family="region", first_score=0.3, last_score=0.5)
+
+    assert "no map can tell these rows" in map_at(place, bends=True)
+    assert map_at(region, bends=True).endswith(
+        "scores from 0.30 to 0.50, and this map bends there."
+    )
+    assert "only a spline or isotonic map" in map_at(region, bends=False)

@@ -145,8 +145,9 @@ def event(
     firing: Sequence[str] = (),
     resolved: Sequence[str] = (),
     owner: str = "risk",
+    model: str = "fraud",
 ) -> dict[str, Any]:
-    """Write what PagerDuty must get of the drifts of the model fraud: stories, or what is over."""
+    """Write what PagerDuty must get of the drifts of a model: stories, or what is over."""
     return {
         "dedup_key": key,
         "routing_key": "R0UT1NGKEY",
@@ -162,7 +163,7 @@ def event(
             "source": "calibration-monitor",
             "severity": "critical",
             "class": "CalibrationDrift",
-            "component": "fraud",
+            "component": model,
             "group": "calibration",
             "custom_details": {
                 "firing": "\n\n".join(firing),

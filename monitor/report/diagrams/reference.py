@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from monitor.drift.reference import Reference
+from monitor.drift.region_state import Break
 from monitor.metrics.binned.binning import Bins, monitor_sizes, pava_bc
 from monitor.metrics.binomial.acceptance import accepted_intervals
 from monitor.metrics.core.coarse import CENTRES, coarsen
@@ -17,6 +18,7 @@ from monitor.report.diagrams.canvas import head, make_axes
 from monitor.report.diagrams.counts import share_above_counts
 from monitor.report.diagrams.scales import Ends, Scale, limits
 from monitor.report.diagrams.theme import LIGHT, Theme
+from monitor.words.broken import where_it_is
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,6 +34,7 @@ def draw_reference(
     recent: Tally,
     *,
     scale: Scale = "logit",
+    place: Break | None = None,
     axes: "Axes | None" = None,
     theme: Theme = LIGHT,
 ) -> "Axes":
@@ -49,6 +52,8 @@ def draw_reference(
         Predictions with their outcomes, of one prior; may be empty.
     scale : {"probability", "logit"}
         Of both axes.
+    place : Break, optional
+        The place among the scores of an open drift, such as that of the incident of a verdict.
     axes : Axes, optional
         Where to draw; by default in a new figure.
     theme : Theme
@@ -68,6 +73,8 @@ def draw_reference(
     ends = limits(np.concatenate(shown), scale)
     main = share_above_counts(make_axes(axes, theme, height=4.8), recent, ends, scale, theme)
     main.plot(ends, ends, color=theme.muted, lw=0.8, ls=":", label="score = share")
+    if place:
+        _draw_place(main, place, ends, theme)
     main.fill_between(scores, low, high, color=theme.bars, alpha=0.6, lw=0)
     main.plot(scores, expit(curve), color=theme.ink, lw=1.4, label=f"reference ({LEVEL})")
     if piles.size:
@@ -81,6 +88,16 @@ def draw_reference(
         below = "no recent outcomes of both kinds to compare with it"
     head(main, theme, "Recent outcomes against the reference curve", below, columns=3)
     return main
+
+
+def _draw_place(axes: "Axes", place: Break, ends: Ends, theme: Theme) -> None:
+    """Shade the scores at which a drift sits; a single one is a line, at most at an end."""
+    at = np.clip([place.first_score, place.last_score], *ends)
+    label = f"drift at {where_it_is(place)}"
+    axes.axvspan(at[0], at[-1], color=theme.alarm, alpha=0.15, lw=0, zorder=0)
+    axes.axvline(at[0], color=theme.alarm, alpha=0.5, lw=1.5, zorder=0, label=label)
+    if at[-1] > at[0]:
+        axes.axvline(at[-1], color=theme.alarm, alpha=0.5, lw=1.5, zorder=0)
 
 
 def _smooth_curve(reference: Reference) -> tuple[Floats, Floats, Ints]:

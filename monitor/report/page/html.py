@@ -13,7 +13,11 @@ from importlib.resources import files
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from monitor.drift.detector import Incident
+from monitor.drift.region_state import Break
+from monitor.drift.verdict import Verdict
 from monitor.errors import ConfigError
+from monitor.evaluation.evaluation import NAMES
 from monitor.metrics.core.estimate import Estimate
 from monitor.report.columns import STREAMS, meanings
 from monitor.report.page.content import DayOnPage, Page, Reliability, Table
@@ -26,6 +30,8 @@ from monitor.report.page.widths import LONGEST, room
 from monitor.report.page.words import STATES
 from monitor.report.too_few import LEAST_FOR_ECE, LEAST_FOR_TCE
 from monitor.segment_names import printable_lines
+from monitor.words.broken import what_broke
+from monitor.words.windows import cause_name
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -99,7 +105,8 @@ def model_html(page: Page, *, home: str = "") -> str:
         words=STATES[page.day.state],
         home=home,
         still_evidence=markup(evidence_svg(page.days)) if compared else "",
-        still_bins=markup(bins_svg(page.day.reliability.bins)) if page.day.reliability else "",
+        still_bins=markup(_still_bins(page.day)),
+        place=_place_of(page.day),
         still_repair=markup(repair_svg(page.repair.tenths))
         if page.repair and page.repair.tenths
         else "",
@@ -226,6 +233,19 @@ def _printable(content: Any) -> Any:
     return printable_lines(content) if is_text else content
 
 
+def _still_bins(day: DayOnPage) -> str:
+    """Draw the bins of a day, and the place that an open drift is at."""
+    drawn = day.reliability
+    if not drawn:
+        return ""
+    return bins_svg(drawn.bins, _place_of(day), drawn.delta or 0.0)
+
+
+def _place_of(day: DayOnPage) -> Break | None:
+    incident = day.whole.verdict.incident if day.whole.verdict else None
+    return incident.place if incident else None
+
+
 def _day(day: DayOnPage) -> dict[str, Any]:
     """Give what the script draws and places of a day."""
     v, alone, week = day.whole.verdict, day.whole.alone, day.whole.week
@@ -251,9 +271,27 @@ def _day(day: DayOnPage) -> dict[str, Any]:
         "causes": _round([*vars(week.told_causes.log_loss).values()])
         if week and week.told_causes
         else None,
+        "names": _names(v),
         "bins": _bins(day.reliability),
+        "place": _place(v.incident) if v and v.incident else None,
         "segments": [list(row) for row in day.segments],
     }
+
+
+def _names(v: Verdict | None) -> list[str] | None:
+    """Name the causes of the error as the verdict does; None where that is as on other days."""
+    level = bool(v and v.level_incident)
+    place = bool(v and v.incident and v.incident.place)
+    return [cause_name(n, level=level, place=place) for n in NAMES] if level or place else None
+
+
+def _place(incident: Incident) -> list[float | str | None] | None:
+    """Give from which score to which a drift sits at one place, and what is said of it."""
+    place = incident.place
+    if place is None:
+        return None
+    ends = _round((place.first_score, place.last_score))
+    return [*ends, f"Since {incident.started} {what_broke(incident, place)}."]
 
 
 def _bins(drawn: Reliability | None) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from math import ceil, exp, log
 
+from monitor.drift.region_state import Break
 from monitor.report.page.content import Bin, DayOnPage, Mapped
 from monitor.report.page.restarts import restarts
 from monitor.report.page.words import share as written
@@ -13,6 +14,7 @@ WIDTH, HEIGHT, SQUARE = 640, 160, 360
 LEFT, TOP, BOTTOM = 46, 8, 22  # room for the numbers beside the axes
 RARE = 0.05  # scores below, or as near to 1, are drawn in log-odds
 LEAST = 1e-6  # probability that log-odds show
+NARROWEST = 6.0  # pixels of the place of one value
 LEAST_TOP = 3.75  # of the axis of evidence, in powers of ten
 
 
@@ -58,11 +60,11 @@ def evidence_svg(days: Sequence[DayOnPage]) -> str:
     return _svg(WIDTH, HEIGHT, label, bars())
 
 
-def bins_svg(bins: Sequence[Bin]) -> str:
+def bins_svg(bins: Sequence[Bin], place: Break | None = None, delta: float = 0.0) -> str:
     """Draw each bin as a box: its scores, and the probabilities that its outcomes accept.
 
-    Scores are without the prior shift. Bins whose scores lie mostly outside have the colour of
-    rejected ones.
+    Scores are without the prior shift, of `delta` in logit. Bins whose scores lie mostly outside
+    have the colour of rejected ones. The place at which a drift sits is a band behind them.
     """
     side = SQUARE - LEFT - TOP
 
@@ -73,6 +75,16 @@ def bins_svg(bins: Sequence[Bin]) -> str:
         return TOP + side * (1.0 - share)
 
     def boxes() -> Iterator[str]:
+        if place:
+            ends = (
+                _probability(_log_odds(p) + delta) for p in (place.first_score, place.last_score)
+            )
+            first, last = map(x, ends)
+            wide = max(NARROWEST, last - first)
+            yield (
+                f'<rect class="place" x="{(first + last - wide) / 2:.1f}" y="{TOP}" '
+                f'width="{wide:.1f}" height="{side}"/>'
+            )
         for b in bins:
             low, high = b.accepted
             kind = "k-rejected" if 2 * b.adjusted_rejected > b.count else "k-accepted"

@@ -7,6 +7,7 @@ import pytest
 from scipy.special import expit, logit
 
 from monitor.drift.reference import Reference, fit_reference
+from monitor.drift.region_state import Break
 from monitor.metrics import (
     coarsen,
     confidence_band,
@@ -119,6 +120,25 @@ def test_points_of_a_changed_model_leave_the_reference(reference: Reference) -> 
     off = logit(y) - logit(x)
     assert off[0] > 0.4
     assert off[-1] < -0.4
+
+
+@pytest.mark.parametrize(("first", "last"), [(0.3, 0.5), (0.0, 0.0)])
+def test_the_place_of_a_drift_is_shaded(reference: Reference, first: float, last: float) -> None:
+    """From its first score to its last; a single one is a line where the axis ends."""
+    place = Break(
+        *("value" if first == last else "region", 0, 1, first, last, 0.1, 0.2, 10, 2, 100),
+        profile=np.zeros(16),
+        information=1.0,
+    )
+
+    axes = draw_reference(reference, sample(5_000, seed=99), place=place)
+    drawn = line(
+        axes, "drift at the score 0" if first == last else "drift at scores from 0.30 to 0.50"
+    )
+    low, high = axes.get_xlim()
+
+    assert low < high
+    assert drawn.get_xdata()[0] == pytest.approx(max(first, low))
 
 
 @pytest.mark.parametrize("pile", [0.0, 0.25])

@@ -39,6 +39,7 @@ function drawBins() {
   }
   write("came true", { x: left + 6, y: top + 14 }, svg);
   write(adjusted ? "score without the prior shift" : "score as logged", { x: left + side - 4, y: top + side - 8, "text-anchor": "end" }, svg);
+  drawPlace(svg, day.place, adjusted ? drawn.delta : 0, x, [left, left + side, top, side]);
   const most = Math.max(...bins.map((b) => b.count)), base = top + side + 34 + below - 10;
   write(`predictions, up to ${whole(most)} in a bin`, { x: left, y: base + 16 }, svg);
   make("line", { class: "zero", x1: left, x2: left + side, y1: base, y2: base }, svg);
@@ -46,7 +47,8 @@ function drawBins() {
   make("line", { class: "diagonal", x1: left, y1: top + side, x2: left + side, y2: top, "pointer-events": "none" }, svg);
   bins.forEach((b, i) => drawRate(groups[i], b, x, y));
   at("reference-key").hidden = !drawReference(svg, drawn, adjusted, x, y, (p) => to(p) > low && to(p) < high);
-  svg.dataset.summary = summary(drawn, bins);
+  at("place-key").hidden = !day.place;
+  svg.dataset.summary = summary(drawn, bins) + (day.place ? ` ${day.place[2]}` : "");
   say(note, svg.dataset.summary);
   svg.addEventListener("pointerleave", () => { say(note, svg.dataset.summary); });
   binTable(bins);
@@ -61,6 +63,15 @@ function axis(bins, asLogit, to) {
   if (!asLogit) return [0, Math.min(1, Math.max(...bins.map((b) => Math.max(b.high, b.most))) * 1.04)];
   const values = bins.flatMap((b) => [b.low, b.high, b.mean, b.least || b.mean, b.most < 1 ? b.most : b.mean]).map(to);
   return [Math.min(...values) - 0.15, Math.max(...values) + 0.15];
+}
+
+// The scores at which a drift sits, behind the bins; one value is as wide as can be seen.
+function drawPlace(svg, place, delta, x, [left, right, top, side]) {
+  if (!place) return;
+  const moved = (p) => sigmoid(logit(Math.min(1 - LEAST, Math.max(LEAST, p))) + delta);
+  const [from, to] = place.map((p, i) => (i < 2 ? x(moved(p)) : p)), wide = Math.max(8, to - from);
+  const start = Math.min(right - wide, Math.max(left, (from + to - wide) / 2));
+  make("rect", { class: "place", x: start, width: wide, y: top, height: side, "pointer-events": "none" }, svg);
 }
 
 const thinned = (ticks, x) => ticks.reduce((kept, p) => (kept.length && x(p) - x(kept.at(-1)) < 42 ? kept : [...kept, p]), []);

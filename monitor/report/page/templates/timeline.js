@@ -167,7 +167,7 @@ function drawCauses() {
         if (v > 0) { bar(plot, i, above, above + v, CAUSES[n][1]); above += v; } else { bar(plot, i, below, below + v, CAUSES[n][1]); below += v; }
       });
     }),
-    readout: (d) => (d.causes ? CAUSES.map(([cause], n) => `${cause} ${known(d.causes[n]) ? text(d.causes[n], 4) : "not known"}`).join(", ") : "not known"),
+    readout: (d) => (d.causes ? CAUSES.map(([cause], n) => `${d.names?.[n] ?? cause} ${known(d.causes[n]) ? text(d.causes[n], 4) : "not known"}`).join(", ") : "not known"),
   });
 }
 
