@@ -8,6 +8,7 @@ OTHER = "other"  # rows whose value the configuration does not list
 THIRD = "third choices"  # of a model with classes, its pairs of the first and the third choice
 FAMILIES = (WHOLE, THIRD)  # of pairs: where the mean of their evidence is enough, the whole alerts
 RESERVED = frozenset({*FAMILIES, OTHER})
+NO_VALUE = ""  # rows whose column is null, which are among the others; no segment has this name
 PAIR = "pair"  # of classes, as the name of a column whose values they are
 AGAINST = " against "  # between the names of the classes of a pair
 # Between a column and its field, in what is one name everywhere: no column has this sign.

@@ -12,6 +12,7 @@ from monitor.arrivals import Late
 from monitor.drift.day_evidence import WrongLabels
 from monitor.drift.detector import Ended, Incident
 from monitor.drift.lack import Lack
+from monitor.drift.mix import MovedMix
 from monitor.metrics.core.estimate import Estimate
 
 if TYPE_CHECKING:  # whoever reads facts needs none of what fits a reference
@@ -28,6 +29,7 @@ Obstacle = Literal[
     "level may be late outcomes",
     "first span not over",
     "span without contrast",
+    "no predictions",
     "no outcomes",
     "equal outcomes",
     "equal scores",
@@ -37,6 +39,11 @@ Obstacle = Literal[
 Fault = Literal["slope", "intercept", "counted again"]
 NOT_CALIBRATED = 0.10  # the least difference of the reference's own slope from 1 that is reported
 MAY_BE_LATE = frozenset(["drift may be late outcomes", "level may be late outcomes"])
+# The day comes before all that is compared.
+NOT_YET_COMPARED = frozenset(
+    ["logs failed", "outcomes awaited", "part of the reference", "no reference"]
+)
+NOT_ALIKE = frozenset(["read otherwise", "other classes"])  # what is counted differs
 Level = Literal["as before", "prior", "lift", "prior or inputs", "not looked for"]
 USUAL_CHANGE = 0.2  # a slope of 0.8
 STRONG_CHANGE = 0.3  # a slope of 0.7
@@ -253,6 +260,29 @@ class ThirdChoices:
 
 
 @dataclass(frozen=True)
+class Unlike:
+    """How days were read otherwise than the reference that they would be compared with.
+
+    Attributes
+    ----------
+    streams : tuple of str
+        What is not compared: segments, or the whole for all streams.
+    settings : tuple of str
+        The keys of the configuration that differ.
+    since : date or None
+        The first of the days in a row that were read so; None of days to come.
+    first, last : date
+        Of the reference.
+    """
+
+    streams: tuple[str, ...]
+    settings: tuple[str, ...]
+    since: date | None
+    first: date
+    last: date
+
+
+@dataclass(frozen=True)
 class Facts:
     """What sentences need and no other column of a verdict holds.
 
@@ -261,8 +291,7 @@ class Facts:
     obstacle : str or None
         What kept the day from being judged; one of `Obstacle`.
     complaint : str
-        What the check of the logs found, of a day whose logs failed it; or why a day that was
-        read otherwise than its reference is not compared.
+        What the check of the logs found, of a day whose logs failed it.
     lack : Lack or None
         What the reference lacks; None if it has a curve, if its days hold none of these
         predictions, and while there is none.
@@ -309,6 +338,10 @@ class Facts:
     strata : str
         The column whose values have priors of their own because these moved apart in the
         reference; empty if the monitor has not looked for one, or found none.
+    unlike : tuple of Unlike
+        How the day was read otherwise than its reference; of the whole also what is so of segments.
+    mix : MovedMix or None
+        Of the whole, the segments whose share is far outside of what the reference had.
     """
 
     obstacle: Obstacle | None = None
@@ -333,6 +366,8 @@ class Facts:
     strata: str = ""
     scores: Scores | None = None
     today: float | None = None
+    unlike: tuple[Unlike, ...] = ()
+    mix: MovedMix | None = None
 
     @property
     def of_classes(self) -> ClassFacts:

@@ -21,12 +21,13 @@ State = Literal[  # the most severe last: where two exporters differ, dashboards
     "undecided",
     "calibration_drift",
     "insufficient_data",
+    "not_comparable",
     "data_error",
 ]
 STATES: tuple[State, ...] = get_args(State)
 SHIFTS = frozenset(["prior_shift", "level_drift"])
 DRIFTING = frozenset(["calibration_drift", "undecided", "level_drift"])  # an incident is open
-UNJUDGED = frozenset(["insufficient_data", "data_error"])
+UNJUDGED = frozenset(["insufficient_data", "not_comparable", "data_error"])
 SLOPE_KINDS = frozenset(KINDS[:2])  # those that a slope measures
 WEEK = 7  # days that the level and the prior are judged over
 

@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from monitor.config import Config, Model
+from monitor.drift.facts import Unlike
 from monitor.drift.inputs import Day, ModelReference
 from monitor.pipeline.reference_days import ReferenceSpan
 from monitor.pipeline.references import spans_in_store
@@ -129,15 +130,15 @@ class Readings:
         if not unlike:
             return day
         said = {
-            stream: self._sentence(settings, self.since(day.day, settings), reference)
+            stream: Unlike(
+                tuple(other for other in unlike if unlike[other] == settings),
+                *(settings, self.since(day.day, settings), reference.first, reference.last),
+            )
             for stream, settings in unlike.items()
         }
         if WHOLE not in unlike:
             return replace(day, unlike=said)
         return replace(day, unlike=said, parts={}, third={}, classes=None, entities={})
-
-    def _sentence(self, settings: Sequence[str], since: date, reference: ModelReference) -> str:
-        return read_otherwise(self.name, settings, since, (reference.first, reference.last))
 
 
 def next_days_are_unlike(config: Config, name: str) -> str:
@@ -150,5 +151,5 @@ def next_days_are_unlike(config: Config, name: str) -> str:
     unlike = readings.unlike(reading_of(model), newest)
     if not unlike:
         return ""
-    settings = sorted({key for keys in unlike.values() for key in keys})
-    return read_otherwise(name, settings, None, (newest.first, newest.last))
+    settings = tuple(sorted({key for keys in unlike.values() for key in keys}))
+    return read_otherwise(name, Unlike((*unlike,), settings, None, newest.first, newest.last))

@@ -142,7 +142,7 @@ def test_a_change_of_settings_is_no_drift(copied: Path, unchanged: Path, change:
             assert verdict.state not in {"calibration_drift", "undecided"}
             if segment in touched:
                 assert (verdict.state, verdict.facts.obstacle) == (
-                    "insufficient_data", "read otherwise")  # fmt: skip
+                    "not_comparable", "read otherwise")  # fmt: skip
                 assert f"since {day(CHANGED)} days are read with another" in verdict.reasons[0]
                 assert touched[segment] in verdict.reasons[0]
                 assert f"--from {FIRST} --to {day(13)}" in verdict.reasons[0]

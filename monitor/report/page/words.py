@@ -33,11 +33,14 @@ STATES: Mapping[str, StateWords] = {
     "unreadable": StateWords("unreadable", "The results cannot be read", "?", 2),
     "undecided": StateWords("undecided", "A drift that may be over", "\u25b3", 3),
     "level_drift": StateWords("level drift", "The level drifted", "\u25c6", 4),
-    "prior_shift": StateWords("prior shift", "Only the prior moved", "\u25cf", 5),
-    "acknowledged": StateWords("acknowledged", "A known drift", "\u25a0", 6),
-    "ok": StateWords("ok", "No drift found", "\u2713", 7),
-    "insufficient_data": StateWords("not judged", "Not judged", "\u25cb", 8),
-    "": StateWords("no result", "No result", "\u00b7", 9),
+    "not_comparable": StateWords(
+        "not comparable", "Read otherwise than its reference", "\u2260", 5
+    ),
+    "prior_shift": StateWords("prior shift", "Only the prior moved", "\u25cf", 6),
+    "acknowledged": StateWords("acknowledged", "A known drift", "\u25a0", 7),
+    "ok": StateWords("ok", "No drift found", "\u2713", 8),
+    "insufficient_data": StateWords("not judged", "Not judged", "\u25cb", 9),
+    "": StateWords("no result", "No result", "\u00b7", 10),
 }
 
 
