@@ -26,15 +26,15 @@ class MovedShare:
     ----------
     name : str
         The segment, or `NO_VALUE` for rows that have no value.
-    low, high : float
+    least, greatest : float
         Its least and greatest share on a day of the reference; ratios in [0, 1].
     now : float
         Its share of the day.
     """
 
     name: str
-    low: float
-    high: float
+    least: float
+    greatest: float
     now: float
 
 
@@ -147,7 +147,7 @@ def _total(counts: Counts) -> int:
 
 
 def _distance(share: MovedShare) -> float:
-    return max(share.low - share.now, share.now - share.high)
+    return max(share.least - share.now, share.now - share.greatest)
 
 
 def _is_far(share: MovedShare, total: int) -> bool:
@@ -155,7 +155,7 @@ def _is_far(share: MovedShare, total: int) -> bool:
     distance = _distance(share)
     if distance <= 0.0:
         return False
-    near = share.low if share.now < share.low else share.high
+    near = share.least if share.now < share.least else share.greatest
     supposed = min(max(near, 0.5 / total), 1.0 - 0.5 / total)  # not even one row on the other side
     if distance < BEYOND_CHANCE * sqrt(supposed * (1.0 - supposed) / total):
         return False

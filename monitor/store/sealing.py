@@ -20,7 +20,7 @@ from monitor.program import version
 
 # Of the store, raised whenever a file gets another layout: a program of before would fail or
 # misread it. tests/store/test_formats.py compares all layouts with those of this number.
-FORMAT = 5
+FORMAT = 6
 HEX = 64  # characters of a SHA-256
 FEW = 32  # rows: compressing fewer, column by column, takes three times as long and saves nothing
 KIND, DIGEST = "digest", "sha256"  # the keys that say that there is a digest, and which

@@ -44,6 +44,6 @@ def _sentence(share: MovedShare) -> str:
     what = WHAT.get(share.name, f"are of the segment {shown(share.name)}")
     now = "none" if share.now == 0.0 else percent(share.now)
     return (
-        f"Of the predictions {now} {what}; in the reference {percent(share.low)} to "
-        f"{percent(share.high)} a day."
+        f"Of the predictions {now} {what}; in the reference {percent(share.least)} to "
+        f"{percent(share.greatest)} a day."
     )

@@ -20,6 +20,7 @@ from monitor.drift.detector import (
 )
 from monitor.drift.facts import (
     MAY_BE_LATE,
+    NOT_ALIKE,
     ClassFacts,
     ClassShift,
     Detectable,
@@ -32,9 +33,11 @@ from monitor.drift.facts import (
     ScoreMap,
     Scores,
     Together,
+    Unlike,
     WorstPair,
 )
 from monitor.drift.lack import Lack
+from monitor.drift.mix import MovedMix, MovedShare, NewValue
 from monitor.drift.places import Condition, Explanation, Place, Where
 from monitor.drift.verdict import STATES, UNJUDGED, Verdict
 from monitor.metrics.core.estimate import Estimate
@@ -42,6 +45,10 @@ from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.words.verdict import sentences
 
 OBSTACLES: tuple[Obstacle, ...] = get_args(Obstacle)
+WITHOUT = {  # what keeps a day from being judged, by its state
+    "insufficient_data": [o for o in OBSTACLES[1:] if o not in NOT_ALIKE],
+    "not_comparable": sorted(NOT_ALIKE),
+}
 DAY = date(2026, 3, 7)
 SEEDS = 600
 
@@ -164,15 +171,13 @@ def lack_of(drawn: Drawn) -> Lack:
 
 def facts_of(drawn: Drawn, state: str) -> Facts:
     """Draw facts that a state may come with."""
-    obstacle = drawn.one_of(OBSTACLES[1:]) if state == "insufficient_data" else None
+    obstacle = drawn.one_of(WITHOUT[state]) if state in WITHOUT else None
     late = Late(
         int(drawn.rng.integers(0, 9)), drawn.share(), drawn.share(), drawn.maybe(drawn.day().day)
     )
     return Facts(
         obstacle="logs failed" if state == "data_error" else obstacle,
-        complaint="ctr: no outcomes."
-        if state == "data_error" or obstacle == "read otherwise"
-        else "",
+        complaint="ctr: no outcomes." if state == "data_error" else "",
         lack=drawn.maybe(lack_of(drawn)),
         coverage=drawn.one_of([None, 0.0, float("nan"), drawn.share()]),
         reference=tuple(sorted([drawn.day(), drawn.one_of([DAY, drawn.day()])])),
@@ -190,7 +195,29 @@ def facts_of(drawn: Drawn, state: str) -> Facts:
         wrong=drawn.maybe(WrongLabels(drawn.one_of(get_args(Family)), 0.5 * drawn.share())),
         today=drawn.one_of([None, None, None, drawn.number(2.0) or None]),
         scores=drawn.one_of([scores_of(drawn), scores_of(drawn), None]),
+        unlike=unlike_of(drawn, of_whole=True)
+        if obstacle == "read otherwise"
+        else unlike_of(drawn, of_whole=False)
+        if drawn.share() < 0.2
+        else (),
+        mix=mix_of(drawn) if drawn.share() < 0.2 else None,
     )
+
+
+def unlike_of(drawn: Drawn, *, of_whole: bool) -> tuple[Unlike, ...]:
+    """Draw what was read otherwise."""
+    streams = ("all",) if of_whole else ("DE", "other")
+    return (Unlike(streams, ("predictions.where",), DAY, drawn.day(), DAY),)
+
+
+def mix_of(drawn: Drawn) -> MovedMix:
+    """Draw shares that moved far."""
+    names = drawn.one_of([("other",), ("", "DE"), ("DE", "FR", "IT", "AT", "PL", "other")])
+    shares = tuple(
+        MovedShare(name, 0.1, 0.1 + 0.1 * drawn.share(), drawn.one_of([0.0, drawn.share()]))
+        for name in names
+    )
+    return MovedMix(shares, drawn.one_of([(), (NewValue("de", 40),)]), 100)
 
 
 def verdict_of(drawn: Drawn) -> Verdict:

@@ -22,6 +22,7 @@ BEGINNINGS = {
     "undecided": ("Perhaps:", "Unknown:", "No: all scores are equal"),
     "calibration_drift": ("No:",),
     "insufficient_data": ("Not known yet:", "Unknown:", "The day is part of"),
+    "not_comparable": ("Unknown: the day was read", "Unknown: the day could not"),
     "data_error": ("Unknown: the logs of 2026-03-07 failed",),
 }
 
