@@ -340,7 +340,7 @@ def write_config(path: Path, store: str, models: Mapping[str, str] = MODELS) -> 
     )
     path.write_text(f"store: {store}\nmodels:\n{''.join(written)}", encoding="utf-8")
     if path.stem != "blocked":
-        Store(str(path.parent / store.split("\n")[0])).begin(datetime.now(UTC))
+        Store(str(path.parent / store.split("\n", maxsplit=1)[0])).begin(datetime.now(UTC))
 
 
 def script(path: Path, command: str) -> str:

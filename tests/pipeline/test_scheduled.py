@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -26,9 +27,10 @@ def submitted(project: Project, command: Callable[..., Ended]) -> Scheduled:
     # Neither the command nor a task begins a store that nobody asked for.
     task = plan_run(scheduled).task
     assert task
+    elsewhere = config.model_copy(update={"store": f"{project.folder}/not mounted"})
     with pytest.raises(DataError, match="is no store"):
-        process(config, task, clock=lambda: began)
-    assert not (project.folder / "store").exists()
+        process(elsewhere, task, clock=lambda: began)
+    assert not Path(elsewhere.store).exists()
     asked = [replace(scheduled, **{of: True}) for of in ("begin", "is_backfill")]
     assert "--begin" not in command_of(scheduled)
     assert [("--begin" in words, words[0]) for words in map(command_of, asked)] == [
