@@ -307,6 +307,7 @@ models:
 # What is wrong with `ctr`, and what is said of it.
 MISTAKES = {
     "severity: page": ("severity: loud", "models.ctr.severity: Input should be 'page', "),
+    "slope_effect: 0.2": ("wander: fitted", "models.ctr.verdicts.wander: is gone, because it "),
     "slope_effect": ("slope_efect", "models.ctr.verdicts.slope_efect: is not a known key; did "),
     "  ctr:": (
         "  click rate:",

@@ -1,7 +1,7 @@
 """The command: read the clock and the arguments, call one function, print the result.
 
 Exit codes: 0 done, 1 a bug, 2 the configuration or the call is wrong, 3 the data are wrong,
-130 interrupted.
+4 what show --fail-on names, 130 interrupted.
 """
 
 import atexit
@@ -40,7 +40,7 @@ CONFIG_ERROR, DATA_ERROR, INTERRUPTED = 2, 3, 130
 KINDS = {CONFIG_ERROR: "configuration", DATA_ERROR: "data"}
 EXIT_CODES = (
     "Exit codes: 0 done, 1 a bug, 2 the configuration or the call is wrong, 3 the data are wrong, "
-    "130 interrupted."
+    "4 what show --fail-on names, 130 interrupted."
 )
 NO_MEMORY_TO_LOAD = (
     "this process has run out of memory while it loaded the libraries that it needs; give it at "

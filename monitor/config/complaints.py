@@ -39,7 +39,11 @@ LIMITS = {
     "greater_than_equal": "must be at least {ge}",
     "greater_than": "must be above {gt}",
 }
-
+# Keys that were there once, and what to write instead.
+REMOVED = {
+    "wander": "is gone, because it kept no promise; remove it. Name the column that moves the "
+    "slope under 'strata' or 'segments', or write a wider 'slope_tolerance'.",
+}
 
 ADDED = {*UNWRITTEN, "[key]"}  # by the library to the keys of the file
 
@@ -145,6 +149,9 @@ def complaints(
             continue
         if problem["type"] == "extra_forbidden":
             key = str(problem["loc"][-1])
+            if key in REMOVED:
+                yield f"{place}: {REMOVED[key]}"
+                continue
             near = difflib.get_close_matches(
                 key, _siblings(problem["loc"][:-1], section), n=1, cutoff=0.5
             )

@@ -603,7 +603,6 @@ class Verdicts(Section):
     judge_every: Days = 1
     false_alert_days: Annotated[int, Field(ge=30, le=1_000_000)] = 1000
     limit: Literal["guaranteed", "calibrated"] = "guaranteed"
-    wander: Literal["ignored", "fitted"] = "ignored"
     strata: Literal["named", "auto"] = "named"
     segment_false_alert_days: Annotated[int, Field(ge=30, le=1_000_000)] = 365
     value_severity: Literal["page", "ticket", "info", "none"] = "ticket"

@@ -324,7 +324,7 @@ class Facts:
         What the configured reference lacks that is not used yet; None if there is none.
     alone : float or None
         The evidence if outcomes were independent, log10, where it is over the limit and was held
-        down because rows of an entity hang together, or the stream wanders; None if it was not.
+        down because rows of an entity hang together; None if it was not.
     wrong : WrongLabels or None
         The outcomes that seem to be recorded as their opposite; None if none do.
     third : ThirdChoices or None

@@ -1,4 +1,4 @@
-"""When evidence is held down, because outcomes hang together or the curve wanders. Pure.
+"""When evidence is held down, because outcomes hang together. Pure.
 
 Rule: only evidence that would raise an alert is held down, of a first detector and of a second one
 alike. So nothing is asked of the past on the days on which there is nothing to say.
@@ -13,7 +13,6 @@ from monitor.drift.entities import BucketSums, held_down_by_entities
 from monitor.drift.inputs import Day
 from monitor.drift.overlap import held_down_by_overlap
 from monitor.drift.reference import Reference
-from monitor.drift.wander import held_down_by_wander
 
 
 def held_down(
@@ -24,9 +23,8 @@ def held_down(
     *,
     enough: float,
     sums_of: Callable[[date], BucketSums],
-    wander: bool,
 ) -> Detector:
-    """Let evidence over its limit be no stronger than rows that hang together, or wander, allow.
+    """Let evidence over its limit be no stronger than rows that hang together allow.
 
     Parameters
     ----------
@@ -42,8 +40,6 @@ def held_down(
         The evidence at which the stream alerts, log10.
     sums_of : function of a date
         What the buckets of a day say; of all 0 for a day without.
-    wander : bool
-        Whether slow wander of the past counts.
 
     Returns
     -------
@@ -53,7 +49,7 @@ def held_down(
     if detector.evidence < enough:
         return detector
     if any(day.entities for day in days):
-        detector = held_down_by_entities(detector, evidence, days[-1].day, sums_of)
-    elif reference.overlap > 1.0:
-        detector = held_down_by_overlap(detector, reference, evidence)
-    return held_down_by_wander(detector, reference, evidence) if wander else detector
+        return held_down_by_entities(detector, evidence, days[-1].day, sums_of)
+    if reference.overlap > 1.0:
+        return held_down_by_overlap(detector, reference, evidence)
+    return detector

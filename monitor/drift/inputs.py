@@ -83,8 +83,6 @@ class Limits:
         Number of days that are judged together, with one intercept for each part.
     calibrated : bool
         Whether the limit of the whole is that of `monitor.drift.detectable.calibrated_limit`.
-    wander : bool
-        Whether slow wander of the past holds evidence down; see `monitor.drift.wander`.
     """
 
     false_alert_days: int = 1000
@@ -96,7 +94,6 @@ class Limits:
     known_drifts: tuple[tuple[date, date], ...] = ()
     judge_every: int = 1
     calibrated: bool = False
-    wander: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -300,7 +300,7 @@ def _fold(
         profiles = past.profiles(day.day, reference, limits)
         stay = _withheld(waiting, detectors, day, weighed, reference, profiles)
         fresh = {name: evidence for name, evidence in weighed.items() if name not in stay}
-        detectors = _held_down(detectors, counted, fresh, reference, limits, enough, past.sums_of)
+        detectors = _held_down(detectors, counted, fresh, reference, enough, past.sums_of)
         enough = limits_of(detectors, waiting=waiting)
     families = reference.families if reference else ()
     reached = _reached(detectors, families)
@@ -448,7 +448,6 @@ def _held_down(
     days: Sequence[Day],
     weighed: Mapping[str, DayEvidence],
     reference: ModelReference,
-    limits: Limits,
     enough: Mapping[str, float],
     sums_of: SumsOf,
 ) -> dict[str, Detector]:
@@ -461,7 +460,6 @@ def _held_down(
                 *(detectors[name], evidence, own, days),
                 enough=enough[name],
                 sums_of=partial(sums_of, own, name),
-                wander=limits.wander,
             )
     return detectors
 

@@ -188,7 +188,6 @@ def _weighed(
             *(after, evidence, reference, days),
             enough=watched.enough,
             sums_of=partial(watched.sums_of, reference, watched.name),
-            wander=watched.limits.wander,
         )
     if after.evidence < watched.enough:
         return replace(second, detector=after), None

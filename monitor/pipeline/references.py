@@ -255,5 +255,4 @@ def limits_of(model: Model) -> Limits:
         known_drifts=tuple((span.first, span.last) for span in v.known_drifts),
         judge_every=v.judge_every,
         calibrated=v.limit == "calibrated",
-        wander=v.wander == "fitted",
     )

@@ -1,9 +1,9 @@
-"""What `wander: fitted` keeps of the promise where a slope wanders slowly, and what it costs.
+"""What is left of the promise where a slope wanders slowly, and how late a drift is then found.
 
     python -m studies.drift.wander [--streams 20] [--workers 1] [--write]
 
-Both settings judge the same streams, of seeds that nothing was chosen on. With --write the table
-goes into docs/drift-simulations.md. A stream-year takes some seconds.
+The seeds are those that nothing was chosen on. With --write the table goes into
+docs/drift-simulations.md. A stream-year takes some seconds.
 """
 
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ BEGIN, END = "<!-- wander: studies/drift/wander.py -->", "<!-- end of wander -->
 FIRST_SEED, REFERENCE, START, SLOPES = 60_000, 28, 60, (0.8, 0.9)
 SIZES = World(0.05, 20_000), World(0.3, 3_000)
 WANDERS = (0.0, 1.0), (0.05, 7.0), (0.05, 30.0), (0.1, 30.0)  # spread, and half-life in days
-SETTINGS = {"ignored": Limits(), "fitted": Limits(wander=True)}
+LIMITS = Limits()
 MOMENT = datetime(2030, 1, 1, tzinfo=UTC)
 INTRO = (
     f"The slope of a stream is an AR(1) around 1. A = {FALSE_ALERT_DAYS:,} days between false "
@@ -37,7 +37,7 @@ INTRO = (
     "out. {streams} streams of each kind.\n"
 )
 HEADS = (
-    *("slope", "size", "wander", "false openings a stream-year"),
+    *("slope", "size", "false openings a stream-year"),
     *(f"slope {slope}, days" for slope in SLOPES),
 )
 
@@ -66,23 +66,20 @@ def draw_days(task: Task) -> Iterator[Coarse]:
         now = kept * now + np.sqrt(1.0 - kept**2) * rng.normal()
 
 
-def watch(task: Task) -> dict[str, list[int]]:
-    """List the days of openings under each setting; they count from the first of the change."""
+def watch(task: Task) -> list[int] | None:
+    """List the days of openings, from the first of the change; None if it was open before."""
     days = [
         Day(FIRST + timedelta(t), True, MOMENT, 1.0, {("all", "all"): part})
         for t, part in enumerate(draw_days(task))
     ]
-    start, found = START if task.change else 0, dict[str, list[int]]()
-    for setting, limits in SETTINGS.items():
-        reference = fit_model_reference(days[:REFERENCE], limits)
-        verdicts = judge("m", days[REFERENCE:], references=[reference], limits=limits)
-        states = [whole.state == "calibration_drift" for whole, *_ in verdicts]
-        opened = [t - start for t, now in enumerate(states) if now and not (t and states[t - 1])]
-        if task.change and states[start - 1]:
-            found[setting] = []
-        else:
-            found[setting] = [t for t in opened if t >= 0] or [-1]
-    return found
+    start = START if task.change else 0
+    reference = fit_model_reference(days[:REFERENCE], LIMITS)
+    verdicts = judge("m", days[REFERENCE:], references=[reference], limits=LIMITS)
+    states = [whole.state == "calibration_drift" for whole, *_ in verdicts]
+    if task.change and states[start - 1]:
+        return None
+    opened = [t - start for t, now in enumerate(states) if now and not (t and states[t - 1])]
+    return [t for t in opened if t >= 0]
 
 
 def main() -> None:
@@ -96,8 +93,8 @@ def main() -> None:
                     slope: watched([Task(world, wander, slope - 1.0, s) for s in seeds])
                     for slope in (1.0, *SLOPES)
                 }
-                rows += [row(world, wander, setting, found) for setting in SETTINGS]
-                print("\n".join(map(str, rows[-2:])), flush=True)
+                rows.append(row(world, wander, found))
+                print(rows[-1], flush=True)
     text = "\n".join([INTRO.format(streams=options.streams), *table(HEADS, rows)])
     publish(text, BEGIN, END, write=options.write)
 
@@ -105,19 +102,18 @@ def main() -> None:
 def row(
     world: World,
     wander: tuple[float, float],
-    setting: str,
-    found: dict[float, list[dict[str, list[int]]]],
+    found: dict[float, list[list[int] | None]],
 ) -> list[str]:
-    """Lay out how often and how soon a drift is opened with a setting."""
+    """Lay out how often and how soon a drift is opened."""
     spread, half_life = wander
     path = f"sd {spread:g}, half-life {half_life:g} days" if spread else "constant"
-    counts = [sum(t >= 0 for t in f[setting]) for f in found[1.0]]
+    counts = [len(opened or []) for opened in found[1.0]]
     waits = [
-        [float(f[setting][0]) if f[setting][0] >= 0 else inf for f in found[s] if f[setting]]
+        [float(opened[0]) if opened else inf for opened in found[s] if opened is not None]
         for s in SLOPES
     ]
     delays = [print_median(of_slope, YEAR) for of_slope in waits]
-    return [path, str(world), setting, print_rate(counts), *delays]
+    return [path, str(world), print_rate(counts), *delays]
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from scipy.special import expit
 from typer.testing import CliRunner
 
 from monitor.cli import CONFIG_ERROR, DATA_ERROR, EXIT_CODES, INTERRUPTED, app
+from monitor.cli.showing import FAILED
 from monitor.config import Config
 from monitor.errors import ConfigError
 from tests.support.paths import ROOT
@@ -83,15 +84,15 @@ def test_the_commands_are_these() -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help_and_json_and_is_in_the_readme(command: str) -> None:
+def test_every_command_has_help_and_json_and_is_on_a_page(command: str) -> None:
     """Each command explains itself, takes --json, and is shown to a new user."""
     result = CliRunner().invoke(app, [*command.split(), "--help"])
-    readme = (ROOT / "README.md").read_text()
+    pages = "".join((ROOT / page).read_text() for page in ("README.md", "docs/operate.md"))
 
     assert result.exit_code == 0
     assert "--json" in result.stdout
     assert "Exit codes: 0 done" in result.stdout
-    assert f"calibration-monitor {command}" in readme or f"make {command}" in readme
+    assert f"calibration-monitor {command}" in pages or f"make {command}" in pages
 
 
 def test_the_list_of_commands_cuts_no_sentence() -> None:
@@ -257,7 +258,8 @@ def test_the_readme_is_true() -> None:
     assert " ".join(said[0].split()) == EXIT_CODES
     assert (
         f"Exit codes: 0 done, 1 a bug, {CONFIG_ERROR} the configuration or the call is wrong, "
-        f"{DATA_ERROR} the data are wrong, {INTERRUPTED} interrupted."
+        f"{DATA_ERROR} the data are wrong, {FAILED} what show --fail-on names, "
+        f"{INTERRUPTED} interrupted."
     ) == EXIT_CODES
     assert len(links) >= 6
     assert [link for link in links if not (ROOT / link).exists()] == []

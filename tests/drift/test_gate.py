@@ -18,7 +18,6 @@ from monitor.drift.inputs import Day, Limits, fit_model_reference, limit_alone
 from monitor.drift.judge import judge
 from monitor.drift.overlap import held_down_by_overlap
 from monitor.drift.reference import Reference
-from monitor.drift.wander import held_down_by_wander
 from monitor.segment_names import WHOLE
 from studies.drift.entity_worlds import customers, draw_days
 
@@ -40,11 +39,10 @@ def over() -> Stream:
     return reference, detector, evidence, later, sums
 
 
-@pytest.mark.parametrize("wander", [False, True])
 @pytest.mark.parametrize("entities", [False, True])
 @pytest.mark.parametrize("overlap", [1.0, 30.0])
 def test_only_an_alert_is_held_down_by_what_is_asked_for(
-    over: Stream, *, overlap: float, entities: bool, wander: bool
+    over: Stream, *, overlap: float, entities: bool
 ) -> None:
     """Below its limit evidence stays; at it, it is that of the rules one after the other.
 
@@ -53,7 +51,7 @@ def test_only_an_alert_is_held_down_by_what_is_asked_for(
     reference, detector, evidence, days, sums = over
     reference = replace(reference, overlap=overlap)
     seen = days[-7:] if entities else [replace(day, entities={}) for day in days[-7:]]
-    known = {"sums_of": sums.__getitem__, "wander": wander}
+    known = {"sums_of": sums.__getitem__}
 
     above = held_down(detector, evidence, reference, seen, enough=detector.evidence + 1e-9, **known)
     held = held_down(detector, evidence, reference, seen, enough=detector.evidence, **known)
@@ -63,11 +61,9 @@ def test_only_an_alert_is_held_down_by_what_is_asked_for(
         expected = held_down_by_entities(expected, evidence, days[-1].day, sums_of=sums.__getitem__)
     elif overlap > 1.0:
         expected = held_down_by_overlap(expected, reference, evidence)
-    if wander:
-        expected = held_down_by_wander(expected, reference, evidence)
     assert above is detector
     assert np.array_equal(held.sums, expected.sums)
-    assert (held.evidence < detector.evidence) == (entities or wander or overlap > 1.0)
+    assert (held.evidence < detector.evidence) == (entities or overlap > 1.0)
 
 
 def test_segments_share_their_limit_and_the_whole_has_its_own() -> None:

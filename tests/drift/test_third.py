@@ -147,11 +147,11 @@ def test_an_alert_is_given_where_the_mean_of_both_families_reaches_the_limit() -
 
 
 @pytest.mark.parametrize(
-    ("calibrated", "wander", "judge_every", "known"),
-    some(product((True, False), (True, False), (1, 2), (0, 1)), 15),
+    ("calibrated", "judge_every", "known"),
+    some(product((True, False), (1, 2), (0, 1)), 7),
 )
 def test_whatever_is_configured_both_families_reach_one_mean(
-    *, calibrated: bool, wander: bool, judge_every: int, known: int
+    *, calibrated: bool, judge_every: int, known: int
 ) -> None:
     """The limit is that of the reference, and no drift opens below it.
 
@@ -160,7 +160,6 @@ def test_whatever_is_configured_both_families_reach_one_mean(
     days = days_of(MOVED)
     limits = Limits(
         calibrated=calibrated,
-        wander=wander,
         judge_every=judge_every,
         known_drifts=((days[REFERENCE + 5].day, days[REFERENCE + 6].day),) * known,
     )

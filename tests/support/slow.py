@@ -86,7 +86,6 @@ LONGEST: tuple[str | tuple[str, ...], ...] = (
     "tests/drift/test_variance.py",
     "tests/drift/test_spans.py",
     "tests/drift/test_pairs.py",
-    "tests/drift/test_wander.py",
     "tests/cli/test_rebasing.py",
     "tests/test_operate_page.py",
     "tests/evaluation/test_chosen_labels.py",
