@@ -24,7 +24,17 @@ PINK, BROWN, TEAL, OLIVE, CYAN = "#d6409f", "#8d6e63", "#12a594", "#8a9a3b", "#0
 PURPLE = "#7c5cff"
 LIGHT = {PINK: "#eba6d3", BROWN: "#c4a99f", TEAL: "#86d8cf", OLIVE: "#c5cf93", CYAN: "#99e3f0"}
 MOMENT = "time:YYYY-MM-DD"
-VERDICT_COLOURS = ("green", "blue", "yellow", "orange", "super-light-red", "red", GREY, "light-purple", "purple")
+VERDICT_COLOURS = (
+    "green",
+    "blue",
+    "yellow",
+    "orange",
+    "super-light-red",
+    "red",
+    GREY,
+    "light-purple",
+    "purple",
+)
 VERDICTS = dict(zip(STATES, VERDICT_COLOURS, strict=True))
 ADJUSTED = {"raw": BROWN, "prior": TEAL, "map": OLIVE, "population": CYAN}
 CAUSES = {"prior_shift": TEAL, "slope": PINK, "shape": BROWN, "rest": OLIVE}

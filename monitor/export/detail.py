@@ -85,7 +85,7 @@ OF_VERDICTS = OF_NEWS | frozenset(
 NEWS = SHIFTS | DRIFTING | {"acknowledged"}
 KEPT_FOR = timedelta(days=28)  # after the end of a drift; a Prometheus that was away sees it too
 # Alerts look back at these states; of the others only the present one decides.
-LOOKED_BACK_AT = frozenset(["data_error", "insufficient_data", "not_comparable"])
+LOOKED_BACK_AT = frozenset(["data_error", "insufficient_data"])
 
 
 def gauges_of(detail: Detail) -> tuple[Gauge, ...]:
