@@ -28,7 +28,7 @@ from monitor.cli.printing import say_aside, write_out
 from monitor.cli.rebasing import rebase
 from monitor.cli.recalibrating import recalibrate
 from monitor.cli.reporting import report
-from monitor.cli.serving import openmetrics, push, serve, textfile
+from monitor.cli.serving import openmetrics, push, serve, table, textfile
 from monitor.cli.showing import demo, show
 from monitor.cli.streams import prepare_streams
 from monitor.cli.where import where
@@ -115,6 +115,7 @@ app.add_typer(store, name="store")
 store.command(epilog=EXIT_CODES)(compact)
 app.add_typer(export, name="export")
 export.command(epilog=EXIT_CODES)(openmetrics)
+export.command(epilog=EXIT_CODES)(table)
 
 
 # Objects between two searches for cycles among them. Nearly all that a run makes live until it

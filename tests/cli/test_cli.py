@@ -26,7 +26,7 @@ COMMANDS = (
     *("push", "textfile", "assets", "prune", "demo"),
     *("map show", "map sql", "map compose", "map retire"),
     "store compact",
-    "export openmetrics",
+    *("export openmetrics", "export table"),
 )
 DAYS = [date(2026, 3, 1) + timedelta(days=i) for i in range(4)]
 CONFIG = """\
