@@ -76,6 +76,7 @@ same results.
   prevalence to expect.
 * `write_report` writes the report page, if the configuration has a place for it.
 * To process one day, trigger the DAG and enter the `day`.
+* The first run needs `begin`, or a backfill: any other begins no store.
 * A successful run updates the asset `{asset}`.
 """
 ABOUT_SUBMITTED = """\
@@ -91,6 +92,7 @@ safely: the same logs give the same results.
   died. To try again, clear `submit`.
 * `write_report` writes the report page, if the configuration has a place for it.
 * To process one day, trigger the DAG and enter the `day`.
+* The first run needs `begin`, or a backfill: any other begins no store.
 * A successful run updates the asset `{asset}`.
 """
 ABOUT_FLEET = """\
@@ -106,6 +108,7 @@ it again safely: the same logs give the same results.
 * `run_unsettled` processes later days, whose outcomes are still arriving.
 * `write_report` and `write_index` write the report pages, if the configuration has a place.
 * To process one day, trigger the DAG and enter the `day`.
+* The first run needs `begin`, or a backfill: any other begins no store.
 """
 ABOUT_INVALID = """\
 **The configuration of {name} is invalid.** Its runs fail until you correct it:
@@ -116,6 +119,11 @@ DAY = """\
 The day of predictions to process, such as 2026-03-01. Always enter a day in a manual run. Without a
 day, a run with a logical date processes the newest settled day, whatever its logical date is, and a
 run without a logical date fails."""
+
+
+BEGIN = """\
+Whether to begin a new store if there is none at the place of `store`. A backfill does so by itself.
+Any other run without a store fails, because a volume that is not mounted looks the same."""
 
 
 def configuration() -> Config:
@@ -156,6 +164,7 @@ def run_of(name: str, context: Context) -> "Scheduled":
         interval=(start, end) if start and end else None,
         day=date.fromisoformat(day) if day else None,
         is_backfill=dag_run.run_type == "backfill",
+        begin=bool(context["params"].get("begin")),
     )
 
 
@@ -265,12 +274,14 @@ def run_model(name: str, context: Context, *, of_batch: bool = False) -> tuple[d
     """Process the days of this run and missing days before it, and give those processed."""
     from monitor.pipeline.scheduled import plan_run, process
 
-    plan = plan_run(run_of(name, context))
+    this_run = run_of(name, context)
+    plan = plan_run(this_run)
     if not plan.task:
         raise AirflowSkipException(str(plan.begun))
     # A batch begins again for one of its models, and waits for none of them.
     task = replace(plan.task, skip_unchanged=of_batch)
-    return process(CONFIG, task, clock=now, wait=not of_batch)
+    begins = this_run.begins
+    return process(CONFIG, task, clock=now, wait=not of_batch, begins=begins)
 
 
 def is_overdue(name: str, context: Context) -> bool:
@@ -464,10 +475,11 @@ def dag_id(name: str) -> str:
     return PREFIX + re.sub(r"[^A-Za-z0-9_.-]", "_", name)
 
 
-def day_param() -> dict[str, Param]:
-    """Give the form in which a person enters a day."""
+def run_params() -> dict[str, Param]:
+    """Give the form in which a person enters a day, and asks for a new store."""
     form = Param(None, type=["string", "null"], format="date", title="Day", description=DAY)
-    return {"day": form}
+    begin = Param(False, type="boolean", title="Begin a store", description=BEGIN)
+    return {"day": form, "begin": begin}
 
 
 def make_dag(name: str) -> None:
@@ -489,7 +501,7 @@ def make_dag(name: str) -> None:
         schedule=CronDataIntervalTimetable(schedule, timezone=shown.time_zone),
         catchup=False,
         default_args={"owner": shown.owner or "airflow"},
-        params=day_param(),
+        params=run_params(),
         tags=["calibration", shown.severity, *([] if valid else ["invalid configuration"])],
         description=f"Can you still trust the probabilities of {name}?",
         doc_md=about,
@@ -571,7 +583,7 @@ def make_fleet_dag(group: tuple[str, str, str], names: Sequence[str], size: int)
         schedule=CronDataIntervalTimetable(schedule, timezone=time_zone),
         catchup=False,
         default_args={"owner": owner or "airflow"},
-        params=day_param(),
+        params=run_params(),
         tags=["calibration", "fleet", *(["invalid configuration"] if invalid else [])],
         description="Can you still trust the probabilities of these models?",
         doc_md=about,

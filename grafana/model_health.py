@@ -42,6 +42,7 @@ def coverage() -> timeseries.Panel:
         "outcomes known": newest("outcome_coverage_ratio", WINDOW),
         "days present": newest("window_present_ratio", WINDOW),
         "near a labelled score": newest("population_reached_ratio", WINDOW),
+        "share of {{segment}}": newest("moved_share_ratio", MODEL, "segment"),
     }
     return said(
         lines(ratios, unit="percentunit").min(0).max(1),
@@ -49,7 +50,8 @@ def coverage() -> timeseries.Panel:
         "The share of predictions whose outcome has arrived, and the share of the window's days "
         "that are there. Missing outcomes can look like a shift of the base rate: look here first. "
         "Where labels are chosen by score, also the share of predictions with scores like those "
-        "that have an outcome.",
+        "that have an outcome. The share of a segment is drawn where it is far outside of what the "
+        "reference had.",
         none=NO_WINDOW,
         width=6,
     )

@@ -45,6 +45,7 @@ NEXT_STEPS = {
     "labels_lost": label_change.ASKED["lost"],
     "labels_added": label_change.ASKED["added"],
     "insufficient_data": "calibration-monitor show says what is missing.",
+    "not_comparable": "calibration-monitor show names the setting, the day and the command.",
     "data_error": "calibration-monitor check names the file, the rows and what to do.",
 }
 
@@ -278,6 +279,9 @@ def last_drift() -> stat.Panel:
     days = {
         "{{ending}}": ended,
         "{{state}} since": milliseconds(newest("shift_started_date_seconds", JUDGED, "state")),
+        "read otherwise since": milliseconds(
+            newest("not_comparable_date_seconds", f'{MODEL}, end="since"')
+        ),
         "new reference awaited": milliseconds(newest("awaited_reference_date_seconds", JUDGED)),
         "taken by {{by}}": milliseconds(newest("acknowledged_timestamp_seconds", JUDGED, "by")),
         "taken until": milliseconds(
@@ -294,7 +298,7 @@ def last_drift() -> stat.Panel:
         "acknowledged in the configuration, or compared with a new reference. Also since when the "
         "prior or the level has moved, which reference has too few days, until when a span of "
         "known_drifts is longer than a month, and who has taken the open drift, since when and "
-        "until when.",
+        "until when, and since when days are read otherwise than their reference.",
         none="none has ended",
         width=8,
     )

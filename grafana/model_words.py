@@ -15,6 +15,7 @@ STATES_IN_WORDS = {
     "acknowledged": "A drift is acknowledged in the configuration (known_drifts)",
     "ok": "No change against the reference",
     "insufficient_data": "Too few outcomes to judge the model",
+    "not_comparable": "Read with other settings than the reference: nothing was compared",
     "data_error": "The logs of the newest day failed a check: nothing was judged",
 }
 FIGURES = {
@@ -46,6 +47,8 @@ ALERTS = (
     "CalibrationDataRejected",
     "CalibrationDataError",
     "CalibrationInsufficientData",
+    "CalibrationNotComparable",
+    "CalibrationMixMoved",
     "CalibrationBlind",
     "CalibrationKnownDriftLong",
     "CalibrationConfigInvalid",

@@ -26,7 +26,7 @@ LIGHT = {PINK: "#eba6d3", BROWN: "#c4a99f", TEAL: "#86d8cf", OLIVE: "#c5cf93", C
 MOMENT = "time:YYYY-MM-DD"
 VERDICT_COLOURS = (
     "green", "blue", "yellow", "dark-yellow", "light-yellow", "orange", "light-blue",
-    "super-light-red", "red", GREY, "purple",
+    "super-light-red", "red", GREY, "light-purple", "purple",
 )  # fmt: skip
 VERDICTS = dict(zip(STATES, VERDICT_COLOURS, strict=True))
 ADJUSTED = {"raw": BROWN, "prior": TEAL, "map": OLIVE, "population": CYAN}

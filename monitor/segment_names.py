@@ -1,13 +1,14 @@
 """The segments that the program names itself, and how a name from the logs is shown to people."""
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Sequence
 
 WHOLE = "all"  # all segments together, and the only segment of a model that has none
 OTHER = "other"  # rows whose value the configuration does not list
 THIRD = "third choices"  # of a model with classes, its pairs of the first and the third choice
 FAMILIES = (WHOLE, THIRD)  # of pairs: where the mean of their evidence is enough, the whole alerts
 RESERVED = frozenset({*FAMILIES, OTHER})
+NO_VALUE = ""  # rows whose column is null, which are among the others; no segment has this name
 PAIR = "pair"  # of classes, as the name of a column whose values they are
 AGAINST = " against "  # between the names of the classes of a pair
 # Between a column and its field, in what is one name everywhere: no column has this sign.
@@ -45,6 +46,18 @@ def printable(text: str, *, kept: str = "\u00a0") -> str:
         sign if sign.isprintable() or sign in kept else sign.encode("unicode_escape").decode()
         for sign in text
     )
+
+
+def in_short(names: Sequence[str], most: int) -> str:
+    """Name the first of several, and say how many more there are.
+
+    Examples
+    --------
+    >>> in_short(["DE", "FR", "IT"], 2)
+    'DE, FR and 1 more'
+    """
+    named = ", ".join(map(printable, names[:most]))
+    return f"{named} and {len(names) - most} more" if len(names) > most else named
 
 
 def printable_lines(text: str) -> str:

@@ -197,6 +197,7 @@ class ColumnPart:
 
 
 Columns = Mapping[str, Mapping[str, ColumnPart]]  # by column and value
+Unlisted = tuple[tuple[str | None, int], ...]  # values without a segment, with their rows
 Entities = Mapping[tuple[str, str], BucketCounts]  # by segment and stratum
 
 
@@ -256,6 +257,9 @@ class Summary:
     classes : ClassCounts or None
         The counts of the vectors, of a model with classes. Then the tally of the whole is that of
         the first choices: their score, and whether they were right.
+    unlisted : tuple of (str or None, int)
+        Of a single day with segments: the most frequent values that the configuration does not
+        list, with their predictions, and None for those without a value.
     """
 
     model: str
@@ -269,6 +273,7 @@ class Summary:
     classes: ClassCounts | None = None
     columns: Columns = field(default_factory=dict)
     entities: Entities = field(default_factory=dict)
+    unlisted: Unlisted = ()
 
     @property
     def acted(self) -> int | None:

@@ -75,6 +75,11 @@ PLAYED = {
     "memory runs out": ("test_operations.py", "test_too_little_memory_for_a_library_is_said"),
     "`where`, the score, the outcome": (
         "pipeline/test_read_otherwise.py", "test_a_change_of_settings_is_no_drift"),
+    "the values of the segments' column": (
+        "pipeline/test_read_otherwise.py",
+        "test_values_that_are_written_otherwise_are_told_with_their_names",
+    ),
+    "an Airflow task runs": ("pipeline/test_scheduled.py", "test_are_those_of_the_run"),
     "a list or a number": ("test_operations.py", "test_a_limit_is_said_in_our_words"),
     "hundreds of models": ("test_operations.py", "test_many_models_are_no_aliases"),
 }  # fmt: skip

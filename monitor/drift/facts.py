@@ -12,6 +12,7 @@ from monitor.arrivals import Late
 from monitor.drift.day_evidence import LabelChange, WrongLabels
 from monitor.drift.detector import Ended, Incident
 from monitor.drift.lack import Lack
+from monitor.drift.mix import MovedMix
 from monitor.metrics.core.estimate import Estimate
 
 if TYPE_CHECKING:  # whoever reads facts needs none of what fits a reference
@@ -28,6 +29,7 @@ Obstacle = Literal[
     "level may be late outcomes",
     "first span not over",
     "span without contrast",
+    "no predictions",
     "no outcomes",
     "equal outcomes",
     "equal scores",
@@ -38,6 +40,11 @@ Fault = Literal["slope", "intercept", "counted again"]
 LESS_COVERED = 0.05  # the least change of the share of outcomes that are known which is told
 NOT_CALIBRATED = 0.10  # the least difference of the reference's own slope from 1 that is reported
 MAY_BE_LATE = frozenset(["drift may be late outcomes", "level may be late outcomes"])
+# The day comes before all that is compared.
+NOT_YET_COMPARED = frozenset(
+    ["logs failed", "outcomes awaited", "part of the reference", "no reference"]
+)
+NOT_ALIKE = frozenset(["read otherwise", "other classes"])  # what is counted differs
 Level = Literal["as before", "prior", "lift", "prior or inputs", "not looked for"]
 DULLER = 0.75  # of the spread of scores: less is worth a sentence
 USUAL_CHANGE = 0.2  # a slope of 0.8
@@ -325,6 +332,29 @@ class ThirdChoices:
 
 
 @dataclass(frozen=True)
+class Unlike:
+    """How days were read otherwise than the reference that they would be compared with.
+
+    Attributes
+    ----------
+    streams : tuple of str
+        What is not compared: segments, or the whole for all streams.
+    settings : tuple of str
+        The keys of the configuration that differ.
+    since : date or None
+        The first of the days in a row that were read so; None of days to come.
+    first, last : date
+        Of the reference.
+    """
+
+    streams: tuple[str, ...]
+    settings: tuple[str, ...]
+    since: date | None
+    first: date
+    last: date
+
+
+@dataclass(frozen=True)
 class Facts:
     """What sentences need and no other column of a verdict holds.
 
@@ -333,8 +363,7 @@ class Facts:
     obstacle : str or None
         What kept the day from being judged; one of `Obstacle`.
     complaint : str
-        What the check of the logs found, of a day whose logs failed it; or why a day that was
-        read otherwise than its reference is not compared.
+        What the check of the logs found, of a day whose logs failed it.
     lack : Lack or None
         What the reference lacks; None if it has a curve, if its days hold none of these
         predictions, and while there is none.
@@ -389,6 +418,10 @@ class Facts:
         as well as any distortion, or nearly.
     covered : Coverage or None
         How many predictions have an outcome, of a whole whose base rate moved while that changed.
+    unlike : tuple of Unlike
+        How the day was read otherwise than its reference; of the whole also what is so of segments.
+    mix : MovedMix or None
+        Of the whole, the segments whose share is far outside of what the reference had.
     """
 
     obstacle: Obstacle | None = None
@@ -416,6 +449,8 @@ class Facts:
     one_day: OneDay | None = None
     labels: LabelChange | None = None
     covered: Coverage | None = None
+    unlike: tuple[Unlike, ...] = ()
+    mix: MovedMix | None = None
 
     @property
     def of_classes(self) -> ClassFacts:

@@ -23,8 +23,9 @@ from monitor.drift.entities import (
     intercept_hanging,
     sum_buckets,
 )
-from monitor.drift.facts import Detectable
+from monitor.drift.facts import Detectable, Unlike
 from monitor.drift.lack import Lack
+from monitor.drift.mix import Mix, mix_of_days
 from monitor.drift.overlap import with_overlap
 from monitor.drift.pairs import (
     SAME,
@@ -55,8 +56,8 @@ from monitor.metrics.core.buckets import BucketCounts, merge_buckets
 from monitor.metrics.core.coarse import Coarse, coarsen, sum_of, tally_of
 from monitor.metrics.core.dispersion import design_effects
 from monitor.metrics.core.tally import Tally
-from monitor.segment_names import FAMILIES, THIRD, WHOLE
-from monitor.summary import NO_SAMPLE, Entities, Summary
+from monitor.segment_names import FAMILIES, NO_VALUE, THIRD, WHOLE
+from monitor.summary import NO_SAMPLE, Entities, Summary, Unlisted
 
 WITH_THIRD = 3  # classes: so many have third choices
 MOST_KEPT = 2_000  # sums of a day and stream: five years of one, 8 MB
@@ -111,7 +112,8 @@ class ModelReference:
     references are compared with from their own first day on.
     `strata` is the column whose values have priors of their own in the verdict of the whole, where
     the monitor has found one. `coverage` is the share of the predictions of its days that have an
-    outcome; None if that is not known.
+    outcome; None if that is not known. `mix` are the shares of its
+    segments.
     """
 
     first: date
@@ -129,6 +131,7 @@ class ModelReference:
     strata: MovingPriors | None = None
     coverage: float | None = None
     scores: ClassScores | None = None
+    mix: Mix | None = None
 
     @property
     def begins(self) -> date:
@@ -175,9 +178,11 @@ class Day:
     summary. `third` are the pairs of the first and the third choice. `late` says how many outcomes
     arrive after it has settled, if they are too many. `classes` says how often each class came
     true, of a model with classes. `entities` are the rows of its parts by bucket of their entity,
-    empty without the key `entity`. `unlike` says of streams, or of the whole for all of them, why
-    they are not compared: the day was read otherwise than its reference. `rest` are the most
-    frequent classes, each against the rest, of a model with classes whose log has all scores.
+    empty without the key `entity`. `unlike` says of streams, or of the whole for all of them, how
+    the day was read otherwise than its reference, so that they are not compared. `rest` are the
+    most frequent classes, each against the rest, of a model with classes whose log has all scores.
+    `predicted` are the predictions by segment, `NO_VALUE` those without a value, and `unlisted` as
+    in `Summary`.
     """
 
     day: date
@@ -191,12 +196,14 @@ class Day:
     classes: ClassDay | None = None
     third: Parts = field(default_factory=dict)
     entities: Entities = field(default_factory=dict)
-    unlike: Mapping[str, str] = field(default_factory=dict)
+    unlike: Mapping[str, Unlike] = field(default_factory=dict)
     rest: Mapping[str, Coarse] = field(default_factory=dict)
+    predicted: Mapping[str, int] = field(default_factory=dict)
+    unlisted: Unlisted = ()
 
-    def why_unlike(self, stream: str) -> str:
-        """Say why a stream is not compared; empty if it is."""
-        return self.unlike.get(stream) or self.unlike.get(WHOLE, "")
+    def unlike_of(self, stream: str) -> Unlike | None:
+        """Say how a stream was read otherwise than its reference; None if it was not."""
+        return self.unlike.get(stream) or self.unlike.get(WHOLE)
 
 
 Recall = Callable[[date], Day | None]
@@ -216,6 +223,8 @@ def inputs_of(summary: Summary) -> Day:
         parts={},
         class_weights=summary.class_weights,
         entities=summary.entities,
+        predicted=_predicted(summary),
+        unlisted=summary.unlisted,
     )
     if counts := summary.classes:
         parts, third = pair_parts(counts), third_parts(counts)
@@ -229,6 +238,15 @@ def inputs_of(summary: Summary) -> Day:
         if leaf.predicted
     }
     return replace(counted, parts=of_scores)
+
+
+def _predicted(summary: Summary) -> dict[str, int]:
+    """Count the predictions by segment; none of a model without segments."""
+    by_segment = {name: part.predicted for name, part in summary.segments.items()}
+    if [*by_segment] == [WHOLE]:
+        return {}
+    missing = [rows for value, rows in summary.unlisted if value is None]
+    return by_segment | {NO_VALUE: sum(missing)}
 
 
 def failed_day(day: date, known_at: datetime, complaint: str) -> Day:
@@ -250,7 +268,8 @@ def fit_model_reference(days: Sequence[Day], limits: Limits) -> ModelReference:
         name: own if isinstance(own, Lack) else _of_days(own, days, name)
         for name, own in fitted.streams.items()
     }
-    fitted = replace(fitted, streams=streams, limit=limit_of_whole(streams, limits))
+    mix = mix_of_days((day.predicted, day.unlisted) for day in days)
+    fitted = replace(fitted, streams=streams, limit=limit_of_whole(streams, limits), mix=mix)
     detectable = {
         name: what_is_detectable(own, limit_of_stream(fitted, limits, name))
         for name, own in streams.items()

@@ -56,6 +56,8 @@ from monitor.drift.entities import hanging_since
 from monitor.drift.facts import (
     LESS_COVERED,
     MAY_BE_LATE,
+    NOT_ALIKE,
+    NOT_YET_COMPARED,
     ClassFacts,
     Coverage,
     Detectable,
@@ -66,6 +68,7 @@ from monitor.drift.facts import (
     OneDay,
     Scores,
     ThirdChoices,
+    Unlike,
     faults_of,
 )
 from monitor.drift.gate import held_down
@@ -102,6 +105,7 @@ from monitor.drift.level_watch import (
     off_today,
 )
 from monitor.drift.levels import lasting_shift, what_moved
+from monitor.drift.mix import MovedMix, moved_mix
 from monitor.drift.one_day import contradicts
 from monitor.drift.other_pairs import other_pairs
 from monitor.drift.overlap import overlapping_since
@@ -802,14 +806,14 @@ def _state_and_facts(
     if state == "level_drift" and day.late:  # fewer positives arrived: it looks the same
         obstacle = obstacle or "level may be late outcomes"
     if obstacle:
-        state = "data_error" if obstacle == "logs failed" else "insufficient_data"
+        state = _state_without_verdict(obstacle)
     compared = stream.own_reference
     own = compared if isinstance(compared, Reference) else None
     watch = stream.detector.level
     today = off_today(watch, own, day.day, limits.level_page) if own and not obstacle else None
     return state, Facts(
         obstacle=obstacle,
-        complaint=day.complaint or day.why_unlike(stream.name),
+        complaint=day.complaint or "",
         lack=compared if isinstance(compared, Lack) else None,
         coverage=day.coverage if obstacle == "outcomes awaited" else None,
         reference=stream.compared_with if obstacle == "part of the reference" else (),
@@ -831,6 +835,8 @@ def _state_and_facts(
         one_day=_one_day(stream, own, day, enough) if own and not obstacle else None,
         labels=None if known_until else _labels(stream),
         covered=_covered(stream, recent) if state == "prior_shift" else None,
+        unlike=_unlike(stream.name, day) if obstacle not in NOT_YET_COMPARED else (),
+        mix=_mix(stream, day) if obstacle not in NOT_YET_COMPARED else None,
     )
 
 
@@ -983,7 +989,7 @@ def _obstacle(
         return "part of the reference"
     if not (reference and isinstance(stream.own_reference, Reference)):
         return "no reference"
-    if (unlike := day.why_unlike(stream.name)) or not same_classes(day, reference):
+    if (unlike := day.unlike_of(stream.name)) or not same_classes(day, reference):
         return "read otherwise" if unlike else "other classes"
     if day.late and stream.withheld and not outlasts:
         return "drift may be late outcomes"
@@ -1001,6 +1007,8 @@ def _silent(stream: Stream, day: Day, prevalence: float, judge_every: int) -> Ob
             return None if age < timedelta(days=2 * judge_every) else "span without contrast"
     elif judge_every > 1:
         return "first span not over"
+    if day.predicted.get(stream.name) == 0:
+        return "no predictions"
     return _no_contrast(day, stream.name) if isfinite(prevalence) else "no outcomes"
 
 
@@ -1051,6 +1059,29 @@ def _state_of_incident(
         return labels.kind if labels and labels.told else "calibration_drift"
     unclear = incident.kind in NOT_COMPARABLE and not incident.urgent
     return "undecided" if unclear else "level_drift"
+
+
+def _unlike(name: str, day: Day) -> tuple[Unlike, ...]:
+    """Say how a stream was read otherwise than its reference; of the whole also its segments."""
+    if name == WHOLE:
+        return tuple(dict.fromkeys(day.unlike.values()))
+    unlike = day.unlike_of(name)
+    return (unlike,) if unlike else ()
+
+
+def _mix(stream: Stream, day: Day) -> MovedMix | None:
+    """Compare the shares of the segments of a day with those of the reference; of the whole."""
+    mix = stream.reference.mix if stream.reference and stream.name == WHOLE else None
+    if mix is None or not day.predicted or WHOLE in day.unlike:
+        return None
+    return moved_mix(day.predicted, day.unlisted, mix, but=day.unlike)
+
+
+def _state_without_verdict(obstacle: Obstacle) -> State:
+    """Choose the state of a day that is not judged."""
+    if obstacle == "logs failed":
+        return "data_error"
+    return "not_comparable" if obstacle in NOT_ALIKE else "insufficient_data"
 
 
 def _lift(reference: Reference, stream: Stream, recent: Sequence[Day]) -> Lift | None:

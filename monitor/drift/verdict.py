@@ -24,6 +24,7 @@ State = Literal[  # the most severe last: where two exporters differ, dashboards
     "undecided",
     "calibration_drift",
     "insufficient_data",
+    "not_comparable",
     "data_error",
 ]
 STATES: tuple[State, ...] = get_args(State)
@@ -32,7 +33,7 @@ OF_LABELS = frozenset(LABEL_KINDS)  # states, and kinds, of an open drift that i
 DRIFTING = OF_LABELS | {  # an incident is open
     *("calibration_drift", "undecided", "level_drift", "improved"),
 }
-UNJUDGED = frozenset(["insufficient_data", "data_error"])
+UNJUDGED = frozenset(["insufficient_data", "not_comparable", "data_error"])
 SLOPE_KINDS = frozenset(KINDS[:2])  # those that a slope measures
 WEEK = 7  # days that the level and the prior are judged over
 

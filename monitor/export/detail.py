@@ -66,6 +66,8 @@ OF_VERDICTS = OF_NEWS | frozenset(
         "calibration_model_config_valid",
         "calibration_model_info",
         "calibration_model_results_readable",
+        "calibration_moved_share_ratio",
+        "calibration_not_comparable_date_seconds",
         "calibration_outcome_coverage_limit_ratio",
         "calibration_outcome_coverage_ratio",
         "calibration_outcomes_info",

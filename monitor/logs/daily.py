@@ -23,6 +23,7 @@ from monitor.summary import (
     Rated,
     Segment,
     Summary,
+    Unlisted,
     awaited,
     days_between,
     end_of_day,
@@ -61,6 +62,8 @@ class DayRows:
         What its watched columns count.
     rated : mapping of int to Rated, optional
         What the outcomes of each part stand for.
+    unlisted : tuple of (str or None, int)
+        As in `Summary`.
     """
 
     day: date
@@ -72,6 +75,7 @@ class DayRows:
     classes: ClassCounts | None = None
     columns: Columns = field(default_factory=dict)
     rated: Mapping[int, Rated] = field(default_factory=dict)
+    unlisted: Unlisted = ()
 
 
 def summarise(batch: Batch, rows: DayRows) -> Summary:
@@ -105,6 +109,7 @@ def summarise(batch: Batch, rows: DayRows) -> Summary:
         classes=rows.classes,
         columns=rows.columns,
         entities=_entities(groups, batch.model) if batch.model.predictions.entity else {},
+        unlisted=rows.unlisted,
     )
     _check_day(batch, rows, settled=settled)
     return summary

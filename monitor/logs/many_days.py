@@ -23,6 +23,7 @@ from monitor.logs.partitions import has_day, open_log
 from monitor.logs.session import Session, by_halves
 from monitor.logs.sources import Logs, prepare, read_ids, read_rows, settings_of_rows
 from monitor.logs.spark_days import tag, union
+from monitor.logs.unlisted import has_others, unlisted_of_days
 from monitor.summary import days_between
 
 Rows = Any  # a relation of DuckDB or a frame of Spark
@@ -45,6 +46,9 @@ def read_days(session: Session, batch: Batch) -> Iterator[DayRows]:
     # An id is repeated, maybe only on different days.
     twice = _places_of_repeats(logs) if groups.outcome_rows > sum(logged.values()) else set()
     late = _count_late(session, batch, of_days)
+    with_others = [(d - first).days for d, own in of_days.items() if has_others(own, model)]
+    rows_of = {place: scored.get((place, 1), 0) for place in with_others}
+    unlisted = unlisted_of_days(logs.predictions, model, rows_of)
     for day, own in of_days.items():
         place = (day - first).days
         rows = scored.get((place, 1), 0), logged.get(place, 0)
@@ -62,7 +66,9 @@ def read_days(session: Session, batch: Batch) -> Iterator[DayRows]:
             )
         if not any(contract.fails(violation, model.checks) for violation in violations):
             left = scored.get((place, 0), 0)
-            yield DayRows(day, own, violations, _left_out(session, model, day, left, *rows))
+            filtered = _left_out(session, model, day, left, *rows)
+            values = unlisted.get(place, ())
+            yield DayRows(day, own, violations, filtered, unlisted=values)
 
 
 def _has_read_its_own(batch: Batch, day: date) -> bool:

@@ -43,6 +43,7 @@ from monitor.logs.opening import KINDS
 from monitor.logs.partitions import has_day, open_log
 from monitor.logs.session import Frame, Session, open_session
 from monitor.logs.sources import Logs, open_ids, open_logs
+from monitor.logs.unlisted import unlisted_values
 from monitor.logs.weights import class_weights
 from monitor.metrics.beyond_binary.class_counts import Batch as Vectors
 from monitor.metrics.beyond_binary.class_counts import ClassCounts
@@ -112,6 +113,7 @@ def read_day(session: Session, batch: Batch) -> list[DayRows]:
         classes=of_classes,
         columns=columns,
         rated=_rated(session, batch, result),
+        unlisted=unlisted_values(logs.predictions, model, groups, predictions),
     )
     return [rows]
 

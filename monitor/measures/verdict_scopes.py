@@ -14,7 +14,7 @@ from monitor.measures.measure import Base, Parts, Scope, held, itself
 from monitor.measures.snapshot import Snapshot, seconds_of
 from monitor.measures.window_scopes import NEVER_RUN
 from monitor.metrics.core.estimate import Estimate
-from monitor.segment_names import WHOLE, printable
+from monitor.segment_names import WHOLE, in_short, printable
 from monitor.summary import end_of_day
 
 NO_REFERENCE = "without a reference"
@@ -22,6 +22,8 @@ WITHHELD = f"{NO_REFERENCE}, on its days, and while the evidence is withheld"
 NO_DRIFT = "while no calibration drift is open"
 NO_COLUMNS = f"{NO_DRIFT}, and of models without `segments`"
 
+MOST_NAMED = 3  # streams that a label names
+MISSING = "no value"  # of the column of the segments, as a label
 MOST_ALONE = 20  # values of a model that have gauges because they drift by themselves
 URGENCIES = ("page", "ticket", "info", "none")
 
@@ -167,6 +169,36 @@ def _alone(snapshot: Snapshot) -> Parts[float]:
             yield labels, seconds_of(value.started)
 
 
+def _unlike(snapshot: Snapshot) -> Parts[float]:
+    """Give the days of each change of what is read, with what it keeps from being compared."""
+    for v in snapshot.verdicts:
+        for unlike in v.facts.unlike if v.segment == WHOLE else ():
+            settings = ", ".join(unlike.settings)
+            said = v.model, in_short(unlike.streams, MOST_NAMED), settings
+            days = {"since": unlike.since or v.day, "first": unlike.first, "last": unlike.last}
+            yield from (((*said, end), seconds_of(day)) for end, day in days.items())
+
+
+def _moved(snapshot: Snapshot) -> Parts[float]:
+    """Give the share of each segment that is far outside of what the reference had."""
+    for v in snapshot.verdicts:
+        shares = v.facts.mix.shares[:MOST_ALONE] if v.segment == WHOLE and v.facts.mix else ()
+        for share in shares:
+            yield (v.model, printable(share.name or MISSING)), share.now
+
+
+UNLIKE: Scope[float] = Scope(
+    Base(("model", "streams", "settings", "end"), _unlike),
+    "while the newest judged day is read as its reference was",
+    (),
+    itself,
+)
+MOVED: Scope[float] = Scope(
+    Base(("model", "segment"), _moved),
+    "while the share of every segment is as in the reference",
+    (),
+    itself,
+)
 TAKEN: Scope[float] = Scope(
     Base(VERDICTS.labels, _taken),
     "without an open calibration drift or level drift, of a stream or of a value",

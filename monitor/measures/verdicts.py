@@ -181,6 +181,21 @@ OF_VERDICTS = (
         seconds_of,
     ),
     Measure(
+        "not_comparable_date_seconds",
+        of.UNLIKE,
+        "Days of what is read otherwise than the reference and so not compared: the first day that "
+        "was read so (`since`), and the first and the last day of the reference. The Unix time of "
+        "that date's midnight in UTC.",
+        units.TIME,
+    ),
+    Measure(
+        "moved_share_ratio",
+        of.MOVED,
+        "Share of the predictions of the newest judged day that a segment has, where it is far "
+        "outside of what the reference had; at most 20 segments of a model.",
+        units.RATIO,
+    ),
+    Measure(
         "drift_size_logit",
         of.SHAPE,
         "How far the log-odds are off where the open calibration drift is strongest; not of drifts "

@@ -11,8 +11,8 @@ from datetime import date
 from functools import cached_property, lru_cache
 from typing import Any
 
-from monitor.config import Config, Model
-from monitor.drift.facts import Scores
+from monitor.config import AUTO_SETTLED_AFTER, Config, Model
+from monitor.drift.facts import Scores, Unlike
 from monitor.drift.inputs import (
     Day,
     ModelReference,
@@ -39,13 +39,15 @@ COUNTED = {
     "outcomes": ("id", "outcome", "outcome_means", "absent_means", "duplicates", "where", "weight",
                  "in_predictions", "sql"),
 }  # fmt: skip
+OF_MODEL = ("ids", "strata", "action", "time_zone")
+WAIT = "settled_after"  # compared where both are known
 COLUMN, VALUES = "segments.column", "segments.values"
 REMEMBERED = 512  # days whose reading is kept in memory
 
 
 def reading_of(model: Model) -> Reading:
     """Name the settings of what a model's streams count, as `run` records them with each day."""
-    dumped = model.model_dump(mode="json", include={*COUNTED, "segments", "strata", "time_zone"})
+    dumped = model.model_dump(mode="json", include={*COUNTED, "segments", *OF_MODEL})
     reading = {
         f"{log}.{key}": value
         for log, keys in COUNTED.items()
@@ -53,13 +55,13 @@ def reading_of(model: Model) -> Reading:
         if (value := dumped[log].get(key)) is not None
     }
     if classes := reading.get("predictions.classes"):
-        # Weights make a sample by class comparable with all rows, so they change nothing counted.
-        others = {k: v for k, v in classes.items() if k not in ("watch", "weights")}
-        reading["predictions.classes"] = others
+        reading["predictions.classes"] = {k: v for k, v in classes.items() if k != "watch"}
     segments = dumped["segments"] or {}
     of_segments = {f"segments.{key}": segments[key] for key in ("column", "values") if segments}
-    strata = {"strata": dumped["strata"]} if dumped["strata"] else {}
-    return {**reading, **of_segments, **strata, "time_zone": dumped["time_zone"]}
+    of_model = {key: dumped[key] for key in OF_MODEL if dumped[key]}
+    known = model.settled_after != AUTO_SETTLED_AFTER  # else it is still to be found from the logs
+    waits = {WAIT: model.settled_after} if known else {}
+    return {**reading, **of_segments, **of_model, **waits}
 
 
 def differences(now: Reading, before: Reading) -> dict[str, tuple[str, ...]]:
@@ -74,7 +76,9 @@ def differences(now: Reading, before: Reading) -> dict[str, tuple[str, ...]]:
     >>> differences({"predictions.where": "x > 1", VALUES: ["a"]}, {VALUES: ["b"]})
     {'all': ('predictions.where',)}
     """
-    changed = tuple(sorted(k for k in {*now, *before} if now.get(k) != before.get(k)))
+    unknown = {WAIT} - ({*now} & {*before})
+    keys = {*now, *before} - unknown
+    changed = tuple(sorted(key for key in keys if now.get(key) != before.get(key)))
     of_all = tuple(key for key in changed if key not in (COLUMN, VALUES))
     if of_all:
         return {WHOLE: of_all}
@@ -140,15 +144,15 @@ class Readings:
         if not unlike:
             return day
         said = {
-            stream: self._sentence(settings, self.since(day.day, settings), reference)
+            stream: Unlike(
+                tuple(other for other in unlike if unlike[other] == settings),
+                *(settings, self.since(day.day, settings), reference.first, reference.last),
+            )
             for stream, settings in unlike.items()
         }
         if WHOLE not in unlike:
             return replace(day, unlike=said)
         return replace(day, unlike=said, parts={}, third={}, classes=None, entities={})
-
-    def _sentence(self, settings: Sequence[str], since: date, reference: ModelReference) -> str:
-        return read_otherwise(self.name, settings, since, (reference.first, reference.last))
 
 
 def next_days_are_unlike(config: Config, name: str) -> str:
@@ -161,8 +165,8 @@ def next_days_are_unlike(config: Config, name: str) -> str:
     unlike = readings.unlike(reading_of(model), newest)
     if not unlike:
         return ""
-    settings = sorted({key for keys in unlike.values() for key in keys})
-    return read_otherwise(name, settings, None, (newest.first, newest.last))
+    settings = tuple(sorted({key for keys in unlike.values() for key in keys}))
+    return read_otherwise(name, Unlike((*unlike,), settings, None, newest.first, newest.last))
 
 
 def scores_beside_reference(config: Config, name: str, summary: Summary) -> Scores | None:

@@ -44,6 +44,8 @@ class Scheduled:
         The day that a person asked for, whatever the interval is.
     is_backfill : bool
         Whether it is one of many for the past, and leaves the days before its own alone.
+    begin : bool
+        Whether a person asked it to begin a store where there is none; a backfill always does.
     """
 
     config: Config
@@ -54,6 +56,12 @@ class Scheduled:
     interval: tuple[datetime, datetime] | None = None
     day: date | None = None
     is_backfill: bool = False
+    begin: bool = False
+
+    @property
+    def begins(self) -> bool:
+        """Whether it begins a store where there is none, as the command of its name does."""
+        return self.begin or self.is_backfill
 
     def local(self, moment: datetime) -> date:
         """Find the day of a moment in the time zone of the model."""
@@ -149,15 +157,25 @@ def plan_later_days(scheduled: Scheduled) -> Task | str:
 
 
 def process(
-    config: Config, task: Task, *, clock: Callable[[], datetime], wait: bool = True
+    config: Config,
+    task: Task,
+    *,
+    clock: Callable[[], datetime],
+    wait: bool = True,
+    begins: bool = False,
 ) -> tuple[date, ...]:
     """Run a task, log what it did, and give the days that it summarised.
 
     Raises
     ------
     ConfigError, DataError
-        As `run`, and if a day failed.
+        As `run`, if a day failed, and if there is no store, unless the task begins one.
     """
+    store = Store(config.store)
+    if not begins:
+        store.must_be_there()
+    elif store.begin(clock()):
+        log.info("store: %s is new, and begins here", config.store)
     name, report = task.model, run(config, task, clock=clock, wait=wait)
     for message in grouped(name, report.still_missing):
         log.warning("Still missing: %s", message)
@@ -169,17 +187,16 @@ def process(
 
 
 def command_of(scheduled: Scheduled) -> list[str]:
-    """Write the call of calibration-monitor that does the settled days and, today, later ones.
-
-    Like a task that does them itself, it begins a store where there is none.
-    """
+    """Write the call of calibration-monitor that does the settled days and, today, later ones."""
     first, last, as_of = span_of(scheduled)
     if scheduled.day:
-        words = ["run", "--begin", "--day", f"{last}"]
+        words = ["run", "--day", f"{last}"]
     elif first != last or scheduled.is_backfill:
         words = ["backfill", "--from", f"{first}", "--to", f"{last}"]
     else:
-        words = ["run", "--begin", *(["--unsettled"] if scheduled.is_of_today else [])]
+        words = ["run", *(["--unsettled"] if scheduled.is_of_today else [])]
+    if scheduled.begins and words[0] == "run":
+        words.append("--begin")
     return [*words, "--as-of", f"{as_of}", "--model", scheduled.model]
 
 

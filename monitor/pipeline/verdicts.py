@@ -18,11 +18,9 @@ from monitor.pipeline.references import References, limits_of
 from monitor.pipeline.strata import StrataFinder
 from monitor.pipeline.watching import value_watcher, watches_values
 from monitor.pipeline.where import ColumnReader, place_adder
-from monitor.segment_names import WHOLE
 from monitor.store.delays import delays
 from monitor.store.store import Store
 from monitor.summary import end_of_day
-from monitor.words.reading import segments_read_otherwise
 from monitor.words.verdict import sentences
 
 
@@ -86,7 +84,6 @@ def judge_days(
     delay_on, finder = delays(store, name, model), StrataFinder(model, store, name)
 
     readings, marks = Readings(store, name), dict[date, str]()
-    unlike = dict[date, Mapping[str, str]]()
 
     def read(day: date) -> Day:
         if day in complaints:
@@ -95,8 +92,6 @@ def judge_days(
         compared = reference_of_day(day, references.fitted)
         prepared = finder.split(inputs_of(summary), compared.strata if compared else None)
         prepared = readings.compared(prepared, compared)
-        if prepared.unlike and WHOLE not in prepared.unlike:
-            unlike[day] = prepared.unlike
         return replace(prepared, late=late(delay_on(day, prepared.known_at), model.settled_after))
 
     before, to_do = [d for d in days if d < start], [d for d in days if d >= start]
@@ -117,8 +112,6 @@ def judge_days(
     for done, of_day in enumerate(map(value_watcher(reader, references), placed), 1):
         day = of_day[0].day
         told = [replace(verdict, reasons=sentences(verdict)) for verdict in of_day]
-        if said := segments_read_otherwise(unlike.pop(day, {})):  # of segments, so the whole is ok
-            told[0] = replace(told[0], reasons=(*told[0].reasons, *said))
         rests_on = {"basis": basis, "made_from": marks.get(day, "")}
         if until and day in judged:
             store.replace_verdicts(name, day, told, **rests_on, as_of=until)

@@ -20,6 +20,7 @@ from monitor.drift.facts import Detectable, Together
 from monitor.drift.inputs import ModelReference
 from monitor.drift.label_noise import Noise
 from monitor.drift.lack import Lack
+from monitor.drift.mix import Mix
 from monitor.drift.pairs import ClassDay, PairCurves
 from monitor.drift.reference import Reference, Sensitivity
 from monitor.drift.regions import Regions
@@ -33,7 +34,7 @@ KINDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
         *(ModelReference, Reference, Lack, Sensitivity, Detectable, Coarse, Level, Estimate),
-        *(Noise, MovingPriors, Regions),
+        *(Noise, MovingPriors, Regions, Mix),
         *(ClassDay, PairCurves, ClassLevels, PairLevel, ClassScores),  # of models with classes
         *(Together, DesignEffects),  # of models with entities
     )

@@ -64,14 +64,15 @@ def summary_table(summary: Summary, entities: str | None = None) -> pa.Table:
         "final": summary.final,
         "known_at": summary.known_at.isoformat(),
     }
-    if summary.class_weights != NO_SAMPLE:
-        about["class_weights"] = summary.class_weights
-    if summary.classes:
-        about["classes"] = class_facts(summary.classes)
-    if summary.acted is not None:
-        about["acted"] = acted
-    if entities:
-        about["entities"] = entities
+    sampled = summary.class_weights != NO_SAMPLE
+    of_some = {
+        "class_weights": summary.class_weights if sampled else None,
+        "classes": class_facts(summary.classes) if summary.classes else None,
+        "acted": acted if summary.acted is not None else None,
+        "entities": entities or None,
+        "unlisted": summary.unlisted or None,
+    }
+    about |= {key: said for key, said in of_some.items() if said is not None}
     return pa.table(columns).replace_schema_metadata({"summary": json.dumps(about)})
 
 
@@ -154,6 +155,7 @@ def summary_of(model: str, day: date, table: pa.Table) -> Summary:
         )
         if "classes" in about
         else None,
+        unlisted=tuple((value, rows) for value, rows in about.get("unlisted", ())),
     )
     check_summary(summary)
     return summary

@@ -8,12 +8,14 @@ from monitor.drift.facts import MAY_BE_LATE, Obstacle
 from monitor.drift.verdict import Verdict
 from monitor.words.advice import ended, late_outcomes, missing
 from monitor.words.numbers import percent
+from monitor.words.reading import read_otherwise
 
 FIXED: Mapping[Obstacle, str] = {
     "other classes": "The classes are not those of the reference; name days with the new classes "
     "in verdicts.references.",
     "first span not over": "The first days that are judged together are not over.",
     "span without contrast": "The days that are judged together hold no outcomes of both kinds.",
+    "no predictions": "The day has no prediction of this segment.",
     "no outcomes": "No outcome of this day is known.",
     "equal outcomes": "All outcomes of this day are equal, which says nothing of the scores.",
     "equal scores": "All scores of this day are equal, so its outcomes cannot tell high scores "
@@ -27,22 +29,30 @@ UNSEEN = "its days hold none of these predictions"
 def why_not_judged(verdict: Verdict) -> str:
     """Say what kept a day from being judged; the complaint about a log begins with its model."""
     facts = verdict.facts
-    if facts.obstacle in ("logs failed", "read otherwise"):
+    if facts.obstacle == "logs failed":
         return ended(facts.complaint)
+    if facts.obstacle == "read otherwise":
+        return read_otherwise(verdict.model, facts.unlike[0])
     if facts.obstacle == "outcomes awaited":
         is_known = facts.coverage is not None and isfinite(facts.coverage) and facts.coverage > 0
         share = percent(facts.coverage or 0.0, 0) if is_known else "none"
         return f"Outcomes are still awaited: {share} of the predictions have one."
+    if facts.obstacle in ("part of the reference", "no reference"):
+        return _without_reference(verdict)
+    if facts.late and facts.obstacle in MAY_BE_LATE:
+        return _late(facts.late, facts.obstacle)
+    return FIXED[facts.obstacle] if facts.obstacle else ""
+
+
+def _without_reference(verdict: Verdict) -> str:
+    """Say that the day has no reference before it."""
+    facts = verdict.facts
     if facts.obstacle == "part of the reference":
         first, last = facts.reference
         place = "before" if verdict.day < first else "part of"
         return f"The day is {place} the reference, {first} to {last}."
-    if facts.obstacle == "no reference":
-        why = missing(facts.lack) if facts.lack else UNSEEN
-        return f"There is no reference to compare with yet: {why}."
-    if facts.late and facts.obstacle in MAY_BE_LATE:
-        return _late(facts.late, facts.obstacle)
-    return FIXED[facts.obstacle] if facts.obstacle else ""
+    why = missing(facts.lack) if facts.lack else UNSEEN
+    return f"There is no reference to compare with yet: {why}."
 
 
 def _late(late: Late, obstacle: Obstacle) -> str:

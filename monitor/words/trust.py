@@ -7,7 +7,7 @@ from shlex import quote
 from typing import NamedTuple
 
 from monitor.drift.detector import NOT_COMPARABLE, SCORES_EQUAL, Incident, is_level
-from monitor.drift.facts import Scores
+from monitor.drift.facts import Obstacle, Scores
 from monitor.drift.verdict import DRIFTING, OF_LABELS, State, Verdict
 from monitor.segment_names import shown
 from monitor.words import label_change
@@ -22,6 +22,7 @@ from monitor.words.level import (
     today_in_short,
     what_moved,
 )
+from monitor.words.reading import read_again
 from monitor.words.values import step_for, values_in_short
 from monitor.words.verdict import drift_in_short, in_short, one_day_in_short, own_faults
 from monitor.words.where import Maps, repair_commands, where_command
@@ -60,6 +61,14 @@ OF_CLASS = (
     "Look at how the scores and the labels of this class are written: a class left out, changed "
     "places, default vectors, or a rule that relabels outcomes."
 )
+WAITING: Mapping[Obstacle, Trust] = {
+    "outcomes awaited": Trust(
+        "Not known yet: outcomes are still awaited.", "Wait until the day has settled."
+    ),
+    "part of the reference": Trust(
+        "The day is part of the reference, or before it.", "Wait for later days."
+    ),
+}
 NO_MAP = (
     "Repair the model: no map can be fitted to a log with the highest scores only, or to a sample "
     "by class."
@@ -126,12 +135,13 @@ def _not_judged(v: Verdict, until_first: str, repair: str) -> Trust:
         )
     if v.incident:
         return Trust(f"No: {drift_in_short(v, v.incident)}.", repair)
-    if v.facts.obstacle == "outcomes awaited":
+    if v.facts.obstacle == "read otherwise":
         return Trust(
-            "Not known yet: outcomes are still awaited.", "Wait until the day has settled."
+            "Unknown: the day was read otherwise than its reference.",
+            f"{read_again(v.model, v.facts.unlike[0])}, or name a new reference.",
         )
-    if v.facts.obstacle == "part of the reference":
-        return Trust("The day is part of the reference, or before it.", "Wait for later days.")
+    if v.facts.obstacle and (waiting := WAITING.get(v.facts.obstacle)):
+        return waiting
     if v.facts.obstacle == "no reference":
         return Trust("Not known yet: there is no reference.", until_first or "See why below.")
     return Trust("Unknown: the day could not be judged.", "See why below.")

@@ -39,8 +39,10 @@ from monitor.words.level import (
     side_of,
     what_moved,
 )
+from monitor.words.mix import mix_sentences
 from monitor.words.numbers import about, odds, percent, times
 from monitor.words.obstacles import why_not_judged
+from monitor.words.reading import segments_read_otherwise
 from monitor.words.values import priors_of_their_own, value_sentences
 from monitor.words.where import where_sentence
 
@@ -119,8 +121,17 @@ def _sentences(v: Verdict) -> Iterator[str]:
         yield awaited_reference(v.facts.awaits)
     if v.where:
         yield where_sentence(v.where)
+    yield from _of_parts(v)
+
+
+def _of_parts(v: Verdict) -> Iterator[str]:
+    """Say which values drift by themselves, which segments are not compared, and how many rows."""
     if v.values:
         yield from value_sentences(v.values.ranked)
+    if v.facts.obstacle != "read otherwise":
+        yield from segments_read_otherwise(v.model, v.facts.unlike)
+    if v.facts.mix:
+        yield from mix_sentences(v.facts.mix)
 
 
 def _open(v: Verdict, incident: Incident) -> Iterator[str]:

@@ -30,6 +30,8 @@ EVERY = {
     "CalibrationConfigInvalid": "ticket",
     "CalibrationResultsUnreadable": "ticket",
     "CalibrationInsufficientData": "info",
+    "CalibrationNotComparable": "ticket",
+    "CalibrationMixMoved": "ticket",
     "CalibrationBlind": "page",
     "CalibrationKnownDriftLong": "info",
     "CalibrationMapHarms": "ticket",

@@ -1,6 +1,8 @@
 """Every setting that changes what is counted, with every other: counts by hand, or refused."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args
@@ -9,13 +11,17 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from monitor.config import Config, Engine, load_config
-from monitor.errors import ConfigError
-from monitor.logs import Databases, open_databases
+from monitor.config import Config, Engine, Model, load_config
+from monitor.errors import ConfigError, DataError
+from monitor.logs import Databases, open_databases, summarise_day
+from monitor.pipeline.reading import differences, reading_of
+from monitor.store.summary_table import summary_table
+from monitor.summary import Summary
 from tests.combinations.comparing import compare
 from tests.combinations.configuring import configuration
 from tests.combinations.covering import Goal, Row, covering
 from tests.combinations.factors import FACTORS, REFUSED, rules
+from tests.combinations.rows import DAY, logs, write
 from tests.support.cases import ALL
 from tests.support.fuzzing import sections
 
@@ -174,3 +180,53 @@ def test_every_value_of_a_choice_is_in_the_array() -> None:
                 continue
             seen = {getattr(one, key) for one in everything if isinstance(one, section)}
             assert choices - seen <= {*ELSEWHERE}, (section.__name__, key, choices - seen)
+
+
+def changed_once() -> list[tuple[str, str]]:
+    """List the values of factors that are not usual: all, or the first of each factor."""
+    last = None if ALL else 2
+    return [(name, value) for name, values in FACTORS.items() for value in values[1:last]]
+
+
+def test_each_change_of_a_setting_is_noticed_or_changes_no_count(
+    engines: dict[str, Databases], tmp_path: Path
+) -> None:
+    """With the same logs: a day that is read otherwise says so, or has the same summary."""
+    usual = USUAL | {"strangers": "both", "segments": "one"}
+    path = tmp_path / "monitor.yaml"
+    noticed, alike = set[str](), set[str]()
+    write(usual, tmp_path, *logs(usual, 1))
+
+    def read(row: Row) -> tuple[Model, Summary | None]:
+        path.write_text(yaml.safe_dump(configuration(row, tmp_path)))
+        model = load_config(path).model("m")
+        with suppress(DataError):  # it cannot read these logs so, and the day fails by itself
+            return model, summarise_day(
+                "m", model, DAY, as_of=DAY + timedelta(days=4), engine=engines["2"]
+            )
+        return model, None
+
+    model, before = read(usual)
+    assert before
+    for factor, value in changed_once():
+        with suppress(ConfigError):
+            now, summary = read(usual | {factor: value})
+            if differences(reading_of(now), reading_of(model)):
+                noticed.add(factor)
+            elif summary:
+                alike.add(factor)
+                assert summary_table(summary) == summary_table(before), (factor, value)
+                assert summary_table(summary).schema.metadata == (
+                    summary_table(before).schema.metadata
+                ), (factor, value)
+
+    assert noticed >= {
+        "settled_after",
+        "key",
+        "score_means",
+        "outcome",
+        "scored_where",
+        "weight",
+        "segments",
+    }
+    assert alike >= {"threads", "calendar", "checks"}

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -340,6 +340,8 @@ def write_config(path: Path, store: str, models: Mapping[str, str] = MODELS) -> 
         for name, more in models.items()
     )
     path.write_text(f"store: {store}\nmodels:\n{''.join(written)}", encoding="utf-8")
+    if path.stem != "blocked":
+        Store(str(path.parent / store.split("\n", maxsplit=1)[0])).begin(datetime.now(UTC))
 
 
 def script(path: Path, command: str) -> str:

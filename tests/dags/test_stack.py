@@ -46,6 +46,7 @@ def write_config(folder: Path, store: str) -> None:
     """Write a folder of a sound model, one whose logs are late, and an invalid one."""
     (folder / "models").mkdir(parents=True)
     (folder / "monitor.yaml").write_text(f"store: {store}\n")
+    Store(str((folder / store).resolve())).begin(datetime.now(UTC))
     for name, more in (("daily", ""), ("late", ""), ("wrong", "ownr: me")):
         (folder / "models" / f"{name}.yaml").write_text(MODEL.format(name=name, more=more))
 
@@ -68,6 +69,7 @@ def stack(
     fleet = folder / "fleet" / "models"
     fleet.mkdir(parents=True)
     (fleet.parent / "monitor.yaml").write_text("store: ../store-of-fleet\n")
+    Store(str(folder / "store-of-fleet")).begin(datetime.now(UTC))
     # Logs as those of `daily`, of a model with another name.
     whole = MODEL.format(name="daily", more="")
     (fleet / "whole.yaml").write_text(whole)

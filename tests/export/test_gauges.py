@@ -249,6 +249,7 @@ class TestCatalogue:
         known |= {"owner", "severity", "version", "state", "kind", "cause", "reference"}
         known |= {"ending", "log", "check", "complaint", "url", "outcome", "age_days"}
         known |= {"class", "over", "column", "value", "values", "by", "currency", "map"}
+        known |= {"streams", "settings", "end"}
 
         assert known.issuperset(gauge.labels)
         assert len(set(gauge.labels)) == len(gauge.labels)

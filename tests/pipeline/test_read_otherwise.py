@@ -55,6 +55,7 @@ CHANGES: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
         {"segments": {"column": "same", "values": ["a", "b"]}},
         dict.fromkeys(("a", "b", "other"), "segments.column"),
     ),
+    "ids": ({"ids": {"cast": "text"}}, dict.fromkeys(("all", "a", "b", "other"), "ids")),
     "owner": ({"owner": "risk"}, {}),
     "severity": ({"severity": "page"}, {}),
     "windows": ({"windows": [1, 3]}, {}),
@@ -142,7 +143,7 @@ def test_a_change_of_settings_is_no_drift(copied: Path, unchanged: Path, change:
             assert verdict.state not in {"calibration_drift", "undecided"}
             if segment in touched:
                 assert (verdict.state, verdict.facts.obstacle) == (
-                    "insufficient_data", "read otherwise")  # fmt: skip
+                    "not_comparable", "read otherwise")  # fmt: skip
                 assert f"since {day(CHANGED)} days are read with another" in verdict.reasons[0]
                 assert touched[segment] in verdict.reasons[0]
                 assert f"--from {FIRST} --to {day(13)}" in verdict.reasons[0]
@@ -181,3 +182,28 @@ def test_days_of_programs_before_are_compared(copied: Path, unchanged: Path) -> 
     backfill(copied, CHANGED, DAYS - 1)
     found, usual = verdicts(copied, DAYS - 1), verdicts(unchanged, DAYS - 1)
     assert {s: v.state for s, v in found.items()} == {s: v.state for s, v in usual.items()}
+
+
+def test_values_that_are_written_otherwise_are_told_with_their_names(copied: Path) -> None:
+    """All rows are in `other`, both segments are empty, and the verdict lists the new values."""
+    for number in range(CHANGED, DAYS):
+        path = copied / "p" / f"{day(number)}.parquet"
+        rows = pq.read_table(path)
+        upper = pa.array([kind.as_py().upper() for kind in rows["kind"]])
+        place = rows.column_names.index("kind")
+        pq.write_table(rows.set_column(place, "kind", upper), path)
+    backfill(copied, CHANGED, DAYS - 1)
+
+    before, found = verdicts(copied, CHANGED - 1), verdicts(copied, DAYS - 1)
+    assert before["all"].facts.mix is None
+    mix = found["all"].facts.mix
+    assert mix
+    assert {share.name: share.now for share in mix.shares} == {"a": 0.0, "b": 0.0, "other": 1.0}
+    assert {new.value for new in mix.values} == {"A", "B", "C"}
+    assert sum(new.rows for new in mix.values) == mix.predicted == ROWS
+    told = " ".join(found["all"].reasons)
+    assert "100.0 % have a value that is not listed under segments; in the reference" in told
+    assert 'New values: "' in told
+    for segment in ("a", "b"):
+        assert found[segment].facts.obstacle == "no predictions"
+        assert found[segment].reasons[0] == "The day has no prediction of this segment."

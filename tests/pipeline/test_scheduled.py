@@ -1,14 +1,16 @@
 """What a scheduler learns of a run that it submitted elsewhere."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from monitor.config import load_config
 from monitor.errors import DataError
-from monitor.pipeline.scheduled import Scheduled, command_of, submitted_days
+from monitor.pipeline.scheduled import Scheduled, command_of, plan_run, process, submitted_days
 from tests.conftest import Ended, Project
 
 DUE, NEXT = date(2026, 3, 3), date(2026, 3, 4)
@@ -22,7 +24,20 @@ def submitted(project: Project, command: Callable[..., Ended]) -> Scheduled:
     began = datetime.now(UTC)
     interval = (end - timedelta(days=1), end)
     scheduled = Scheduled(config, "ctr", "a run", end, began, interval)
-    assert command(*command_of(scheduled)).code == 0
+    # Neither the command nor a task begins a store that nobody asked for.
+    task = plan_run(scheduled).task
+    assert task
+    elsewhere = config.model_copy(update={"store": f"{project.folder}/not mounted"})
+    with pytest.raises(DataError, match="is no store"):
+        process(elsewhere, task, clock=lambda: began)
+    assert not Path(elsewhere.store).exists()
+    asked = [replace(scheduled, **{of: True}) for of in ("begin", "is_backfill")]
+    assert "--begin" not in command_of(scheduled)
+    assert [("--begin" in words, words[0]) for words in map(command_of, asked)] == [
+        (True, "run"),
+        (False, "backfill"),
+    ]
+    assert command(*command_of(replace(scheduled, begin=True))).code == 0
     return scheduled
 
 

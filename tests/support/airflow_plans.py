@@ -50,7 +50,7 @@ def plans_of(dags: Any, names: Sequence[str], *, of_batch: bool, **when: Any) ->
 
     dag_run = dag_run_of(**when)
     context = {
-        "params": {"day": when["day"]},
+        "params": {"day": when["day"], "begin": True},
         "dag_run": dag_run,
         "ti": SimpleNamespace(try_number=1),
         "outlet_events": OutletEventAccessors(),

@@ -15,7 +15,8 @@ from monitor.decisions import Acknowledgement, Rebase
 from monitor.drift.day_evidence import DayEvidence, LabelChange
 from monitor.drift.detecting import new_detector
 from monitor.drift.detector import Ended, Incident, Shift, Worse
-from monitor.drift.facts import ClassFacts, Detectable, Facts
+from monitor.drift.facts import ClassFacts, Detectable, Facts, Unlike
+from monitor.drift.mix import MovedMix, MovedShare
 from monitor.drift.places import Condition, Explanation, Place, Where
 from monitor.drift.values import ValueIncident, ValuePast, ValueWatch
 from monitor.drift.verdict import Verdict
@@ -122,6 +123,9 @@ def evaluation(
     )
 
 
+UNLIKE = (Unlike(("DE",), ("segments.values",), FINAL, FINAL - timedelta(60), FINAL),)
+MIX = MovedMix((MovedShare("", 0.01, 0.02, 0.25),), (), 1000)
+
 # What `evaluation` gives a value by hand; a field that is added later gets one of its own.
 BY_HAND = {
     *("tce_published", "ece", "rbs", "tce", "ece_interval", "rbs_interval"),
@@ -176,7 +180,11 @@ def verdict(segment: str, incident: Incident | None) -> Verdict:
         where=WHERE if incident else None,
         reached=2.625,
         awaited=OLDER - timedelta(days=5) if incident else None,
-        facts=Facts(classes=None if incident else ClassFacts((), 0.5, 0.5, 0.5, None, None, "cat")),
+        facts=Facts(
+            classes=None if incident else ClassFacts((), 0.5, 0.5, 0.5, None, None, "cat"),
+            unlike=UNLIKE if segment == "all" else (),
+            mix=MIX if segment == "all" else None,
+        ),
         values=VALUES if incident else None,
     )
 

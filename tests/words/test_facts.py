@@ -21,6 +21,7 @@ from monitor.drift.detector import (
 )
 from monitor.drift.facts import (
     MAY_BE_LATE,
+    NOT_ALIKE,
     ClassFacts,
     ClassShift,
     Detectable,
@@ -34,9 +35,11 @@ from monitor.drift.facts import (
     ScoreMap,
     Scores,
     Together,
+    Unlike,
     WorstPair,
 )
 from monitor.drift.lack import Lack
+from monitor.drift.mix import MovedMix, MovedShare, NewValue
 from monitor.drift.places import Condition, Explanation, Place, Where
 from monitor.drift.verdict import OF_LABELS, STATES, UNJUDGED, Verdict
 from monitor.metrics.core.estimate import Estimate
@@ -44,6 +47,10 @@ from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.words.verdict import sentences
 
 OBSTACLES: tuple[Obstacle, ...] = get_args(Obstacle)
+WITHOUT = {  # what keeps a day from being judged, by its state
+    "insufficient_data": [o for o in OBSTACLES[1:] if o not in NOT_ALIKE],
+    "not_comparable": sorted(NOT_ALIKE),
+}
 DAY = date(2026, 3, 7)
 SEEDS = 1_000
 
@@ -169,15 +176,13 @@ def lack_of(drawn: Drawn) -> Lack:
 
 def facts_of(drawn: Drawn, state: str) -> Facts:
     """Draw facts that a state may come with."""
-    obstacle = drawn.one_of(OBSTACLES[1:]) if state == "insufficient_data" else None
+    obstacle = drawn.one_of(WITHOUT[state]) if state in WITHOUT else None
     late = Late(
         int(drawn.rng.integers(0, 9)), drawn.share(), drawn.share(), drawn.maybe(drawn.day().day)
     )
     return Facts(
         obstacle="logs failed" if state == "data_error" else obstacle,
-        complaint="ctr: no outcomes."
-        if state == "data_error" or obstacle == "read otherwise"
-        else "",
+        complaint="ctr: no outcomes." if state == "data_error" else "",
         lack=drawn.maybe(lack_of(drawn)),
         coverage=drawn.one_of([None, 0.0, float("nan"), drawn.share()]),
         reference=tuple(sorted([drawn.day(), drawn.one_of([DAY, drawn.day()])])),
@@ -197,6 +202,12 @@ def facts_of(drawn: Drawn, state: str) -> Facts:
         one_day=drawn.one_of([None, None, None, OneDay(40.0, drawn.one_of([*KINDS, "place"]))]),
         scores=drawn.one_of([scores_of(drawn), scores_of(drawn), None]),
         labels=labels_of(drawn, state),
+        unlike=unlike_of(drawn, of_whole=True)
+        if obstacle == "read otherwise"
+        else unlike_of(drawn, of_whole=False)
+        if drawn.share() < 0.2
+        else (),
+        mix=mix_of(drawn) if drawn.share() < 0.2 else None,
     )
 
 
@@ -208,6 +219,22 @@ def labels_of(drawn: Drawn, state: str) -> LabelChange | None:
     evidence = drawn.share() + (2.0 if state in OF_LABELS else 0.0)
     changed = LabelChange(family, Estimate(0.2, 0.17, 0.23), evidence)
     return changed if state in OF_LABELS else drawn.maybe(changed)
+
+
+def unlike_of(drawn: Drawn, *, of_whole: bool) -> tuple[Unlike, ...]:
+    """Draw what was read otherwise."""
+    streams = ("all",) if of_whole else ("DE", "other")
+    return (Unlike(streams, ("predictions.where",), DAY, drawn.day(), DAY),)
+
+
+def mix_of(drawn: Drawn) -> MovedMix:
+    """Draw shares that moved far."""
+    names = drawn.one_of([("other",), ("", "DE"), ("DE", "FR", "IT", "AT", "PL", "other")])
+    shares = tuple(
+        MovedShare(name, 0.1, 0.1 + 0.1 * drawn.share(), drawn.one_of([0.0, drawn.share()]))
+        for name in names
+    )
+    return MovedMix(shares, drawn.one_of([(), (NewValue("de", 40),)]), 100)
 
 
 def verdict_of(drawn: Drawn) -> Verdict:

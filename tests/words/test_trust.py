@@ -31,6 +31,7 @@ BEGINNINGS = {
     "calibration_drift": ("No:",),
     "improved": ("Yes, better than before:",),
     "insufficient_data": ("Not known yet:", "Unknown:", "The day is part of"),
+    "not_comparable": ("Unknown: the day was read", "Unknown: the day could not"),
     "data_error": ("Unknown: the logs of 2026-03-07 failed",),
 }
 

@@ -36,6 +36,9 @@ STATES: Mapping[str, StateWords] = {
     "labels_added": StateWords("labels added", "Outcomes seem to be added", "\u25bd", 4),
     "level_drift": StateWords("level drift", "The level drifted", "\u25c6", 5),
     "improved": StateWords("improved", "Changed for the better", "\u25b3", 5),
+    "not_comparable": StateWords(
+        "not comparable", "Read otherwise than its reference", "\u2260", 6
+    ),
     "prior_shift": StateWords("prior shift", "Only the prior moved", "\u25cf", 6),
     "acknowledged": StateWords("acknowledged", "A known drift", "\u25a0", 7),
     "ok": StateWords("ok", "No drift found", "\u2713", 8),

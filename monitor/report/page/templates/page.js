@@ -1,6 +1,6 @@
 // The chosen day: the bar at the top, and everything that shows one day.
 let selected = page.chosen;
-const HEIGHTS = { calibration_drift: 1, data_error: 1, undecided: 0.75, level_drift: 0.75, improved: 0.5, prior_shift: 0.5, acknowledged: 0.35, ok: 0.2, insufficient_data: 0.2 };
+const HEIGHTS = { calibration_drift: 1, data_error: 1, undecided: 0.75, level_drift: 0.75, improved: 0.5, prior_shift: 0.5, acknowledged: 0.35, ok: 0.2, insufficient_data: 0.2, not_comparable: 0.5 };
 
 function drawBar() {
   const host = at("days"), width = Math.max(160, host.clientWidth), height = 36, step = width / page.days.length;
@@ -8,7 +8,7 @@ function drawBar() {
   const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", "aria-hidden": "true" }, host);
   const cursor = make("rect", { class: "cursor", y: 1, width: Math.max(step, 4), height: height - 2 }, svg);
   page.days.forEach((d, i) => {
-    const tall = (height - 8) * (HEIGHTS[d.state] ?? 0), hollow = d.state === "insufficient_data" ? " hollow" : "";
+    const tall = (height - 8) * (HEIGHTS[d.state] ?? 0), hollow = ["insufficient_data", "not_comparable"].includes(d.state) ? " hollow" : "";
     const wide = Math.max(1, step - 1.5);
     if (tall) make("rect", { class: `state s-${d.state}${hollow}`, x: i * step + (step - wide) / 2, y: height - 4 - tall, width: wide, height: tall }, svg);
     if (d.state === "data_error") make("path", { class: "limit", d: `M${i * step + 1} 6L${(i + 1) * step - 1} ${height - 6}` }, svg);

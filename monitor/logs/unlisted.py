@@ -1,0 +1,72 @@
+"""The values of the segments' column that the configuration does not list.
+
+Where they become many, or others than before, a person has to see which they are. Of a day the most
+frequent ones are kept, and the number of rows without a value.
+"""
+
+from collections.abc import Iterable, Mapping
+
+import narwhals as nw
+
+from monitor.config import Model
+from monitor.logs.joining import Groups
+from monitor.logs.rows import choose
+from monitor.logs.session import Frame
+from monitor.segment_names import OTHER
+from monitor.summary import Unlisted
+
+MOST = 10  # values of a day
+LEAST_SHARE = 1_000  # a value with less than one row in so many is not named
+LONGEST = 100  # characters of a value
+
+
+def has_others(groups: Groups, model: Model) -> bool:
+    """Say whether a day has rows whose value is not listed."""
+    if model.segments is None:
+        return False
+    place = model.segment_names.index(OTHER) * len(model.stratum_names)
+    return bool((groups.parts >= place).any())
+
+
+def unlisted_values(predictions: Frame, model: Model, groups: Groups, rows: int) -> Unlisted:
+    """Find them among the predictions of a day, of which there are `rows`."""
+    if not has_others(groups, model):
+        return ()
+    counted = _of_others(predictions, model, []).filter(_is_told(nw.lit(rows)))
+    return _most_frequent(counted.collect("pyarrow").rows())
+
+
+def unlisted_of_days(
+    predictions: Frame, model: Model, rows: Mapping[int, int]
+) -> dict[int, Unlisted]:
+    """Find them on several days, given the predictions of each by the place of the day."""
+    if not rows:
+        return {}
+    own = predictions.filter(nw.col("predicted") == 1, nw.col("day").is_in([*rows]))
+    totals = choose(
+        [(nw.col("day") == place, nw.lit(total)) for place, total in rows.items()], nw.lit(0)
+    )
+    counted = _of_others(own, model, ["day"]).filter(_is_told(totals)).collect("pyarrow").rows()
+    return {
+        place: _most_frequent((value, count) for of, value, count in counted if of == place)
+        for place in rows
+    }
+
+
+def _of_others(predictions: Frame, model: Model, by: list[str]) -> Frame:
+    """Count the rows of each value that is not listed."""
+    values = predictions.select(*by, value=nw.col("segment").cast(nw.String))
+    counted = values.group_by(*by, "value").agg(nw.len().alias("rows"))
+    listed = [*model.segments.values] if model.segments else []
+    return counted.filter(nw.col("value").is_null() | ~nw.col("value").is_in(listed))
+
+
+def _is_told(rows: nw.Expr) -> nw.Expr:
+    return nw.col("value").is_null() | (nw.col("rows") * LEAST_SHARE >= rows)
+
+
+def _most_frequent(counted: Iterable[tuple[str | None, int]]) -> Unlisted:
+    """Choose the most frequent values, after the rows without one."""
+    ranked = sorted(counted, key=lambda one: (one[0] is not None, -one[1], one[0] or ""))
+    most = MOST + any(value is None for value, _ in ranked)
+    return tuple((None if v is None else v[:LONGEST], int(rows)) for v, rows in ranked[:most])
