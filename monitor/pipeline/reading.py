@@ -24,9 +24,10 @@ Reading = Mapping[str, Any]
 # Settings of what all streams count.
 COUNTED = {
     "predictions": ("id", "score", "score_means", "predicted_label", "label_means", "duplicates",
-                    "where", "weight", "classes", "entity", "sql", "day"),
+                    "where", "weight", "classes", "entity", "sql", "day", "explode", "columns",
+                    "null_text"),
     "outcomes": ("id", "outcome", "outcome_means", "absent_means", "duplicates", "where", "weight",
-                 "in_predictions", "sql"),
+                 "in_predictions", "sql", "explode", "columns", "null_text"),
 }  # fmt: skip
 COLUMN, VALUES = "segments.column", "segments.values"
 REMEMBERED = 512  # days whose reading is kept in memory
@@ -39,7 +40,7 @@ def reading_of(model: Model) -> Reading:
         f"{log}.{key}": value
         for log, keys in COUNTED.items()
         for key in keys
-        if (value := dumped[log].get(key)) is not None
+        if (value := dumped[log].get(key)) not in (None, [])
     }
     if classes := reading.get("predictions.classes"):
         # Weights make a sample by class comparable with all rows, so they change nothing counted.
