@@ -80,15 +80,15 @@ def list_in(way: Way, type_: Type) -> str:
         value, inner = f"struct_extract({value}, {text_in_sql(steps[0])})", of[steps.pop(0)]
         dtype = inner() if isinstance(inner, type) else inner
     if isinstance(dtype, nw.String) or (type_.name == "JSON" and steps == [*way.steps]):
-        return _in_text(value, steps, way.separator)
+        return list_in_text(value, steps, way.separator)
     if isinstance(dtype, (nw.List, nw.Array)) and not (steps or way.separator):
         return value
     msg = f"is {type_}, in which no list is at this place"
     raise ValueError(msg)
 
 
-def _in_text(value: str, steps: Sequence[str], separator: str | None) -> str:
-    """Write the list that a text holds: of JSON, or of what is between separators."""
+def list_in_text(value: str, steps: Sequence[str], separator: str | None) -> str:
+    """Write the list that a text in SQL holds: of JSON, or of what is between separators."""
     path = text_in_sql("$" + "".join(f'."{step}"' for step in steps))
     if separator is None:
         found = f"TRY(json_extract({value}, {path}))"
@@ -124,7 +124,12 @@ def types_of_elements(session: Session, way: Way, types: Mapping[str, Type]) -> 
 
 def explode(rows: duckdb.DuckDBPyRelation, way: Way, type_: Type) -> duckdb.DuckDBPyRelation:
     """Make a row of each element of the list in each row."""
-    whole = rows.project(f"*, {list_in(way, type_)} AS {LIST}")
+    return take_apart(rows, list_in(way, type_))
+
+
+def take_apart(rows: duckdb.DuckDBPyRelation, listed: str) -> duckdb.DuckDBPyRelation:
+    """Make a row of each element of a list that is written in SQL."""
+    whole = rows.project(f"*, {listed} AS {LIST}")
     none, count = f"CASE WHEN {LIST} IS NULL THEN [NULL]", f"range(len({LIST}))"
     return whole.project(
         f"* EXCLUDE {LIST}, unnest({none} ELSE {LIST} END) AS {ELEMENT}, "
