@@ -324,9 +324,8 @@ class OpenLog:
             way = way_of(self.exploded, types)
             rows = explode(rows, way, types[way.column])
         rows = rows.filter(self._bound(rows, row_filter)) if row_filter else rows
-        return rows.select(
-            *(duckdb.SQLExpression(value.sql(types)).alias(new) for new, value in wanted.items())
-        )
+        written = {new: _of_chosen(value, types, row_filter) for new, value in wanted.items()}
+        return rows.select(*(duckdb.SQLExpression(sql).alias(new) for new, sql in written.items()))
 
     def without_rows(
         self, types: Mapping[str, Type], row_filter: str | None, wanted: Mapping[str, Wanted]
@@ -575,6 +574,16 @@ def _texts(value: object) -> Iterator[str]:
 def _key(name: str) -> str:
     """Write a name in YAML, in quotes if it needs them."""
     return name if re.fullmatch(r"[A-Za-z_]\w*", name) else json.dumps(name, ensure_ascii=False)
+
+
+def _of_chosen(value: Wanted, types: Mapping[str, Type], row_filter: str | None) -> str:
+    """Write a value that can be an error so that only chosen rows have it.
+
+    A later filter may be run with that of the log, in any order.
+    """
+    sql = value.sql(types)
+    may_fail = "error(" in sql or any(map(expression_of, value.columns))
+    return f"CASE WHEN {row_filter} THEN {sql} END" if row_filter and may_fail else sql
 
 
 def _in_path(column: str) -> str:
