@@ -36,7 +36,7 @@ from monitor.logs.tables import TABLE_NAMES
 from monitor.sql_text import text_in_sql
 
 NUMBERS = ("double", "float", "decimal")
-SEPARATED = {",": ",", ";": ";", "\n": "\\n"}  # and how a pattern writes it
+SEPARATED = ",", ";", "\n"
 NUMBER = r"\s*-?\d*\.?\d+([eE][-+]?\d+)?\s*"
 QUESTIONS = ("element.name", "element.question", "element.key")
 REFUSAL = "element.type", "refusal"
@@ -133,9 +133,9 @@ def _in_text(few: duckdb.DuckDBPyRelation, leaf: Leaf, format_: str) -> Iterator
         rows_each = of == "double" and not adds_up(few, f"TRY_CAST({listed} AS DOUBLE[])")
         if plain and (rows_each or _may_be(of, *sizes[0])):
             yield Taken(Exploded(list=way), listed)
-    for sign, written in SEPARATED.items():
-        pattern = text_in_sql(rf"{NUMBER}({written}{NUMBER})*({written})?".replace("\\\\n", "\\n"))
-        fits = f"regexp_full_match({leaf.read}, {pattern})"
+    for sign in SEPARATED:
+        pattern = text_in_sql(rf"{NUMBER}({sign}{NUMBER})*{sign}?")
+        fits = f"(trim({leaf.read}) = '' OR regexp_full_match({leaf.read}, {pattern}))"
         several = f"bool_or(contains(rtrim({leaf.read}, chr(10)), {text_in_sql(sign)}))"
         ((all_fit, some),) = few.aggregate(f"bool_and({fits}), {several}").fetchall()
         if all_fit and some and WAY.fullmatch(leaf.name):
@@ -238,6 +238,7 @@ def _of_document(leaf: Leaf, name: str, read: str, written: str, kinds: Any) -> 
         if not isinstance(kind, str):
             continue
         value, said = (f"{each}->>{text_in_sql(key)}" for each in (read, written))
-        if kind != "VARCHAR" and kind in ("BIGINT", "UBIGINT", "DOUBLE", "BOOLEAN"):
+        kind = "BIGINT" if kind == "UBIGINT" else kind  # noqa: PLW2901 - others may be negative
+        if kind in ("BIGINT", "DOUBLE", "BOOLEAN"):
             value, said = f"TRY_CAST({value} AS {kind})", f"CAST({said} AS {kind})"
         yield Leaf(f"{name}.{key}", leaf.whole, f"({value})", said)
