@@ -13,18 +13,21 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from math import log10
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
 from monitor.drift.column_sums import (
     AS_BEFORE,
+    Sums,
     change_of,
     evidence_of,
+    exceeding,
     nothing,
     relative_slope,
 )
 from monitor.drift.day_evidence import KINDS
-from monitor.drift.places import Condition, Explanation, name_all
+from monitor.drift.places import Condition, Explanation, Opposite, name_all
 from monitor.drift.reference import Reference
 from monitor.drift.value_sets import (
     TINY,
@@ -344,29 +347,67 @@ def _explanation(
     share = 1.0 - max(map(evidence_of, rests)) / evidence if evidence else 0.0
     if share < LEAST_EXPLAINED:
         return None
-    parts = [values.parts[i] for i in members]
-    past = [
-        part[0]
-        for part, has_past in zip(parts, values.past[list(members)], strict=True)
-        if has_past
-    ]
-    taken = (
-        sum(past, nothing()) if len(past) == len(parts) else old,
-        sum((p[1] for p in parts), nothing()),
-    )
+    sides = _sides(reference, values, chosen)
+    every, told = (_of_members(values, of) for of in (members, [i for i, _ in sides.alike]))
     alone = len({values.conditions[i].column for i in members}) == 1
-    rest = relative_slope(old - sum(past, nothing()), now - taken[1]) if alone else _slope(rests[0])
+    rest = relative_slope(old - every[0], now - every[1]) if alone else _slope(rests[0])
+    own = [of for i, of in sides.alike if values.past[i]]
     return Explanation(
-        _named(values, chosen),
+        tuple(values.conditions[i] for i, _ in sides.alike),
         share,
-        relative_slope(*taken),
+        relative_slope(told[0] if len(own) == len(sides.alike) else old, told[1]),
         rest,
         rows=chosen.rows,
-        kind=KINDS[2 * chosen.direction + (chosen.change > 0.0)],
-        size=chosen.change,
+        kind=_kind(chosen.direction, sides.size),
+        size=sides.size,
         instead=tuple(instead),
         beside=tuple(beside),
+        opposite=tuple(
+            Opposite(
+                values.conditions[i],
+                _kind(chosen.direction, change),
+                relative_slope(*values.parts[i]),
+            )
+            for i, change in sides.opposite
+        ),
     )
+
+
+class _Sides(NamedTuple):
+    """The values of a set, with the change of each, by the way in which they moved."""
+
+    alike: list[tuple[int, float]]
+    opposite: list[tuple[int, float]]
+    size: float
+
+
+def _sides(reference: Reference, values: Values, chosen: _Found) -> _Sides:
+    """Part the values that clearly moved the other way from those with most of the evidence."""
+    tolerance = float(reference.tolerances[chosen.direction])
+    changes = {
+        i: change
+        for i in chosen.members
+        if values.past[i] and (change := change_of(reference, chosen.direction, *values.parts[i]))
+    }
+    clear = {i: c for i, c in changes.items() if exceeding(c, tolerance) < AS_BEFORE}
+    if len({change.value > 0.0 for change in clear.values()}) < 2:  # noqa: PLR2004 - both ways
+        return _Sides([(i, chosen.change) for i in chosen.members], [], chosen.change)
+    lead = changes[max(clear, key=lambda i: evidence_of(clear[i]))].value
+    opposite = [(i, c.value) for i, c in clear.items() if c.value * lead < 0.0]
+    moved = {i for i, _ in opposite}
+    alike = [(i, lead) for i in chosen.members if i not in moved]
+    own = [changes[i].value for i, _ in alike if i in changes]
+    return _Sides(alike, opposite, sum(own) / len(own))
+
+
+def _of_members(values: Values, members: Sequence[int]) -> tuple[Sums, Sums]:
+    """Add up some values, in the reference those that have a past there."""
+    past = [values.parts[i][0] for i in members if values.past[i]]
+    return sum(past, nothing()), sum((values.parts[i][1] for i in members), nothing())
+
+
+def _kind(direction: int, change: float) -> str:
+    return KINDS[2 * direction + (change > 0.0)]
 
 
 def _slope(change: Estimate) -> Estimate:

@@ -136,6 +136,27 @@ ScoreMap = Literal["log odds", "percent", "other class", "rounded"]
 
 
 @dataclass(frozen=True)
+class FewScore:
+    """One of few different scores that are left.
+
+    Attributes
+    ----------
+    score, share : float
+        The score, and the share of the rows that have it, in [0, 1].
+    rate, expected : float
+        The share of these that come true, and the one by the curve of the reference, in [0, 1].
+    fits : bool
+        Whether both agree within 3.5 standard errors, at the prior of these days.
+    """
+
+    score: float
+    share: float
+    rate: float
+    expected: float
+    fits: bool
+
+
+@dataclass(frozen=True)
 class Scores:
     """The scores of a week, and their outcomes, beside those of the reference.
 
@@ -151,6 +172,11 @@ class Scores:
         The map that seems to have been applied to every score; None if no simple one was.
     by : float
         What was added to the log-odds, or the factor of the probabilities.
+    few : tuple of FewScore
+        The scores that are left, the most frequent first, where the reference had at least five
+        times as many different ones; else empty.
+    different_before : int
+        Number of different scores of the reference, as far as the grid tells them apart.
     """
 
     mean_before: float
@@ -161,6 +187,8 @@ class Scores:
     above: float = 0.0
     like: ScoreMap | None = None
     by: float = 0.0
+    few: tuple[FewScore, ...] = ()
+    different_before: int = 0
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import lru_cache, partial
 from math import isfinite, log10, nan
-from typing import Any
 
 import numpy as np
 
@@ -90,6 +89,7 @@ from monitor.drift.label_noise import wrong_labels
 from monitor.drift.lack import Lack
 from monitor.drift.level_watch import (
     advance_level,
+    are_few,
     decide_level,
     not_comparable,
     off_today,
@@ -104,7 +104,6 @@ from monitor.drift.region_incident import Spans, broken_instead, spans_back
 from monitor.drift.score_moves import scores_since
 from monitor.drift.second import Own, Watched, look_again, own_span, recalled
 from monitor.drift.verdict import SHIFTS, UNJUDGED, WEEK, State, Verdict
-from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.logistic.level import Lift
 from monitor.segment_names import FAMILIES, THIRD, WHOLE
@@ -415,25 +414,28 @@ def _with_levels(
 
     Late outcomes look like fewer ones, so a day with many of them says nothing of the level.
     """
-    watched = dict[str, tuple[LevelWatch, Reference, dict[Any, Coarse]]]()
+    watched = dict[str, tuple[LevelWatch, Reference, str | None, bool]]()
     for name, own in reference.streams.items() if span and not day.late else ():
         if isinstance(own, Reference) and own.levels and name != THIRD:
-            parts: dict[Any, Coarse] = merge_days([parts_of_stream(day, name) for day in span])
-            watch = before.get(name, new_detector()).level
-            advanced = advance_level(watch, own, span[-1].day, parts)
-            if advanced is not watch:
-                watched[name] = advanced, own, parts
+            parts = merge_days([parts_of_stream(day, name) for day in span])
+            detector = before.get(name, new_detector())
+            silent = None if detector.incident else not_comparable(own, parts)
+            few, watch = silent is not None and are_few(parts), detector.level
+            advanced = watch if few else advance_level(watch, own, span[-1].day, parts)
+            if few or advanced is not watch:
+                watched[name] = advanced, own, silent, few
     segments = {name: watch for name, (watch, *_) in watched.items() if name not in FAMILIES}
     enough = segment_limits(segments, limits.segment_false_alert_days)
     detectors = dict(before)
-    for name, (watch, own, parts) in watched.items():
+    for name, (watch, own, silent, few) in watched.items():
         watching = before.get(name, new_detector())
         decided = decide_level(
             *(watch, own, span[-1].day),
             enough=enough.get(name, log10(limits.false_alert_days)),
             least=limits.level,
             least_to_page=limits.level_page,
-            silent=None if watching.incident else not_comparable(own, parts),
+            silent=silent,
+            few=few,
         )
         detectors[name] = replace(watching, level=decided)
     return detectors

@@ -52,6 +52,7 @@ CERTAIN = 5.0  # standard errors of an error that pages
 FAR, LEAST_FAR, NEAR = 0.3, 0.1, 1.0 / 3.0  # logit: what a recovery is weighed against
 LEAST_AGE = 7  # days before an incident may close
 LEAST_ROWS, LEAST_DISTINCT = 30, 5  # of a day, and cells of a reference, to call scores equal
+FEW_SCORES = 10  # different ones, by coarse cell: scores that are so few have collapsed
 MOSTLY, HARDLY = 0.5, 0.1  # of the rows of a day
 SIDES = np.array([-1.0, 1.0])  # in the order of LEVEL_KINDS: scores too high have D below 0
 
@@ -90,15 +91,19 @@ def level_curve(reference: Reference, parts: Mapping[Any, Coarse]) -> Floats:
         Log-odds by coarse cell: beyond the known cells with slope 1, if the day is crowded there.
     """
     span, known = known_cells(reference, list(parts.values())), reference.known
-    curve = reference.curve
-    if span.start == known.start and known.start > 0:
-        first = known.start
-        below = curve[first] + CENTRES[:first] - CENTRES[first]
-        curve = np.concatenate([below, curve[first:]])
-    if span.stop == known.stop and known.stop < CENTRES.size:
-        last = known.stop - 1
-        above = curve[last] + CENTRES[last + 1 :] - CENTRES[last]
-        curve = np.concatenate([curve[: last + 1], above])
+    return continued(reference, below=span.start == known.start, above=span.stop == known.stop)
+
+
+def continued(reference: Reference, *, below: bool = True, above: bool = True) -> Floats:
+    """Continue the curve of a reference beyond its known cells with slope 1, shape (1024,)."""
+    curve, known = reference.curve, reference.known
+    first, last = known.start, known.stop - 1
+    if below and first > 0:
+        longer = curve[first] + CENTRES[:first] - CENTRES[first]
+        curve = np.concatenate([longer, curve[first:]])
+    if above and last + 1 < CENTRES.size:
+        longer = curve[last] + CENTRES[last + 1 :] - CENTRES[last]
+        curve = np.concatenate([curve[: last + 1], longer])
     return curve
 
 
@@ -157,7 +162,7 @@ def advance_level(
     if now is None:
         return watch
     tolerances = _tolerances(reference, usual_variances(reference, watch, day))
-    ratios = bounded(_ratios(now, tolerances) / log(10.0))
+    ratios = bounded(bets_of(now, tolerances) / log(10.0))
     kept = watch.days > (week_of(day) - WEEKS_BACK) * WEEK
     return replace(
         watch,
@@ -184,15 +189,20 @@ def _own_errors(reference: Reference) -> tuple[float, float]:
     return (shift**-0.5, kappa**-0.5) if known else (inf, inf)
 
 
-def _ratios(now: Moves, tolerances: Floats) -> Floats:
-    """Give the logarithm of what is bet on each side and size, in nats; shape (2, 3)."""
+def bets_of(now: Moves, tolerances: Floats) -> Floats:
+    """Give the logarithm of what is bet on each side and size, in nats; shape (..., 2, 3).
+
+    Of several streams at once, each estimate and tolerance has shape (m, 1, 1).
+    """
     sides, (of_shift, of_kappa) = SIDES[:, np.newaxis], tolerances
     shift = np.maximum(SIZES, 2.0 * of_shift)
     near, share = NEAR_HALF
     bets = (
-        _ratio(sides * now.shift, now.shift_error**2, of_shift, shift),
-        _ratio(sides * now.kappa, now.kappa_error**2, of_kappa, np.maximum(SIZES, 2.0 * of_kappa)),
-        _ratio(
+        ratio_of(sides * now.shift, now.shift_error**2, of_shift, shift),
+        ratio_of(
+            sides * now.kappa, now.kappa_error**2, of_kappa, np.maximum(SIZES, 2.0 * of_kappa)
+        ),
+        ratio_of(
             sides * (now.kappa - HALF * now.shift),
             now.kappa_error**2 + (HALF * now.shift_error) ** 2,
             near,
@@ -202,7 +212,7 @@ def _ratios(now: Moves, tolerances: Floats) -> Floats:
     return np.asarray(np.minimum.reduce(bets))
 
 
-def _ratio(value: Floats, variance: float, near: float, far: Floats) -> Floats:
+def ratio_of(value: Floats, variance: Any, near: Any, far: Floats) -> Floats:
     """Compare how likely a normal value is around `far` and around `near`."""
     return np.asarray(((far - near) * value - 0.5 * (far**2 - near**2)) / variance)
 
@@ -267,6 +277,7 @@ def decide_level(
     least: float,
     least_to_page: float,
     silent: str | None = None,
+    few: bool = False,
 ) -> LevelWatch:
     """Open, carry on or close the incident of a watch that has accumulated the day.
 
@@ -284,6 +295,9 @@ def decide_level(
         The least error of the log-odds that is worth a ticket, and that is urgent.
     silent : str, optional
         What `not_comparable` says of the day.
+    few : bool
+        Whether that is because few different scores are left: then the day says nothing of the
+        level, and the second such day is urgent.
 
     Notes
     -----
@@ -292,6 +306,8 @@ def decide_level(
     themselves on each. It closes when the days since then say with 1,000 to 1 that D or kappa is
     within a third of what is left of the error.
     """
+    if few and silent:
+        return _collapsed(watch, day, silent)
     usual = usual_variances(reference, watch, day)
     urgent = _is_urgent(watch, reference, usual, least_to_page)
     incident = watch.incident
@@ -305,9 +321,25 @@ def decide_level(
     if incident and incident.kind in LEVEL_KINDS:
         return _carried_on(watch, incident, day, urgent=urgent)
     if incident and silent:
-        again = replace(_measured(watch, incident), kind=silent, urgent=silent == SCORES_EQUAL)
+        again = replace(_measured(watch, incident), kind=silent, urgent=False)
         return replace(watch, incident=again)
     return _replaced(watch, None, day) if incident else watch
+
+
+def _collapsed(watch: LevelWatch, day: date, silent: str) -> LevelWatch:
+    """Open the incident of scores that are few, which is urgent from its second day on."""
+    incident = watch.incident
+    if incident is None:
+        return replace(watch, incident=_begun(watch, day, silent))
+    if incident.kind in LEVEL_KINDS:
+        return watch
+    return replace(watch, incident=replace(incident, kind=silent, urgent=day > incident.opened))
+
+
+def are_few(parts: Mapping[Any, Coarse]) -> bool:
+    """Say whether a day has so few different scores that they have collapsed."""
+    counts = sum((part.counts for part in parts.values()), np.zeros(CENTRES.size, np.int64))
+    return int(np.count_nonzero(counts)) <= FEW_SCORES
 
 
 def _replaced(watch: LevelWatch, opened: Incident | None, day: date) -> LevelWatch:
@@ -401,7 +433,11 @@ def _is_urgent(watch: LevelWatch, reference: Reference, usual: Floats, least: fl
 
 
 def _is_certain(moves: Moves, reference: Reference) -> bool:
-    own, own_kappa = _own_errors(reference)
+    return is_certain(moves, *_own_errors(reference))
+
+
+def is_certain(moves: Moves, own: float, own_kappa: float) -> bool:
+    """Say whether an error that pages is no chance, with the errors of the reference."""
     return (
         min(
             abs(moves.shift) / sqrt(moves.shift_error**2 + own**2),
@@ -500,7 +536,7 @@ def _recovery(watch: LevelWatch, incident: Incident) -> float:
     sign = SIDES[LEVEL_KINDS.index(incident.kind)]
     far = min(FAR, max(LEAST_FAR, abs(incident.size) - 2.0 * incident.size_error))
     gone = [
-        -float(_ratio(np.array(sign * value), error**2, NEAR * far, np.array(far)))
+        -float(ratio_of(np.array(sign * value), error**2, NEAR * far, np.array(far)))
         for value, error in (
             (moves.shift, moves.shift_error),
             (moves.kappa, moves.kappa_error),

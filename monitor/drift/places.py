@@ -64,6 +64,25 @@ class Place:
 
 
 @dataclass(frozen=True)
+class Opposite:
+    """A value that moved the other way than those named before it.
+
+    Attributes
+    ----------
+    condition : Condition
+        The value.
+    kind : str
+        Its distortion.
+    slope : Estimate or None
+        Of its outcomes, as for a `Place`.
+    """
+
+    condition: Condition
+    kind: str
+    slope: Estimate | None
+
+
+@dataclass(frozen=True)
 class Explanation:
     """Few values without which the rest is as before.
 
@@ -85,6 +104,8 @@ class Explanation:
         Other values that explain the drift hardly less well, the clearest first.
     beside : tuple of str
         Values that are off beside these, or share rows with them.
+    opposite : tuple of Opposite
+        Values that belong to these and moved the other way; slope, kind and size are not theirs.
     counted : bool
         Whether it is known how many rows the values share: their columns are crossed, or one.
     in_segments : bool
@@ -103,6 +124,12 @@ class Explanation:
     counted: bool = True
     in_segments: bool = False
     beside: tuple[str, ...] = ()
+    opposite: tuple[Opposite, ...] = ()
+
+    @property
+    def every(self) -> tuple[Condition, ...]:
+        """All values without which the rest is as before."""
+        return (*self.conditions, *(other.condition for other in self.opposite))
 
 
 @dataclass(frozen=True)
@@ -162,7 +189,10 @@ def explained_by(explanation: Explanation) -> str:
     >>> explained_by(Explanation(values, 0.9, None, None, 0.3))
     'device = tv or car and country = FR'
     """
-    return name_all(explanation.conditions)
+    named = name_all(explanation.conditions)
+    if not explanation.opposite:
+        return named
+    return f"{named}, the other way {name_all([o.condition for o in explanation.opposite])}"
 
 
 def name_all(conditions: Sequence[Condition]) -> str:

@@ -1,15 +1,18 @@
 """What happened to the scores themselves since the reference, whatever their outcomes. Pure."""
 
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
-from monitor.drift.facts import ScoreMap, Scores
+from monitor.drift.facts import FewScore, ScoreMap, Scores
+from monitor.drift.level_watch import continued
 from monitor.drift.reference import Reference
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.special import expit
+from monitor.metrics.logistic.level import fit_level
 
 LEAST_ROWS = 100  # of a week, to say what happened to its scores
 SHARES = np.linspace(0.05, 0.95, 19)  # at which quantiles are compared
@@ -17,6 +20,8 @@ LEAST_MOVE = 0.3  # logit: of a shift that is worth naming
 CLOSE = 0.1  # of what moved: the mean distance of quantiles from a map that explains it
 CELL = 1.0 / 32.0  # logit: what the grid blurs
 PERCENT, NEARLY = 100.0, 0.05  # the factor of percent, and how close the measured one has to be
+MOST_FEW, FEWER = 12, 5.0  # different scores that are few, and times as many as before
+DOUBT = 3.5  # standard errors by which the outcomes of a score may be off by chance
 CERTAINTIES = 0.99  # of the rows: scores that are 0 or 1
 
 
@@ -46,7 +51,38 @@ def scores_since(reference: Reference, parts: Mapping[Any, Coarse], prevalence: 
         above=int(now[last + 1 :].sum()) / rows,
         like=kind,
         by=by,
+        few=_few_scores(reference, parts) if rows >= LEAST_ROWS else (),
+        different_before=int(np.count_nonzero(before)),
     )
+
+
+def _few_scores(reference: Reference, parts: Mapping[Any, Coarse]) -> tuple[FewScore, ...]:
+    """Describe few different scores where there were many, and what the outcomes say of each."""
+    counts, hits = (
+        sum((getattr(part, of) for part in parts.values()), np.zeros(CENTRES.size, np.int64))
+        for of in ("counts", "positives")
+    )
+    cells = np.flatnonzero(counts)
+    if not cells.size or np.count_nonzero(reference.counts.counts) < FEWER * cells.size:
+        return ()
+    if cells.size > MOST_FEW:
+        return ()
+    curve = continued(reference)[cells]
+    delta = fit_level(curve, Coarse(counts[cells], hits[cells])).delta
+    expected = expit(curve)
+    at_prior = expit(curve + (delta if isfinite(delta) else 0.0))
+    errors = np.sqrt(at_prior * (1.0 - at_prior) / counts[cells]) + 0.5 / counts[cells]
+    rates = hits[cells] / counts[cells]
+    scores = np.where(
+        cells == 0, 0.0, np.where(cells == CENTRES.size - 1, 1.0, expit(CENTRES[cells]))
+    )
+    shares, fits = counts[cells] / counts.sum(), np.abs(rates - at_prior) <= DOUBT * errors
+    told = np.column_stack([scores, shares, rates, expected]).tolist()
+    found = [
+        FewScore(at, share, rate, expect, fits=fit)
+        for (at, share, rate, expect), fit in zip(told, fits.tolist(), strict=True)
+    ]
+    return tuple(sorted(found, key=lambda of: (-of.share, of.score)))
 
 
 def _mean(counts: Ints) -> float:

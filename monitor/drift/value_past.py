@@ -14,6 +14,14 @@ from monitor.drift.day_evidence import DIRECTIONS
 from monitor.drift.evidence import LEAST_RATIO, LONG_RUN, WANDERING
 from monitor.drift.places import Condition
 from monitor.drift.reference import SOUGHT, TOLERATED, Reference, by_direction
+from monitor.drift.value_levels import (
+    KAPPA,
+    ValueLevels,
+    aligned,
+    fit_levels,
+    places_of,
+    value_levels,
+)
 from monitor.drift.values import ValuePast
 from monitor.drift.variance import WEEK, between_day_variance
 from monitor.metrics.core.grid import Floats, Ints
@@ -37,11 +45,14 @@ class ValueSums:
         The values.
     scores, informations : ndarray of shape (m, 4)
         Along each direction of the reference, as in `DayEvidence`.
+    levels : ValueLevels or None
+        What they say of their levels; None if these are not looked at.
     """
 
     names: tuple[Condition, ...]
     scores: Floats
     informations: Floats
+    levels: ValueLevels | None = None
 
     def of(self, names: Sequence[Condition]) -> tuple[Floats, Floats]:
         """Give scores and informations of these values; 0 of those without an outcome."""
@@ -75,7 +86,7 @@ def value_sums(reference: Reference, day: Columns) -> ValueSums:
     scores, informations = np.zeros((2, len(names), WIDTH))
     for i, part in enumerate(parts):
         scores[i], informations[i] = _part_sums(reference, part)
-    return ValueSums(names, scores, informations)
+    return ValueSums(names, scores, informations, value_levels(reference, parts))
 
 
 def _part_sums(reference: Reference, part: ColumnPart) -> tuple[Floats, Floats]:
@@ -128,7 +139,9 @@ def numbered(names: Sequence[Condition]) -> Ints:
     return np.array([order[name.column] for name in names], np.int64)
 
 
-def fit_values(reference: Reference, days: Sequence[ValueSums]) -> ValuePast:
+def fit_values(
+    reference: Reference, days: Sequence[ValueSums], together: ValueSums | None = None
+) -> ValuePast:
     """Learn of every value what it was in the reference.
 
     Parameters
@@ -137,6 +150,8 @@ def fit_values(reference: Reference, days: Sequence[ValueSums]) -> ValuePast:
         Of the whole model.
     days : sequence of ValueSums
         Its days.
+    together : ValueSums, optional
+        Of all rows of these days as one day; without it no level is known.
 
     Notes
     -----
@@ -165,13 +180,37 @@ def fit_values(reference: Reference, days: Sequence[ValueSums]) -> ValuePast:
     tolerances, effects = _price(reference, errors, week_variances, usual)
     starts = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
     usual_days = [np.median(of, axis=0) for of in np.split(day_variances, starts[1:])]
+    levels = _levels(names, numbers, days, together) if together else None
     of_new = _price(reference, spreads, np.maximum.reduceat(week_variances, starts, axis=0), None)
     return ValuePast(
         tuple(names),
         np.stack([offsets, tolerances, effects, day_variances], axis=1),
         tuple(columns),
         np.stack([means, *of_new, np.array(usual_days)], axis=1),
+        levels,
     )
+
+
+def _levels(
+    names: Sequence[Condition], numbers: Ints, days: Sequence[ValueSums], together: ValueSums
+) -> Floats | None:
+    """Learn the level of every value; None if these days do not say it."""
+    told = [(day.names, day.levels) for day in (*days, together) if day.levels]
+    if len(told) <= len(days):
+        return None
+    *of_days, whole = [aligned(levels, places_of(names, of)) for of, levels in told]
+    left, pulls = (
+        np.stack([getattr(day, name)[:, KAPPA:] for day in of_days])
+        for name in ("informations", "scores")
+    )
+    known = np.where(whole.informations > 0.0, whole.informations, 1.0)
+    pulls = pulls - left * (whole.scores / known)[:, KAPPA:]
+    apart = against_others(numbers, pulls, left)
+    by_itself, between = (_variances(numbers, *of)[0][:, 0] for of in ((pulls, left), apart))
+    total = left.sum(axis=(0, 2))
+    others = np.maximum(np.bincount(numbers, weights=total)[numbers] - total, 0.0)
+    of_others = np.where(others > 0.0, 1.0 / np.where(others > 0.0, others, 1.0), 0.0)
+    return fit_levels(whole, of_days, of_others, by_itself, between)
 
 
 def _spreads(numbers: Ints, scores: Floats, informations: Floats) -> tuple[Floats, Floats]:

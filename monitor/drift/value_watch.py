@@ -54,7 +54,8 @@ def new_watch(reference: date, past: ValuePast) -> ValueWatch:
 
 def single(past: ValuePast) -> ValuePast:
     """Round to the precision that is stored, so that a stored fold goes on as one in memory."""
-    return replace(past, known=_single(past.known), new=_single(past.new))
+    levels = None if past.levels is None else _single(past.levels)
+    return replace(past, known=_single(past.known), new=_single(past.new), levels=levels)
 
 
 def _single(values: Floats) -> Floats:
@@ -128,7 +129,10 @@ def _with_new(watch: ValueWatch, names: Sequence[Condition]) -> ValueWatch:
     place = np.array([before.get(name, -1) for name in past.names])
     none = np.zeros((1, len(KINDS)), np.float32)
     sums, own = (np.vstack([of, none])[place] for of in (watch.sums, watch.own))
-    return replace(watch, past=past, sums=sums, own=own)
+    levels = watch.levels
+    if levels is not None:
+        levels = np.vstack([levels, np.zeros((1, levels.shape[1]), np.float32)])[place]
+    return replace(watch, past=past, sums=sums, own=own, levels=levels)
 
 
 def _compared(past: ValuePast, sums: ValueSums) -> _Day:
@@ -160,21 +164,21 @@ def _gains(past: ValuePast, scores: Floats, informations: Floats) -> Floats:
 
 def _alarmed(watch: ValueWatch, false_alert_days: float) -> Ints:
     """List the values over the limit, the one with most evidence first."""
-    named = np.flatnonzero(_nameable(watch.past.names))
-    evidence = watch.evidence[named]
-    alarmed, _ = alarms_among(evidence.tolist(), false_alert_days)
-    return named[np.argsort(-evidence, kind="stable")[:alarmed]]
+    return alarmed_among(watch.past.names, watch.evidence, false_alert_days)
 
 
-def _nameable(names: Sequence[Condition]) -> np.ndarray:
-    return np.array([name.value != OTHER for name in names], bool)
+def alarmed_among(names: Sequence[Condition], evidence: Floats, false_alert_days: float) -> Ints:
+    """List the places of the values over the limit that have a name, strongest first."""
+    named = np.flatnonzero([name.value != OTHER for name in names])
+    alarmed, _ = alarms_among(evidence[named].tolist(), false_alert_days)
+    return named[np.argsort(-evidence[named], kind="stable")[:alarmed]]
 
 
 def _carried_on(
     incident: ValueIncident, day: date, past: ValuePast, today: _Day
 ) -> ValueIncident | None:
     """Add a day to an open drift; None if it is over."""
-    if incident.name not in past.names:
+    if incident.name not in past.names or incident.kind not in KINDS:
         return incident
     i, (j, side) = past.names.index(incident.name), divmod(KINDS.index(incident.kind), 2)
     pull, left = float(today.pulls[i, j]), float(today.left[i, j])
@@ -215,7 +219,8 @@ def _with_alarms(
         name = watch.past.names[i]
         opened = [k for k, incident in enumerate(incidents) if incident.name == name]
         if opened:
-            incidents[opened[0]] = _measured(replace(incidents[opened[0]], recovery=0.0))
+            if incidents[opened[0]].kind in KINDS:
+                incidents[opened[0]] = _measured(replace(incidents[opened[0]], recovery=0.0))
             continue
         incident_now = _opened(watch, i, day, days)
         leader = next(
@@ -229,14 +234,21 @@ def _with_alarms(
         if leader is None:
             incidents.append(incident_now)
         else:
-            beside = dict.fromkeys([*incidents[leader].beside, f"{name.column} = {name.value}"])
-            incidents[leader] = replace(incidents[leader], beside=tuple(beside)[:MOST_BESIDE])
+            incidents[leader] = with_beside(incidents[leader], name)
     return tuple(incidents)
+
+
+def with_beside(leader: ValueIncident, name: Condition) -> ValueIncident:
+    """Name a value beside the one whose rows it may share."""
+    beside = dict.fromkeys([*leader.beside, f"{name.column} = {name.value}"])
+    return replace(leader, beside=tuple(beside)[:MOST_BESIDE])
 
 
 def _opened(watch: ValueWatch, i: int, day: date, days: Mapping[date, _Day]) -> ValueIncident:
     """Make the incident that an alarm opens, dated by the kind with most evidence."""
     past, name = watch.past, watch.past.names[i]
+    # Before its first day a value says nothing, so its drift did not begin there.
+    days = {of: said for of, said in days.items() if said.informations[i].any()}
     kind = int((WEIGHTS * np.minimum(watch.sums[i], watch.own[i])).argmax())
     j, side = divmod(kind, 2)
     gains, pulls, informations = [], [], []

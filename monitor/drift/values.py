@@ -6,11 +6,14 @@ from datetime import date
 
 import numpy as np
 
-from monitor.drift.detector import WEIGHTS
+from monitor.drift.detector import NOT_COMPARABLE, WEIGHTS
 from monitor.drift.places import Condition
 from monitor.metrics.core.grid import Floats, Singles
 
 OF_VALUE = ("offsets", "tolerances", "effects", "day_variances")  # what is known of each value
+# The same of its level: see `ValuePast.levels`; and what is known of one without a past.
+OF_LEVEL = ("shift", "kappa", "shift_tolerance", "kappa_tolerance", "tolerance", "distinct", "seen")
+UNKNOWN_LEVEL = (0.0, 0.0, np.inf, np.inf, np.inf, 0.0, 0.0)
 MOST_VALUES = 1_000  # of a model: later ones that the reference does not know are not watched
 
 
@@ -28,12 +31,18 @@ class ValuePast:
         The columns, in the order of their values.
     new : ndarray of shape (columns, 4, 4)
         The same of a value of each column that the reference does not know.
+    levels : ndarray of shape (m, 7) or None
+        Of each value what `OF_LEVEL` lists: the intercept on the curve of the whole, and that less
+        the logit of the prevalence; what is tolerated of changes of both, and of the second against
+        the other values; the fewest cells of a day that had scores, and the least share of its rows
+        whose curve is known. None of files of before.
     """
 
     names: tuple[Condition, ...]
     known: Floats
     columns: tuple[str, ...]
     new: Floats
+    levels: Floats | None = None
 
     @property
     def offsets(self) -> Floats:
@@ -65,7 +74,11 @@ class ValuePast:
         order = sorted([*self.names, *fresh], key=lambda name: place[name.column])
         held = dict(zip(self.names, self.known, strict=True))
         of_values = [held[name] if name in held else self.new[place[name.column]] for name in order]
-        return replace(self, names=tuple(order), known=np.array(of_values))
+        levels = self.levels
+        if levels is not None:
+            before = {name: i for i, name in enumerate(self.names)}
+            levels = np.vstack([levels, UNKNOWN_LEVEL])[[before.get(name, -1) for name in order]]
+        return replace(self, names=tuple(order), known=np.array(of_values), levels=levels)
 
 
 @dataclass(frozen=True)
@@ -79,10 +92,11 @@ class ValueIncident:
     opened, started : date
         The day on which its evidence reached the limit, and the estimated first day of the drift.
     kind : str
-        The distortion; see `monitor.drift.day_evidence.KINDS`.
+        The distortion, or how its scores are off; one of `monitor.drift.detector.INCIDENT_KINDS`.
     size, size_error : float
         The distortion against the other values of the column, in logit, signed, and its standard
-        error; as of the last day on which nothing spoke for recovery.
+        error; as of the last day on which nothing spoke for recovery. Of an error of the level, how
+        far the outcomes are from the curve of its own reference.
     evidence : float
         log10, on the day of the opening.
     recovery : float
@@ -91,6 +105,13 @@ class ValueIncident:
         Sums since the start along the direction of the kind, each day's over its dispersion.
     beside : tuple of str
         Values of other columns that may be off because they share its rows.
+    urgent : bool
+        Whether it may page: a distortion always, an error of the level once it is large.
+    share : float or None
+        Its share of the outcomes, of an error of the level or scores that cannot be compared.
+    mean, rate, expected : float or None
+        Of these: the mean score of the newest day that says so, the share of its outcomes that are
+        positive, and the one that the curve of the reference gives.
     """
 
     column: str
@@ -105,6 +126,11 @@ class ValueIncident:
     score: float
     information: float
     beside: tuple[str, ...] = ()
+    urgent: bool = True
+    share: float | None = None
+    mean: float | None = None
+    rate: float | None = None
+    expected: float | None = None
 
     @property
     def name(self) -> Condition:
@@ -125,7 +151,9 @@ class ValueWatch:
     sums, own : ndarray of shape (m, 8)
         M of each value and kind, against the others of its column and against its own past.
     incidents : tuple of ValueIncident
-        The open drifts, in the order of their opening.
+        The open drifts, in the order of their opening; of each value one at most.
+    levels : ndarray of shape (m, 6) or None
+        M of each value for an error of its level, as in `LevelWatch`; None of files of before.
     """
 
     reference: date
@@ -133,6 +161,14 @@ class ValueWatch:
     sums: Singles
     own: Singles
     incidents: tuple[ValueIncident, ...] = ()
+    levels: Singles | None = None
+
+    @property
+    def level_evidence(self) -> Floats:
+        """log10 of what speaks for an error of the level of each value, at least 0; shape (m,)."""
+        if self.levels is None:
+            return np.zeros(len(self.sums))
+        return np.asarray(np.log10(np.maximum(1.0, self.levels.astype(np.float64).mean(axis=1))))
 
     @property
     def evidence(self) -> Floats:
@@ -142,10 +178,10 @@ class ValueWatch:
 
     @property
     def ranked(self) -> tuple[ValueIncident, ...]:
-        """The open drifts, the clearest first."""
+        """The open drifts, the clearest first: what cannot be compared needs no evidence."""
         clearest = sorted(
             self.incidents,
-            key=lambda incident: (-incident.evidence, incident.column, incident.value),
+            key=lambda i: (i.kind not in NOT_COMPARABLE, -i.evidence, i.column, i.value),
         )
         return tuple(clearest)
 

@@ -200,6 +200,16 @@ class Verdict:
         """The few values that explain the open drift, if some do."""
         return self.where.explanation if self.where else None
 
+    def explaining(self, incident: Incident) -> Explanation | None:
+        """Give the few values that explain one of its open drifts, if some do.
+
+        Where a distortion and an error of the level are open, values explain the one that is shown.
+        """
+        explanation = self.explanation if incident is self.incident else None
+        if explanation and is_level(incident) and explanation.kind in KINDS:
+            return None  # of a program that looked for the values of a distortion only
+        return explanation
+
     @property
     def headline_slope(self) -> Estimate | None:
         """The slope of the values that explain the open drift, where some do; else of all."""
@@ -207,7 +217,7 @@ class Verdict:
 
     def headline(self, incident: Incident) -> Headline:
         """Say what its open drift is: in the values that explain it, where some do."""
-        explained = None if is_level(incident) else self.explanation
+        explained = self.explaining(incident)
         kind = explained.kind if explained else incident.kind
         slope = self.headline_slope
         size = abs(explained.size if explained else incident.size)

@@ -121,6 +121,14 @@ def _incident(v: Verdict) -> Parts[Incident]:
     return [((), v.incident)] if v.incident else []
 
 
+def _unexplained(v: Verdict) -> Parts[float]:
+    """Give the part of an error of the level that did not come with the base rate of all rows."""
+    values = v.explaining(v.incident) if v.incident else None
+    of_values = values is not None and values.kind in LEVEL_KINDS
+    size = v.incident.unexplained if v.incident and not of_values else None
+    return [] if size is None else [((), abs(size))]
+
+
 def _shape(v: Verdict) -> Parts[float]:
     """Give how far the log-odds are off, of a drift that no slope measures."""
     told = v.headline(v.incident) if v.incident else None
@@ -147,7 +155,8 @@ def _alone(snapshot: Snapshot) -> Parts[float]:
         model = snapshot.models[v.model]
         urgency = max(model.severity, model.verdicts.value_severity, key=URGENCIES.index)
         for value in v.values.ranked[:MOST_ALONE] if v.values and urgency != "none" else ():
-            labels = (v.model, printable(value.column), printable(value.value), value.kind, urgency)
+            how = urgency if value.urgent else max(urgency, "ticket", key=URGENCIES.index)
+            labels = (v.model, printable(value.column), printable(value.value), value.kind, how)
             yield labels, seconds_of(value.started)
 
 
@@ -180,9 +189,9 @@ KIND: Scope[float] = Scope(VERDICTS, NEVER_RUN, ("kind",), _kinds)
 INCIDENT: Scope[Incident] = Scope(VERDICTS, NO_DRIFT, (), _incident)
 UNEXPLAINED: Scope[float] = Scope(
     VERDICTS,
-    "unless the open drift is an error of the level",
+    "unless the open drift is an error of the level, and where few values explain it",
     (),
-    lambda v: [((), abs(i.unexplained)) for _, i in _incident(v) if i.unexplained is not None],
+    _unexplained,
 )
 SHAPE: Scope[float] = Scope(
     VERDICTS, f"{NO_DRIFT}, and of kinds `too_extreme` and `too_timid`", (), _shape

@@ -254,7 +254,8 @@ def _rows_to_map(
         conditions = (Condition(column, segment),)
     elif segment is None and not part:
         whole = _newest_verdict(store, name, WHOLE)
-        explained = whole.explanation if whole and whole.distortion else None
+        incident = whole.incident if whole else None  # one of a place has no map of its own
+        explained = whole.explanation if whole and incident and not incident.place else None
         # Rows of several columns are counted together only where these are crossed.
         if explained and len({condition.column for condition in explained.conditions}) == 1:
             conditions = explained.conditions

@@ -5,21 +5,24 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import date, timedelta
 from functools import lru_cache
+from math import log
 
 from monitor.config import Config, Crossing, Model
 from monitor.drift.inputs import ModelReference, reference_of_day
 from monitor.drift.moving_priors import moving_priors
 from monitor.drift.reference import LEAST_DAYS, Reference
+from monitor.drift.value_level_watch import watch_levels
 from monitor.drift.value_past import ValueSums, fit_values, value_sums
 from monitor.drift.value_watch import REMEMBERED, new_watch, watch_day
 from monitor.drift.values import MovingPriors, ValueWatch
 from monitor.drift.verdict import Verdict
 from monitor.errors import DataError
+from monitor.pipeline.parts import merge_parts
 from monitor.pipeline.references import References
 from monitor.pipeline.where import ColumnReader
 from monitor.segment_names import WHOLE
 from monitor.store.store import Store
-from monitor.summary import Columns
+from monitor.summary import ColumnPart, Columns
 
 COMPARED_DAYS = 28  # of which priors are compared
 WATCHED_DAYS = REMEMBERED + 4  # sums that are kept in memory
@@ -114,9 +117,12 @@ def _watched(
         return {day: of_day for day, of_day in read.items() if of_day}
 
     limits = model.verdicts
-    return watch_day(
+    false_alert_days = max(limits.false_alert_days, limits.segment_false_alert_days)
+    watch = watch_day(*(watch, whole.day, sums), false_alert_days=false_alert_days, days_of=days_of)
+    return watch_levels(
         *(watch, whole.day, sums),
-        false_alert_days=max(limits.false_alert_days, limits.segment_false_alert_days),
+        false_alert_days=false_alert_days,
+        least=(log(limits.level_odds), log(limits.level_page_odds)),
         days_of=days_of,
     )
 
@@ -132,20 +138,33 @@ class _Days:
 
     def _sums(self, compared: ModelReference, reference: Reference, day: date) -> ValueSums | None:
         """Sum up a final day that was counted by column; None for others."""
+        columns = self._columns(compared, day)
+        return value_sums(reference, columns) if columns is not None else None
+
+    def _columns(self, compared: ModelReference, day: date) -> Columns | None:
         try:
             columns = self.reader.watched(compared, day) if day in self.counted else None
         except DataError:  # damaged: as if not counted, until a run heals it
             return None
-        if columns is None:
-            return None
-        return value_sums(reference, {c: columns[c] for c in self.watched if c in columns})
+        return columns and {c: columns[c] for c in self.watched if c in columns}
 
     def begin(self, compared: ModelReference, reference: Reference) -> ValueWatch | None:
         """Learn of every value what it was in the reference; None if too few days were counted."""
         days = [day for day in sorted(self.counted) if compared.first <= day <= compared.last]
-        sums = [of_day for day in days if (of_day := self._sums(compared, reference, day))]
-        return (
-            new_watch(compared.first, fit_values(reference, sums))
-            if len(sums) >= LEAST_DAYS
-            else None
-        )
+        sums = list[ValueSums]()
+        parts = dict[str, dict[str, ColumnPart]]()
+        for columns in filter(None, (self._columns(compared, day) for day in days)):
+            sums.append(value_sums(reference, columns))
+            _add_parts(parts, columns)
+        if len(sums) < LEAST_DAYS:
+            return None
+        past = fit_values(reference, sums, value_sums(reference, parts))
+        return new_watch(compared.first, past)
+
+
+def _add_parts(together: dict[str, dict[str, ColumnPart]], columns: Columns) -> None:
+    """Add the values of a day to those of the days before."""
+    for column, values in columns.items():
+        held = together.setdefault(column, {})
+        for value, part in values.items():
+            held[value] = merge_parts([held[value], part]) if value in held else part

@@ -11,13 +11,27 @@ import numpy as np
 from monitor.config import Config, Crossing, Model, Watched
 from monitor.drift.column_sums import DaySums, change_of, in_both, nothing, over_days, sum_part
 from monitor.drift.day_evidence import KINDS
-from monitor.drift.detector import Incident
+from monitor.drift.detector import LEVEL_KINDS, NOT_COMPARABLE, Incident, is_level
 from monitor.drift.inputs import ModelReference, inputs_of, reference_of_day
 from monitor.drift.pair_sums import columns_of_pairs, sum_day
-from monitor.drift.places import Condition, Explanation
+from monitor.drift.places import Condition, Explanation, Where
 from monitor.drift.reference import Reference
+from monitor.drift.region_state import Break
+from monitor.drift.value_sets import AllSums
 from monitor.drift.verdict import Verdict
 from monitor.drift.where import Answer, where_of
+from monitor.drift.where_else import (
+    Cells,
+    Measure,
+    ValueSums,
+    add_days,
+    as_before_within,
+    level_sums,
+    of_level,
+    of_place,
+    place_sums,
+    where_else,
+)
 from monitor.errors import ConfigError, DataError
 from monitor.evaluation.shadow import Shadow, map_columns, map_summary
 from monitor.logs.column_labels import step_edge
@@ -110,7 +124,7 @@ def compared_days(
     DataError
         If there is no reference.
     """
-    last, incident = verdict.day, verdict.distortion
+    last, incident = verdict.day, verdict.distortion or verdict.level_incident
     compared = reference_of_day(last, references.fitted)
     family = THIRD if verdict.of_third_choices else WHOLE
     reference = compared.streams.get(family) if compared else None
@@ -119,7 +133,7 @@ def compared_days(
         raise DataError(msg)
     since = last - timedelta(days=(MOST_DAYS if incident else USUAL_DAYS) - 1)
     first = max(incident.started if incident else since, since, compared.last + timedelta(days=1))
-    kind = incident.kind if incident and not incident.place else USUAL_KIND
+    kind = incident.kind if incident and incident.kind in KINDS else USUAL_KIND
     return compared, reference, (first, last), kind
 
 
@@ -153,10 +167,10 @@ def _with_places(
     verdicts: Sequence[Verdict],
     before: Sequence[Verdict],
 ) -> Verdict:
-    incident = whole.distortion
-    if not (whole.final and incident) or incident.place:
+    incident = whole.incident
+    if not (whole.final and incident) or incident.kind in NOT_COMPARABLE:
         return whole
-    same = [v for v in before if v.distortion and v.distortion.opened == incident.opened]
+    same = [v for v in before if v.incident and v.incident.opened == incident.opened]
     held = _named(same[0]) if same else ()
     try:
         where = _compare(reader, references, whole, held).where
@@ -171,7 +185,7 @@ def _with_places(
 
 def _named(verdict: Verdict) -> tuple[Condition, ...]:
     """Name the values that explain the drift of a verdict."""
-    return verdict.explanation.conditions if verdict.explanation else ()
+    return verdict.explanation.every if verdict.explanation else ()
 
 
 def _have_alerts(
@@ -184,11 +198,12 @@ def _have_alerts(
     own = {
         v.segment
         for v in verdicts
-        if (v.detector.incident and v.detector.incident.undecided <= whole.undecided)
+        if (is_level(whole) and v.level_incident)
+        or (v.detector.incident and v.detector.incident.undecided <= whole.undecided)
         or (v.detector.ended and v.detector.ended.closed >= whole.opened)
     }
     judged = model.judged_columns
-    return all(c.column in judged and c.value in own for c in explanation.conditions)
+    return all(c.column in judged and c.value in own for c in explanation.every)
 
 
 class ColumnReader:
@@ -198,6 +213,7 @@ class ColumnReader:
         self.model, self.name, self.store = model, name, store
         self.day = lru_cache(MOST_REMEMBERED)(self._read_day)
         self.sums = lru_cache(MOST_REMEMBERED)(self._sum_day)
+        self.others = lru_cache(MOST_REMEMBERED)(self._sum_else)
         self.columns = lru_cache(MOST_REMEMBERED)(self._read_columns)
         self.segments = lru_cache(1)(self._segments)
         self.reference_sums = lru_cache(1)(self.sum_days)
@@ -329,6 +345,25 @@ class ColumnReader:
         grouped = self.grouped(compared, day)
         return None if grouped is None else sums_of_day(compared, reference, grouped)
 
+    def _sum_else(
+        self, compared: ModelReference, reference: Reference, day: date, cells: Cells | None
+    ) -> ValueSums:
+        grouped = self.grouped(compared, day)
+        if not grouped:
+            return {}
+        return place_sums(reference, grouped, *cells) if cells else level_sums(reference, grouped)
+
+    def other_sums(
+        self,
+        compared: ModelReference,
+        reference: Reference,
+        days: Sequence[date],
+        place: Break | None,
+    ) -> ValueSums:
+        """Add up what days say of a break at one place, or without one of the level."""
+        cells = (place.family, place.first_cell, place.end_cell) if place else None
+        return add_days([self.others(compared, reference, day, cells) for day in days])
+
     def sum_days(
         self, compared: ModelReference, reference: Reference, days: Sequence[date]
     ) -> tuple[DaySums, DaySums]:
@@ -384,10 +419,16 @@ def _compare(
     """
     compared, reference, span, kind = compared_days(reader.name, references, verdict)
     before, after = _days(reader, compared, span)
+    if measure := _measure_of(verdict.incident, reference, (len(before), len(after))):
+        place = verdict.incident.place if verdict.incident else None
+        both = (reader.other_sums(compared, reference, days, place) for days in (before, after))
+        return Answer(*span, drifting=True, where=where_else(measure, *both))
     old, old_shared = reader.reference_sums(compared, reference, tuple(before))
     now, now_shared = reader.sum_days(compared, reference, after)
     # What values share with pairs is known, but has no place of its own.
     sums, shared = in_both(old, now), in_both(old_shared, now_shared)
+    if found := _levels_instead(reader, compared, reference, (before, after), verdict, sums):
+        return Answer(*span, drifting=True, where=found)
     where = where_of(reference, sums, kind, held, shared)
     if where.explanation:
         dated = tuple(
@@ -396,6 +437,48 @@ def _compare(
         )
         where = replace(where, explanation=replace(where.explanation, conditions=dated))
     return Answer(*span, verdict.distortion is not None, where)
+
+
+def _levels_instead(
+    reader: "ColumnReader",
+    compared: ModelReference,
+    reference: Reference,
+    days: tuple[Sequence[date], Sequence[date]],
+    verdict: Verdict,
+    sums: AllSums,
+) -> Where | None:
+    """Find the values whose level alone bends the curve of all rows; None if there are none."""
+    incident = verdict.distortion
+    if incident is None or compared.classes or verdict.of_third_choices:
+        return None
+    columns = as_before_within(reference, sums, incident)
+    if not columns:
+        return None
+    both = [
+        {
+            column: values
+            for column, values in reader.other_sums(compared, reference, of, None).items()
+            if column in columns
+        }
+        for of in days
+    ]
+    for kind in LEVEL_KINDS:
+        measure = of_level(kind, reference.level_variances, (len(days[0]), len(days[1])))
+        where = where_else(measure, *both)
+        if where.explanation:
+            return where
+    return None
+
+
+def _measure_of(
+    incident: Incident | None, reference: Reference, days: tuple[int, int]
+) -> Measure | None:
+    """Give what measures an incident that is no distortion; None of one that is, or of none."""
+    if incident and incident.place:
+        return of_place(incident.kind, incident.place)
+    if incident and incident.kind in LEVEL_KINDS:
+        return of_level(incident.kind, reference.level_variances, days)
+    return None
 
 
 def _dated(

@@ -129,8 +129,8 @@ def _as_named_now(open_drift: IncidentSummary, now: Verdict | None) -> IncidentS
     incident = _like(now, open_drift)
     if not now or not incident or incident.opened != open_drift.opened:
         return open_drift
-    of_values = now.explanation and not is_level(incident)
-    explained = explained_by(now.explanation) if of_values and now.explanation else None
+    values = now.explaining(incident)
+    explained = explained_by(values) if values else None
     return replace(open_drift, kind_now=now.headline(incident).kind, explained_by=explained)
 
 

@@ -77,7 +77,7 @@ def value_row(past: PastValueIncident) -> tuple[str, ...]:
         f"{incident.started}",
         incident.kind.replace("_", " "),
         size_of(incident),
-        odds(incident.evidence),
+        odds(incident.evidence) if incident.evidence else "",
         f"{past.closed}" if past.closed else "still open",
         listed([*incident.beside]) if incident.beside else "",
     )

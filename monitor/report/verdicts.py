@@ -34,7 +34,7 @@ EXPECTED = (
 OF_VERDICT = ("state", "day", "reasons", "detectable", "reference_slope", "reference_intercept")
 OF_VALUE = (
     *("column", "value", "kind", "opened", "started", "size", "size_error"),
-    *("evidence", "recovery", "beside"),
+    *("evidence", "recovery", "beside", "urgent", "share", "mean", "rate", "expected"),
 )
 OF_WEEK = ("day", "window_days", "causes", "correction")
 STYLES = {"slope": ".2f", "prior shift": "+z.2f"}

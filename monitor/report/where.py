@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from monitor.drift.day_evidence import KINDS
 from monitor.drift.places import name_all, name_of
 from monitor.metrics.core.estimate import Estimate
 from monitor.report.tables import plain_table
@@ -32,6 +33,8 @@ COLUMNS = (
     "share of\nthe change",
     "",
 )
+# Of an error of the level, or of a break at one place of the scores.
+OF_OTHERS = (*COLUMNS[:3], "log-odds,\n0 as before", *COLUMNS[4:])
 OF_PART = ("part", "kind", "slope,\n1 as before", "share of\nthe outcomes", "p-value", "")
 
 
@@ -41,9 +44,10 @@ def where_text(
     """Show the sentence, the values that are most off, and the commands that repair what broke."""
     where = answer.where
     state = "the drift that is open" if answer.drifting else "no drift is open"
-    table = plain_table(f"{name}, {answer.first} to {answer.last} ({state})", COLUMNS)
+    headings = COLUMNS if where.kind in KINDS else OF_OTHERS
+    table = plain_table(f"{name}, {answer.first} to {answer.last} ({state})", headings)
     for place in where.places[:most]:
-        table.add_row(*_cells(place), style="" if place.flagged else "dim")
+        table.add_row(*_cells(place, where.kind), style="" if place.flagged else "dim")
     hidden = values_not_shown(len(where.places) - most, "; choose with --most")
     lines = [where_sentence(where), new_values(where, most), hidden]
     below = [Text(command, no_wrap=True, overflow="ignore") for command in commands]
@@ -103,13 +107,13 @@ def parts_document(search: "PartsFound") -> dict[str, Any]:
     return {**vars(search), "sentence": parts_sentence(search.parts, len(search.columns))}
 
 
-def _cells(place: "Place") -> list[RenderableType]:
+def _cells(place: "Place", kind: str) -> list[RenderableType]:
     mark = "new" if place.new else "\u25b2" if place.flagged else ""
     return [
         Text(in_a_table(name_of(place))),
         f"{place.rows:,}",
         f"{place.evidence:.1f}" if place.change else "-",
-        _interval(place.slope),
+        _interval(place.slope if kind in KINDS else place.change),
         percent(place.share),
         mark,
     ]

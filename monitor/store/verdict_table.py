@@ -14,6 +14,8 @@ import pyarrow as pa
 from monitor.arrivals import Late
 from monitor.drift.day_evidence import DIRECTIONS, KINDS, DayEvidence
 from monitor.drift.detector import (
+    LEVEL_KINDS,
+    LEVEL_SIZES,
     LEVEL_SUMS,
     SUMS,
     WIDTHS,
@@ -30,7 +32,7 @@ from monitor.drift.detector import (
 from monitor.drift.facts import Facts
 from monitor.drift.places import Where
 from monitor.drift.region_state import RegionWatch
-from monitor.drift.values import OF_VALUE, ValueWatch
+from monitor.drift.values import OF_LEVEL, OF_VALUE, ValueWatch
 from monitor.drift.verdict import Brief, Verdict
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats, Singles
@@ -64,7 +66,8 @@ COLUMNS: dict[str, pa.DataType] = {
 }
 VERDICTS = pa.schema(COLUMNS)
 # Of models whose columns are watched. What the reference says has single precision by then.
-OF_PAST = {"known": LAYOUTS[Singles], "new": LAYOUTS[Singles]}
+OF_PAST = dict.fromkeys(("known", "new", "levels"), LAYOUTS[Singles])
+LEVEL_WIDTH = len(LEVEL_KINDS) * LEVEL_SIZES
 VALUES = pa.field("values", pa.struct([*columns(ValueWatch, OF_PAST).items()]))
 # What a `Brief` is read from; `incident.opened` says whether a drift is open.
 OF_BRIEF = [
@@ -179,7 +182,13 @@ def _shaped_values(watch: ValueWatch) -> ValueWatch:
     past, of_value = watch.past, (-1, len(OF_VALUE), len(DIRECTIONS))
     return replace(
         watch,
-        past=replace(past, known=past.known.reshape(of_value), new=past.new.reshape(of_value)),
+        past=replace(
+            past,
+            known=past.known.reshape(of_value),
+            new=past.new.reshape(of_value),
+            levels=None if past.levels is None else past.levels.reshape(-1, len(OF_LEVEL)),
+        ),
+        levels=None if watch.levels is None else watch.levels.reshape(-1, LEVEL_WIDTH),
         sums=watch.sums.reshape(-1, len(KINDS)),
         own=watch.own.reshape(-1, len(KINDS)),
     )

@@ -5,11 +5,15 @@ from math import exp, isfinite, log
 
 from monitor.drift.detector import LEVEL_KINDS, NOT_COMPARABLE, SCORES_EQUAL, Incident
 from monitor.drift.facts import Scores
+from monitor.drift.places import Explanation, explained_by, listed
 from monitor.drift.verdict import Verdict
+from monitor.words.broken import score, share
 from monitor.words.numbers import odds, percent, short_percent, times
 
 MOSTLY = 0.5  # of an error of the level: what the base rate explains
 SAME = 0.1  # of the error: so little moved of the prevalence, or of the mean score
+MOST_SCORES = 3  # of few: how many are told one by one
+TINY = 1e-4  # a share that is written as less than that
 SEEN = 0.05  # of the scores outside of those of the reference: so many are worth a sentence
 LARGE = log(2.0)  # logit: a shift with which no mean score is right any more
 CHANCE = (
@@ -28,24 +32,29 @@ def factor(size: float) -> str:
     return f"{float(f'{exp(abs(size)):.2g}'):,g} times"
 
 
-def too(incident: Incident) -> str:
+def side_of(kind: str) -> str:
     """Say on which side scores are off."""
-    return "too high" if incident.kind == LEVEL_KINDS[0] else "too low"
+    return "too high" if kind == LEVEL_KINDS[0] else "too low"
 
 
 def level_in_short(v: Verdict, incident: Incident) -> str:
     """Say in a few words what is wrong with all scores, and since when."""
     since = f"since {incident.started}"
     if incident.kind == SCORES_EQUAL:
-        return f"all scores are equal {since}"
+        few = v.facts.scores.few if v.facts.scores else ()
+        return f"all scores are {score(few[0].score) if len(few) == 1 else 'equal'} {since}"
+    if incident.kind in NOT_COMPARABLE and v.facts.scores and v.facts.scores.few:
+        left = listed([score(of.score) for of in v.facts.scores.few[:MOST_SCORES]])
+        return f"{len(v.facts.scores.few)} different scores are left, such as {left}, {since}"
     if incident.kind in NOT_COMPARABLE:
         return f"{_most_outside(v)} {since}"
     gradually = ", gradually, since about" if incident.gradual else " since"
     worse = ", worse than before" if incident.worse else ""
-    return (
-        f"scores {factor(incident.size)} {too(incident)} (odds){gradually} {incident.started}"
-        f"{worse}, found at {odds(incident.evidence)}"
-    )
+    values = v.explaining(incident)
+    of_values = f"{explained_by(values)}: " if values else ""
+    size = values.size if values else incident.size
+    far = f"{factor(size)} {side_of(incident.kind)} (odds){gradually}"
+    return f"{of_values}scores {far} {incident.started}{worse}, found at {odds(incident.evidence)}"
 
 
 def level_sentences(v: Verdict, incident: Incident) -> Iterator[str]:
@@ -55,12 +64,7 @@ def level_sentences(v: Verdict, incident: Incident) -> Iterator[str]:
         yield _not_comparable(v, incident)
     else:
         since = f"Gradually, since about {since}," if incident.gradual else f"Since {since}"
-        yield (
-            f"{since} all scores are {factor(incident.size)} {too(incident)} in odds: the log-odds "
-            f"of the outcomes are {incident.size:+z.2f} away from the curve of the reference "
-            f"(standard error {incident.size_error:.2f}), of which the base rate explains "
-            f"{_explained(incident)}."
-        )
+        yield f"{since} {_how_far(v, incident)}."
     if v.facts.scores:
         yield what_moved(v.facts.scores)
         yield looks_like(v.facts.scores)
@@ -69,6 +73,33 @@ def level_sentences(v: Verdict, incident: Incident) -> Iterator[str]:
     if incident.kind in LEVEL_KINDS:
         yield f"The evidence for an error of the level reached {times(incident.evidence)} to 1."
         yield CHANCE
+
+
+def _how_far(v: Verdict, incident: Incident) -> str:
+    """Say by how much scores are off: those of the values that explain it, or all."""
+    if values := v.explaining(incident):
+        return (
+            f"the scores of {explained_by(values)} are {factor(values.size)} "
+            f"{side_of(values.kind)} in odds: the log-odds of their outcomes are "
+            f"{values.size:+z.2f} away from their own curve in the reference, and those of all "
+            f"outcomes {incident.size:+z.2f} (standard error {incident.size_error:.2f}), of which "
+            f"the base rate explains {_explained(incident)}"
+        )
+    return (
+        f"all scores are {factor(incident.size)} {side_of(incident.kind)} in odds: the log-odds of "
+        f"the outcomes are {incident.size:+z.2f} away from the curve of the reference (standard "
+        f"error {incident.size_error:.2f}), of which the base rate explains {_explained(incident)}"
+    )
+
+
+def level_of_values(values: Explanation, incident: Incident) -> str:
+    """Say that the level of some values bends the curve of all rows; follows "since" and a date."""
+    columns = listed([*dict.fromkeys(condition.column for condition in values.conditions)])
+    return (
+        f"the scores of {explained_by(values)} are {factor(values.size)} {side_of(values.kind)} in "
+        f"odds. All rows together look {incident.kind.replace('_', ' ')}, but within the values of "
+        f"{columns}, each with a level of its own, the curve is as before"
+    )
 
 
 def today_in_short(size: float) -> str:
@@ -94,15 +125,58 @@ def _explained(incident: Incident) -> str:
 
 
 def _not_comparable(v: Verdict, incident: Incident) -> str:
+    few = few_scores(v.facts.scores) if v.facts.scores else ""
     if incident.kind == SCORES_EQUAL:
         return (
             f"Since {incident.started} all scores are equal; in the reference they were not. "
-            "The outcomes still vary, so the scores say nothing of them."
+            f"The outcomes still vary, so the scores say nothing of them. {few}".rstrip()
         )
+    if few:
+        return f"Since {incident.started} scores have collapsed. {few}"
     return (
         f"Since {incident.started} {_most_outside(v)}, where the reference says nothing of the "
         "outcomes."
     )
+
+
+def few_scores(scores: Scores) -> str:
+    """Say which few scores are left, and how often each comes true; empty if they are many.
+
+    Examples
+    --------
+    >>> from monitor.drift.facts import FewScore
+    >>> few = FewScore(0.0, 0.66, 0.21, 0.001, False), FewScore(1.0, 0.34, 0.78, 1.0, False)
+    >>> few_scores(Scores(0.4, 0.3, 0.4, 0.4, few=few, different_before=140))[:77]
+    '2 different scores are left, of 140: 66 % of the rows have 0, and 21 % of the'
+    """
+    if not scores.few:
+        return ""
+    told = [
+        f"{share(of.share)} of the rows have {score(of.score)}, and {share(of.rate)} of them come "
+        f"true (by the curve of the reference {_at_least(of.expected)})"
+        for of in scores.few[:MOST_SCORES]
+    ]
+    left = len(scores.few) - MOST_SCORES
+    more = f"; and {left} more" if left > 0 else ""
+    number = len(scores.few)
+    begin = "1 score is left" if number == 1 else f"{number} different scores are left"
+    return f"{begin}, of {scores.different_before}: {'; '.join(told)}{more}."
+
+
+def _at_least(expected: float) -> str:
+    return "less than 0.01 %" if expected < TINY else share(expected)
+
+
+def duller(scores: Scores) -> str:
+    """Say of few scores that can be compared whether outcomes fit them; empty if they are many."""
+    if not scores.few:
+        return ""
+    if all(of.fits for of in scores.few):
+        return (
+            f"{len(scores.few)} different scores are left, of {scores.different_before}, and the "
+            "outcomes fit each of them: the scores say less than before, but what they say holds."
+        )
+    return few_scores(scores)
 
 
 def _most_outside(v: Verdict) -> str:

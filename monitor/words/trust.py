@@ -12,7 +12,7 @@ from monitor.drift.verdict import DRIFTING, State, Verdict
 from monitor.segment_names import shown
 from monitor.words.broken import STEP
 from monitor.words.level import LARGE, MOSTLY, base_rate, outcomes_of, today_in_short, what_moved
-from monitor.words.values import repair_of, values_in_short
+from monitor.words.values import step_for, values_in_short
 from monitor.words.verdict import drift_in_short, in_short, own_faults
 from monitor.words.where import Maps, repair_commands, where_command
 
@@ -97,8 +97,8 @@ def trust(
     values = verdict.values.ranked if verdict.values else ()
     if values and verdict.state not in DRIFTING:
         return Trust(
-            f"Not everywhere: {values_in_short(values, NAMED)} drifted.",
-            f"{repair_of(verdict.model, values[0])} fits a map of that part alone.",
+            f"Not everywhere: {values_in_short(values, NAMED)}.",
+            step_for(verdict.model, values[0]),
         )
     return _judged(verdict, maps, _repair(verdict, maps, says_where))
 
@@ -177,12 +177,17 @@ def _of_level(v: Verdict, incident: Incident, maps: Maps) -> Trust:
     ask = f"Ask what was released on {incident.started}, or changed in the service."
     if incident.kind == SCORES_EQUAL:
         return Trust(f"No: {in_short(v)}.", f"{ask} No map can repair a constant.")
+    if incident.kind in NOT_COMPARABLE and v.facts.scores and v.facts.scores.few:
+        return Trust(f"No: {in_short(v)}.", f"{ask} No map can repair scores that are so few.")
     if incident.kind in NOT_COMPARABLE:
         rebase = f"calibration-monitor rebase {quote(v.model)} --from {incident.started}"
         return Trust(
             f"Unknown: {in_short(v)}.",
             f"{ask} If the new scores are meant, {rebase} compares with them.",
         )
+    if (values := v.explaining(incident)) and maps == "parts":
+        fitted = " ".join(repair_commands(v.model, values))
+        return Trust(f"No: {in_short(v)}.", f"{ask} {fitted} fits a map of that part alone.")
     fit = (
         NO_MAP
         if maps == "none"

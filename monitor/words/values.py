@@ -4,10 +4,13 @@ import json
 from collections.abc import Sequence
 from shlex import quote
 
+from monitor.drift.detector import LEVEL_KINDS, NOT_COMPARABLE, SCORES_EQUAL
 from monitor.drift.places import listed, name_of
 from monitor.drift.values import MovingPriors, ValueIncident
 from monitor.drift.verdict import SLOPE_KINDS
 from monitor.metrics.core.estimate import Estimate
+from monitor.words.broken import score, share
+from monitor.words.level import factor, side_of
 from monitor.words.numbers import odds
 
 MOST_TOLD = 5  # values with a sentence each
@@ -21,24 +24,51 @@ def value_sentences(incidents: Sequence[ValueIncident]) -> list[str]:
 
 
 def values_in_short(incidents: Sequence[ValueIncident], most: int) -> str:
-    """Name the values that drift by themselves.
+    """Name the values that drift by themselves, and how, where all their scores are off.
 
     Examples
     --------
+    >>> from dataclasses import replace
     >>> from datetime import date
     >>> day = date(2026, 3, 1)
     >>> ios = ValueIncident("os", "ios", day, day, "too_extreme", -0.5, 0.1, 5.0, 0.0, -50.0, 100.0)
     >>> values_in_short([ios, ios, ios], 1)
-    'os = ios and 2 more'
+    'os = ios and 2 more drifted'
+    >>> tv = replace(ios, column="device", value="tv", kind="scores_too_high", size=-1.1)
+    >>> values_in_short([tv, ios], 2)
+    'scores of device = tv are 3 times too high (odds) and os = ios drifted'
     """
-    names = listed([name_of(incident.name) for incident in incidents[:most]])
+    off = [each for each in incidents[:most] if each.kind in (*LEVEL_KINDS, *NOT_COMPARABLE)]
+    drifted = [name_of(each.name) for each in incidents[:most] if each not in off]
     left = len(incidents) - most
-    return f"{names} and {left} more" if left > 0 else names
+    drifted += [f"{left} more"] if left > 0 else []
+    said = [f"{_whose(each)} {_off_in_short(each)}" for each in off]
+    return listed([*said, *([f"{listed(drifted)} drifted"] if drifted else [])])
 
 
-def repair_of(model: str, incident: ValueIncident) -> str:
-    """Write the command that fits a map of a value."""
-    return f"calibration-monitor recalibrate --model {model} --part {quote(name_of(incident.name))}"
+def _whose(incident: ValueIncident) -> str:
+    every = "all " if incident.kind == SCORES_EQUAL else ""
+    return f"{every}scores of {name_of(incident.name)} are"
+
+
+def _off_in_short(incident: ValueIncident) -> str:
+    """Say how all scores of a value are off; follows "are"."""
+    if incident.kind in LEVEL_KINDS:
+        return f"{factor(incident.size)} {side_of(incident.kind)} (odds)"
+    if incident.kind == SCORES_EQUAL:
+        return "equal" if incident.mean is None else score(incident.mean)
+    return "beyond those that the reference knows"
+
+
+def step_for(model: str, incident: ValueIncident) -> str:
+    """Say what to do about a value."""
+    ask = f"Ask what was released on {incident.started} for these rows, or changed in the service."
+    if incident.kind in NOT_COMPARABLE:
+        no_map = " No map can repair a constant." if incident.kind == SCORES_EQUAL else ""
+        return f"{ask}{no_map}"
+    part = quote(name_of(incident.name))
+    fit = f"calibration-monitor recalibrate --model {model} --part {part} fits a map of that part"
+    return f"{ask} {fit} alone." if incident.kind in LEVEL_KINDS else f"{fit} alone."
 
 
 def strata_to_set(model: str, moving: MovingPriors) -> str:
@@ -90,6 +120,8 @@ def size_of(incident: ValueIncident) -> str:
     >>> size_of(ValueIncident(*of))
     'slope 0.50, 95 % 0.30 to 0.70'
     """
+    if incident.kind in NOT_COMPARABLE:
+        return ""
     if incident.kind in SLOPE_KINDS:
         slope = Estimate.normal(1.0 + incident.size, incident.size_error)
         return f"slope {slope:.2f plain}"
@@ -97,10 +129,35 @@ def size_of(incident: ValueIncident) -> str:
 
 
 def _sentence(incident: ValueIncident) -> str:
-    strong = f"{size_of(incident)} against the other values of {incident.column}"
     beside = listed([*incident.beside]) if incident.beside else ""
     shared = f" {beside} may be off only because of rows that they share." if beside else ""
+    if incident.kind in NOT_COMPARABLE:
+        return f"Since {incident.started} {_whose(incident)} {_true_of(incident)}.{shared}"
+    if incident.kind in LEVEL_KINDS:
+        rows = "" if incident.share is None else f", {share(incident.share)} of the outcomes"
+        return (
+            f"Since {incident.started} {_whose(incident)} {_off_in_short(incident)}{rows}: their "
+            f"outcomes are {size_of(incident)} away from their own curve in the reference, and "
+            f"neither the base rate nor the other values of {incident.column} moved along. Found "
+            f"at {odds(incident.evidence)}.{shared}"
+        )
+    strong = f"{size_of(incident)} against the other values of {incident.column}"
     return (
         f"{name_of(incident.name)} drifts by itself: {incident.kind.replace('_', ' ')} since "
         f"{incident.started} ({strong}), found at {odds(incident.evidence)}.{shared}"
+    )
+
+
+def _true_of(incident: ValueIncident) -> str:
+    """Say what scores that cannot be compared are, and how often they come true."""
+    what, mean = _off_in_short(incident), incident.mean
+    if mean is not None and incident.kind != SCORES_EQUAL:
+        what += f", {score(mean)} on average"
+    if incident.share is not None:
+        what += f" ({share(incident.share)} of the outcomes)"
+    if incident.rate is None or incident.expected is None:
+        return what
+    return (
+        f"{what}; {share(incident.rate)} of them come true, where the curve of the reference has "
+        f"{share(incident.expected)}"
     )

@@ -2,7 +2,15 @@
 
 from collections.abc import Iterator
 
-from monitor.drift.detector import RECOVERED, WEEKS, Incident, Worse, is_level, shape_size
+from monitor.drift.detector import (
+    LEVEL_KINDS,
+    RECOVERED,
+    WEEKS,
+    Incident,
+    Worse,
+    is_level,
+    shape_size,
+)
 from monitor.drift.places import explained_by
 from monitor.drift.verdict import DRIFTING, SLOPE_KINDS, Verdict
 from monitor.segment_names import FAMILIES, THIRD
@@ -15,7 +23,17 @@ from monitor.words.advice import (
     wrong_labels,
 )
 from monitor.words.broken import broken_in_short, what_broke
-from monitor.words.level import level_in_short, level_sentences, of_today, outside, what_moved
+from monitor.words.level import (
+    duller,
+    factor,
+    level_in_short,
+    level_of_values,
+    level_sentences,
+    of_today,
+    outside,
+    side_of,
+    what_moved,
+)
 from monitor.words.numbers import odds, percent, times
 from monitor.words.obstacles import why_not_judged
 from monitor.words.values import priors_of_their_own, value_sentences
@@ -127,24 +145,32 @@ def drift_in_short(v: Verdict, incident: Incident) -> str:
     if is_level(incident):
         return level_in_short(v, incident)
     told = v.headline(incident)
+    values = v.explaining(incident)
+    of_values = f"{explained_by(values)}: " if values else ""
     if incident.place:
         what = broken_in_short(incident, incident.place)
-        return f"{what} since {incident.started}, found at {odds(incident.evidence)}"
+        return f"{of_values}{what} since {incident.started}, found at {odds(incident.evidence)}"
+    if values and values.kind in LEVEL_KINDS:
+        far = f"scores {factor(values.size)} {side_of(values.kind)} (odds)"
+        return f"{of_values}{far} since {incident.started}, found at {odds(incident.evidence)}"
     by = "" if told.kind in SLOPE_KINDS else f" by {told.size:.2f} in log-odds"
     kind = ("third choices " if v.of_third_choices else "") + told.kind.replace("_", " ")
-    kind = f"{explained_by(v.explanation)}: {kind}" if v.explanation else kind
     since = ", gradually, since about" if incident.gradual else " since"
     worse = ", worse than before" if incident.worse else ""
-    return f"{kind}{since} {incident.started}{by}{worse}, found at {odds(incident.evidence)}"
+    what = f"{of_values}{kind}{since} {incident.started}{by}{worse}"
+    return f"{what}, found at {odds(incident.evidence)}"
 
 
 def _drift(v: Verdict, incident: Incident) -> Iterator[str]:
     since = f"{incident.started} (90 % {incident.start_low} to {incident.start_high})"
     since = f"Gradually, since about {since}" if incident.gradual else f"Since {since}"
     sits = "," if incident.gradual else ""
-    sits = f", in {explained_by(v.explanation)}," if v.explanation else sits
+    values = v.explaining(incident)
+    sits = f", in {explained_by(values)}," if values else sits
     if incident.place:
-        yield f"{since} {what_broke(incident, incident.place)}."
+        yield f"{since}{sits} {what_broke(incident, incident.place)}."
+    elif values and values.kind in LEVEL_KINDS:
+        yield f"{since} {level_of_values(values, incident)}."
     else:
         yield f"{since}{sits} {_meaning(v, incident)} ({_size(v, incident)})."
     if incident.worse:
@@ -243,6 +269,7 @@ def _no_drift(v: Verdict) -> Iterator[str]:
         told = v.state == "prior_shift" and not v.facts.today
         yield what_moved(v.facts.scores) if told else ""
         yield outside(v.facts.scores)
+        yield duller(v.facts.scores)
     yield from _silence(v)
     yield _prior(v)
     yield _lasting(v)

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from shlex import quote
 from typing import TYPE_CHECKING, Literal
 
-from monitor.drift.places import Explanation, Where, explained_by, listed, name_all, name_of
+from monitor.drift.detector import LEVEL_KINDS
+from monitor.drift.places import Explanation, Where, listed, name_all, name_of
 from monitor.metrics.core.estimate import Estimate
+from monitor.words.level import factor, side_of
 from monitor.words.numbers import percent
 
 if TYPE_CHECKING:  # its room needs mathematics, and commands that only show start without
@@ -46,9 +48,9 @@ def where_sentence(where: Where) -> str:
     if explanation:
         return (
             f"{percent(explanation.share, 0)} of the evidence comes from "
-            f"{explained_by(explanation)}, {percent(explanation.rows)} of the "
-            f"outcomes{_of(explanation.slope)}; without "
-            f"{'it' if len(explanation.conditions) == 1 else 'them'} the rest is as before"
+            f"{name_all(explanation.conditions)}{_others(explanation)}, "
+            f"{percent(explanation.rows)} of the outcomes{_how(explanation)}; without "
+            f"{'it' if len(explanation.every) == 1 else 'them'} the rest is as before"
             f"{_of(explanation.rest)}.{_new(explanation)}{_uncounted(explanation)}{_instead(explanation)}"
             f"{_beside(explanation)}"
         )
@@ -104,7 +106,7 @@ def repair_commands(model: str, explanation: Explanation) -> tuple[str, ...]:
     ("calibration-monitor recalibrate --model ads --part 'device = tv' --part 'device = car'",)
     """
     by_column = dict[str, list[str]]()
-    for condition in explanation.conditions:
+    for condition in explanation.every:
         by_column.setdefault(condition.column, []).append(f"--part {quote(name_of(condition))}")
     begin = f"calibration-monitor recalibrate --model {model}"
     return tuple(" ".join([begin, *parts]) for parts in by_column.values())
@@ -210,6 +212,31 @@ def part_sentence(part: "PartFound") -> str:
         f"{name_all(part.conditions)}{new}: {part.kind.replace('_', ' ')}{slope}, "
         f"{percent(part.rows)} of the outcomes, p = {part.p_value:.1g}.{beside}"
     )
+
+
+def _others(explanation: Explanation) -> str:
+    """Say which values moved the other way, and how; the numbers of those before follow them."""
+    if not explanation.opposite:
+        return ""
+    said = [
+        f"{name_of(other.condition)} ({other.kind.replace('_', ' ')}{_with_slope(other.slope)})"
+        for other in explanation.opposite
+    ]
+    slope = _with_slope(explanation.slope).removeprefix(", ")
+    return f"{f' ({slope})' if slope else ''} and, the other way, {listed(said)}"
+
+
+def _with_slope(slope: Estimate | None) -> str:
+    return f", slope {slope:.2f plain}" if slope else ""
+
+
+def _how(explanation: Explanation) -> str:
+    """Say how strong the drift of some values is."""
+    if explanation.opposite:
+        return ""
+    if explanation.kind not in LEVEL_KINDS:
+        return _of(explanation.slope)
+    return f" (scores {factor(explanation.size)} {side_of(explanation.kind)} in odds)"
 
 
 def _of(slope: Estimate | None) -> str:

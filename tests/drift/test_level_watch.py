@@ -171,7 +171,7 @@ def test_scores_that_collapse_are_a_ticket_and_then_a_page() -> None:
     assert first.incident
     assert first.incident.kind == SCORES_EQUAL
     assert not first.incident.urgent
-    assert "all scores are equal" in trust(first).answer
+    assert "all scores are 0.41" in trust(first).answer
     assert second.incident
     assert second.incident.urgent
 

@@ -1,5 +1,6 @@
 """Where a drift sits: known places are found, sound ones are not, and priors move nothing."""
 
+import re
 from functools import cache
 
 import numpy as np
@@ -9,7 +10,7 @@ from scipy.special import expit
 from monitor.drift.column_sums import sum_part
 from monitor.drift.day_evidence import KINDS
 from monitor.drift.pair_sums import sum_columns
-from monitor.drift.places import Condition, Where
+from monitor.drift.places import Condition, Where, explained_by
 from monitor.drift.reference import Reference, fit_reference
 from monitor.drift.where import where_of
 from monitor.drift.where_search import best_condition, confirm
@@ -144,6 +145,26 @@ def test_two_countries_explain_it_together() -> None:
     assert found.explanation
     assert set(found.explanation.conditions) == {Condition("country", c) for c in ("c1", "c4")}
     assert "without them the rest is as before" in where_sentence(found)
+
+
+def test_values_that_moved_in_opposite_ways_have_their_own_numbers() -> None:
+    """What both have in the mean is true of neither: the clearest one leads, the other follows."""
+    found = find_where(*weeks(3, slopes(c1=0.5, c4=1.45)), "too_extreme")
+
+    assert found.explanation
+    (led,), (followed,) = found.explanation.conditions, found.explanation.opposite
+    told = {
+        led.value: (found.explanation.kind, found.explanation.slope),
+        followed.condition.value: (followed.kind, followed.slope),
+    }
+    for value, kind, slope in (("c1", "too_extreme", 0.5), ("c4", "too_timid", 1.45)):
+        said, estimate = told[value]
+        assert said == kind
+        assert estimate is not None
+        assert estimate.low < slope < estimate.high
+    assert ", the other way country = c" in explained_by(found.explanation)
+    said = " and, the other way, country = c[14] \\(too (extreme|timid), slope [01]\\.[0-9]+, 95 %"
+    assert re.search(said, where_sentence(found))
 
 
 @pytest.mark.parametrize("crossing", [(), ("device x country",)])

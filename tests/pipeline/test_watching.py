@@ -67,7 +67,7 @@ models:
 def write_day(folder: Path, day: date) -> None:
     """Draw a day; after the reference the outcomes of one customer of twenty have no slope.
 
-    The priors of devices move apart.
+    The scores of another one are all 0.3 on the last day. The priors of devices move apart.
     """
     rng = np.random.default_rng(day.toordinal())
     logits = rng.normal(-0.5, 1.3, ROWS)
@@ -75,11 +75,12 @@ def write_day(folder: Path, day: date) -> None:
     slopes = np.where((customer == 7) & (day >= DAYS[REFERENCE]), 0.0, 1.0)
     device = rng.integers(0, 3, ROWS)
     priors = rng.normal(0.0, 0.5, 3)[device]
+    hits = rng.random(ROWS) < expit(slopes * logits + priors)
     table = {
-        "score": expit(logits),
+        "score": np.where((customer == 5) & (day >= DAYS[-1]), 0.3, expit(logits)),
         "customer": np.char.add("k", customer.astype(str)),
         "device": np.array(["tv", "web", "car"])[device],
-        "outcome": (rng.random(ROWS) < expit(slopes * logits + priors)).astype(np.int8),
+        "outcome": hits.astype(np.int8),
     }
     pq.write_table(pa.table(table), folder / f"predictions/{day}.parquet")
 
@@ -119,7 +120,9 @@ def test_the_customer_is_named_while_the_whole_is_calm(config: Config) -> None:
     assert not any(v.incident for v in verdicts)
     last = verdicts[-1].values
     assert last is not None
-    (incident,) = last.incidents
+    incident, constant = last.incidents
+    assert (constant.value, constant.kind, constant.opened) == ("k5", "scores_equal", DAYS[-1])
+    assert not constant.urgent
     assert (incident.column, incident.value) == ("customer", "k7")
     assert incident.kind == "too_extreme"
     assert abs((incident.started - DAYS[REFERENCE]).days) <= 1
@@ -131,10 +134,19 @@ def test_the_customer_is_said(config: Config) -> None:
     """In the answer, with the command of its repair, in a sentence, and for programs."""
     (last,) = wholes(config, days=DAYS[-1:])
     answer, step = trust(last)
-    (value,) = document(standing(results_of(config.store, "ctr"), WHOLE, 7))["values"]
+    of_constant, value = document(standing(results_of(config.store, "ctr"), WHOLE, 7))["values"]
 
-    assert answer == "Not everywhere: customer = k7 drifted."
-    assert "recalibrate --model ctr --part 'customer = k7'" in step
+    assert answer == (
+        "Not everywhere: all scores of customer = k5 are 0.30 and customer = k7 drifted."
+    )
+    assert "No map can repair a constant." in step
+    (before,) = wholes(config, days=DAYS[-2:-1])
+    assert trust(before).answer == "Not everywhere: customer = k7 drifted."
+    assert "recalibrate --model ctr --part 'customer = k7'" in trust(before).step
+    told = r"Since 2026-01-26 all scores of customer = k5 are 0.30 \(5 % of the outcomes\); 37 % of"
+    assert re.match(told, last.reasons[-2])
+    assert of_constant["mean"] == pytest.approx(0.3, abs=0.01)  # within its cell
+    assert of_constant["rate"] == pytest.approx(0.37, abs=0.01)  # as said
     said = r"customer = k7 drifts by itself: too extreme since 2026-01-1\d \(slope"
     assert re.match(said, last.reasons[-1])
     assert (value["column"], value["value"], value["kind"]) == ("customer", "k7", "too_extreme")
@@ -144,8 +156,8 @@ def test_the_customer_is_an_incident_of_its_own(config: Config) -> None:
     """Once, in the list of incidents for people and for programs, and in a table of the page."""
     path = f"{Path(config.store).parent}/monitor.yaml"
     call = ["show", "-m", "ctr", "--config", path, "--incidents"]
-    (value,) = json.loads(CliRunner().invoke(app, [*call, "--json"]).output)["values"]
-    (open_now,) = wholes(config, days=DAYS[-1:])[0].values.incidents
+    value, _ = json.loads(CliRunner().invoke(app, [*call, "--json"]).output)["values"]
+    open_now, _ = wholes(config, days=DAYS[-1:])[0].values.incidents
     page = model_page(config, "ctr", read_references(config, "ctr").fitted)
 
     assert (value["column"], value["value"], value["closed"]) == ("customer", "k7", None)
@@ -154,7 +166,7 @@ def test_the_customer_is_an_incident_of_its_own(config: Config) -> None:
     table = " ".join(CliRunner().invoke(app, call).output.split())
     assert "customer = k7" in table
     assert "drifted alone" in table
-    (row,) = page.values.rows
+    _, row = page.values.rows
     assert row[:4] == ("customer = k7", f"{open_now.opened}", f"{open_now.started}", "too extreme")
     assert model_html(page).count("Values that drift alone") == 1
 
@@ -164,7 +176,7 @@ def test_past_drifts_of_values_are_listed_with_their_last_day(
 ) -> None:
     """One that later verdicts no longer have is closed on the first of them."""
     stored = wholes(config)
-    (incident,) = stored[-1].values.incidents
+    incident, _ = stored[-1].values.incidents
     gone = replace(stored[-1].values, incidents=())
     after = incident.opened + timedelta(days=2)
     for v in stored:

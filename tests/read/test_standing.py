@@ -49,7 +49,7 @@ def stored(verdicts: Sequence[tuple[str, bool, Any]]) -> Results:
                 final=final,
                 shown=final or state == "data_error",
                 headline=lambda incident: incident,  # no values explain it
-                explanation=None,
+                explaining=lambda _: None,
                 detector=SimpleNamespace(
                     incident=found if segment == "all" else None,
                     ended=None if found or segment == "DE" else ended(of_all[:i]),
