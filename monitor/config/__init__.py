@@ -10,13 +10,14 @@ from monitor.config.calendar import WEEKDAYS, Calendar, Span
 from monitor.config.classes import Classes, Highest
 from monitor.config.columns import Crossing, Watched, WatchedColumn
 from monitor.config.label_rates import BY_SCORE, LEAST_RATE, RateFile, ScoreRate, check_rates
+from monitor.config.layouts import ELEMENT, POSITION, Exploded
 from monitor.config.loading import config_files, load_config
+from monitor.config.names import EXPRESSION, expression_of, named
 from monitor.config.report_pages import REPORT_INDEX, report_page
 from monitor.config.schema import (
     AUTO_SETTLED_AFTER,
     DAY_DIRECTIVES,
     EARLIEST,
-    EXPRESSION,
     ISO_DAY,
     LATEST,
     LONGEST_WAIT,
@@ -39,10 +40,8 @@ from monitor.config.schema import (
     Segments,
     TimeUnit,
     Verdicts,
-    expression_of,
     id_columns,
     literal,
-    named,
 )
 from monitor.config.worth import Budget
 from monitor.config.yaml_files import read_yaml
@@ -53,12 +52,14 @@ __all__ = [
     "BY_SCORE",
     "DAY_DIRECTIVES",
     "EARLIEST",
+    "ELEMENT",
     "EXPRESSION",
     "FIELD",
     "ISO_DAY",
     "LATEST",
     "LEAST_RATE",
     "LONGEST_WAIT",
+    "POSITION",
     "REPORT_INDEX",
     "TABLES",
     "TODO",
@@ -71,6 +72,7 @@ __all__ = [
     "Config",
     "Crossing",
     "Engine",
+    "Exploded",
     "Format",
     "Highest",
     "Ids",

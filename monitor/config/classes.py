@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from monitor.config.brief import brief
+from monitor.config.names import read_expression
 from monitor.config.sections import Listed, Section, as_text
 
 MOST_CLASSES = 1_000
@@ -82,7 +83,8 @@ class Classes(Section):
     columns : tuple of str
         The columns of the probabilities, one for each class.
     vector : str
-        Or one column: a list in that order, or a struct with a field for each name.
+        Or one column, or an expression: a list in that order, a struct with a field for each name,
+        or a map.
     top : Highest or None
         Or the highest scores only.
     sums : str
@@ -96,7 +98,7 @@ class Classes(Section):
 
     names: Annotated[Names, Field(min_length=2)]
     columns: Columns = ()
-    vector: str = ""
+    vector: Annotated[str, BeforeValidator(read_expression)] = ""
     top: Highest | None = None
     sums: Literal["check", "normalise"] = "check"
     weights: Annotated[Listed[Weight], Field(max_length=MOST_CLASSES)] = ()

@@ -21,6 +21,7 @@ ALLOWED_PARTS = {
     "CONJUNCTION",
     "CONSTANT",
     "FUNCTION",
+    "LAMBDA",  # how the parser takes a->'x', because it cannot know that a is JSON
     "OPERATOR",
 }
 # Most of them are functions of Spark too. Operators such as + and LIKE have names of signs.
@@ -38,13 +39,20 @@ ALLOWED_FUNCTIONS = {
     *("to_minutes", "to_seconds", "position", "strpos", "instr", "ascii", "hex", "nullif"),
     *("ifnull", "coalesce", "date_add", "date_sub"),
 }  # fmt: skip
+# What Spark lacks, or gives another meaning.
+OF_DUCKDB = {
+    *("->", "->>", "json_extract", "json_extract_string", "json_value", "json_exists"),
+    *("json_array_length", "json_type", "json_valid", "from_base64", "to_base64", "base64"),
+    *("decode", "encode", "unhex", "from_hex", "chr", "string_split", "str_split", "len"),
+    *("array_length", "list_position", "cardinality", "map", "map_from_entries"),
+    *("try_strptime", "make_timestamp", "epoch_ms"),
+}  # fmt: skip
 # Where the parser places functions that have a syntax of their own.
 BUILT_IN = {"", "main", "pg_catalog"}
 NAMES_OF_PARTS = {
     "SUBQUERY": "a subquery",
     "WINDOW": "a window function",
     "STAR": "a *",
-    "LAMBDA": "a lambda",
     "PARAMETER": "a parameter",
 }
 # Quoted text, in which no sign has a meaning: 'it''s', E'it\\'s', "a column", $$text$$.
@@ -93,8 +101,60 @@ def _checked(text: str, example: str) -> str:
         if part["class"] == "FUNCTION" and not _is_allowed(name, part):
             msg = f"calls {name}(), which it must not call; {example}"
             raise ValueError(msg)
+        _check_access(part, example)
     _check_clock(text, example)
     return text
+
+
+def _check_access(part: dict[str, Any], example: str) -> None:
+    """Raise ValueError for a sign that SQL applies to the key of a JSON access, not to its value.
+
+    It reads a->'x' || 'b' as a->('x' || 'b'), and gives the value of another key.
+    """
+    arrow = _arrow_of(part)
+    if arrow and not _is_place(part["expr"] if arrow == "->" else part["children"][1]):
+        msg = (
+            f"has {arrow} beside a sign that binds closer, so that SQL reads more than the key as "
+            f"its key; put each access in parentheses, such as (a{arrow}'x') = 'y' or "
+            f"CAST((a->>'x') AS DOUBLE); {example}"
+        )
+        raise ValueError(msg)
+
+
+def _arrow_of(part: dict[str, Any]) -> str:
+    """Return the sign of an access to JSON; empty for anything else."""
+    if part["class"] == "LAMBDA":
+        return "->"
+    return "->>" if part.get("function_name") == "->>" else ""
+
+
+def _is_place(part: dict[str, Any]) -> bool:
+    """Return whether an expression is a key or a position: a constant, a column, a sum of these."""
+    if part["class"] in ("CONSTANT", "COLUMN_REF"):
+        return True
+    signed = part["class"] == "FUNCTION" and part["function_name"] in ("+", "-")
+    below = part["children"] if signed else [part["child"]] if part["class"] == "CAST" else []
+    texts = (isinstance(value, str) for each in below for value in _constants(each))
+    return bool(below) and all(map(_is_place, below)) and not any(texts)
+
+
+def _constants(part: dict[str, Any]) -> list[Any]:
+    return [p["value"]["value"] for p in _parts(part) if p["class"] == "CONSTANT"]
+
+
+def needs_duckdb(text: str) -> bool:
+    """Return whether only DuckDB understands a checked filter, because Spark lacks a part of it.
+
+    Examples
+    --------
+    >>> needs_duckdb("(payload->>'kind') = 'a'"), needs_duckdb("kind = 'a'")
+    (True, False)
+    """
+    parts = _parts(_parsed(text))
+    return any(
+        part["class"] == "LAMBDA" or part.get("function_name", "").lower() in OF_DUCKDB
+        for part in parts
+    )
 
 
 def _check_clock(text: str, example: str) -> None:
@@ -187,7 +247,7 @@ def _is_one_expression(node: dict[str, Any]) -> bool:
 def _is_allowed(name: str, part: dict[str, Any]) -> bool:
     is_sign = not any(sign.isalnum() for sign in name)
     plain = part["schema"] in BUILT_IN and not part["catalog"] and not part["distinct"]
-    return plain and (is_sign or name in ALLOWED_FUNCTIONS)
+    return plain and (is_sign or name in ALLOWED_FUNCTIONS or name in OF_DUCKDB)
 
 
 def _parts(node: Any) -> Iterator[dict[str, Any]]:

@@ -39,8 +39,10 @@ from monitor.config.choices import (
 )
 from monitor.config.classes import Classes
 from monitor.config.columns import MOST_COLUMNS, Watch, check_watched, split_segments
-from monitor.config.filters import check_expression, check_filter
+from monitor.config.filters import check_filter
 from monitor.config.label_rates import BY_SCORE, RateFile, ScoreRate, check_rates
+from monitor.config.layouts import Explode, Names, NullText, Separator, check_layout
+from monitor.config.names import Column, Value, expression_of, named
 from monitor.config.report_pages import report_page
 from monitor.config.schedules import check_schedule
 from monitor.config.sections import Date, Listed, Section, as_text
@@ -65,7 +67,6 @@ DAY_DIRECTIVES = {
     "%-d": (1, 2),
     "%-j": (1, 3),
 }
-EXPRESSION = FIELD + "="  # begins an SQL expression in the place of a name
 YEAR, DAY_OF_YEAR = ({"%Y"}, {"%y"}), ({"%m", "%d"}, {"%j"})
 # Without leading zeros, the name of day 1 would also match that of day 12 if these are beside it.
 BESIDE_OPEN_END = re.compile(r"%-\w(?=[%\d*?[])|(?<=[\d*?\]])%-\w|%\w(?=%-)")
@@ -189,30 +190,6 @@ def _rises_from_one(windows: tuple[int, ...]) -> tuple[int, ...]:
     return windows
 
 
-def _read_field(value: object) -> object:
-    """Read {column: prediction, field: score} as the name that `FIELD` describes."""
-    if not isinstance(value, dict):
-        return value
-    parts = value.get("column"), value.get("field")
-    named = [part for part in parts if isinstance(part, str) and part and FIELD not in part]
-    if len(named) < len(parts) or len(value) > len(parts):
-        msg = (
-            "must be the name of a column or, for a field of a struct, {column: NAME, field: NAME}"
-        )
-        raise ValueError(msg)
-    return FIELD.join(named)
-
-
-def _read_expression(value: object) -> object:
-    """Read {sql: EXPRESSION} as the name that `EXPRESSION` describes, and names as they are."""
-    if not isinstance(value, dict) or "sql" not in value:
-        return _read_field(value)
-    if [*value] != ["sql"] or not isinstance(value["sql"], str):
-        msg = "must be {sql: EXPRESSION}, one SQL expression on the columns of the log"
-        raise ValueError(msg)
-    return EXPRESSION + check_expression(value["sql"])
-
-
 def _read_renamed(value: object) -> object:
     """Read {old: new} as pairs."""
     pairs = tuple(value.items()) if isinstance(value, dict) else value
@@ -226,34 +203,7 @@ def _read_renamed(value: object) -> object:
     return pairs
 
 
-def expression_of(column: str) -> str | None:
-    """Return the SQL expression that stands in the place of a name; None for a name.
-
-    Examples
-    --------
-    >>> expression_of(EXPRESSION + "a.b.c"), expression_of("a.b.c")
-    ('a.b.c', None)
-    """
-    return column.removeprefix(EXPRESSION) if column.startswith(EXPRESSION) else None
-
-
-def named(column: str) -> str:
-    """Write the name of a column, or of a field of a column, or an expression, for people.
-
-    Examples
-    --------
-    >>> named("event" + FIELD + "by"), named(EXPRESSION + "lower(device)")
-    ('event (field by)', 'lower(device)')
-    """
-    if expression := expression_of(column):
-        return expression
-    whole, _, field = column.partition(FIELD)
-    return f"{whole} (field {field})" if field else whole
-
-
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
-Column = Annotated[str, BeforeValidator(_read_field), StringConstraints(min_length=1)]
-Value = Annotated[str, BeforeValidator(_read_expression), StringConstraints(min_length=1)]
 Key = Annotated[
     Annotated[Value, Tag(ONE)] | Annotated[Listed[Value], Field(min_length=1), Tag(SEVERAL)],
     Discriminator(one_or_several),
@@ -342,9 +292,16 @@ class _Log(Section):
     renamed : tuple of (str, str) or None
         Columns of files that lack the second name: what these files call them, and that name.
     day : str or None
-        The column that dates the rows, if the path does not name the day.
+        The column that dates the rows, or an expression, if the path does not name the day.
     time_unit : str or None
         Unit of times that are numbers, which count from 1970.
+    columns : tuple of str
+        Names for the columns of CSV files without a header.
+    separator, null_text : str or None
+        What is between two values of CSV, and what stands in the place of a value that is not
+        there, besides nothing.
+    explode : Explode or None
+        The list in each record whose elements are a row each.
     """
 
     format: Format = "parquet"
@@ -353,8 +310,12 @@ class _Log(Section):
     connection: Variable | None = None
     changed: Column | None = None
     renamed: Renamed | None = None
-    day: Column | None = None
+    day: Value | None = None
     time_unit: TimeUnit | None = None
+    columns: Names = ()
+    separator: Separator | None = None
+    null_text: NullText | None = None
+    explode: Explode | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -379,8 +340,9 @@ class _Log(Section):
             if missing := [name for name, value in of_query.items() if value is None]:
                 msg = f"format: sql needs {', '.join(missing)} too"
                 raise ValueError(msg)
-            if any(FIELD in column for column in (self.day, self.changed) if column):
-                msg = "day and changed must be columns of the query; give fields a name in sql"
+            dated = [column for column in (self.day, self.changed) if column]
+            if any(FIELD in column or expression_of(column) for column in dated):
+                msg = "day and changed must be columns of the query; give others a name in sql"
                 raise ValueError(msg)
         if self.renamed and self.format in TABLES:
             msg = "renamed is for files; write {sql: 'coalesce(new, old)'} in the place of the name"
@@ -390,6 +352,11 @@ class _Log(Section):
         if given := [k for k in ("sql", "connection", "changed") if getattr(self, k) is not None]:
             msg = f"{', '.join(given)} needs format: sql"
             raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
+    def _has_the_layout_of_its_format(self) -> Self:
+        check_layout(self.format, self.columns, self.separator, self.null_text)
         return self
 
     @field_validator("path", check_fields=False)
@@ -524,6 +491,10 @@ class OutcomeLog(_Log):
             "connection",
             "changed",
             "renamed",
+            "columns",
+            "separator",
+            "null_text",
+            "explode",
             "calendar",
             "day",
             "where",

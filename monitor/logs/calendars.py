@@ -5,9 +5,10 @@ from datetime import date
 from functools import lru_cache
 from typing import Any
 
-from monitor.config import EARLIEST, LATEST, Engine, Model
+from monitor.config import EARLIEST, LATEST, Engine, Model, named
 from monitor.errors import DataError, Fault
-from monitor.logs.conversions import Wanted, as_it_is
+from monitor.logs.conversions import Wanted, as_it_is, columns_in
+from monitor.logs.exploding import ADDED
 from monitor.logs.opening import Kind, OpenLog, log_of, open_files, open_table_of, raise_all
 from monitor.logs.query_days import days_of_query, without_day
 from monitor.logs.session import open_session
@@ -56,12 +57,18 @@ def read_calendar(
             if None in rows_by_day:
                 log = replace(log, table=without_day(version, log.dating))
         else:
-            rows_by_day = dict(log.read(day=day).aggregate("day, count(*)").fetchall())
+            rows_by_day = dict(_records(log).read(day=day).aggregate("day, count(*)").fetchall())
         undated = _count_undated(log, model, day) if rows_by_day.pop(None, 0) else 0
     days = sorted(filter(None, rows_by_day))
     if kind == "outcomes" and days:
         days = days_between(days[0], days[-1])
     return Calendar(tuple(days), undated)
+
+
+def _records(log: OpenLog) -> OpenLog:
+    """Leave the lists in the records of a log whole, unless their elements say the day."""
+    by_record = log.dating and {*columns_in(log.dating.column)}.isdisjoint(ADDED)
+    return replace(log, exploded=None) if by_record else log
 
 
 def _count_undated(log: OpenLog, model: Model, day: Wanted) -> int:
@@ -86,8 +93,8 @@ def check_dated(model: Model, kind: Kind, calendar: Calendar) -> None:
         log = log_of(model, kind)
         msg = (
             f"{calendar.undated:,} rows of the {kind} at {log.path} have no day, because column "
-            f"'{log.day}' is null, cannot be read as a date or time, or lies outside the years "
-            f"{EARLIEST.year} to {LATEST.year}; correct the log, or {kind}.day or {kind}.where "
-            f"in the configuration, then rerun this day."
+            f"'{named(f'{log.day}')}' is null, cannot be read as a date or time, or lies outside "
+            f"the years {EARLIEST.year} to {LATEST.year}; correct the log, or {kind}.day or "
+            f"{kind}.where in the configuration, then rerun this day."
         )
         raise DataError(msg, Fault(kind, "column", "rows have no day", calendar.undated))

@@ -12,7 +12,7 @@ from typing import Any
 
 import narwhals as nw
 
-from monitor.config import Classes
+from monitor.config import Classes, named
 from monitor.logs.class_objects import of_map, of_text
 from monitor.logs.class_top import highest_scores, scores_of_outcome
 from monitor.logs.conversions import MISFIT, Wanted, number, quoted
@@ -133,7 +133,7 @@ def _of_one_column(column: str, type_: Type, classes: Classes) -> str:
 
 
 def _of_list(column: str, as_list: str, count: int) -> str:
-    begin = text_in_sql(f"{MISFIT}a row of column '{column}' contains ")
+    begin = text_in_sql(f"{MISFIT}a row of column '{named(column)}' contains ")
     end = text_in_sql(
         f" probabilities, but predictions.classes.names has {count} classes; correct the log, or "
         f"if the classes changed, list them in the configuration"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from monitor.config import named
 from monitor.logs.conversions import MISFIT, or_misfit, quoted
 from monitor.sql_text import text_in_sql
 
@@ -25,7 +26,7 @@ def of_map(column: str, as_map: str, names: Sequence[str]) -> str:
     lacks = _shown(f"list_filter({listed}, k -> NOT map_contains(m, k))")
     new = _shown(f"list_filter(map_keys(m), k -> NOT list_contains({listed}, k))")
     begin = text_in_sql(
-        f"{MISFIT}a row of column '{column}' does not have the classes of "
+        f"{MISFIT}a row of column '{named(column)}' does not have the classes of "
         f"predictions.classes.names (missing: "
     )
     end = text_in_sql(

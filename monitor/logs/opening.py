@@ -22,12 +22,22 @@ import narwhals as nw
 import pyarrow as pa
 from fsspec.implementations.local import LocalFileSystem
 
-from monitor.config import FIELD, Format, Model, OutcomeLog, PredictionLog, expression_of, named
+from monitor.config import (
+    FIELD,
+    Exploded,
+    Format,
+    Model,
+    OutcomeLog,
+    PredictionLog,
+    expression_of,
+    named,
+)
 from monitor.config.filters import columns_of_filter
 from monitor.errors import DataError, Fault
 from monitor.files import open_filesystem
 from monitor.logs.conversions import Wanted, as_it_is, columns_in, quoted
-from monitor.logs.session import Session, Type, with_structs, without_number
+from monitor.logs.exploding import ADDED, explode, sources, types_of_elements, way_of
+from monitor.logs.session import Layout, Session, Type, with_structs, without_number
 from monitor.logs.tables import Range, Table, reading_table
 from monitor.logs.times import Dating, dating_of, is_day
 from monitor.sql_text import text_in_sql
@@ -84,6 +94,10 @@ class OpenLog:
         What is wrong with the columns, so that one run shows all mistakes.
     named : frozenset of str
         The columns that the configuration names.
+    layout : Layout or None
+        How its files of CSV are laid out, if the configuration says it.
+    exploded : Exploded or None
+        The list in each record whose elements are a row each.
     """
 
     session: Session
@@ -96,6 +110,8 @@ class OpenLog:
     with_spark: SparkReader | None = None
     problems: list[DataError] = field(default_factory=list)
     named: frozenset[str] = frozenset()
+    layout: Layout | None = None
+    exploded: Exploded | None = None
 
     @property
     def is_text(self) -> bool:
@@ -253,9 +269,12 @@ class OpenLog:
     ) -> tuple[list[str], list[str]]:
         """Name the columns that the chosen rows need: those in the path, and the others."""
         filtered = map(self.same_name, columns_of_filter(row_filter) if row_filter else ())
-        dated = [self.dating.column] if self.dating else []
+        dated = self._names_in(self.dating.column) if self.dating else []
         named_by = [name for value in wanted for c in value.columns for name in self._names_in(c)]
         used = dict.fromkeys([*named_by, *filtered, *dated])
+        if self.exploded:
+            listed = [self.same_name(name) for name in sources(way_of(self.exploded, types))]
+            used = dict.fromkeys([*(c for c in used if c not in ADDED), *listed])
         return [c for c in used if types[c].in_path], [c for c in used if not types[c].in_path]
 
     def _names_in(self, column: str) -> list[str]:
@@ -301,10 +320,12 @@ class OpenLog:
         """Choose the rows of the days that the filter chooses, and convert their values."""
         if self.dating and self.days is not None:
             rows = rows.filter(duckdb.SQLExpression(self.dating.is_in(self.days, types)))
+        if self.exploded:
+            way = way_of(self.exploded, types)
+            rows = explode(rows, way, types[way.column])
         rows = rows.filter(self._bound(rows, row_filter)) if row_filter else rows
-        return rows.select(
-            *(duckdb.SQLExpression(value.sql(types)).alias(new) for new, value in wanted.items())
-        )
+        written = {new: _of_chosen(value, types, row_filter) for new, value in wanted.items()}
+        return rows.select(*(duckdb.SQLExpression(sql).alias(new) for new, sql in written.items()))
 
     def without_rows(
         self, types: Mapping[str, Type], row_filter: str | None, wanted: Mapping[str, Wanted]
@@ -320,8 +341,9 @@ class OpenLog:
         """Read columns of a table, of the rows of some days; it may give more rows."""
         ranges = list[Range]()
         dated_by = ""
-        # A predicate knows no fields; the rows of other days are left out later.
-        if self.dating and self.days is not None and FIELD not in self.dating.column:
+        # A predicate knows columns only; the rows of other days are left out later.
+        plain = self.dating and columns_in(self.dating.column) == [self.dating.column]
+        if self.dating and self.days is not None and plain and FIELD not in self.dating.column:
             dated_by = self.dating.column
             ranges = self.dating.ranges(self.days, self.type_of(dated_by))
         return table.scan(_whole(columns), dated_by, ranges)
@@ -341,7 +363,7 @@ class OpenLog:
         null = Wanted((), lambda _: "CAST(NULL AS VARCHAR)")
         wanted = {n: null if any(map(expression_of, v.columns)) else v for n, v in wanted.items()}
         columns = chain.from_iterable(value.columns for value in wanted.values())
-        undated = replace(self, dating=None)
+        undated = replace(self, dating=None, exploded=None)
         rows = undated.without_rows(dict.fromkeys(columns, TEXT), None, wanted)
         return self.with_spark.nothing(self, rows) if self.with_spark else rows
 
@@ -390,13 +412,58 @@ def open_files(
             _must_be_a_readable_file(session.what, kind, name)
     else:
         session.reach(filesystem, names, log.format)
+    layout = layout_of(log)
+    session.lay_out(names, layout)
     files = {
         name: _renamed(types, log) for name, types in _inspect(session, log.format, names).items()
     }
     named = frozenset(_texts([log.model_dump(), model.segments and model.segments.column]))
-    opened = OpenLog(session, kind, log.format, files, dating_of(model, kind), days, named=named)
-    _check_dating(opened)
-    return opened
+    opened = OpenLog(
+        *(session, kind, log.format, files, dating_of(model, kind), days),
+        named=named,
+        layout=layout,
+        exploded=log.explode,
+    )
+    return _checked(opened)
+
+
+def _checked(log: OpenLog) -> OpenLog:
+    """Check the list that is exploded and the column that dates the rows, which others rest on."""
+    if log.exploded and not _check_list(log, log.exploded):
+        raise_all(log)
+    _check_dating(log)
+    return log
+
+
+def _check_list(log: OpenLog, exploded: Exploded) -> bool:
+    """Note a file without the list, and add the columns of its elements to the others."""
+    setting = f"{log.kind}.explode"
+    for file, types in log.files.items():
+        if own := [name for name in types if name.lower() in ADDED]:
+            msg = (
+                f"{log.session.what}: the {log.kind} have a column '{own[0]}' of their own "
+                f"({file}), which is what explode calls {' and '.join(ADDED)}; write renamed: "
+                f"{{{own[0]}: its_{own[0]}}} for that log, or name the column otherwise there."
+            )
+            log.note(msg, "is there twice")
+            return False
+    ways = {file: way_of(exploded, types) for file, types in log.files.items()}
+    if not all(
+        log.check(way.column, setting, lambda _: True, "of any type") for way in ways.values()
+    ):
+        return False
+    for file, types in log.files.items():
+        try:
+            types.update(types_of_elements(log.session, ways[file], types))
+        except (ValueError, duckdb.Error) as error:
+            msg = (
+                f"{log.session.what}: column '{named(ways[file].column)}' of the {log.kind} "
+                f"{str(error).splitlines()[0]} ({file}); correct {setting} in the configuration: "
+                f"it needs a list, JSON with a list in a text, or a text with separator."
+            )
+            log.note(msg, "has another type")
+            return False
+    return True
 
 
 def _check_dating(log: OpenLog) -> None:
@@ -416,15 +483,21 @@ def open_table_of(
     log = log_of(model, kind)
     types = session.types_of_arrow(log.path, table.schema)
     files = {} if days is not None and not days else {log.path: dict(types)}
-    opened = OpenLog(session, kind, log.format, files, dating_of(model, kind), days, table)
-    _check_dating(opened)
-    return opened
+    dating = dating_of(model, kind)
+    opened = OpenLog(session, kind, log.format, files, dating, days, table, exploded=log.explode)
+    return _checked(opened)
 
 
 def log_of(model: Model, kind: Kind) -> PredictionLog | OutcomeLog:
     """Return where a log is; outcomes may be columns of the predictions."""
     apart = kind == "outcomes" and not model.outcomes.in_predictions
     return model.outcomes if apart else model.predictions
+
+
+def layout_of(log: PredictionLog | OutcomeLog) -> Layout | None:
+    """Return how the files of a log of CSV are laid out; None if they say it themselves."""
+    told = log.columns or log.separator or log.null_text
+    return Layout(log.columns, log.separator, log.null_text) if told else None
 
 
 def raise_all(*logs: OpenLog) -> None:
@@ -501,6 +574,16 @@ def _texts(value: object) -> Iterator[str]:
 def _key(name: str) -> str:
     """Write a name in YAML, in quotes if it needs them."""
     return name if re.fullmatch(r"[A-Za-z_]\w*", name) else json.dumps(name, ensure_ascii=False)
+
+
+def _of_chosen(value: Wanted, types: Mapping[str, Type], row_filter: str | None) -> str:
+    """Write a value that can be an error so that only chosen rows have it.
+
+    A later filter may be run with that of the log, in any order.
+    """
+    sql = value.sql(types)
+    may_fail = "error(" in sql or any(map(expression_of, value.columns))
+    return f"CASE WHEN {row_filter} THEN {sql} END" if row_filter and may_fail else sql
 
 
 def _in_path(column: str) -> str:

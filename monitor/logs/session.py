@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -72,6 +72,36 @@ class View:
 
 
 @dataclass(frozen=True)
+class Layout:
+    """How files of CSV are laid out, as far as the configuration says it.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Names for all columns of files without a header.
+    separator : str or None
+        What is between two values; by default a comma if there is no header, else it is found.
+    null_text : str or None
+        What stands for no value, besides nothing.
+    """
+
+    columns: tuple[str, ...] = ()
+    separator: str | None = None
+    null_text: str | None = None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of DuckDB's reader."""
+        options: dict[str, Any] = {"sep": self.separator} if self.separator else {}
+        if self.null_text:
+            options["na_values"] = [self.null_text, ""]
+        if self.columns:
+            options |= {"columns": dict.fromkeys(self.columns, "VARCHAR"), "header": False}
+            options |= {"sep": self.separator or ",", "auto_detect": False}
+        return options
+
+
+@dataclass(frozen=True)
 class Session:
     """A DuckDB connection in use for one day.
 
@@ -103,6 +133,8 @@ class Session:
         What the views of Spark show.
     schemas : dict
         As in `Databases`.
+    layouts : dict
+        How files of CSV are laid out that do not say it themselves.
     """
 
     what: str
@@ -118,6 +150,12 @@ class Session:
     spark: Any = None
     frames: dict[str, Any] = field(default_factory=dict)
     schemas: dict[Hashable, Any] = field(default_factory=dict)
+    layouts: dict[str, Layout] = field(default_factory=dict)
+
+    def lay_out(self, files: Iterable[str], layout: Layout | None) -> None:
+        """Remember how files of CSV are laid out."""
+        if layout:
+            self.layouts.update(dict.fromkeys(files, layout))
 
     def read(
         self,
@@ -147,16 +185,17 @@ class Session:
         names: Any = [self.copies.get(file, file) for file in files]  # the stubs know only one
         if form == "csv":
             # Nothing but the delimiter is guessed from the rows.
+            layout = self.layouts.get(files[0], Layout())
+            options: dict[str, Any] = {"header": True, "comment": "", **layout.options}
             return self.connection.read_csv(
                 names,
-                header=True,
                 all_varchar=True,
                 hive_partitioning=False,
                 skiprows=0,
                 quotechar='"',
                 escapechar='"',
-                comment="",
                 filename=with_name,
+                **options,
             )
         if form == "json":
             return self.connection.read_json(

@@ -14,6 +14,7 @@ import duckdb
 import narwhals as nw
 
 from monitor.config import FIELD, expression_of
+from monitor.config.filters import needs_duckdb
 from monitor.logs.conversions import Wanted
 from monitor.logs.entities import DIGITS
 from monitor.logs.opening import NULL_IN_PATH, OpenLog
@@ -59,7 +60,8 @@ def _parts_of_group(
 ) -> list[Any]:
     """Read files with equal columns: Spark by itself, if no value is converted."""
     types = log.files[files[0]]
-    if not _is_plain(log, types, wanted):
+    of_duckdb = row_filter is not None and needs_duckdb(row_filter)
+    if of_duckdb or log.exploded or not _is_plain(log, types, wanted):
         return [read_in_tasks(log, files, row_filter, wanted)]
     return [
         _part(log, alike, row_filter, wanted) for alike in _by_path(log, files, row_filter, wanted)
@@ -73,7 +75,7 @@ def _is_plain(log: OpenLog, types: Mapping[str, Any], wanted: Mapping[str, Wante
         log.form == "parquet"
         and not any(type_.written for type_ in types.values())
         and not any(type_.name in UNKNOWN_TO_SPARK for type_ in types.values())
-        and not (dated and isinstance(types[dated].dtype, nw.String))
+        and not (dated and (expression_of(dated) or isinstance(types[dated].dtype, nw.String)))
         and all(_is_known_to_spark(value, types) for value in wanted.values())
     )
 

@@ -113,6 +113,7 @@ def _read(log: OpenLog, work: Work, session: Session) -> Iterator[pa.RecordBatch
         filesystem, _ = open_filesystem(next(iter(log.files)))
         if not isinstance(filesystem, LocalFileSystem):
             session.reach(filesystem, [*log.files], log.form)
+        session.lay_out(log.files, log.layout)
         rows = log.read(work.row_filter, **work.wanted)
     yield from _for_spark(rows).arrow(ROWS_AT_A_TIME)
 
@@ -134,7 +135,7 @@ def _shares(log: OpenLog, files: Sequence[str]) -> Iterator[OpenLog]:
 
 def _fields(log: OpenLog) -> dict[str, Any]:
     """Return what a task needs to open the log again: all but the session."""
-    names = "kind", "form", "files", "dating", "days", "table"
+    names = "kind", "form", "files", "dating", "days", "table", "layout", "exploded"
     return {name: getattr(log, name) for name in names}
 
 

@@ -35,9 +35,10 @@ Reading = Mapping[str, Any]
 # Settings of what all streams count.
 COUNTED = {
     "predictions": ("id", "score", "score_means", "predicted_label", "label_means", "duplicates",
-                    "where", "weight", "classes", "entity", "sql", "day"),
+                    "where", "weight", "classes", "entity", "sql", "day", "explode", "columns",
+                    "null_text"),
     "outcomes": ("id", "outcome", "outcome_means", "absent_means", "duplicates", "where", "weight",
-                 "in_predictions", "sql"),
+                 "in_predictions", "sql", "explode", "columns", "null_text"),
 }  # fmt: skip
 OF_MODEL = ("ids", "strata", "action", "time_zone")
 WAIT = "settled_after"  # compared where both are known
@@ -52,7 +53,7 @@ def reading_of(model: Model) -> Reading:
         f"{log}.{key}": value
         for log, keys in COUNTED.items()
         for key in keys
-        if (value := dumped[log].get(key)) is not None
+        if (value := dumped[log].get(key)) not in (None, [])
     }
     if classes := reading.get("predictions.classes"):
         reading["predictions.classes"] = {k: v for k, v in classes.items() if k != "watch"}

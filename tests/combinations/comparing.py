@@ -19,7 +19,7 @@ from monitor.summary import RATED, ColumnPart, Rated, Segment, Summary
 from tests.combinations.configuring import configuration
 from tests.combinations.covering import Row
 from tests.combinations.plain import Counts, Day, Part, count
-from tests.combinations.rows import DAY, logs, write
+from tests.combinations.rows import DAY, Rows, logs, write
 
 RANKS = {"all": "second", "third choices": "third"}
 BEFORE = DAY - timedelta(days=1)
@@ -132,8 +132,21 @@ def compare(row: Row, folder: Path, seed: int, databases: Databases) -> None:
             except DataError as error:
                 found[DAY] = error
     of_names = configuration(row | {"expressions": "none"}, folder)["models"]["m"]
+    if row["explode"] != "none":
+        predictions = {day: taken_apart(listed) for day, listed in predictions.items()}
     for day in days:
         compare_day(found[day], Day(of_names, predictions, outcomes, day, as_of))
+
+
+def taken_apart(records: Rows) -> Rows:
+    """Give each element of the list of a record a row; a record without a list has no score."""
+    found: Rows = []
+    for record in records:
+        listed = record["scores"]
+        if isinstance(listed, str):
+            listed = [float(piece) for piece in listed.split(";") if piece.strip()]
+        found += [record | {"score": score} for score in ([None] if listed is None else listed)]
+    return found
 
 
 def compare_day(found: Summary | DataError, day: Day) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.combinations.covering import Row
-from tests.combinations.rows import CLASSES, QUIET, SUFFIX
+from tests.combinations.rows import CLASSES, NULL_TEXT, QUIET, SUFFIX, columns_of
 
 WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 UNLISTED = "cow"  # a class that is never among the highest
@@ -72,6 +72,8 @@ def configuration(row: Row, folder: Path) -> dict[str, Any]:
         model["checks"]["missing_day"] = "accept"
     if row["expressions"] != "none":
         _compute(row, model)
+    if row["explode"] == "text":  # whose pieces are texts in every format
+        model["predictions"]["score"] = {"sql": "CAST(element AS DOUBLE)"}
     engine = {"kind": "duckdb", "threads": int(row["threads"]), "memory_mb": 300}
     return {"store": f"{folder}/store", "engine": engine, "models": {"m": model}}
 
@@ -96,6 +98,9 @@ def _predictions(row: Row, folder: Path) -> dict[str, Any]:
 
 def _score(row: Row) -> dict[str, Any]:
     found: dict[str, Any] = {"score": "score"} if row["classes"] == "none" else {}
+    if row["explode"] != "none":
+        separator = {"separator": ";"} if row["explode"] == "text" else {}
+        found = {"score": "element", "explode": {"list": "scores", **separator}}
     if row["score_means"] != "probability":
         found["score_means"] = row["score_means"]
     if row["score_means"] == "probability_of_label":
@@ -172,7 +177,9 @@ def _type_of(row: Row, column: str) -> str | None:
     if column in {"scored_at", "observed_at"}:
         # Without a type, a time without zone is one of UTC; with one it has none.
         return {"ms": "BIGINT", "naive": None}.get(row["time"], "TIMESTAMPTZ")
-    return {"score": "DOUBLE", "weight": "DOUBLE", "customer": "BIGINT"}.get(column)
+    return {"score": "DOUBLE", "element": "DOUBLE", "weight": "DOUBLE", "customer": "BIGINT"}.get(
+        column
+    )
 
 
 def _place(row: Row, root: Path, form: str) -> dict[str, Any]:
@@ -180,6 +187,9 @@ def _place(row: Row, root: Path, form: str) -> dict[str, Any]:
     named: dict[str, Any] = {"format": form} if form in {"delta", "parquet"} else {}
     if row["time"] == "ms" or (row["layout"] == "table" and row["dated"] == "ms"):
         named["time_unit"] = "ms"
+    if row["header"] == "none" and (form.startswith("csv") or row["format"] == form):
+        known = columns_of(root) if root.exists() else ["id"]
+        named |= {"columns": known, "separator": "|", "null_text": NULL_TEXT}
     if row["layout"] == "table":
         path = root / "all" if form == "delta" else root / f"all.{SUFFIX[form]}"
         return named | {"path": f"{path}", "day": "stamp"}

@@ -6,11 +6,13 @@ from tests.combinations.covering import Choice, Rules
 FACTORS: dict[str, tuple[str, ...]] = {
     "format": ("parquet", "csv", "json", "csv.gz", "delta"),
     "other_format": ("same", "parquet", "csv"),
+    "header": ("written", "none"),
     "layout": ("days", "parts", "table"),
     "dated": ("date", "zoned", "ms"),
     "together": ("no", "yes"),
     "key": ("integer", "text", "uuid", "pair", "field"),
     "cast": ("none", "integer", "uuid", "text"),
+    "explode": ("none", "list", "text"),
     "score_means": ("probability", "percent", "logit", "probability_of_0", "probability_of_label"),
     "label": ("outcome", "own"),
     "outcome": ("integer", "float", "boolean", "texts", "numbers", "truths", "clicks"),
@@ -86,6 +88,9 @@ REFUSED: dict[tuple[str, str], list[Apart]] = {
     ("label_rate", "outcomes.absent_means"): _apart(_all("absent_means", "none"), RATED),
     ("predictions.classes", "action"): _apart(WITH_CLASSES, [("action", "logged")]),
     ("predictions.classes", "predictions.entity"): _apart(WITH_CLASSES, _all("entity", "none")),
+    ("columns", "format: csv"): _apart(
+        [("header", "none")], [("format", value) for value in ("parquet", "json")]
+    ),
     ("sums: normalise", "top"): _apart(TOP, [("sums", "normalise")]),
     ("weights", "top"): _apart(TOP, [("rates", "by_class")]),
     ("in_predictions", "where"): _apart(TOGETHER, [("observed_where", "yes")]),
@@ -137,6 +142,8 @@ MEANINGLESS: dict[str, list[Apart]] = {
         _all("score_means", "probability_of_label"), _all("label", "outcome")
     ),
     "only vectors have sums": _apart([("classes", "none")], [("sums", "normalise")]),
+    "a table has no header": _apart([("header", "none")], [("format", "delta")]),
+    "what is exploded there is the score": _apart(WITH_CLASSES, _all("explode", "none")),
     "only classes have rates": _apart([("classes", "none")], [("rates", "by_class")]),
     "without times nobody is early": _apart(
         [("broken", "early")], [("time", "none"), *_all("timed", "both")]

@@ -27,6 +27,7 @@ PREDICTED = 14  # a day
 CLASSES = ("cat", "dog", "fish")
 SUFFIX = {"parquet": "parquet", "csv": "csv", "json": "jsonl", "csv.gz": "csv.gz"}
 
+NULL_TEXT = "\\N"
 UNLABELLED = {"score": 0.25, "predicted": None}
 Rows = list[dict[str, Any]]
 Log = dict[date, Rows]  # by the day on which the rows are logged
@@ -144,12 +145,20 @@ def logs(row: Row, seed: int) -> tuple[Log, Log]:
         rows = [
             (one, _prediction(row, one) | _beside(row, first.get(one.number))) for one in scored
         ]
-        return _by_day(rows), {}
+        return _with_empty(row, _by_day(rows)), {}
     if row["outcome"] == "clicks":
         seen = [one for one in seen if one.said == 1]
-    predictions = _by_day((one, _prediction(row, one)) for one in scored)
+    predictions = _with_empty(row, _by_day((one, _prediction(row, one)) for one in scored))
     outcomes = _by_day((one, _outcome(row, one)) for one in seen)
     return predictions, {day: outcomes.get(day, []) for day in days_of(row)}
+
+
+def _with_empty(row: Row, rows: Log) -> Log:
+    """Add a record with an empty list to each day, which is no prediction."""
+    if row["explode"] == "none":
+        return rows
+    empty: Any = [] if row["explode"] == "list" else " "  # to CSV, nothing at all is no value
+    return {day: [*listed, listed[3] | {"scores": empty}] for day, listed in rows.items()}
 
 
 def _by_day(rows: Iterable[tuple[Event, dict[str, Any]]]) -> Log:
@@ -160,6 +169,16 @@ def _by_day(rows: Iterable[tuple[Event, dict[str, Any]]]) -> Log:
 
 
 def _prediction(row: Row, one: Event) -> dict[str, Any]:
+    found = _one_prediction(row, one)
+    if row["explode"] == "list":
+        found["scores"] = [found.pop("score")]
+    elif row["explode"] == "text":
+        score = found.pop("score")
+        found["scores"] = None if score is None else f"{score!r};"
+    return found
+
+
+def _one_prediction(row: Row, one: Event) -> dict[str, Any]:
     rng = random.Random(one.place)  # noqa: S311 - the same on every day
     number = one.number or 0
     return {
@@ -342,6 +361,11 @@ def write(row: Row, folder: Path, predictions: Log, outcomes: Log) -> None:
         _write_log(row, folder / "o", outcomes, other)
 
 
+def columns_of(root: Path) -> list[str]:
+    """Read which columns a log without a header has."""
+    return (root / "columns").read_text().splitlines()
+
+
 def _write_log(row: Row, root: Path, rows: Log, form: str) -> None:
     root.mkdir(parents=True)
     columns = [*dict.fromkeys(name for listed in rows.values() for one in listed for name in one)]
@@ -349,6 +373,8 @@ def _write_log(row: Row, root: Path, rows: Log, form: str) -> None:
         name: pa.array([one[name] for listed in rows.values() for one in listed]).type
         for name in columns
     }
+    if row["header"] == "none":
+        (root / "columns").write_text("\n".join(kinds))
     if row["classes"] in {"map", "top_map"} and "p" in kinds:
         kinds["p"] = pa.map_(pa.string(), pa.float64())
     if row["layout"] == "table":
@@ -356,16 +382,16 @@ def _write_log(row: Row, root: Path, rows: Log, form: str) -> None:
         if form == "delta":
             deltalake.write_deltalake(str(root / "all"), _table(everything, kinds))
         else:
-            _write_file(root / f"all.{SUFFIX[form]}", everything, kinds, form)
+            _write_file(row, root / f"all.{SUFFIX[form]}", everything, kinds)
         return
     for day, listed in rows.items():
         if row["layout"] == "days":
-            _write_file(root / f"{day}.{SUFFIX[form]}", listed, kinds, form)
+            _write_file(row, root / f"{day}.{SUFFIX[form]}", listed, kinds)
             continue
         (root / f"{day}").mkdir()
         half = len(listed) // 2
         for part, some in enumerate((listed[:half], listed[half:])):
-            _write_file(root / f"{day}" / f"{part}.{SUFFIX[form]}", some, kinds, form)
+            _write_file(row, root / f"{day}" / f"{part}.{SUFFIX[form]}", some, kinds)
 
 
 def _table(rows: Rows, kinds: dict[str, pa.DataType]) -> pa.Table:
@@ -379,22 +405,26 @@ def _item(value: Any, kind: pa.DataType) -> Any:
     return [*value.items()] if pa.types.is_map(kind) and value is not None else value
 
 
-def _write_file(path: Path, rows: Rows, kinds: dict[str, pa.DataType], form: str) -> None:
-    if form == "parquet":
+def _write_file(row: Row, path: Path, rows: Rows, kinds: dict[str, pa.DataType]) -> None:
+    if path.suffix == ".parquet":
         pq.write_table(_table(rows, kinds), path)
         return
-    if form == "json":
+    if path.suffix == ".jsonl":
         lines = (
             json.dumps({k: v for k, v in r.items() if v is not None}, default=str) for r in rows
         )
         path.write_text("".join(f"{line}\n" for line in lines))
         return
     text = StringIO()
-    writer = csv.writer(text)
-    writer.writerow(kinds)
-    writer.writerows([_cell(r[name]) for name in kinds] for r in rows)
+    bare = row["header"] == "none"
+    writer = csv.writer(text, delimiter="|" if bare else ",")
+    if not bare:
+        writer.writerow(kinds)
+    for one in rows:
+        missing = NULL_TEXT if bare else ""
+        writer.writerow(missing if one[n] is None else _cell(one[n]) for n in kinds)
     content = text.getvalue().encode()
-    path.write_bytes(gzip.compress(content) if form == "csv.gz" else content)
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
 
 
 def _cell(value: Any) -> str:

@@ -43,6 +43,7 @@ from monitor.logs import (
 from monitor.pipeline.run import run
 from monitor.pipeline.task import Task
 from monitor.store.store import Store
+from tests.support import served_logs
 from tests.support.cases import some
 
 DAYS = [date(2026, 3, 2) + timedelta(days=i) for i in range(4)]  # the last has only outcomes
@@ -580,6 +581,92 @@ def decimal_commas(root: Root) -> dict[str, Any]:
     return config | {"predictions": config["predictions"] | {"score": score}}
 
 
+def served(root: Root, ending: str, form: str) -> dict[str, Any]:
+    """Write several predictions into each record."""
+    for day in DAYS:
+        rows = of_day(day, "scored_at")
+        if ending == "jsonl":
+            write = served_logs.FORMS[form][0]
+            root.write(
+                f"p/{day}.jsonl", served_logs.lines([*served_logs.records(rows, write)], dict)
+            )
+        else:
+            root.write(f"p/{day}.parquet", as_parquet(served_logs.requests(rows, form)))
+        root.rows(f"o/{day}.parquet", of_day(day, "observed_at"), OBSERVED)
+    place = {"path": f"{root.place}/p/{{day}}.{ending}"}
+    return {
+        "predictions": served_logs.of_form(form, place),
+        "outcomes": {"path": f"{root.place}/o/{{day}}.parquet", "time": "observed_at"},
+        "segments": served_logs.COUNTRY,
+    }
+
+
+def served_delta(root: Root) -> dict[str, Any]:
+    """Write such records into a Delta table, with the day of each."""
+    config = served(root, "parquet", "json")
+    for day in DAYS[:3]:
+        table = served_logs.requests(of_day(day, "scored_at"), "json")
+        table = table.append_column("date", pa.array([day] * len(table), pa.date32()))
+        write_deltalake(f"{root.place}/table", table, mode="append")
+    place = {"path": f"{root.place}/table", "format": "delta", "day": "date"}
+    return config | {"predictions": served_logs.of_form("json", place)}
+
+
+def without_header(root: Root) -> dict[str, Any]:
+    """Write CSV with pipes and without a header, packed, in two files a day."""
+    config = dated(root, "p/{day}.parquet", "o/{day}.parquet")
+    for day in DAYS:
+        for log, time, columns in (("p", "scored_at", SCORED), ("o", "observed_at", OBSERVED)):
+            for part in range(2):
+                rows = served_logs.bare(of_day(day, time)[part::2], columns)
+                root.write(f"bare/{log}/{day}/{part:04}_part_00.gz", gzip.compress(rows))
+    for log, name, columns in (("predictions", "p", SCORED), ("outcomes", "o", OBSERVED)):
+        path = f"{root.place}/bare/{name}/{{day}}/*.gz"
+        config[log] |= {"path": path, "columns": columns, **served_logs.BARE}
+    return config
+
+
+def captured(root: Root) -> dict[str, Any]:
+    """Write scores in base64."""
+    config = dated(root, "p/{day}.parquet", "o/{day}.parquet")
+    for day in DAYS:
+        rows = of_day(day, "scored_at")
+        root.write(f"c/{day}.jsonl", served_logs.lines(rows, served_logs.captured))
+    place = {"path": f"{root.place}/c/{{day}}.jsonl"}
+    return config | {"predictions": place | served_logs.CAPTURED}
+
+
+def day_month_year(root: Root, ending: str) -> dict[str, Any]:
+    """Write days in another order into two files, and read them by an expression."""
+    form: Time = (served_logs.day_month_year, pa.string())
+    config = one_table(root, ending, form)
+    for log, time in (("predictions", "scored_at"), ("outcomes", "observed_at")):
+        config[log]["day"] = {"sql": f"try_strptime({time}, '%d/%m/%Y %H:%M')"}
+    return config
+
+
+def day_in_key(root: Root) -> dict[str, Any]:
+    """Write the day of messages only into their keys."""
+    config = dated(root, "p/{day}.parquet", "o/{day}.parquet")
+    messages = [
+        {"key": f"{row['scored_at'].date()}/{row['prediction_id']}", **row, "scored_at": None}
+        for row in ROWS
+    ]
+    root.write(
+        "all.jsonl", served_logs.lines(messages, lambda m: {"m": json.dumps(m, default=str)})
+    )
+    of_message = {name: {"sql": f"m->>'{name}'"} for name in ("score",)}
+    return config | {
+        "predictions": {
+            "path": f"{root.place}/all.jsonl",
+            "day": {"sql": "split_part(m->>'key', '/', 1)"},
+            "id": {"sql": "CAST(split_part(m->>'key', '/', 2) AS BIGINT)"},
+            **of_message,
+        },
+        "segments": SEGMENTS | {"column": {"sql": "m->>'country'"}},
+    }
+
+
 SHAPES: Mapping[str, Callable[[Root], dict[str, Any]]] = {
     "a file for each day": lambda root: dated(root, "p/{day}.parquet", "o/{day}.parquet"),
     "hive": lambda root: dated(root, "p/ds={day}/0.parquet", "o/ds={day}/0.parquet"),
@@ -653,6 +740,19 @@ SHAPES: Mapping[str, Callable[[Root], dict[str, Any]]] = {
     "a column retyped half-way": retyped,
     "outcomes in columns": in_columns,
     "hive with a filter of JSON lines": filtered_hive,
+    "numbers in a list": lambda root: served(root, "parquet", "numbers"),
+    "records in a list": lambda root: served(root, "parquet", "records"),
+    "JSON texts in a list": lambda root: served(root, "parquet", "texts"),
+    "a list in JSON in text": lambda root: served(root, "parquet", "json"),
+    "a list in an object of JSON lines": lambda root: served(root, "jsonl", "json"),
+    "a list in JSON in JSON": lambda root: served(root, "jsonl", "json in json"),
+    "values between separators": lambda root: served(root, "jsonl", "separated"),
+    "a list in JSON of Delta": served_delta,
+    "CSV without a header": without_header,
+    "base64": captured,
+    "days as day/month/year": lambda root: day_month_year(root, "csv"),
+    "days as day/month/year of Parquet": lambda root: day_month_year(root, "parquet"),
+    "the day in a key": day_in_key,
     "the probability of a label": lambda root: of_labels(root, "parquet"),
     "the probability of true or false": lambda root: of_labels(root, "csv", (False, True)),
     "the probability of 0 or 1": lambda root: of_labels(root, "jsonl", (0, 1)),

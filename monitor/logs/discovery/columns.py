@@ -25,6 +25,8 @@ KINDS = {
 NUMBERS = ("integer", "real")
 IN_RANGE = f"BETWEEN {-END_TOLERANCE} AND {1 + END_TOLERANCE}"
 LEAST_GRADES, MOST_GRADES = 3, 20  # different values
+DATE = re.compile(r"\d{1,2}(?P<sign>[/.-])\d{1,2}(?P=sign)\d{4}(?!\d)")
+CLOCKS = {1: " %H:%M", 2: " %H:%M:%S"}  # by the colons in it
 PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 
 
@@ -50,6 +52,9 @@ class Column:
         Rows of each value, the most frequent first; empty if there are too many.
     mark : str
         Of texts that all are numbers with a fraction the decimal mark, a point or a comma.
+    form : str
+        Of texts that all are dates or times in another order than ISO: how they are written, such
+        as `%d/%m/%Y %H:%M`.
     """
 
     name: str
@@ -66,6 +71,7 @@ class Column:
     last: datetime | None = None
     values: Mapping[str, int] = field(default_factory=dict)
     mark: str = ""
+    form: str = ""
 
     @property
     def has_grades(self) -> bool:
@@ -150,6 +156,11 @@ def _column(
         )
     if kind in ("time", "date", "text") and filled:
         counted["first"], counted["last"] = _times(ask, column)
+    if kind == "text" and filled and counted["first"] is None:
+        counted["form"] = form = _form_of_dates(ask, column, filled)
+        if form:
+            written = f"try_strptime({column}::VARCHAR, '{form}')"
+            counted["first"], counted["last"] = ask(f"min({written})", f"max({written})")
     if 0 < distinct <= MOST_VALUES and kind != "other":
         counted["values"] = _values(connection, table, column)
     return Column(name, native, kind, **counted)
@@ -204,6 +215,19 @@ def _times(
     if failed or first is None:
         return None, None
     return datetime.fromisoformat(first), datetime.fromisoformat(last)
+
+
+def _form_of_dates(ask: Callable[..., tuple[Any, ...]], column: str, filled: int) -> str:
+    """Find how texts write dates; none if two orders are possible, such as of 01/02/2026."""
+    (sample,) = ask(f"min({column}::VARCHAR)")
+    signs = DATE.match(f"{sample}")
+    if not signs:
+        return ""
+    sign, clock = signs["sign"], CLOCKS.get(f"{sample}".count(":"), "")
+    forms = [f"{sign.join(order)}{clock}" for order in (("%d", "%m", "%Y"), ("%m", "%d", "%Y"))]
+    fits = ask(*(f"count(try_strptime({column}::VARCHAR, '{form}'))" for form in forms))
+    suitable = [form for form, count in zip(forms, fits, strict=True) if count == filled]
+    return suitable[0] if len(suitable) == 1 else ""
 
 
 def _values(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> dict[str, int]:

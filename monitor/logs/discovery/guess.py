@@ -211,6 +211,7 @@ def _names(logs: Sequence[Log]) -> list[str]:
             f for f in folders if f.lower() not in GENERIC and "=" not in f and NAME.fullmatch(f)
         ]
         name = telling[-1] if telling else "model"
+        name = log.question if NAME.fullmatch(log.question) else name
         names.append(name if name not in names else f"{name}-{len(names) + 1}")
     return names
 

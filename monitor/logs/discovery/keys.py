@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from itertools import combinations, product
 from math import isqrt
 
-from monitor.config import LONGEST_WAIT
+from monitor.config import LONGEST_WAIT, POSITION
 from monitor.logs.conversions import quoted
 from monitor.logs.discovery.columns import Column
 from monitor.logs.discovery.reading import PARTITION, ROWS_PER_DAY, Log, add_day
@@ -275,7 +275,8 @@ def _wider(session: Session, scored: Log, observed: Log, best: Key) -> Iterator[
     shared = [
         c.name
         for c in scored.columns
-        if c.name in theirs and theirs[c.name].type == c.type and c.name not in best.scored
+        if c.name in theirs and c.name not in best.scored
+        if theirs[c.name].type == c.type or c.name == POSITION
         if c.kind in (*ID_KINDS, "date")
     ]
     for size in (1, 2):

@@ -15,6 +15,7 @@ from monitor.logs.discovery.entities import EntityColumn, entity_column
 from monitor.logs.discovery.filling import Filling
 from monitor.logs.discovery.keys import ID_KINDS, LEAST_UNIQUENESS, UNIQUE, Key, find_key
 from monitor.logs.discovery.listing import Survey, Table
+from monitor.logs.discovery.lists import of_question, with_rows_of_lists
 from monitor.logs.discovery.meanings import (
     about_confidence,
     about_names,
@@ -127,7 +128,8 @@ def read_logs(
             logs.append((whole, open_log(session, whole, pattern, f"sample_{number}")))
         except (ConfigError, DataError) as error:  # a package may be missing
             problems.append(error)
-    return with_parts_together(session, logs), problems
+    together = with_parts_together(session, logs)
+    return [each for log in together for each in with_rows_of_lists(session, log)], problems
 
 
 def is_dated(log: Log) -> bool:
@@ -168,11 +170,14 @@ def pair_logs(
         if log.place in used:
             continue
         on_progress(f"looking for the outcomes of {log.pattern.template}")
-        if of_classes := _of_classes(session, log, logs):
+        asked = [
+            other if other is log else of_question(session, other, log.question) for other in logs
+        ]
+        if of_classes := _of_classes(session, log, asked):
             pairs.append(of_classes)
             used.add(of_classes.observed.place)
             continue
-        match = _match(session, log, [other for other in logs if other is not log])
+        match = _match(session, log, [other for other in asked if other is not log])
         if match and match[1].uniqueness < UNIQUE:
             names = [c.name for c in match[0].columns]
             version = version_rows(session, log, match[1].scored, names)
@@ -294,7 +299,8 @@ def time_of_outcomes(observed: Log, times: tuple[Candidate, Candidate] | None) -
 
 def _own_columns(log: Log) -> list[Candidate]:
     """List the columns that may be the time of a row and do not only repeat the path."""
-    return [t for t in roles.times(log.columns) if f"{t.column}={{day" not in log.place]
+    own = [t for t in roles.times(log.columns) if f"{t.column}={{day" not in log.place]
+    return [t for t in own if not t.form]
 
 
 def _in_one(session: Session, log: Log) -> Pair | None:
@@ -377,7 +383,8 @@ def _unknown_by(
 def _of_classes(session: Session, log: Log, logs: Sequence[Log]) -> Pair | None:
     """Pair a log whose columns are the probabilities of classes with what says which came true."""
     parts = class_columns(session, log)
-    for observed in logs if parts else ():
+    # The choice beside the probabilities of an answer is made from them.
+    for observed in (o for o in logs if parts and not (log.question and o is log)):
         together = observed is log
         choices = labels_in(session, observed, len(parts), parts if together else ())
         key = find_key(session, log, observed) if choices and not together else None
@@ -538,7 +545,7 @@ def _has_zone(log: Log, time: Candidate) -> bool:
 
 def _own_times(log: Log, outcome: Candidate) -> tuple[Candidate, Candidate] | None:
     """Find the time of the prediction, and the time that is null exactly where the outcome is."""
-    columns = roles.times(log.columns)
+    columns = [t for t in roles.times(log.columns) if not t.form]
     waiting = log.column(outcome.column).nulls
     theirs = [t for t in columns if waiting and log.column(t.column).nulls == waiting]
     ours = [t for t in columns if not log.column(t.column).nulls]
@@ -591,6 +598,8 @@ def moment(time: Candidate) -> str:
     """Write the time of a row in SQL."""
     column = quoted(time.column)
     per_second = {"s": 1, "ms": 1e3, "us": 1e6}.get(str(time.settings.get("time_unit")))
+    if time.form:
+        return f"try_strptime({column}::VARCHAR, {text_in_sql(time.form)})"
     if per_second:
         return f"to_timestamp(try_cast({column} AS DOUBLE) / {per_second:.0f})"
     return f"try_cast({column}::VARCHAR AS TIMESTAMPTZ)"

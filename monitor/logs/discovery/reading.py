@@ -69,6 +69,8 @@ class Log:
         The filter in SQL of the rows that are counted, in the names of the sample.
     doubts : tuple of str
         What is unsure about it.
+    question : str
+        The question whose answers it has, if they are those of a decision model.
     """
 
     source: Source
@@ -82,6 +84,7 @@ class Log:
     inner: Mapping[str, str] = field(default_factory=dict)
     row_filter: str | None = None
     doubts: tuple[str, ...] = ()
+    question: str = ""
 
     @property
     def place(self) -> str:
@@ -220,7 +223,11 @@ def _nested(
         return (), {}
     types = zip(rows.columns, map(str, rows.types), strict=True)
     leaves = (*leaves_of(rows, source.format), *source.leaves)
-    return tuple(t for t in types if NESTED.search(t[1])), {x.name: x.written for x in leaves}
+    inner = {x.name: x.written for x in leaves}
+    wholes = {name.partition("['")[0]: w.rpartition("['")[0] for name, w in inner.items()}
+    maps = {name: w for name, w in wholes.items() if w.startswith("map")}
+    nested = [t for t in types if NESTED.search(t[1])]
+    return (*nested, *((name, "MAP(VARCHAR, DOUBLE)") for name in maps)), {**inner, **maps}
 
 
 def _known_source(session: Session, source: Source, day: date | None) -> Source:

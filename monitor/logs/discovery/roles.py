@@ -70,6 +70,8 @@ class Candidate:
         Whether nobody knows which of its two words means 1: `outcome_means` is a try.
     mark : str
         The decimal mark of a number that is written as a text.
+    form : str
+        How a time is written in a text that is not ISO.
     """
 
     column: str
@@ -78,6 +80,7 @@ class Candidate:
     settings: Mapping[str, object] = field(default_factory=dict)
     unknown_words: bool = False
     mark: str = ""
+    form: str = ""
 
 
 def words(name: str) -> list[str]:
@@ -219,7 +222,8 @@ def _time(column: Column) -> Candidate | None:
     if column.first is not None and column.last is not None:
         reason = f"{column.type} from {column.first:%Y-%m-%d %H:%M} to {column.last:%Y-%m-%d %H:%M}"
         points = {"time": 3.0, "date": 1.0}.get(column.kind, 2.0)
-        return Candidate(column.name, points + named, reason)
+        reason += f", written as {column.form}" if column.form else ""
+        return Candidate(column.name, points + named, reason, form=column.form)
     if column.kind in ("integer", "real") and named > 0:
         for unit, scale in EPOCHS.items():
             if scale <= column.least and column.greatest < 2 * scale:

@@ -11,17 +11,19 @@ import duckdb
 import pyarrow as pa
 from fsspec.implementations.local import LocalFileSystem
 
-from monitor.config import Format, PredictionLog
+from monitor.config import Exploded, Format, PredictionLog
 from monitor.errors import DataError
 from monitor.files import list_files, open_filesystem
 from monitor.logs.conversions import quoted
 from monitor.logs.discovery.columns import PLAIN, in_sql
+from monitor.logs.exploding import take_apart
 from monitor.logs.session import Session
 from monitor.logs.tables import TABLE_NAMES, Table, open_table
 from monitor.sql_text import text_in_sql
 
 MOST_LEAVES = 200  # values within nested columns that are looked at
 MOST_PLACES = 30  # of a list that is looked into
+ROUNDED = 1e-3  # how far the sum of probabilities may be from 1
 LOOKED_AT = 100  # rows that say what is in texts and maps
 OF_JSON = {
     **dict.fromkeys(("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "BOOLEAN"), True),
@@ -53,6 +55,14 @@ class Leaf:
 
 
 @dataclass(frozen=True)
+class Taken:
+    """A list that is taken apart, so that each element is a row: the setting, and it in SQL."""
+
+    exploded: Exploded
+    listed: str
+
+
+@dataclass(frozen=True)
 class Source:
     """Where the rows of a log are.
 
@@ -68,6 +78,10 @@ class Source:
         The column of a query that dates its rows.
     leaves : tuple of Leaf
         What lists, maps and JSON in texts hold; the fields of structs are in their types.
+    taken : Taken or None
+        The list in each record that is taken apart.
+    kept : str
+        SQL of the rows that count, in the names of the sample; empty for all.
     """
 
     place: str
@@ -75,6 +89,8 @@ class Source:
     connection: str | None = None
     dated_by: str | None = None
     leaves: tuple[Leaf, ...] = ()
+    taken: Taken | None = None
+    kept: str = ""
 
 
 def open_rows(
@@ -165,21 +181,21 @@ def add(session: Session, query: str, table: str) -> None:
 
 def leaves_of(rows: duckdb.DuckDBPyRelation, format_: str) -> list[Leaf]:
     """List the fields of structs, however deep, by their types."""
-    fields = [
-        leaf for leaf, native in _columns_and_fields(rows, format_) if native.id not in NESTED
-    ]
+    fields = [leaf for leaf, native in walk(rows, format_) if native.id not in NESTED]
     return [leaf for leaf in fields if leaf.name not in rows.columns][:MOST_LEAVES]
 
 
 def look_into(rows: duckdb.DuckDBPyRelation, format_: str) -> Iterator[Leaf]:
     """List what short lists, maps and JSON in texts hold, by some rows."""
     few = rows.limit(LOOKED_AT)
-    for leaf, native in _columns_and_fields(rows, format_):
+    for leaf, native in walk(rows, format_):
         if native.id in LISTS and dict(native.children)["child"].id not in NESTED:
             sizes = few.aggregate(f"min(len({leaf.read})), max(len({leaf.read}))").fetchall()
             ((least, most),) = sizes
             positions = range(most if least == most and 1 < most <= MOST_PLACES else 0)
             yield from (_item(leaf, place, format_) for place in positions)
+        elif native.id in LISTS and (fields := _option_of(dict(native.children)["child"])):
+            yield from _options(few, leaf, *fields, format_)
         elif native.id == "map" and f"{native.children[0][1]}" == "VARCHAR":
             keys = few.project(f"unnest(map_keys({leaf.read})) AS k").aggregate("k").order("k")
             for (key,) in keys.limit(MOST_LEAVES).fetchall():
@@ -188,10 +204,68 @@ def look_into(rows: duckdb.DuckDBPyRelation, format_: str) -> Iterator[Leaf]:
             documents = few.filter(f"{leaf.read} LIKE '{{%' AND json_valid({leaf.read})")
             described = documents.aggregate(f"json_group_structure({leaf.read}::JSON)::VARCHAR")
             ((structure,),) = described.fetchall()
-            yield from _within_json(leaf, json.loads(structure) if structure else None)
+            known = json.loads(structure) if structure else {}
+            yield from _within_json(leaf, known)
+            yield from _items_in_json(documents, leaf, known)
 
 
-def _columns_and_fields(rows: duckdb.DuckDBPyRelation, format_: str) -> Iterator[tuple[Leaf, Any]]:
+def _option_of(child: Any) -> tuple[str, str] | None:
+    """Name the fields of a record that is an option with its probability: a text and a number."""
+    kinds = dict(child.children) if child.id == "struct" else {}
+    texts = [name for name, kind in kinds.items() if kind.id == "varchar"]
+    numbers = [name for name, kind in kinds.items() if kind.id in ("double", "float")]
+    both = len(kinds) == len(texts) + len(numbers) and len(texts) == len(numbers) == 1
+    return (texts[0], numbers[0]) if both else None
+
+
+def _options(
+    few: duckdb.DuckDBPyRelation, leaf: Leaf, option: str, number: str, format_: str
+) -> Iterator[Leaf]:
+    """List the options that have a probability each, as the keys of a map."""
+    of, p = quoted(option), quoted(number)
+    keys = few.project(f"unnest({leaf.read}).{of} AS k").filter("k IS NOT NULL").aggregate("k")
+    values = f"list_transform({leaf.read}, x -> x.{of}), list_transform({leaf.read}, x -> x.{p})"
+    written = map_of_options(leaf, option, number, format_)
+    for (key,) in keys.order("k").limit(MOST_LEAVES).fetchall():
+        step = f"[{text_in_sql(key)}]"
+        yield Leaf(f"{leaf.name}{step}", leaf.whole, f"map({values}){step}", f"{written}{step}")
+
+
+def map_of_options(leaf: Leaf, option: str, number: str, format_: str) -> str:
+    """Write the probabilities of options as a map, as the configuration needs it."""
+    if format_ != "json":
+        return f"map_from_entries({leaf.written})"
+    of, p = (_in_text(leaf, f"[*].{_key(key)}") for key in (option, number))
+    return f"map({of}, CAST({p} AS DOUBLE[]))"
+
+
+def _items_in_json(
+    documents: duckdb.DuckDBPyRelation, leaf: Leaf, structure: Any
+) -> Iterator[Leaf]:
+    """List the probabilities of classes in lists of documents."""
+    for key, kind in structure.items() if isinstance(structure, dict) else ():
+        if kind != ["DOUBLE"]:
+            continue
+        steps = f"->{json_path([key])}"
+        length = f"json_array_length({leaf.read}{steps})"
+        ((least, most),) = documents.aggregate(f"min({length}), max({length})").fetchall()
+        is_vector = least == most and 1 < (most or 0) <= MOST_PLACES
+        vector = f"TRY_CAST({leaf.read}->>{text_in_sql(f'$.{_key(key)}[*]')} AS DOUBLE[])"
+        for place in range(most if is_vector and adds_up(documents, vector) else 0):
+            item = f"{steps}->>{place}"
+            read, written = f"TRY_CAST({leaf.read}{item} AS DOUBLE)", f"{leaf.written}{item}"
+            name = f"{leaf.name}.{key}[{place + 1}]"
+            yield Leaf(name, leaf.whole, read, f"CAST({written} AS DOUBLE)")
+
+
+def adds_up(rows: duckdb.DuckDBPyRelation, vector: str) -> bool:
+    """Return whether lists of numbers are the probabilities of classes."""
+    total = f"abs(list_aggr({vector}, 'sum') - 1)"
+    ((farthest,),) = rows.aggregate(f"max({total})").fetchall()
+    return farthest is not None and farthest < ROUNDED
+
+
+def walk(rows: duckdb.DuckDBPyRelation, format_: str) -> Iterator[tuple[Leaf, Any]]:
     """Walk through the columns, and the fields of those that are structs."""
     waiting: list[tuple[Leaf, Any]] = [
         (Leaf(name, name, quoted(name), in_sql(name)), native)
@@ -214,11 +288,16 @@ def _within_json(leaf: Leaf, structure: Any) -> Iterator[Leaf]:
             waiting += [([*keys, key], inner) for key, inner in kind.items()]
         elif isinstance(kind, str) and kind in OF_JSON:
             listed += 1
-            path = text_in_sql(f"$.{'.'.join(map(_key, keys))}")
+            path = json_path(keys)
             read, written = (f"{part}->>{path}" for part in (leaf.read, leaf.written))
             if OF_JSON[kind]:
                 read, written = f"TRY_CAST({read} AS {kind})", f"CAST({written} AS {kind})"
             yield Leaf(".".join([leaf.name, *keys]), leaf.whole, f"({read})", written)
+
+
+def json_path(keys: Sequence[str]) -> str:
+    """Write the way to a value in JSON as SQL does."""
+    return text_in_sql(f"$.{'.'.join(map(_key, keys))}")
 
 
 def _field(leaf: Leaf, name: str, format_: str) -> Leaf:
@@ -256,6 +335,8 @@ def _rows_of_files(
     if not local:
         session.read_through(filesystem, names)
     rows = _opened(session, names, source.format, by_name=local and source.format == "parquet")
+    if source.taken:
+        rows = take_apart(rows, source.taken.listed)
     if nested:
         return rows
     leaves = [*leaves_of(rows, source.format)]
@@ -267,7 +348,8 @@ def _rows_of_files(
     leaves += [leaf for leaf in source.leaves if leaf.whole in rows.columns]
     fields = [f"{leaf.read} AS {quoted(leaf.name)}" for leaf in leaves]
     flat = rows.select(", ".join([*kept, *fields])) if leaves else rows
-    return flat if source.format != "json" else flat.select("COLUMNS(*)::VARCHAR")
+    flat = flat if source.format != "json" else flat.select("COLUMNS(*)::VARCHAR")
+    return flat.filter(source.kept) if source.kept else flat
 
 
 def _opened(

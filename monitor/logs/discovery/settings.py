@@ -16,11 +16,13 @@ from monitor.logs.discovery.pairing import CLEAR, Pair, time_of_outcomes
 from monitor.logs.discovery.reading import Log, filter_of, value_of
 from monitor.logs.discovery.segments import SegmentColumn, segment_columns
 from monitor.logs.discovery.unread import how_to_map
+from monitor.sql_text import text_in_sql
 from monitor.summary import days_between
 from monitor.words.numbers import percent
 
 FEW = 5  # positives of a day: with fewer, a day without any is not rare
 MOST_SHOWN = 4  # ages, columns or values in one comment
+MOST_SERVED = 5  # models that answer
 MOST_NAMED = 12  # columns of a log
 FEW_WITHOUT = 3  # days of predictions after the first outcomes, before another round is missed
 LEAST_SPAN = 13  # days after the first: with two weeks, every day of the week came twice
@@ -88,22 +90,23 @@ def settings_of(pair: Pair) -> list[Setting]:
         settings += [*_absent(pair.arrived), *_cast(pair), _settled(pair, pair.arrived)]
     else:
         settings.append(_settled_in_one(pair, pair.arrived))
-    settings += [*_zone(pair), *_calendar(pair), *_segments(pair), *_checks(pair)]
+    settings += [*_zone(pair), *_calendar(pair)]
+    settings += [*(_served_model(pair) or _segments(pair)), *_checks(pair)]
     return [_with_fields(setting, _log(setting.section, pair)) for setting in settings]
 
 
 def _with_fields(setting: Setting, log: Log) -> Setting:
     """Write the names of fields of structs as expressions, which a dotted name is not."""
+    if setting.key == "segments" and isinstance(setting.value, list):
+        return setting
     if setting.key == "segments":
         value = dict(setting.value)
         return replace(setting, value={**value, "column": value_of(value["column"], log)})
-    if setting.key == "day" and setting.value in log.inner:
+    if setting.key == "day" and not isinstance(setting.value, dict) and setting.value in log.inner:
         whole, *fields = setting.value.split(".")
-        why = f"{setting.value} dates the rows, but only a column or a field of one can be named."
         is_field = len(fields) == 1 and whole in dict(log.nested)
-        if not is_field:
-            return replace(setting, value=TODO, why=why)
-        return replace(setting, value={"column": whole, "field": fields[0]})
+        field = {"column": whole, "field": fields[0]} if is_field else None
+        return replace(setting, value=field or value_of(setting.value, log))
     if setting.key not in OF_COLUMNS or isinstance(setting.value, dict):
         return setting
     several = isinstance(setting.value, list)
@@ -120,13 +123,21 @@ def _place(section: str, log: Log) -> Iterator[Setting]:
         days = f", from {log.span[0]} to {log.span[1]}" if log.span else ""
         why = f"The path names no day, so a column dates the rows{days}."
     yield from place_of(section, log, why)
-    if log.row_filter and section == "predictions":
-        yield Setting(section, "where", filter_of(log), f"{_sentence('. '.join(log.doubts))}.")
+    if log.row_filter and (section == "predictions" or log.question):
+        why = ". ".join(log.doubts) or f"the rows of the question {log.question}"
+        yield Setting(section, "where", filter_of(log), f"{_sentence(why)}.")
     if not log.days:
         first, *_ = roles.times(log.columns)
-        yield Setting(section, "day", first.column, f"{_sentence(first.reason)}.")
+        yield Setting(section, "day", day_of(log, first), f"{_sentence(first.reason)}.")
         if "time_unit" in first.settings:
             yield Setting(section, "time_unit", first.settings["time_unit"])
+
+
+def day_of(log: Log, time: roles.Candidate) -> str | dict[str, str]:
+    """Name the column that dates the rows; a date in another order needs an expression."""
+    within = log.inner.get(time.column, in_sql(time.column))
+    written = f"try_strptime({within}, {text_in_sql(time.form)})"
+    return {"sql": written} if time.form else time.column
 
 
 def place_of(section: str, log: Log, why: str = "") -> Iterator[Setting]:
@@ -134,6 +145,11 @@ def place_of(section: str, log: Log, why: str = "") -> Iterator[Setting]:
     if log.format != "sql":
         yield Setting(section, "path", log.place, why)
         yield Setting(section, "format", log.format, active=log.format != "parquet")
+        if log.source.taken:
+            exploded = log.source.taken.exploded
+            value = exploded.model_dump(exclude_none=True) if exploded.separator else exploded.list
+            why = "Each record has a list of predictions; its elements are rows, from position 0."
+            yield Setting(section, "explode", value, why)
         return
     yield Setting(section, "format", "sql", why)
     yield Setting(section, "sql", log.place)
@@ -171,7 +187,10 @@ def _id(section: str, pair: Pair) -> Iterator[Setting]:
 
 def _score(pair: Pair) -> Iterator[Setting]:
     if pair.classes:
-        yield Setting("predictions", "classes", pair.classes, "These columns add up to 1.")
+        classes = {**pair.classes}
+        if vector := classes.get("vector"):
+            classes["vector"] = value_of(vector, pair.scored)
+        yield Setting("predictions", "classes", classes, "These columns add up to 1.")
         return
     if pair.unread:
         other = pair.scores[0].column
@@ -488,6 +507,15 @@ def _weekdays(log: Log) -> list[str]:
     ]
     complete = expected == list(log.days) and len(named) < len(WEEKDAYS)
     return [name for name in WEEKDAYS if name in named] if complete else []
+
+
+def _served_model(pair: Pair) -> list[Setting]:
+    """Watch which model answered, where an answer says it."""
+    served = [c for c in pair.scored.columns if c.name == "model" and c.kind == "text" and c.values]
+    if not (pair.scored.question and served):
+        return []
+    why = "The model that answered: calibration-monitor where says whether a drift sits in one."
+    return [Setting("", "segments", [{"column": "model", "top": MOST_SERVED}], why)]
 
 
 def _segments(pair: Pair) -> Iterator[Setting]:

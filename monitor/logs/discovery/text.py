@@ -96,6 +96,9 @@ def _lines(setting: Setting, indent: int) -> Iterator[str]:
 
 
 def _segments(offered: Sequence[Setting]) -> Iterator[str]:
+    for setting in [setting for setting in offered if setting.active]:
+        yield from _lines(setting, 4)
+    offered = [setting for setting in offered if not setting.active]
     if not offered:
         return
     yield from _comment("To monitor parts of the traffic separately, remove the # of one line:", 4)

@@ -7,7 +7,7 @@ from monitor.logs.discovery import roles
 from monitor.logs.discovery.meanings import about_confidence, parts_of_one
 from monitor.logs.discovery.pairing import is_dated
 from monitor.logs.discovery.reading import Log
-from monitor.logs.discovery.settings import Setting, how_words_may_mean, place_of
+from monitor.logs.discovery.settings import Setting, day_of, how_words_may_mean, place_of
 from monitor.logs.discovery.unread import could_be_score, how_to_map
 
 MOST_SHOWN = 12  # columns in a comment
@@ -51,10 +51,13 @@ def _place(section: str, log: Log | None) -> Iterator[Setting]:
         return
     yield from place_of(section, log)
     if not is_dated(log):
-        why = f"The column that says the day of a row, a date, a time or ISO text. {_list(log)}"
+        why = (
+            f"The column that says the day of a row, a date, a time or ISO text; of another form "
+            f"such as 01/02/2026 write {{sql: \"strptime(NAME, '%d/%m/%Y')\"}}. {_list(log)}"
+        )
         yield Setting(section, "day", TODO, why)
     elif not log.days:
-        yield Setting(section, "day", roles.times(log.columns)[0].column)
+        yield Setting(section, "day", day_of(log, roles.times(log.columns)[0]))
 
 
 def _id(section: str, log: Log | None) -> Iterator[Setting]:
