@@ -11,8 +11,8 @@ from itertools import groupby
 
 from monitor.config import Config, Model
 from monitor.drift.verdict import WEEK
-from monitor.store.day_files import KINDS
 from monitor.store.months import days_of_month
+from monitor.store.names import KINDS
 from monitor.store.store import Store
 
 Months = Sequence[Sequence[date]]

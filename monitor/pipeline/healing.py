@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 from monitor.arrivals import LATEST
-from monitor.store.day_files import DAILY, OF_LOGS
+from monitor.store.names import DAILY, OF_LOGS, day_file
 from monitor.store.store import Store
 
 
@@ -95,7 +95,7 @@ def still_damaged(store: Store, name: str, damage: Damage) -> Damage:
 def files(name: str, damage: Damage, *, without: Damage = Damage()) -> tuple[str, ...]:
     """Name damaged files as they are called within the store."""
     return tuple(
-        f"{kind}/{name}/{day}.parquet"
+        day_file(kind, name, day)
         for kind, days in damage.days.items()
         for day in days
         if day not in without.of(kind)

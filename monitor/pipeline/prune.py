@@ -16,7 +16,7 @@ from monitor.drift.second import own_span
 from monitor.drift.verdict import WEEK
 from monitor.errors import ConfigError
 from monitor.pipeline.references import read_references
-from monitor.store.day_files import BACKFILLED, DAILY
+from monitor.store.names import BACKFILLED, DAILY
 from monitor.store.store import Store
 
 KINDS = DAILY

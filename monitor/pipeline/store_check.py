@@ -7,8 +7,8 @@ from datetime import date
 
 from monitor.errors import DataError
 from monitor.store.chain import DIGESTS
-from monitor.store.day_files import DAILY, KINDS
 from monitor.store.months import days_of_month, spans_of
+from monitor.store.names import DAILY, KINDS, day_file, name_before
 from monitor.store.store import RECORDS, Store
 
 MADE_BY = {"summaries": "backfill", "evaluations": "evaluate", "verdicts": "evaluate"}
@@ -116,7 +116,7 @@ def _sentences(name: str, missing: Sequence[tuple[str, date]]) -> Iterator[str]:
             call = f"calibration-monitor {command} --model {name} --from {first} --to {last}"
             many = f" and {(last - first).days} days after it" if first < last else ""
             are = "are" if many else "is"
-            yield f"{name}: {kind}/{name}/{first}.parquet{many} {are} missing; run {call}."
+            yield f"{name}: {day_file(kind, name, first)}{many} {are} missing; run {call}."
 
 
 def _lost(file: str) -> str:
@@ -124,13 +124,16 @@ def _lost(file: str) -> str:
 
 
 def _left_over(store: Store, name: str, days: dict[str, list[date]]) -> Iterator[str]:
-    expected = {f"{kind}/{name}/{day}.parquet" for kind in DAILY for day in days[kind]}
+    there, expected = {*store.names(name)}, set[str]()
+    for file in (day_file(kind, name, day) for kind in DAILY for day in days[kind]):
+        earlier = name_before(file)
+        expected.add(earlier if earlier in there and file not in there else file)
     records = *RECORDS, *days["summaries"], *store.digest_records(name)
     expected |= {f"runs/{name}/{record}.json" for record in records}
     months = [(kind, month) for kind in KINDS for month in store.months(kind, name)]
     expected |= {f"{kind}/{name}/{month}" for kind, month in months}
     expected |= {*store.decision_names(name)}
-    for file in store.names(name):
+    for file in sorted(there):
         place = file.removeprefix(f"runs/{name}/")
         if file not in expected and not LOCKS.fullmatch(place):
             yield f"{name}: {file} is no file that this program reads; delete it."
@@ -145,7 +148,7 @@ def _left_over(store: Store, name: str, days: dict[str, list[date]]) -> Iterator
     rests_on = {**beside, "revisions": "verdicts"}
     for kind, basis in rests_on.items():
         for day in sorted(set(days[kind]) - set(days[basis])):
-            yield f"{name}: {kind}/{name}/{day}.parquet rests on nothing; delete it."
+            yield f"{name}: {day_file(kind, name, day)} rests on nothing; delete it."
     if unfinished := store.unfinished(name):
         yield (
             f"{name}: a run of days from {unfinished[0]} on has not finished; run "

@@ -1,1 +1,1 @@
-"""The only state: one Parquet file for each model, day and kind of result, replaced whole."""
+"""The only state: one file for each model, day and kind of result, replaced whole."""

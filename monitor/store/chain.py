@@ -24,9 +24,10 @@ from typing import Any
 
 from monitor.errors import DataError
 from monitor.files import reaching
-from monitor.store.day_files import DAILY, OF_LOGS, PARSING_ERRORS, DayFiles, parsing, remedy
+from monitor.store.day_files import PARSING_ERRORS, DayFiles, parsing, remedy
 from monitor.store.held import Held
 from monitor.store.held import held as held_of
+from monitor.store.names import DAILY, OF_LOGS, day_file, stem
 from monitor.store.sealing import (
     FORMAT,
     is_readable,
@@ -79,7 +80,7 @@ class Chain(DayFiles):
         super().remove(kind, model, days)
         held = held_of(self.root, model)
         if held and kind in DAILY:
-            held.made |= {f"{kind}/{model}/{day}.parquet": None for day in days}
+            held.made |= {day_file(kind, model, day): None for day in days}
 
     def _must_be_recorded(
         self, held: Held, name: str, kind: str, day: date, content: bytes
@@ -119,7 +120,7 @@ class Chain(DayFiles):
             for day in self.days(kind, model):
                 if day >= void and kind != "summaries":
                     continue
-                name = f"{kind}/{model}/{day}.parquet"
+                name = day_file(kind, model, day)
                 recorded = digests(day.replace(day=1)).get(f"{day}", {}) if day < void else {}
                 on = buckets if kind == "entities" else summaries
                 rests_on = on.get(day)
@@ -138,7 +139,7 @@ class Chain(DayFiles):
         kind, model, file = name.split("/")
         expected = {None, said_digest(content)}
         if kind in OF_LOGS:
-            made = self._read_record(f"{model}/{file.removesuffix('.parquet')}", damaged={})
+            made = self._read_record(f"{model}/{stem(file)}", damaged={})
             named = rests_on if kind == "entities" else None
             return not {recorded, made.get("made", {}).get(kind), named} <= expected
         of = metadata_of(content).get(MADE_FROM.encode(), b"").decode()
@@ -158,7 +159,7 @@ class Chain(DayFiles):
         for kind in DAILY if void < date.max else ():  # what nobody has read is not known any more
             for day in self.days(kind, model):
                 if day >= void:
-                    made.setdefault(f"{kind}/{model}/{day}.parquet", None)
+                    made.setdefault(day_file(kind, model, day), None)
         by_month = defaultdict[date, list[tuple[str, date, str | None]]](list)
         for name, digest in made.items():
             if place := _place(name):
@@ -273,5 +274,5 @@ def _place(name: str) -> tuple[str, date] | None:
     kind, _, file = name.split("/")
     with suppress(ValueError):
         if kind in DAILY:
-            return kind, date.fromisoformat(file.removesuffix(".parquet"))
+            return kind, date.fromisoformat(stem(file))
     return None

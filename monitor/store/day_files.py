@@ -22,12 +22,20 @@ import pyarrow as pa
 
 from monitor.errors import ConfigError, DataError
 from monitor.files import create, folder_on_disk, open_filesystem, reaching, replace, writing
+from monitor.store.held import Held, holding
 from monitor.store.held import held as held_of
-from monitor.store.held import holding
 from monitor.store.holder import Hold, lost
 from monitor.store.lease import is_leased, leased
 from monitor.store.lock import is_locked, locked
 from monitor.store.months import contents_of, days_of_month, month_name, month_table
+from monitor.store.names import (
+    BACKFILLED,
+    DAILY,
+    day_file,
+    day_of,
+    name_before,
+    stem,
+)
 from monitor.store.sealing import (
     FORMAT,
     digest_of_table,
@@ -37,8 +45,8 @@ from monitor.store.sealing import (
     open_table,
     owner_of,
     said_digest,
+    sealed,
     sealed_record,
-    sealed_table,
 )
 from monitor.temporary import sweep
 
@@ -55,11 +63,6 @@ PARSING_ERRORS = (
     TypeError,
     ValueError,
 )
-# Kinds of daily files; what rests on others comes after them.
-OF_LOGS = "summaries", "columns", "entities"  # which are made of the logs of a day
-BACKFILLED = *OF_LOGS, "mapped"  # what a run makes that reads logs, each with its summary
-DAILY = *BACKFILLED, "arrivals", "evaluations", "verdicts", "revisions"
-KINDS = *DAILY, "runs"  # whose files `compact` writes as months
 TRIES = 3  # to read from the file of a month that another process replaces
 IDENTITY = "store.json"  # at the top of a store, written once when it begins
 PROBE_BYTES = 65_536  # that no file system compresses or keeps in its own tables
@@ -171,15 +174,16 @@ class DayFiles:
         if names is None:
             # Who holds the lock has found the store already.
             names = {} if held else dict.fromkeys(self._no_files_yet(), "")
-        days = {day for name in names for day in [*days_of_month(name), _day_of(name)] if day}
+        days = {day for name in names for day in [*days_of_month(name), day_of(name)] if day}
         if held:
             held.days[kind], held.months[kind] = {*days}, _months_among(names)
-            held.alone[kind] = {day for name in names if (day := _day_of(name))}
+            held.alone[kind] = {day for name in names if (day := day_of(name))}
+            held.before |= {f"{kind}/{model}/{name}" for name in names}
         return sorted(days)
 
     def days_alone(self, kind: str, model: str) -> list[date]:
         """List the days that have a file of their own, rising."""
-        return sorted(day for name in self._listing(kind, model) or {} if (day := _day_of(name)))
+        return sorted({day for name in self._listing(kind, model) or {} if (day := day_of(name))})
 
     def months(self, kind: str, model: str) -> dict[str, str]:
         """List the files that hold days of a month, in order, each with a tag as `tags` gives."""
@@ -215,16 +219,16 @@ class DayFiles:
         """Give a tag to the file of each day, which changes with the file."""
         tags = self._listing(kind, model, tagged=True) or {}
         of_months = {day: tag for name, tag in tags.items() for day in days_of_month(name)}
-        return of_months | {day: tag for name, tag in tags.items() if (day := _day_of(name))}
+        return of_months | {day: tag for name, tag in tags.items() if (day := day_of(name))}
 
     def content(self, kind: str, model: str, day: date) -> bytes:
         """Read the bytes of one kind and day, for `parse_evaluations` or `parse_verdicts`."""
-        return self._read(_name(kind, model, day))
+        return self._read(day_file(kind, model, day))
 
     def is_sound(self, kind: str, model: str, day: date) -> bool:
         """Say whether the file of a day is there with a digest that fits."""
         try:
-            return self._digest(_name(kind, model, day)) is not None
+            return self._digest(day_file(kind, model, day)) is not None
         except DataError as error:
             if error.newer:
                 raise
@@ -242,7 +246,7 @@ class DayFiles:
         DataError
             If a file is damaged, or what is read back is not what was written.
         """
-        contents = {day: self._read(_name(kind, model, day)) for day in days}
+        contents = {day: self._read(day_file(kind, model, day)) for day in days}
         return self._write_month(kind, model, contents)
 
     def drop_replaced(self, kind: str, model: str, month: str) -> None:
@@ -251,8 +255,8 @@ class DayFiles:
         for other in [*self.months(kind, model)]:
             if {*days_of_month(other)} < contents.keys():
                 self._remove_file(f"{kind}/{model}/{other}")
-        for day in self.days_alone(kind, model):
-            name = _name(kind, model, day)
+        for file in self._listing(kind, model) or {}:
+            name, day = f"{kind}/{model}/{file}", day_of(file)
             if day in contents and self._read_file(name) == contents[day]:
                 self._remove_file(name)
 
@@ -275,8 +279,10 @@ class DayFiles:
                     self._write_month(kind, model, {day: contents[day] for day in kept})
                 self._remove_file(f"{kind}/{model}/{month}")
         # After the months, else what they hold of a day would be read instead.
-        for day in sorted({*days}.intersection(self.days_alone(kind, model))):
-            self._remove_file(_name(kind, model, day))
+        gone = {*days}
+        for file in sorted(self._listing(kind, model) or {}):
+            if day_of(file) in gone:
+                self._remove_file(f"{kind}/{model}/{file}")
         held = held_of(self.root, model)
         if held and kind in held.days:
             held.days[kind].difference_update(days)
@@ -371,7 +377,7 @@ class DayFiles:
         filesystem, root = self._location
         # A run sweeps once; to look for leftovers on each write would take longer with each day.
         kind, model, *_ = name.split("/")
-        held, day = held_of(self.root, model), _day_of(name)
+        held, day = held_of(self.root, model), day_of(name)
         if held:
             held.files.pop(name, None)
         path, what = f"{root}/{name}", f"store: {self.root}"
@@ -386,6 +392,16 @@ class DayFiles:
             for listed in (held.days, held.alone):
                 if day and kind in listed:
                     listed[kind].add(day)
+            self._drop_earlier(held, name, name_before(name))
+
+    def _drop_earlier(self, held: Held, name: str, earlier: str | None) -> None:
+        """Remove the file that a program of before wrote by another name."""
+        kind, model, _ = name.split("/")
+        if earlier and kind not in held.days:
+            self.days(kind, model)
+        if earlier in held.before:
+            held.before.discard(earlier)
+            self._unlink(earlier)
 
     def _digest(self, name: str) -> str | None:
         """Check the bytes of a file and give their digest; None of a version that wrote none."""
@@ -402,7 +418,7 @@ class DayFiles:
             table, digest = open_table(content, columns)
             must_be_of(name, table.schema.metadata or {})
         kind, model, _ = name.split("/")
-        of_same_version = partial(self.days, kind, model) if _day_of(name) else tuple[date, ...]
+        of_same_version = partial(self.days, kind, model) if day_of(name) else tuple[date, ...]
         with parsing(self.root, name, of_same_version):  # it is whole: then all are of its version
             yield table, digest
 
@@ -418,7 +434,7 @@ class DayFiles:
         held = held_of(self.root, name.split("/")[1])
         if held and name in held.files:
             return held.files[name]
-        kind, day = name.split("/", maxsplit=1)[0], _day_of(name)
+        kind, day = name.split("/", maxsplit=1)[0], day_of(name)
         alone = held.alone.get(kind) if held else None
         content = None
         if day is None or alone is None or day in alone:
@@ -430,6 +446,12 @@ class DayFiles:
         return content
 
     def _read_file(self, name: str) -> bytes | None:
+        """Read a file, by the name it had before if it has it still; None if it is not there."""
+        content = self._read_named(name)
+        earlier = name_before(name)
+        return self._read_named(earlier) if content is None and earlier else content
+
+    def _read_named(self, name: str) -> bytes | None:
         try:
             if self._folder:
                 return (self._folder / name).read_bytes()
@@ -481,20 +503,25 @@ class DayFiles:
         return month
 
     def _remove_file(self, name: str) -> None:
-        filesystem, root = self._location
+        self._unlink(name)
         kind, model, _ = name.split("/")
+        held = held_of(self.root, model)
+        if held:
+            held.files.pop(name, None)
+            day = day_of(name)
+            if day and kind in held.alone:
+                held.alone[kind].discard(day)
+        self._forget_months(kind, model)
+
+    def _unlink(self, name: str) -> None:
+        filesystem, root = self._location
+        model = name.split("/")[1]
         held, path = held_of(self.root, model), f"{root}/{name}"
         with writing(f"store: {self.root}"):
             if held:
                 held.hold.remove(path, partial(must_hold, self.root, model, held.hold))
             else:
                 filesystem.rm_file(path)
-        if held:
-            held.files.pop(name, None)
-            day = _day_of(name)
-            if day and kind in held.alone:
-                held.alone[kind].discard(day)
-        self._forget_months(kind, model)
 
     def _forget_months(self, kind: str, model: str) -> None:
         held = held_of(self.root, model)
@@ -528,7 +555,7 @@ def content_of(name: str, table: pa.Table) -> bytes:
     said = {**owner_of(name), "format": f"{FORMAT}"}
     owner = {key.encode(): value.encode() for key, value in said.items()}
     about = {**(table.schema.metadata or {}), **owner}
-    return sealed_table(table.replace_schema_metadata(about))
+    return sealed(name, table.replace_schema_metadata(about))
 
 
 def _lock_file(folder: Path, model: str) -> Path:
@@ -539,11 +566,6 @@ def _months_among(names: Mapping[str, str]) -> dict[str, str]:
     return {name: names[name] for name in sorted(names) if days_of_month(name)}
 
 
-def _name(kind: str, model: str, day: date) -> str:
-    """Name the file of a day within the store."""
-    return f"{kind}/{model}/{day}.{'json' if kind == 'runs' else 'parquet'}"
-
-
 def _tag_of_object(entry: Mapping[str, Any]) -> str:
     return f"{entry.get('ETag', entry.get('mtime'))}"
 
@@ -551,17 +573,6 @@ def _tag_of_object(entry: Mapping[str, Any]) -> str:
 def _tag(status: os.stat_result) -> str:
     """Describe a file on a disk; what replaces it has another number, also in the same moment."""
     return f"{status.st_ino} {status.st_size} {status.st_mtime_ns}"
-
-
-def _day_of(name: str) -> date | None:
-    """Take the day from the name of a file of results or of a record; None if it is another."""
-    day, _, kind = name.rpartition("/")[2].partition(".")
-    if kind not in {"parquet", "json"} or [len(part) for part in day.split("-")] != [4, 2, 2]:
-        return None
-    try:
-        return date.fromisoformat(day)
-    except ValueError:
-        return None
 
 
 @contextmanager
@@ -617,6 +628,6 @@ def remedy(name: str, together: Sequence[date] = ()) -> str:
     if kind in {"runs", "arrivals", "revisions"}:
         return "delete it, then run again"
     command = "backfill" if kind in BACKFILLED else "evaluate"
-    days = [*map(str, together or days_of_month(file))] or [file.removesuffix(".parquet")]
+    days = [*map(str, together or days_of_month(file))] or [stem(file)]
     span = f"--from {days[0]} --to {days[-1]}"
     return f"run calibration-monitor {command} --model {model} {span}"

@@ -32,6 +32,8 @@ class Held:
         The digests of daily files that were read or written; None of those that were removed.
     digests : dict of date to mapping
         What records hold, by the first day of the month.
+    before : set of str
+        Names of files that were listed, among them those that a program of before gave.
     unfinished : date or None
         The first day that an earlier run left unfinished; None if nobody has looked.
     """
@@ -43,6 +45,7 @@ class Held:
     files: dict[str, bytes] = field(default_factory=dict)
     made: dict[str, str | None] = field(default_factory=dict)
     digests: dict[date, Mapping[str, Mapping[str, str]]] = field(default_factory=dict)
+    before: set[str] = field(default_factory=set)
     unfinished: date | None = None
 
     def keep(self, name: str, content: bytes) -> None:

@@ -17,18 +17,33 @@ import pyarrow.parquet as pq
 
 from monitor.errors import DataError
 from monitor.program import version
+from monitor.store.names import ARROW, stem
 
 # Of the store, raised whenever a file gets another layout: a program of before would fail or
 # misread it. tests/store/test_formats.py compares all layouts with those of this number.
-FORMAT = 5
+FORMAT = 6
 HEX = 64  # characters of a SHA-256
+LEVEL = 3  # of compression: 6 takes four times as long for a twentieth less
 FEW = 32  # rows: compressing fewer, column by column, takes three times as long and saves nothing
 KIND, DIGEST = "digest", "sha256"  # the keys that say that there is a digest, and which
 UNSEALED = {KIND: DIGEST, DIGEST: "0" * HEX}
 # What stands before the digest. In the footer of Parquet that is the key, the type of the value and
-# its length; metadata after it is JSON or hexadecimal, which cannot contain the type.
+# its length; metadata after it is JSON or hexadecimal, which cannot contain the type. A stream
+# begins with it, in a frame of Zstandard that its readers skip (RFC 8878, 3.1.2).
 BEFORE_IN_PARQUET = b"\x06" + DIGEST.encode() + b"\x18\x40"
+BEFORE_IN_STREAM = (0x184D2A50).to_bytes(4, "little") + HEX.to_bytes(4, "little")
 BEFORE_IN_JSON = f'"{DIGEST}": "'.encode()
+
+
+def sealed(name: str, table: pa.Table) -> bytes:
+    """Write a table as the ending of its file's name says, with a digest.
+
+    Examples
+    --------
+    >>> sealed("summaries/ctr/2026-03-01.parquet", pa.table({"day": [1]}))[:4]
+    b'PAR1'
+    """
+    return sealed_stream(table) if name.endswith(ARROW) else sealed_table(table)
 
 
 def sealed_table(table: pa.Table) -> bytes:
@@ -43,15 +58,37 @@ def sealed_table(table: pa.Table) -> bytes:
     """
     sink, few = pa.BufferOutputStream(), table.num_rows < FEW
     with pq.ParquetWriter(
-        sink, table.schema, compression="none" if few else "zstd", use_dictionary=not few
+        *(sink, table.schema),
+        compression="none" if few else "zstd",
+        use_dictionary=not few,
+        store_schema=False,  # Arrow's own takes as many bytes as the columns of a plain day
     ) as writer:
         writer.write_table(table)
-        writer.add_key_value_metadata(UNSEALED)
-    return _seal(sink.getvalue().to_pybytes(), BEFORE_IN_PARQUET)
+        about = {key.decode(): of.decode() for key, of in (table.schema.metadata or {}).items()}
+        writer.add_key_value_metadata({**about, **UNSEALED})
+    content = sink.getvalue().to_pybytes()
+    return _seal(content, _place_in_table(content))
+
+
+def sealed_stream(table: pa.Table) -> bytes:
+    """Write a table as a stream of Arrow, compressed with Zstandard, with a digest.
+
+    Examples
+    --------
+    >>> content = sealed_stream(pa.table({"day": [1, 2]}))
+    >>> open_table(content)[0]["day"].to_pylist()
+    [1, 2]
+    """
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    compressed = pa.Codec("zstd", compression_level=LEVEL).compress(sink.getvalue(), asbytes=True)
+    unsealed = BEFORE_IN_STREAM + UNSEALED[DIGEST].encode() + compressed
+    return _seal(unsealed, len(BEFORE_IN_STREAM))
 
 
 def open_table(content: bytes, columns: list[str] | None = None) -> tuple[pa.Table, str | None]:
-    """Check and read Parquet; None stands for the digest of a version that wrote none.
+    """Check and read a table; None stands for the digest of a version that wrote none.
 
     The digest is of the whole content, whatever columns are read.
 
@@ -63,7 +100,10 @@ def open_table(content: bytes, columns: list[str] | None = None) -> tuple[pa.Tab
     ValueError, pyarrow.ArrowException, OSError
         If the content is damaged.
     """
-    digest = _check(content, BEFORE_IN_PARQUET)
+    digest = _check(content, _place_in_table(content))
+    if content.startswith(BEFORE_IN_STREAM):
+        table = _reader(content).read_all()
+        return table if columns is None else _among(table, columns), digest
     file = pq.ParquetFile(pa.BufferReader(content), pre_buffer=False)  # it is in memory
     if digest is None and KIND.encode() in (file.metadata.metadata or {}):
         raise ValueError(NO_DIGEST)
@@ -107,7 +147,7 @@ def sealed_record(record: Mapping[str, Any]) -> bytes:
     {'first': None}
     """
     content = json.dumps({**record, **UNSEALED}, indent=1, sort_keys=True) + "\n"
-    return _seal(content.encode(), BEFORE_IN_JSON)
+    return _seal(content.encode(), _place_after(BEFORE_IN_JSON, content.encode()))
 
 
 def open_record(content: bytes) -> dict[str, Any]:
@@ -118,7 +158,7 @@ def open_record(content: bytes) -> dict[str, Any]:
     ValueError
         If the content is damaged.
     """
-    digest = _check(content, BEFORE_IN_JSON)
+    digest = _check(content, _place_after(BEFORE_IN_JSON, content))
     record = json.loads(content)
     if not isinstance(record, dict):
         msg = "it is not a record"
@@ -141,7 +181,7 @@ def digest_of_table(name: str, content: bytes) -> str | None:
     ValueError, pyarrow.ArrowException, OSError
         If the content is damaged, or another file than its name says.
     """
-    digest = _check(content, BEFORE_IN_PARQUET) or open_table(content)[1]
+    digest = _check(content, _place_in_table(content)) or open_table(content)[1]
     must_be_of(name, metadata_of(content))
     return digest
 
@@ -157,7 +197,7 @@ def owner_of(name: str) -> dict[str, str]:
     ('last', '2026-03.01-31')
     """
     kind, model, file = name.split("/")
-    return {"kind": kind, "model": model, "day": file.rpartition(".")[0]}
+    return {"kind": kind, "model": model, "day": stem(file)}
 
 
 def must_be_of(name: str, about: Mapping[Any, Any]) -> None:
@@ -202,9 +242,8 @@ def must_be_known(name: str, about: Mapping[Any, Any]) -> None:
 
 def said_digest(content: bytes) -> str | None:
     """Give the digest that a table says it has, unchecked; None if it says none."""
-    place = content.rfind(BEFORE_IN_PARQUET) + len(BEFORE_IN_PARQUET)
-    said = content[place : place + HEX] if place >= len(BEFORE_IN_PARQUET) else b""
-    return said.decode(errors="replace") or None
+    place = _place_in_table(content)
+    return content[place : place + HEX].decode(errors="replace") if place else None
 
 
 def metadata_of(content: bytes) -> Mapping[bytes, bytes]:
@@ -213,15 +252,17 @@ def metadata_of(content: bytes) -> Mapping[bytes, bytes]:
     Raises
     ------
     pyarrow.ArrowException, OSError
-        If it is no Parquet.
+        If it is no table.
     """
+    if content.startswith(BEFORE_IN_STREAM):
+        return _reader(content).schema.metadata or {}
     return pq.read_metadata(pa.BufferReader(content)).metadata or {}
 
 
 def is_sealed(content: bytes) -> bool:
     """Say whether the content of a table has a digest that fits; without one it proves nothing."""
     try:
-        return _check(content, BEFORE_IN_PARQUET) is not None
+        return _check(content, _place_in_table(content)) is not None
     except ValueError:
         return False
 
@@ -235,17 +276,36 @@ def is_readable(content: bytes) -> bool:
     return True
 
 
-def _seal(content: bytes, before: bytes) -> bytes:
-    place = content.rfind(before) + len(before)
+def _among(table: pa.Table, columns: list[str]) -> pa.Table:
+    """Select the columns that are there, whole, whatever part of them is asked for."""
+    wanted = {name.partition(".")[0] for name in columns}
+    return table.select([name for name in table.column_names if name in wanted])
+
+
+def _reader(content: bytes) -> pa.RecordBatchStreamReader:
+    return pa.ipc.open_stream(pa.CompressedInputStream(pa.BufferReader(content), "zstd"))
+
+
+def _place_in_table(content: bytes) -> int:
+    """Find the digest of a table; 0 if it has none."""
+    if content.startswith(BEFORE_IN_STREAM):
+        return len(BEFORE_IN_STREAM)
+    return _place_after(BEFORE_IN_PARQUET, content)
+
+
+def _place_after(before: bytes, content: bytes) -> int:
+    begin = content.rfind(before)
+    return 0 if begin < 0 else begin + len(before)
+
+
+def _seal(content: bytes, place: int) -> bytes:
     return content[:place] + _digest(content, place).encode() + content[place + HEX :]
 
 
-def _check(content: bytes, before: bytes) -> str | None:
-    """Compare the digest with the bytes; None if there is none."""
-    begin = content.rfind(before)
-    if begin < 0:
+def _check(content: bytes, place: int) -> str | None:
+    """Compare the digest at a place with the bytes; None if there is none."""
+    if not place:
         return None
-    place = begin + len(before)
     digest = _digest(content, place)
     if content[place : place + HEX] != digest.encode():
         msg = "its digest does not fit its bytes"

@@ -1,4 +1,4 @@
-"""The only state: summaries and evaluations as Parquet, one file per model and day, replaced whole.
+"""The only state: counts, and what is worked out of them, a file per model and day, replaced whole.
 
 ::
 
@@ -6,10 +6,10 @@
     <root>/columns/<model>/2026-03-01.parquet       its counts by the values of other columns
     <root>/entities/<model>/2026-03-01.parquet      its counts by bucket of their entity
     <root>/mapped/<model>/2026-03-01.parquet        its counts of classes through a map
-    <root>/evaluations/<model>/2026-03-01.parquet   every window that ends that day
-    <root>/verdicts/<model>/2026-03-01.parquet      verdicts of that day, and their detectors
-    <root>/arrivals/<model>/2026-03-01.parquet      its outcomes by the age at which they came
-    <root>/revisions/<model>/2026-03-01.parquet     what verdicts of that day said before
+    <root>/evaluations/<model>/2026-03-01.arrows.zstevery window that ends that day
+    <root>/verdicts/<model>/2026-03-01.arrows.zst   verdicts of that day, and their detectors
+    <root>/arrivals/<model>/2026-03-01.arrows.zst   its outcomes by the age at which they came
+    <root>/revisions/<model>/2026-03-01.arrows.zst  what verdicts of that day said before
     <root>/runs/<model>/2026-03-01.json             times and input files; not reproducible
     <root>/<kind>/<model>/2026-03.01-31.parquet     the files of those days as one, by `compact`
     <root>/store.json                               that a store is here, and which one
@@ -41,7 +41,6 @@ from monitor.run_record import FailedDay, RunRecord
 from monitor.store.chain import MADE_FROM
 from monitor.store.column_table import column_table, columns_of, volumes_of
 from monitor.store.day_files import (
-    OF_LOGS,
     PARSING_ERRORS,
     TRIES,
     content_of,
@@ -54,6 +53,7 @@ from monitor.store.entity_table import entities_of, entity_table
 from monitor.store.evaluation_table import OF_CAUSES, causes_of_day, evaluation_of, evaluation_table
 from monitor.store.held import held as held_of
 from monitor.store.holder import this_process
+from monitor.store.names import OF_LOGS, day_file
 from monitor.store.ranges import (
     check_arrivals,
     check_briefs,
@@ -140,18 +140,18 @@ class Store(DecisionLog):
         (day,) = summary.days
         made = None
         if summary.entities:
-            name = f"entities/{summary.model}/{day}.parquet"
+            name = day_file("entities", summary.model, day)
             made = self._write(name, entity_table(summary.entities))
         if summary.columns:
-            self._write(f"columns/{summary.model}/{day}.parquet", column_table(summary.columns))
-        self._write(f"summaries/{summary.model}/{day}.parquet", summary_table(summary, made))
+            self._write(day_file("columns", summary.model, day), column_table(summary.columns))
+        self._write(day_file("summaries", summary.model, day), summary_table(summary, made))
 
     def read_summary(self, model: str, day: date) -> tuple[Summary, str]:
         """Read one day's summary, with its buckets, and the fingerprint of its bytes.
 
         The fingerprint is also that of the buckets, because the summary names their digest.
         """
-        name = f"entities/{model}/{day}.parquet"
+        name = day_file("entities", model, day)
         for _ in range(TRIES):  # another process may be replacing both files
             summary, mark, made, content = self._read_summary(model, day)
             if made is None:
@@ -163,7 +163,7 @@ class Store(DecisionLog):
 
     def _read_summary(self, model: str, day: date) -> tuple[Summary, str, str | None, bytes]:
         """Read a summary, the digest that its file of buckets must have, and that file's bytes."""
-        name, beside = (f"{kind}/{model}/{day}.parquet" for kind in ("summaries", "entities"))
+        name, beside = (day_file(kind, model, day) for kind in ("summaries", "entities"))
         content = self._read(name)
         with self._table(name, content) as (table, digest):
             summary, made = summary_of(model, day, table), named_entities(table.schema.metadata)
@@ -182,31 +182,31 @@ class Store(DecisionLog):
 
     def summary_mark(self, model: str, day: date) -> str:
         """Check the bytes of one day's summary and give their fingerprint."""
-        name = f"summaries/{model}/{day}.parquet"
+        name = day_file("summaries", model, day)
         return self._digest(name) or hashlib.sha256(self._read(name)).hexdigest()
 
     def read_columns(self, model: str, day: date) -> Columns:
         """Read what each watched column counts on a day."""
-        name = f"columns/{model}/{day}.parquet"
+        name = day_file("columns", model, day)
         content = self._read(name)
         with self._table(name, content) as (table, _):
             return columns_of(table)
 
     def read_volumes(self, model: str, day: date) -> Mapping[str, Mapping[str, int]]:
         """Read how many predictions each value of a watched column has on a day, and no counts."""
-        name = f"columns/{model}/{day}.parquet"
+        name = day_file("columns", model, day)
         with self._table(name, self._read(name), columns=[]) as (table, _):
             return volumes_of(table)
 
     def is_final(self, model: str, day: date) -> bool:
         """Whether no more outcomes of a stored day can arrive."""
-        name = f"summaries/{model}/{day}.parquet"
+        name = day_file("summaries", model, day)
         with self._table(name, self._read(name), columns=[]) as (table, _):
             return says_final(model, day, table)
 
     def read_entities(self, model: str, day: date) -> Entities:
         """Read the rows of a day by bucket of their entity."""
-        name = f"entities/{model}/{day}.parquet"
+        name = day_file("entities", model, day)
         return self._entities(name, self._read(name))
 
     def _entities(self, name: str, content: bytes) -> Entities:
@@ -223,12 +223,12 @@ class Store(DecisionLog):
         said = {MAPPED_BY: by, MADE_FROM: made_from}
         own = {key.encode(): value.encode() for key, value in said.items()}
         about = {**(table.schema.metadata or {}), **own}
-        name = f"mapped/{summary.model}/{day}.parquet"
+        name = day_file("mapped", summary.model, day)
         self._write(name, table.replace_schema_metadata(about))
 
     def read_mapped(self, model: str, day: date) -> Mapped:
         """Read what a map made of a day."""
-        name = f"mapped/{model}/{day}.parquet"
+        name = day_file("mapped", model, day)
         content = self._read(name)
         with self._table(name, content) as (table, digest):
             about = table.schema.metadata or {}
@@ -252,7 +252,7 @@ class Store(DecisionLog):
         """
         about = {"inputs": inputs, MADE_FROM: made_from, "program": program}
         table = evaluation_table(evaluations).replace_schema_metadata(about)
-        self._write(f"evaluations/{model}/{day}.parquet", table)
+        self._write(day_file("evaluations", model, day), table)
 
     def read_evaluations(self, model: str, day: date) -> tuple[list[Evaluation], str]:
         """Read the evaluations of one day and the fingerprint of their inputs."""
@@ -262,7 +262,7 @@ class Store(DecisionLog):
         self, model: str, day: date, content: bytes
     ) -> tuple[list[Evaluation], str]:
         """Parse the bytes of the file of one day."""
-        with self._table(f"evaluations/{model}/{day}.parquet", content) as (table, _):
+        with self._table(day_file("evaluations", model, day), content) as (table, _):
             inputs = (table.schema.metadata or {})[b"inputs"].decode()
             evaluations = [evaluation_of(row) for row in rows_of(table)]
             check_evaluations(model, day, evaluations)
@@ -276,7 +276,7 @@ class Store(DecisionLog):
         There are none without evaluations, and of a file that is damaged or of an earlier version.
         """
         try:
-            name = f"evaluations/{model}/{day}.parquet"
+            name = day_file("evaluations", model, day)
             content = self._read(name)
             with self._table(name, content, OF_CAUSES) as (table, digest):
                 about = table.schema.metadata or {}
@@ -329,12 +329,12 @@ class Store(DecisionLog):
             before, earlier = [], []
         if kept := superseded(before, verdicts, earlier, as_of):
             table = revision_table([*earlier, *kept])
-            self._write(f"revisions/{model}/{day}.parquet", table)
+            self._write(day_file("revisions", model, day), table)
         self._replace(name, content)
 
     def read_revisions(self, model: str, day: date) -> list[Revision]:
         """Read what was said of a day before, the oldest first; empty if never otherwise."""
-        name = f"revisions/{model}/{day}.parquet"
+        name = day_file("revisions", model, day)
         with reaching(f"{self.root}/{name}"):
             content = self._read_bytes(name)
         if content is None:
@@ -350,7 +350,7 @@ class Store(DecisionLog):
 
     def parse_verdicts(self, model: str, day: date, content: bytes) -> tuple[list[Verdict], str]:
         """Parse the bytes of the file of one day."""
-        with self._table(f"verdicts/{model}/{day}.parquet", content) as (table, _):
+        with self._table(day_file("verdicts", model, day), content) as (table, _):
             verdicts = verdicts_of(table)
             check_verdicts(model, day, verdicts)
             return verdicts, (table.schema.metadata or {})[b"basis"].decode()
@@ -358,7 +358,7 @@ class Store(DecisionLog):
     def read_briefs(self, model: str, day: date) -> list[Brief]:
         """Read what a line over many days draws of the verdicts of one day."""
         content = self.content("verdicts", model, day)
-        with self._table(f"verdicts/{model}/{day}.parquet", content, OF_BRIEF) as (table, _):
+        with self._table(day_file("verdicts", model, day), content, OF_BRIEF) as (table, _):
             briefs = briefs_of(table)
             check_briefs(briefs or ())
         if briefs is None:  # it was stored by an earlier version
@@ -372,7 +372,7 @@ class Store(DecisionLog):
             "positives": pa.array(arrivals.positives, pa.int64()),
             "negatives": pa.array(arrivals.negatives, pa.int64()),
         }
-        self._write(f"arrivals/{model}/{arrivals.day}.parquet", pa.table(columns))
+        self._write(day_file("arrivals", model, arrivals.day), pa.table(columns))
 
     def read_arrivals(self, model: str, day: date) -> Arrivals:
         """Read how many outcomes of a day arrived at each age."""
@@ -380,7 +380,7 @@ class Store(DecisionLog):
 
     def parse_arrivals(self, model: str, day: date, content: bytes) -> Arrivals:
         """Parse the bytes of the file of one day."""
-        with self._table(f"arrivals/{model}/{day}.parquet", content) as (table, _):
+        with self._table(day_file("arrivals", model, day), content) as (table, _):
             columns = table.to_pydict()
             arrivals = Arrivals(day, tuple(columns["positives"]), tuple(columns["negatives"]))
             check_arrivals(arrivals, columns["age"])
@@ -394,7 +394,7 @@ class Store(DecisionLog):
         made = {
             kind: digest
             for kind in OF_LOGS
-            if held and (digest := held.made.get(f"{kind}/{model}/{day}.parquet"))
+            if held and (digest := held.made.get(day_file(kind, model, day)))
         }
         further = {"made": made, "reading": reading}
         record = {"inputs": inputs, **{key: value for key, value in further.items() if value}}
@@ -419,7 +419,7 @@ class Store(DecisionLog):
             return False
         made = record.get("made", {})
         try:
-            digests = {kind: self._digest(f"{kind}/{model}/{day}.parquet") for kind in kinds}
+            digests = {kind: self._digest(day_file(kind, model, day)) for kind in kinds}
         except DataError as error:
             if error.newer:
                 raise
@@ -568,5 +568,5 @@ def _file_of_verdicts(
     model: str, day: date, verdicts: Sequence[Verdict], basis: str, made_from: str
 ) -> tuple[str, bytes]:
     """Give the name of a file in the store and its bytes."""
-    name, about = f"verdicts/{model}/{day}.parquet", {"basis": basis, MADE_FROM: made_from}
+    name, about = day_file("verdicts", model, day), {"basis": basis, MADE_FROM: made_from}
     return name, content_of(name, verdict_table(verdicts, about=about))

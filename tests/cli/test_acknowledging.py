@@ -68,7 +68,7 @@ def gauges(folder: Path) -> dict[tuple[str, str, str], float]:
 def test_takes_the_model_until_it_ends(folder: Path, command: Command) -> None:
     """The whole and each drifting segment are taken; verdicts stay byte for byte."""
     ack = ("ack", "fraud", "--config", folder / "monitor.yaml")
-    verdicts = [*(folder / "store" / "verdicts").rglob("*.parquet")]
+    verdicts = [*(folder / "store" / "verdicts").rglob("*.arrows.zst")]
     before = [path.read_bytes() for path in verdicts]
     assert gauges(folder) == {(UNTIL, "all", ""): 0, (UNTIL, "DE", ""): 0}
 

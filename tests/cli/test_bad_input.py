@@ -10,9 +10,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
+from monitor.store.names import day_file
+from monitor.store.sealing import open_table, sealed
 from tests.support.damages import (
     DAY,
     RUN,
@@ -392,8 +393,10 @@ def cut_short(path: Path) -> None:
 
 def of_an_older_version(path: Path) -> None:
     """Take a column away that no file of this version lacks."""
-    table = pq.read_table(path)
-    pq.write_table(table.drop_columns([table.column_names[1]]), path)
+    table, _ = open_table(path.read_bytes())
+    kept = {k: v for k, v in table.schema.metadata.items() if k not in {b"digest", b"sha256"}}
+    older = table.drop_columns([table.column_names[1]]).replace_schema_metadata(kept)
+    path.write_bytes(sealed(path.name, older))
 
 
 @pytest.mark.parametrize("damage", [cut_short, of_an_older_version])
@@ -413,7 +416,7 @@ def test_an_unreadable_store_names_the_file_and_the_command(
     command: Command,
 ) -> None:
     """The message names the file, and the command that it gives writes the same bytes again."""
-    path = project.folder / "store" / kind / "ctr" / f"{DAY}.parquet"
+    path = project.folder / "store" / day_file(kind, "ctr", DAY)
     whole = path.read_bytes()
     damage(path)
 
@@ -426,6 +429,6 @@ def test_an_unreadable_store_names_the_file_and_the_command(
     # A whole table is compared with the record of its digest first, by commands that hold the lock.
     is_compared = kind == "summaries" and damage is of_an_older_version
     what = "is sound, but older or newer" if is_compared else "is not a readable file of this store"
-    assert f"store/{kind}/ctr/{DAY}.parquet: {what}" in message
+    assert f"store/{day_file(kind, 'ctr', DAY)}: {what}" in message
     assert repaired.code == 0, repaired.err
     assert path.read_bytes() == whole

@@ -251,7 +251,7 @@ def test_a_run_with_pages_names_their_extra(
     config = folder / "monitor.yaml"
     config.write_text(config.read_text() + "report: {path: pages}\n")
     day = today - timedelta(days=3)
-    (folder / "store" / "verdicts" / "fraud" / f"{day}.parquet").unlink()
+    (folder / "store" / "verdicts" / "fraud" / f"{day}.arrows.zst").unlink()
     (ended,) = base.commands_ended(folder, [("run", "--day", day)])
 
     assert_names_extra("report", ended[0], ended[2])

@@ -82,7 +82,7 @@ class TestDays:
         ended = command("run", "--day", DAY_AFTER)
 
         after = project.results()
-        written = f"store/verdicts/ctr/{DAY_AFTER}.parquet"
+        written = f"store/verdicts/ctr/{DAY_AFTER}.arrows.zst"
         assert ended.code == 3
         assert "no predictions of 2026-03-03 at" in ended.err
         assert state(DAY_AFTER) == "data_error"
@@ -123,7 +123,7 @@ class TestDays:
         assert command(*call.split()).code == 0
 
         healed = project.results()
-        written = [f"store/verdicts/ctr/{day}.parquet" for day in (DAY_AFTER, "2099-01-01")]
+        written = [f"store/verdicts/ctr/{day}.arrows.zst" for day in (DAY_AFTER, "2099-01-01")]
         assert polluted.keys() - before.keys() == set(written)
         assert healed.keys() - before.keys() == {written[0]}
         assert state(DAY_AFTER) == "data_error"
@@ -175,7 +175,7 @@ class TestSeveralModels:
     def test_evaluate(self, two: Project, command: Command) -> None:
         """The second is evaluated; the message about the first says that nothing is stored."""
         before = two.results()
-        (two.folder / f"store/evaluations/ctr/{DAY}.parquet").unlink()
+        (two.folder / f"store/evaluations/ctr/{DAY}.arrows.zst").unlink()
 
         ended = command("evaluate", "--from", DAY_BEFORE, "--to", DAY)
 
@@ -417,7 +417,7 @@ class TestPlaces:
         The note says which verdicts may be wrong; an unreadable note may mean any.
         """
         before, note = project.results(), project.folder / "store/runs/ctr/stale.json"
-        damaged = project.folder / f"store/verdicts/ctr/{DAY_BEFORE}.parquet"
+        damaged = project.folder / f"store/verdicts/ctr/{DAY_BEFORE}.arrows.zst"
         for nonsense in ('{"first": "soon"}', '{"first": 7}', "[]", "no JSON", ""):
             note.write_text(nonsense)
             damaged.unlink()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from monitor.store.names import day_file
 from tests.conftest import DAY, DAY_AFTER, DAY_BEFORE, Ended, Project
 
 Command = Callable[..., Ended]
@@ -43,7 +44,7 @@ class TestQuietDays:
         shown = json.loads(command("show", "--model", "ctr", "--json").out)["evaluations"]
         assert [e["final"] for e in shown] == [True] * 4
         assert season.results().keys() == {
-            f"store/{kind}/ctr/{day}.parquet"
+            f"store/{day_file(kind, 'ctr', day)}"
             for kind in ("summaries", "evaluations", "verdicts")
             for day in (DAY_BEFORE, DAY, BACK, BACK + timedelta(days=1))
         }
@@ -92,7 +93,7 @@ class TestCalendars:
         """
         accepted = command("backfill", *SPAN)
         results = season.results()
-        for path in (season.folder / "store").rglob("*.parquet"):
+        for path in (season.folder / "store").rglob("2*.*"):
             path.unlink()
         season.configure("checks: {missing_day: accept}", f"calendar: {calendar}")
 
@@ -303,11 +304,11 @@ class TestRevisions:
     def test_the_same_run_again_revises_nothing(self, revised: Project, command: Command) -> None:
         """A verdict that says the same is no revision."""
         folder = revised.folder / "store/revisions"
-        before = {path: path.read_bytes() for path in folder.rglob("*.parquet")}
+        before = {path: path.read_bytes() for path in folder.rglob("2*.*")}
 
         assert command("run", "--day", "2026-03-04", "--as-of", "2026-03-12").code == 0
 
-        assert {path: path.read_bytes() for path in folder.rglob("*.parquet")} == before
+        assert {path: path.read_bytes() for path in folder.rglob("2*.*")} == before
         assert len(before) == 2
 
 

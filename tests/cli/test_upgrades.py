@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from monitor.store.sealing import FORMAT, open_record, open_table, sealed_record, sealed_table
-from tests.conftest import DAY, DAY_BEFORE, Ended, Project
+from monitor.store import names
+from monitor.store.names import day_file
+from monitor.store.sealing import FORMAT, open_record, open_table, sealed, sealed_record
+from monitor.store.store import Store
+from tests.conftest import DAY, DAY_BEFORE, Ended, Project, finish
 
 Command = Callable[..., Ended]
 SEAL = b"digest", b"sha256"
@@ -32,9 +35,8 @@ def rewrite(path: Path, columns: tuple[str, ...] = (), **about: str) -> None:
     table, _ = open_table(path.read_bytes())
     kept = {key: value for key, value in table.schema.metadata.items() if key not in SEAL}
     said = {key.encode(): value.encode() for key, value in about.items()}
-    path.write_bytes(
-        sealed_table(table.drop_columns([*columns]).replace_schema_metadata({**kept, **said}))
-    )
+    changed = table.drop_columns([*columns]).replace_schema_metadata({**kept, **said})
+    path.write_bytes(sealed(path.name, changed))
 
 
 def everything(project: Project) -> dict[Path, bytes]:
@@ -115,11 +117,11 @@ def test_an_older_file_of_a_newer_program_is_not_replaced(
     project: Project, command: Command, arguments: tuple[object, ...], kind: str
 ) -> None:
     """Whichever day a command begins with, what it goes on from may be newer."""
-    first = project.folder / f"store/{kind}/ctr/{DAY_BEFORE}.parquet"
+    first = project.folder / "store" / day_file(kind, "ctr", DAY_BEFORE)
     if kind == "revisions":
         command("backfill", "--from", DAY_BEFORE, "--to", DAY_BEFORE, "--again")
         first.parent.mkdir(parents=True, exist_ok=True)
-        verdicts = project.folder / f"store/verdicts/ctr/{DAY_BEFORE}.parquet"
+        verdicts = project.folder / f"store/verdicts/ctr/{DAY_BEFORE}.arrows.zst"
         first.write_bytes(verdicts.read_bytes())
     rewrite(first, kind=kind, format=f"{FORMAT + 1}")
     newer = first.read_bytes()
@@ -164,9 +166,34 @@ def test_reading_a_newer_store_says_so(
     """Commands that only read name the format too."""
     newer_record(project)
     for kind in ("evaluations", "verdicts"):
-        rewrite(project.folder / f"store/{kind}/ctr/{DAY}.parquet", format=f"{FORMAT + 1}")
+        rewrite(project.folder / "store" / day_file(kind, "ctr", DAY), format=f"{FORMAT + 1}")
 
     ended = command(*arguments)
 
     assert ended.code == 3
     assert f"in format {FORMAT + 1}" in " ".join(ended.err.split())
+
+
+def test_files_of_before_are_read_and_replaced(
+    project: Project, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was Parquet once reads as what is a stream now, and goes when it is made again."""
+    before = tmp_path / "before"
+    before.mkdir()
+    with monkeypatch.context() as patch:
+        patch.setattr(names, "ENDINGS", {"runs": names.JSON})
+        finish(before)
+    store = Store(str(before / "store"))
+    assert not [*before.rglob(f"*{names.ARROW}")]
+    same = Store(str(project.folder / "store")).read_verdicts("ctr", DAY)[0]
+    assert repr(store.read_verdicts("ctr", DAY)[0]) == repr(same)
+
+    config = "--config", before / "monitor.yaml"
+    assert command("check", "--store", *config).code == 0
+    done = command("evaluate", "--from", DAY_BEFORE, "--to", DAY, *config)
+
+    assert done.code == 0, done.err
+    for kind in ("evaluations", "verdicts"):
+        endings = {path.name.partition(".")[2] for path in (before / "store" / kind).rglob("2*.*")}
+        assert endings == {names.ARROW[1:]}
+    assert command("check", "--store", *config).code == 0

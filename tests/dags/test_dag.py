@@ -19,6 +19,7 @@ import pytest
 from monitor.config import load_config
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
+from monitor.store.names import stem
 from monitor.store.store import Store
 from tests.conftest import run_command
 from tests.support.flight_logs import flight_logs
@@ -351,7 +352,7 @@ def script(path: Path, command: str) -> str:
 def left_by_dag(folder: Path, model: str, store: str = "store") -> dict[str, bytes]:
     """Return every summary, evaluation and verdict of a model."""
     return {
-        f"{kind} {path.stem}": path.read_bytes()
+        f"{kind} {stem(path.name)}": path.read_bytes()
         for kind in KINDS
         for path in (folder / store / kind / model).iterdir()
     }

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import psutil
-import pyarrow.parquet as pq
 import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
@@ -23,6 +22,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from monitor.config import load_config
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
+from monitor.store.names import stem
+from monitor.store.sealing import open_table
 from monitor.store.store import Store
 from tests.conftest import run_command
 from tests.support.airflow_stack import PATIENCE, WORKERS, Stack, airflow
@@ -153,7 +154,7 @@ where dag_id = %s and run_type = %s"""
 def left(folder: Path, store: str, model: str) -> dict[str, bytes]:
     """Read every summary, evaluation and verdict of a model."""
     return {
-        f"{kind} {path.stem}": path.read_bytes()
+        f"{kind} {stem(path.name)}": path.read_bytes()
         for kind in KINDS
         for path in (folder / store / kind / model).iterdir()
     }
@@ -277,7 +278,8 @@ def test_a_killed_batch_and_what_changes_meanwhile(stack: Stack, two_models: Pat
         if name == "whole":  # its second verdict is that of a new reference
             expected = {file: held for file, held in expected.items() if "verdict" not in file}
         assert {file: results[file] for file in expected} == expected
-    (reasons,) = pq.read_table(verdicts / "whole" / f"{asked}.parquet")["reasons"].to_pylist()
+    table, _ = open_table((verdicts / "whole" / f"{asked}.arrows.zst").read_bytes())
+    (reasons,) = table["reasons"].to_pylist()
     assert reasons[0].startswith(f"The day is part of the reference, {asked}")
     assert (verdicts / "fraud" / f"{asked}.parquet").exists()
     told = gauges(stack.folder / "fleet", "fraud")
@@ -298,7 +300,7 @@ def take_drift(stack: Stack, two_models: Path, asked: date) -> None:
     store = stack.folder / "store-of-fleet"
     for kept in (two_models / "store").glob("*/fraud"):
         shutil.copytree(kept, store / kept.parent.name / "fraud")
-    (store / "verdicts" / "fraud" / f"{asked}.parquet").unlink(missing_ok=True)
+    (store / "verdicts" / "fraud" / f"{asked}.arrows.zst").unlink(missing_ok=True)
     words = ("--by", "Ana", "--why", "A release.", "--config", stack.folder / "fleet")
     taken = run_command("ack", "fraud", *words)
     assert taken.code == 0, taken.err

@@ -262,7 +262,7 @@ class TestPrometheus:
 
     def test_learns_of_damage(self, watched: Watched) -> None:
         """While results of a model are damaged, no old number of it is shown; others are."""
-        file = watched.folder / "store" / "evaluations" / "fraud" / f"{DAY}.parquet"
+        file = watched.folder / "store" / "evaluations" / "fraud" / f"{DAY}.arrows.zst"
         content = file.read_bytes()
         file.write_bytes(b"PAR1")
         watched.await_readable("0")

@@ -19,6 +19,7 @@ from monitor.export.text import exposition, lines
 from monitor.pipeline.run import run
 from monitor.pipeline.task import Task
 from monitor.store.class_rows import CLASS, TOP
+from monitor.store.names import stem
 from monitor.store.store import Store
 from monitor.store.summary_table import summary_of, summary_table
 from tests.support.class_logs import NAMES, draw, write_day
@@ -64,7 +65,7 @@ def stored(folder: Path, store: str, last: date = DAYS[-1]) -> dict[str, bytes]:
         f"{kind}/{path.name}": path.read_bytes()
         for kind in ("summaries", "columns", "evaluations", "verdicts")
         for path in (folder / store / kind / "pets").iterdir()
-        if path.stem <= f"{last}"
+        if stem(path.name) <= f"{last}"
     }
 
 

@@ -29,6 +29,7 @@ from monitor.pipeline.run import RunReport, run
 from monitor.pipeline.store_check import check_store
 from monitor.pipeline.task import Task
 from monitor.store.map_file import write_map
+from monitor.store.names import stem
 from monitor.store.store import Store
 from monitor.store.summary_table import summary_table
 from tests.conftest import Ended
@@ -118,7 +119,7 @@ def contents(config: Config) -> dict[str, bytes]:
     return {
         f"{path.relative_to(folder)}": path.read_bytes()
         for kind in ("summaries", "mapped", "evaluations", "verdicts")
-        for path in (folder / kind).rglob("*.parquet")
+        for path in (folder / kind).rglob("2*.*")
     }
 
 
@@ -269,7 +270,7 @@ def test_several_calls_leave_the_bytes_of_one(
     of_one = {
         name: content
         for name, content in contents(shadowed).items()
-        if date.fromisoformat(Path(name).stem) <= days[-1]
+        if date.fromisoformat(stem(Path(name).name)) <= days[-1]
     }
 
     assert found == contents(config) == of_one
@@ -298,7 +299,7 @@ def test_another_map_counts_all_days_again(shadowed: Config, logs: Path, tmp_pat
     run_days(config, DAYS[-1], DAYS[-1])
 
     changed = {name for name, content in contents(config).items() if content != before[name]}
-    reached = {f"evaluations/pets/{DAYS[-1]}.parquet"}
+    reached = {f"evaluations/pets/{DAYS[-1]}.arrows.zst"}
     assert changed == reached | {f"mapped/pets/{day}.parquet" for day in DAYS[15:]}
     gain, earlier = (evaluated(of, DAYS[-1]).map_gain for of in (config, shadowed))
     assert gain

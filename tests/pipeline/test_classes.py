@@ -17,6 +17,7 @@ from monitor.export.text import exposition, lines
 from monitor.pipeline import references
 from monitor.pipeline.run import run
 from monitor.pipeline.task import Task
+from monitor.store.names import stem
 from monitor.store.store import Store
 from tests.support.class_logs import NAMES, draw, write_day
 
@@ -62,7 +63,7 @@ def contents(folder: Path, last: date = DAYS[-1]) -> dict[str, bytes]:
         f"{kind}/{path.name}": path.read_bytes()
         for kind in kinds
         for path in (folder / kind / "pets").iterdir()
-        if path.stem <= f"{last}"
+        if stem(path.name) <= f"{last}"
     }
 
 

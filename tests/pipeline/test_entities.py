@@ -7,7 +7,6 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 from scipy.special import expit
 
 from monitor.config import Config, load_config
@@ -16,6 +15,8 @@ from monitor.pipeline.evaluations import evaluate_days
 from monitor.pipeline.references import first_sensitivity, read_references
 from monitor.pipeline.verdicts import judge_days
 from monitor.segment_names import WHOLE
+from monitor.store.names import stem
+from monitor.store.sealing import open_table
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary
 from monitor.words.windows import week_sentences
@@ -55,8 +56,8 @@ def configured(folder: Path) -> Config:
 
 def verdict_bytes(config: Config) -> dict[date, bytes]:
     """Read the files of the verdicts."""
-    found = (Path(config.store) / "verdicts" / "ctr").glob("*.parquet")
-    return {date.fromisoformat(path.stem): path.read_bytes() for path in found}
+    found = (Path(config.store) / "verdicts" / "ctr").glob("*.arrows.zst")
+    return {date.fromisoformat(stem(path.name)): path.read_bytes() for path in found}
 
 
 def test_a_backfill_and_mornings_give_the_same_bytes(tmp_path: Path) -> None:
@@ -103,9 +104,9 @@ def test_stored_windows_count_entities_and_say_so(tmp_path: Path) -> None:
             Store(config.store).write_summary(kept)
         references = read_references(config, "ctr")
         evaluate_days(config, "ctr", references, last, last)
-        path = Path(config.store) / "evaluations" / "ctr" / f"{last}.parquet"
+        path = Path(config.store) / "evaluations" / "ctr" / f"{last}.arrows.zst"
         week = Store(config.store).read_evaluations("ctr", last)[0][1]
-        stored[name] = path.read_bytes(), pq.read_schema(path).names, week
+        stored[name] = path.read_bytes(), open_table(path.read_bytes())[0].column_names, week
 
     assert stored["with"][0] == stored["again"][0]
     assert [name for name in stored["with"][1] if name not in stored["without"][1]] == [

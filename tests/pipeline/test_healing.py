@@ -57,7 +57,7 @@ def expected(
     [
         ([f"summaries/ctr/{SECOND}.parquet"], 1),
         ([f"summaries/ctr/{FIRST}.parquet", f"summaries/ctr/{SECOND}.parquet"], 2),
-        ([f"verdicts/ctr/{SECOND}.parquet", f"evaluations/ctr/{FIRST}.parquet"], 2),
+        ([f"verdicts/ctr/{SECOND}.arrows.zst", f"evaluations/ctr/{FIRST}.arrows.zst"], 2),
         (["runs/ctr/stale.json", "runs/ctr/last.json", f"runs/ctr/{FIRST}.json"], 0),
     ],
 )
@@ -102,7 +102,7 @@ def test_what_cannot_be_made_again_is_said(project: Project, command: Command) -
     (now, basis), (other, _) = (store.read_verdicts("ctr", day) for day in (SECOND, FIRST))
     store.replace_verdicts("ctr", SECOND, other, basis=basis, as_of=FOURTH)
     store.replace_verdicts("ctr", SECOND, now, basis=basis, as_of=FOURTH)
-    damage(project, f"revisions/ctr/{SECOND}.parquet")
+    damage(project, f"revisions/ctr/{SECOND}.arrows.zst")
 
     kept = command(*BACKFILL)
     damage(project, f"summaries/ctr/{FIRST}.parquet")
@@ -110,6 +110,6 @@ def test_what_cannot_be_made_again_is_said(project: Project, command: Command) -
     lost = command("run", "--day", SECOND, "--as-of", "2026-03-05")
 
     assert kept.code == 0, kept.err
-    assert f"could not be made again: revisions/ctr/{SECOND}.parquet" in kept.out
+    assert f"could not be made again: revisions/ctr/{SECOND}.arrows.zst" in kept.out
     assert lost.code == 3
     assert f"summaries/ctr/{FIRST}.parquet: is not a readable file" in lost.err

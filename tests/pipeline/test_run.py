@@ -27,6 +27,7 @@ from monitor.pipeline.references import read_references
 from monitor.pipeline.run import PhaseProgress, RunReport, run
 from monitor.pipeline.summaries import share
 from monitor.pipeline.task import Task
+from monitor.store.names import day_file, stem
 from monitor.store.store import Store
 from tests.conftest import Ended
 
@@ -96,7 +97,7 @@ def results(folder: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for kind in ("summaries", "evaluations", "verdicts")
-        for path in sorted((folder / "store" / kind).rglob("*.parquet"))
+        for path in sorted((folder / "store" / kind).rglob("2*.*"))
     }
 
 
@@ -157,14 +158,14 @@ def done(logs: Path, expected: dict[str, bytes], tmp_path: Path) -> Iterator[Pat
 def nearly_finished(finished: Path) -> Path:
     """Lose all results of the last day."""
     for kind in ("summaries", "evaluations", "verdicts"):
-        (finished / f"store/{kind}/ctr/{DAYS[-1]}.parquet").unlink()
+        (finished / f"store/{day_file(kind, 'ctr', DAYS[-1])}").unlink()
     return finished
 
 
 def test_ten_days_give_thirty_files(expected: dict[str, bytes]) -> None:
     """Each day has a summary, evaluations and verdicts, and there is nothing else."""
     assert set(expected) == {
-        f"store/{kind}/ctr/{day}.parquet"
+        f"store/{day_file(kind, 'ctr', day)}"
         for kind in ("summaries", "evaluations", "verdicts")
         for day in DAYS
     }
@@ -213,8 +214,8 @@ def test_a_run_reaches_forward_over_windows(finished: Path, expected: dict[str, 
     assert report.evaluated == tuple(DAYS[4:7])
     assert changed == [
         f"store/summaries/ctr/{DAYS[4]}.parquet",
-        *(f"store/evaluations/ctr/{day}.parquet" for day in DAYS[4:7]),
-        f"store/verdicts/ctr/{DAYS[4]}.parquet",  # which names its summary
+        *(f"store/evaluations/ctr/{day}.arrows.zst" for day in DAYS[4:7]),
+        f"store/verdicts/ctr/{DAYS[4]}.arrows.zst",  # which names its summary
     ]
 
 
@@ -250,7 +251,7 @@ def test_a_lost_result_is_made_again(done: Path, expected: dict[str, bytes]) -> 
     """A backfill notices a summary and an evaluation that are gone."""
     config = configure(done)
     (done / f"store/summaries/ctr/{DAYS[2]}.parquet").unlink()
-    (done / f"store/evaluations/ctr/{DAYS[8]}.parquet").unlink()
+    (done / f"store/evaluations/ctr/{DAYS[8]}.arrows.zst").unlink()
 
     report = do(config, DAYS[0], DAYS[-1], skip_unchanged=True)
 
@@ -446,7 +447,7 @@ def go_on(folder: Path, command: Callable[..., Ended]) -> None:
 def backfilled(expected: dict[str, bytes]) -> dict[str, bytes]:
     """Choose what the store has of the days of the backfills."""
     days = {f"{day}" for day in BACKFILLED}
-    return {name: content for name, content in expected.items() if Path(name).stem in days}
+    return {name: content for name, content in expected.items() if stem(Path(name).name) in days}
 
 
 @pytest.mark.parametrize("when", MOMENTS)
@@ -672,5 +673,5 @@ def test_causes_of_another_summary_are_not_recalled(
 
     do(config, DAYS[9], DAYS[9])
 
-    last = f"store/evaluations/ctr/{DAYS[9]}.parquet"
+    last = f"store/evaluations/ctr/{DAYS[9]}.arrows.zst"
     assert results(nearly_finished)[last] == expected[last]

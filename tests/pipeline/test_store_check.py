@@ -42,8 +42,8 @@ def test_a_sound_store_is_said_to_be_sound(project: Project, command: Command) -
     ("name", "heals"),
     [
         (f"summaries/ctr/{FIRST}.parquet", "backfill --model ctr --from 2026-03-01"),
-        (f"evaluations/ctr/{FIRST}.parquet", "evaluate --model ctr --from 2026-03-01"),
-        (f"verdicts/ctr/{SECOND}.parquet", "evaluate --model ctr --from 2026-03-02"),
+        (f"evaluations/ctr/{FIRST}.arrows.zst", "evaluate --model ctr --from 2026-03-01"),
+        (f"verdicts/ctr/{SECOND}.arrows.zst", "evaluate --model ctr --from 2026-03-02"),
         ("runs/ctr/last.json", "run again"),
         (f"runs/ctr/{FIRST}.json", "run again"),
         ("runs/ctr/stale.json", "run again"),
@@ -65,8 +65,8 @@ def test_damage_is_listed(project: Project, command: Command, name: str, heals: 
     ("name", "heals"),
     [
         (f"summaries/ctr/{SECOND}.parquet", "backfill --model ctr --from 2026-03-02"),
-        (f"evaluations/ctr/{SECOND}.parquet", "evaluate --model ctr --from 2026-03-02"),
-        (f"verdicts/ctr/{SECOND}.parquet", "evaluate --model ctr --from 2026-03-02"),
+        (f"evaluations/ctr/{SECOND}.arrows.zst", "evaluate --model ctr --from 2026-03-02"),
+        (f"verdicts/ctr/{SECOND}.arrows.zst", "evaluate --model ctr --from 2026-03-02"),
     ],
 )
 def test_what_is_missing_is_listed(

@@ -136,7 +136,7 @@ def stored(config: Config) -> dict[str, bytes]:
 def stored_in(project: Path) -> dict[str, bytes]:
     """Read every file of verdicts below a folder with a store."""
     folder = project / "store" / "verdicts" / "ctr"
-    return {path.name: path.read_bytes() for path in sorted(folder.glob("*.parquet"))}
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("2*.*"))}
 
 
 def verdict(config: Config, day: date, segment: str = "all") -> Verdict:

@@ -33,6 +33,7 @@ from monitor.report.page.html import model_html
 from monitor.report.verdicts import document
 from monitor.segment_names import WHOLE
 from monitor.store.column_table import column_table
+from monitor.store.sealing import open_table
 from monitor.store.store import Store
 from monitor.words.trust import trust
 from monitor.words.values import strata_instead_of_drift
@@ -227,8 +228,8 @@ def test_nothing_is_watched_without_columns_or_where_that_is_switched_off(config
 
     for name in config.names:
         assert not any(v.values for v in wholes(config, name, store.days("verdicts", name)))
-        table = pq.read_schema(pa.BufferReader(store.content("verdicts", name, DAYS[-1])))
-        assert "values" not in table.names
+        table, _ = open_table(store.content("verdicts", name, DAYS[-1]))
+        assert "values" not in table.column_names
 
 
 def read_with(folder: Path, *settings: str) -> Config:

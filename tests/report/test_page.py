@@ -162,7 +162,7 @@ def test_the_index_has_the_worst_first(tmp_path: Path) -> None:
     assert index.entries[3].cells[2].startswith("invalid configuration: ")
     assert index.counts == [("calibration drift", 2), ("ok", 1), ("no result", 2)]
 
-    (folder / "store" / "verdicts" / "well" / f"{DAY}.parquet").write_bytes(b"PAR1")
+    (folder / "store" / "verdicts" / "well" / f"{DAY}.arrows.zst").write_bytes(b"PAR1")
     damaged = index_of(load_config(folder / "monitor.yaml"))
     assert [entry.cells[:2] for entry in damaged.entries[1:3]] == [
         ("fraud", "calibration drift"),

@@ -13,7 +13,7 @@ from monitor.drift.facts import ThirdChoices
 from monitor.drift.verdict import Verdict
 from monitor.errors import DataError
 from monitor.read.results import results_of, results_read_before
-from monitor.store.sealing import sealed_table
+from monitor.store.sealing import sealed
 from monitor.store.store import Store
 from monitor.store.verdict_table import OF_BRIEF, briefs_of, verdict_table
 from tests.support.filled_store import DRIFT, FINAL, WHERE, verdict
@@ -54,9 +54,9 @@ def store(tmp_path: Path) -> Store:
 
 def write(store: Store, table: pa.Table) -> None:
     """Put a table in the place of the verdicts of the day."""
-    path = Path(store.root) / f"verdicts/fraud/{FINAL}.parquet"
+    path = Path(store.root) / f"verdicts/fraud/{FINAL}.arrows.zst"
     path.parent.mkdir(parents=True)
-    path.write_bytes(sealed_table(table))
+    path.write_bytes(sealed(path.name, table))
 
 
 def test_briefs_are_those_of_the_verdicts(store: Store) -> None:

@@ -17,8 +17,8 @@ from monitor.metrics.maps.map_file import Gain, Gains
 from monitor.metrics.maps.vector_map import VectorMap
 from monitor.pipeline.store_check import check_store
 from monitor.store.chain import DIGESTS, Chain
-from monitor.store.day_files import DAILY
 from monitor.store.map_file import write_map
+from monitor.store.names import DAILY, day_file
 from monitor.store.sealing import open_record, sealed_record
 from monitor.store.store import Store
 from tests.conftest import CONFIG, ROWS, Ended, Project, run_command
@@ -84,7 +84,7 @@ def files(folder: Path) -> dict[str, bytes]:
     return {
         f"{path.relative_to(store)}": path.read_bytes()
         for kind in DAILY
-        for path in sorted((store / kind).rglob("*.parquet"))
+        for path in sorted((store / kind).rglob("2*.*"))
     }
 
 
@@ -195,7 +195,7 @@ def test_old_records_do_not_hide_old_files(world: World, project: Project) -> No
     record.write_bytes(sealed_record({**open_record(record.read_bytes()), "made": made}))
     (project.folder / f"store/runs/ctr/{DIGESTS}2026-03.json").unlink()
 
-    wrong = {f"{kind}/ctr/{day}.parquet" for kind in ("entities", "evaluations", "verdicts")}
+    wrong = {day_file(kind, "ctr", day) for kind in ("entities", "evaluations", "verdicts")}
     assert named(project.folder) == wrong  # which belong to another summary
 
 

@@ -13,8 +13,8 @@ from monitor.config import load_config
 from monitor.errors import DataError
 from monitor.export.http.app import Exporter
 from monitor.pipeline.compaction import compact, plan
-from monitor.store.day_files import KINDS
 from monitor.store.months import days_of_month, month_name
+from monitor.store.names import KINDS
 from monitor.store.store import Store
 from tests.conftest import DAY, DAY_AFTER, DAY_BEFORE, Ended, Project
 from tests.store.test_sealing import flipped, overwrite, shortened
@@ -162,14 +162,14 @@ def test_damage_is_listed_and_heals(project: Project, command: Command, kind: st
 
 def test_a_damaged_day_keeps_its_month_as_it_is(project: Project, command: Command) -> None:
     """The other kinds are compacted, the error names the file, and nothing is removed."""
-    path = project.folder / "store" / "verdicts" / "ctr" / f"{DAY}.parquet"
+    path = project.folder / "store" / "verdicts" / "ctr" / f"{DAY}.arrows.zst"
     path.write_bytes(path.read_bytes()[:-9])
 
     ended = command(*COMPACT)
 
     assert ended.code == 3
-    assert f"verdicts/ctr/{DAY}.parquet: is not a readable file" in ended.err
-    assert f"verdicts/ctr/{DAY_BEFORE}.parquet" in files()
+    assert f"verdicts/ctr/{DAY}.arrows.zst: is not a readable file" in ended.err
+    assert f"verdicts/ctr/{DAY_BEFORE}.arrows.zst" in files()
     assert f"summaries/ctr/{MONTH}" in files()
 
 

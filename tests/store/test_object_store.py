@@ -25,6 +25,7 @@ from monitor.files import open_filesystem
 from monitor.pipeline.run import run
 from monitor.pipeline.task import Task
 from monitor.store.lease import RELEASED, leased
+from monitor.store.names import day_file
 from monitor.store.store import Store
 from tests.conftest import Ended
 from tests.support.buckets import bucket_named
@@ -115,7 +116,7 @@ def lose_and_judge(config: Config, path: Path, command: Callable[..., Ended]) ->
     """Lose results of the first day, let `evaluate` make them anew, and give what `show` tells."""
     filesystem, store = fsspec.core.url_to_fs(config.store, use_listings_cache=False)
     for kind in ("evaluations", "verdicts"):
-        filesystem.rm(f"{store}/{kind}/ctr/{DAY}.parquet")
+        filesystem.rm(f"{store}/{day_file(kind, 'ctr', DAY)}")
     path.write_text(yaml.safe_dump(config.model_dump(mode="json")))
 
     judged = command("evaluate", "--config", path, "--from", DAY, "--to", DAY, "--json")
@@ -139,7 +140,7 @@ def test_an_object_store_holds_the_same_bytes(
     local, remote = (do_two_days(root, tables) for root in (str(tmp_path), bucket))
 
     expected = stored(local)
-    assert expected.keys() == {f"{k}/ctr/{d}.parquet" for k in KINDS for d in (DAY, NEXT_DAY)}
+    assert expected.keys() == {day_file(k, "ctr", d) for k in KINDS for d in (DAY, NEXT_DAY)}
     assert stored(remote) == expected
     record = Store(remote.store).read_run("ctr")
     assert record is not None
@@ -156,7 +157,7 @@ def test_an_object_store_holds_the_same_bytes(
     store = Store(remote.store)
     assert [*stored(remote)] == [f"{kind}/ctr/2026-03.01-02.parquet" for kind in KINDS]
     assert expected == {
-        f"{k}/ctr/{d}.parquet": store.content(k, "ctr", d) for k in KINDS for d in (DAY, NEXT_DAY)
+        day_file(k, "ctr", d): store.content(k, "ctr", d) for k in KINDS for d in (DAY, NEXT_DAY)
     }
     after = command("show", "--config", tmp_path / "m.yaml", "--model", "ctr", "--json")
     assert json.loads(after.out) == shown

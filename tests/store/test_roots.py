@@ -14,7 +14,7 @@ from monitor.files import folder_on_disk, open_filesystem
 from monitor.store.day_files import DayFiles
 
 DAY = date(2026, 3, 1)
-NAME = f"verdicts/ctr/{DAY}.parquet"
+NAME = f"verdicts/ctr/{DAY}.arrows.zst"
 PARTS = st.sampled_from(
     ["a", "B c", "", ".", "..", "ü", "100%", "a#b?c*", "s3:", "~", "a:b", "{x}"]
 )

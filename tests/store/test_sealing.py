@@ -17,7 +17,15 @@ import pytest
 from monitor.arrivals import Arrivals
 from monitor.errors import DataError
 from monitor.metrics.core.buckets import BucketCounts
-from monitor.store.sealing import is_sealed, open_record, open_table, sealed_record, sealed_table
+from monitor.store.names import JSON, stem
+from monitor.store.sealing import (
+    is_sealed,
+    open_record,
+    open_table,
+    sealed,
+    sealed_record,
+    sealed_table,
+)
 from monitor.store.store import Store
 from monitor.summary import ColumnPart
 from tests.support.cases import some
@@ -30,12 +38,12 @@ STEP = 99  # bits between two flips: odd, so that every bit of a byte has its tu
 Read = Callable[[Store], Any]
 READS: dict[str, Read] = {
     f"summaries/ctr/{DAY}.parquet": lambda store: store.read_summary("ctr", DAY),
-    f"evaluations/ctr/{DAY}.parquet": lambda store: store.read_evaluations("ctr", DAY),
-    f"verdicts/ctr/{DAY}.parquet": lambda store: store.read_verdicts("ctr", DAY),
+    f"evaluations/ctr/{DAY}.arrows.zst": lambda store: store.read_evaluations("ctr", DAY),
+    f"verdicts/ctr/{DAY}.arrows.zst": lambda store: store.read_verdicts("ctr", DAY),
     f"columns/ctr/{DAY}.parquet": lambda store: store.read_columns("ctr", DAY),
     f"entities/ctr/{DAY}.parquet": lambda store: store.read_entities("ctr", DAY),
-    f"arrivals/ctr/{DAY}.parquet": lambda store: store.read_arrivals("ctr", DAY),
-    f"revisions/ctr/{DAY}.parquet": lambda store: store.read_revisions("ctr", DAY),
+    f"arrivals/ctr/{DAY}.arrows.zst": lambda store: store.read_arrivals("ctr", DAY),
+    f"revisions/ctr/{DAY}.arrows.zst": lambda store: store.read_revisions("ctr", DAY),
     "runs/ctr/last.json": lambda store: store.read_run("ctr"),
     "runs/ctr/settled.json": lambda store: store.read_settled_after("ctr"),
 }
@@ -182,7 +190,7 @@ def test_values_of_a_summary_are_checked(
         table.schema.get_field_index(column), column, pa.array(values, table[column].type)
     )
     (tmp_path / name).parent.mkdir(parents=True)
-    (tmp_path / name).write_bytes(sealed_table(changed))
+    (tmp_path / name).write_bytes(sealed(name, changed))
 
     with pytest.raises(DataError, match=rf"\(ValueError: ({said}) is out of range\)"):
         Store(str(tmp_path)).read_summary("ctr", DAY)
@@ -213,8 +221,8 @@ def test_a_file_is_read_by_its_own_name_only(
     content = (full / name).read_bytes()
     for reads_as, expected in ((name, True), (another(name, key), False)):
         kind, model, file = reads_as.split("/")
-        about = {"kind": kind, "model": model, "day": file.rpartition(".")[0]}
-        place.write_bytes(said_to_be(content, about))
+        about = {"kind": kind, "model": model, "day": stem(file)}
+        place.write_bytes(said_to_be(name, content, about))
         if name in MARKS:
             read, again = MARKS[name]
             assert (read(store) != again) is expected
@@ -225,13 +233,13 @@ def test_a_file_is_read_by_its_own_name_only(
                 READS[name](store)
 
 
-def said_to_be(content: bytes, about: dict[str, str]) -> bytes:
+def said_to_be(name: str, content: bytes, about: dict[str, str]) -> bytes:
     """Write a table or record once more, with a digest, as the file of another name."""
-    if content.startswith(b"PAR1"):
+    if not name.endswith(JSON):
         table, _ = open_table(content)
         kept = {k: v for k, v in table.schema.metadata.items() if k not in UNSEALED_KEYS}
         of = {key.encode(): value.encode() for key, value in about.items()}
-        return sealed_table(table.replace_schema_metadata({**kept, **of}))
+        return sealed(name, table.replace_schema_metadata({**kept, **of}))
     return sealed_record({**open_record(content), **about})
 
 
@@ -241,11 +249,11 @@ def test_a_file_that_does_not_say_whose_it_is_stays_readable(
 ) -> None:
     """Files of earlier versions lack kind, model and day, and are read as before."""
     content = (full / name).read_bytes()
-    if content.startswith(b"PAR1"):
+    if not name.endswith(JSON):
         table, _ = open_table(content)
         gone = {*UNSEALED_KEYS, b"kind", b"model", b"day"}
         kept = {k: v for k, v in table.schema.metadata.items() if k not in gone}
-        content = sealed_table(table.replace_schema_metadata(kept))
+        content = sealed(name, table.replace_schema_metadata(kept))
     else:
         record = open_record(content)
         content = sealed_record({k: record[k] for k in record.keys() - {"kind", "model", "day"}})

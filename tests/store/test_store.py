@@ -20,6 +20,7 @@ from monitor.metrics.core.grid import CELL_COUNT
 from monitor.metrics.core.tally import tally, tally_on_grid
 from monitor.store.evaluation_table import EVALUATIONS
 from monitor.store.fields import layout, rebuilt
+from monitor.store.sealing import sealed_table
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary, all_scores, awaited, merge_summaries
 
@@ -141,7 +142,7 @@ def test_a_summary_whose_segments_are_torn_apart_is_refused(tmp_path: Path) -> N
     store, path = Store(str(tmp_path)), tmp_path / f"summaries/ctr/{DAY}.parquet"
     store.write_summary(a_summary())
     table = pq.read_table(path)
-    pq.write_table(table.take([*range(1, len(table)), 0]), path)
+    path.write_bytes(sealed_table(table.take([*range(1, len(table)), 0])))
 
     with pytest.raises(DataError, match=r"the rows of a part are not together.*; it is damaged"):
         store.read_summary("ctr", DAY)
@@ -256,19 +257,23 @@ def test_files_are_plain_parquet(tmp_path: Path) -> None:
     """Any reader of Parquet can sum up the store."""
     store = Store(str(tmp_path))
     store.write_summary(a_summary())
-    store.write_evaluations("ctr", DAY, [an_evaluation("all")], inputs="abc")
 
     with duckdb.connect() as connection:
         totals = connection.sql(
             f"select segment, sum(count), sum(awaited) from '{tmp_path}/summaries/ctr/*.parquet' "  # noqa: S608
             "group by segment order by segment"
         ).fetchall()
-        row = connection.sql(
-            f"select segment, window_days, prior.ece from '{tmp_path}/evaluations/ctr/*.parquet'"  # noqa: S608
-        ).fetchall()
-
     assert totals == [("DE", 500, 100), ("FR", 2, 0), ("other", 0, 7)]
-    assert row == [("all", 7, 0.03125)]
+
+
+def test_what_is_worked_out_is_a_plain_stream(tmp_path: Path) -> None:
+    """Arrow reads it as it is, in any language: a stream that Zstandard compressed."""
+    Store(str(tmp_path)).write_evaluations("ctr", DAY, [an_evaluation("all")], inputs="abc")
+
+    file = tmp_path / f"evaluations/ctr/{DAY}.arrows.zst"
+    (row,) = pa.ipc.open_stream(pa.input_stream(file, compression="zstd")).read_all().to_pylist()
+
+    assert (row["segment"], row["window_days"], row["prior"]["ece"]) == ("all", 7, 0.03125)
 
 
 @pytest.mark.parametrize("name", ["models [v2]", "{day}", "a*b?", "plain"])
@@ -276,7 +281,7 @@ def test_any_folder_may_hold_the_store(tmp_path: Path, name: str) -> None:
     """Signs that mean something in a pattern mean nothing in the name of the store's folder."""
     store = Store(str(tmp_path / name))
     store.write_evaluations("ctr", DAY, [an_evaluation("all")], inputs="")
-    (tmp_path / name / "evaluations" / "ctr" / "2026-02-30.parquet").touch()
+    (tmp_path / name / "evaluations" / "ctr" / "2026-02-30.arrows.zst").touch()
     (tmp_path / name / "evaluations" / "ctr" / ".2026-03-02.parquet.1.tmp").touch()
 
     assert store.days("evaluations", "ctr") == [DAY]

@@ -127,7 +127,7 @@ def write_day(folder: Path, *evaluations: Evaluation) -> Path:
     """Store the evaluations of a model's day, and give the file they are in."""
     e = evaluations[0]
     Store(str(folder / "store")).write_evaluations(e.model, e.day, evaluations, inputs="")
-    return folder / "store" / "evaluations" / e.model / f"{e.day}.parquet"
+    return folder / "store" / "evaluations" / e.model / f"{e.day}.arrows.zst"
 
 
 @contextmanager

@@ -26,6 +26,7 @@ from monitor.metrics.maps.map_file import Level, MapFile, Training
 from monitor.pipeline.evaluations import evaluate_days
 from monitor.pipeline.references import References, limits_of, read_references
 from monitor.store.map_file import write_map
+from monitor.store.names import day_of
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary
 
@@ -197,8 +198,8 @@ def morning(world: World, folder: Path, settled: int, waiting: int) -> Morning:
     config, whole = world.configure(folder), world.verdicts
     store, last = Store(config.store), day_at(settled - 1)
     for kind in KINDS:
-        for path in (Path(world.config.store) / kind / "ctr").glob("*.parquet"):
-            if date.fromisoformat(path.stem) <= last:
+        for path in (Path(world.config.store) / kind / "ctr").glob("2*.*"):
+            if day_at(0) <= (day_of(path.name) or day_at(0)) <= last:
                 (folder / "store" / kind / "ctr").mkdir(parents=True, exist_ok=True)
                 shutil.copy(path, folder / "store" / kind / "ctr")
     known_at = datetime.combine(day_at(settled + waiting), datetime.min.time(), UTC)

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from monitor.decisions import Decision
 from monitor.store import column_table, entity_table, fit_record, summary_table
 from monitor.store.evaluation_table import COLUMNS as EVALUATIONS
 from monitor.store.fields import columns
+from monitor.store.names import day_file
 from monitor.store.revisions import Revision
-from monitor.store.sealing import FORMAT
+from monitor.store.sealing import FORMAT, metadata_of
 from monitor.store.verdict_table import VALUES, VERDICTS
 from tests.conftest import finish
 
@@ -57,8 +57,8 @@ def _of_files(store: Path) -> dict[str, Any]:
     day = max(name for name in records if name[0].isdigit())
     kept = {name: path for name, path in records.items() if name[0].isalpha()}
     kept = {name.rstrip("-0123456789"): path for name, path in kept.items()} | {"day": records[day]}
-    tables = {kind: store / kind / "ctr" / f"{day}.parquet" for kind in ("summaries", "verdicts")}
-    about = {kind: pq.read_metadata(path).metadata for kind, path in tables.items()}
+    tables = {kind: store / day_file(kind, "ctr", day) for kind in ("summaries", "verdicts")}
+    about = {kind: metadata_of(path.read_bytes()) for kind, path in tables.items()}
     return {
         "records": {name: sorted(json.loads(path.read_text())) for name, path in kept.items()},
         "identity": sorted(json.loads((store / "store.json").read_text())),

@@ -346,7 +346,7 @@ class TestMemory:
     def test_a_changed_file_is_read_again(self, folder: Path) -> None:
         """New bytes under the old name, size and time are exported on the next scrape."""
         exporter = Exporter(folder / "monitor.yaml")
-        day = folder / "store" / "evaluations" / "fraud" / f"{HARD.day}.parquet"
+        day = folder / "store" / "evaluations" / "fraud" / f"{HARD.day}.arrows.zst"
         write_day(folder, replace(HARD, predicted=123_456))
         times = day.stat().st_atime_ns, day.stat().st_mtime_ns
         before = exporter.text().decode()
