@@ -624,6 +624,8 @@ def remedy_of(why: str, form: str) -> str:
         return "write the file in UTF-8"
     if any(limit in lowered for limit in LIMITS):
         return "its lines are longer than can be read: leave out what is long, or write Parquet"
+    if form == "json":
+        return "correct the file so that each line is one JSON object, or write it again"
     if CSV_LINE.lower() in lowered:
         return "correct the line, or write the file again with one header for all of its lines"
     return "write the file again"
