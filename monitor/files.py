@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -26,6 +26,8 @@ DAY_FIELD = re.compile(r"\{day(?::[^}]*)?\}")
 DIRECTIVE = re.compile(r"(%-?\w)")
 GLOB_SIGN = re.compile(r"(\*\*/?|\*|\?|\[[^]]+\])")
 GLOB_START = re.compile(r"[*?[]")
+# By which S3, disks, SFTP, Hadoop, Azure, Google and memory say that a file is another one.
+VERSION_KEYS = "ETag", "mtime", "etag", "last_modified", "LastModified", "updated", "created"
 LONGEST = 600  # seconds of one request to an object store, a whole file included
 GLOB_MEANING = {"**/": "(?:.+/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 T = TypeVar("T")
@@ -288,9 +290,29 @@ def describe_files(template: str, day: date) -> list[list[str]]:
     with reaching(path):
         details = _files(filesystem, path)
         return [
-            [name, str(info["size"]), str(info.get("ETag", info.get("mtime")))]
-            for name, info in sorted(details.items())
+            [name, str(info["size"]), version_of(info)] for name, info in sorted(details.items())
         ]
+
+
+def version_of(entry: Mapping[str, Any]) -> str:
+    """Give what tells one content of a file from another of the same size.
+
+    Parameters
+    ----------
+    entry : mapping
+        What a file system of fsspec says of the file.
+
+    Returns
+    -------
+    str
+        Its tag, else when it was written; "None" where the file system says neither.
+
+    Examples
+    --------
+    >>> version_of({"name": "a", "size": 3, "etag": "0x8DC", "last_modified": "12:00"})
+    '0x8DC'
+    """
+    return str(next((entry[key] for key in VERSION_KEYS if entry.get(key) is not None), None))
 
 
 def _files(filesystem: "AbstractFileSystem", path: str) -> dict[str, dict[str, Any]]:

@@ -214,7 +214,7 @@ def test_links_of_a_release_lead_to_its_files(history: Path, tmp_path: Path) -> 
     targets = re.findall(r"https://host\.example/our/project/(blob|raw)/v1\.2\.0/([^)#\s]+)", text)
 
     assert RELATIVE.search(text) is None
-    assert len(targets) == len(RELATIVE.findall((ROOT / "README.md").read_text())) > 50
+    assert len(targets) == len(RELATIVE.findall((ROOT / "README.md").read_text())) > 10
     assert [path for _, path in targets if not (ROOT / path).exists()] == []
     pictures = {path for kind, path in targets if kind == "raw"}
     assert pictures == {path for _, path in targets if path.endswith((".png", ".svg"))}

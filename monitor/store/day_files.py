@@ -21,7 +21,15 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from monitor.errors import ConfigError, DataError
-from monitor.files import create, folder_on_disk, open_filesystem, reaching, replace, writing
+from monitor.files import (
+    create,
+    folder_on_disk,
+    open_filesystem,
+    reaching,
+    replace,
+    version_of,
+    writing,
+)
 from monitor.store.held import Held, holding
 from monitor.store.held import held as held_of
 from monitor.store.holder import Hold, lost
@@ -547,7 +555,7 @@ class DayFiles:
                 objects = filesystem.ls(f"{root}/{kind}/{model}", detail=True)
             except (FileNotFoundError, NotADirectoryError):
                 return None
-        return {entry["name"].rpartition("/")[2]: _tag_of_object(entry) for entry in objects}
+        return {entry["name"].rpartition("/")[2]: version_of(entry) for entry in objects}
 
 
 def content_of(name: str, table: pa.Table) -> bytes:
@@ -564,10 +572,6 @@ def _lock_file(folder: Path, model: str) -> Path:
 
 def _months_among(names: Mapping[str, str]) -> dict[str, str]:
     return {name: names[name] for name in sorted(names) if days_of_month(name)}
-
-
-def _tag_of_object(entry: Mapping[str, Any]) -> str:
-    return f"{entry.get('ETag', entry.get('mtime'))}"
 
 
 def _tag(status: os.stat_result) -> str:
