@@ -1,7 +1,7 @@
 """The command: read the clock and the arguments, call one function, print the result.
 
 Exit codes: 0 done, 1 a bug, 2 the configuration or the call is wrong, 3 the data are wrong,
-130 interrupted.
+4 what show --fail-on names, 130 interrupted.
 """
 
 import atexit
@@ -28,7 +28,7 @@ from monitor.cli.printing import say_aside, write_out
 from monitor.cli.rebasing import rebase
 from monitor.cli.recalibrating import recalibrate
 from monitor.cli.reporting import report
-from monitor.cli.serving import openmetrics, push, serve, textfile
+from monitor.cli.serving import openmetrics, push, serve, table, textfile
 from monitor.cli.showing import demo, show
 from monitor.cli.streams import prepare_streams
 from monitor.cli.where import where
@@ -40,7 +40,7 @@ CONFIG_ERROR, DATA_ERROR, INTERRUPTED = 2, 3, 130
 KINDS = {CONFIG_ERROR: "configuration", DATA_ERROR: "data"}
 EXIT_CODES = (
     "Exit codes: 0 done, 1 a bug, 2 the configuration or the call is wrong, 3 the data are wrong, "
-    "130 interrupted."
+    "4 what show --fail-on names, 130 interrupted."
 )
 NO_MEMORY_TO_LOAD = (
     "this process has run out of memory while it loaded the libraries that it needs; give it at "
@@ -115,6 +115,7 @@ app.add_typer(store, name="store")
 store.command(epilog=EXIT_CODES)(compact)
 app.add_typer(export, name="export")
 export.command(epilog=EXIT_CODES)(openmetrics)
+export.command(epilog=EXIT_CODES)(table)
 
 
 # Objects between two searches for cycles among them. Nearly all that a run makes live until it

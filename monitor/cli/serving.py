@@ -3,7 +3,7 @@
 import signal
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -225,4 +225,31 @@ def openmetrics(
     )
     document = {"written": str(path), "samples": samples}
     answer(document, f"written: {path}, {samples:,} samples", as_json=as_json, soft_wrap=True)
+    stop_at(errors)
+
+
+def table(
+    first: FirstDay,
+    last: LastDay,
+    path: Annotated[Path, typer.Option("--into", help="The file of Parquet to write.")],
+    config_path: ConfigPath = DEFAULT_CONFIG,
+    name: OneModel = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write past verdicts and measures as one tidy table of Parquet.
+
+    A row is a day of a segment: the verdict that stands, and the window nearest to a week.
+    """
+    from monitor.export import table as exporting
+    from monitor.read.results import results_of
+
+    config, (begin, end) = config_of_store(config_path, name), day_range(first, last)
+
+    def rows(model_name: str, model: "Model") -> list[dict[str, Any]]:
+        return [*exporting.rows(results_of(config.store, model_name), model, begin, end)]
+
+    models, errors = of_each(config, name, rows)
+    count = exporting.write(path, [row for of_model in models.values() for row in of_model])
+    document = {"written": str(path), "rows": count}
+    answer(document, f"written: {path}, {count:,} rows", as_json=as_json, soft_wrap=True)
     stop_at(errors)

@@ -37,6 +37,7 @@ from monitor.errors import ConfigError, DataError
 from monitor.segment_names import WHOLE, shown
 
 DAYS_SHOWN = 14
+FAILED = 4  # the exit code of --fail-on
 LONG = 100  # days without a reference: then outcomes are rare, and reading them takes long
 
 if TYPE_CHECKING:
@@ -78,6 +79,15 @@ def show(
             "--revisions", help="List each verdict that was revised, with what it said, and stop."
         ),
     ] = False,
+    fail_on: Annotated[
+        str | None,
+        typer.Option(
+            "--fail-on",
+            metavar="GROUPS",
+            help="End with exit code 4 if a model, or a segment of it, is in one of these groups, "
+            "with commas between them: drift, level, blind.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the newest verdict with its reasons, and the last days.
@@ -96,7 +106,9 @@ def show(
         given = {"--segment": segment != WHOLE, "--window": window != 1, "--days": bool(days)}
         given |= {"--incidents": past, "--as-of": bool(morning), "--revisions": revised}
         _must_be_of_all([option for option, is_given in given.items() if is_given])
-        _show_all(config, as_json=as_json)
+        failed = _failing(config, config.names, None, fail_on)
+        _show_all(config, failed, as_json=as_json)
+        _end_with(failed, as_json=as_json)
         return
     name = name or config.names[0]
     config = settle(config, name, as_of=date.max, look=False)
@@ -105,13 +117,53 @@ def show(
     names = dict.fromkeys((WHOLE, *model.segment_names))
     must_be_one_of("--segment", segment, tuple(names))
     results = results_of(config.store, name, kept=True)
+    if fail_on and (past or revised or morning):
+        msg = "--fail-on: is about the newest verdict; leave out --incidents, --as-of, --revisions."
+        raise ConfigError(msg)
     if past:
         _show_incidents(results, segment, as_json=as_json)
     elif revised or morning:
         at = morning.date() if morning else None
         _show_past(results, model, segment, at, days=days, as_json=as_json)
     else:
-        _show_newest(results, config, segment, window, days=days, as_json=as_json)
+        failed = _failing(config, [name], segment if segment != WHOLE else None, fail_on)
+        _show_newest(results, config, segment, window, failed, days=days, as_json=as_json)
+        _end_with(failed, as_json=as_json)
+
+
+Failed = Mapping[str, Mapping[str, Sequence[str]]]  # segments, by group, by model
+
+
+def _failing(
+    config: "Config", names: Sequence[str], segment: str | None, fail_on: str | None
+) -> Failed | None:
+    """List what the call fails for; None if it was not asked to fail."""
+    from monitor.read.failing import failing, groups_of
+    from monitor.read.results import results_of
+    from monitor.read.standing import nearest_to_week, standings
+
+    if fail_on is None:
+        return None
+    groups, found = groups_of(fail_on), dict[str, Mapping[str, Sequence[str]]]()
+    for name in names:
+        model = config.shown(name)
+        asked = [segment] if segment else [WHOLE, *model.segment_names]
+        stands = standings(results_of(config.store, name), asked, nearest_to_week(model.windows))
+        if failed := failing(stands, groups):
+            found[name] = failed
+    return found
+
+
+def _end_with(failed: Failed | None, *, as_json: bool) -> None:
+    """End with the code of `--fail-on` where something is in its groups."""
+    if not failed:
+        return
+    for name, by_group in () if as_json else failed.items():
+        said = "; ".join(
+            f"{group}: {', '.join(map(shown, segments))}" for group, segments in by_group.items()
+        )
+        say(f"--fail-on: {name}, {said}", style="red", soft_wrap=True)
+    raise typer.Exit(FAILED)
 
 
 def _must_be_of_all(options: list[str]) -> None:
@@ -121,14 +173,15 @@ def _must_be_of_all(options: list[str]) -> None:
         raise ConfigError(msg)
 
 
-def _show_all(config: "Config", *, as_json: bool) -> None:
+def _show_all(config: "Config", failed: Failed | None, *, as_json: bool) -> None:
     """Show what stands of every model, the worst first."""
     from monitor.report.all_models import models_table
     from monitor.report.page.index import INDEX_COLUMNS, index_of
 
     entries = index_of(config).entries
     listed = [dict(zip(INDEX_COLUMNS, e.cells, strict=True)) | {"state": e.state} for e in entries]
-    answer({"models": listed}, models_table(entries), as_json=as_json)
+    document = {"models": listed} if failed is None else {"models": listed, "failed_on": failed}
+    answer(document, models_table(entries), as_json=as_json)
 
 
 def _trust(
@@ -174,6 +227,7 @@ def _show_newest(
     config: "Config",
     segment: str,
     window: int,
+    failed: Failed | None,
     *,
     days: int | None,
     as_json: bool,
@@ -215,6 +269,7 @@ def _show_newest(
         ]
         content["evaluations"] = [*map(document, chosen)]
         further = {"unfinished": stopped, "doubts": model.doubts, **labels.document}
+        further |= {} if failed is None else {"failed_on": failed}
         print_json({**content, **further})
         return
     say(standing_text(stands, trusted, today, taken, usual_age=model.settled_after + 1))

@@ -97,10 +97,18 @@ def nearest_to_week(windows: Iterable[int]) -> int:
 
 def standing(results: Results, segment: str, window: int, last: date | None = None) -> Standing:
     """Read what stands of a segment on a day, by default the newest; damage is part of it."""
+    return standings(results, [segment], window, last)[segment]
+
+
+def standings(
+    results: Results, segments: Sequence[str], window: int, last: date | None = None
+) -> dict[str, Standing]:
+    """Read what stands of several segments on a day, by default the newest, at once."""
     try:
-        return newest(results, last).of(segment, window)
+        all_of_them = newest(results, last)
     except DataError as error:
-        return Standing(damage=error)
+        return dict.fromkeys(segments, Standing(damage=error))
+    return {segment: all_of_them.of(segment, window) for segment in segments}
 
 
 def newest(results: Results, last: date | None = None) -> Newest:

@@ -14,6 +14,7 @@ from scipy.special import expit
 from typer.testing import CliRunner
 
 from monitor.cli import CONFIG_ERROR, DATA_ERROR, EXIT_CODES, INTERRUPTED, app
+from monitor.cli.showing import FAILED
 from monitor.config import Config
 from monitor.errors import ConfigError
 from tests.support.paths import ROOT
@@ -25,7 +26,7 @@ COMMANDS = (
     *("push", "textfile", "assets", "prune", "demo"),
     *("map show", "map sql", "map compose", "map retire"),
     "store compact",
-    "export openmetrics",
+    *("export openmetrics", "export table"),
 )
 DAYS = [date(2026, 3, 1) + timedelta(days=i) for i in range(4)]
 CONFIG = """\
@@ -257,7 +258,8 @@ def test_the_readme_is_true() -> None:
     assert " ".join(said[0].split()) == EXIT_CODES
     assert (
         f"Exit codes: 0 done, 1 a bug, {CONFIG_ERROR} the configuration or the call is wrong, "
-        f"{DATA_ERROR} the data are wrong, {INTERRUPTED} interrupted."
+        f"{DATA_ERROR} the data are wrong, {FAILED} what show --fail-on names, "
+        f"{INTERRUPTED} interrupted."
     ) == EXIT_CODES
     assert len(links) >= 6
     assert [link for link in links if not (ROOT / link).exists()] == []

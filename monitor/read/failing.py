@@ -1,0 +1,73 @@
+"""For what a program lets a call fail: the groups of states that `show --fail-on` names.
+
+Rule: what a person has taken with `ack` counts all the same, because the probabilities are no
+better for it. A drift that the configuration says is known does not.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from monitor.drift.verdict import UNJUDGED, Verdict
+from monitor.errors import ConfigError
+from monitor.read.standing import Standing
+from monitor.segment_names import WHOLE
+
+GROUPS: Mapping[str, frozenset[str]] = {
+    "drift": frozenset(["calibration_drift", "undecided"]),
+    "level": frozenset(["level_drift"]),
+    "blind": UNJUDGED | {"unreadable", ""},
+}
+OF_WHOLE = "blind"  # a small segment has no verdict on many days
+
+
+def groups_of(text: str) -> tuple[str, ...]:
+    """Read the names of groups, with commas between them.
+
+    Raises
+    ------
+    ConfigError
+        If one is no group.
+
+    Examples
+    --------
+    >>> groups_of("drift, level")
+    ('drift', 'level')
+    """
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
+    for name in names:
+        if name not in GROUPS:
+            msg = f"--fail-on: {name!r} is none of {', '.join(GROUPS)}; name some of these."
+            raise ConfigError(msg)
+    return names
+
+
+def failing(stands: Mapping[str, Standing], groups: Iterable[str]) -> dict[str, list[str]]:
+    """List the segments of a model for which a call fails, by group.
+
+    Parameters
+    ----------
+    stands : mapping of str to Standing
+        What stands of each segment that is asked about.
+    groups : iterable of str
+        Some of `GROUPS`.
+
+    Returns
+    -------
+    dict
+        Without the groups that no segment is in.
+    """
+    found = {
+        group: [name for name, standing in stands.items() if _fails(group, name, standing)]
+        for group in groups
+    }
+    return {group: names for group, names in found.items() if names}
+
+
+def _fails(group: str, name: str, standing: Standing) -> bool:
+    if group == OF_WHOLE and name != WHOLE:
+        return False
+    return standing.state in GROUPS[group] or group in of_the_day(standing.verdict)
+
+
+def of_the_day(verdict: Verdict | None) -> Sequence[str]:
+    """Give the group of what the newest day alone says, before it is an incident."""
+    return ("level",) if verdict and verdict.facts.today is not None else ()

@@ -1,0 +1,45 @@
+"""`export table`: one row for each day and segment whose verdict stands."""
+
+from collections.abc import Callable
+from datetime import date, timedelta
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from monitor.store.store import Store
+from tests.conftest import Ended
+
+MOST_COLUMNS = 25
+
+
+def test_rows_are_the_verdicts_and_windows_of_the_store(
+    two_models: Path, tmp_path: Path, today: date, command: Callable[..., Ended]
+) -> None:
+    """Each standing verdict is a row, beside the window of seven days that ends on its day."""
+    first, last, path = today - timedelta(12), today, tmp_path / "past.parquet"
+    span = "--from", first, "--to", last
+    ended = command(
+        "export", "table", *span, "--into", path, "--config", two_models / "monitor.yaml"
+    )
+    table = pq.read_table(path)
+    found = {(row["model"], row["segment"], row["day"]): row for row in table.to_pylist()}
+
+    assert ended.code in {0, 3}, ended.err  # a model of this world has days that cannot be read
+    assert len(table.column_names) <= MOST_COLUMNS
+    store, seen = Store(str(two_models / "store")), 0
+    for model in ("ads", "fraud"):
+        for day in store.days("verdicts", model):
+            for v in store.read_verdicts(model, day)[0] if first <= day <= last else []:
+                row = found.get((model, v.segment, day))
+                assert (row is not None) == v.shown
+                if row is None:
+                    continue
+                seen += 1
+                assert (row["state"], row["evidence"]) == (v.state, v.reached)
+                assert row["slope"] == (v.slope.value if v.slope else None)
+                windows = store.read_evaluations(model, day)[0] if row["outcomes"] else []
+                for e in windows:
+                    if (e.segment, e.window_days) == (v.segment, 7):
+                        assert (row["outcomes"], row["prevalence"]) == (e.matched, e.prevalence)
+                        assert row["ece_prior"] == (e.prior.ece if e.prior else None)
+    assert seen == len(found) > 10
