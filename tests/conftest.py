@@ -186,12 +186,15 @@ def two_models(tmp_path_factory: pytest.TempPathFactory, today: date) -> Path:
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[Databases]:
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Databases]:
     """Start Spark on this machine, once for all tests, because Java starts for many seconds.
 
     Their files are one unit in tests/support/slow.py, so that one worker has them all.
     """
     conf = {**OF_SPARK, "spark.connect.grpc.binding.port": free_port()}
+    # Spark Connect leaves a folder for models there.
+    folder = tmp_path_factory.mktemp("java")
+    conf["spark.driver.extraJavaOptions"] += f" -Djava.io.tmpdir={folder}"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_PYTHON", sys.executable)  # of the server, for its clients' tasks
         with open_databases(Engine(kind="spark", master="local[2]", conf=conf)) as databases:

@@ -1,11 +1,9 @@
 """What `run` and `backfill` do with one model, and how they do it with all of them."""
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
-from statistics import median
 
 from monitor.cli.options import chosen_models, end_of_outcomes, invalid_models, now
 from monitor.cli.printing import finish, progress, progress_of_models, say
@@ -13,17 +11,15 @@ from monitor.cli.reporting import write_configured_index, write_configured_page
 from monitor.config import Config
 from monitor.errors import ConfigError, DataError
 from monitor.files import looking_once
-from monitor.logs import Again, delivered_again, open_databases
+from monitor.logs import Again
 from monitor.pipeline import fleet
+from monitor.pipeline.again import delivered_in
 from monitor.pipeline.beginning import Beginning
 from monitor.pipeline.morning import Call, Morning, plan_morning
 from monitor.pipeline.planning import check_days
 from monitor.pipeline.run import RunReport, run
 from monitor.pipeline.task import Task
 from monitor.store.store import Store
-from monitor.summary import whole
-
-LARGE = 1.2  # times the predictions of the median day
 
 
 @dataclass(frozen=True)
@@ -140,25 +136,5 @@ def _process(
     quiet = not with_bars or fleet.is_one_of_several()
     with progress(name, quiet=quiet) as on_progress:
         report = run(config, morning.task, clock=now, wait=wait, jobs=jobs, on_progress=on_progress)
-    again = _delivered_again(config, name, report.summarised)
+    again = delivered_in(config, name, report.summarised)
     return Processed(report, morning.begun, again, write_configured_page(config, name))
-
-
-def _delivered_again(config: Config, name: str, days: Sequence[date]) -> tuple[Again, ...]:
-    """Look at the newest of the days that were read, and at those that are much larger than usual.
-
-    Each look reads the ids of two days, so not every day of a backfill gets one.
-    """
-    if not days:
-        return ()
-    model, store = config.model(name), Store(config.store)
-    rows = {day: whole(store.read_summary(name, day)[0]).predicted for day in days}
-    usual = median(rows.values())
-    chosen = [day for day in days if day == days[-1] or rows[day] > LARGE * usual]
-    found = list[Again]()
-    with open_databases(config.engine) as databases:
-        for day in chosen:
-            with suppress(DataError):  # the day before may be damaged, and says so itself
-                again = delivered_again(name, model, day, rows=rows[day], engine=databases)
-                found += [again] if again else []
-    return tuple(found)

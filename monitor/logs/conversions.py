@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import narwhals as nw
+
 from monitor.config import FIELD, expression_of, named
 from monitor.config.filters import columns_of_filter
 from monitor.sql_text import text_in_sql
@@ -110,6 +112,16 @@ def outcome(column: str, setting: str) -> Wanted:
     value = f"CASE lower({name}) {cases} ELSE {name} END"
     kind = "a number, true or false"
     return Wanted((column,), lambda _: _cast(column, "DOUBLE", kind, setting, value=value))
+
+
+def number_or_text(column: str, of_text: Wanted) -> Wanted:
+    """Read a column as it is, and as `of_text` says in files that have it as text."""
+
+    def write(types: Mapping[str, Any]) -> str:
+        has_text = isinstance(types[column].dtype, nw.String)
+        return of_text.sql(types) if has_text else quoted(column)
+
+    return Wanted((column,), write)
 
 
 def as_type(column: str, sql_type: str, setting: str) -> str:

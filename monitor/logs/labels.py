@@ -80,8 +80,7 @@ def score_of_label(score: Wanted, label: str, means: OutcomeMeans | None) -> Wan
 
 def is_outcome(type_: Type) -> bool:
     """Return whether values of this type can be 0 and 1."""
-    number = type_.dtype.is_integer() or type_.dtype.is_float() or type_.dtype.is_decimal()
-    return number or isinstance(type_.dtype, nw.Boolean)
+    return type_.dtype.is_numeric() or isinstance(type_.dtype, nw.Boolean)
 
 
 def _said(label: str, type_: Type, means: OutcomeMeans | None) -> tuple[str, str, str]:

@@ -22,6 +22,8 @@ from monitor.logs.session import open_session
 from monitor.logs.times import is_time, moment
 from monitor.summary import Summary, whole
 
+QUANTILES = 0.05, 0.25, 0.5, 0.75, 0.95  # of times
+
 
 def what_looks_wrong(
     name: str, model: Model, day: date, summary: Summary, *, engine: Engine | Databases
@@ -83,20 +85,23 @@ def _sums(log: OpenLog, classes: Classes) -> tuple[float, float]:
 
 
 def _middle(log: OpenLog, column: str, unit: TimeUnit | None) -> list[datetime]:
-    """Find the median of the times of a log; none if it has none that a calendar knows.
+    """Find quantiles of the times of a log; none if it has none that a calendar knows.
 
-    That of Spark is one of ten thousand quantiles, because an exact one would sort all times.
+    Those of Spark are of ten thousand, because exact ones would sort all times.
     """
     readable = bool(log.files) and log.check(column, f"{log.kind}.time", lambda _: True, "a time")
     if not readable or not is_time(log.type_of(column), unit):
         return []
     times = log.read(None, moment=moment(column, f"{log.kind}.time", unit, zoned=True))
+    each = ", ".join(map(str, QUANTILES))
     row = (
-        times.aggregate("CAST(quantile_disc(moment, 0.5) AS VARCHAR)").fetchone()
+        times.aggregate(f"CAST(quantile_disc(moment, [{each}]) AS VARCHAR[])").fetchone()
         if log.session.spark is None
-        else times.selectExpr("CAST(percentile_approx(moment, 0.5) AS STRING)").first()
+        else times.selectExpr(
+            f"CAST(percentile_approx(moment, array({each})) AS ARRAY<STRING>)"
+        ).first()
     )
     try:
-        return [datetime.fromisoformat(row[0])] if row and row[0] else []
+        return [datetime.fromisoformat(text) for text in row[0]] if row and row[0] else []
     except ValueError:
         return []

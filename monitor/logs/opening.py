@@ -37,7 +37,14 @@ from monitor.errors import DataError, Fault
 from monitor.files import open_filesystem
 from monitor.logs.conversions import Wanted, as_it_is, columns_in, quoted
 from monitor.logs.exploding import ADDED, explode, sources, types_of_elements, way_of
-from monitor.logs.session import Layout, Session, Type, with_structs, without_number
+from monitor.logs.session import (
+    Layout,
+    Session,
+    Type,
+    first_line,
+    with_structs,
+    without_number,
+)
 from monitor.logs.tables import Range, Table, reading_table
 from monitor.logs.times import Dating, dating_of, is_day
 from monitor.sql_text import text_in_sql
@@ -45,6 +52,7 @@ from monitor.sql_text import text_in_sql
 PATH_PART = re.compile(r"([^/=]+)=[^/]*/")  # country=DE/
 NULL_IN_PATH = "__HIVE_DEFAULT_PARTITION__"  # how Hive and Spark write a null
 TEXT = Type(nw.String(), "VARCHAR")
+NO_TYPE = "INTEGER"  # what DuckDB calls the type of a column of nothing but nulls in Parquet
 IN_PATH = Type(nw.String(), "VARCHAR", in_path=True)
 TIME_TYPES = "a text such as 2026-03-01T10:00:00Z, or a number with time_unit"
 Kind = Literal["predictions", "outcomes"]
@@ -198,7 +206,7 @@ class OpenLog:
                     quoted(column), {name: f"{types[name]}" for name in names}
                 )
             except duckdb.Error as error:
-                wrong = f"cannot be applied ({str(error).splitlines()[0]})"
+                wrong = f"cannot be applied ({first_line(error)})"
                 type_ = None
             else:
                 wrong = f"gives {type_}, must be {wanted}"
@@ -378,7 +386,7 @@ class OpenLog:
         try:
             (sql_type,) = rows.select(condition).types
         except duckdb.Error as error:
-            wrong = f"cannot be applied ({str(error).splitlines()[0]})"
+            wrong = f"cannot be applied ({first_line(error)})"
         else:
             if str(sql_type) == "BOOLEAN":
                 return condition
@@ -510,12 +518,13 @@ def raise_all(*logs: OpenLog) -> None:
 def _inspect(session: Session, form: Format, names: Sequence[str]) -> dict[str, dict[str, Type]]:
     """Return the columns of each file, those in its path included."""
     files = {name: session.types_of(name, form) for name in names}
-    if any(types != files[names[0]] for types in files.values()):
+    untyped = form == "parquet" and any(map(_may_be_untyped, files.values()))
+    if untyped or any(types != files[names[0]] for types in files.values()):
         # A program that writes an empty file often does not know its types, and no row needs them.
         filled = {
             name: types for name, types in files.items() if not _is_empty(session, form, name)
         }
-        files = filled or files
+        files = filled or ({} if untyped else files)
     if form in {"csv", "json"}:
         files = {
             name: types
@@ -529,6 +538,11 @@ def _inspect(session: Session, form: Format, names: Sequence[str]) -> dict[str, 
         name: dict.fromkeys(PATH_PART.findall(name), IN_PATH) | dict(types)
         for name, types in files.items()
     }
+
+
+def _may_be_untyped(types: Mapping[str, Type]) -> bool:
+    """Tell whether a column may be one without a type, which DuckDB reads as integers."""
+    return any(type_.name == NO_TYPE for type_ in types.values())
 
 
 def _is_empty(session: Session, form: Format, name: str) -> bool:

@@ -32,6 +32,7 @@ LABELS = (
     "if several classes may come true at once, log a row of score and outcome for each class, name "
     "its column in strata, and leave predictions.classes out"
 )
+NEARLY_A_DAY = timedelta(hours=16)  # more than the zones differ
 ORPHANS = "checks.outcome_orphan"
 # Settings that a remark on scores far from their outcomes names.
 OF_SCALE = frozenset(
@@ -273,12 +274,24 @@ def about_times(setting: str, day: date, times: Sequence[datetime]) -> list[Rema
     --------
     >>> about_times("predictions.time", date(2026, 3, 2), [datetime(1970, 1, 21)])[0].key
     'predictions.time'
+    >>> of_yesterday = [datetime(2026, 3, 1, hour) for hour in (1, 12, 23)]
+    >>> about_times("predictions.time", date(2026, 3, 2), of_yesterday)[0].key
+    'predictions.day'
     """
     if not times:
         return []
     middle = times[len(times) // 2]
     midnight = datetime.combine(day, time(), middle.tzinfo)
     begin, end = midnight - timedelta(days=1), midnight + timedelta(days=2)
+    # No zone moves all of a day onto another one.
+    is_whole_day = begin <= times[0] and times[-1] - times[0] >= NEARLY_A_DAY
+    if setting == "predictions.time" and is_whole_day and times[-1] < midnight:
+        sentence = (
+            f"the times of predictions.time in the partition {day} are those of {begin:%Y-%m-%d}: "
+            f"the path seems to have the date of the run, so days are one off; write * in place of "
+            f"{{day}} in predictions.path, and set predictions.day to the column of that time."
+        )
+        return [Remark(sentence, "predictions.day")]
     if begin <= middle < end:
         return []
     sentence = (

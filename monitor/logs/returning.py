@@ -13,7 +13,7 @@ from monitor.logs.opening import raise_all
 from monitor.logs.partitions import has_day, open_log
 from monitor.logs.rows import can_be_cast
 from monitor.logs.session import Frame, Session, open_session
-from monitor.logs.sources import CAST_TYPES
+from monitor.logs.sources import ID_TYPES
 from monitor.words.numbers import percent
 
 LOOK_BACK = 7  # days, of which the newest with predictions is compared
@@ -86,7 +86,7 @@ def _entities(session: Session, model: Model, day: date) -> Frame:
     """Count the chosen rows of a day by their entity."""
     log, columns = open_log(session, model, "predictions", [day]), entity_columns(model.predictions)
     for column in columns:  # of an expression, the type becomes known so
-        log.check(column, "predictions.entity", can_be_cast, CAST_TYPES)
+        log.check(column, "predictions.entity", can_be_cast, ID_TYPES)
     raise_all(log)
     rows = log.read(model.predictions.where, entity=digest_of(columns))
     view = session.show(f"entities of {day}", rows)

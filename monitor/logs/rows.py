@@ -20,12 +20,13 @@ from monitor.config import (
     id_columns,
     named,
 )
-from monitor.logs.conversions import Wanted, as_type, quoted
+from monitor.logs.conversions import MISFIT, Wanted, as_type, quoted
 from monitor.logs.session import Frame, Type
 from monitor.sql_text import text_in_sql
 
 Cast = Literal["integer", "uuid", "text"]
 LARGEST_EXACT = 2**53  # of the integers that a DOUBLE holds
+DIGITS_OF = {"FLOAT": 24, "DOUBLE": 53}  # binary digits of a number
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def key_of(log: PredictionLog | OutcomeLog, model: Model) -> Key:
 
 def key_sql(key: Key, types: Mapping[str, Type]) -> str:
     """Write the id of a row in SQL; it is null if a part is null or cannot be converted."""
-    parts = [_cast_sql(quoted(column), types[column], key.cast) for column in key.columns]
+    parts = [_cast_sql(column, types[column], key.cast) for column in key.columns]
     if key.text_as:
         parts = [as_type(c, *wanted) for c, wanted in zip(key.columns, key.text_as, strict=True)]
     if len(parts) == 1:
@@ -77,9 +78,14 @@ def key_sql(key: Key, types: Mapping[str, Type]) -> str:
 
 
 def is_id(type_: Type) -> bool:
-    """Return whether ids of this type are compared as they are."""
+    """Return whether ids of this type are compared without a `cast`; of floats, whole numbers."""
     as_text = isinstance(type_.dtype, (nw.String, nw.Binary))
-    return as_text or is_whole(type_) or type_.name == "UUID"
+    return as_text or is_number(type_) or type_.name == "UUID"
+
+
+def is_number(type_: Type) -> bool:
+    """Return whether ids of this type are compared by their value."""
+    return is_whole(type_) or type_.dtype.is_float()
 
 
 def is_whole(type_: Type) -> bool:
@@ -98,7 +104,9 @@ def likely_cast(first: Type, second: Type) -> Cast:
     types = first, second
     if any(type_.name == "UUID" for type_ in types):
         return "uuid"
-    return "integer" if all(type_.dtype.is_numeric() for type_ in types) else "text"
+    numbers = [type_.dtype.is_numeric() for type_ in types]
+    is_real = any(type_.dtype.is_float() for type_ in types)
+    return "integer" if all(numbers) or is_real else "text"
 
 
 def prepare_predictions(rows: Frame, model: Model) -> Frame:
@@ -114,6 +122,13 @@ def prepare_predictions(rows: Frame, model: Model) -> Frame:
         + _place(rows, "stratum", model.strata),
         predicted=nw.lit(1, nw.Int8),
     )
+
+
+def known_outcomes(rows: Frame) -> Frame:
+    """Leave out rows of a log of outcomes whose outcome is nan: one that is not known."""
+    if not rows.collect_schema()["outcome"].is_float():
+        return rows
+    return rows.filter(nw.col("outcome").is_null() | ~nw.col("outcome").is_nan())
 
 
 def prepare_outcomes(rows: Frame, model: Model) -> Frame:
@@ -210,17 +225,43 @@ def _place_among(value: nw.Expr, listed: Sequence[str], first: int) -> nw.Expr:
 
 
 def _cast_sql(column: str, type_: Type, cast: Cast | None) -> str:
+    name = quoted(column)
+    if type_.dtype.is_float() and cast in (None, "integer"):
+        return _whole_sql(column, type_, or_null=cast is not None)
     if cast is None:
-        return column
+        return name
     if cast == "text":
-        return f"CAST({column} AS VARCHAR)"
+        return f"CAST({name} AS VARCHAR)"
     if cast == "uuid":
-        return f"TRY_CAST({column} AS UUID)"
+        return f"TRY_CAST({name} AS UUID)"
+    if not isinstance(type_.dtype, nw.String):
+        return f"TRY_CAST({name} AS HUGEINT)"
     # A cast alone would round 1.5 to 2 and so join it to another id.
-    if isinstance(type_.dtype, nw.String):
-        whole = rf"regexp_full_match({column}, '\s*[+-]?\d+\s*')"
-    elif type_.dtype.is_float():
-        whole = f"{column} = floor({column}) AND abs({column}) <= {LARGEST_EXACT}"
-    else:
-        return f"TRY_CAST({column} AS HUGEINT)"
-    return f"CASE WHEN {whole} THEN TRY_CAST({column} AS HUGEINT) END"
+    whole = rf"regexp_full_match({name}, '\s*[+-]?\d+\s*')"
+    return f"CASE WHEN {whole} THEN TRY_CAST({name} AS HUGEINT) END"
+
+
+def _whole_sql(column: str, type_: Type, *, or_null: bool) -> str:
+    """Write a floating-point number as a whole one; of one so large that it is several, an error.
+
+    A fraction is an error too, or null.
+    """
+    name, native = quoted(column), type_.name
+    digits = DIGITS_OF.get(native, DIGITS_OF["DOUBLE"])
+    begin = text_in_sql(f"{MISFIT}column '{named(column)}' contains '")
+    ids = f"CAST(least(pow(2, floor(log2(abs({name}))) - {digits - 1}), 1e18) AS HUGEINT)"
+    lost = text_in_sql(
+        f" ids: a {native} holds whole numbers up to {2**digits:,} one by one, so ids were lost "
+        f"when the log was written; write them as integers or text"
+    )
+    which = text_in_sql("', which is ")
+    fraction = text_in_sql("', which is no whole number, and so no id; correct the log")
+    value = f"{begin} || CAST({name} AS VARCHAR)"
+    otherwise = "NULL" if or_null else f"error({value} || {fraction})"
+    return (
+        f"CASE WHEN {name} IS NULL OR isnan({name}) THEN NULL "
+        f"WHEN isfinite({name}) AND abs({name}) > {2**digits} "
+        f"THEN error({value} || {which} || {ids} || {lost}) "
+        f"WHEN {name} = floor({name}) AND isfinite({name}) THEN TRY_CAST({name} AS HUGEINT) "
+        f"ELSE {otherwise} END"
+    )

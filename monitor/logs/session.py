@@ -3,7 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from traceback import walk_tb
@@ -29,6 +29,18 @@ DAMAGE = (duckdb.Error, UnicodeDecodeError, RecursionError)
 READERS = {"duckdb", "_duckdb", "narwhals", "pyarrow", "fsspec"}
 
 NUMBERED = re.compile(r"(.+)_\d+")  # what DuckDB calls all but the first of the columns of one name
+# How a CSV is read: nothing but the delimiter is guessed from its rows.
+CSV_OPTIONS: dict[str, Any] = {
+    "header": True,
+    "all_varchar": True,
+    "skiprows": 0,
+    "quotechar": '"',
+    "escapechar": '"',
+    "comment": "",
+}
+CSV_LINE, REASONS = "CSV Error on Line", ("Expected", "Invalid", "Value ", "Error", "Maximum")
+LIMITS = ("maximum line size", "maximum_object_size", "maximum object size")
+SEPARATORS = ",;\t|"
 SMALL = 16_000_000  # bytes of a file that is read whole, though only some of its columns are needed
 NO_ROOM = Fault("logs", "memory", "the day does not fit into the memory")
 UNREADABLE = Fault("logs", "unreadable", "a file cannot be read")
@@ -123,6 +135,10 @@ class Session:
         The column types of each file that was inspected.
     twins : dict
         The columns of a file whose names differ in nothing but upper and lower case.
+    whole : set of str
+        Compressed files that have been read to their end.
+    refused : dict of str to str
+        Damaged files that are left out, each with the reason; only `init` leaves any out.
     dtypes : dict
         As in `Databases`.
     queries : dict
@@ -145,6 +161,8 @@ class Session:
     kept: list[str] = field(default_factory=list)
     types: dict[str, Mapping[str, Type]] = field(default_factory=dict)
     twins: dict[str, list[str]] = field(default_factory=dict)
+    whole: set[str] = field(default_factory=set)
+    refused: dict[str, str] = field(default_factory=dict)
     dtypes: dict[str, nw.dtypes.DType] = field(default_factory=dict)
     queries: dict[Hashable, Any] = field(default_factory=dict)
     spark: Any = None
@@ -186,16 +204,9 @@ class Session:
         if form == "csv":
             # Nothing but the delimiter is guessed from the rows.
             layout = self.layouts.get(files[0], Layout())
-            options: dict[str, Any] = {"header": True, "comment": "", **layout.options}
+            options: dict[str, Any] = {**CSV_OPTIONS, **layout.options}
             return self.connection.read_csv(
-                names,
-                all_varchar=True,
-                hive_partitioning=False,
-                skiprows=0,
-                quotechar='"',
-                escapechar='"',
-                filename=with_name,
-                **options,
+                names, **options, hive_partitioning=False, filename=with_name
             )
         if form == "json":
             return self.connection.read_json(
@@ -210,8 +221,9 @@ class Session:
     def types_of(self, file: str, form: Format = "parquet") -> Mapping[str, Type]:
         """Return the type of every column of a file but twins, in their order."""
         if file not in self.types:
-            self._must_be_whole(file, form)
+            self.must_be_whole(file, form)
             relation = self._keys_of(file) if form == "json" else self.read([file], form)
+            self.must_be_a_table(file, form, relation.columns)
             names = [str(native) for native in relation.types]
             if not self.dtypes.keys() >= set(names):
                 self.dtypes.update(zip(names, _dtypes(relation), strict=True))
@@ -223,11 +235,29 @@ class Session:
             }
         return self.types[file]
 
-    def _must_be_whole(self, file: str, form: Format) -> None:
+    def must_be_whole(self, file: str, form: Format) -> None:
         """Raise DataError for a compressed file that ends too early; Parquet has its own end."""
-        if form in ("csv", "json") and (wrong := what_is_damaged(self.copies.get(file, file))):
+        if form not in ("csv", "json") or file in self.whole:
+            return
+        if wrong := what_is_damaged(self.copies.get(file, file)):
             msg = f"{self.what}: {file} {wrong}; write the file again, then rerun this day."
             raise DataError(msg, UNREADABLE)
+        self.whole.add(file)
+
+    def must_be_a_table(self, file: str, form: Format, columns: Sequence[str]) -> None:
+        """Raise an error for a CSV whose lines have not the columns of the first.
+
+        DuckDB then takes the whole of the first line for the name of a single column.
+        """
+        if form != "csv" or len(columns) != 1:
+            return
+        separator = max(SEPARATORS, key=columns[0].count)
+        if separator in columns[0]:
+            place = self.copies.get(file, file)
+            types = {f"{number}": "VARCHAR" for number in range(columns[0].count(separator) + 1)}
+            how = {**CSV_OPTIONS, "all_varchar": False, "sep": separator}
+            rows = self.connection.read_csv(place, **how, auto_detect=False, columns=types)
+            rows.aggregate("max(hash(COLUMNS(*)))").fetchall()
 
     def type_of_field(self, file: str, column: str, schema: pa.Schema | None) -> Type | None:
         """Return the type of a field of a struct of a Parquet file, or of a table with a schema.
@@ -591,28 +621,68 @@ def _worded(session: Session, error: Exception) -> DataError:
         return DataError(msg, Fault("logs", "column", "a column has another type"))
     if isinstance(error, RecursionError):
         before = "a column is nested too deeply"
-    culprit = next((f for f in session.files if _is_damaged(session, f)), None)
+    damaged = ((f, wrong) for f in session.files if (wrong := damage_of(session, f)))
+    culprit, why = next(damaged, ("one of the logs", before))
     for file, copied in session.copies.items():
-        before = before.replace(copied, file)
-    form = session.files.get(culprit or "", next(iter(session.files.values()), "parquet"))
+        why = why.replace(copied, file)
+    form = session.files.get(culprit, next(iter(session.files.values()), "parquet"))
     msg = (
-        f"{session.what}: {culprit or 'one of the logs'} cannot be read as {FORMAT_NAMES[form]} "
-        f"({first_line(before)}); write the file again, then rerun this day."
+        f"{session.what}: {culprit} cannot be read as {FORMAT_NAMES[form]} ({first_line(why)}); "
+        f"{remedy_of(why, form)}, then rerun this day."
     )
     return DataError(msg, UNREADABLE)
 
 
-def _is_damaged(session: Session, file: str) -> bool:
-    form = session.files[file]
+def damage_of(session: Session, file: str) -> str | None:
+    """Say why a file that was opened cannot be read; None if it can."""
+    form, place = session.files[file], session.copies.get(file, file)
+    with suppress(duckdb.Error):  # after an error, DuckDB may refuse all but this
+        session.connection.rollback()
     try:
         keys = [*session.types_of(file, form)]
         session.read([file], form, columns=keys).aggregate("max(hash(COLUMNS(*)))").fetchall()
-    except Exception:  # noqa: BLE001 - whatever a library raises about this file alone
-        return True
-    return False
+    except RecursionError:
+        return "a column is nested too deeply"
+    except Exception as error:  # noqa: BLE001 - whatever a library raises about this file alone
+        if form != "parquet" and begins_as_utf_16(place):
+            return "it is UTF-16, not UTF-8"
+        return f"{error}" or type(error).__name__
+    return None
+
+
+def begins_as_utf_16(place: str) -> bool:
+    """Tell whether a file on this machine has the byte order mark of UTF-16."""
+    if not Path(place).is_file():
+        return False
+    with Path(place).open("rb") as file:
+        return file.read(2) in (b"\xff\xfe", b"\xfe\xff")
+
+
+def remedy_of(why: str, form: str) -> str:
+    """Say what to do about a file, given why it cannot be read."""
+    lowered = first_line(why).lower()
+    if form != "parquet" and ("utf-16" in lowered or "utf-8" in lowered):
+        return "write the file in UTF-8"
+    if any(limit in lowered for limit in LIMITS):
+        return "its lines are longer than can be read: leave out what is long, or write Parquet"
+    if form == "json":
+        return "correct the file so that each line is one JSON object, or write it again"
+    if CSV_LINE.lower() in lowered:
+        return "correct the line, or write the file again with one header for all of its lines"
+    return "write the file again"
 
 
 def first_line(error: Exception | str) -> str:
-    """Show an error on one line, without characters that could garble a terminal."""
-    text = str(error).splitlines()[0] if str(error) else type(error).__name__
+    """Show an error on one line, without characters that could garble a terminal.
+
+    What DuckDB says of a CSV begins with the number of the line, and the reason follows below it.
+
+    Examples
+    --------
+    >>> print(first_line(ValueError("too long")))
+    too long
+    """
+    first, *more = str(error).splitlines() or [type(error).__name__]
+    reasons = [line for line in more if CSV_LINE in first and line.startswith(REASONS)]
+    text = "; ".join([first, *reasons[:1]])
     return "".join(sign if sign.isprintable() else "?" for sign in text)

@@ -11,7 +11,7 @@ from monitor.config import Model, OutcomeLog, TimeUnit
 from monitor.logs.class_columns import scores_of_classes
 from monitor.logs.class_labels import outcome_of_classes
 from monitor.logs.column_labels import watched_columns, watched_name
-from monitor.logs.conversions import Wanted, as_it_is, label, number, one, outcome
+from monitor.logs.conversions import Wanted, as_it_is, label, number, number_or_text, one, outcome
 from monitor.logs.entities import bucket_of, entity_columns
 from monitor.logs.labels import OUTCOME_TYPES, check_meanings, is_outcome, labels_of, score_of_label
 from monitor.logs.opening import TEXT, TIME_TYPES, Kind, OpenLog, raise_all
@@ -21,8 +21,9 @@ from monitor.logs.rows import (
     can_be_cast,
     choose,
     is_id,
-    is_whole,
+    is_number,
     key_of,
+    known_outcomes,
     likely_cast,
     prepare_outcomes,
     prepare_predictions,
@@ -30,8 +31,8 @@ from monitor.logs.rows import (
 from monitor.logs.session import Frame, Session, Type, View, by_halves
 from monitor.logs.times import age_on, has_zone, is_time, known_by, moment, undated
 
-ID_TYPES = "integer, string or UUID"
-CAST_TYPES = "integer, string, UUID or a whole floating point number"
+WHOLE = Type(nw.Int128(), "HUGEINT")
+ID_TYPES = "integer, string, UUID or a whole floating point number"
 PROBABILITY = "probability", "probability_of_0", "probability_of_label"
 
 
@@ -166,7 +167,8 @@ def settings_of_rows(model: Model) -> tuple[object, ...]:
 
 def prepare(predictions: Frame, outcomes: Frame, model: Model, *, timed: bool) -> Logs:
     """Prepare the rows of both logs for the join."""
-    scored, observed = prepare_predictions(predictions, model), prepare_outcomes(outcomes, model)
+    scored = prepare_predictions(predictions, model)
+    observed = prepare_outcomes(known_outcomes(outcomes), model)
     return _logs(scored, observed, model, timed=timed)
 
 
@@ -301,7 +303,8 @@ def open_dated(
     outcome_id = observed_id.wanted
     seen = _dated(observed, "seen_on", model.outcomes.where, outcome_id=outcome_id, **outcome)
     shown = session.frame(session.show("dated outcomes", seen))
-    return session.show("dated predictions", rows), prepare_outcomes(shown, model)
+    known = known_outcomes(shown)
+    return session.show("dated predictions", rows), prepare_outcomes(known, model)
 
 
 def open_aged(session: Session, model: Model, days: Sequence[date]) -> Frame:
@@ -353,7 +356,11 @@ def _together(logs: Mapping[date, OpenLog]) -> OpenLog:
 def _dated(
     logs: Mapping[date, OpenLog], name: str, row_filter: str | None, **wanted: Wanted
 ) -> Any:
-    """Read values of some days, each row with the ordinal of its day."""
+    """Read values of some days, each row with the ordinal of its day.
+
+    A day without rows may have no types, and is left out.
+    """
+    logs = {day: log for day, log in logs.items() if log.files} or logs
     parts = [
         nw.from_native(log.read(row_filter, **wanted)).with_columns(
             nw.lit(day.toordinal()).alias(name)
@@ -381,7 +388,7 @@ def _check_ids(predictions: OpenLog, outcomes: OpenLog, model: Model) -> tuple[K
     types = [_check_id(predictions, outcomes, *pair, converted=converted) for pair in pairs]
     scored, observed = (
         replace(key, text_as=tuple((type_.name, f"{log.kind}.id") for type_ in types))
-        if log.is_text and not converted
+        if not converted and (log.is_text or not log.files)
         else key
         for log, key in ((predictions, of_predictions), (outcomes, of_outcomes))
     )
@@ -395,23 +402,28 @@ def _check_id(
 
     Unless they are converted, both logs must have one type.
     """
-    fits, wanted = (can_be_cast, CAST_TYPES) if converted else (is_id, ID_TYPES)
+    fits, wanted = (can_be_cast if converted else is_id), ID_TYPES
     if not predictions.check(scored, "predictions.id", fits, wanted) or converted:
         outcomes.check(observed, "outcomes.id", fits, wanted)
         return TEXT
-    if predictions.is_text:
+    if predictions.is_text or not predictions.files:
         typed = outcomes.check(observed, "outcomes.id", fits, wanted) and not outcomes.is_text
-        return outcomes.type_of(observed) if typed and outcomes.files else TEXT
+        return _as_id(outcomes.type_of(observed)) if typed and outcomes.files else TEXT
     id_type = predictions.type_of(scored)
     for log, column in ((predictions, scored), (outcomes, observed)):
         others = [types[column] for types in log.files.values() if column in types]
         cast = next((likely_cast(id_type, t) for t in others if t != id_type), None)
         hint = f" (or set ids: {{cast: {cast}}} in the configuration)" if cast else ""
         as_first = f"{id_type}, as in predictions{hint}"
-        # Whole numbers of any width are compared by their value.
-        alike = lambda t: t == id_type or (is_whole(t) and is_whole(id_type))  # noqa: E731
+        # Whole numbers are compared by their value, whatever their type.
+        alike = lambda t: t == id_type or (is_number(t) and is_number(id_type))  # noqa: E731
         log.check(column, f"{log.kind}.id", alike, as_first)
-    return id_type
+    return _as_id(id_type)
+
+
+def _as_id(type_: Type) -> Type:
+    """Return the type that ids of this type are read as."""
+    return WHOLE if type_.dtype.is_float() else type_
 
 
 def _check_columns(
@@ -455,8 +467,12 @@ def _check_values(
 def _value_of_outcome(outcomes: OpenLog, log: OutcomeLog) -> Wanted:
     if log.outcome is None:
         return one()
-    as_text = outcomes.is_text and log.outcome_means is None
-    return outcome(log.outcome, "outcomes.outcome") if as_text else as_it_is(log.outcome)
+    if log.outcome_means is not None:
+        return as_it_is(log.outcome)
+    setting = "outcomes.outcome (or list its values in outcomes.outcome_means)"
+    if outcomes.is_text:
+        return outcome(log.outcome, setting)
+    return number_or_text(log.outcome, outcome(log.outcome, setting))
 
 
 def _check_outcomes(outcomes: OpenLog, log: OutcomeLog) -> None:
@@ -465,8 +481,10 @@ def _check_outcomes(outcomes: OpenLog, log: OutcomeLog) -> None:
     if log.outcome_means is None:
         clicks = log.absent_means is not None
         setting = "outcomes.outcome" + " (null if every row is a 1)" * clicks
-        wanted = f"{OUTCOME_TYPES} (or list its values in outcomes.outcome_means)"
-        outcomes.check(log.outcome, setting, is_outcome, wanted)
+        wanted = f"{OUTCOME_TYPES}, or text (or list its values in outcomes.outcome_means)"
+        # Text is converted, as that of CSV: pandas writes True and False where values are missing.
+        fits = lambda type_: is_outcome(type_) or isinstance(type_.dtype, nw.String)  # noqa: E731
+        outcomes.check(log.outcome, setting, fits, wanted)
         return
     if not outcomes.check(log.outcome, "outcomes.outcome", lambda _: True, "of any type"):
         return
@@ -556,7 +574,7 @@ def _check_parts(predictions: OpenLog, model: Model) -> dict[str, Wanted]:
             read[name] = label(parts.column)
     if columns := entity_columns(model.predictions):
         for column in columns:
-            predictions.check(column, "predictions.entity", can_be_cast, CAST_TYPES)
+            predictions.check(column, "predictions.entity", can_be_cast, ID_TYPES)
         read["entity"] = bucket_of(columns)
     return read | _check_watched(predictions, model)
 

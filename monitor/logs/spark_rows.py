@@ -86,7 +86,8 @@ def _is_known_to_spark(value: Wanted, types: Mapping[str, Any]) -> bool:
     if value.is_bucket:
         kinds = [types[column].dtype for column in value.columns]
         return all(kind.is_integer() or isinstance(kind, nw.String) for kind in kinds)
-    return bool(value.names) or value.is_column(types)
+    as_they_are = not any(types[column].dtype.is_float() for column in value.columns)
+    return (bool(value.names) and as_they_are) or value.is_column(types)
 
 
 def _part(

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from monitor.config import Config
 from monitor.errors import ConfigError, DataError
 from monitor.logs import check_logs_exist, has_day
+from monitor.pipeline.again import delivered_in
 from monitor.pipeline.beginning import beginning
 from monitor.pipeline.grouping import grouped
 from monitor.pipeline.morning import Call, Morning, plan_morning
@@ -181,6 +182,8 @@ def process(
         log.warning("Still missing: %s", message)
     if report.failures:
         raise DataError("\n".join(grouped(name, report.failures)))
+    for again in delivered_in(config, name, report.summarised):
+        log.warning("%s: %s", name, again)
     done = ", ".join(map(str, report.summarised)) or "no day"
     log.info("%s: processed %s, evaluated %d days", name, done, len(report.evaluated))
     return report.summarised

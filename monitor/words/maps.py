@@ -5,7 +5,7 @@ from typing import Any
 
 from monitor.drift.facts import LastingShift
 from monitor.metrics.core.estimate import Estimate
-from monitor.metrics.maps.calibration_map import CalibrationMap
+from monitor.metrics.maps.calibration_map import MOST_SLOPE, CalibrationMap
 from monitor.metrics.maps.choosing import CLEAR, CLEAR_INTERCEPT, Candidate, Choice
 from monitor.metrics.maps.class_map_file import ClassMapFile
 from monitor.metrics.maps.map_file import Gains, MapFile
@@ -25,6 +25,7 @@ FAMILIES = {
     "vector": "a slope and an intercept for each class (vector)",
     "dirichlet": "a matrix and an intercept for each class (dirichlet)",
 }
+SLOPED = ("platt", "beta", "spline")  # families with slopes
 LEAST_SHOWN = 0.00005  # nats: what four digits show as something
 FOLLOW = " A map that follows the prior may be worth it (--follow-prior)."
 CLASSES_SHOWN = 3
@@ -314,20 +315,45 @@ def formula(calibration_map: CalibrationMap) -> str:
     >>> formula(CalibrationMap("platt", 0.25, (0.6,)))
     'It multiplies the log-odds of a score by 0.600 and adds +0.250.'
     """
+    at_bound = "".join(f" {sentence}" for sentence in about_bound(calibration_map))
     if calibration_map.kind == "platt":
         return (
             f"It multiplies the log-odds of a score by {calibration_map.parameters[0]:.3f} and "
-            f"adds {calibration_map.level:+z.3f}."
+            f"adds {calibration_map.level:+z.3f}.{at_bound}"
         )
     if calibration_map.kind == "beta":
         a, b = calibration_map.parameters
         return (
             f"Its log-odds are {a:.3f} ln(s) - {b:.3f} ln(1 - s) {calibration_map.level:+z.3f}, s "
-            "the score."
+            f"the score.{at_bound}"
         )
+    if calibration_map.kind == "spline":
+        knots = len(calibration_map.knots)
+        return f"It bends the log-odds of a score at {knots} knots.{at_bound}"
     if calibration_map.knots:
         return f"It bends the log-odds of a score at {len(calibration_map.knots)} knots."
     return f"It adds {calibration_map.level:+z.3f} to the log-odds of a score."
+
+
+def about_bound(calibration_map: CalibrationMap) -> tuple[str, ...]:
+    """Say that a slope of a map is the largest that is tried, so that a larger one may be better.
+
+    Examples
+    --------
+    >>> about_bound(CalibrationMap("platt", 0.25, (0.6,)))
+    ()
+    >>> print(*about_bound(CalibrationMap("platt", 0.25, (10.0,))))  # doctest: +ELLIPSIS
+    Its slope is 10, the most that is tried: the scores lie much closer together than ...
+    """
+    slopes = calibration_map.parameters if calibration_map.kind in SLOPED else ()
+    if not slopes or max(slopes) < MOST_SLOPE:
+        return ()
+    sentence = (
+        f"Its slope is {MOST_SLOPE:.0f}, the most that is tried: the scores lie much closer "
+        f"together than the outcomes ask for, or separate them, so the map may be too flat; spread "
+        f"the scores first (are they probabilities?), or take kind isotonic, which has no bound."
+    )
+    return (sentence,)
 
 
 def _level(content: MapFile) -> str:

@@ -1,7 +1,7 @@
 """Predictions that come again in the folder of a later day: `check` and the run say how many."""
 
 import json
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from monitor.config import load_config
+from monitor.pipeline.scheduled import process
+from monitor.pipeline.task import Task
 from tests.conftest import Ended, run_command
 from tests.support.cases import some
 
@@ -62,8 +65,13 @@ def call(root: Path, *arguments: object) -> Ended:
 
 
 @pytest.mark.parametrize("seed", some(range(6), 2))
-def test_a_day_says_how_many_were_there_the_day_before(seed: int, tmp_path: Path) -> None:
-    """A few after midnight, or all of a day, as where a consumer is set back."""
+def test_a_day_says_how_many_were_there_the_day_before(
+    seed: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A few after midnight, or all of a day, as where a consumer is set back.
+
+    A scheduler such as Airflow has it in the log of its task.
+    """
     rng = np.random.default_rng(seed)
     rows = int([8, ROWS][seed] if seed < 2 else rng.integers(1, ROWS + 1))
     write_logs(tmp_path, rng, again={DAYS - 1: rows})
@@ -77,6 +85,13 @@ def test_a_day_says_how_many_were_there_the_day_before(seed: int, tmp_path: Path
         (line,) = (line for line in done.out.splitlines() if SEEM in line)
         assert said in line
         assert f"{SEEM} {LAST - timedelta(1)}" in line
+
+    config, task = (
+        load_config(tmp_path / "monitor.yaml"),
+        Task("ctr", LAST, LAST, LAST + timedelta(1)),
+    )
+    process(config, task, clock=lambda: datetime.now(UTC))
+    assert any(said in record.getMessage() for record in caplog.records)
 
 
 def test_a_backfill_names_the_day_that_is_too_large(tmp_path: Path) -> None:

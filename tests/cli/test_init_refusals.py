@@ -74,7 +74,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], int, tuple[str, ...]]] = {
     "damaged": (
         damaged,
         3,
-        ("/logs/{day}.parquet: cannot be read as parquet (", "write the files again, or name othe"),
+        ("-29.parquet: cannot be read as parquet (", "write the file again, or name othe"),
     ),
     "spreadsheets": (
         spreadsheets,
@@ -93,7 +93,8 @@ UNFINISHED: dict[str, tuple[Callable[[Path], object], set[str], tuple[str, ...]]
         },
         (
             "has neither scores (numbers from 0 to 1) nor outcomes (0 or 1)",
-            "boxes.parquet: width DOUBLE, name VARCHAR (neither its path nor a column dates its",
+            "boxes.parquet: (neither its path nor a column dates its rows)",
+            "\n    width DOUBLE such as",
         ),
     ),
     "only predictions": (
@@ -104,7 +105,7 @@ UNFINISHED: dict[str, tuple[Callable[[Path], object], set[str], tuple[str, ...]]
     "only outcomes": (
         only_outcomes,
         {"predictions.path", "predictions.id", "predictions.score", "outcomes.id"},
-        ("could be outcomes, but no scores", "{day}.parquet: req"),
+        ("could be outcomes, but no scores", "{day}.parquet:\n    req"),
     ),
     "other ids": (
         other_ids,

@@ -53,9 +53,10 @@ def middle_zeroed(whole_file: bytes) -> bytes:
     return whole_file[:4] + bytes(300) + whole_file[304:]
 
 
-OUTCOME_TYPES = "integer, boolean or floating point (or list its values in outcomes.outcome_means)"
+OUTCOME_TYPES = (
+    "integer, boolean or floating point, or text (or list its values in outcomes.outcome_means)"
+)
 AS_TEXT = "as in predictions (or set ids: {cast: text} in the configuration)"
-AS_INTEGER = AS_TEXT.replace("text", "integer")
 
 
 # The damage of the logs, and the message after "ctr 2026-03-02: ".
@@ -134,7 +135,7 @@ MISSING: dict[str, tuple[Damage, str]] = {
             ),
             lambda p: p.write(
                 "outcomes",
-                p.rows("outcomes") | {"prediction_id": [0.5] * 40, "outcome": ["yes"] * 40},
+                p.rows("outcomes") | {"prediction_id": ["a"] * 40, "outcome": [DAY] * 40},
             ),
         ),
         (
@@ -145,10 +146,10 @@ MISSING: dict[str, tuple[Damage, str]] = {
             f"scored_at ({SCORES}); {if_renamed('country')}"
             "correct segments.column in the configuration, or the log."
             "\nctr 2026-03-02: "
-            + mistyped("prediction_id", "DOUBLE", f"BIGINT, {AS_INTEGER}", RESULTS, "outcomes.id")
+            + mistyped("prediction_id", "VARCHAR", f"BIGINT, {AS_TEXT}", RESULTS, "outcomes.id")
             + "\nctr 2026-03-02: "
             + mistyped(
-                *("outcome", "VARCHAR", OUTCOME_TYPES, RESULTS),
+                *("outcome", "DATE", OUTCOME_TYPES, RESULTS),
                 "outcomes.outcome",
             )
         ),
@@ -179,11 +180,12 @@ MISTYPED: dict[str, tuple[Damage, str]] = {
         column("predictions", "score", [0, 1] * 20),
         mistyped("score", "BIGINT", "floating point", SCORES, "predictions.score"),
     ),
-    "outcomes that are texts": (
-        column("outcomes", "outcome", ["1"] * 40),
-        mistyped(
-            *("outcome", "VARCHAR", OUTCOME_TYPES),
-            *(RESULTS, "outcomes.outcome"),
+    "outcomes that are words": (
+        column("outcomes", "outcome", ["1", "no"] * 20),
+        (
+            "column 'outcome' contains 'no', which is not a number, true or false; correct the "
+            "log, or outcomes.outcome (or list its values in outcomes.outcome_means) in the "
+            "configuration, then rerun this day."
         ),
     ),
     "outcomes that are dates": (
@@ -209,8 +211,19 @@ MISTYPED: dict[str, tuple[Damage, str]] = {
         mistyped(*("prediction_id", "VARCHAR", f"BIGINT, {AS_TEXT}", LATE_RESULTS, "outcomes.id")),
     ),
     "ids that are fractions": (
-        column("predictions", "prediction_id", np.arange(40.0)),
-        mistyped("prediction_id", "DOUBLE", "integer, string or UUID", SCORES, "predictions.id"),
+        column("predictions", "prediction_id", np.arange(40) / 2),
+        (
+            "column 'prediction_id' contains '0.5', which is no whole number, and so no id; "
+            "correct the log, then rerun this day."
+        ),
+    ),
+    "ids that are several, because they were floats": (
+        column("outcomes", "prediction_id", 1.43349558619761333e17 + 16.0 * np.arange(40)),
+        (
+            "column 'prediction_id' contains '1.4334955861976133e+17', which is 16 ids: a DOUBLE "
+            "holds whole numbers up to 9,007,199,254,740,992 one by one, so ids were lost when the "
+            "log was written; write them as integers or text, then rerun this day."
+        ),
     ),
     "times that are other texts": (
         column("predictions", "scored_at", ["noon"] * 40),

@@ -124,6 +124,8 @@ def test_a_mean_score_far_from_the_prevalence(
         (["2025-03-02", "2025-03-02"], True),
         (["1970-01-21"], True),
         (["2026-03-09"], True),
+        (["2026-03-01 01:00", "2026-03-01 23:00"], True),
+        (["2026-03-01 14:00", "2026-03-01 23:00"], False),
         ([], False),
     ],
 )
@@ -132,7 +134,7 @@ def test_times_far_from_their_partition(
     odd: bool,  # noqa: FBT001
     zone: tzinfo | None,
 ) -> None:
-    """A day more is the time zone; years are the wrong unit or column."""
+    """Half a day more is the time zone, a whole one the date of the run, years the wrong unit."""
     given = [datetime.fromisoformat(time).replace(tzinfo=zone) for time in times]
 
     assert bool(about_times("predictions.time", DAY, given)) == odd

@@ -30,20 +30,26 @@ WORDS = (("ok", "fraud"), ("no", "yes"), ("alpha", "beta"), ("keep", "return"))
 SCALES = (
     *("probability", "probability", "probability", "single", "decimal", "percent", "logit"),
     *("other class", "label", "label", "text", "comma", "scorecard", "argmax", "one-hot", "vector"),
+    "signed percent",
 )
-ID_KINDS = ("integer", "text", "uuid", "padded", "bytes", "dated", "mixed")
+ID_KINDS = (
+    *("integer", "text", "uuid", "padded", "bytes", "dated", "mixed"),
+    *("float", "blanks", "braces", "long"),
+)
 LATE = (0, 0, 0, 2, 7, 21, 45, 90)
 ODD = (
     *(None, None, None, "dictionary", "large_string", "uint64", "zone", "null columns"),
     *("empty files", "twin names", "spaces", "reserved", "unicode", "rare", "few days"),
-    *("json", "map", "list"),
+    *("json", "map", "list", "json list", "json in json"),
+    *("untold format", "untyped empty files", "leftovers"),
 )
 NAMES = {  # of the score, the outcome and the id
     "spaces": ("Score, %", "was it fraud?", 'Request "ID"'),
     "reserved": ("select", "order", "group"),
     "unicode": ("Wahrschein­lichkeit", "結果", "número"),
 }
-DOCUMENTS = ("json", "map", "list")
+DOCUMENTS = ("json", "map", "list", "json list", "json in json")
+TEXTS = "booleans in text"
 MAP = pa.map_(pa.string(), pa.float64())
 Columns = dict[str, Any]
 Array = np.ndarray
@@ -91,7 +97,7 @@ def draw(seed: int, root: Path, days: int = DAYS) -> Draw:
         "ids": one(ID_KINDS),
         "late": one(LATE),
         "spread": bool(rng.random() < 0.5),
-        "words": one((None, None, None, "bool", "float", "signs", "digits", *WORDS)),
+        "words": one((None, None, None, "bool", "float", "signs", "digits", TEXTS, *WORDS)),
         "layout": one(("days", "days", "hive", "file", "together")),
         "format": one(("parquet", "parquet", "parquet", "csv", "jsonl")),
         "time": one(("us", "ns", "ms", "iso", "none")),
@@ -122,6 +128,10 @@ def _odd(facts: dict[str, Any]) -> dict[str, Any]:
         facts |= {"days": 15, "late": 0, "weekly": False, "drifts": False}
     if facts["odd"] == "uint64":
         facts["ids"] = "integer"
+    if facts["odd"] == "untold format":
+        facts |= {"format": "jsonl", "layout": "days"}
+    if facts["odd"] == "untyped empty files":
+        facts |= {"format": "parquet", "layout": "hive"}
     return facts
 
 
@@ -137,10 +147,19 @@ def _sensible(facts: dict[str, Any]) -> dict[str, Any]:
     if facts["weekly"]:
         facts["late"] = 0
     if facts["format"] != "parquet":
-        facts |= {"nested": False, "ids": "text" if facts["ids"] == "bytes" else facts["ids"]}
+        other = {"bytes": "text", "float": "integer"}  # as text a float has a fraction
+        facts |= {"nested": False, "ids": other.get(facts["ids"], facts["ids"])}
         if facts["scale"] in ("vector", "decimal", "single"):
             facts["scale"] = "probability"
-    if facts["scale"] in ("argmax", "one-hot", "vector", "scorecard", "comma", "text"):
+    if facts["scale"] in (
+        "argmax",
+        "one-hot",
+        "vector",
+        "scorecard",
+        "comma",
+        "text",
+        "signed percent",
+    ):
         facts |= {"nested": False, "horizons": False}
     if facts["scale"] == "one-hot" and facts["extra"] == "version":
         facts["extra"] = None  # of which only one column would be blurred
@@ -256,6 +275,13 @@ def _ids(facts: dict[str, Any], numbers: Array, day: date, log: str) -> Columns:
         "mixed": (numbers, [f"{n}" for n in numbers]),
         "dated": ([f"{day}/{one}" for one in plain], plain),
         "uuid": (texts, texts),
+        "float": (numbers + 7_000_000, numbers + 7e6),
+        "blanks": ([f"{one.upper():12}" for one in plain], plain),
+        "braces": (texts, [f"{{{one}}}" for one in texts]),
+        "long": (
+            numbers + 1_767_225_600_000_000_000,
+            [f"{n + 1767225600000000000}" for n in numbers],
+        ),
         "bytes": (np.array([one.bytes for one in uuids], dtype=object), texts),
     }
     return {facts["id"]: np.array(written[facts["ids"]][not scored])}
@@ -271,6 +297,7 @@ def _scores(facts: dict[str, Any], p: Array) -> Columns:
     written: dict[str, Any] = {
         "single": lambda: p.astype(np.float32),
         "percent": lambda: 100 * p,
+        "signed percent": lambda: np.array([f"{100 * x:.6f}%" for x in p]),
         "logit": lambda: logit(p),
         "other class": lambda: 1 - p,
         "text": lambda: np.array([f"{x:.9f}" for x in p]),
@@ -304,17 +331,10 @@ def _decoys(facts: dict[str, Any], rng: np.random.Generator, p: Array) -> Column
 
 def _outcomes(facts: dict[str, Any], rng: np.random.Generator, y: Array) -> Columns:
     name, words = facts["outcome"], facts["words"]
-    values: Any = y.astype(np.int64)
-    if words == "bool":
-        values = y
-    if words == "float":
-        values = y.astype(float)
-    if words == "signs":
-        values = np.where(y, 1, -1)
-    if words == "digits":
-        values = np.where(y, "1", "0")
-    if words in WORDS:
-        values = np.array(words)[y.astype(int)]
+    pairs = {"signs": (-1, 1), "digits": ("0", "1"), TEXTS: ("False", "True")}
+    values: Any = {"bool": y, "float": y.astype(float)}.get(words, y.astype(np.int64))
+    if words in pairs or words in WORDS:
+        values = np.array(pairs.get(words, words))[y.astype(int)]
     if facts["scale"] == "one-hot":
         rest = np.where(rng.random(ROWS) < 0.6, "b", "c")
         values = np.where(y, "a", rest)
@@ -370,12 +390,19 @@ def _put(facts: dict[str, Any], path: Path, columns: Columns, log: str) -> None:
     table = pa.table(arrays)
     if path.suffix == ".parquet":
         pq.write_table(table, path)
+        if facts["odd"] == "untyped empty files":
+            untyped = {name: pa.nulls(0) for name in table.column_names}
+            pq.write_table(pa.table(untyped), path.with_name("part-1.parquet"))
+        if facts["odd"] == "leftovers":
+            path.with_name(f"{path.name}._COPYING_").write_bytes(b"PAR1")
         if facts["odd"] == "empty files" and facts["layout"] == "hive":
             pq.write_table(table.slice(0, 0), path.with_name("part-1.parquet"))
     elif path.suffix == ".csv":
         pyarrow.csv.write_csv(table, path)
     else:
         lines = (json.dumps(row, default=str) for row in table.to_pylist())
+        if facts["odd"] == "untold format":  # a rotated log, whose ending is the day
+            path = path.with_name(f"service.log.{path.stem}")
         path.write_text("".join(f"{line}\n" for line in lines))
 
 
@@ -393,6 +420,11 @@ def _document(kind: str, scores: list[float]) -> pa.Array:
         return pa.array([[("p", p), ("age", 40.0)] for p in scores], MAP)
     if kind == "list":
         return pa.array([[1 - p, p] for p in scores])
+    if kind == "json list":
+        return pa.array([json.dumps({"predictions": [{"p": p, "name": "m"}]}) for p in scores])
+    if kind == "json in json":
+        inner = [json.dumps({"p": p}) for p in scores]
+        return pa.array([json.dumps({"body": text}) for text in inner])
     return pa.array([json.dumps({"model": {"p": p, "name": "m"}, "k": 1}) for p in scores])
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from math import inf
 from typing import Any
 
 import duckdb
@@ -23,6 +24,7 @@ KINDS = {
     "DATE": "date",
 }
 NUMBERS = ("integer", "real")
+EXACT = {"FLOAT": 2**24, "DOUBLE": 2**53}  # up to which they hold integers one by one
 IN_RANGE = f"BETWEEN {-END_TOLERANCE} AND {1 + END_TOLERANCE}"
 LEAST_GRADES, MOST_GRADES = 3, 20  # different values
 DATE = re.compile(r"\d{1,2}(?P<sign>[/.-])\d{1,2}(?P=sign)\d{4}(?!\d)")
@@ -51,10 +53,15 @@ class Column:
     values : mapping of str to int
         Rows of each value, the most frequent first; empty if there are too many.
     mark : str
-        Of texts that all are numbers with a fraction the decimal mark, a point or a comma.
+        Of texts that all are numbers with a fraction the decimal mark, a point or a comma; a
+        percent sign of those that end with it.
     form : str
         Of texts that all are dates or times in another order than ISO: how they are written, such
         as `%d/%m/%Y %H:%M`.
+    is_whole : bool
+        Whether it has floating-point numbers that all are whole, as pandas makes of integers.
+    lost : bool
+        Whether they are so large that each stands for several integers.
     """
 
     name: str
@@ -72,6 +79,8 @@ class Column:
     values: Mapping[str, int] = field(default_factory=dict)
     mark: str = ""
     form: str = ""
+    is_whole: bool = False
+    lost: bool = False
 
     @property
     def has_grades(self) -> bool:
@@ -93,14 +102,14 @@ def in_sql(name: str) -> str:
 
 
 def number_in(sql: str, mark: str) -> str:
-    """Write the number that a text has, with a decimal point or comma.
+    """Write the number that a text has, with a decimal point or comma, or a percent sign.
 
     Examples
     --------
     >>> number_in("score", ",")
     "CAST(replace(score, ',', '.') AS DOUBLE)"
     """
-    with_point = f"replace({sql}, ',', '.')" if mark == "," else sql
+    with_point = {",": f"replace({sql}, ',', '.')", "%": f"replace({sql}, '%', '')"}.get(mark, sql)
     return f"CAST({with_point} AS DOUBLE)"
 
 
@@ -137,13 +146,20 @@ def _column(
 
     rows, filled, distinct = ask("count(*)", f"count({column})", f"count(DISTINCT {column})")
     counted: dict[str, Any] = {"rows": rows, "nulls": rows - filled, "distinct": distinct}
+    counted["is_whole"] = False
     kind = _kind(native)
     if textual and kind == "text" and filled:
         kind = _kind_of_text(ask, column)
     if kind == "real" and filled:
         number = f"try_cast({column} AS DOUBLE)"
-        (filled,) = ask(f"count({column}) FILTER (NOT isnan({number}))")
-        counted["nulls"] = rows - filled  # the logs may write a missing number as nan
+        known = f"FILTER (NOT isnan({number}))"  # the logs may write a missing number as nan
+        filled, counted["distinct"], is_whole = ask(
+            f"count({column}) {known}",
+            f"count(DISTINCT {column}) {known}",
+            f"bool_and({number} = floor({number})) {known}",
+        )
+        counted["nulls"] = rows - filled
+        counted["is_whole"] = bool(is_whole)
     if kind == "text" and filled:
         counted["mark"] = _decimal_mark(ask, column, filled)
     if (kind in NUMBERS or counted.get("mark")) and filled:
@@ -154,6 +170,9 @@ def _column(
             f"avg({number}) FILTER (isfinite({number}))",
             f"count(*) FILTER ({number} {IN_RANGE}) / {filled}",
         )
+        most = max(-counted["least"], counted["greatest"])
+        counted["lost"] = counted["is_whole"] and most > EXACT.get(native, inf) < inf
+        counted["is_whole"] = counted["is_whole"] and most <= EXACT.get(native, 0)
     if kind in ("time", "date", "text") and filled:
         counted["first"], counted["last"] = _times(ask, column)
     if kind == "text" and filled and counted["first"] is None:
@@ -162,7 +181,7 @@ def _column(
             written = f"try_strptime({column}::VARCHAR, '{form}')"
             counted["first"], counted["last"] = ask(f"min({written})", f"max({written})")
     if 0 < distinct <= MOST_VALUES and kind != "other":
-        counted["values"] = _values(connection, table, column)
+        counted["values"] = _values(connection, table, column, is_real=kind == "real")
     return Column(name, native, kind, **counted)
 
 
@@ -178,7 +197,7 @@ def _kind_of_text(ask: Callable[..., tuple[Any, ...]], column: str) -> str:
     """Recognise numbers and booleans; 007 stays a text, because it is an id."""
     reals, integers, padded, booleans, filled = ask(
         f"count(try_cast({column} AS DOUBLE))",
-        f"count(*) FILTER (regexp_full_match({column}, '-?\\d{{1,18}}'))",
+        f"count(*) FILTER (regexp_full_match({column}, '-?\\d{{1,38}}'))",
         f"count(*) FILTER (regexp_matches({column}, '^-?0\\d'))",
         f"count(*) FILTER (lower({column}) IN ('true', 'false'))",
         f"count({column})",
@@ -192,7 +211,8 @@ def _kind_of_text(ask: Callable[..., tuple[Any, ...]], column: str) -> str:
 
 def _decimal_mark(ask: Callable[..., tuple[Any, ...]], column: str, filled: int) -> str:
     number = r"'-?\d*[{mark}]\d+([eE]-?\d+)?'"
-    marks = {".": number.format(mark="."), ",": number.format(mark=",")}
+    percent = r"'\s*\d*\.?\d+\s*%\s*'"
+    marks = {".": number.format(mark="."), ",": number.format(mark=","), "%": percent}
     for mark, pattern in marks.items():
         (numbers,) = ask(f"count(*) FILTER (regexp_full_match({column}::VARCHAR, {pattern}))")
         if numbers == filled:
@@ -230,9 +250,12 @@ def _form_of_dates(ask: Callable[..., tuple[Any, ...]], column: str, filled: int
     return suitable[0] if len(suitable) == 1 else ""
 
 
-def _values(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> dict[str, int]:
+def _values(
+    connection: duckdb.DuckDBPyConnection, table: str, column: str, *, is_real: bool
+) -> dict[str, int]:
+    known = f"{column} IS NOT NULL" + f" AND NOT isnan(try_cast({column} AS DOUBLE))" * is_real
     rows = connection.sql(
         f"SELECT {column}::VARCHAR AS value, count(*) AS rows FROM {table} "
-        f"WHERE {column} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1"
+        f"WHERE {known} GROUP BY 1 ORDER BY 2 DESC, 1"
     )
     return dict(rows.fetchall())

@@ -10,14 +10,24 @@ from monitor.errors import ConfigError, DataError
 from monitor.files import looking_once
 from monitor.logs.discovery import roles
 from monitor.logs.discovery.databases import is_query, open_query
+from monitor.logs.discovery.examples import described, examples_of
+from monitor.logs.discovery.keys import LEAST_UNIQUENESS, find_key
 from monitor.logs.discovery.listing import Survey, survey
 from monitor.logs.discovery.pairing import Pair, is_dated, pair_logs, read_logs
 from monitor.logs.discovery.reading import Log
 from monitor.logs.discovery.settings import MOST_REJECTED, Setting, settings_of, span
-from monitor.logs.discovery.unfinished import most_likely, settings_to_decide
+from monitor.logs.discovery.unfinished import Known, most_likely, settings_to_decide
 from monitor.logs.discovery.unread import could_be_score, how_to_map
 from monitor.logs.plausibility import ORPHANS, Remark
-from monitor.logs.session import open_session
+from monitor.logs.session import (
+    DAMAGE,
+    FORMAT_NAMES,
+    Session,
+    damage_of,
+    first_line,
+    open_session,
+    remedy_of,
+)
 
 GENERIC = {
     *("predictions", "prediction", "scores", "score", "outcomes", "outcome", "labels", "log"),
@@ -36,6 +46,7 @@ GENERIC = {
     ),
     *("prod", "production", "scored", "events", "export", "exports", "warehouse", "lake", "tables"),
 }
+MOST_NAMED = 3  # logs
 UNDATED = "neither its path nor a column dates its rows"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{1,62}")
 
@@ -123,18 +134,23 @@ def guess(
         )
         raise ConfigError(msg)
     surveys = survey([path for path in paths if path not in queries])
-    # One snapshot of a database for all that is asked of it.
-    with looking_once(), open_session("init", Engine()) as session:
-        session.connection.execute("SET preserve_insertion_order = true")  # the same sample always
-        logs, problems = read_logs(session, surveys, on_progress)
-        for number, sql in enumerate(queries):
-            on_progress("reading a sample of a query")
-            logs.append(open_query(session, sql, f"{connection}", f"query_{number}"))
-        pairs = pair_logs(session, logs, on_progress)
+    found, refused = None, dict[str, str]()
+    while found is None:
+        # One snapshot of a database for all that is asked of it.
+        with looking_once(), open_session("init", Engine()) as session:
+            session.connection.execute("SET preserve_insertion_order = true")  # the same sample
+            session.refused.update(refused)
+            try:
+                found = _look(session, surveys, (queries, connection), on_progress)
+            except (DataError, *DAMAGE):
+                refused |= _damaged(session)
+                if len(refused) == len(session.refused):
+                    raise
+    logs, problems, pairs, known = found
     if not logs:
         raise _nothing(surveys, problems)
     if not pairs:
-        return _unfinished(surveys, logs, problems)
+        return _unfinished(surveys, logs, known, (*refused.values(), *map(str, problems)))
     models = (
         Guess(name, tuple(settings_of(pair)), span(pair), pair.doubts, _as_of(pair))
         for name, pair in zip(_names([p.scored for p in pairs]), pairs, strict=True)
@@ -145,7 +161,43 @@ def guess(
         for log in logs
         if log.place not in used
     ]
-    return Guesses(tuple(models), (*unused, *map(str, problems)))
+    left_out = (*unused, *refused.values(), *map(str, problems))
+    return Guesses(tuple(models), tuple(dict.fromkeys(left_out)))
+
+
+def _look(
+    session: Session,
+    surveys: Sequence[Survey],
+    asked: tuple[Sequence[str], str | None],
+    on_progress: Callable[[str], None],
+) -> tuple[list[Log], list[ConfigError | DataError], list[Pair], Known]:
+    """Read samples of all logs, and find those that belong together."""
+    logs, problems = read_logs(session, surveys, on_progress)
+    queries, connection = asked
+    for number, sql in enumerate(queries):
+        on_progress("reading a sample of a query")
+        logs.append(open_query(session, sql, f"{connection}", f"query_{number}"))
+    pairs = pair_logs(session, logs, on_progress)
+    if pairs or not logs:
+        return logs, problems, pairs, Known(None, {})
+    scored, observed = most_likely(logs)
+    apart = scored is not None and observed is not None and scored is not observed
+    key = find_key(session, scored, observed) if apart and scored and observed else None
+    key = key if key and key.uniqueness >= LEAST_UNIQUENESS else None
+    examples = {log.place: examples_of(session, log) for log in logs}
+    return logs, problems, pairs, Known(key, examples)
+
+
+def _damaged(session: Session) -> dict[str, str]:
+    """Find the files that cannot be read, among those that were opened, and say why not."""
+    damaged = dict[str, str]()
+    for file, form in [*session.files.items()]:
+        if file not in session.refused and (why := damage_of(session, file)):
+            damaged[file] = (
+                f"{file}: cannot be read as {FORMAT_NAMES[form]} ({first_line(why)}); "
+                f"{remedy_of(why, form)}."
+            )
+    return damaged
 
 
 def with_check(each: Guess, error: Exception) -> Guess | None:
@@ -190,15 +242,15 @@ def _as_of(pair: Pair) -> date | None:
 
 
 def _unfinished(
-    surveys: Sequence[Survey], logs: Sequence[Log], problems: Sequence[ConfigError | DataError]
+    surveys: Sequence[Survey], logs: Sequence[Log], known: Known, left_out: Sequence[str]
 ) -> Guesses:
     """Write down what is known of logs that make no model, and what a person has to decide."""
     scored, observed = most_likely(logs)
     (name,) = _names([scored or observed or logs[0]])
     doubts = dict.fromkeys(doubt for log in (scored, observed) if log for doubt in log.doubts)
-    model = Guess(name, tuple(settings_to_decide(scored, observed)), None, tuple(doubts))
-    lacking = "\n".join(_found(", ".join(whole.root for whole in surveys), logs))
-    return Guesses((model,), tuple(map(str, problems)), lacking)
+    model = Guess(name, tuple(settings_to_decide(scored, observed, known)), None, tuple(doubts))
+    lacking = "\n".join(_found(", ".join(whole.root for whole in surveys), logs, known))
+    return Guesses((model,), tuple(left_out), lacking)
 
 
 def _names(logs: Sequence[Log]) -> list[str]:
@@ -239,16 +291,16 @@ def _nothing(
     return ConfigError(f"{roots}: has no files; pass the folder, or the files, of your logs.")
 
 
-def _found(roots: str, logs: Sequence[Log]) -> list[str]:
+def _found(roots: str, logs: Sequence[Log], known: Known) -> list[str]:
     scored = [log for log in logs if roles.scores(log.columns)]
     observed = [log for log in logs if roles.outcomes(log.columns)]
-    lines = [f"{roots}: " + _lacking(scored, observed)]
+    lines = [f"{roots}: " + _lacking(scored, observed, [log for log in logs if is_dated(log)])]
     named = [c for log in logs for c in log.columns if not scored and could_be_score(c)]
     lines += [f"  {how_to_map(c)}" for c in named]
     for log in logs:
-        columns = ", ".join(f"{c.name} {c.type}" for c in log.columns[:12])
         undated = "" if is_dated(log) else f" ({UNDATED})"
-        lines.append(f"  {_shown(log)}: {columns}{undated}")
+        lines.append(f"  {_shown(log)}:{undated}")
+        lines += [f"    {line}" for line in described(log, known.examples.get(log.place, {}))]
     return lines
 
 
@@ -256,7 +308,7 @@ def _shown(log: Log) -> str:
     return log.pattern.template or log.place
 
 
-def _lacking(scored: Sequence[Log], observed: Sequence[Log]) -> str:
+def _lacking(scored: Sequence[Log], observed: Sequence[Log], dated: Sequence[Log]) -> str:
     if len(scored) == 1 and scored == observed:
         return (
             "has one log with scores and outcomes, but the scores predict no column that may be "
@@ -266,6 +318,12 @@ def _lacking(scored: Sequence[Log], observed: Sequence[Log]) -> str:
         return (
             "has predictions and outcomes, but no column that both have and that tells predictions "
             "apart; a log of outcomes needs the ids of the predictions. These logs were found:"
+        )
+    shown = ", ".join(map(_shown, observed[:MOST_NAMED]))
+    if observed and not scored and len(dated) > 1:
+        return (
+            f"has outcomes ({shown}), but no column of the other logs is a number from 0 to 1; if "
+            f"one of them holds the score, write in the file how to read it. These logs were found:"
         )
     if scored:
         return (

@@ -25,6 +25,7 @@ LEAST_SHARE = 0.002  # of the predictions with an outcome: fewer are chance
 LEAST_UNIQUENESS = 0.5  # of an id
 UNIQUE = 0.99  # a few repeats are errors of single rows
 AS_THEY_ARE = "{}", "{}"
+TRIMMED, SPELT_ALIKE = "trim({})", "lower(trim({}))"  # of CHAR columns, and in upper case
 HEX_OF_BYTES, HEX_OF_TEXT = "lower(hex({}))", "replace(lower({}), '-', '')"
 # The rest of a text that begins or ends with a date.
 AFTER_DATE = r"regexp_extract({}, '^\d{{4}}-?\d\d-?\d\d[^0-9A-Za-z](.+)$', 1)"
@@ -54,6 +55,8 @@ class Key:
         Days after the prediction before which no outcome came.
     read : tuple of (str, str)
         SQL that makes the ids of both logs equal, with `{}` for the column.
+    is_number : bool
+        Whether both are compared by value, because one has floating-point numbers.
     """
 
     scored: tuple[str, ...]
@@ -64,6 +67,12 @@ class Key:
     days: tuple[date, ...] = ()
     since: int = 0
     read: tuple[str, str] = AS_THEY_ARE
+    is_number: bool = False
+
+    @property
+    def compared_as(self) -> str | None:
+        """What both are converted to here, to be compared."""
+        return "integer" if self.is_number else self.cast
 
 
 def find_key(session: Session, scored: Log, observed: Log) -> Key | None:
@@ -99,7 +108,7 @@ def later_days(
 def joined_on(key: Key, of_scored: str, of_observed: str) -> str:
     """Write in SQL that two rows have the same id."""
     ours, theirs = (
-        [_text(read.format(f"{log}.{quoted(name)}"), key.cast) for name in names]
+        [_text(read.format(f"{log}.{quoted(name)}"), key.compared_as) for name in names]
         for log, names, read in (
             (of_scored, key.scored, key.read[0]),
             (of_observed, key.observed, key.read[1]),
@@ -115,11 +124,15 @@ def _candidates(log: Log, other: Log) -> list[Column]:
         c
         for c in log.columns
         if not times([c])  # nor the time, which may be a number
-        if (c.kind in ID_KINDS and c.first is None and (c.uniqueness > 0.5 or c.distinct > 50))  # noqa: PLR2004 - fewer are categories
-        or (c.kind in ID_KINDS and c.name in shared and c.distinct > 5)  # noqa: PLR2004 - a part of a key
+        if (_may_be_id(c) and c.first is None and (c.uniqueness > 0.5 or c.distinct > 50))  # noqa: PLR2004 - fewer are categories
+        or (_may_be_id(c) and c.name in shared and c.distinct > 5)  # noqa: PLR2004 - a part of a key
     ]
     ordered = sorted(varied, key=lambda c: (not _is_named_id(c.name), -c.uniqueness))
     return ordered[:MOST_COLUMNS]
+
+
+def _may_be_id(column: Column) -> bool:
+    return column.kind in ID_KINDS or column.is_whole
 
 
 def _is_named_id(name: str) -> bool:
@@ -220,7 +233,8 @@ def _single(session: Session, a: Column, b: Column) -> Key | None:
     """Compare two columns as they are and after each conversion that may make them equal."""
     best = None
     for cast, read in _readings(a, b):
-        key = Key((a.name,), (b.name,), 0.0, a.uniqueness, cast, read=read)
+        is_number = cast is None and "real" in (a.kind, b.kind)
+        key = Key((a.name,), (b.name,), 0.0, a.uniqueness, cast, read=read, is_number=is_number)
         share = _share(session, key)
         if share >= LEAST_SHARE and (best is None or share > CLEARLY * best.share):
             best = replace(key, share=share)
@@ -230,9 +244,9 @@ def _single(session: Session, a: Column, b: Column) -> Key | None:
 def _readings(a: Column, b: Column) -> Iterator[tuple[str | None, tuple[str, str]]]:
     """List the conversions of two columns that may make them equal, the plainest first."""
     kinds = a.kind, b.kind
-    if a.type == b.type or kinds == ("integer", "integer"):
+    if a.type == b.type or {*kinds} <= {"integer", "real"}:
         yield None, AS_THEY_ARE
-    if {*kinds} <= {"integer", "text"} and "text" in kinds:
+    if {*kinds} <= {"integer", "real", "text"} and "text" in kinds:
         yield "integer", AS_THEY_ARE
     if {*kinds} <= {"uuid", "text"}:
         yield "uuid", AS_THEY_ARE
@@ -240,6 +254,8 @@ def _readings(a: Column, b: Column) -> Iterator[tuple[str | None, tuple[str, str
         ours, theirs = (HEX_OF_BYTES if kind == "binary" else HEX_OF_TEXT for kind in kinds)
         yield None, (ours, theirs)
     if kinds == ("text", "text"):
+        yield None, (TRIMMED, TRIMMED)
+        yield None, (SPELT_ALIKE, SPELT_ALIKE)
         for read in (AFTER_DATE, BEFORE_DATE):
             yield None, (read, "{}")
             yield None, ("{}", read)
@@ -249,7 +265,7 @@ def _share(session: Session, key: Key) -> float:
     """Return the share of the predictions of the best day whose id is among the outcomes."""
     (a,), (b,) = key.scored, key.observed
     ours, theirs = (
-        _text(read.format(quoted(name)), key.cast)
+        _text(read.format(quoted(name)), key.compared_as)
         for read, name in zip(key.read, (a, b), strict=True)
     )
     share = f"avg(coalesce({ours} IN (SELECT {theirs} FROM {OFFERED}), false)::INT) AS share"
@@ -260,8 +276,9 @@ def _share(session: Session, key: Key) -> float:
 def _text(expression: str, cast: str | None) -> str:
     if cast == "integer":
         return f"try_cast({expression}::VARCHAR AS HUGEINT)"
-    text = f"nullif({expression}::VARCHAR, '')"  # of a text without what is looked for
-    return f"lower({text})" if cast == "uuid" else text
+    if cast == "uuid":  # with braces, in upper case or without hyphens too
+        return f"try_cast({expression}::VARCHAR AS UUID)"
+    return f"nullif({expression}::VARCHAR, '')"  # of a text without what is looked for
 
 
 def _worth(key: Key) -> tuple[float, bool, bool]:

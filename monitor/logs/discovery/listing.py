@@ -5,6 +5,7 @@ first and the last of them and two between are opened, so years of partitions co
 week.
 """
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -12,9 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import fsspec
+import pyarrow as pa
 
 from monitor.errors import ConfigError, DataError
 from monitor.files import open_filesystem, reaching
+from monitor.logs.compressed import Codec
 
 MOST_FOLDERS = 1000  # opened below one path
 MOST_FILES = 200  # of one kind, remembered from one folder
@@ -27,6 +30,16 @@ FORMATS = {
 PACKED = (".gz", ".zst")
 OTHER_FORMATS = (".avro", ".orc", ".xlsx", ".xls", ".feather", ".arrow", ".sqlite", ".duckdb")
 PARQUET_MAGIC = b"PAR1"
+# Names that say nothing of the format: without an ending, as Hive and Firehose write them, rotated
+# logs such as data.log.2026-01-01, and what is only compressed.
+UNTOLD = re.compile(r"([^.]*|.*\.(log|txt|dat|out|data)(\.[\d_-]+)?)(\.(gz|zst))?", re.IGNORECASE)
+HEAD = 65_536  # bytes of a file that are looked at
+MAGIC: dict[bytes, tuple[Codec, str]] = {
+    b"\x1f\x8b": ("gzip", ".gz"),
+    b"\x28\xb5\x2f\xfd": ("zstd", ".zst"),
+}
+SEPARATORS = ",;\t|"
+MOST_LINES = 20
 
 
 @dataclass(frozen=True)
@@ -53,6 +66,8 @@ class Survey:
         Files whose format cannot be read, by ending: the first of each.
     unreadable : list of str
         Folders and files that this user may not read.
+    by_content : dict of str to str or None
+        The formats of files whose names do not tell it, by what they have in common.
     """
 
     root: str
@@ -60,6 +75,7 @@ class Survey:
     tables: list[Table] = field(default_factory=list)
     unusable: dict[str, str] = field(default_factory=dict)
     unreadable: list[str] = field(default_factory=list)
+    by_content: dict[str, str | None] = field(default_factory=dict)
 
     def format_of(self, name: str) -> str:
         """Return the format of a file or a table."""
@@ -170,8 +186,8 @@ def _some(names: Sequence[str], most: int) -> Iterator[str]:
 def _note_file(filesystem: fsspec.AbstractFileSystem, root: str, name: str, whole: Survey) -> None:
     format_ = format_of(name)
     ending = re.sub(r".*(\.\w+)$", r"\1", name).lower()
-    if format_ is None and "." not in name.rpartition("/")[2]:
-        format_ = _by_content(filesystem, f"{root}/{name}")
+    if format_ is None and UNTOLD.fullmatch(name.rpartition("/")[2]):
+        format_ = _format_within(filesystem, root, name, whole)
     if format_ is None:
         whole.unusable.setdefault(ending if ending in OTHER_FORMATS else "other", name)
     else:
@@ -192,10 +208,55 @@ def format_of(name: str) -> str | None:
     return next((format_ for end, format_ in FORMATS.items() if lower.endswith(end)), None)
 
 
-def _by_content(filesystem: fsspec.AbstractFileSystem, place: str) -> str | None:
-    """Recognise Parquet without an ending, as Hive writes it."""
+def _format_within(
+    filesystem: fsspec.AbstractFileSystem, root: str, name: str, whole: Survey
+) -> str | None:
+    """Recognise a format by content; one file of those that look alike is opened."""
+    folder, _, last = name.rpartition("/")
+    begin = re.match(r"[A-Za-z_-]*", last)
+    ending = re.search(r"\.\D*$", last)
+    alike = "/".join([re.sub(r"\d+", "#", folder), *(m[0] if m else "" for m in (begin, ending))])
+    if alike not in whole.by_content:
+        try:
+            head: bytes = filesystem.cat_file(f"{root}/{name}", 0, HEAD)
+        except Exception:  # noqa: BLE001 - object stores raise errors of many libraries
+            return None
+        if not head:
+            return None
+        whole.by_content[alike] = format_of_content(head, last)
+    return whole.by_content[alike]
+
+
+def format_of_content(head: bytes, name: str) -> str | None:
+    """Return the format of a file that begins with some bytes; None if it is no log.
+
+    Examples
+    --------
+    >>> format_of_content(b'{"id": 1}', "data.log")
+    'json'
+    """
+    if head.startswith(PARQUET_MAGIC):
+        return "parquet"
+    for magic, (codec, ending) in MAGIC.items():
+        if head.startswith(magic):
+            if not name.endswith(ending):  # by which DuckDB knows that it is compressed
+                return None
+            try:
+                with pa.CompressedInputStream(pa.BufferReader(head), codec) as plain:
+                    head = plain.read(HEAD // 4)
+            except OSError:
+                return None
+    whole = head.rpartition(b"\n")[0] or head
+    lines = whole.decode("utf-8-sig", errors="replace").splitlines()[:MOST_LINES]
+    if lines and lines[0].startswith("{"):
+        return "json" if _is_object(lines[0]) else None
+    counts = [{line.count(sign) for line in lines} for sign in SEPARATORS]
+    is_table = len(lines) > 1 and any(len(n) == 1 and n != {0} for n in counts)
+    return "csv" if is_table else None
+
+
+def _is_object(line: str) -> bool:
     try:
-        head: bytes = filesystem.cat_file(place, 0, len(PARQUET_MAGIC))
-    except Exception:  # noqa: BLE001 - object stores raise errors of many libraries
-        return None
-    return "parquet" if head == PARQUET_MAGIC else None
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False

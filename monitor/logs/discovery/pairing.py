@@ -516,7 +516,7 @@ def _times(scored: Log, observed: Log) -> tuple[Candidate, Candidate] | None:
 def _about_times(session: Session, log: Log, setting: str, time: Candidate) -> list[Remark]:
     """Say whether the times of the first sampled day that is odd are far from their partition."""
     for day in log.sampled:
-        quantiles = f"quantile_disc(({moment(time)})::TIMESTAMP, [0.25, 0.5, 0.75])"
+        quantiles = f"quantile_disc(({moment(time)})::TIMESTAMP, [0.05, 0.25, 0.5, 0.75, 0.95])"
         (times,) = ask(
             session, f"SELECT {quantiles} FROM {log.table} WHERE {quoted(PARTITION)} = DATE '{day}'"
         )

@@ -66,16 +66,20 @@ def _template(templates: Sequence[str]) -> str:
     --------
     >>> _template(["{day}/part-a.parquet", "{day}/part-b.parquet"])
     '{day}/part-*.parquet'
+    >>> _template(["data.1.log.{day}", "data.2.log.{day}"])
+    'data.*.log.{day}'
     >>> _template(["scores-{day}.parquet", "clicks-{day}.parquet"])
     ''
     """
     before = _begin(templates)
     after = _begin([template[: len(before) - 1 : -1] for template in templates])[::-1]
     middles = [template[len(before) : len(template) - len(after)] for template in templates]
-    differ = before.count("{") == before.count("}") > 0 and not any("/" in m for m in middles)
+    differ = before.count("{") == before.count("}") and not any("/" in m for m in middles)
     if not differ or any(map(VERSION.search, templates)):
         return ""
-    return re.sub(r"\*+", "*", f"{before}*{after}") if "{day" in before else ""
+    # Before the day, only numbers are parts: those of the workers of a service.
+    are_parts = "{day" in before or all(map(str.isdecimal, middles))
+    return re.sub(r"\*+", "*", f"{before}*{after}") if are_parts else ""
 
 
 def _begin(texts: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 
 import duckdb
+import pyarrow as pa
 
 from monitor.config import literal
 from monitor.errors import DataError
@@ -23,8 +24,9 @@ from monitor.logs.discovery.rows import (
     leaves_of,
     look_into,
     open_rows,
+    table_of,
 )
-from monitor.logs.session import DAMAGE, Session, first_line
+from monitor.logs.session import DAMAGE, Session, damage_of, first_line, remedy_of
 from monitor.logs.tables import TABLE_NAMES
 
 ROWS_PER_DAY = 20_000  # of each sampled day
@@ -138,7 +140,7 @@ def sample_of(
                 failures.append(str(error))
                 continue
             except DAMAGE as error:
-                failures.append(_unreadable(source, first_line(error), _remedy(error, format_)))
+                failures.append(_why_unreadable(session, source, tried, error))
                 continue
             if rows:
                 read += [tried] if tried and tried not in read else []
@@ -217,7 +219,8 @@ def _nested(
 ) -> tuple[tuple[tuple[str, str], ...], dict[str, str]]:
     """List the nested columns with their types, and the expressions of what is within."""
     if source.format in TABLE_NAMES:
-        return (), {}
+        schema = table_of(source).schema
+        return tuple((f.name, f"{f.type}") for f in schema if pa.types.is_nested(f.type)), {}
     rows = open_rows(session, source, day, files=1, nested=True)
     if rows is None:
         return (), {}
@@ -266,10 +269,21 @@ def _remedy(error: Exception, format_: str) -> str:
     if "permission denied" in str(error).lower():
         return "grant read permission, then run again."
     if format_ in TEXTUAL:
-        return f"correct the files so that they are {format_}, or name other files."
+        return f"{remedy_of(str(error), format_)}, or name other files."
     if isinstance(error, (*SOUND, RecursionError)):
         return "name other files, or convert these to plain Parquet."
     return WRITE_AGAIN
+
+
+def _why_unreadable(session: Session, source: Source, day: date | None, error: Exception) -> str:
+    """Say which file of a day cannot be read, and why."""
+    names = files_of(source, day)
+    wrong = ((name, damage_of(session, name)) for name in names if name in session.files)
+    place, why = next(((name, why) for name, why in wrong if why), (source.place, ""))
+    remedy = _remedy(error, source.format)
+    if why:
+        remedy = f"{remedy_of(why, source.format)}, or name other files."
+    return f"{place}: cannot be read as {source.format} ({first_line(why or error)}); {remedy}"
 
 
 def _unreadable(source: Source, why: str, remedy: str) -> str:

@@ -153,7 +153,10 @@ def _score(column: Column) -> Candidate | None:
     named = _named(column, SCORE_WORDS)
     span = f"{column.least:.4g} to {column.greatest:.4g}, mean {column.mean:.4g}"
     settings: dict[str, object] = {}
-    if column.within > 0.95:  # noqa: PLR2004 - a few may be errors
+    if column.mark == "%":
+        points, reason = 3 + named, f"numbers from {span} with percent signs"
+        settings = {"score_means": "percent"}
+    elif column.within > 0.95:  # noqa: PLR2004 - a few may be errors
         points, reason = 4 + named, f"numbers from {span}"
     elif column.least >= 0 and column.greatest <= HIGHEST_PERCENT:
         points, reason = 2 + named, f"numbers from {span}: percent, by the looks of it"

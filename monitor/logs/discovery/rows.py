@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from types import SimpleNamespace
 from typing import Any, cast
 
 import duckdb
@@ -29,6 +30,14 @@ OF_JSON = {
     **dict.fromkeys(("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "BOOLEAN"), True),
     **dict.fromkeys(("VARCHAR", "DATE", "TIMESTAMP", "TIME", "UUID"), False),
 }  # types that a text in JSON is cast to, or not
+# As `CSV_OPTIONS` of runs, in SQL.
+CSV_AS_IT_IS = (
+    "all_varchar = true, header = true, skip = 0, quote = '\"', escape = '\"', comment = ''"
+)
+VECTOR_OF_SPARK = ["type", "size", "indices", "values"]  # fields of a struct
+LEAST_FILLED = 0.3  # share of the rows that have a list, which may be that of a failure
+SUM_TOLERANCE = 0.01  # of the probabilities of classes
+VARCHAR = SimpleNamespace(id="varchar")  # the type of a text within JSON
 LISTS, NESTED = ("list", "array"), ("list", "array", "map", "union", "struct")
 
 
@@ -131,8 +140,11 @@ def open_rows(
     """
     if source.format in TABLE_NAMES:
         return _rows_of_table(session, source, day, most, columns)
-    names = files_of(source, day)[: files if day else None]
+    found = files_of(source, day)
+    names = [name for name in found if name not in session.refused][: files if day else None]
     if not names:
+        if found and day is None:
+            raise DataError(session.refused[found[0]])
         return None
     rows = _rows_of_files(session, names, source, nested=nested)
     # Parquet counts its rows in the footer, and a limit keeps filters and threads from the files.
@@ -187,26 +199,66 @@ def leaves_of(rows: duckdb.DuckDBPyRelation, format_: str) -> list[Leaf]:
 
 def look_into(rows: duckdb.DuckDBPyRelation, format_: str) -> Iterator[Leaf]:
     """List what short lists, maps and JSON in texts hold, by some rows."""
-    few = rows.limit(LOOKED_AT)
+    few, vectors = rows.limit(LOOKED_AT), set[str]()
     for leaf, native in walk(rows, format_):
-        if native.id in LISTS and dict(native.children)["child"].id not in NESTED:
-            sizes = few.aggregate(f"min(len({leaf.read})), max(len({leaf.read}))").fetchall()
-            ((least, most),) = sizes
-            positions = range(most if least == most and 1 < most <= MOST_PLACES else 0)
-            yield from (_item(leaf, place, format_) for place in positions)
-        elif native.id in LISTS and (fields := _option_of(dict(native.children)["child"])):
+        if native.id == "struct" and [name for name, _ in native.children] == VECTOR_OF_SPARK:
+            vectors.add(leaf.name)
+            yield _of_vector(leaf)
+        elif leaf.name.rpartition(".")[0] not in vectors:
+            yield from _within(few, leaf, native, format_)
+
+
+def _of_vector(leaf: Leaf) -> Leaf:
+    """Read the probability of 1 from a vector of Spark, which may keep only what is not 0."""
+    read, written = (
+        f"CASE WHEN {name}.type = 1 THEN {name}.values[2] "
+        f"WHEN {name}.indices[1] = 1 THEN {name}.values[1] "
+        f"WHEN {name}.indices[2] = 1 THEN {name}.values[2] "
+        f"WHEN {name}.type = 0 THEN 0.0 END"
+        for name in (leaf.read, leaf.written)
+    )
+    return Leaf(f"{leaf.name} of 1", leaf.whole, read, written)
+
+
+def _within(few: duckdb.DuckDBPyRelation, leaf: Leaf, native: Any, format_: str) -> Iterator[Leaf]:
+    """List what a list, a map or JSON in a text holds; fields of structs below a list too."""
+    if native.id in LISTS:
+        child = dict(native.children)["child"]
+        if fields := _option_of(child):
             yield from _options(few, leaf, *fields, format_)
-        elif native.id == "map" and f"{native.children[0][1]}" == "VARCHAR":
-            keys = few.project(f"unnest(map_keys({leaf.read})) AS k").aggregate("k").order("k")
-            for (key,) in keys.limit(MOST_LEAVES).fetchall():
-                yield _key_of_map(leaf, key)
-        elif native.id == "varchar" and format_ in ("parquet", "csv"):
-            documents = few.filter(f"{leaf.read} LIKE '{{%' AND json_valid({leaf.read})")
-            described = documents.aggregate(f"json_group_structure({leaf.read}::JSON)::VARCHAR")
-            ((structure,),) = described.fetchall()
-            known = json.loads(structure) if structure else {}
-            yield from _within_json(leaf, known)
-            yield from _items_in_json(documents, leaf, known)
+            return
+        for place in range(_length(few, f"len({leaf.read})", plain=child.id not in NESTED)):
+            item = _item(leaf, place, format_)
+            inside = [(item, child)]
+            if child.id == "struct":
+                inside = [(_field(item, name, format_), kind) for name, kind in child.children]
+            for inner, kind in inside:
+                if kind.id not in NESTED:
+                    yield inner
+                yield from _within(few, inner, kind, format_)
+    elif native.id == "map" and f"{native.children[0][1]}" == "VARCHAR":
+        keys = few.project(f"unnest(map_keys({leaf.read})) AS k").aggregate("k").order("k")
+        for (key,) in keys.limit(MOST_LEAVES).fetchall():
+            yield _key_of_map(leaf, key)
+    elif native.id == "varchar":
+        begins = f"({leaf.read} LIKE '{{%' OR {leaf.read} LIKE '[%')"
+        documents = few.filter(f"{begins} AND json_valid({leaf.read})")
+        document = f"TRY_CAST({leaf.read} AS JSON)"
+        described = documents.aggregate(f"json_group_structure({document})::VARCHAR")
+        ((structure,),) = described.fetchall()
+        yield from _within_json(documents, leaf, json.loads(structure) if structure else None)
+
+
+def _length(few: duckdb.DuckDBPyRelation, size: str, *, plain: bool) -> int:
+    """Return the length of lists that all have as many elements; 0 if they differ.
+
+    A list of several objects is several predictions; one of several numbers may be those of the
+    classes.
+    """
+    sizes = f"min({size}), max({size}), count({size}) >= {LEAST_FILLED} * count(*)"
+    ((least, most, filled),) = few.aggregate(sizes).fetchall()
+    fits = filled and least == most and 1 <= (most or 0) <= (MOST_PLACES if plain else 1)
+    return int(most) if fits else 0
 
 
 def _option_of(child: Any) -> tuple[str, str] | None:
@@ -239,25 +291,6 @@ def map_of_options(leaf: Leaf, option: str, number: str, format_: str) -> str:
     return f"map({of}, CAST({p} AS DOUBLE[]))"
 
 
-def _items_in_json(
-    documents: duckdb.DuckDBPyRelation, leaf: Leaf, structure: Any
-) -> Iterator[Leaf]:
-    """List the probabilities of classes in lists of documents."""
-    for key, kind in structure.items() if isinstance(structure, dict) else ():
-        if kind != ["DOUBLE"]:
-            continue
-        steps = f"->{json_path([key])}"
-        length = f"json_array_length({leaf.read}{steps})"
-        ((least, most),) = documents.aggregate(f"min({length}), max({length})").fetchall()
-        is_vector = least == most and 1 < (most or 0) <= MOST_PLACES
-        vector = f"TRY_CAST({leaf.read}->>{text_in_sql(f'$.{_key(key)}[*]')} AS DOUBLE[])"
-        for place in range(most if is_vector and adds_up(documents, vector) else 0):
-            item = f"{steps}->>{place}"
-            read, written = f"TRY_CAST({leaf.read}{item} AS DOUBLE)", f"{leaf.written}{item}"
-            name = f"{leaf.name}.{key}[{place + 1}]"
-            yield Leaf(name, leaf.whole, read, f"CAST({written} AS DOUBLE)")
-
-
 def adds_up(rows: duckdb.DuckDBPyRelation, vector: str) -> bool:
     """Return whether lists of numbers are the probabilities of classes."""
     total = f"abs(list_aggr({vector}, 'sum') - 1)"
@@ -278,21 +311,49 @@ def walk(rows: duckdb.DuckDBPyRelation, format_: str) -> Iterator[tuple[Leaf, An
             waiting += [(_field(leaf, name, format_), kind) for name, kind in native.children]
 
 
-def _within_json(leaf: Leaf, structure: Any) -> Iterator[Leaf]:
+def _within_json(documents: duckdb.DuckDBPyRelation, leaf: Leaf, structure: Any) -> Iterator[Leaf]:
     """List the plain values of documents, given the types of their keys."""
-    waiting = [([key], inner) for key, inner in structure.items()] if structure else []
+    waiting = [(list[str | int](), structure)] if structure else []
     listed = 0
     while waiting and listed < MOST_LEAVES:
-        keys, kind = waiting.pop(0)
+        steps, kind = waiting.pop(0)
+        path = text_in_sql("$" + "".join(map(_step, steps)))
         if isinstance(kind, dict):
-            waiting += [([*keys, key], inner) for key, inner in kind.items()]
-        elif isinstance(kind, str) and kind in OF_JSON:
+            waiting += [([*steps, key], inner) for key, inner in kind.items()]
+        elif isinstance(kind, list) and kind:
+            plain = isinstance(kind[0], str)
+            size = f"json_array_length({leaf.read}, {path})"
+            size = f"CASE WHEN json_type({leaf.read}, {path}) = 'ARRAY' THEN {size} END"
+            if plain and _length(documents, size, plain=True) > 1:
+                size = f"CASE WHEN {_adds_up(leaf.read, path)} THEN {size} ELSE 0 END"
+            places = range(_length(documents, size, plain=plain))
+            waiting += [([*steps, place], kind[0]) for place in places]
+        elif isinstance(kind, str) and kind in OF_JSON and steps:
             listed += 1
-            path = json_path(keys)
-            read, written = (f"{part}->>{path}" for part in (leaf.read, leaf.written))
+            inside = _in_text_of(leaf)
+            read, written = f"{leaf.read}->>{path}", f"{inside}->>{path}"
             if OF_JSON[kind]:
                 read, written = f"TRY_CAST({read} AS {kind})", f"CAST({written} AS {kind})"
-            yield Leaf(".".join([leaf.name, *keys]), leaf.whole, f"({read})", written)
+            name = leaf.name + "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in steps)
+            within = Leaf(name, leaf.whole, f"({read})", written)
+            yield within
+            if kind == "VARCHAR":
+                yield from _within(documents, within, VARCHAR, "json")
+
+
+def _adds_up(read: str, path: str) -> str:
+    """Write whether numbers are the probabilities of classes, rather than several predictions."""
+    numbers = f"TRY_CAST(json_extract({read}, {path}) AS DOUBLE[])"
+    return f"abs(list_sum({numbers}) - 1) < {SUM_TOLERANCE}"
+
+
+def _in_text_of(leaf: Leaf) -> str:
+    """Write a text in which JSON is looked for; one that JSON holds itself in parentheses."""
+    return f"({leaf.written})" if "->>" in leaf.written else leaf.written
+
+
+def _step(step: str | int) -> str:
+    return f"[{step}]" if isinstance(step, int) else f".{_key(step)}"
 
 
 def json_path(keys: Sequence[str]) -> str:
@@ -334,7 +395,11 @@ def _rows_of_files(
     local = isinstance(filesystem, LocalFileSystem)
     if not local:
         session.read_through(filesystem, names)
-    rows = _opened(session, names, source.format, by_name=local and source.format == "parquet")
+    form = cast("Format", source.format)
+    session.files.update(dict.fromkeys(names, form))
+    for name in names if local else ():
+        session.must_be_whole(name, form)
+    rows = _opened(session, names, form, by_name=local and form == "parquet")
     if source.taken:
         rows = take_apart(rows, source.taken.listed)
     if nested:
@@ -353,7 +418,7 @@ def _rows_of_files(
 
 
 def _opened(
-    session: Session, names: Sequence[str], format_: str, *, by_name: bool
+    session: Session, names: Sequence[str], format_: Format, *, by_name: bool
 ) -> duckdb.DuckDBPyRelation:
     """Open files; `by_name`, one may have columns that others lack, or cannot say their types.
 
@@ -362,13 +427,15 @@ def _opened(
     listed = f"[{', '.join(map(text_in_sql, names))}]"
     columns, options = {
         "parquet": ("*", f"read_parquet({listed}, hive_types_autocast = false, "),
-        "csv": ("*", f"read_csv({listed}, all_varchar = true, "),
+        "csv": ("*", f"read_csv({listed}, {CSV_AS_IT_IS}, "),
         "json": ("*", f"read_json({listed}, format = 'auto', "),
     }[format_]
     unite = "union_by_name = true, " if by_name and len(names) > 1 else ""
     query = f"SELECT {columns} FROM {options} {unite}hive_partitioning = true)"
     rows = session.connection.sql(query)
-    single = session.single(names[0], cast("Format", format_), rows.columns)
+    in_path = re.findall(r"([^/=]+)=[^/]*/", names[0])
+    session.must_be_a_table(names[0], format_, [c for c in rows.columns if c not in in_path])
+    single = session.single(names[0], format_, rows.columns)
     if not single:
         listed = ", ".join(session.twins[names[0]])
         msg = (
@@ -383,7 +450,6 @@ def _opened(
     if format_ != "json" or "UUID" not in types.values():
         return rows
     # A UUID is recognised in text, and would lose its letters in upper case.
-    in_path = re.findall(r"([^/=]+)=[^/]*/", names[0])
     read = {n: "VARCHAR" if t == "UUID" else t for n, t in types.items() if n not in in_path}
     written = ", ".join(
         f"{text_in_sql(name)}: {text_in_sql(type_)}" for name, type_ in read.items()

@@ -69,7 +69,9 @@ def how_to_map(column: Column) -> str:
         shown = ", ".join(sorted(values)[:3])
         return f"{begin} with grades such as {shown}: {_cases(name, text_in_sql(min(values)))}"
     if column.mark:
-        how = "with a decimal comma" if column.mark == "," else "that is a number"
+        how = {",": "with a decimal comma", "%": "with percent signs"}.get(
+            column.mark, "that is a number"
+        )
         return f'{begin} {how}: write it as {{sql: "{number_in(name, column.mark)}"}}.'
     return f"{begin}, not a number from 0 to 1; write the probability that it stands for."
 

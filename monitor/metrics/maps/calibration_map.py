@@ -25,6 +25,7 @@ LIMIT = 36.0  # log-odds: the widest at which 1 - p still has digits, and p is n
 # The scores at these log-odds, as doubles; scores beyond count as them.
 LOWEST, HIGHEST = 2.319522830243569e-16, 0.9999999999999998
 LEAST_SLOPE = 1e-3  # of every part of a map, so that it stays strictly increasing
+MOST_SLOPE = 10.0  # where scores separate the outcomes, no finite slope is the best
 SIZES = {"identity": 0, "intercept": 0, "platt": 1, "beta": 2}  # their parameters
 
 

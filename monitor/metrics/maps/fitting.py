@@ -5,10 +5,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from monitor.metrics.core.grid import Floats
-from monitor.metrics.maps.calibration_map import CalibrationMap, Kind, functions_of, shape_of
+from monitor.metrics.maps.calibration_map import (
+    MOST_SLOPE,
+    CalibrationMap,
+    Kind,
+    functions_of,
+    shape_of,
+)
 from monitor.metrics.maps.centred_isotonic import fit_centred_isotonic
 from monitor.metrics.maps.daily_counts import DailyCounts, merge_spans, spans_of
-from monitor.metrics.maps.likelihood import MOST_SLOPE, fit_slopes, pooled_level, solve_level
+from monitor.metrics.maps.likelihood import fit_slopes, pooled_level, solve_level
 from monitor.metrics.maps.mean_over_days import FEWEST_DAYS, LEVEL_MEMORY, mean_over_days
 
 OUTCOMES_PER_TERM = 10  # the usual rule for logistic regressions: events per variable

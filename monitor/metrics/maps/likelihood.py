@@ -7,9 +7,8 @@ import numpy as np
 from monitor.metrics.core.compiled import compiled, inner
 from monitor.metrics.core.extremes import highest, lowest
 from monitor.metrics.core.grid import Floats
-from monitor.metrics.maps.calibration_map import LEAST_SLOPE
+from monitor.metrics.maps.calibration_map import LEAST_SLOPE, MOST_SLOPE
 
-MOST_SLOPE = 10.0  # where scores separate the outcomes, no finite slope is the best
 MOST_STEPS = 60
 SETTLED = 1e-12  # squared distance from the maximum in standard errors
 LEAST_SHARE = 1e-6  # of Newton's step

@@ -1,5 +1,6 @@
 """Calibration maps as an estimator of scikit-learn. This module needs scikit-learn."""
 
+import warnings
 from contextlib import suppress
 from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
@@ -18,6 +19,7 @@ from monitor.metrics.maps.calibration_map import (
 )
 from monitor.metrics.maps.map_file import Level, MapFile, Training
 from monitor.segment_names import WHOLE
+from monitor.words.maps import about_bound
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -123,6 +125,8 @@ class Recalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             msg = f"Recalibrator needs 2 classes, got 1 class: {self.classes_[0]!r}."
             raise ValueError(msg)
         fitted, self.gains_ = self._fit_map(logits, outcomes.astype(np.float64), days)
+        for sentence in about_bound(fitted.map):
+            warnings.warn(f"Recalibrator: {sentence}", UserWarning, stacklevel=2)
         self.map_, self._level_error = fitted.map, fitted.level_standard_error
         self._counted = labels.size, int(outcomes.sum())
         self._days = None if days is None else np.unique(np.asarray(days))

@@ -169,5 +169,5 @@ def test_the_advice_is_about_what_is_wrong(tmp_path: Path) -> None:
         said[folder.name] = str(raised.value)
 
     assert "have no rows; name files that have some." in said["empty"]
-    assert "correct the files so that they are json" in said["lines"]
-    assert [name for name in said if "write the files again" in said[name]] == ["damaged"]
+    assert "correct the file so that each line is one JSON object" in said["lines"]
+    assert [name for name in said if "write the file again" in said[name]] == ["damaged"]

@@ -1,5 +1,6 @@
 """The map as an estimator of scikit-learn: it keeps its rules, and is the same map."""
 
+import warnings
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -188,3 +189,20 @@ def test_a_composed_map_is_no_estimator(tmp_path: Path) -> None:
 
     with pytest.raises(DataError, match="apply_map"):
         Recalibrator.from_file(tmp_path / "both.json")
+
+
+def test_slope_at_its_bound_is_said() -> None:
+    """Scores within 0.46 to 0.54 ask for a slope of 20, and 10 is the most that is tried."""
+    rng = np.random.default_rng(7)
+    p = rng.uniform(0.05, 0.95, 4000)
+    y = (rng.random(4000) < p).astype(int)
+    flat = 1 / (1 + np.exp(-np.log(p / (1 - p)) / 20))
+
+    with pytest.warns(UserWarning, match=r"slope is 10, the most that is tried"):
+        bent = Recalibrator("platt").fit(flat, y)
+    assert bent.map_.parameters == (10.0,)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        free = Recalibrator("isotonic").fit(flat, y)
+        Recalibrator("platt").fit(p, y)
+    assert np.abs(free.predict_proba(flat)[:, 1] - p).mean() < 0.03  # the error of 4,000 rows

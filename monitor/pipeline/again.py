@@ -1,0 +1,41 @@
+"""Which days of a run have predictions that were delivered the day before."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import date
+from statistics import median
+
+from monitor.config import Config
+from monitor.errors import DataError
+from monitor.logs import Again, delivered_again, open_databases
+from monitor.store.store import Store
+from monitor.summary import whole
+
+LARGE = 1.2  # times the predictions of the median day
+
+
+def delivered_in(config: Config, name: str, days: Sequence[date]) -> tuple[Again, ...]:
+    """Look at the newest of the days that were read, and at those that are much larger than usual.
+
+    Each look reads the ids of two days, so not every day of a backfill gets one.
+
+    Parameters
+    ----------
+    config, name : Config, str
+        The model.
+    days : sequence of date
+        Days that the store has a summary of, in order.
+    """
+    if not days:
+        return ()
+    model, store = config.model(name), Store(config.store)
+    rows = {day: whole(store.read_summary(name, day)[0]).predicted for day in days}
+    usual = median(rows.values())
+    chosen = [day for day in days if day == days[-1] or rows[day] > LARGE * usual]
+    found = list[Again]()
+    with open_databases(config.engine) as databases:
+        for day in chosen:
+            with suppress(DataError):  # the day before may be damaged, and says so itself
+                again = delivered_again(name, model, day, rows=rows[day], engine=databases)
+                found += [again] if again else []
+    return tuple(found)
