@@ -228,14 +228,6 @@ def test_another_encoding_is_named(write: Write, said: str, tmp_path: Path) -> N
     assert said in f"{refused.value}"
 
 
-def several(root: Path, day: date, rows: Rows) -> None:
-    """Put several predictions into each record."""
-    shared = np.array_split(rows[1], ROWS // 3)
-    kept = [json.dumps({"predictions": [round(float(p), 6) for p in part]}) for part in shared]
-    parquet(root, f"payload/{day}.parquet", id=rows[0][: ROWS // 3], response=kept)
-    labels(root, day, rows)
-
-
 def encoded(root: Path, day: date, rows: Rows) -> None:
     """Write the score in base64."""
     kept = [base64.b64encode(f"{p:.6f}".encode()).decode() for p in rows[1]]
@@ -246,10 +238,9 @@ def encoded(root: Path, day: date, rows: Rows) -> None:
 @pytest.mark.parametrize(
     ("write", "said"),
     [
-        (several, "3 elements at predictions; if each is a prediction, write explode: response."),
         (encoded, "CAST(decode(from_base64(data)) AS DOUBLE)"),
     ],
-    ids=["several", "encoded"],
+    ids=["encoded"],
 )
 def test_what_is_not_understood_is_shown(write: Write, said: str, tmp_path: Path) -> None:
     """The log is named with a value of the column, and with what may read it."""
