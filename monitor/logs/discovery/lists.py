@@ -43,6 +43,7 @@ REFUSAL = "element.type", "refusal"
 MOST_QUESTIONS = 30
 FIELDS = 3  # of a line of CSV, of which one may be an id
 MOST_TRIED = 5  # lists of a log
+OF_ELEMENT = ELEMENT, POSITION  # not what another list has at one place for all of them
 WAY = re.compile(r"\w+(\.\w+)*")
 
 
@@ -60,7 +61,7 @@ def with_rows_of_lists(session: Session, log: Log) -> list[Log]:
             assert apart is not None  # its lists were there
             leaves = [*look_into(apart, log.format), *_beside(apart, log.format, taken)]
             found = _sampled(session, log, replace(source, leaves=tuple(leaves)), f"of_{number}")
-            if roles.scores(found.columns):
+            if any(c.column.startswith(OF_ELEMENT) for c in roles.scores(found.columns)):
                 return _questions(session, found)
     except (*DAMAGE, DataError):
         return [log]
