@@ -53,8 +53,13 @@ NOT_HERE = {
     "calibration_value_drift_started_date_seconds",
 }
 # Of models with a map in the shadow, with classes, with labels chosen by score or rows that were
-# acted on, and with a price.
+# acted on, and with a price; of lost labels, of settings or shares of segments that changed.
 OF_OTHERS = {
+    "calibration_drift_class_info",
+    *(f"calibration_drift_labels_ratio{end}" for end in ("", "_low", "_high")),
+    "calibration_moved_share_ratio",
+    "calibration_not_comparable_date_seconds",
+    "calibration_outcomes_info",
     "calibration_window_acted_on_predictions",
     "calibration_judged_outcomes_ratio",
     "calibration_classes_left_out",
