@@ -24,6 +24,7 @@ from monitor.export.http.app import Exporter
 from monitor.pipeline.run import run
 from monitor.pipeline.task import Task
 from monitor.store.lock import locked
+from monitor.store.names import day_file
 from monitor.store.store import Store
 from tests.conftest import CONFIG, DAY, DAY_BEFORE, Ended, Project
 
@@ -170,7 +171,7 @@ def test_missing_files_of_days_in_a_row_are_one_command(project: Project, comman
     assert command("backfill", *span).code == 0
     for kind in ("evaluations", "verdicts"):
         for day in days[:-1]:
-            (project.folder / "store" / kind / "ctr" / f"{day}.parquet").unlink()
+            (project.folder / "store" / day_file(kind, "ctr", day)).unlink()
 
     ended = command("check", "--store")
 

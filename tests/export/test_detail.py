@@ -15,6 +15,7 @@ from monitor.drift.verdict import Verdict
 from monitor.export.detail import KEPT_FOR, LOOKED_BACK_AT, OF_VERDICTS, Detail
 from monitor.export.gauges import CATALOGUE
 from monitor.export.http.app import Exporter
+from monitor.store.names import day_file
 from monitor.store.store import Store
 from tests.support.exporting import DAY, DRIFTING, VERDICT, fill
 from tests.support.paths import ROOT
@@ -100,12 +101,12 @@ MOMENTS = range(30, 60 * len(STORY), 60)  # minutes
 
 def fired(folder: Path, detail: Detail) -> str:
     """Let Prometheus' own evaluation tell which alerts fire as the story goes on."""
-    seen, path = list[dict[str, str]](), folder / "store/verdicts/fraud"
+    seen, path = list[dict[str, str]](), folder / "store" / day_file("verdicts", "fraud", DAY)
     for verdict in STORY:
         if verdict:
             Store(str(folder / "store")).write_verdicts("fraud", DAY, [verdict], basis="")
         else:
-            (path / f"{DAY}.parquet").write_bytes(b"damaged")
+            path.write_bytes(b"damaged")
         seen.append(dict(line.rsplit(" ", 1) for line in samples(folder, detail)))
     series = [
         {
