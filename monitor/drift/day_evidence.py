@@ -18,6 +18,8 @@ KINDS = (  # down and up each direction of the reference, in their order
     "top_underpredicted",
 )
 LABEL_KINDS = ("labels_lost", "labels_added")  # of an open drift, where labels explain it better
+# Of the outcomes of one side: a curve that rose or fell at one end alone looks like fewer.
+LEAST_SHARE = 0.1
 TOLD = 2.0  # log10 of how many times likelier labels must be than a distortion, or the reverse
 SLOPES = (0.25, 0.5, 0.75, 1.0, 1.35, 2.0)  # where the slope of the likelihood is remembered
 Family = Literal["swapped", "lost", "added"]
@@ -67,8 +69,8 @@ class LabelChange:
 
     @property
     def told(self) -> bool:
-        """Whether no distortion of the curve is nearly as likely."""
-        return self.evidence >= TOLD
+        """Whether no distortion is nearly as likely, and the share too large for a bent end."""
+        return self.evidence >= TOLD and self.share.low >= LEAST_SHARE
 
     @property
     def kind(self) -> Literal["labels_lost", "labels_added"]:
