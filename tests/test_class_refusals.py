@@ -79,6 +79,7 @@ OF_CLASSES = {"sums": "normalise", "watch": ["a"], "weights": [1, 2, 3]}
 ELSEWHERE = {
     "": {"predictions", "outcomes", "columns", "earlier_maps"},
     "predictions": {"path", "classes", "sql", "connection", "changed", "catalog", "day"}
+    | {"columns", "separator", "null_text", "explode"}  # tests/logs/test_row_settings.py
     | {"predicted_label", "label_means"},  # of one value of score_means
     "outcomes": {"path", "in_predictions", "sql", "connection", "changed", "catalog", "day"},
 }

@@ -14,6 +14,7 @@ import pytest
 
 from monitor import program
 from monitor.program import ROOMS, Phase
+from monitor.store.names import day_file
 from monitor.store.store import Store
 from tests.conftest import DAY, DAY_AFTER, DAY_BEFORE, Ended, Project
 from tests.support.paths import ROOT
@@ -183,7 +184,7 @@ def test_new_sources_judge_the_whole_fold_again(
     assert not {*after.values()} & {*before.values()}
     kept = project.results()
     for kind in ("summaries", "evaluations"):  # of earlier days
-        name = f"store/{kind}/ctr/{DAY_BEFORE}.parquet"
+        name = f"store/{day_file(kind, 'ctr', DAY_BEFORE)}"
         assert kept[name] == results[name]
 
 

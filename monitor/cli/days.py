@@ -81,7 +81,7 @@ def _silent(*_: object, **__: object) -> None:
     """Say nothing, because a document is printed."""
 
 
-def check_logs(
+def check_logs(  # noqa: PLR0915 - most of them are imports, which `--help` does without
     config: "Config",
     name: str | None,
     day: datetime | None,
@@ -102,7 +102,8 @@ def check_logs(
         what_looks_wrong,
     )
     from monitor.pipeline.arriving import late_in_logs
-    from monitor.pipeline.reading import next_days_are_unlike, scores_beside_reference
+    from monitor.pipeline.beside_reference import scores_beside_reference
+    from monitor.pipeline.reading import next_days_are_unlike
     from monitor.pipeline.references import awaited_in_store, first_sensitivity
     from monitor.pipeline.settling import settle
     from monitor.pipeline.watching import priors_that_move, strata_found

@@ -180,7 +180,8 @@ def _of_curve(
             slopes=fit.slopes + slopes,
             profiles=before + profiles,
         )
-    return replace(fit, slope=best_slope(fit.slopes, 0.0))
+    slope = best_slope(fit.slopes, 0.0)
+    return replace(fit, slope=slope and Estimate(slope.value, slope.low, slope.high))  # as stored
 
 
 def _day_of_curve(own: Reference, parts: Parts, jitters: Floats) -> tuple[float, Floats]:

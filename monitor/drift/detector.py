@@ -38,6 +38,7 @@ INCIDENT_KINDS = (
     *(IMPROVED, *LABEL_KINDS, CLASS_PLACE),
 )
 LEVEL_SIZES = 3  # sizes of a level error that are looked for
+PROFILED = 16  # sizes at which a distortion is profiled: `monitor.drift.evidence.SIZES`
 LEVEL_SUMS = 4  # of each day: see `LevelWatch`
 
 

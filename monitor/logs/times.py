@@ -200,7 +200,8 @@ def _compared(at: str, sign: str, moment: datetime) -> str:
     """Compare a time with a moment of UTC, or one without zone with the same on a clock."""
     zoned = moment.replace(tzinfo=UTC)
     return (
-        f"CASE typeof({at}) WHEN 'TIMESTAMP WITH TIME ZONE' THEN {at} {sign} {_literal(zoned)} "
+        f"CASE typeof({at}) WHEN 'TIMESTAMP WITH TIME ZONE' "
+        f"THEN CAST({at} AS TIMESTAMPTZ) {sign} {_literal(zoned)} "
         f"ELSE {at} {sign} {_literal(moment)} END"
     )
 

@@ -12,22 +12,15 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from monitor.config import AUTO_SETTLED_AFTER, Config, Model
-from monitor.drift.facts import Scores, Unlike
+from monitor.drift.facts import Unlike
 from monitor.drift.inputs import (
     Day,
     ModelReference,
-    inputs_of,
-    parts_of_stream,
-    prevalence_of,
-    reference_of_day,
 )
-from monitor.drift.reference import Reference
-from monitor.drift.score_moves import scores_since
 from monitor.pipeline.reference_days import ReferenceSpan
-from monitor.pipeline.references import read_references, spans_in_store
+from monitor.pipeline.references import spans_in_store
 from monitor.segment_names import OTHER, WHOLE
 from monitor.store.store import Store
-from monitor.summary import NO_SAMPLE, Summary
 from monitor.words.reading import read_otherwise
 
 Reading = Mapping[str, Any]
@@ -56,7 +49,8 @@ def reading_of(model: Model) -> Reading:
         if (value := dumped[log].get(key)) not in (None, [])
     }
     if classes := reading.get("predictions.classes"):
-        reading["predictions.classes"] = {k: v for k, v in classes.items() if k != "watch"}
+        kept = [key for key in classes if key not in ("watch", "weights")]  # weights undo a sample
+        reading["predictions.classes"] = {key: classes[key] for key in kept}
     segments = dumped["segments"] or {}
     of_segments = {f"segments.{key}": segments[key] for key in ("column", "values") if segments}
     of_model = {key: dumped[key] for key in OF_MODEL if dumped[key]}
@@ -168,22 +162,3 @@ def next_days_are_unlike(config: Config, name: str) -> str:
         return ""
     settings = tuple(sorted({key for keys in unlike.values() for key in keys}))
     return read_otherwise(name, Unlike((*unlike,), settings, None, newest.first, newest.last))
-
-
-def scores_beside_reference(config: Config, name: str, summary: Summary) -> Scores | None:
-    """Compare the scores of a day with those of its reference, without writing anything.
-
-    None of a day without a reference before it, of classes, of a sample by class, and of a day
-    that is read otherwise than its reference.
-    """
-    day = inputs_of(summary)
-    if day.classes or day.class_weights != NO_SAMPLE or next_days_are_unlike(config, name):
-        return None
-    reference = reference_of_day(day.day, read_references(config, name, keep=False).fitted)
-    own = reference.streams.get(WHOLE) if reference else None
-    parts = parts_of_stream(day, WHOLE)
-    if reference is None or reference.last >= day.day or not isinstance(own, Reference):
-        return None
-    if not any(part.counts.any() for part in parts.values()):
-        return None
-    return scores_since(own, parts, prevalence_of([day], WHOLE))

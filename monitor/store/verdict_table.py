@@ -17,6 +17,7 @@ from monitor.drift.detector import (
     LEVEL_KINDS,
     LEVEL_SIZES,
     LEVEL_SUMS,
+    PROFILED,
     SUMS,
     WIDTHS,
     Acknowledged,
@@ -29,7 +30,6 @@ from monitor.drift.detector import (
     are_withheld,
     no_sums,
 )
-from monitor.drift.evidence import SIZES
 from monitor.drift.facts import Facts
 from monitor.drift.places import Where
 from monitor.drift.region_state import RegionWatch
@@ -202,7 +202,7 @@ def _rows(values: Floats | None) -> Floats | None:
 
 def _profiles(values: Floats | None) -> Floats | None:
     """Give profiles rows of directions, and of labels; files of before have none of these."""
-    return None if values is None else values.reshape(-1, SIZES.size)
+    return None if values is None else values.reshape(-1, PROFILED)
 
 
 def _labels(learned: Floats) -> Floats:

@@ -87,7 +87,7 @@ def test_the_commands_are_these() -> None:
 def test_every_command_has_help_and_json_and_is_on_a_page(command: str) -> None:
     """Each command explains itself, takes --json, and is shown to a new user."""
     result = CliRunner().invoke(app, [*command.split(), "--help"])
-    pages = "".join((ROOT / page).read_text() for page in ("README.md", "docs/operate.md"))
+    pages = "".join((ROOT / page).read_text() for page in ("README.md", "docs/start.md"))
 
     assert result.exit_code == 0
     assert "--json" in result.stdout

@@ -68,6 +68,7 @@ NOT_COUNTED: dict[str, Mapping[str, str]] = {
     "Config": {"report": "where pages are kept", "invalid": "no key"},
     "PredictionLog": OF_OTHER_PLACES,
     "OutcomeLog": OF_OTHER_PLACES
+    | {"owner": "who hears of labels"}
     | {"explode": "as of predictions; tests/logs/test_exploding.py"}
     | {"calendar": "which partitions may be missing; tests/logs/test_calendar_of_outcomes.py"},
     "Engine": dict.fromkeys(("master", "remote", "conf"), "where Spark runs"),

@@ -10,8 +10,8 @@ import pytest
 from scipy.special import expit
 
 from monitor.drift.day_evidence import LABEL_KINDS
-from monitor.drift.detector import Incident
-from monitor.drift.evidence import LOST, no_profiles
+from monitor.drift.detector import PROFILED, Incident
+from monitor.drift.evidence import LOST, SIZES, no_profiles
 from monitor.drift.inputs import Day, Limits, fit_model_reference
 from monitor.drift.judge import judge
 from monitor.drift.label_change import label_change
@@ -142,3 +142,8 @@ def test_an_incident_of_an_earlier_version_has_no_profiles_of_labels() -> None:
 
     assert label_change(replace(incident, profiles=incident.profiles[:4])) is None
     assert label_change(replace(incident, profiles=nothing)) is None
+
+
+def test_profiles_are_stored_at_the_sizes_that_are_tried() -> None:
+    """What reads them back does not load what makes them, and knows how many sizes there are."""
+    assert SIZES.size == PROFILED

@@ -109,7 +109,7 @@ def test_what_is_planted_is_proposed_and_confirmed(planted: Proposal | None) -> 
     for part in confirmed:
         assert part.kind == "too_extreme"
         assert name_all(part.conditions) == name_all(planted.conditions(COLUMNS))
-        assert part.slope.low < 0.4
+        assert part.slope.value < 0.4
 
 
 def test_what_only_the_search_saw_is_not_confirmed() -> None:

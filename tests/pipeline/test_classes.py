@@ -182,7 +182,7 @@ def test_a_change_of_the_classes_begins_again(logs: Path) -> None:
     week = Store(config.store).read_evaluations("pets", day)[0][-1]
     whole = Store(config.store).read_verdicts("pets", day)[0][0]
     assert (week.window_days, week.days_present, week.matched) == (7, 1, 500)
-    assert whole.state == "insufficient_data"
+    assert whole.state == "not_comparable"
     assert "another predictions.classes than the reference" in whole.reasons[0]
     last = Store(config.store).read_verdicts("pets", DAYS[-1])[0][0]
     assert whole.where is not None

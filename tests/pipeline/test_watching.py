@@ -306,7 +306,7 @@ def test_values_and_searches_are_those_of_the_log_without_settings(tmp_path: Pat
         search_parts(c, "ctr", [], None, clock=lambda: datetime.now(UTC), say=lambda _: None)
         for c in (config, bare)
     )
-    assert found == expected
+    assert repr(found) == repr(expected)  # an interval that does not exist is nan
     assert found.columns == ("customer", "device")
     assert found.parts
 

@@ -13,6 +13,7 @@ SHOW = ["monitor/report", "monitor/export", "monitor/cli", "monitor/demo", "dags
 OF_ANY_DAY = {"verdicts", "briefs", "of_segment"}
 MAY_READ_THEM = {
     "monitor/report/notebook/stored.py",  # gives all of them, each with whether it is shown
+    "monitor/export/table.py",  # one row for each that stands
     "monitor/report/page/assemble.py",  # reads many files at a time, before `day_by_day` does
 }
 
