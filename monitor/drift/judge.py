@@ -123,6 +123,7 @@ from monitor.summary import NO_SAMPLE
 
 NO_REFERENCE = Lack("first reference", 0, REFERENCE_DAYS)
 KEPT = 31  # days that are read once more for several streams
+OTHER_SPREAD = 1.1  # times that of the reference, or its inverse: of the log-odds of another model
 
 
 def judge(
@@ -802,7 +803,8 @@ def _state_and_facts(
     day = recent[-1]
     prevalence, known_until = prevalence_of([day], stream.name), acknowledged_until(day.day, limits)
     obstacle = _obstacle(stream, day, prevalence, limits.judge_every, known_until)
-    state = _state(stream, week, classes, limits, known_until)
+    labels = None if known_until else _labels(stream, recent)
+    state = _state(stream, week, classes, limits, known_until, labels)
     if state == "level_drift" and day.late:  # fewer positives arrived: it looks the same
         obstacle = obstacle or "level may be late outcomes"
     if obstacle:
@@ -833,7 +835,7 @@ def _state_and_facts(
         scores=_scores(own, stream, recent, today) if own and own.levels and not obstacle else None,
         today=today,
         one_day=_one_day(stream, own, day, enough) if own and not obstacle else None,
-        labels=None if known_until else _labels(stream),
+        labels=labels,
         covered=_covered(stream, recent) if state == "prior_shift" else None,
         unlike=_unlike(stream.name, day) if obstacle not in NOT_YET_COMPARED else (),
         mix=_mix(stream, day) if obstacle not in NOT_YET_COMPARED else None,
@@ -861,10 +863,21 @@ def _covered(stream: Stream, recent: Sequence[Day]) -> Coverage | None:
     return Coverage(before, now) if abs(now - before) > LESS_COVERED else None
 
 
-def _labels(stream: Stream) -> LabelChange | None:
-    """Say how labels changed since a drift began; of pairs of classes no label has a side."""
-    reference = stream.reference
-    return None if reference is None or reference.classes else label_change(stream.incident)
+def _labels(stream: Stream, recent: Sequence[Day]) -> LabelChange | None:
+    """Say how labels changed since a drift began; of pairs of classes no label has a side.
+
+    Labels that change leave the scores as they are: where these spread otherwise than in the
+    reference, it is another model.
+    """
+    reference, own = stream.reference, stream.own_reference
+    if reference is None or reference.classes or not isinstance(own, Reference):
+        return None
+    found = label_change(stream.incident)
+    scores = _scores(own, stream, recent, None) if found else None
+    if scores and scores.spread and scores.spread_before:
+        spread = scores.spread / scores.spread_before
+        return None if max(spread, 1.0 / spread) > OTHER_SPREAD else found
+    return found
 
 
 def _scores(
@@ -1032,12 +1045,13 @@ def _state(
     classes: ClassFacts | None,
     limits: Limits,
     known_until: date | None,
+    labels: LabelChange | None,
 ) -> State:
     """Choose the most severe state that holds; a known drift says nothing else about the day."""
     if known_until:
         return "acknowledged"
     if stream.incident or stream.level:
-        return _state_of_incident(stream.incident, stream.level, _labels(stream))
+        return _state_of_incident(stream.incident, stream.level, labels)
     if week.off and week.off.name:
         return "level_drift"
     shift = week.lift.shift if week.lift and week.moved in ("prior", "lift") else 0.0
