@@ -81,7 +81,9 @@ ELSEWHERE = {
     "predictions": {"path", "classes", "sql", "connection", "changed", "catalog", "day"}
     | {"columns", "separator", "null_text", "explode"}  # tests/logs/test_row_settings.py
     | {"predicted_label", "label_means"},  # of one value of score_means
-    "outcomes": {"path", "in_predictions", "sql", "connection", "changed", "catalog", "day"},
+    "outcomes": {"path", "in_predictions", "sql", "connection", "changed", "catalog", "day"}
+    | {"owner"}  # who hears of labels
+    | {"columns", "separator", "null_text", "explode"},
 }
 SECTIONS = {"": Model, "predictions": PredictionLog, "outcomes": OutcomeLog}
 NAMES = ["a", "b", "c"]

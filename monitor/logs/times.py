@@ -202,7 +202,7 @@ def _compared(at: str, sign: str, moment: datetime) -> str:
     return (
         f"CASE typeof({at}) WHEN 'TIMESTAMP WITH TIME ZONE' "
         f"THEN CAST({at} AS TIMESTAMPTZ) {sign} {_literal(zoned)} "
-        f"ELSE {at} {sign} {_literal(moment)} END"
+        f"ELSE CAST({at} AS TIMESTAMP) {sign} {_literal(moment)} END"
     )
 
 

@@ -188,7 +188,7 @@ def _place(row: Row, root: Path, form: str) -> dict[str, Any]:
     if row["time"] == "ms" or (row["layout"] == "table" and row["dated"] == "ms"):
         named["time_unit"] = "ms"
     if row["header"] == "none" and (form.startswith("csv") or row["format"] == form):
-        known = columns_of(root) if root.exists() else ["id"]
+        known = columns_of(root) if (root / "columns").exists() else ["id"]
         named |= {"columns": known, "separator": "|", "null_text": NULL_TEXT}
     if row["layout"] == "table":
         path = root / "all" if form == "delta" else root / f"all.{SUFFIX[form]}"

@@ -71,6 +71,10 @@ NOT_COUNTED: dict[str, Mapping[str, str]] = {
     | {"owner": "who hears of labels"}
     | {"explode": "as of predictions; tests/logs/test_exploding.py"}
     | {"calendar": "which partitions may be missing; tests/logs/test_calendar_of_outcomes.py"},
+    "Checks": dict.fromkeys(
+        ("outcome_time_missing", "outcome_time_impossible"),
+        "of a column of times; tests/logs/test_contract.py",
+    ),
     "Engine": dict.fromkeys(("master", "remote", "conf"), "where Spark runs"),
 }
 # Values of settings with a few values, that are written elsewhere.
