@@ -333,7 +333,7 @@ def test_what_hangs_together_opens_few_drifts() -> None:
         days = list(draw_days(customers(0.03), seed, 1.0, 999, REFERENCE + 150))
         for key in opened:
             seen = days if key else [replace(day, entities={}) for day in days]
-            opened[key] += any(v.state == "calibration_drift" for v in fold(seen))
+            opened[key] += any(v.distortion for v in fold(seen))
 
     assert opened[False] == len(seeds)
     assert opened[True] <= len(seeds) / 4
