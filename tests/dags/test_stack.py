@@ -260,7 +260,7 @@ def test_a_killed_batch_and_what_changes_meanwhile(stack: Stack, two_models: Pat
     retried = f"select try_number {of_run} and state = 'up_for_retry'"
     tries = stack.wait_for(lambda: stack.sql(retried, FLEET, run_id) or None)
     verdicts = stack.folder / "store-of-fleet" / "verdicts"
-    done = {name: (verdicts / name / f"{asked}.parquet").exists() for name in changed}
+    done = {name: (verdicts / name / f"{asked}.arrows.zst").exists() for name in changed}
     with Store(str(stack.folder / "store-of-fleet")).locked("whole"):
         words = ("--from", asked, "--wait", "--by", "ops", "--why", "A release.")
         rebased = run_command("rebase", "whole", *words, "--config", stack.folder / "fleet")
