@@ -283,7 +283,7 @@ def test_a_killed_batch_and_what_changes_meanwhile(stack: Stack, two_models: Pat
     table, _ = open_table((verdicts / "whole" / f"{asked}.arrows.zst").read_bytes())
     (reasons,) = table["reasons"].to_pylist()
     assert reasons[0].startswith(f"The day is part of the reference, {asked}")
-    assert (verdicts / "fraud" / f"{asked}.parquet").exists()
+    assert (verdicts / "fraud" / f"{asked}.arrows.zst").exists()
     told = gauges(stack.folder / "fleet", "fraud")
     assert told["calibration_verdict", "calibration_drift"] == 1
     assert (
