@@ -55,8 +55,8 @@ def labels_or_scores(labels: LabelChange) -> str:
     """Say how much likelier labels are than scores, and what else looks like them."""
     if not labels.told:
         return (
-            f"Whether the scores are wrong or the labels cannot be told yet: the outcomes fit "
-            f"about as well {as_if(labels)} since then."
+            f"It is not clear yet whether the scores or the labels are wrong: since then the outcomes "
+            f"fit about as well {as_if(labels)}."
         )
     return (
         f"That is {times(labels.evidence)} times likelier than any distortion of the scores. Two "

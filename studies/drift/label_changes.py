@@ -1,4 +1,4 @@
-"""Whether labels that change are told from scores that drift, ten days after it began.
+"""How often a change of labels is distinguished from a drift of the scores after ten days.
 
     python -m studies.drift.label_changes [--streams 40] [--workers 1] [--write]
 

@@ -329,7 +329,7 @@ for 0.7 on either side. Alarms within a week count once.
 """
 MIDDLE = """
 The rules beside it take every shift of the base rate for a broken model. After inputs have \
-jumped while the base rate goes on wandering, a few tickets cannot be told from errors of the \
+jumped while the base rate goes on wandering, a few tickets look exactly like errors of the \
 level: with the inputs where they are, the scores *are* off whenever the base rate moves the \
 other way. In the last rows the same customers or campaigns return, with the key `entity`.
 

@@ -1,4 +1,4 @@
-"""Labels that change are told from scores that drift; priors that move are neither."""
+"""A change of labels is distinguished from a drift of the scores and from a shift of the prior."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -129,7 +129,7 @@ def test_scores_and_labels_that_fit_nearly_as_well_are_both_said() -> None:
 
     assert doubtful.incident
     assert doubtful.headline(doubtful.incident).kind not in LABEL_KINDS
-    assert "cannot be told yet" in " ".join(sentences(doubtful))
+    assert "It is not clear yet" in " ".join(sentences(doubtful))
 
 
 def test_an_incident_of_an_earlier_version_has_no_profiles_of_labels() -> None:
