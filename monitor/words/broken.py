@@ -72,13 +72,19 @@ def where_it_is(place: Break) -> str:
     >>> where_it_is(Break("beyond", first_score=0.0, last_score=0.0153, **at))
     'scores below 0.02'
     """
+    what = "the score" if place.family == "value" else "scores"
+    return f"{what} {which_scores(place)}"
+
+
+def which_scores(place: Break) -> str:
+    """Say which scores a place has; follows "the score", "scores" or "is"."""
     if place.family == "value":
-        return f"the score {score(place.first_score)}"
+        return score(place.first_score)
     if place.first_score <= 0.0:
-        return f"scores below {score(place.last_score)}"
+        return f"below {score(place.last_score)}"
     if place.last_score >= 1.0:
-        return f"scores above {score(place.first_score)}"
-    return f"scores from {score(place.first_score)} to {score(place.last_score)}"
+        return f"above {score(place.first_score)}"
+    return f"from {score(place.first_score)} to {score(place.last_score)}"
 
 
 def score(value: float) -> str:

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from monitor.drift.day_evidence import Changed, LabelChange
+from monitor.drift.day_evidence import TOLD, Changed, LabelChange
 from monitor.drift.facts import Coverage
 from monitor.words.advice import LOOK_ALIKE
 from monitor.words.numbers import percent, short_percent, times
@@ -53,10 +53,15 @@ def labels_in_short(labels: LabelChange) -> str:
 
 def labels_or_scores(labels: LabelChange) -> str:
     """Say how much likelier labels are than scores, and what else looks like them."""
+    if not labels.told and labels.evidence >= TOLD:
+        return (
+            f"The outcomes also look {as_if(labels)} since then, but a curve that moved at one end "
+            "alone looks the same: check the outcomes before you change the model."
+        )
     if not labels.told:
         return (
-            f"It is not clear yet whether the scores or the labels are wrong: since then the outcomes "
-            f"fit about as well {as_if(labels)}."
+            f"It is not clear yet whether the scores or the labels are wrong: since then the "
+            f"outcomes fit about as well {as_if(labels)}. Check the outcomes first."
         )
     return (
         f"That is {times(labels.evidence)} times likelier than any distortion of the scores. Two "

@@ -8,7 +8,7 @@ from monitor.drift.facts import Scores
 from monitor.drift.places import Explanation, explained_by, listed
 from monitor.drift.region_state import Break
 from monitor.drift.verdict import Verdict
-from monitor.words.broken import score, share
+from monitor.words.broken import score, share, which_scores
 from monitor.words.numbers import odds, percent, short_percent, times
 
 MOSTLY, WORTH = 0.75, log(1.25)  # of an error of the level: what the base rate explains; logit
@@ -123,7 +123,7 @@ def whose(incident: Incident, of_all: str = "scores") -> str:
 def of_class_in_short(incident: Incident, place: Break) -> str:
     """Say in a few words at which scores of a class its outcomes are others than before."""
     often = "more" if incident.size > 0.0 else "less"
-    return f"{incident.of_class} comes true {often} often {_where(place)}"
+    return f"{incident.of_class} comes true {often} often where its score is {which_scores(place)}"
 
 
 def _of_class(incident: Incident, place: Break) -> str:
@@ -132,20 +132,10 @@ def _of_class(incident: Incident, place: Break) -> str:
     usual = share(place.share_before) if place.share_before else "none"
     return (
         f"{incident.of_class} comes true in {share(place.rate)} of the rows "
-        f"{_where(place)}{before}: these are {share(place.share)} of all rows ({usual} in "
-        "the reference). No shift of the priors of classes puts outcomes there, nor do inputs that "
+        f"where its score is {which_scores(place)}{before}: these are {share(place.share)} of all "
+        f"rows ({usual} in the reference). No shift of the priors of classes puts outcomes there, nor do inputs that "
         "moved"
     )
-
-
-def _where(place: Break) -> str:
-    if place.family == "value":
-        return f"where its score is {score(place.first_score)}"
-    if place.first_score <= 0.0:
-        return f"where its score is below {score(place.last_score)}"
-    if place.last_score >= 1.0:
-        return f"where its score is above {score(place.first_score)}"
-    return f"where its score is from {score(place.first_score)} to {score(place.last_score)}"
 
 
 def today_in_short(size: float) -> str:
