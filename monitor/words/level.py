@@ -133,8 +133,8 @@ def _of_class(incident: Incident, place: Break) -> str:
     return (
         f"{incident.of_class} comes true in {share(place.rate)} of the rows "
         f"where its score is {which_scores(place)}{before}: these are {share(place.share)} of all "
-        f"rows ({usual} in the reference). No shift of the priors of classes puts outcomes there, nor do inputs that "
-        "moved"
+        f"rows ({usual} in the reference). No shift of the priors of classes puts outcomes there, "
+        "nor do inputs that moved"
     )
 
 
