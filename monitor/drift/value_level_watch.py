@@ -44,11 +44,11 @@ from monitor.drift.value_levels import (
 )
 from monitor.drift.value_past import ValueSums, against_others, numbered
 from monitor.drift.value_watch import (
-    DOUBT,
     MOST_EVIDENCE,
     REMEMBERED,
     ValueDays,
     alarmed_among,
+    may_be_part,
     with_beside,
 )
 from monitor.drift.values import ValueIncident, ValuePast, ValueWatch
@@ -326,13 +326,7 @@ def _may_be(
         np.abs(sum((getattr(of, name)[[i, k], SHIFT] for of in since), np.zeros(2)))
         for name in ("own", "informations")
     )
-    if not informations.min() > 0.0:
-        return False
-    further = float(np.diff(moved / informations)[0])
-    error = sqrt(float((1.0 / informations).sum()))
-    return bool(
-        moved[1] <= moved[0] + DOUBT * sqrt(float(informations[1])) and further <= DOUBT * error
-    )
+    return may_be_part(moved, informations)
 
 
 def _with_silent(watch: ValueWatch, day: date, today: _Day) -> ValueWatch:

@@ -290,9 +290,22 @@ def _may_be(
     moved, informations = (
         np.abs(sum(getattr(of, sums)[:, j] for of in since)) for sums in ("scores", "informations")
     )
-    i, k = (past.names.index(incident.name) for incident in (leader, other))
-    if not min(informations[i], informations[k]) > 0.0:
+    both = [past.names.index(incident.name) for incident in (leader, other)]
+    return may_be_part(moved[both], informations[both])
+
+
+def may_be_part(moved: Floats, informations: Floats) -> bool:
+    """Say whether what moved in a second value may be part of what moved in a first.
+
+    Parameters
+    ----------
+    moved, informations : ndarray of shape (2,)
+        Sizes of the summed scores, and their informations.
+    """
+    if not informations.min() > 0.0:
         return False
-    error = sqrt(1.0 / informations[i] + 1.0 / informations[k])
-    further = moved[k] / informations[k] - moved[i] / informations[i]
-    return bool(moved[k] <= moved[i] + DOUBT * sqrt(informations[k]) and further <= DOUBT * error)
+    further = float(np.diff(moved / informations)[0])
+    error = sqrt(float((1.0 / informations).sum()))
+    return bool(
+        moved[1] <= moved[0] + DOUBT * sqrt(float(informations[1])) and further <= DOUBT * error
+    )
