@@ -66,12 +66,14 @@ def failing(stands: Mapping[str, Standing], groups: Iterable[str]) -> dict[str, 
 def _fails(group: str, name: str, standing: Standing) -> bool:
     if group == OF_WHOLE and name != WHOLE:
         return False
-    return standing.state in GROUPS[group] or group in of_the_day(standing.verdict)
+    return standing.state in GROUPS[group] or group in _beside_the_state(standing.verdict)
 
 
-def of_the_day(verdict: Verdict | None) -> Sequence[str]:
-    """Give the group of what the newest day alone says, before it is an incident."""
+def _beside_the_state(verdict: Verdict | None) -> Sequence[str]:
+    """Give the groups of what the day alone says, and of a level that is off beside a drift."""
     if verdict is None:
         return ()
-    said = {"level": verdict.facts.today, "drift": verdict.facts.one_day}
-    return [group for group, found in said.items() if found is not None]
+    level = verdict.level_incident
+    is_off = verdict.facts.today is not None or (level is not None and not level.improved)
+    said = {"level": is_off, "drift": verdict.facts.one_day is not None}
+    return [group for group, holds in said.items() if holds]

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from monitor.drift.detector import Incident
+from monitor.drift.facts import Facts, OneDay
 from monitor.drift.verdict import STATES, State
 from monitor.read.failing import GROUPS, failing
 from monitor.read.standing import Standing
 from tests.conftest import Ended
-from tests.support.filled_store import verdict
+from tests.support.filled_store import DRIFT, verdict
 
 SOUND = {"ok", "prior_shift", "acknowledged", "improved"}  # the scores can be trusted
 
@@ -36,6 +38,25 @@ def test_a_segment_fails_by_its_state(state: State) -> None:
     }
 
     assert failing(segments, GROUPS) == expected
+
+
+@pytest.mark.parametrize(
+    ("facts", "level", "group"),
+    [
+        (Facts(today=1.5), None, "level"),
+        (Facts(one_day=OneDay(40.0, "place")), None, "drift"),
+        (Facts(), replace(DRIFT, kind="scores_too_high"), "level"),
+    ],
+)
+def test_what_stands_beside_the_state_fails_too(
+    facts: Facts, level: Incident | None, group: str
+) -> None:
+    """A day that alone contradicts the reference, and an error of the level beside a drift."""
+    calm = replace(verdict("all", None), state="acknowledged", facts=facts)
+    detector = replace(calm.detector, level=replace(calm.detector.level, incident=level))
+    stands = {"all": Standing(replace(calm, detector=detector))}
+
+    assert failing(stands, GROUPS) == {group: ["all"]}
 
 
 @pytest.mark.usefixtures("project")
