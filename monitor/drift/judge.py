@@ -867,17 +867,17 @@ def _labels(stream: Stream, recent: Sequence[Day]) -> LabelChange | None:
     """Say how labels changed since a drift began; of pairs of classes no label has a side.
 
     Labels that change leave the scores as they are: where these spread otherwise than in the
-    reference, it is another model.
+    reference, it is another model, and where their spread is not known it may be one.
     """
     reference, own = stream.reference, stream.own_reference
     if reference is None or reference.classes or not isinstance(own, Reference):
         return None
     found = label_change(stream.incident)
-    scores = _scores(own, stream, recent, None) if found else None
-    if scores and scores.spread and scores.spread_before:
-        spread = scores.spread / scores.spread_before
-        return None if max(spread, 1.0 / spread) > OTHER_SPREAD else found
-    return found
+    scores = _scores(own, stream, recent, None) if found and own.levels else None
+    if scores is None or not (scores.spread and scores.spread_before):
+        return None
+    spread = scores.spread / scores.spread_before
+    return found if max(spread, 1.0 / spread) <= OTHER_SPREAD else None
 
 
 def _scores(

@@ -33,12 +33,13 @@ def days_of(what: str, size: float, *, until: int = DAYS) -> Iterator[Day]:
     for t in range(DAYS):
         z, prior = rng.normal(0.0, 1.5, ROWS), rng.normal(0.0, 0.3)
         wrong = BEGINS <= t < until
+        z *= 1.3 if wrong and "wider" in what else 1.0
         tilt = size if wrong and what == "slope" else 1.0
         prior += size if wrong and what == "prior" else 0.0
         positive, luck = rng.random(ROWS) < expit(tilt * z + prior), rng.random(ROWS)
         if wrong and what == "lost":
             positive &= luck >= size
-        if wrong and what == "added":
+        if wrong and "added" in what:
             positive |= luck < size
         cells = np.clip(np.rint((z - CENTRES[0]) / (CENTRES[1] - CENTRES[0])), 0, CENTRES.size - 1)
         bins = cells.astype(int)
@@ -142,6 +143,24 @@ def test_an_incident_of_an_earlier_version_has_no_profiles_of_labels() -> None:
 
     assert label_change(replace(incident, profiles=incident.profiles[:4])) is None
     assert label_change(replace(incident, profiles=nothing)) is None
+
+
+@pytest.mark.parametrize(
+    ("what", "size", "said"),
+    [
+        ("added", 0.06, "a curve that moved at one end alone looks the same"),
+        ("added", 0.6, ""),  # such a curve is nearly flat: the scores say nothing any more
+        ("added, wider", 0.15, ""),  # the scores spread otherwise, so the model has changed too
+    ],
+)
+def test_a_drift_pages_where_labels_are_not_sure(what: str, size: float, said: str) -> None:
+    """The verdict stays a drift of the scores, and at most adds that it may be the labels."""
+    verdict = verdicts(what, size)[-1]
+
+    assert verdict.state == "calibration_drift"
+    assert verdict.labels is None
+    assert (verdict.facts.labels is None) == (not said)
+    assert said in " ".join(sentences(verdict))
 
 
 def test_profiles_are_stored_at_the_sizes_that_are_tried() -> None:
