@@ -1,8 +1,9 @@
 """Whether an open drift is one of the scores, or labels that changed. Pure.
 
 Rule: labels are named only where they explain the outcomes since the drift began a hundred times
-better than every distortion of the curve does; between a hundred times better and a hundred times
-worse, both are.
+better than every distortion of the curve does, and where a tenth to a half of one side are wrong;
+between a hundred times better and a hundred times worse, both are named. A real drift is none of
+the distortions exactly, so a likelihood alone calls it labels: that of the flights did.
 """
 
 from math import log
