@@ -206,7 +206,7 @@ class Scores:
 
     @property
     def duller(self) -> bool:
-        """Whether the scores tell clearly less apart than those of the reference."""
+        """Whether the scores discriminate clearly less than those of the reference."""
         if self.spread is None or self.spread_before is None:
             return False
         return self.spread < DULLER * self.spread_before

@@ -20,8 +20,8 @@ def map_at(place: Break, *, bends: bool) -> str:
     where = where_it_is(place)
     if place.family != "region":
         return (
-            f"In the open drift {rows_there(place)}: no map can tell these rows from others with "
-            "that score. Find what gives it to them; a map only hides it until then."
+            f"In the open drift {rows_there(place)}: no map can separate these rows from others "
+            "with that score. Find what gives it to them; a map only hides it until then."
         )
     if bends:
         return f"The open drift is at {where}, and this map bends there."

@@ -250,9 +250,9 @@ def what_moved(scores: Scores) -> str:
 
 
 def duller_in_short(scores: Scores) -> str:
-    """Say in a few words that scores tell less apart."""
+    """Say in a few words that scores discriminate less."""
     return (
-        "the scores tell less apart than in the reference (standard deviation of their log-odds "
+        "the scores discriminate less than in the reference (standard deviation of their log-odds "
         f"{scores.spread_before:.2f} to {scores.spread:.2f})"
     )
 

@@ -173,5 +173,5 @@ def test_a_model_that_became_duller_is_told_without_an_alert() -> None:
     assert found[-1].facts.scores
     assert found[-1].facts.scores.duller
     assert any("the model became duller" in sentence for sentence in sentences(found[-1]))
-    assert trust(found[-1]).answer.startswith("Yes, and the scores tell less apart")
+    assert trust(found[-1]).answer.startswith("Yes, and the scores discriminate less")
     assert not found[SOUND - 1].facts.scores.duller  # type: ignore[union-attr]

@@ -285,7 +285,7 @@ def test_what_a_map_can_do_for_a_place_is_said() -> None:
     assert place
     region = replace(place, family="region", first_score=0.3, last_score=0.5)
 
-    assert "no map can tell these rows" in map_at(place, bends=True)
+    assert "no map can separate these rows" in map_at(place, bends=True)
     assert map_at(region, bends=True).endswith(
         "scores from 0.30 to 0.50, and this map bends there."
     )

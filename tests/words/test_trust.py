@@ -15,7 +15,7 @@ BEGINNINGS = {
     "ok": (
         "Not today:",
         "Yes:",
-        "Yes, and the scores tell less",
+        "Yes, and the scores discriminate less",
         "As far as before:",
         "Not surely:",
     ),
