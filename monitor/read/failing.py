@@ -17,7 +17,7 @@ GROUPS: Mapping[str, frozenset[str]] = {
     "labels": OF_LABELS,
     "blind": UNJUDGED | {"unreadable", ""},
 }
-OF_WHOLE = "blind"  # a small segment has no verdict on many days
+OF_WHOLE = "blind"  # beside the whole, because a small segment has no verdict on many days
 
 
 def groups_of(text: str) -> tuple[str, ...]:
@@ -57,15 +57,17 @@ def failing(stands: Mapping[str, Standing], groups: Iterable[str]) -> dict[str, 
         Without the groups that no segment is in.
     """
     found = {
-        group: [name for name, standing in stands.items() if _fails(group, name, standing)]
+        group: [
+            name
+            for name, standing in stands.items()
+            if _fails(group, standing) and not (group == OF_WHOLE and name != WHOLE in stands)
+        ]
         for group in groups
     }
     return {group: names for group, names in found.items() if names}
 
 
-def _fails(group: str, name: str, standing: Standing) -> bool:
-    if group == OF_WHOLE and name != WHOLE:
-        return False
+def _fails(group: str, standing: Standing) -> bool:
     return standing.state in GROUPS[group] or group in _beside_the_state(standing.verdict)
 
 

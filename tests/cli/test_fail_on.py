@@ -65,8 +65,9 @@ def test_the_call_ends_with_four_and_says_why(command: Callable[..., Ended]) -> 
     asked = command("show", "--fail-on", "drift,blind")
     in_json = command("show", "--fail-on", "blind", "--json")
     other = command("show", "--fail-on", "drift, level")
+    of_one = command("show", "--segment", "DE", "--fail-on", "blind")
 
-    assert (asked.code, other.code) == (4, 0)
+    assert (asked.code, other.code, of_one.code) == (4, 0, 4)
     assert asked.out.rstrip().endswith("--fail-on: ctr, blind: all")
     assert (in_json.code, json.loads(in_json.out)["failed_on"]) == (4, {"ctr": {"blind": ["all"]}})
 
