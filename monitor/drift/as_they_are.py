@@ -89,14 +89,23 @@ def with_own_fits(
         return detector
     if bent and not bent.place:
         fit = _of_curve(bent, of, of.own, detector.jitters, counted, today)
-        better = _is_better(fit, bent, of.own, enough)
-        detector = replace(detector, incident=replace(bent, own=replace(fit, improved=better)))
+        own = _decided(fit, better=_is_better(fit, bent, of.own, enough))
+        detector = replace(detector, incident=replace(bent, own=own))
     if level and level.kind in LEVEL_KINDS:
         fit = _of_level(level, of, of.own, counted, today)
         better = fit.gain >= enough and abs(_moved(fit)) <= of.limits.level
-        now = replace(level, own=replace(fit, improved=better))
+        now = replace(level, own=_decided(fit, better=better))
         detector = replace(detector, level=replace(detector.level, incident=now))
     return detector
+
+
+def _decided(fit: OwnFit, *, better: bool) -> OwnFit:
+    """Say whether it is a change for the better; one that ended does not come back.
+
+    Else an alert near the border would page, resolve and page again.
+    """
+    over = fit.over or (fit.improved and not better)
+    return replace(fit, improved=better and not over, over=over)
 
 
 def _is_better(fit: OwnFit, incident: Incident, reference: Reference, enough: float) -> bool:

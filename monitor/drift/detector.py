@@ -149,6 +149,8 @@ class OwnFit:
         Of the outcomes on the scores, since the drift began.
     improved : bool
         Whether the scores fit, or fit better than the reference does.
+    over : bool
+        Whether they did on an earlier day and then no longer.
     """
 
     since: date
@@ -160,6 +162,7 @@ class OwnFit:
     slope: Estimate | None = None
     intercept: Estimate | None = None
     improved: bool = False
+    over: bool = False
 
 
 @dataclass(frozen=True, eq=False)
