@@ -1,7 +1,9 @@
-"""What people have decided about a model: who has taken a drift, and where it starts again. Pure.
+"""What people have decided about a model: who has taken a drift, what is planned. Pure.
 
-Rule: a decision is never changed or removed. What ends one is a further one, so their list says at
-any time who knew of what.
+Rule 1: a decision is never changed or removed. What ends one is a further one, so their list says
+at any time who knew of what.
+Rule 2: only a new reference enters the verdicts. What else people decide changes what is shown and
+who is alerted, not what is found.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -83,6 +85,36 @@ class Rebase:
 
 
 Decision = Acknowledgement | End | Rebase
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A change that is planned: what is found on some days of data needs nobody.
+
+    It stands in the configuration. An `Acknowledgement` is of what has been found by a day, and
+    holds until a day of the clock; a plan covers days of data, so it holds until the first day
+    after them is judged.
+
+    Attributes
+    ----------
+    first, last : date
+        The days of data, both included.
+    segment : str
+        Which segment; `all` for the model with every segment.
+    by, why, ticket : str
+        As in `Acknowledgement`; may be empty.
+    """
+
+    first: date
+    last: date
+    segment: str = WHOLE
+    by: str = ""
+    why: str = ""
+    ticket: str = ""
+
+    def is_of(self, segment: str) -> bool:
+        """Say whether it is about a segment."""
+        return self.segment in (WHOLE, segment)
 
 
 def lasting(decisions: Iterable[Decision]) -> dict[str, Acknowledgement]:

@@ -75,7 +75,7 @@ def photograph(page: Path, shot: Path) -> None:
 def days_of(demo: Path) -> list[DayOnPage]:
     """Read what stood of the broken model on each day of its year."""
     config = load_config(demo / "monitor.yaml")
-    results = results_of(config.store, MODEL, kept=True)
+    results = results_of(config, MODEL, kept=True)
     days = [*results.days("verdicts")]
     by_day = day_by_day(results, days, WEEK)
     return [

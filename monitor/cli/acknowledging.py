@@ -134,7 +134,7 @@ def checked_texts(texts: dict[str, str]) -> dict[str, str]:
 def _results(config: "Config", name: str) -> "Results":
     from monitor.read.results import results_of
 
-    return results_of(config.store, name, kept=True)
+    return results_of(config, name, kept=True)
 
 
 def _acknowledging(

@@ -142,7 +142,7 @@ def check_logs(  # noqa: PLR0915 - most of them are imports, which `--help` does
                 engine=opened(),
             ),
         )
-        stored = results_of(config.store, model_name)
+        stored = results_of(config, model_name)
         labels = labels_in_logs(stored, model, summary)
         able = sensitivity(stored) or [first_sensitivity(model, summary)]
         tell(summary_table(f"{model_name}, logs of {looked_at}", summary))

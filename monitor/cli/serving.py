@@ -246,7 +246,7 @@ def table(
     config, (begin, end) = config_of_store(config_path, name), day_range(first, last)
 
     def rows(model_name: str, model: "Model") -> list[dict[str, Any]]:
-        return [*exporting.rows(results_of(config.store, model_name), model, begin, end)]
+        return [*exporting.rows(results_of(config, model_name), model, begin, end)]
 
     models, errors = of_each(config, name, rows)
     count = exporting.write(path, [row for of_model in models.values() for row in of_model])

@@ -116,7 +116,7 @@ def show(
     must_be_one_of("--window", window, model.windows)
     names = dict.fromkeys((WHOLE, *model.segment_names))
     must_be_one_of("--segment", segment, tuple(names))
-    results = results_of(config.store, name, kept=True)
+    results = results_of(config, name, kept=True)
     if fail_on and (past or revised or morning):
         msg = "--fail-on: is about the newest verdict; leave out --incidents, --as-of, --revisions."
         raise ConfigError(msg)
@@ -148,7 +148,7 @@ def _failing(
     for name in names:
         model = config.shown(name)
         asked = [segment] if segment else [WHOLE, *model.segment_names]
-        stands = standings(results_of(config.store, name), asked, nearest_to_week(model.windows))
+        stands = standings(results_of(config, name), asked, nearest_to_week(model.windows))
         if failed := failing(stands, groups):
             found[name] = failed
     return found

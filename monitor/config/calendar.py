@@ -26,6 +26,15 @@ class Span(Section):
         return self
 
 
+class PlannedSpan(Span):
+    """Days of data on which a change is planned, of the model or of one segment."""
+
+    segment: str = "all"
+    by: str = ""
+    why: str = ""
+    ticket: str = ""
+
+
 def _rise_apart(spans: tuple[Span, ...]) -> tuple[Span, ...]:
     for before, after in pairwise(spans):
         if after.first <= before.last:
@@ -53,6 +62,7 @@ def _differ(weekdays: tuple[Weekday, ...]) -> tuple[Weekday, ...]:
 
 
 Spans = Annotated[Listed[Span], AfterValidator(_rise_apart)]
+Plans = Listed[PlannedSpan]
 Closed = Annotated[Listed[Annotated[Span, BeforeValidator(_as_span)]], AfterValidator(_rise_apart)]
 Weekdays = Annotated[Listed[Weekday], AfterValidator(_differ)]
 

@@ -25,7 +25,7 @@ from pydantic import (
 )
 
 from monitor.config.brief import brief
-from monitor.config.calendar import Calendar, Spans
+from monitor.config.calendar import Calendar, Plans, Spans
 from monitor.config.choices import (
     ONE,
     RATE_COLUMN,
@@ -579,7 +579,7 @@ class Verdicts(Section):
     """What days are compared with, and how large a change must be to be reported."""
 
     references: Spans = ()
-    known_drifts: Spans = ()
+    known_drifts: Plans = ()
     judge_every: Days = 1
     false_alert_days: Annotated[int, Field(ge=30, le=1_000_000)] = 1000
     limit: Literal["guaranteed", "calibrated"] = "guaranteed"

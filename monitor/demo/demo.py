@@ -92,7 +92,7 @@ def write_config(folder: Path) -> Config:
 
 def month_ends(config: Config, model: str) -> list[Evaluation]:
     """Collect the evaluation of the whole over the longest window at the end of each month."""
-    results = results_of(config.store, model)
+    results = results_of(config, model)
     longest = config.model(model).windows[-1]
     days = [d for d in results.days("evaluations") if (d + timedelta(days=1)).day == 1]
     return [
@@ -106,7 +106,7 @@ def month_ends(config: Config, model: str) -> list[Evaluation]:
 def drifts(config: Config) -> dict[str, list[IncidentSummary]]:
     """Collect the calibration drifts that were found in each model as a whole."""
     return {
-        name: incidents(results_of(config.store, name, kept=True)).get(WHOLE, [])
+        name: incidents(results_of(config, name, kept=True)).get(WHOLE, [])
         for name in config.models
     }
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import date
 from itertools import groupby
 from math import isnan, log, sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.special import log_expit
@@ -22,18 +22,10 @@ from monitor.drift.detecting import best_slope, highest_of
 from monitor.drift.detector import LEVEL_KINDS, Detector, Incident, OwnFit
 from monitor.drift.evidence import SIZES, SLOPES_TRIED, day_profiles
 from monitor.drift.facts import NOT_CALIBRATED
-from monitor.drift.inputs import (
-    Day,
-    Limits,
-    ModelReference,
-    Recall,
-    end_of_span,
-    is_evidence,
-    parts_of_stream,
-    weighed_parts,
-)
+from monitor.drift.inputs import Day, parts_of_stream
 from monitor.drift.level_watch import level_curve
-from monitor.drift.reference import Reference, merge_days
+from monitor.drift.reference import Reference
+from monitor.drift.today import Today
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
@@ -45,36 +37,17 @@ ALLOWED = 2.0  # nats that chance may leave
 Parts = Mapping[Any, Coarse]
 
 
-class Compared(NamedTuple):
-    """What the days of a stream are compared with, and how they are read once more."""
-
-    name: str
-    reference: ModelReference
-    limits: Limits
-    recall: Recall
-
-    @property
-    def own(self) -> Reference | None:
-        """The reference of the stream, if it has one."""
-        of_stream = self.reference.streams.get(self.name)
-        return of_stream if isinstance(of_stream, Reference) else None
-
-
-def with_own_fits(
-    detector: Detector, of: Compared, counted: list[Day], today: date, enough: float
-) -> Detector:
-    """Say of the open incidents of a detector how well the scores fit as they are.
+def with_own_fits(today: Today, name: str, detector: Detector, enough: float) -> Detector:
+    """Say of the open incidents of a stream how well the scores fit as they are.
 
     Parameters
     ----------
+    today : Today
+        The day, and those that have been weighed with it.
+    name : str
+        The stream.
     detector : Detector
         After today.
-    of : Compared
-        The stream.
-    counted : list of Day
-        The days that have been weighed today; none, and nothing changes.
-    today : date
-        The day.
     enough : float
         The evidence that opens an incident, log10.
 
@@ -84,16 +57,16 @@ def with_own_fits(
         With the `own` of its incidents. That of a break at one place is None: rows that have got
         another score are no release that fits.
     """
-    bent, level = detector.incident, detector.level.incident
-    if not of.own or not counted:
+    bent, level, of = detector.incident, detector.level.incident, today.own.get(name)
+    if of is None or today.day.late or not today.span:
         return detector
     if bent and not bent.place:
-        fit = _of_curve(bent, of, of.own, detector.jitters, counted, today)
-        own = _decided(fit, better=_is_better(fit, bent, of.own, enough))
+        fit = _of_curve(today, name, bent, of, detector.jitters)
+        own = _decided(fit, better=_is_better(fit, bent, of, enough))
         detector = replace(detector, incident=replace(bent, own=own))
     if level and level.kind in LEVEL_KINDS:
-        fit = _of_level(level, of, of.own, counted, today)
-        better = fit.gain >= enough and abs(_moved(fit)) <= of.limits.level
+        fit = _of_level(today, name, level, of)
+        better = fit.gain >= enough and abs(_moved(fit)) <= today.limits.level
         now = replace(level, own=_decided(fit, better=better))
         detector = replace(detector, level=replace(detector.level, incident=now))
     return detector
@@ -145,18 +118,12 @@ def _moved(fit: OwnFit) -> float:
     return fit.pull / fit.information if fit.information > 0.0 else np.inf
 
 
-def _spans(of: Compared, counted: list[Day], since: date | None, today: date) -> Iterator[Parts]:
-    """Give the parts of the days that were weighed today, or of all since one; spans at once."""
-    days = [*counted] if since is None else [*_days_since(of, since, today)]
-    for _, span in groupby(days, lambda day: end_of_span(day.day, of.limits.judge_every)):
-        yield merge_days([weighed_parts(day, of.name, of.reference) for day in span])
-
-
-def _days_since(of: Compared, first: date, today: date) -> Iterator[Day]:
-    for ordinal in range(first.toordinal(), today.toordinal() + 1):
-        day = of.recall(date.fromordinal(ordinal))
-        if day and day.final and not day.late and is_evidence(day, of.reference, of.limits):
-            yield day
+def _days(today: Today, since: date | None) -> Iterator[Day]:
+    """Give the days that were weighed today, or all since one that have all their outcomes."""
+    if since is None:
+        yield from today.span
+    else:
+        yield from (day for day in today.since(since) if not day.late)
 
 
 def _begun(incident: Incident) -> tuple[OwnFit, date | None]:
@@ -170,16 +137,12 @@ def _begun(incident: Incident) -> tuple[OwnFit, date | None]:
 
 
 def _of_curve(
-    incident: Incident,
-    of: Compared,
-    own: Reference,
-    jitters: Floats,
-    counted: list[Day],
-    today: date,
+    today: Today, name: str, incident: Incident, own: Reference, jitters: Floats
 ) -> OwnFit:
     fit, since = _begun(incident)
     plain = replace(own, curve=CENTRES)
-    for parts in _spans(of, counted, since, today):
+    for _, days in groupby(_days(today, since), today.end_of_span):
+        parts = today.parts(name, [*days])
         gain, slopes = _day_of_curve(own, parts, jitters)
         profiles = day_profiles(plain, parts, jitters)[: len(DIRECTIONS)].ravel()
         before = np.zeros_like(profiles) if fit.profiles is None else fit.profiles
@@ -211,14 +174,11 @@ def _day_of_curve(own: Reference, parts: Parts, jitters: Floats) -> tuple[float,
     return gain / phi, slopes / phi
 
 
-def _of_level(
-    incident: Incident, of: Compared, own: Reference, counted: list[Day], today: date
-) -> OwnFit:
+def _of_level(today: Today, name: str, incident: Incident, own: Reference) -> OwnFit:
     fit, since = _begun(incident)
-    days = [*counted] if since is None else [*_days_since(of, since, today)]
-    for day in days:
-        for name, part in parts_of_stream(day, of.name).items():
-            level = own.levels.get(name)
+    for day in _days(today, since):
+        for key, part in parts_of_stream(day, name).items():
+            level = own.levels.get(key)
             if level and np.isfinite(level.delta):
                 fit = _with_level(fit, part, own.curve + level.delta)
     if fit.information > 0.0:

@@ -254,9 +254,9 @@ class Incident:
         return self.quarter is not None and self.quarter.undecided
 
 
-def is_level(incident: "Incident | Acknowledged") -> bool:
-    """Return whether an incident is one of a `LevelWatch`: of the level, or of a class."""
-    return incident.kind in (*LEVEL_KINDS, *NOT_COMPARABLE, CLASS_PLACE)
+def is_level(kind: str) -> bool:
+    """Return whether a kind of incident is of a `LevelWatch`: of the level, or of a class."""
+    return kind in (*LEVEL_KINDS, *NOT_COMPARABLE, CLASS_PLACE)
 
 
 def shape_size(incident: Incident) -> float | None:
@@ -275,8 +275,7 @@ class Ended:
     closed : date
         The day whose verdict no longer reports it.
     reason : str
-        The outcomes recovered, or the configuration acknowledged the drift or re-based the
-        reference.
+        The outcomes recovered, a plan covers the drift, or people have named another reference.
     """
 
     started: date
@@ -285,45 +284,11 @@ class Ended:
 
 
 @dataclass(frozen=True)
-class Acknowledged:
-    """A calibration drift that was found, and that the configuration has acknowledged.
-
-    Attributes
-    ----------
-    opened, started, start_low, start_high : date
-        As of an `Incident`, as it would be without the acknowledgement.
-    kind : str
-        The distortion that fitted best on the first day that was acknowledged.
-    evidence : float
-        log10 of the evidence on the day of the opening.
-    closed : date or None
-        The day on which the outcomes had recovered, the reference was re-based, or another drift
-        was found after the acknowledgement; None while it lasts.
-    """
-
-    opened: date
-    started: date
-    start_low: date
-    start_high: date
-    kind: str
-    evidence: float
-    closed: date | None = None
-
-
-@dataclass(frozen=True)
 class Shift:
     """A shift that lasts: the state that says so, and the first of the days in a row with it."""
 
     state: str
     since: date
-
-
-@dataclass(frozen=True, eq=False)
-class Fork:
-    """A detector as if the span of known drifts that begins on this day were not configured."""
-
-    since: date
-    detector: "Detector"
 
 
 @dataclass(frozen=True, eq=False)
@@ -413,10 +378,6 @@ class Detector:
         The open drift.
     ended : Ended or None
         The last drift that is over; None once another one opens.
-    forks : tuple of Fork
-        What goes on beside it since spans of known drifts began; see `acknowledging`.
-    acknowledged : tuple of Acknowledged
-        The drifts that the forks have found, by their opening.
     moved : Shift or None
         The prior shift or level drift of the newest judged day.
     noise : ndarray of shape (3, 43)
@@ -438,8 +399,6 @@ class Detector:
     history: History
     incident: Incident | None = None
     ended: Ended | None = None
-    forks: tuple[Fork, ...] = ()
-    acknowledged: tuple[Acknowledged, ...] = ()
     moved: Shift | None = None
     noise: Floats = field(default_factory=no_sums)
     second: Second | None = None

@@ -371,8 +371,6 @@ class Facts:
         The share of the predictions that have an outcome, while outcomes are awaited.
     reference : tuple of date
         First and last day of the reference that the day is part of, or before.
-    known_until : date or None
-        End of the acknowledged drift that the day is part of.
     false_alert_days : int
         Days between two false alerts, at least and on average.
     on_average : bool
@@ -429,7 +427,6 @@ class Facts:
     lack: Lack | None = None
     coverage: float | None = None
     reference: tuple[date, ...] = ()
-    known_until: date | None = None
     false_alert_days: int = 0
     on_average: bool = False
     faults: tuple[Fault, ...] = ()

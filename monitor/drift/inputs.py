@@ -79,8 +79,6 @@ class Limits:
         Least error of the level that is urgent, in logit.
     sensitivity : Sensitivity
         Least tolerance and least effect of a distortion.
-    known_drifts : tuple of (date, date)
-        Spans of days, both ends included, whose drift is known: it raises no alert.
     judge_every : int
         Number of days that are judged together, with one intercept for each part.
     calibrated : bool
@@ -93,7 +91,6 @@ class Limits:
     level: float = log(1.25)
     level_page: float = log(2.0)
     sensitivity: Sensitivity = field(default_factory=Sensitivity)
-    known_drifts: tuple[tuple[date, date], ...] = ()
     judge_every: int = 1
     calibrated: bool = False
 
@@ -509,15 +506,9 @@ def same_classes(day: Day, reference: ModelReference) -> bool:
     return not day.parts or names == reference.class_names
 
 
-def is_evidence(day: Day, reference: ModelReference, limits: Limits) -> bool:
+def is_evidence(day: Day, reference: ModelReference) -> bool:
     """Say whether a day can be evidence, by itself or in a span, whatever its outcomes are."""
-    alike = same_classes(day, reference)
-    return alike and day.day > reference.last and not acknowledged_until(day.day, limits)
-
-
-def acknowledged_until(day: date, limits: Limits) -> date | None:
-    """Find the end of the acknowledged drift that a day is part of."""
-    return next((last for first, last in limits.known_drifts if first <= day <= last), None)
+    return same_classes(day, reference) and day.day > reference.last
 
 
 def end_of_span(day: date, length: int) -> int:

@@ -4,10 +4,9 @@ Rule: the simpler one is named. A break is, where it explains the outcomes since
 than every single distortion of the whole curve does, and than scores that all moved alike.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date, timedelta
-from itertools import groupby
+from datetime import date
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,25 +16,14 @@ from monitor.drift.day_evidence import KINDS
 from monitor.drift.detecting import best_profile, highest_of
 from monitor.drift.detector import OF_REGIONS, WEIGHTS, Detector, Incident
 from monitor.drift.evidence import day_profiles, no_profiles
-from monitor.drift.inputs import (
-    Day,
-    Limits,
-    ModelReference,
-    Recall,
-    end_of_span,
-    is_evidence,
-    weighed_parts,
-)
 from monitor.drift.label_change import best_shares
 from monitor.drift.label_noise import wrong_labels
-from monitor.drift.reference import Reference, merge_days
+from monitor.drift.reference import Reference
 from monitor.drift.region_evidence import maps_of_cells, region_evidence
 from monitor.drift.region_state import Break, RegionWatch
 from monitor.metrics.core.coarse import Coarse
 
 SIMPLER = 3.0  # nats by which a break has to explain more than a distortion
-LONGEST = 60  # days that are read once more at most
-LONGEST_GAP = 7  # days without outcomes in a row, before which nothing is read
 LIKELY = 1.35  # nats: half of the 90 % quantile of a chi-squared
 MOVES = np.array([-4.0, -3.0, -2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0])  # logit
 STRETCHES = np.array([0.4, 0.5, 0.6, 0.7, 0.85, 1.2, 1.4, 1.6, 2.0, 2.5])  # of log-odds
@@ -62,41 +50,6 @@ class _Since(NamedTuple):
     high: date
 
 
-def spans_back(
-    name: str,
-    today: date,
-    reference: ModelReference,
-    limits: Limits,
-    recall: Recall,
-) -> Spans:
-    """Read the days up to one once more, the newest first; those judged together at once."""
-    days = days_back(today, reference, limits, recall)
-    for _, span in groupby(days, lambda day: end_of_span(day.day, limits.judge_every)):
-        yield _merged(name, [*span], reference)
-
-
-def days_back(
-    today: date, reference: ModelReference, limits: Limits, recall: Recall
-) -> Iterator[Day]:
-    """Read the days that are evidence, until too many in a row are none."""
-    missing = 0
-    for back in range(LONGEST):
-        day = recall(today - timedelta(days=back))
-        if day and day.final and not day.late and is_evidence(day, reference, limits):
-            missing = 0
-            yield day
-        else:
-            missing += 1
-        if missing > LONGEST_GAP:
-            return
-
-
-def _merged(
-    name: str, span: list[Day], reference: ModelReference
-) -> tuple[date, Mapping[Any, Coarse]]:
-    return span[-1].day, merge_days([weighed_parts(day, name, reference) for day in span[::-1]])
-
-
 def broken_instead(
     incident: Incident, detector: Detector, reference: Reference, spans: Callable[[], Spans]
 ) -> Incident | None:
@@ -111,7 +64,7 @@ def broken_instead(
     reference : Reference
         Of the stream.
     spans : function
-        What `spans_back` gives.
+        What `Today.spans_back` gives.
 
     Returns
     -------

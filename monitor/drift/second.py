@@ -29,25 +29,12 @@ from monitor.drift.detector import Detector, History, Incident, Second, Worse, i
 from monitor.drift.evidence import SIZES, day_evidence
 from monitor.drift.gate import held_down
 from monitor.drift.history import sums_since
-from monitor.drift.inputs import (
-    Day,
-    Limits,
-    ModelReference,
-    SumsOf,
-    limit_alone,
-    weighed_parts,
-    with_dependence,
-)
+from monitor.drift.inputs import Day, weighed_parts, with_dependence
 from monitor.drift.label_noise import wrong_labels
-from monitor.drift.lack import Lack
-from monitor.drift.pairs import Parts, without_top
-from monitor.drift.past import Profiles
-from monitor.drift.reference import (
-    Reference,
-    fit_reference,
-    merge_days,
-    what_a_reference_lacks,
-)
+from monitor.drift.pairs import without_top
+from monitor.drift.past import profiles_since
+from monitor.drift.reference import Reference, fit_reference, what_a_reference_lacks
+from monitor.drift.today import Today
 from monitor.drift.variance import WEEK
 from monitor.metrics.core.grid import Floats
 
@@ -67,25 +54,6 @@ class Own:
     reference: Reference | None = None
 
 
-class Watched(NamedTuple):
-    """A stream, what it is compared with, and when a change of it is worth saying."""
-
-    name: str
-    reference: ModelReference
-    limits: Limits
-    sums_of: SumsOf
-    profiles: Profiles
-
-    @property
-    def enough(self) -> float:
-        """The evidence at which a change is certain, log10: all segments share their limit."""
-        return limit_alone(self.limits, self.name, len(self.reference.segments))
-
-    def parts(self, day: Day) -> Parts:
-        """Give its parts of a day."""
-        return weighed_parts(day, self.name, self.reference)
-
-
 def own_span(detector: Detector) -> tuple[date, date] | None:
     """Give the span of days that the second reference of a detector is, or will be, fitted to."""
     second = detector.second
@@ -94,13 +62,15 @@ def own_span(detector: Detector) -> tuple[date, date] | None:
     return second.since, second.last if second.last and second.fitted >= FULL else date.max
 
 
-def recalled(watched: Watched, detector: Detector, days: Sequence[Day]) -> Own | None:
+def recalled(today: Today, name: str, detector: Detector, days: Sequence[Day]) -> Own | None:
     """Fit the second reference of a detector again, to the days that it was fitted to.
 
     Parameters
     ----------
-    watched : Watched
-        Whose detector it is.
+    today : Today
+        The last day that the detector was given.
+    name : str
+        The stream.
     detector : Detector
         As stored.
     days : sequence of Day
@@ -109,33 +79,33 @@ def recalled(watched: Watched, detector: Detector, days: Sequence[Day]) -> Own |
     second, span = detector.second, own_span(detector)
     if not second or not span:
         return None
-    span_days = [day for day in days if span[0] <= day.day <= span[1] and watched.parts(day)]
-    kept, last = tuple(span_days[:MOST]), second.last
+    within = [day for day in days if span[0] <= day.day <= span[1]]
+    kept, last = tuple(_with_rows(today, name, within)[:MOST]), second.last
     if not last:
         return Own(kept)
     fitted = [day for day in kept if day.day <= last]
-    if what_a_reference_lacks([watched.parts(day) for day in fitted]):
+    if _lacks(today, name, fitted):
         return None  # somebody has deleted them: the days of the incident begin again
-    return Own(kept, _fit(watched, fitted))
+    return Own(kept, _fit(today, name, fitted))
 
 
 def look_again(
-    watched: Watched, detector: Detector, own: Own | None, weighed: Sequence[Day], today: Day
+    today: Today, name: str, detector: Detector, own: Own | None, *, weighed: bool
 ) -> tuple[Detector, Own | None]:
     """Look beside an open incident for another change.
 
     Parameters
     ----------
-    watched : Watched
-        Whose detector it is.
+    today : Today
+        The day, and those that are judged together with it.
+    name : str
+        The stream.
     detector : Detector
         After today, its incident brought up to date.
     own : Own or None
         Of the days before; None where no incident was open.
-    weighed : sequence of Day
-        The days that the detector has been given today: one, or those of a span.
-    today : Day
-        The day.
+    weighed : bool
+        Whether the detector has been given the days.
 
     Returns
     -------
@@ -146,54 +116,66 @@ def look_again(
     if not incident or incident.place:
         return (replace(detector, second=None), None) if second else (detector, None)
     if not second or not own:
-        return replace(detector, second=_begun(today.day)), Own()
-    days = [day for day in weighed if day.day >= second.since and watched.parts(day)]
+        return replace(detector, second=_begun(today.day.day)), Own()
+    since = [day for day in today.span if day.day >= second.since] if weighed else []
+    days = _with_rows(today, name, since)
     if not days:
         return detector, own
     if own.reference:
-        second, change = _weighed(watched, detector, second, own.reference, days, today)
+        seen = Looking(name, own.reference, detector, days)
+        second, change = _weighed(today, seen, second)
         detector = replace(detector, second=second)
-        changed = _changed(watched, detector, second, incident, change) if change else None
+        changed = _changed(today, seen, second, incident, change) if change else None
         if changed:
-            return replace(detector, incident=changed, second=_begun(today.day)), Own()
-    return _with_days(watched, detector, second, own, days)
+            return replace(detector, incident=changed, second=_begun(today.day.day)), Own()
+    return _with_days(today, name, detector, second, own, days)
+
+
+class Looking(NamedTuple):
+    """A stream beside whose open incident a second reference looks at days."""
+
+    name: str
+    reference: Reference
+    first: Detector
+    days: Sequence[Day]
+
+
+def _with_rows(today: Today, name: str, days: Sequence[Day]) -> list[Day]:
+    return [day for day in days if weighed_parts(day, name, today.reference)]
+
+
+def _lacks(today: Today, name: str, days: Sequence[Day]) -> bool:
+    return bool(what_a_reference_lacks([weighed_parts(d, name, today.reference) for d in days]))
 
 
 def _begun(day: date) -> Second:
     return Second(day + ONE_DAY, 0, None, new_detector())
 
 
-def _weighed(
-    watched: Watched,
-    detector: Detector,
-    second: Second,
-    reference: Reference,
-    days: Sequence[Day],
-    today: Day,
-) -> tuple[Second, Incident | None]:
+def _weighed(today: Today, of: Looking, second: Second) -> tuple[Second, Incident | None]:
     """Weigh days against the second reference; also the change that is certain now, if one is.
 
     Days vary at least as much as the first detector has learned, and it says how many labels are
     wrong.
     """
-    own = watched.reference.streams[watched.name]
-    wrong = wrong_labels(own.noise, detector.noise) if isinstance(own, Reference) else None
-    before = second.detector if today.late else released(second.detector)
-    variances = np.maximum(reference.day_variances, detector.jitters)
-    together = merge_days([watched.parts(day) for day in days])
-    evidence = day_evidence(reference, together, variances, before.cross, wrong=wrong)
-    after = accumulate(before, days[0].day, evidence, variances)
-    if not (is_withheld(before) and _explained(after, evidence, reference, today)):
+    reference, enough = of.reference, today.limit_alone(of.name)
+    wrong = wrong_labels(today.own[of.name].noise, of.first.noise)
+    before = second.detector if today.day.late else released(second.detector)
+    variances = np.maximum(reference.day_variances, of.first.jitters)
+    parts = today.parts(of.name, of.days)
+    evidence = day_evidence(reference, parts, variances, before.cross, wrong=wrong)
+    after = accumulate(before, of.days[0].day, evidence, variances)
+    if not (is_withheld(before) and _explained(after, evidence, reference, today.day)):
         after = held_down(
-            *(after, evidence, reference, days),
-            enough=watched.enough,
-            sums_of=partial(watched.sums_of, reference, watched.name),
+            *(after, evidence, reference, of.days),
+            enough=enough,
+            sums_of=partial(today.sums_of, reference, of.name),
         )
-    if after.evidence < watched.enough:
+    if after.evidence < enough:
         return replace(second, detector=after), None
-    if _explained(after, evidence, reference, today):
+    if _explained(after, evidence, reference, today.day):
         return replace(second, detector=withheld(after)), None
-    return replace(second, detector=after), opened_incident(after, today.day, evidence)
+    return replace(second, detector=after), opened_incident(after, today.day.day, evidence)
 
 
 def _explained(detector: Detector, evidence: DayEvidence, reference: Reference, today: Day) -> bool:
@@ -203,17 +185,15 @@ def _explained(detector: Detector, evidence: DayEvidence, reference: Reference, 
 
 
 def _changed(
-    watched: Watched, detector: Detector, second: Second, incident: Incident, change: Incident
+    today: Today, of: Looking, second: Second, incident: Incident, change: Incident
 ) -> Incident | None:
     """Give the incident as it is since a change; None while nothing is certain, or it recovers."""
-    own = watched.reference.streams[watched.name]
-    if isinstance(own, Lack):  # it has been weighed, so it has a reference
-        return None
+    own, detector = today.own[of.name], of.first
     sums = [
         sums_since(detector.history, day, detector.jitters)
         for day in (second.since, change.started)
     ]
-    profiles = partial(watched.profiles, watched.name, detector)
+    profiles = partial(profiles_since, today, of.name, detector)
     of_now = profiles(change.started)
     # Its own are known without reading days, and lack none of them unless another drift took over.
     own_profiles = incident.profiles if incident.started < second.since else None
@@ -382,26 +362,25 @@ def _worse(before: Incident, change: Incident, reference: Reference) -> Worse:
 
 
 def _with_days(
-    watched: Watched, detector: Detector, second: Second, own: Own, more: Sequence[Day]
+    today: Today, name: str, detector: Detector, second: Second, own: Own, more: Sequence[Day]
 ) -> tuple[Detector, Own]:
     """Add days to those of the incident, and fit its reference once they are enough."""
     if second.fitted >= FULL or len(own.days) >= MOST:
         return detector, own
     days = (*own.days, *more)
     waits = second.fitted and len(days) < FULL
-    if waits or what_a_reference_lacks([watched.parts(day) for day in days]):
+    if waits or _lacks(today, name, days):
         return detector, replace(own, days=days)
     fitted = replace(second, fitted=len(days), last=days[-1].day, detector=new_detector())
-    return replace(detector, second=fitted), Own(days, _fit(watched, days))
+    return replace(detector, second=fitted), Own(days, _fit(today, name, days))
 
 
-def _fit(watched: Watched, days: Sequence[Day]) -> Reference:
-    limits = watched.limits
+def _fit(today: Today, name: str, days: Sequence[Day]) -> Reference:
     fitted = fit_reference(
-        [watched.parts(day) for day in days],
-        sensitivity=limits.sensitivity,
-        judge_every=limits.judge_every,
+        [weighed_parts(day, name, today.reference) for day in days],
+        sensitivity=today.limits.sensitivity,
+        judge_every=today.limits.judge_every,
         bare=True,
     )
-    own = without_top(fitted) if watched.reference.classes else fitted
-    return with_dependence(own, days, watched.name)
+    own = without_top(fitted) if today.reference.classes else fitted
+    return with_dependence(own, days, name)

@@ -5,6 +5,7 @@ from datetime import date, datetime
 from math import isfinite
 from typing import Literal, get_args
 
+from monitor.decisions import Plan
 from monitor.drift.day_evidence import KINDS, LABEL_KINDS, DayEvidence, LabelChange
 from monitor.drift.detector import IMPROVED, Detector, Ended, Incident, is_level, is_withheld
 from monitor.drift.facts import Detectable, Facts, ThirdChoices
@@ -140,6 +141,9 @@ class Verdict:
     values : ValueWatch or None
         Of the whole, what has accumulated for each value of the watched columns; None if none is
         watched.
+    plan : Plan or None
+        The planned change that covers what was found; None as it is stored. Then the state is
+        `acknowledged`, and nothing is open. See `monitor.read.plans`.
     """
 
     model: str
@@ -164,6 +168,7 @@ class Verdict:
     awaited: date | None = None
     facts: Facts = field(default_factory=Facts)
     values: ValueWatch | None = None
+    plan: Plan | None = None
 
     @property
     def incident(self) -> Incident | None:
@@ -218,7 +223,7 @@ class Verdict:
         Where a distortion and an error of the level are open, values explain the one that is shown.
         """
         explanation = self.explanation if incident is self.incident else None
-        if explanation and is_level(incident) and explanation.kind in KINDS:
+        if explanation and is_level(incident.kind) and explanation.kind in KINDS:
             return None  # of a program that looked for the values of a distortion only
         return explanation
 

@@ -83,7 +83,7 @@ def past(reader: Reader, name: str, first: date, last: date, *, until: datetime)
     list of Known
         Rising by `begin`; what is of the same series does not overlap.
     """
-    results = results_of(reader.config.store, name)
+    results = results_of(reader.config, name)
     models = {name: reader.config.model(name)}
     nothing = Snapshot(models, evaluations=[], runs={}, version=reader.version)
     spans = [*_spans(reader, results, first, nothing)]

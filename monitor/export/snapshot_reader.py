@@ -18,7 +18,7 @@ from monitor.evaluation.evaluation import Evaluation
 from monitor.export.few_classes import with_few_classes
 from monitor.measures.snapshot import Snapshot
 from monitor.read.acknowledgements import taken
-from monitor.read.results import Files, Results, results_of, results_read_before
+from monitor.read.results import Files, Results, results_in, results_read_before
 from monitor.read.standing import newest
 from monitor.run_record import RunRecord
 from monitor.segment_names import FAMILIES, WHOLE
@@ -84,7 +84,7 @@ class Reader:
         """Say of a model what is configured, when it ran, and why its results cannot be read."""
         run = None
         with suppress(ConfigError, DataError):
-            run = results_of(self.config.store, name).store.read_run(name)
+            run = results_in(self.config.store, name).store.read_run(name)
         return Snapshot(
             models={name: self.config.shown(name)},
             evaluations=[],
@@ -111,9 +111,7 @@ class Reader:
 
     def _read(self, name: str) -> Snapshot:
         before, files = self._cached.get(name), Files()
-        results = results_read_before(
-            self.config.store, name, before.files if before else Files(), files
-        )
+        results = results_read_before(self.config, name, before.files if before else Files(), files)
         run = results.store.read_run(name)
         try:
             latest = newest(replace(results, named=run.newest) if run else results)

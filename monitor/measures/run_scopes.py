@@ -36,7 +36,7 @@ def _reviews(snapshot: Snapshot) -> Iterator[tuple[Labels, float]]:
     """Find the day from which on the last span of known drifts ends soon."""
     for name, model in snapshot.models.items():
         if spans := model.verdicts.known_drifts:
-            yield (name,), seconds_of(spans[-1].last - timedelta(days=LONG_AHEAD))
+            yield (name,), seconds_of(max(span.last for span in spans) - timedelta(days=LONG_AHEAD))
 
 
 def _failed_days(snapshot: Snapshot) -> Iterator[tuple[Labels, float]]:

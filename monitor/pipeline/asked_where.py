@@ -64,7 +64,7 @@ def verdict_of(config: Config, name: str, day: date | None) -> Verdict:
     ConfigError
         If there is none.
     """
-    results = results_of(config.store, name)
+    results = results_of(config, name)
     if day is None:
         verdicts = newest_verdicts(results)
     else:

@@ -30,7 +30,7 @@ from monitor.pipeline.newest_level import DayPart, newest_level
 from monitor.pipeline.parts import counts_of, part_named, tally_of_part, tally_of_rest
 from monitor.pipeline.references import read_references
 from monitor.pipeline.where import counts_by_value
-from monitor.read.results import results_of
+from monitor.read.results import results_in
 from monitor.read.standing import newest_verdicts
 from monitor.segment_names import WHOLE, shown
 from monitor.store.store import Store
@@ -384,7 +384,7 @@ def start_of_drift(store: Store, name: str, segment: str = WHOLE) -> date | None
 
 
 def _newest_verdict(store: Store, name: str, segment: str) -> Verdict | None:
-    verdicts = newest_verdicts(results_of(store.root, name))
+    verdicts = newest_verdicts(results_in(store.root, name))
     return next((verdict for verdict in verdicts if verdict.segment == segment), None)
 
 

@@ -254,7 +254,6 @@ def limits_of(model: Model) -> Limits:
             tolerances=(v.slope_tolerance, v.shape_tolerance),
             effects=(v.slope_effect, v.shape_effect),
         ),
-        known_drifts=tuple((span.first, span.last) for span in v.known_drifts),
         judge_every=v.judge_every,
         calibrated=v.limit == "calibrated",
     )

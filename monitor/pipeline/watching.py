@@ -103,8 +103,6 @@ def _watched(
     watch = before if same else days.begin(compared, reference)
     if watch is None:
         return None
-    if whole.facts.known_until:
-        return new_watch(watch.reference, watch.past)
     unread = whole.incomplete or whole.facts.obstacle == "read otherwise"
     sums = None if unread else days.sums(compared, reference, whole.day)
     if sums is None:

@@ -198,7 +198,7 @@ def _have_alerts(
     own = {
         v.segment
         for v in verdicts
-        if (is_level(whole) and v.level_incident)
+        if (is_level(whole.kind) and v.level_incident)
         or (v.detector.incident and v.detector.incident.undecided <= whole.undecided)
         or (v.detector.ended and v.detector.ended.closed >= whole.opened)
     }

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import NamedTuple, TypeVar
 
-from monitor.drift.detector import Acknowledged, Detector, EndReason, Incident, LevelWatch, is_level
+from monitor.decisions import Plan
+from monitor.drift.detector import Detector, EndReason, Incident, LevelWatch, is_level
 from monitor.drift.places import explained_by
 from monitor.drift.verdict import Verdict
 from monitor.read.results import Results
@@ -14,21 +15,31 @@ from monitor.segment_names import THIRD, WHOLE
 
 
 @dataclass(frozen=True)
-class IncidentSummary(Acknowledged):
-    """A calibration drift from its opening to its end, acknowledged or not.
-
-    `kind` is the first name that it had, and `closed` the first day whose verdict no longer reports
-    it; None while it is open.
+class IncidentSummary:
+    """A calibration drift from its opening to its end, planned or not.
 
     Attributes
     ----------
+    opened, started, start_low, start_high, evidence : date, ..., float
+        As of its `Incident` on the day on which it opened.
+    kind : str
+        The first name that it had.
+    closed : date or None
+        The first day whose verdict no longer reports it; None while it is open.
     ended : str or None
-        Why it is over.
+        Why it is over, or `acknowledged` if it lies on days of a planned change.
     kind_now, explained_by : str or None
         While it is open, the name that the newest verdict gives it, and the values that explain
         it, if some do.
     """
 
+    opened: date
+    started: date
+    start_low: date
+    start_high: date
+    kind: str
+    evidence: float
+    closed: date | None = None
     ended: EndReason | None = None
     kind_now: str | None = None
     explained_by: str | None = None
@@ -47,7 +58,7 @@ class _Ending(NamedTuple):
 def incidents(results: Results, last: date | None = None) -> dict[str, list[IncidentSummary]]:
     """List the calibration drifts that were found, by segment."""
     days = results.days("verdicts", last)
-    names = [verdict.segment for verdict in (results.verdicts(days[-1]) if days else ())]
+    names = [verdict.segment for verdict in (results.stored(days[-1]) if days else ())]
     by_segment = {name: of_segment(results, days, name) for name in names}
     return by_segment | {WHOLE: of_families(by_segment)} if THIRD in by_segment else by_segment
 
@@ -72,21 +83,24 @@ def of_segment(results: Results, days: Sequence[date], segment: str) -> list[Inc
         of_day = results.of_segment(segment, days[place : place + 1]) if place >= 0 else ()
         return of_day[0] if of_day else None
 
-    newest = verdict(len(days) - 1)
-    drifts = _of_watch(days, verdict, lambda of_day: of_day.detector, lambda d: d.acknowledged)
-    for taken in newest.detector.acknowledged if newest else ():
-        renamed = _as_told(verdict(bisect_left(days, taken.opened)), taken)
-        drifts = [other for other in drifts if other.opened != taken.opened]
-        drifts.append(_summary(*renamed, taken.closed, "acknowledged"))
+    drifts = _of_watch(days, verdict, lambda of_day: of_day.detector)
     levels = _of_watch(days, verdict, lambda of_day: of_day.detector.level)
-    return sorted([*drifts, *levels], key=lambda drift: drift.opened)
+    plans = [plan for plan in results.plans if plan.is_of(segment)]
+    found = sorted([*drifts, *levels], key=lambda drift: drift.opened)
+    return [_as_planned(drift, plans) for drift in found]
+
+
+def _as_planned(drift: IncidentSummary, plans: Sequence[Plan]) -> IncidentSummary:
+    """Say of a drift that it lies on days of a planned change, if it does."""
+    over = drift.closed or date.max
+    planned = any(drift.opened <= plan.last and over > plan.first for plan in plans)
+    return replace(drift, ended="acknowledged") if planned else drift
 
 
 def _of_watch(
     days: Sequence[date],
     verdict: Callable[[int], Verdict | None],
     watch_of: Callable[[Verdict], Watch],
-    taken_of: Callable[[Watch], Sequence[Acknowledged]] = lambda _: (),
 ) -> list[IncidentSummary]:
     """List what one of the two watches of a stream has found.
 
@@ -105,8 +119,6 @@ def _of_watch(
             opening = bisect_left(days, now.incident.opened)
             drifts.append(_summary(*_as_told(verdict(opening), now.incident), *end))
             place, end = opening - 1, _Ending(days[opening])
-        elif before := [taken for taken in taken_of(now) if taken.closed in (None, days[place])]:
-            place, end = bisect_left(days, before[0].opened) - 1, _Ending()
         elif now.ended:
             place = bisect_left(days, now.ended.closed) - 1
             end = _Ending(now.ended.closed, now.ended.reason)
@@ -134,23 +146,21 @@ def _as_named_now(open_drift: IncidentSummary, now: Verdict | None) -> IncidentS
     return replace(open_drift, kind_now=now.headline(incident).kind, explained_by=explained)
 
 
-def _as_told(
-    first: Verdict | None, kept: Incident | Acknowledged
-) -> tuple[Incident | Acknowledged, str]:
+def _as_told(first: Verdict | None, kept: Incident) -> tuple[Incident, str]:
     """Give a drift as on the day on which it opened, if that is stored, and its kind then."""
     incident = _like(first, kept)
     return (incident, first.headline(incident).kind) if first and incident else (kept, kept.kind)
 
 
-def _like(verdict: Verdict | None, drift: Incident | Acknowledged) -> Incident | None:
+def _like(verdict: Verdict | None, drift: Incident | IncidentSummary) -> Incident | None:
     """Find the incident of a verdict that is of the same watch: of the curve, or of the level."""
     if not verdict:
         return None
-    return (verdict.detector.level if is_level(drift) else verdict.detector).incident
+    return (verdict.detector.level if is_level(drift.kind) else verdict.detector).incident
 
 
 def _summary(
-    incident: Incident | Acknowledged, kind: str, closed: date | None, ended: EndReason | None
+    incident: Incident, kind: str, closed: date | None, ended: EndReason | None
 ) -> IncidentSummary:
     since = (incident.started, incident.start_low, incident.start_high)
     return IncidentSummary(incident.opened, *since, kind, incident.evidence, closed, ended)

@@ -1,13 +1,16 @@
 """The stored results of a model: who shows any of them reads them here, and nowhere else."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache
 from typing import Any, Literal
 
+from monitor.config import Config
+from monitor.decisions import Plan
 from monitor.drift.verdict import Brief, Verdict
 from monitor.evaluation.evaluation import Evaluation
+from monitor.read.plans import may_cover, plans_of, with_plans
 from monitor.store.store import Store
 from monitor.summary import Summary
 
@@ -29,19 +32,29 @@ class Results:
         Reads what is stored of a kind and a day, or the briefs of its verdicts.
     named : mapping of str to sequence of date
         The newest days of a kind, where a record names them: to find these needs no listing.
+    plans : sequence of Plan
+        The changes that are planned of the model.
     """
 
     store: Store
     model: str
     read: Read
     named: Mapping[str, Sequence[date]] = field(default_factory=dict)
+    plans: Sequence[Plan] = ()
 
     def verdicts(self, day: date) -> list[Verdict]:
-        """Read the verdicts of a stored day."""
+        """Read the verdicts of a stored day as they stand, given what is planned."""
+        stored = self.stored(day)
+        return with_plans(stored, self.plans) if may_cover(day, self.plans) else stored
+
+    def stored(self, day: date) -> list[Verdict]:
+        """Read the verdicts of a stored day, which know of no plan."""
         return self.read("verdicts", day)
 
     def briefs(self, day: date) -> list[Brief]:
         """Read what a line over many days draws of the verdicts of a stored day."""
+        if may_cover(day, self.plans):
+            return [verdict.brief for verdict in self.verdicts(day)]
         return self.read("briefs", day)
 
     def evaluations(self, day: date) -> list[Evaluation]:
@@ -63,8 +76,8 @@ class Results:
         yield from (day for day in reversed(self.days(kind, last)) if not named or day < min(named))
 
     def of_segment(self, segment: str, days: Sequence[date]) -> list[Verdict]:
-        """Read the verdicts of one segment on some days."""
-        return [v for day in days for v in self.verdicts(day) if v.segment == segment]
+        """Read the verdicts of one segment on some days, which know of no plan."""
+        return [v for day in days for v in self.stored(day) if v.segment == segment]
 
 
 def models_of(root: str) -> list[str]:
@@ -72,8 +85,22 @@ def models_of(root: str) -> list[str]:
     return Store(root).models()
 
 
-def results_of(root: str, model: str, *, kept: bool = False) -> Results:
-    """Open the results of a model.
+def results_of(config: Config, model: str, *, kept: bool = False) -> Results:
+    """Open the results of a configured model, with what is planned of it.
+
+    Parameters
+    ----------
+    config, model : Config, str
+        Which model.
+    kept : bool
+        Whether to keep what was read.
+    """
+    results = results_in(config.store, model, kept=kept)
+    return replace(results, plans=plans_of(config.shown(model)))
+
+
+def results_in(root: str, model: str, *, kept: bool = False) -> Results:
+    """Open the results of a model in a store, without its configuration: no plan is known.
 
     Parameters
     ----------
@@ -94,17 +121,17 @@ def results_of(root: str, model: str, *, kept: bool = False) -> Results:
     return Results(store, model, cache(read) if kept else read)
 
 
-def results_read_before(root: str, model: str, before: Files, now: Files) -> Results:
+def results_read_before(config: Config, model: str, before: Files, now: Files) -> Results:
     """Open the results of a model, of which only files that have changed are parsed.
 
     Parameters
     ----------
-    root, model : str
-        The store, and of which model.
+    config, model : Config, str
+        Which model.
     before, now : dict
         What was read the last time, and where to note what is read now: the bytes of every file.
     """
-    store = Store(root)
+    store = Store(config.store)
 
     def read(kind: What, day: date) -> list[Any]:
         if kind == "briefs":
@@ -117,4 +144,4 @@ def results_read_before(root: str, model: str, before: Files, now: Files) -> Res
         now[kind, day] = read_before
         return read_before[1]
 
-    return Results(store, model, read)
+    return Results(store, model, read, plans=plans_of(config.shown(model)))

@@ -20,7 +20,6 @@ from monitor.drift.detector import (
     PROFILED,
     SUMS,
     WIDTHS,
-    Acknowledged,
     Detector,
     Ended,
     Incident,
@@ -44,8 +43,6 @@ OF_DETECTOR = (
     "incident",
     "ended",
     "moved",
-    "forks",
-    "acknowledged",
     "second",
     "level",
 )  # columns of their own
@@ -53,16 +50,13 @@ OF_DETECTOR = (
 FULL = dict.fromkeys(("change", "slope", "rest"), struct("value", "low", "high", "standard_error"))
 DETECTOR = pa.struct([*columns(Detector, without=OF_DETECTOR).items()])
 ENDING = {"incident": layout(Incident), "ended": layout(Ended), "level": layout(LevelWatch)}
-FORK = {"since": pa.date32(), "detector": DETECTOR, **ENDING}
 COLUMNS: dict[str, pa.DataType] = {
-    **columns(Verdict, without=("detector", "evidence", "where", "values")),
+    **columns(Verdict, without=("detector", "evidence", "where", "values", "plan")),
     "evidence": pa.struct([*columns(DayEvidence, without=("cross", "noise", "profiles")).items()]),
     "where": pa.struct([*columns(Where, FULL, ("left_out", "flagged_left_out")).items()]),
     "detector": DETECTOR,
     **ENDING,
     "moved": layout(Shift),
-    "forks": pa.list_(pa.struct([*FORK.items()])),
-    "acknowledged": layout(tuple[Acknowledged, ...]),
     "second": pa.struct([*columns(Second, without=("detector",)).items(), ("detector", DETECTOR)]),
 }
 VERDICTS = pa.schema(COLUMNS)
@@ -75,6 +69,7 @@ OF_BRIEF = [
     *("segment", "state", "reached", "slope", "where.explanation.slope"),
     *("detector.sums", "incident.opened", "facts.third.withheld"),
 ]
+OF_BEFORE = ("forks", "acknowledged")  # what plans were to verdicts that knew of them
 # What verdicts said of late outcomes before they stored it.
 INCOMPLETE, LATE_BEFORE = "so the outcomes are incomplete", Late(0, nan, nan, None)
 
@@ -113,9 +108,6 @@ def _brief(row: Mapping[str, Any]) -> Brief:
 def _row(verdict: Verdict) -> dict[str, Any]:
     row: dict[str, Any] = plain(verdict)
     row |= {name: row["detector"][name] for name in OF_DETECTOR}
-    row["forks"] = [
-        fork | {name: fork["detector"][name] for name in ENDING} for fork in row["forks"]
-    ]
     if not verdict.has_reference:
         row["reference_prevalence"] = None
     for place in row["where"]["places"] if row["where"] else ():
@@ -124,14 +116,11 @@ def _row(verdict: Verdict) -> dict[str, Any]:
 
 
 def _verdict(row: dict[str, Any]) -> Verdict:
+    for name in OF_BEFORE:
+        row.pop(name, None)
     detector = row["detector"] | {name: row.pop(name, None) for name in OF_DETECTOR}
     if detector["level"] is None:  # of a program that did not look for errors of the level
         del detector["level"]
-    detector["acknowledged"] = detector["acknowledged"] or ()
-    detector["forks"] = [
-        {"since": fork.pop("since"), "detector": fork.pop("detector") | fork}
-        for fork in detector["forks"] or ()
-    ]
     if facts := row.get("facts"):
         row["facts"] = _facts_row(facts)
     verdict: Verdict = rebuilt(Verdict, row | {"detector": detector})
@@ -162,7 +151,6 @@ def _shaped(detector: Detector) -> Detector:
         noise=_labels(detector.noise),
         incident=detector.incident
         and replace(detector.incident, profiles=_profiles(detector.incident.profiles)),
-        forks=tuple(replace(fork, detector=_shaped(fork.detector)) for fork in detector.forks),
         second=detector.second
         and replace(detector.second, detector=_shaped(detector.second.detector)),
     )
@@ -224,6 +212,7 @@ def _facts_row(row: dict[str, Any]) -> dict[str, Any]:
     """
     if isinstance(share := row.get("wrong"), float):
         row["wrong"] = {"family": "swapped", "share": share}
+    row.pop("known_until", None)  # plans are no part of verdicts any more
     if "complaint" in row:
         return row
     complaint = row["lack"] if row["obstacle"] == "logs failed" else ""

@@ -39,7 +39,7 @@ def rebased(v: Verdict, incident: Incident) -> str:
 def from_where_to_where(v: Verdict, incident: Incident) -> str:
     """Say how the slope of the scores moved; empty unless the reference was off."""
     now, before = incident.own.slope if incident.own else None, v.reference_slope
-    if not now or not before or "slope" not in v.facts.faults or is_level(incident):
+    if not now or not before or "slope" not in v.facts.faults or is_level(incident.kind):
         return ""
     moved = f"slope of the scores as they are from {before.value:.2f} to {now.value:.2f}"
     return f"{moved}, {_direction(before.value, now.value)}"
@@ -70,7 +70,7 @@ def _now_and_before(v: Verdict, incident: Incident) -> str:
     own = incident.own
     if own is None:
         return ""
-    if is_level(incident):
+    if is_level(incident.kind):
         return _pair("intercept", own.intercept, v.reference_intercept, "+z.2f")
     return _pair("slope", own.slope, v.reference_slope, ".2f")
 

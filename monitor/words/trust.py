@@ -151,8 +151,8 @@ def _judged(v: Verdict, maps: Maps, repair: str) -> Trust:
     if v.state in DRIFTING and v.incident:
         return _drifting(v, v.incident, maps, repair)
     if v.state == "acknowledged":
-        until = v.facts.known_until
-        return Trust(f"Not asked: drifts are acknowledged until {until}.", "Nothing until then.")
+        until = v.plan.last if v.plan else v.day
+        return Trust(f"Not asked: a change is planned until {until}.", "Nothing until then.")
     if "counted again" in v.facts.faults:
         return COUNTED_AGAIN
     if v.state == "ok" and (faults := " and ".join(own_faults(v))):
@@ -192,7 +192,7 @@ def _drifting(v: Verdict, incident: Incident, maps: Maps, repair: str) -> Trust:
         return Trust(
             f"Yes, better than before: {fits_in_short(v, incident)}.", rebased(v, incident)
         )
-    if is_level(incident):
+    if is_level(incident.kind):
         return _of_level(v, incident, maps)
     if v.labels and v.state in OF_LABELS:
         step = f"{label_change.step(v.labels)} {label_change.SECTION}"

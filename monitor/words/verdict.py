@@ -104,11 +104,7 @@ def _sentences(v: Verdict) -> Iterator[str]:
     elif v.state in DRIFTING and v.incident:
         yield from _open(v, v.incident)
     elif v.state == "acknowledged":
-        yield (
-            f"A drift is acknowledged until {v.facts.known_until}. After that day the evidence "
-            "starts again from zero."
-        )
-        yield _prior(v)
+        yield from _planned(v)
     else:
         yield from _no_drift(v)
     if "counted again" in v.facts.faults and v.facts.obstacle in (None, "part of the reference"):
@@ -134,6 +130,33 @@ def _of_parts(v: Verdict) -> Iterator[str]:
         yield from mix_sentences(v.facts.mix)
 
 
+def _planned(v: Verdict) -> Iterator[str]:
+    """Say of a day that a plan covers what is planned, and what was found."""
+    plan, over = v.plan, v.detector.ended
+    said = (
+        ", ".join(filter(None, (plan.why, plan.ticket, plan.by and f"by {plan.by}")))
+        if plan
+        else ""
+    )
+    what = f"A change ({said})" if said else "A change"
+    found = over and over.reason == "acknowledged" and over.closed == v.day
+    if plan is None:  # as a version of before stored it
+        yield f"{what} is planned: what is found on these days alerts nobody."
+    elif v.day <= plan.last:
+        yield (
+            f"{what} is planned until {plan.last}: what is found up to that day alerts nobody. "
+            "What lasts is an alert on the first day that is judged after it."
+        )
+    else:
+        yield (
+            f"{what} was planned until {plan.last}, and outcomes are recovering since: nobody is "
+            "alerted while they do."
+        )
+    if found and over:
+        yield f"The outcomes do not follow the reference since {over.started}."
+    yield _prior(v)
+
+
 def _open(v: Verdict, incident: Incident) -> Iterator[str]:
     """Say what is open: a distortion, and an error of the level beside it, or that alone."""
     if incident.improved:
@@ -141,7 +164,7 @@ def _open(v: Verdict, incident: Incident) -> Iterator[str]:
         yield from _recovery(incident)
         yield _prior(v)
         return
-    if is_level(incident):
+    if is_level(incident.kind):
         yield from level_sentences(v, incident)
         yield from _recovery(incident)
         if v.distortion:
@@ -166,7 +189,7 @@ def drift_in_short(v: Verdict, incident: Incident) -> str:
     """Say in a few words what a drift is, since when, and how strong."""
     if incident.improved:
         return fits_in_short(v, incident)
-    if is_level(incident):
+    if is_level(incident.kind):
         return level_in_short(v, incident)
     told = v.headline(incident)
     values = v.explaining(incident)

@@ -103,12 +103,12 @@ class ResultStore:
         missing once it is over.
         """
         from monitor.read.incidents import incidents
-        from monitor.read.results import results_of
+        from monitor.read.results import results_in
 
         rows = [
             {"model": name, "segment": segment, **vars(incident)}
             for name in self._models(model)
-            for segment, drifts in incidents(results_of(self.path, name, kept=True)).items()
+            for segment, drifts in incidents(results_in(self.path, name, kept=True)).items()
             for incident in drifts
         ]
         return _in_order("incidents", rows)
@@ -128,12 +128,12 @@ class ResultStore:
         first: Day | None,
         last: Day | None,
     ) -> "pd.DataFrame":
-        from monitor.read.results import results_of
+        from monitor.read.results import results_in
 
         low, high = _day("first", first, date.min), _day("last", last, date.max)
         rows = [
             {"model": results.model, "day": day, **columns}
-            for results in (results_of(self.path, name) for name in self._models(model))
+            for results in (results_in(self.path, name) for name in self._models(model))
             for day in results.days(kind, high)
             if low <= day
             for columns in read(results, day)

@@ -66,7 +66,7 @@ def model_page(
     DataError
         If nothing is stored of the model or of the day, or a file cannot be read.
     """
-    results = results_of(config.store, name, kept=True)
+    results = results_of(config, name, kept=True)
     model = settled_model(results.store, name, config.model(name))
     stored = sorted({*results.days("verdicts", day), *results.days("evaluations", day)})
     if not stored or (day and stored[-1] != day):

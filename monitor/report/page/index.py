@@ -54,7 +54,7 @@ def index_of(config: Config) -> Index:
 
 def _entry(config: Config, name: str) -> Entry:
     model, invalid = config.shown(name), config.invalid.get(name)
-    stands = standing(results_of(config.store, name), WHOLE, nearest_to_week(model.windows))
+    stands = standing(results_of(config, name), WHOLE, nearest_to_week(model.windows))
     verdict, alone, incident = stands.verdict, stands.alone, stands.incident
     state = STATES[stands.state]
     what = in_short(verdict) if verdict else f"{stands.damage or ''}"

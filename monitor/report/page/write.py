@@ -60,7 +60,7 @@ def write_configured_model(config: Config, name: str) -> None:
     ConfigError, DataError
         As `write_model`.
     """
-    if config.report and results_of(config.store, name).days("verdicts"):
+    if config.report and results_of(config, name).days("verdicts"):
         write_model(config, name, read_references(config, name).fitted, config.report.path)
 
 
