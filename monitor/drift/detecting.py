@@ -26,6 +26,7 @@ from monitor.drift.detector import (
     EndReason,
     Incident,
     LevelWatch,
+    Span,
 )
 from monitor.drift.evidence import (
     SIZES,
@@ -36,7 +37,14 @@ from monitor.drift.evidence import (
     recovery_evidence,
     rows_of_day,
 )
-from monitor.drift.history import learned_day_variances, new_history, remember, sums_since, week_of
+from monitor.drift.history import (
+    REMEMBERED,
+    learned_day_variances,
+    new_history,
+    remember,
+    sums_since,
+    week_of,
+)
 from monitor.drift.label_noise import wrong_labels
 from monitor.drift.monotone import monotone_at
 from monitor.drift.reference import SOUGHT, Reference
@@ -107,7 +115,10 @@ def advance(
     same_week = begun and week_of(detector.last) == week_of(days[-1])
     day_variances = detector.jitters
     if not same_week:
-        day_variances = learned_day_variances(reference, detector.history, days[0])
+        found = [*detector.drifted]
+        if detector.incident:
+            found.append(Span(detector.incident.started, days[0]))
+        day_variances = learned_day_variances(reference, detector.history, days[0], found)
     wrong = wrong_labels(reference.noise, detector.noise)
     rows = rows_of_day(reference, parts, wrong)
     evidence = day_evidence(reference, parts, day_variances, detector.cross, rows=rows)
@@ -233,23 +244,26 @@ def share_of_start(
     return np.asarray(np.minimum(1.0, gains / FULL_GAIN))
 
 
-def reset(detector: Detector, day: date, reason: EndReason) -> Detector:
-    """Discard all evidence; an open incident ends on this day, for this reason.
-
-    What was learned of labels stays while the reference does.
-    """
+def rebased(detector: Detector, day: date) -> Detector:
+    """Discard all evidence, because another reference rules from this day on."""
     level = detector.level
-    over = Ended(level.incident.started, day, reason) if level.incident else level.ended
-    ended = replace(
-        new_detector(), ended=_ended(detector, day, reason), level=LevelWatch(ended=over)
-    )
-    return ended if reason == "rebased" else replace(ended, noise=detector.noise)
+    over = Ended(level.incident.started, day, "rebased") if level.incident else level.ended
+    ended = _ended(detector, day, "rebased")
+    return replace(new_detector(), ended=ended, level=LevelWatch(ended=over))
 
 
 def _ended(detector: Detector, day: date, reason: EndReason) -> Ended | None:
     """Note the end of the open incident, if there is one."""
     incident = detector.incident
     return Ended(incident.started, day, reason) if incident else detector.ended
+
+
+def _recovered(detector: Detector, day: date, incident: Incident) -> Detector:
+    """Close an incident; its days say nothing of how much days usually differ."""
+    over = Span(incident.started, incident.recovering or day)
+    recent = [span for span in detector.drifted if span.last > day - REMEMBERED]
+    ended = _ended(detector, day, "recovered")
+    return replace(detector, incident=None, ended=ended, drifted=(*recent, over))
 
 
 def limit(false_alert_days: float) -> float:
@@ -429,11 +443,7 @@ def _carried_on(
     if incident.place:
         now = replace(incident, recovery=gained, recovering=begun if gained > 0.0 else None)
         over = gained >= RECOVERED and (day - now.opened).days >= LEAST_AGE
-        return replace(
-            detector,
-            incident=None if over else now,
-            ended=_ended(detector, day, "recovered") if over else detector.ended,
-        )
+        return _recovered(detector, day, now) if over else replace(detector, incident=now)
     now = replace(
         _with_day(incident, evidence, detector.jitters),
         recovery=gained,
@@ -451,7 +461,7 @@ def _carried_on(
         return replace(detector, incident=replace(other, opened=now.opened, evidence=now.evidence))
     if (day - now.opened).days < LEAST_AGE:
         return replace(detector, incident=now)
-    return replace(detector, incident=None, ended=_ended(detector, day, "recovered"))
+    return _recovered(detector, day, now)
 
 
 def _restarted(detector: Detector, incident: Incident) -> Detector:

@@ -68,6 +68,14 @@ class History:
     levels: Singles
 
 
+@dataclass(frozen=True)
+class Span:
+    """Days of a drift, from its start to the day on which the outcomes began to recover."""
+
+    first: date
+    last: date
+
+
 def no_sums() -> Floats:
     """Begin with days that say nothing of any share, of no family."""
     return np.zeros((len(SIDES), SHARES + ERRORS + ERRORS**2))
@@ -389,6 +397,9 @@ class Detector:
         What has accumulated of breaks at one place of the scores; None where none are looked for.
     level : LevelWatch
         What has accumulated for an error of the level, which no prior shift explains.
+    drifted : tuple of Span
+        The days of drifts that are over, of a year: they say nothing of how much days usually
+        differ.
     """
 
     sums: Floats
@@ -404,6 +415,7 @@ class Detector:
     second: Second | None = None
     regions: RegionWatch | None = None
     level: LevelWatch = field(default_factory=LevelWatch)
+    drifted: tuple[Span, ...] = ()
 
     @property
     def evidence(self) -> float:

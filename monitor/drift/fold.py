@@ -24,7 +24,7 @@ from monitor.drift.detecting import (
     mean_evidence,
     new_detector,
     opened_incident,
-    reset,
+    rebased,
     segment_limits,
     update_incident,
 )
@@ -89,7 +89,7 @@ def fold_day(
         from the store.
     """
     if today.day.day <= today.reference.last:
-        detectors = {name: reset(d, today.day.day, "rebased") for name, d in before.items()}
+        detectors = {name: rebased(d, today.day.day) for name, d in before.items()}
         weighed = dict[str, DayEvidence]()
     else:
         detectors, weighed = weigh(let_go(before, today.day), today)

@@ -3,12 +3,13 @@
 Rule: a history is a fold over days and holds at most a year, so its size does not grow.
 """
 
-from datetime import date
+from collections.abc import Iterable
+from datetime import date, timedelta
 
 import numpy as np
 
 from monitor.drift.day_evidence import DIRECTIONS, DayEvidence
-from monitor.drift.detector import SUMS, WIDTHS, History
+from monitor.drift.detector import SUMS, WIDTHS, History, Span
 from monitor.drift.evidence import LONG_RUN
 from monitor.drift.reference import Reference
 from monitor.drift.variance import WEEK, between_week_variance
@@ -16,6 +17,7 @@ from monitor.metrics.core.grid import Floats, Ints
 
 WEEKS_APART = 4  # weeks whose days are kept one by one
 MOST_WEEKS = 52
+REMEMBERED = timedelta(weeks=MOST_WEEKS)
 FAR_APART = 10_000  # weeks: those of the reference neighbour no others
 
 
@@ -57,7 +59,9 @@ def week_of(day: date) -> int:
     return (day.toordinal() - 1) // WEEK
 
 
-def learned_day_variances(reference: Reference, history: History, day: date) -> Floats:
+def learned_day_variances(
+    reference: Reference, history: History, day: date, drifted: Iterable[Span] = ()
+) -> Floats:
     """Find the between-day variances from the reference and from all weeks before a day's.
 
     Parameters
@@ -68,6 +72,9 @@ def learned_day_variances(reference: Reference, history: History, day: date) -> 
         Of the days before.
     day : date
         Whose week is not looked at, so that the bet on it is fair.
+    drifted : iterable of Span
+        Days of drifts that were found. Their weeks are not looked at either: a drift that came and
+        went would count as what is usual, and hide the next one.
 
     Returns
     -------
@@ -79,7 +86,11 @@ def learned_day_variances(reference: Reference, history: History, day: date) -> 
     With v the variance of `between_week_variance`, a day gets ``2 * 7 v``. More would hide lasting
     changes in streams whose slope wanders a lot; see docs/drift.md.
     """
-    past = _rows(history, 0, int(np.searchsorted(weeks_of(history.firsts), week_of(day))))
+    weeks = weeks_of(history.firsts)
+    usual = weeks < week_of(day)
+    for span in drifted:
+        usual &= (weeks < week_of(span.first)) | (weeks > week_of(span.last))
+    past = History(*(values[usual] for values in vars(history).values()))
     own = np.arange(len(reference.scores)) * reference.judge_every // WEEK - FAR_APART
     numbers = np.concatenate([own, weeks_of(past.firsts)])
     if not numbers.size:

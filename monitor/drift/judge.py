@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import lru_cache
 
-from monitor.drift.detecting import new_detector, reset
+from monitor.drift.detecting import new_detector, rebased
 from monitor.drift.detector import Detector, Shift
 from monitor.drift.fold import Folded, fold_day, let_go
 from monitor.drift.inputs import (
@@ -158,7 +158,7 @@ def _begin(
 
 def _reset(folded: Folded, day: date) -> Folded:
     """Discard all evidence: the scores are those of another map from a day on."""
-    detectors = {name: reset(d, day, "rebased") for name, d in folded.detectors.items()}
+    detectors = {name: rebased(d, day) for name, d in folded.detectors.items()}
     return replace(folded, detectors=detectors)
 
 

@@ -39,7 +39,7 @@ from monitor.drift.reference import Reference, merge_days
 from monitor.drift.score_moves import scores_since
 from monitor.drift.stream import Stream
 from monitor.drift.verdict import State, Verdict
-from monitor.drift.week import Week, week_of
+from monitor.drift.week import Week, week_of_stream
 from monitor.metrics.core.estimate import Estimate
 from monitor.segment_names import FAMILIES, THIRD, WHOLE
 from monitor.summary import NO_SAMPLE
@@ -71,7 +71,7 @@ class Weighed:
 
 def verdict_of(stream: Stream, weighed: Weighed, classes: ClassFacts | None) -> Verdict:
     """Reach the verdict of a stream on its newest day."""
-    day, own, week = stream.day, stream.own, week_of(stream)
+    day, own, week = stream.day, stream.own, week_of_stream(stream)
     awaited, lift = _awaited(stream), week.lift
     state, facts = _state_and_facts(stream, week, classes, weighed.limit)
     return Verdict(

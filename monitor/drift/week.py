@@ -40,7 +40,7 @@ class Week:
         return Estimate.normal(self.lift.kappa, self.lift.kappa_error) if self.lift else None
 
 
-def week_of(stream: Stream) -> Week:
+def week_of_stream(stream: Stream) -> Week:
     """Compare the week up to the day of a stream with its reference."""
     own, compared, detector = stream.own, stream.reference, stream.detector
     if not (compared and own):

@@ -18,6 +18,7 @@ from monitor.evaluation.evaluation import Evaluation
 from monitor.export.few_classes import with_few_classes
 from monitor.measures.snapshot import Snapshot
 from monitor.read.acknowledgements import taken
+from monitor.read.plans import plans_of
 from monitor.read.results import Files, Results, results_in, results_read_before
 from monitor.read.standing import newest
 from monitor.run_record import RunRecord
@@ -111,7 +112,10 @@ class Reader:
 
     def _read(self, name: str) -> Snapshot:
         before, files = self._cached.get(name), Files()
-        results = results_read_before(self.config, name, before.files if before else Files(), files)
+        results = results_read_before(
+            *(self.config.store, name, before.files if before else Files(), files),
+            plans=plans_of(self.config.shown(name)),
+        )
         run = results.store.read_run(name)
         try:
             latest = newest(replace(results, named=run.newest) if run else results)

@@ -85,7 +85,8 @@ def of_segment(results: Results, days: Sequence[date], segment: str) -> list[Inc
 
     drifts = _of_watch(days, verdict, lambda of_day: of_day.detector)
     levels = _of_watch(days, verdict, lambda of_day: of_day.detector.level)
-    plans = [plan for plan in results.plans if plan.is_of(segment)]
+    newest = days[-1] if days else date.min
+    plans = [p for p in results.plans if p.is_of(segment) and p.first <= newest]
     found = sorted([*drifts, *levels], key=lambda drift: drift.opened)
     return [_as_planned(drift, plans) for drift in found]
 

@@ -121,17 +121,21 @@ def results_in(root: str, model: str, *, kept: bool = False) -> Results:
     return Results(store, model, cache(read) if kept else read)
 
 
-def results_read_before(config: Config, model: str, before: Files, now: Files) -> Results:
+def results_read_before(
+    root: str, model: str, before: Files, now: Files, plans: Sequence[Plan] = ()
+) -> Results:
     """Open the results of a model, of which only files that have changed are parsed.
 
     Parameters
     ----------
-    config, model : Config, str
-        Which model.
+    root, model : str
+        The store, and of which model.
     before, now : dict
         What was read the last time, and where to note what is read now: the bytes of every file.
+    plans : sequence of Plan
+        What is planned of it.
     """
-    store = Store(config.store)
+    store = Store(root)
 
     def read(kind: What, day: date) -> list[Any]:
         if kind == "briefs":
@@ -144,4 +148,4 @@ def results_read_before(config: Config, model: str, before: Files, now: Files) -
         now[kind, day] = read_before
         return read_before[1]
 
-    return Results(store, model, read, plans=plans_of(config.shown(model)))
+    return Results(store, model, read, plans=plans)

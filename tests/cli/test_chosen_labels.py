@@ -232,7 +232,7 @@ def test_check_names_the_day_of_a_new_rule(tmp_path: Path, *, has_new_rule: bool
     assert told.code == 0, told.err
     assert "Other predictions get an outcome" not in before.out
     for name in models:
-        results, model = results_of(loaded.store, name), loaded.model(name)
+        results, model = results_of(loaded, name), loaded.model(name)
         labels = labels_in_logs(results, model, store.read_summary(name, days[-1])[0])
         by_country = name.split("-")[1] != "whole"
         if has_new_rule:

@@ -16,7 +16,7 @@ import pytest
 from monitor.drift.detecting import new_detector
 from monitor.drift.detector import Ended
 from monitor.drift.facts import Detectable, Facts
-from monitor.read.results import results_of
+from monitor.read.results import results_in
 from monitor.report.verdicts import sensitivity
 from monitor.store.store import Store
 from monitor.words.advice import COUNTED_AGAIN
@@ -84,7 +84,7 @@ def test_verdicts_are_listed_by_day(folder: Path, command: Callable[..., Command
 
 def test_it_says_what_can_be_found_and_what_would_help(folder: Path) -> None:
     """With 9 of the rarer outcome a day, it names delay, limit and remedies."""
-    (line,) = sensitivity(results_of(str(folder / "store"), "fraud"))
+    (line,) = sensitivity(results_in(str(folder / "store"), "fraud"))
 
     assert line == (
         "all: With this reference, changes of the slope below 0.11 are tolerated and changes above "
@@ -93,7 +93,7 @@ def test_it_says_what_can_be_found_and_what_would_help(folder: Path) -> None:
         "about 71 days to be found. A longer reference (verdicts.references), coarser segments, or "
         "days that are judged together (verdicts.judge_every) would help."
     )
-    assert sensitivity(results_of(str(folder / "store"), "well")) == []
+    assert sensitivity(results_in(str(folder / "store"), "well")) == []
 
 
 def test_check_says_that_entities_seem_to_be_counted_again(folder: Path) -> None:
@@ -105,7 +105,7 @@ def test_check_says_that_entities_seem_to_be_counted_again(folder: Path) -> None
     )
     store.write_verdicts("fraud", NEXT, [verdict], basis="")
 
-    (line,) = sensitivity(results_of(str(folder / "store"), "fraud"))
+    (line,) = sensitivity(results_in(str(folder / "store"), "fraud"))
 
     assert line.endswith(COUNTED_AGAIN)
 

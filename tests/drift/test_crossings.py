@@ -34,7 +34,6 @@ FACTORS = {
     "judge_every": ("1", "3"),
     "limit": ("guaranteed", "calibrated"),
     "late": ("none", "some"),
-    "known": ("none", "four days"),
 }
 TWO_ONLY = [("entity", "customers"), ("segments", "two"), ("strata", "two"), ("weights", "sample")]
 RULES = Rules(FACTORS, [(("classes", "three"), other) for other in TWO_ONLY])
@@ -44,11 +43,9 @@ TRIED = some(range(len(ARRAY)), 2)
 
 def limits_of(row: Row) -> Limits:
     """Give the settings of a row."""
-    known = FIRST + timedelta(44)
     return Limits(
         judge_every=int(row["judge_every"]),
         calibrated=row["limit"] == "calibrated",
-        known_drifts=((known, known + timedelta(3)),) if row["known"] != "none" else (),
     )
 
 

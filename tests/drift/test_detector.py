@@ -22,12 +22,12 @@ from monitor.drift.detecting import (
     best_fit,
     limit,
     new_detector,
+    rebased,
     recovery_pair,
-    reset,
     segment_limits,
     update_incident,
 )
-from monitor.drift.detector import RECOVERED, WEIGHTS, Detector, Ended, EndReason
+from monitor.drift.detector import RECOVERED, WEIGHTS, Detector, Ended
 from monitor.drift.evidence import MOST_OF_A_DAY, bounded, day_evidence
 from monitor.drift.reference import Reference, fit_reference
 from monitor.metrics.core.coarse import CENTRES, Coarse
@@ -282,19 +282,18 @@ def test_a_closed_incident_is_remembered_until_the_next() -> None:
     again = after(closed, 30, one("too_timid", 2.0), alarm=True)
 
     assert closed.ended == Ended(started=DAY, closed=day(7), reason="recovered")
-    assert reset(closed, day(30), "rebased").ended == closed.ended
+    assert rebased(closed, day(30)).ended == closed.ended
     assert again.incident is not None
     assert again.ended is None
 
 
-@pytest.mark.parametrize("reason", ["acknowledged", "rebased"])
-def test_a_reset_forgets_all_but_the_end(reason: EndReason) -> None:
+def test_a_new_reference_forgets_all_but_the_end() -> None:
     """Sums, history, variances and the incident are gone; its end and the reason are kept."""
     before = follow(opened(), one("too_extreme", 0.5), 3)[-1]
 
-    found = reset(before, day(4), reason)
+    found = rebased(before, day(4))
 
-    assert found.ended == Ended(DAY, day(4), reason)
+    assert found.ended == Ended(DAY, day(4), "rebased")
     assert found.incident is None
     assert not found.sums.any()
     assert not found.history.firsts.size

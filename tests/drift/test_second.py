@@ -141,10 +141,8 @@ def of_segments(seed: int) -> tuple[list[Day], Limits]:
         if n < REFERENCE or rng.random() > 0.1:
             final, late = rng.random() > 0.1 or n < REFERENCE, LATE if rng.random() < 0.1 else None
             days.append(Day(FIRST + timedelta(n), final, MOMENT, 1.0, parts, late=late))
-    known = FIRST + timedelta(int(rng.integers(60, 100)))
     return days, Limits(
         judge_every=int(rng.choice([1, 1, 2, 7])),
-        known_drifts=((known, known + timedelta(3)),) if rng.random() < 0.5 else (),
         calibrated=bool(rng.random() < 0.3),
     )
 
@@ -166,7 +164,7 @@ def in_pieces(
     return found
 
 
-# Seed 1 judges by the week, 4 has a known drift, and 5 a calibrated limit.
+# Seed 1 judges by the week, and 5 has a calibrated limit.
 @pytest.mark.parametrize("seed", some([1, 0, 4, 2, 5, 3], 2))
 def test_what_is_stored_and_the_days_needed_are_all_that_the_fold_needs(seed: int) -> None:
     """Whatever the settings, gaps, late outcomes and drifts: ended and run again, equal tables."""

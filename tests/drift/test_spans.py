@@ -116,14 +116,11 @@ def assert_same(found: Sequence[Sequence[Verdict]], expected: Sequence[Sequence[
 
 @pytest.mark.parametrize(("judge_every", "missing"), some(product([1, 2, 7, 10], MISSING), 5))
 def test_day_by_day_is_all_at_once(judge_every: int, missing: str) -> None:
-    """With missing days, a resting segment, a known drift and a second reference: equal tables.
+    """With missing days, a resting segment and a second reference: equal tables.
 
     What the store holds of the day before is all that the fold needs.
     """
-    limits = Limits(
-        judge_every=judge_every,
-        known_drifts=((MONDAY + timedelta(38), MONDAY + timedelta(40)),),
-    )
+    limits = Limits(judge_every=judge_every)
     days = days_without(*MISSING[missing])
     last = MONDAY + timedelta(28)
     references = [fit_model_reference([d for d in days if d.day < last], limits)]
@@ -202,20 +199,6 @@ def test_a_span_whose_last_day_is_missing_is_judged_on_the_next() -> None:
     first_week = merge_days([day.parts for day in days[28:34]])
     expected = day_evidence(of_stream, first_week, by_day[judged[0]].detector.jitters)
     assert np.array_equal(by_day[judged[0]].evidence.ratios, expected.ratios)  # type: ignore[union-attr]
-
-
-def test_acknowledged_days_are_no_evidence_of_their_week() -> None:
-    """A known drift that ends on Wednesday leaves Thursday to Sunday to be judged on Sunday."""
-    days = days_of()
-    limits = Limits(judge_every=7, known_drifts=((MONDAY + timedelta(28), MONDAY + timedelta(30)),))
-    reference = fit_model_reference(days[:28], limits)
-
-    verdicts = [found[0] for found in at_once(days[:35], [reference], limits)]
-
-    (sunday,) = spans_judged(verdicts)
-    assert sunday == MONDAY + timedelta(34)
-    history = verdicts[-1].detector.history
-    assert history.firsts.tolist() == [(MONDAY + timedelta(31)).toordinal()]
 
 
 def test_the_state_survives_a_round_trip_through_the_store() -> None:

@@ -113,7 +113,7 @@ def test_the_list_of_incidents_and_the_page_speak_of_it(
 ) -> None:
     """The first day would have called the mixture by another kind."""
     config = load_config(folder / "monitor.yaml")
-    (found,) = incidents(results_of(config.store, "bids"))[WHOLE]
+    (found,) = incidents(results_of(config, "bids"))[WHOLE]
     page = model_page(config, "bids", read_references(config, "bids").fitted)
     slope = wholes[-1].explanation and wholes[-1].explanation.slope
 

@@ -339,61 +339,36 @@ def test_a_new_reference_begins_anew_and_keeps_the_past(judged: Config) -> None:
     assert past.keys() == stored(again).keys()
 
 
-def test_a_known_drift_is_not_told(judged: Config) -> None:
-    """While a drift is acknowledged there is no incident; afterwards it is found again.
-
-    The span begins on the day that the alert names: what it opened stays on record.
-    """
-    (paged,) = incidents(results_of(judged.store, "ctr"))["all"]
-    span = "known_drifts: [{first: 2026-01-31, last: 2026-02-05}]"
+def test_a_plan_changes_what_stands_and_nothing_that_is_stored(judged: Config) -> None:
+    """Its days are silent at once, without a run; what lasts is an alert on the first day after."""
+    (paged,) = incidents(results_of(judged, "ctr"))["all"]
+    span = "known_drifts: [{first: 2026-01-31, last: 2026-02-05, why: new features}]"
+    before = stored(judged)
     known = configure(Path(judged.store).parent, f"{REFERENCE}, {span}")
-    judge_from(known, FIRST)
+    read = results_of(known, "ctr")
 
-    silent = [verdict(known, day) for day in DAYS[30:36]]
+    silent = [v for day in DAYS[30:36] for v in read.verdicts(day)]
     assert {v.state for v in silent} == {"acknowledged"}
-    assert verdict(known, DAYS[-1]).state == "calibration_drift"
-    assert all("acknowledged until 2026-02-05" in v.reasons[0] for v in silent)
-    kept, again = incidents(results_of(known.store, "ctr"))["all"]
-    assert paged.started == DAYS[30]
-    assert kept == replace(paged, closed=again.opened, ended="acknowledged", kind_now=None)
-    assert (again.closed, again.ended) == (None, None)
+    assert all("(new features) is planned until 2026-02-05" in v.reasons[0] for v in silent)
+    assert read.verdicts(DAYS[-1])[0].state == "calibration_drift"
+    assert incidents(read)["all"] == [replace(paged, ended="acknowledged")]
+    judge_from(known, FIRST)
+    assert stored(known) == before
 
 
-def test_an_acknowledged_fold_is_the_same_day_by_day(
-    config: Config, summarised: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """What goes on beside the verdicts of a known drift is stored: the same files."""
-    verdicts = f"{REFERENCE}, known_drifts: [{{first: 2026-01-31, last: 2026-02-05}}]"
-    fresh = configure_copy(summarised, tmp_path_factory.mktemp("at-once"), verdicts)
-    judge_from(fresh, FIRST)
-
-    one_by_one(configure(Path(config.store).parent, verdicts), DAYS[28:])
-
-    assert stored(config) == stored(fresh)
-
-
-@pytest.mark.parametrize(
-    ("verdicts", "reason"),
-    [
-        (f"{REFERENCE}, known_drifts: [{{first: 2026-02-06, last: 2026-02-20}}]", "acknowledged"),
-        (REFERENCE.replace("}]", "}, {first: 2026-02-06, last: 2026-02-19}]"), "rebased"),
-    ],
-)
-def test_a_drift_that_is_ended_in_the_configuration_says_why(
-    config: Config, verdicts: str, reason: detector.EndReason
-) -> None:
-    """It is noted on the first day that is no evidence; an acknowledged one may last on."""
+def test_a_drift_that_a_new_reference_ends_says_so(config: Config) -> None:
+    """It is noted on the first day that is no evidence."""
     for later in range(1, 11):  # so that the new reference has 14 days
         Store(config.store).write_summary(summary(DAYS[-1] + timedelta(days=later)))
-    known = configure(Path(config.store).parent, verdicts)
+    spans = REFERENCE.replace("}]", "}, {first: 2026-02-06, last: 2026-02-19}]")
+    known = configure(Path(config.store).parent, spans)
     judge_from(known, FIRST)
     open_, *over = (verdict(known, day) for day in DAYS[35:40])
 
     assert open_.detector.incident is not None
     assert open_.detector.ended is None
-    since, lasts = open_.detector.incident.started, reason == "acknowledged"
-    ends = [v.day if lasts else DAYS[36] for v in over]
-    assert [v.detector.ended for v in over] == [detector.Ended(since, day, reason) for day in ends]
+    ended = detector.Ended(open_.detector.incident.started, DAYS[36], "rebased")
+    assert [v.detector.ended for v in over] == [ended] * len(over)
     assert all(v.detector.incident is None for v in over)
 
 

@@ -25,7 +25,7 @@ from monitor.pipeline.part_search import search_parts
 from monitor.pipeline.references import read_references
 from monitor.pipeline.verdicts import judge_days
 from monitor.pipeline.watching import priors_that_move
-from monitor.read.results import results_of
+from monitor.read.results import results_in, results_of
 from monitor.read.standing import standing
 from monitor.read.value_incidents import value_incidents
 from monitor.report.page.assemble import model_page
@@ -134,7 +134,7 @@ def test_the_customer_is_said(config: Config) -> None:
     """In the answer, with the command of its repair, in a sentence, and for programs."""
     (last,) = wholes(config, days=DAYS[-1:])
     answer, step = trust(last)
-    of_constant, value = document(standing(results_of(config.store, "ctr"), WHOLE, 7))["values"]
+    of_constant, value = document(standing(results_of(config, "ctr"), WHOLE, 7))["values"]
 
     assert answer == (
         "Not everywhere: all scores of customer = k5 are 0.30 and customer = k7 drifted."
@@ -183,7 +183,7 @@ def test_past_drifts_of_values_are_listed_with_their_last_day(
         told = replace(v, values=gone) if v.values and v.day >= after else v
         Store(str(tmp_path)).write_verdicts("ctr", v.day, [told], basis="")
 
-    (past,) = value_incidents(results_of(str(tmp_path), "ctr"))
+    (past,) = value_incidents(results_in(str(tmp_path), "ctr"))
     assert past.closed == after
     assert past.incident.opened == incident.opened
 

@@ -3,7 +3,7 @@
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import partial
@@ -14,12 +14,14 @@ import pandas as pd
 import pytest
 
 from monitor import open_store
+from monitor.decisions import Plan
 from monitor.drift.verdict import Verdict
 from monitor.errors import DataError
 from monitor.evaluation.map_gain import MapGain
 from monitor.export.gauges import CATALOGUE
 from monitor.export.openmetrics import openmetrics, past
 from monitor.export.snapshot_reader import Reader
+from monitor.read.plans import plans_of, with_plans
 from monitor.report.page.assemble import model_page
 from monitor.report.page.html import model_html
 from monitor.report.page.index import INDEX_COLUMNS, index_of
@@ -64,8 +66,9 @@ SHOWN = {
 OF_SEGMENTS = {"words", "shift", "numbers written"}  # a world without segments lacks some of them
 
 
-def kinds_of(verdicts: dict[str, Verdict]) -> Iterator[str]:
+def kinds_of(stored: dict[str, Verdict], plans: Sequence[Plan]) -> Iterator[str]:
     """Name what is special about a day."""
+    verdicts = {v.segment: v for v in with_plans([*stored.values()], plans)}
     for v in verdicts.values():
         detector = v.detector
         yield f"{v.state}"
@@ -77,7 +80,7 @@ def kinds_of(verdicts: dict[str, Verdict]) -> Iterator[str]:
             yield "withheld"
         if detector.ended:
             yield f"{detector.ended.reason}"
-        if detector.acknowledged:
+        if detector.ended and detector.ended.reason == "acknowledged":
             yield "on record"
 
 
@@ -93,8 +96,9 @@ def mornings(request: pytest.FixtureRequest, tmp_path_factory: Any) -> list[Morn
     """Draw a world, and mornings of it: as few as have each kind of day."""
     folder: Path = tmp_path_factory.mktemp("renderers")
     world = World(*WORLDS[request.param], folder=folder / "all")
+    plans = plans_of(world.configure(folder / "plans").model("ctr"))
     kinds = [
-        {*kinds_of({v.segment: v for v in world.verdicts[day_at(place)]})}
+        {*kinds_of({v.segment: v for v in world.verdicts[day_at(place)]}, plans)}
         for place in range(world.days - 3)
     ]
     left, chosen = set[str]().union(*kinds), set[int]()
@@ -109,16 +113,21 @@ def mornings(request: pytest.FixtureRequest, tmp_path_factory: Any) -> list[Morn
     ]
 
 
-def expected(m: Morning, segment: str) -> Shown:
+def expected(m: Morning, segment: str, plans: Sequence[Plan]) -> Shown:
     """Read off the verdicts, in the plainest way, what everybody has to show."""
     days = sorted(m.verdicts)
-    v, newest = m.newest[segment], m.verdicts[days[-1]][segment]
-    opened = {
-        one.opened: m.verdicts[one.opened][segment].detector.incident or one
+    stored, newest = m.newest[segment], m.verdicts[days[-1]][segment]
+    (v,) = with_plans([stored], plans)
+    of_days = {
+        day: m.verdicts[day][segment].detector.incident
         for day in days
         if segment in m.verdicts[day]
-        for one in (m.verdicts[day][segment].detector.incident, *newest.detector.acknowledged)
-        if one
+    }
+    opened = {one.opened: of_days[one.opened] or one for one in of_days.values() if one}
+    planned = {
+        one.opened
+        for day, one in of_days.items()
+        if one and any(plan.first <= day <= plan.last for plan in plans)
     }
     now = newest.detector.incident
     first = [
@@ -128,8 +137,8 @@ def expected(m: Morning, segment: str) -> Shown:
         for day, one in sorted(opened.items())
     ]
     last = [
-        v.headline(v.incident).kind
-        if now and v.incident and day == now.opened == v.incident.opened
+        stored.headline(stored.incident).kind
+        if now and stored.incident and day == now.opened == stored.incident.opened
         else None
         for day in sorted(opened)
     ]
@@ -161,7 +170,7 @@ def expected(m: Morning, segment: str) -> Shown:
         "drawn": in_six_digits(v.reached),
         "since": v.detector.incident.started if v.detector.incident else None,
         "incidents": [
-            (day, one.started, now is not None and now.opened == day)
+            (day, one.started, now is not None and now.opened == day and day not in planned)
             for day, one in sorted(opened.items())
         ],
         "waiting": m.waiting,
@@ -376,7 +385,9 @@ def test_all_show_the_same(mornings: list[Morning]) -> None:
         for name, renderer in RENDERERS.items():
             shows = renderer(m)
             for segment in m.newest.keys() & {"all", "FR"}:
-                shown, right = shows(segment), expected(m, segment)
+                # A notebook opens a store without its configuration, so it knows of no plan.
+                plans = () if name == "notebook" else plans_of(m.config.model("ctr"))
+                shown, right = shows(segment), expected(m, segment, plans)
                 assert shown == {key: right[key] for key in shown}, (name, segment, m.newest)
                 seen[name] |= shown.keys()
 
@@ -419,7 +430,8 @@ def test_all_name_the_same_damage(mornings: list[Morning], tmp_path: Path, kind:
 
 def test_the_mornings_hold_what_is_claimed(mornings: list[Morning]) -> None:
     """Each kind of day is the newest on some morning, and some mornings have waiting days."""
-    kinds = {kind for m in mornings for kind in kinds_of(m.newest)}
+    plans = plans_of(mornings[0].config.model("ctr"))
+    kinds = {kind for m in mornings for kind in kinds_of(m.newest, plans)}
 
     assert kinds >= HELD[mornings[0].world.seed]
     assert any(m.waiting for m in mornings)

@@ -53,7 +53,6 @@ def stored(verdicts: Sequence[tuple[str, bool, Any]]) -> Results:
                 detector=SimpleNamespace(
                     incident=found if segment == "all" else None,
                     ended=None if found or segment == "DE" else ended(of_all[:i]),
-                    acknowledged=(),
                     level=SimpleNamespace(incident=None, ended=None),
                 ),
             )

@@ -45,7 +45,7 @@ DRIFTS = (
     range(20, 32),
     range(44, 52),
     range(62, 70),
-)  # one recovers, one is acknowledged, one late
+)  # two recover, one is late
 LATE = range(58, 76)
 CONFIG = """\
 store: {store}
@@ -57,7 +57,6 @@ models:
     windows: [1]
     verdicts:
       references: [{{first: 2026-01-01, last: 2026-01-14}}]
-      known_drifts: [{{first: 2026-02-14, last: 2026-02-24}}]
 """
 SEGMENTS = ("all", "DE", "FR")
 WITHHELD, NOTHING = "withheld", "\u2013"
@@ -65,7 +64,7 @@ WITHHELD, NOTHING = "withheld", "\u2013"
 
 @dataclass(frozen=True)
 class World:
-    """A store with alarms, a recovery, an acknowledged drift and withheld evidence."""
+    """A store with alarms, a recovery, and withheld evidence."""
 
     config: Config
     verdicts: dict[tuple[date, str], Verdict]
@@ -152,16 +151,14 @@ def same(found: Any, expected: Any) -> bool:
 
 
 def test_the_world_holds_what_is_claimed(world: World) -> None:
-    """Alarms of the whole and of segments, a recovery, an acknowledged and a withheld drift."""
+    """Alarms of the whole and of segments, a recovery and a withheld drift."""
     found = world.verdicts.values()
     opened = [v for v in found if v.detector.incident and v.detector.incident.opened == v.day]
 
     assert {v.segment for v in opened} >= {"all", "DE"}
     assert all(v.reached is not None and v.reached >= v.limit for v in opened)
     assert any(v.detector.ended and v.detector.ended.reason == "recovered" for v in found)
-    assert {"acknowledged", "calibration_drift", "insufficient_data", "ok"} <= {
-        v.state for v in found
-    }
+    assert {"calibration_drift", "insufficient_data", "ok"} <= {v.state for v in found}
     assert len([v for v in found if v.withheld]) >= 3
     assert all(v.reached is None for v in found if v.day <= DAYS[13])
 
@@ -175,7 +172,7 @@ def test_an_open_incident_knows_its_evidence(world: World) -> None:
 
 def test_the_terminal_shows_it(world: World) -> None:
     """By day, as the newest day of the last weeks, and by segment."""
-    results = results_of(world.config.store, "ctr", kept=True)
+    results = results_of(world.config, "ctr", kept=True)
     by_day = {
         segment: printed(
             verdict_table("", [v for (_, name), v in world.verdicts.items() if name == segment])

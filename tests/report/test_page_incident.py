@@ -165,7 +165,7 @@ def test_the_onset_of_a_long_drift_is_in_view(
     monkeypatch.setattr(assemble, "DAYS_SHOWN", 4)
     short = assemble.model_page(config, "fraud", read_references(config, "fraud").fitted)
 
-    verdicts = results_of(config.store, "fraud").verdicts(page.day.day)
+    verdicts = results_of(config, "fraud").verdicts(page.day.day)
     drifts = {v.segment: v.incident for v in verdicts if v.incident}
     onset = min(min(drift.start_low, drift.started) for drift in drifts.values())
     assert drifts.keys() > {WHOLE}

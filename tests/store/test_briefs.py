@@ -12,7 +12,7 @@ from monitor.drift.arriving import withheld
 from monitor.drift.facts import ThirdChoices
 from monitor.drift.verdict import Verdict
 from monitor.errors import DataError
-from monitor.read.results import results_of, results_read_before
+from monitor.read.results import results_in, results_read_before
 from monitor.store.sealing import sealed
 from monitor.store.store import Store
 from monitor.store.verdict_table import OF_BRIEF, briefs_of, verdict_table
@@ -67,8 +67,8 @@ def test_briefs_are_those_of_the_verdicts(store: Store) -> None:
     assert dict(zip(CASES, briefs, strict=True)) == {name: v.brief for name, v in CASES.items()}
     assert briefs == [v.brief for v in verdicts]
     for results in (
-        results_of(store.root, "fraud"),
-        results_of(store.root, "fraud", kept=True),
+        results_in(store.root, "fraud"),
+        results_in(store.root, "fraud", kept=True),
         results_read_before(store.root, "fraud", {}, {}),
     ):
         assert results.briefs(FINAL) == briefs

@@ -186,7 +186,6 @@ def facts_of(drawn: Drawn, state: str) -> Facts:
         lack=drawn.maybe(lack_of(drawn)),
         coverage=drawn.one_of([None, 0.0, float("nan"), drawn.share()]),
         reference=tuple(sorted([drawn.day(), drawn.one_of([DAY, drawn.day()])])),
-        known_until=drawn.day(),
         false_alert_days=int(drawn.rng.integers(1, 5_000)),
         faults=tuple(fault for fault in get_args(Fault) if drawn.share() < 0.5),
         moved=drawn.one_of(get_args(Level)),

@@ -39,7 +39,7 @@ BEGINNINGS = {
 def test_every_verdict_has_an_answer_and_a_step() -> None:
     """Whatever is drawn: two sentences, and the answer is that of its state."""
     seen = set[str]()
-    for seed in range(SEEDS):
+    for seed in (*range(SEEDS), 1_827):  # the last draws a rare one
         verdict = verdict_of(Drawn(seed))
         found = trust(verdict)
         begins = [each for each in BEGINNINGS[verdict.state] if found.answer.startswith(each)]

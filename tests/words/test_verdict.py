@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from monitor.decisions import Plan
 from monitor.drift.day_evidence import DayEvidence
 from monitor.drift.detecting import new_detector
 from monitor.drift.detector import Incident, Quarter, Worse
@@ -179,12 +180,14 @@ def test_a_segment_names_no_limit() -> None:
 
 def test_an_acknowledged_drift_is_never_denied() -> None:
     """While a drift is known the sentences do not claim that the curve is as it was."""
-    acknowledged = but(replace(SOUND, state="acknowledged"), known_until=date(2026, 4, 1))
+    acknowledged = replace(
+        SOUND, state="acknowledged", plan=Plan(SOUND.day, date(2026, 4, 1), why="new features")
+    )
     told = sentences(acknowledged)
 
     assert told[0] == (
-        "A drift is acknowledged until 2026-04-01. After that day the evidence starts again from "
-        "zero."
+        "A change (new features) is planned until 2026-04-01: what is found up to that day alerts "
+        "nobody. What lasts is an alert on the first day that is judged after it."
     )
     assert "as in the reference" not in " ".join(told)
 
