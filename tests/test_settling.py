@@ -50,7 +50,7 @@ def test_all_questions_have_one_answer(wait: int, age: int, absent: int | None) 
     ("waits", "more", "delay", "said"),
     [
         (28, {}, DELAY, "99 % of the outcomes of each kind arrive within 2 days, but settled_aft"),
-        (28, {"absent_means": "negative after 5d"}, DELAY, "28; set it to 5 to have verdicts earlier."),
+        (28, {"absent_means": "negative after 5d"}, DELAY, "is 28; set it to 5 to have verdicts"),
         (2, {}, DELAY, None),
         (28, {}, None, None),
         (28, {}, Delay(DELAY.days[:3], DELAY.positives, DELAY.negatives), None),
