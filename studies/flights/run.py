@@ -21,7 +21,7 @@ from studies.flights.truth import Days, Flights, by_day, names, pooled, truth, w
 
 ROOT = Path(__file__).parents[2]
 PAGE, PICTURE = ROOT / "docs/drift-simulations.md", ROOT / "docs/drift-flights.svg"
-BEGIN, END = "<!-- flights -->", "<!-- end -->"
+BEGIN, END = "<!-- flights -->", "<!-- end of flights -->"
 USUAL, LONG = 28, 61  # days of a reference: the default, and March with April
 
 
