@@ -38,7 +38,11 @@ def partitions(root: Path) -> None:
     arrived: dict[date, Rows] = {}
     for day, rows in days(rng):
         named = {"prediction_id": rows["id"], "ts": rows["ts"]}
-        further = {"score": rows["score"], "segment": rows["segment"], "model_version": ["3"] * ROWS}
+        further = {
+            "score": rows["score"],
+            "segment": rows["segment"],
+            "model_version": ["3"] * ROWS,
+        }
         put(root / "predictions" / f"dt={day}" / "part-0.parquet", named | further)
         for key, at, outcome in zip(rows["id"], rows["ts"], rows["y"], strict=True):
             known = at + timedelta(days=min(21.0, rng.exponential(4.0 if outcome else 1.0)))
