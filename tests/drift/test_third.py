@@ -147,7 +147,7 @@ def test_an_alert_is_given_where_the_mean_of_both_families_reaches_the_limit() -
 
 @pytest.mark.parametrize(
     ("calibrated", "judge_every"),
-    product((True, False), (1, 2)),
+    [*product((True, False), (1, 2))],
 )
 def test_whatever_is_configured_both_families_reach_one_mean(
     *, calibrated: bool, judge_every: int
