@@ -39,7 +39,7 @@ NEXT_STEPS = {
     **{state: trust.step for state, trust in ANSWERS.items()},
     "undecided": LOOK_AGAIN,
     "improved": "calibration-monitor show names the day from which to take a new reference.",
-    "acknowledged": "Nothing until the span of known_drifts ends.",
+    "acknowledged": "Nothing until the planned change is over.",
     "calibration_drift": "Find what was released then. calibration-monitor where says where it "
     "sits, recalibrate what a map would repair.",
     "labels_lost": label_change.ASKED["lost"],
@@ -147,7 +147,7 @@ def said_now() -> stat.Panel:
         "Verdict",
         "What is said of the newest judged day. Red: the curve is bent, whatever the base rate "
         "does, until the outcomes say 1,000 to 1 that it is back. Yellow: the level is off. Blue: "
-        "only the base rate moved. Orange: a drift is acknowledged in the configuration. Light "
+        "only the base rate moved. Orange: a planned change covers what was found. Light "
         "red: what is left of a drift is smaller than the outcomes can tell. Grey: not enough "
         "outcomes. Purple: the logs break a rule.",
         none="no reference yet",

@@ -12,7 +12,7 @@ from queries import JUDGED, MODEL, as_label, newest, two_digits, with_labels
 
 STARTED = newest("drift_started_date_seconds", JUDGED)
 STATES_IN_WORDS = {
-    "acknowledged": "A drift is acknowledged in the configuration (known_drifts)",
+    "acknowledged": "A planned change covers what was found (known_drifts)",
     "ok": "No change against the reference",
     "insufficient_data": "Too few outcomes to judge the model",
     "not_comparable": "Read with other settings than the reference: nothing was compared",
