@@ -13,6 +13,7 @@ import narwhals as nw
 import numpy as np
 
 from monitor.config import Crossing, Model, Watched
+from monitor.logs.checks import IN_PREDICTED, Status
 from monitor.logs.column_labels import (
     LARGEST_STEP,
     label_name,
@@ -22,11 +23,7 @@ from monitor.logs.column_labels import (
     watched_name,
 )
 from monitor.logs.conversions import quoted
-from monitor.logs.joining import (
-    IN_PREDICTED,
-    Groups,
-    Status,
-)
+from monitor.logs.joining import Groups
 from monitor.logs.session import Session
 from monitor.logs.sources import Logs
 from monitor.logs.statement import OUTCOMES, POSITIVE, Query, group, unpack

@@ -1,52 +1,16 @@
-"""What a row of the join is, and its rows in groups; and the rows of repeated ids as one."""
+"""The rows of the join in groups, and the rows of repeated ids as one."""
 
 from dataclasses import dataclass, fields
-from enum import IntEnum
 
 import narwhals as nw
 import numpy as np
 
+from monitor.logs.checks import IN_PREDICTED, WITHOUT_PREDICTION, Status
 from monitor.logs.rows import choose
 from monitor.logs.session import Frame
 from monitor.logs.sources import Logs
 from monitor.metrics.core.grid import (
     Ints,
-)
-
-
-class Status(IntEnum):
-    """The status of a row of the join; each row has exactly one."""
-
-    MATCHED = 0
-    UNLABELLED = 1
-    UNMATCHED_OUTCOME = 2
-    PREDICTION_ID_MISSING = 3
-    SCORE_MISSING = 4
-    SCORE_OUT_OF_RANGE = 5
-    OUTCOME_ID_MISSING = 6
-    OUTCOME_INVALID = 7
-    OUTCOME_EARLY = 8
-    SCORE_SUM = 9  # class probabilities that do not add up to 1
-    NOT_CHOSEN = 10  # a prediction of another day, or one that the filter leaves out
-    ACTED_ON = 11  # a prediction whose outcome is not the one that was predicted
-    OUTCOME_TIME_MISSING = 12  # an outcome of 0 that was never observed
-    OUTCOME_TIME_IMPOSSIBLE = 13
-
-
-# Predictions with a valid score. All but the first still need a usable outcome.
-IN_PREDICTED = (
-    Status.MATCHED,
-    Status.UNLABELLED,
-    Status.OUTCOME_INVALID,
-    Status.OUTCOME_EARLY,
-    Status.OUTCOME_TIME_MISSING,
-    Status.OUTCOME_TIME_IMPOSSIBLE,
-    Status.ACTED_ON,
-)
-WITHOUT_PREDICTION = (
-    Status.UNMATCHED_OUTCOME,
-    Status.OUTCOME_ID_MISSING,
-    Status.NOT_CHOSEN,
 )
 
 

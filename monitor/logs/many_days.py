@@ -15,9 +15,10 @@ import narwhals as nw
 from monitor.config import Model
 from monitor.errors import DataError
 from monitor.logs import contract
+from monitor.logs.checks import Status
 from monitor.logs.daily import DayRows
 from monitor.logs.days import Batch, readable_days
-from monitor.logs.joining import Groups, Status, repeated_ids
+from monitor.logs.joining import Groups, repeated_ids
 from monitor.logs.lateness import count_late, days_of_late
 from monitor.logs.partitions import has_day, open_log
 from monitor.logs.session import Session, by_halves
@@ -56,7 +57,7 @@ def read_days(session: Session, batch: Batch) -> Iterator[DayRows]:
         unique = place not in twice and own.prediction_rows == rows[0] and not own.repeats.any()
         if not (unique and own.met_rows and _has_read_its_own(batch, day)):
             continue
-        violations = contract.row_violations(own, query.joined, model)
+        violations = contract.row_violations(own, query, model)
         if day in batch.partitions[day]:
             violations += contract.outcome_violations(
                 model,

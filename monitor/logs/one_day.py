@@ -11,6 +11,7 @@ import narwhals as nw
 
 from monitor.config import Classes, Model
 from monitor.logs import contract
+from monitor.logs.checks import Status
 from monitor.logs.class_columns import parts_of_vector
 from monitor.logs.class_rows import count_day, count_mapped_day, read_matched
 from monitor.logs.column_codes import (
@@ -30,7 +31,6 @@ from monitor.logs.databases import Databases
 from monitor.logs.days import Batch, readable_days
 from monitor.logs.joining import (
     Groups,
-    Status,
     count_rows,
     read_counts,
 )
@@ -83,7 +83,7 @@ def read_day(session: Session, batch: Batch) -> list[DayRows]:
     )
     if clean is not logs:
         result = _run(session, _write(session, batch, clean), clean)
-    violations += contract.row_violations(result.groups, result.query.joined, model)
+    violations += contract.row_violations(result.groups, result.query, model)
     if day in batch.partitions[day] and result.groups.unmatched_rows:
         violations += _unmatched_outcomes(session, model, day)
     contract.enforce(batch.what, violations, model.checks)

@@ -27,14 +27,14 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from monitor.logs.joining import Groups, Status
+from monitor.logs.checks import ROW_CHECKS, Status, checks_of
+from monitor.logs.joining import Groups
 from monitor.logs.session import Frame, Session
 from monitor.logs.sources import Logs
-from monitor.logs.times import BEYOND, NO_TIME
+from monitor.logs.times import BEYOND
 from monitor.metrics.core.buckets import BUCKETS
 from monitor.metrics.core.grid import (
     CELL_COUNT,
-    END_TOLERANCE,
     HIGHEST_SCORE,
     LAST_POSITION,
     LOGIT_LIMIT,
@@ -46,8 +46,9 @@ from monitor.metrics.core.grid import (
 # The last part of a key: without an outcome, or with one, and if it is positive.
 NO_OUTCOME, WITH_OUTCOME, POSITIVE, OUTCOMES = 0, 2, 3, 4
 UNUSABLE, UNKNOWN_CLASS = 4, 2  # the code of another outcome, and the outcome of an unknown class
-# The codes of outcomes of 0 that nobody observed.
-NOT_OBSERVED = {5: Status.OUTCOME_TIME_MISSING, 6: Status.OUTCOME_TIME_IMPOSSIBLE}
+# The codes of outcomes that break a check; the first is that of all which are neither 0 nor 1.
+OF_OUTCOMES = [check.status for check in ROW_CHECKS if check.of == "outcome"]
+CODES = {status: code for code, status in enumerate(OF_OUTCOMES, UNUSABLE)}
 LARGEST_INT32 = 2**31 - 1
 # In the middle of the first position, so that rounding cannot make it the one before.
 LOWEST = LOWEST_SCORE * (1 + 0.5 / POSITIONS_PER_LOGIT)
@@ -73,7 +74,7 @@ class Dialect:
     without: str
 
 
-DUCKDB = Dialect(f"(log(odds) / log({math.e!r}))", "EXCLUDE")
+DUCKDB = Dialect(f"(log(odds) / log({math.e!r}e0))", "EXCLUDE")
 SPARK = Dialect("ln(odds)", "EXCEPT")
 
 
@@ -253,7 +254,9 @@ def located(rows: str, dialect: Dialect, odds_factor: float = 1.0) -> Steps:
     inside = f"NOT isnan(score) AND score >= {lowest} AND score <= {highest}"
     bounded = f"WHEN inside THEN score WHEN score > {highest} THEN {highest} ELSE {lowest}"
     factor = "" if odds_factor == 1.0 else f" * {_double(odds_factor)}"
-    position = f"floor(({dialect.logarithm} + {LOGIT_LIMIT!r}) * {POSITIONS_PER_LOGIT!r})"
+    position = (
+        f"floor(({dialect.logarithm} + {_double(LOGIT_LIMIT)}) * {_double(POSITIONS_PER_LOGIT)})"
+    )
     if factor:
         position = f"least(greatest({position}, 0), {LAST_POSITION})"
     # Casts of integers cost less than those of floating-point numbers.
@@ -268,41 +271,23 @@ def located(rows: str, dialect: Dialect, odds_factor: float = 1.0) -> Steps:
     ]
 
 
-def prediction_checks(logs: Logs) -> Sequence[tuple[Status, str]]:
-    """List what may be wrong with a prediction; a score that is `inside` passes the second half."""
-    of_row = [
-        (Status.NOT_CHOSEN, "predicted = 0", logs.horizon is not None),
-        (Status.PREDICTION_ID_MISSING, "id IS NULL", not logs.joined),
-        (Status.SCORE_MISSING, "score IS NULL OR isnan(score)", True),
-        (
-            Status.SCORE_OUT_OF_RANGE,
-            f"score < {_double(-END_TOLERANCE)} OR score > {_double(1.0 + END_TOLERANCE)}",
-            True,
-        ),
-        (Status.SCORE_SUM, "off = 1", logs.classes),
-    ]
-    return [(status, condition) for status, condition, used in of_row if used]
-
-
-def outcome_checks(logs: Logs) -> Cases:
+def _outcome_cases(logs: Logs) -> Cases:
     """List what an outcome may be, with its code: that of no outcome is null."""
-    undated = [
-        (f"outcome = 0 AND undated = {NO_TIME}", "5"),
-        (f"outcome = 0 AND undated > {NO_TIME}", "6"),
-        # Beside its prediction, any other outcome with a time beyond all days is awaited.
-        *[(f"undated = {BEYOND}", "NULL")] * logs.joined,
+    unusable = [
+        (condition, f"{CODES[status]}")
+        for status, condition in checks_of(logs, "outcome")
+        if status != Status.OUTCOME_INVALID  # what remains
     ]
-    return [
-        ("observed IS NULL", "NULL"),
-        *undated * logs.undated,
-        ("outcome = 0", f"{WITH_OUTCOME}"),
-        ("outcome = 1", f"{POSITIVE}"),
-    ]
+    # Beside its prediction, any other outcome with a time beyond all days is awaited.
+    awaited = [(f"undated = {BEYOND}", "NULL")] * (logs.joined and logs.undated)
+    usual = [("outcome = 0", f"{WITH_OUTCOME}"), ("outcome = 1", f"{POSITIVE}")]
+    return [("observed IS NULL", "NULL"), *unusable, *awaited, *usual]
 
 
 def _score_code(logs: Logs, keys: Keys) -> str:
     """Write the key of a matched row less its outcome, or that of a flaw."""
-    checks = prediction_checks(logs)
+    checks = [(Status.NOT_CHOSEN, "predicted = 0")] * (logs.horizon is not None)
+    checks += checks_of(logs, "prediction")
     of_score = Status.SCORE_MISSING, Status.SCORE_OUT_OF_RANGE
     usual = ["inside", *(f"NOT ({flaw})" for status, flaw in checks if status not in of_score)]
     place = _whole("part", keys)
@@ -320,7 +305,7 @@ def _score_code(logs: Logs, keys: Keys) -> str:
 
 def _outcome_code(logs: Logs) -> str:
     """Write the code of an outcome; null where there is none."""
-    return f"CAST({_chosen(outcome_checks(logs), f'{UNUSABLE}')} AS TINYINT) AS outcome_code"
+    return f"CAST({_chosen(_outcome_cases(logs), f'{UNUSABLE}')} AS TINYINT) AS outcome_code"
 
 
 def _meet(logs: Logs, keys: Keys, dialect: Dialect) -> Steps:
@@ -376,23 +361,20 @@ def _key(unobserved: Status, logs: Logs, keys: Keys) -> str:
     if logs.horizon is not None:  # an outcome alone counts on the day on which it was logged
         alone += f" + {_whole('own_part', keys)} * {keys.buckets * CELL_COUNT * OUTCOMES}"
     usual = [f"score_code < {keys.limit}", f"outcome_code < {UNUSABLE}"]
-    usual += ["observed_at >= scored_at"] * logs.timed + ["acted = 0"] * logs.acted
+    both = checks_of(logs, "both")
+    usual += [f"NOT ({flaw})" for _, flaw in both] + ["acted = 0"] * logs.acted
     acted = f"acted = 1 AND score_code < {keys.limit}"
-    outcomes = {UNUSABLE: Status.OUTCOME_INVALID, **(NOT_OBSERVED if logs.undated else {})}
     cases = [
         (" AND ".join(usual), "score_code + outcome_code"),
         *[(acted, f"score_code + {of(Status.ACTED_ON)} + {seen}")] * logs.acted,
         ("score_code IS NULL", alone),
         (f"score_code >= {keys.limit}", f"score_code + {seen}"),
         ("outcome_code IS NULL", f"score_code + {of(unobserved) + NO_OUTCOME}"),
-        *(
-            (f"outcome_code = {code}", f"score_code + {of(status) + WITH_OUTCOME}")
-            for code, status in outcomes.items()
-        ),
     ]
-    if logs.timed:
-        early = f"score_code + {of(Status.OUTCOME_EARLY) + WITH_OUTCOME}"
-        cases.append(("observed_at < scored_at", early))
+    flawed = [(s, f"outcome_code = {CODES[s]}") for s, _ in checks_of(logs, "outcome")]
+    cases += [
+        (flaw, f"score_code + {of(status) + WITH_OUTCOME}") for status, flaw in (*flawed, *both)
+    ]
     return _whole(_chosen(cases, "score_code + outcome_code"), keys)
 
 
