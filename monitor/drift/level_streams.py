@@ -71,7 +71,7 @@ def with_class_levels(before: Mapping[str, Detector], today: Today) -> dict[str,
         return dict(before)
     whole, now = before.get(WHOLE, new_detector()), merge_days(rest)
     decided = decide_classes(
-        advance_classes(whole.level, scores, now),
+        advance_classes(whole.level, scores, today.span[-1].day, now),
         scores,
         (today.span[-1].day, now),
         enough=log10(today.limits.false_alert_days),
