@@ -147,8 +147,9 @@ def _of_the_day(stream: Stream, obstacle: Obstacle | None) -> Facts:
 
 def _with_scores(facts: Facts, stream: Stream, own: Reference, limit: float) -> Facts:
     """Compare the scores of the week, and what this day alone says, with the reference."""
-    day = stream.day
-    today = off_today(stream.detector.level, own, day.day, stream.limits.level_page)
+    day, today = stream.day, None
+    if own.levels:  # a whole with classes watches theirs
+        today = off_today(stream.detector.level, own, day.day, stream.limits.level_page)
     begun = stream.level.started if stream.level else date.min
     return replace(
         facts,
