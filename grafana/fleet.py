@@ -33,10 +33,10 @@ def fleet() -> dashboard.Dashboard:
             )
         ),
         [
-            ("", [overview(to_model("__data.fields.Model"))]),
-            ("", [counts(), broken(), versions()]),
-            ("", [verdicts()]),
-            ("", [evidence(), prior_shifts(), coverage()]),
+            overview(to_model("__data.fields.Model")),
+            *(counts(), broken(), versions()),
+            verdicts(),
+            *(evidence(), prior_shifts(), coverage()),
         ],
     )
 

@@ -30,6 +30,8 @@ OF_EVERY_KIND = (
     "deploy/systemd/calibration-monitor.service",
     "grafana/dashboards/fleet.json",
     "grafana/dashboards/model.json",
+    "grafana/dashboards/errors.json",
+    "grafana/dashboards/data.json",
     "monitor.example.yaml",
 )
 

@@ -17,7 +17,7 @@ from monitor.summary import end_of_day
 
 NEVER = "never"
 NO_FAILURE = "while the last run has no failed day"
-AGES_SHOWN = (0, 1, 2, 3, 5, 7, 10, 14, 21, 28)  # days, besides settled_after
+AGES_SHOWN = (1, 3, 7, 14, 28)  # days, besides settled_after
 
 
 def scope(

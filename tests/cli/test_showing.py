@@ -124,7 +124,7 @@ def test_the_last_weeks_are_drawn_and_the_segments_listed(
     assert {len(line) for _, line in drawn} == {len(told["recent"])} == {28}
     assert told["recent"][-1]["day"] == f"{judged}"
     assert told["recent"][-1]["slope"] < 0.7 < told["recent"][0]["slope"]
-    assert [s["segment"] for s in told["segments"]] == ["AT", "DE"]
+    assert [s["segment"] for s in told["segments"]] == ["AT", "DE", "FR"]
     assert f"fraud, segments on {judged}" in plain
     assert drawn[2][1][0] > drawn[2][1][-1]  # a higher block: the slope fell
 

@@ -468,12 +468,12 @@ class TestPast:
             }
             return {s: sorted(times) for s, times in begun.items() if times}
 
-        assert told("calibration_window_outcomes") == {
+        assert told("calibration_prevalence_ratio") == {
             "all": [first, second],
             "b": [second],
             "c": [first],
         }
-        assert told("calibration_verdict_timestamp_seconds") == {
+        assert told("calibration_verdict_date_seconds") == {
             "all": [first, second],
             "a": [first, second],
             "b": [second],

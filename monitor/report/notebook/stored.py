@@ -31,7 +31,8 @@ COLUMNS = {
     "verdicts": (
         "model", "day", "segment", "state", "final", "known_at", "evidence", "limit", "kind",
         "since", *(f"{name}{end}" for name in ESTIMATES for end in ("", "_low", "_high")),
-        "unknown_share", "reference_prevalence", "reasons", "shown",
+        "tolerated_slope_change", "detectable_slope_change", "unknown_share",
+        "reference_prevalence", "reasons", "shown",
     ),
     "incidents": (
         "model", "segment", "opened", "started", "start_low", "start_high", "kind", "evidence",
