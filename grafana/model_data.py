@@ -9,6 +9,7 @@ from panels import (
     MOMENT,
     PINK,
     asked,
+    beside,
     dashed,
     lines,
     marked,
@@ -160,7 +161,7 @@ def ages() -> timeseries.Panel:
         "How long ago the last run and the last success were, and how far back the newest "
         "verdict reached, each at its worst within a day. A line that climbs has stopped.",
         none="nothing exported",
-        width=8,
+        width=7,
     )
 
 
@@ -171,7 +172,7 @@ def durations() -> timeseries.Panel:
         "Duration of the runs",
         "How long the daily job took for this model. A jump: more rows, or a slower store.",
         none="no run yet",
-        width=8,
+        width=5,
     )
 
 
@@ -197,7 +198,7 @@ def success() -> stat.Panel:
     units = [Property(id_val="unit", value="s"), Property(id_val="decimals", value=1), plain]
     panel.override_by_name("ago", units).text_mode(common.BigValueTextMode.VALUE_AND_NAME)
     return said(
-        panel.thresholds(near_limit()),
+        sized(panel, value=28).thresholds(near_limit()),
         "Last success",
         "How long ago the last run without a failed day finished, and how much that is of what "
         "the model's configuration allows. Pink: a run is overdue.",
@@ -213,7 +214,9 @@ def false_alerts() -> stat.Panel:
         "segments": newest("segment_false_alert_interval_seconds", MODEL),
     }
     return said(
-        number(intervals, unit="s").decimals(1).text_mode(common.BigValueTextMode.VALUE_AND_NAME),
+        sized(number(intervals, unit="s"), value=28)
+        .decimals(1)
+        .text_mode(common.BigValueTextMode.VALUE_AND_NAME),
         "One false page in",
         "If the curve never bends, incidents of the whole model are at least this far apart on "
         "average, and so are those of all its segments together.",
@@ -226,7 +229,9 @@ def left_out() -> stat.Panel:
     """Count what has no gauges of its own."""
     counts = ("segments", "classes", "pairs", "values")
     return said(
-        number({of: newest(f"{of}_left_out", MODEL) for of in counts}, unit="short")
+        sized(
+            number({of: newest(f"{of}_left_out", MODEL) for of in counts}, unit="short"), value=28
+        )
         .decimals(0)
         .text_mode(common.BigValueTextMode.VALUE_AND_NAME),
         "Left out",
@@ -271,13 +276,13 @@ def arrived() -> timeseries.Panel:
     ratio = newest("arrived_outcomes_ratio", MODEL, "outcome, age_days")
     panel = lines({"outcome {{outcome}}, {{age_days}} days": ratio}, unit="percentunit").max(1)
     return said(
-        marked(panel.min(0), 0.95, BROWN),
+        marked(panel.min(0), 0.95, BROWN).legend(beside()),
         "Outcomes that have arrived, by their age",
         "Of complete days, the share of the outcomes 1 and 0 that had arrived after so many days. "
         "If it is below 95 % (dashed) at settled_after, outcomes are incomplete: raise "
         "settled_after, or verdicts stay silent about drifts that late outcomes could explain.",
         none="no complete day yet: it takes 28 days after the first has settled",
-        width=8,
+        width=12,
     )
 
 

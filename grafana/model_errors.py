@@ -31,7 +31,7 @@ from panels import (
     said,
     stacked,
 )
-from queries import JUDGED, WINDOW, interval, newest
+from queries import FITS, JUDGED, WINDOW, interval, newest, while_it_fits
 
 from monitor.measures.measure import Measure, Panel
 from monitor.measures.windows import OF_WINDOWS
@@ -57,7 +57,6 @@ OF_CLASSES = {
     ),
 }
 EXPECTED = "expected, before outcomes"
-FITS = -3  # log10 p: below it a moved base rate alone does not explain the scores
 ALL, ALL_SCORES = "outcomes, all predictions", "scores, all predictions"
 
 
@@ -175,13 +174,12 @@ def intercept() -> timeseries.Panel:
 
 def prevalence() -> timeseries.Panel:
     """Draw the share of positives beside what was expected."""
-    fits = f"and on (model) {newest('expected_prevalence_fit_log10_p', JUDGED)} >= {FITS}"
     expected = interval("expected_prevalence_ratio", JUDGED, "model", EXPECTED)
     ratios = {
         "outcomes": newest("prevalence_ratio", WINDOW),
         "scores": newest("mean_score_ratio", WINDOW),
         "reference": newest("reference_prevalence_ratio", JUDGED),
-        **{name: f"{query} {fits}" for name, query in expected.items()},
+        **{name: while_it_fits(query, JUDGED) for name, query in expected.items()},
         **interval("population_prevalence_ratio", WINDOW, "model", ALL),
         **interval("population_mean_score_ratio", WINDOW, "model", ALL_SCORES),
         "{{class}}": f"topk({SHOWN}, {newest('class_prevalence_ratio', WINDOW, 'class')})",

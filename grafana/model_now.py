@@ -91,7 +91,7 @@ def in_figures(gauge: str) -> stat.Panel:
     """Show a number and its interval in one line."""
     known = newest(gauge, JUDGED)
     targets = {"{{value}} ({{low}} to {{high}})": with_labels(f"0 * {known}", figures(gauge))}
-    return sized(number(targets, unit="none", named=True), value=16)
+    return sized(number(targets, unit="none", named=True), value=20)
 
 
 def where() -> stat.Panel:
@@ -193,7 +193,7 @@ def budget_spent() -> stat.Panel:
     panel.unit("percentunit").decimals(0).text_mode(common.BigValueTextMode.VALUE_AND_NAME)
     plain = [Property(id_val="thresholds", value=thresholds("text", {}).build())]
     return said(
-        panel.override_by_name("of 90 days", plain).thresholds(near_limit()),
+        sized(panel, value=28).override_by_name("of 90 days", plain).thresholds(near_limit()),
         "Days in drift",
         "The share of the last 90 days in calibration drift, and how much that is of what is "
         "allowed: the drift budget at the top. Pink: more than allowed.",

@@ -14,7 +14,7 @@ from panels import (
     timeline,
     with_interval,
 )
-from queries import JUDGED, evidence_share, interval, newest, verdict
+from queries import JUDGED, evidence_share, interval, newest, verdict, while_it_fits
 
 EXPECTED = "expected, before outcomes"
 
@@ -37,7 +37,7 @@ def lines_over_time() -> list[timeseries.Panel]:
 
 def evidence() -> timeseries.Panel:
     """Draw how near the next incident is."""
-    panel = lines({"evidence": evidence_share(JUDGED)}, unit="percentunit").min(0).decimals(0)
+    panel = lines({"evidence": evidence_share(JUDGED)}, unit="percentunit").min(0)
     return said(
         marked(panel, 1, PINK),
         "Evidence of drift against its limit",
@@ -67,7 +67,7 @@ def shifts() -> timeseries.Panel:
     """Draw the shift of the prior, and what it does not explain of the level."""
     targets = {
         **interval("prior_shift_logit", JUDGED, "model", "prior shift"),
-        EXPECTED: newest("expected_shift_logit", JUDGED),
+        EXPECTED: while_it_fits(newest("expected_shift_logit", JUDGED), JUDGED),
         **interval("level_change_logit", JUDGED, "model", "level change"),
         "scores of {{class}} too low": newest("class_level_change_logit", JUDGED, "class"),
     }
@@ -79,9 +79,9 @@ def shifts() -> timeseries.Panel:
         "Prior shift and level change",
         "Prior shift: how far the base rate of the last 7 days is from what the reference curve "
         "expects. +0.7 means doubled odds. The dashed line is what the scores alone suggest for "
-        "days whose outcomes are not in yet. Level change: the part that the scores did not "
-        "follow, so the model's level, or that of the class named, is off. The bands are 95 % "
-        "intervals.",
+        "days whose outcomes are not in yet, while a moved base rate alone explains them. Level "
+        "change: the part that the scores did not follow, so the model's level, or that of the "
+        "class named, is off. The bands are 95 % intervals.",
         none="no reference yet",
         width=8,
     )

@@ -27,7 +27,7 @@ WIDTHS = {
     "Kind of drift": 145,
     "Since": 95,
     "Segments": 84,
-    "Evidence / limit": 115,
+    "Evidence / limit": 125,
     "Days in drift": 95,
     "Prior shift": 80,
     "Last day judged": 120,
@@ -121,7 +121,7 @@ def styled(panel: table.Panel, to_model: str) -> None:
             "custom.cellOptions": {"type": "gauge", "mode": "basic", "valueDisplayMode": "text"},
             "noValue": "no reference yet",
         },
-        "Prior shift": {"decimals": 2, "noValue": "no reference yet"},
+        "Prior shift": {"decimals": 2, "noValue": "none"},
         "Days in drift": {
             "unit": "percentunit",
             "decimals": 0,

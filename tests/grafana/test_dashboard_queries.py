@@ -120,11 +120,7 @@ def is_of_other_models(asked: Asked) -> bool:
 
 QUERIES_OF_OTHERS = [param for param in every_query() if is_of_other_models(param.values[0])]
 # A forecast that does not fit the scores, which is not drawn.
-FORECASTS = [
-    param
-    for param in every_query()
-    if param.values[0].title == "Prevalence" and param.values[0].legend.startswith("expected")
-]
+FORECASTS = [param for param in every_query() if param.values[0].legend.startswith("expected")]
 QUERIES = [
     param
     for param in every_query()
