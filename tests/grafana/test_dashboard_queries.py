@@ -32,7 +32,7 @@ ONE_OF_SEVERAL = "In words"  # whose queries each answer for one verdict
 MAY_BE_EMPTY = (
     *(ONE_OF_SEVERAL, "Invalid or unreadable", "References", "Last drift over", "Report page"),
     *("Where", "Next step", "Maps", "Rebases"),
-    *("What is wrong with the logs", "Acknowledgements"),
+    *("What is wrong with the logs", "Acknowledgements", "Models by verdict"),
 )
 # Of drifts that have ended, became worse, have no slope or were taken, of drifts in few of the
 # segments or in single values, of rows and of report pages: not in these two models.
