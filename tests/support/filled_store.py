@@ -118,7 +118,7 @@ def evaluation(
         else None,
         classes=CLASSES if (model, segment, window) == ("fraud", "all", 7) else None,
         population=POPULATION if (segment, window) == ("DE", 1) else None,
-        lost=LOST if (segment, window) == ("all", 1) else None,
+        lost=LOST if (segment, window) == ("all", 7) else None,
         **further(Evaluation, number),
     )
 
