@@ -81,7 +81,7 @@ def _silent(*_: object, **__: object) -> None:
     """Say nothing, because a document is printed."""
 
 
-def check_logs(  # noqa: PLR0915 - most of them are imports, which `--help` does without
+def check_logs(
     config: "Config",
     name: str | None,
     day: datetime | None,
@@ -117,7 +117,6 @@ def check_logs(  # noqa: PLR0915 - most of them are imports, which `--help` does
         better_threshold,
         late_outcomes,
         long_acknowledgement,
-        waits_for,
     )
     from monitor.words.values import priors_of_their_own, strata_to_set
 
@@ -146,8 +145,7 @@ def check_logs(  # noqa: PLR0915 - most of them are imports, which `--help` does
         labels = labels_in_logs(stored, model, summary)
         able = sensitivity(stored) or [first_sensitivity(model, summary)]
         tell(summary_table(f"{model_name}, logs of {looked_at}", summary))
-        wait = waits_for(model.horizon, model.settled_after)
-        said = [*lost, *filter(None, [wait, again, twice]), *labels.sentences]
+        said = [*lost, *filter(None, [again, twice]), *labels.sentences]
         noticed = [*map(str, said), *(remark.sentence for remark in wrong)]
         for sentence in [*able, *(f"{model_name}: {said}" for said in noticed)]:
             tell(sentence, markup=False, highlight=False, soft_wrap=True)

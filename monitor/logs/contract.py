@@ -13,7 +13,7 @@ from math import isfinite, isnan
 
 import narwhals as nw
 
-from monitor.config import Checks, Classes, Model
+from monitor.config import UNDATED, Checks, Classes, Model
 from monitor.errors import DataError, Fault
 from monitor.logs.class_columns import few_classes
 from monitor.logs.class_complaints import SAID_OF_CLASSES, about_vector
@@ -102,7 +102,6 @@ ROW_CHECKS = (
     ),
 )
 OF_OUTCOMES = "outcome", "observed_at"
-UNDATED = "outcome_time_missing", "outcome_time_impossible"
 
 
 def row_violations(groups: Groups, joined: Frame, model: Model) -> list[Violation]:
@@ -320,7 +319,7 @@ def enforce(what: str, violations: Sequence[Violation], checks: Checks) -> None:
     broken = [(v, v.show()) for v in violations if fails(v, checks)]
     complaints = [
         f"{what}: {v.rows:,} of {v.of:,} {v.saying}, {example.text}; {example.remark}"
-        f"fix the log, then rerun this day; or set checks.{v.check} to {_instead(v.check)}."
+        f"fix the log, then rerun this day; or list {v.check} under {_instead(v.check)}."
         for v, example in broken
     ]
     if complaints:
@@ -329,15 +328,18 @@ def enforce(what: str, violations: Sequence[Violation], checks: Checks) -> None:
 
 
 def _instead(check: str) -> str:
-    """Name the setting that does not stop the day, and what it does."""
+    """Name the list that does not stop the day, and what it does."""
     if check in UNDATED:
-        return "unknown, and such rows count as without an outcome, or to accept, and they count"
-    return f"reject, and such rows are left out and counted{BIASES.get(check, '')}"
+        return (
+            "checks.unknown, and such rows count as without an outcome, or under checks.accept, "
+            "and they count"
+        )
+    return f"checks.reject, and such rows are left out and counted{BIASES.get(check, '')}"
 
 
 def fails(violation: Violation, checks: Checks) -> bool:
     """Return whether a violation stops the day."""
-    return bool(getattr(checks, violation.check) == "fail")
+    return checks.of(violation.check) == "fail"
 
 
 def no_common_id(logs: Logs) -> str:

@@ -114,7 +114,7 @@ def is_compared(setting: MapSetting, first: date, last: date) -> bool:
 
 def read_model_map(model: Model, name: str, store: Store, read: Read) -> ModelMap | None:
     """Read the newest map file that a model names, as `read_map_of`; None if it names none."""
-    return read_map_of(model.map, model, name, store, read) if model.map else None
+    return read_map_of(model.map[-1], model, name, store, read) if model.map else None
 
 
 def read_map_of(setting: MapSetting, model: Model, name: str, store: Store, read: Read) -> ModelMap:

@@ -318,8 +318,7 @@ class ColumnReader:
 
     def _map_of(self, compared: ModelReference) -> Shadow | None:
         """Find the map through which the days of a reference are seen; None if it is of logs."""
-        maps = (*self.model.earlier_maps, *([self.model.map] if self.model.map else []))
-        for setting in reversed(maps) if compared.deployed else ():
+        for setting in reversed(self.model.map) if compared.deployed else ():
             content = read_map(setting.file)
             training = content.training
             inside = training.first <= compared.first and compared.last <= training.last

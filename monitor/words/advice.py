@@ -82,14 +82,6 @@ def wrong_labels(wrong: WrongLabels) -> str:
     )
 
 
-def waits_for(horizon: int | None, settled_after: int) -> str:
-    """Say how long a day waits for its outcomes where `horizon` decides it; empty without it."""
-    if horizon is None:
-        return ""
-    why = "follows from" if settled_after == horizon else "is longer than"
-    return f"settled_after is {settled_after}, which {why} horizon: {horizon}d."
-
-
 def awaited_reference(lack: Lack) -> str:
     """Say that a new reference is not used yet, and which it is and what it lacks."""
     return (

@@ -77,21 +77,28 @@ BROKEN_CONFIGURATIONS: dict[str, tuple[Damage, str]] = {
         all_of(
             setting("store: store", "store: store\nengin: {threads: 2}"),
             setting("time: scored_at", "scored: score"),
-            setting("windows", "owned: x\n    checks: {score_mising: fail, xyz: 1}\n    windows"),
+            setting(
+                "windows",
+                "owned: x\n    checks: {rejct: [], xyz: 1, score_missing: reject, one_class: 1}\n"
+                "    windows",
+            ),
         ),
         (
             ": engin: is not a known key; did you mean 'engine'?\n"
             "monitor.yaml: models.ctr.predictions.scored: is not a known key; "
             "did you mean 'score'?\n"
-            "monitor.yaml: models.ctr.checks.score_mising: is not a known key; "
-            "did you mean 'score_missing'?\n"
+            "monitor.yaml: models.ctr.checks.rejct: is not a known key; did you mean 'reject'?\n"
             "monitor.yaml: models.ctr.checks.xyz: is not a known key; remove it.\n"
+            "monitor.yaml: models.ctr.checks.score_missing: is not a key any more; write checks: "
+            "{reject: [score_missing]}.\n"
+            "monitor.yaml: models.ctr.checks.one_class: is not a key any more; write checks: "
+            "{accept: [one_class]}.\n"
             "monitor.yaml: models.ctr.owned: is not a known key; did you mean 'owner'?"
         ),
     ),
     "wrong values everywhere": (
         setting(
-            "[1, 3]", "[]\n    time_zone: Mars/Olympus\n    settled_after: soon\n    alpha: .nan"
+            "[1, 3]", "[]\n    time_zone: Mars/Olympus\n    settled_after: soon\n    alpha: 0.1"
         ),
         (
             ": models.ctr.time_zone: must be a name from the time zone database, such as UTC or "
@@ -101,8 +108,8 @@ BROKEN_CONFIGURATIONS: dict[str, tuple[Damage, str]] = {
             "monitor.yaml: models.ctr.windows: must increase and start with 1, such as [1, 7, 28], "
             "got []"
             "; correct the value.\n"
-            "monitor.yaml: models.ctr.alpha: must be below 1, got nan; correct the "
-            "value."
+            "monitor.yaml: models.ctr.alpha: is gone, and is 0.05 for every model; remove it. A "
+            "notebook takes another level."
         ),
     ),
     "a segment without a name": (
@@ -198,10 +205,10 @@ BROKEN_CONFIGURATIONS: dict[str, tuple[Damage, str]] = {
         ),
     ),
     "an unknown policy": (
-        checks(outcome_orphan="ignore"),
+        checks(outcome_orphan="accept"),
         (
-            ": models.ctr.checks.outcome_orphan: Input should be 'fail' or 'reject', got "
-            "'ignore'; correct the value."
+            ": models.ctr.checks: accept must not list outcome_orphan; list it under reject or "
+            "fail, got {'accept': ['outcome_orphan']}; correct the value."
         ),
     ),
     "a reserved segment": (

@@ -25,7 +25,7 @@ def season(project: Project) -> Project:
             project.write(kind, project.rows(kind, day), day)
     project.write("outcomes", {"prediction_id": [], "outcome": []}, BACK + timedelta(days=2))
     project.path("outcomes", DAY_AFTER).unlink()  # the day after the last one of the season
-    project.configure("windows:", "checks: {missing_day: accept}\n    windows:")
+    project.configure("windows:", "checks: {accept: [missing_day]}\n    windows:")
     return project
 
 
@@ -95,7 +95,7 @@ class TestCalendars:
         results = season.results()
         for path in (season.folder / "store").rglob("2*.*"):
             path.unlink()
-        season.configure("checks: {missing_day: accept}", f"calendar: {calendar}")
+        season.configure("checks: {accept: [missing_day]}", f"calendar: {calendar}")
 
         ended = command("backfill", *SPAN, "--json")
         alone = command("run", "--day", DAY_AFTER, "--as-of", "2026-03-14")
@@ -108,8 +108,8 @@ class TestCalendars:
     def test_a_day_inside_is_an_error(self, season: Project, command: Command) -> None:
         """Only the one day that the calendar includes is missing."""
         season.configure(
-            "checks: {missing_day: accept}",
-            "calendar: {closed: [{first: 2026-03-03, last: 2026-03-09}]}",
+            "checks: {accept: [missing_day]}",
+            "calendar: {closed: [2026-03-03/2026-03-09]}",
         )
 
         ended = command("backfill", *SPAN, "--json")

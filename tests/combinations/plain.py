@@ -69,7 +69,7 @@ class Day:
     @property
     def wait(self) -> int:
         """The days after which outcomes are known."""
-        return int(self.model.get("settled_after", self.model.get("horizon", "1d")[:-1]))
+        return int(str(self.model["settled_after"]).removesuffix("d"))
 
     @property
     def due(self) -> list[date]:
@@ -93,7 +93,7 @@ class Day:
         closed = day in calendar.get("closed", []) or (
             WEEKDAYS[day.weekday()] not in calendar.get("weekdays", WEEKDAYS)
         )
-        accepted = self.model["checks"].get("missing_day") == "accept"
+        accepted = "missing_day" in self.model["checks"]["accept"]
         return (closed or accepted) and day not in self.predictions and day not in self.outcomes
 
 

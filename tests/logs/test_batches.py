@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from monitor.config import Engine, Model
+from monitor.config.checks import listed
 from monitor.errors import DataError
 from monitor.files import looking_once
 from monitor.logs import (
@@ -46,7 +47,7 @@ def model_of(root: Path, **changes: Any) -> Model:
         "outcomes": {"path": f"{root}/outcomes/{{day}}.parquet"},
         "segments": {"column": "country", "values": ["DE", "FR"]},
         "settled_after": WAIT,
-        "checks": {"one_class": "accept"},
+        "checks": {"accept": ["one_class"]},
     }
     return Model.model_validate({**described, **changes})
 
@@ -134,30 +135,30 @@ CASES: dict[str, tuple[dict[str, Any], Change]] = {
     "nothing to wait for": ({"settled_after": 0}, lambda _: None),
     "a score out of range": ({}, lambda r: add(r, "predictions", 2, prediction("x", 1.5))),
     "a score out of range, rejected": (
-        {"checks": REJECT},
+        {"checks": listed(REJECT)},
         lambda r: add(r, "predictions", 2, prediction("x", 1.5)),
     ),
     "no id": (
-        {"checks": {"outcome_id_missing": "reject"}},
+        {"checks": {"reject": ["outcome_id_missing"]}},
         lambda r: add(r, "outcomes", 3, {"prediction_id": None, "outcome": 1}),
     ),
-    "orphans fail": ({"checks": {"outcome_orphan": "fail"}}, lambda _: None),
+    "orphans fail": ({"checks": {"fail": ["outcome_orphan"]}}, lambda _: None),
     "a repeated prediction": ({}, lambda r: add(r, "predictions", 5, prediction("5-7", 0.5))),
     "a repeated prediction, rejected": (
-        {"checks": REJECT},
+        {"checks": listed(REJECT)},
         lambda r: add(r, "predictions", 5, prediction("5-7", 0.5)),
     ),
     "a repeated prediction without an outcome": (
-        {"checks": REJECT},
+        {"checks": listed(REJECT)},
         lambda r: add(r, "predictions", 5, prediction("new", 0.5), prediction("new", 0.6)),
     ),
     "outcomes that agree": ({}, lambda r: add(r, "outcomes", 1, *[outcome_of(0, 1)] * 2)),
     "outcomes that contradict": (
-        {"checks": REJECT},
+        {"checks": listed(REJECT)},
         lambda r: add(r, "outcomes", 3, outcome_of(3, 0), outcome_of(3, 1)),
     ),
     "an invalid outcome": (
-        {"checks": REJECT},
+        {"checks": listed(REJECT)},
         lambda r: add(r, "outcomes", 4, outcome_of(4, 2)),
     ),
     "ids that are used again": ({}, reuse_ids),
@@ -176,7 +177,7 @@ CASES: dict[str, tuple[dict[str, Any], Change]] = {
     ),
     "a damaged file": ({}, damage),
     "absent outcomes are negatives": (
-        {"outcomes": "negative after 2d", "checks": {"one_class": "accept"}},
+        {"outcomes": "negative after 2d", "checks": {"accept": ["one_class"]}},
         lambda _: None,
     ),
 }  # fmt: skip
@@ -269,7 +270,7 @@ def test_a_batch_refuses_days_itself(tmp_path: Path, monkeypatch: pytest.MonkeyP
     model = model_of(
         tmp_path,
         outcomes={"path": f"{tmp_path}/outcomes/{{day}}.parquet", "where": "outcome = 1"},
-        checks={"one_class": "fail"},
+        checks={"fail": ["one_class"]},
     )
     with open_databases(ENGINE) as databases:
         expected = {day: str(alone(model, day, LONG_AFTER, databases)) for day in DAYS}
@@ -289,7 +290,9 @@ def test_no_example_is_read_of_rejected_rows(
     add(tmp_path, "predictions", 0, prediction("y", 0.5))
     monkeypatch.setattr("monitor.logs.contract._first_row", None)
 
-    summary = summarise_day("ctr", model_of(tmp_path, checks=REJECT), FIRST, as_of=LONG_AFTER)
+    summary = summarise_day(
+        "ctr", model_of(tmp_path, checks=listed(REJECT)), FIRST, as_of=LONG_AFTER
+    )
 
     assert summary.rejected == {
         "prediction_repeated": 2,

@@ -59,7 +59,7 @@ CHANGES: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
     "owner": ({"owner": "risk"}, {}),
     "severity": ({"severity": "page"}, {}),
     "windows": ({"windows": [1, 3]}, {}),
-    "checks": ({"checks": {"outcome_orphan": "fail"}}, {}),
+    "checks": ({"checks": {"fail": ["outcome_orphan"]}}, {}),
     "path": ({"predictions": {"path": "./p/{day}.parquet"}}, {}),
 }  # fmt: skip
 

@@ -201,10 +201,9 @@ def test_an_unchanged_day_is_not_evaluated_again(
         return evaluate_days(which, "ctr", references, *DAYS[40:42], skip_unchanged=True)
 
     assert again(config) == []
-    setting = config.models["ctr"].map
-    assert setting
+    (setting,) = config.models["ctr"].map
     changed = setting.model_copy(update={"since": DAYS[37]})
-    model = config.models["ctr"].model_copy(update={"map": changed})
+    model = config.models["ctr"].model_copy(update={"map": (changed,)})
     assert again(config.model_copy(update={"models": {"ctr": model}})) == DAYS[40:42]
 
 

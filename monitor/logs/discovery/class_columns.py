@@ -199,7 +199,7 @@ def _classes(
     names = [named.get(part, _telling(part, parts)) for part in parts]
     group = [log.column(part) for part in parts]
     (exact,) = ask(session, f"SELECT min({_adds_up(group, EXACT)}) FROM {log.table}")
-    probabilities: dict[str, object] = {"columns": [*parts]}
+    probabilities: dict[str, object] = {"vector": [*parts]}
     if any(part in log.inner for part in parts):
         whole = parts[0].partition("[")[0]
         if whole not in dict(log.nested) or any(p.partition("[")[0] != whole for p in parts):
