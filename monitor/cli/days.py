@@ -210,7 +210,6 @@ def run(
             "after settled_after more days, the exit code is 3; the other days are processed.",
         ),
     ] = False,
-    recompute: Recompute = False,
     wait: Wait = True,
     begin: Annotated[
         bool,
@@ -236,7 +235,7 @@ def run(
         begin_store(config, quiet=as_json)
     else:
         Store(config.store).must_be_there()
-    plan = partial(newest_days, day=day, as_of=as_of, unsettled=unsettled, recompute=recompute)
+    plan = partial(newest_days, day=day, as_of=as_of, unsettled=unsettled)
     process(config, name, plan, jobs=jobs, wait=wait, as_json=as_json)
 
 
@@ -288,8 +287,6 @@ def evaluate(
     last: LastDay,
     config_path: ConfigPath = DEFAULT_CONFIG,
     name: OneModel = None,
-    wait: Wait = True,
-    jobs: Jobs = DEFAULT_JOBS,
     as_json: AsJson = False,
 ) -> None:
     """Evaluate and judge stored days again, without reading logs.
@@ -312,17 +309,17 @@ def evaluate(
         own = settle(config, model_name, as_of=today, look=False)
         own_store = Store(config.store)
         must_be_stored(model_name, own_store.days("summaries", model_name))
-        locked = own_store.locked(model_name, wait=wait)
+        locked = own_store.locked(model_name)
         with locked as must_be_there, progress(model_name, quiet=as_json) as on_progress:
             references = read_references(own, model_name)
             own_store.mark_stale(model_name, begin)
             days = evaluate_days(
-                own, model_name, references, begin, end, jobs=jobs, on_progress=on_progress
+                own, model_name, references, begin, end, jobs=DEFAULT_JOBS, on_progress=on_progress
             )
             judged = judge_days(
                 *(own, model_name, references, begin),
                 as_of=today,
-                jobs=jobs,
+                jobs=DEFAULT_JOBS,
                 on_progress=on_progress,
             )
             must_be_there()

@@ -9,7 +9,8 @@ from monitor.config.sections import Listed, Section
 
 Answer = Literal["fail", "reject", "unknown", "accept"]
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
-_STRICT, _LENIENT = ("fail", "reject"), ("reject", "fail")
+_STRICT: tuple[Answer, ...] = ("fail", "reject")
+_LENIENT: tuple[Answer, ...] = ("reject", "fail")
 # The checks, with the answers that each may have; the first is the usual one.
 CHECKS: Mapping[str, tuple[Answer, ...]] = {
     "prediction_id_missing": _STRICT,

@@ -310,9 +310,9 @@ WRONG_CALLS: dict[str, tuple[tuple[object, ...], int, str]] = {
         "Error: Invalid value for '--day': <...>yesterday' does not match<...>'%Y-%m-%d'.",
     ),
     "an unknown window": (
-        ("show", "--model", "ctr", "--window", 7),
+        ("show", "--model", "ctr", "--windows", 7),
         2,
-        "--window 7 is not configured; choose one of 1, 3.",
+        "--windows 7 is not configured; choose one of 1, 3.",
     ),
     "an unknown segment": (
         ("show", "--model", "ctr", "--segment", "IT"),

@@ -210,7 +210,7 @@ class TestAnEarlierDate:
         assert plan["kept"] == [f"{DAY}"]
         assert "kept 1 final days, first 2026-03-02" in kept.out
         assert project.results() == final
-        assert command(*early, "--recompute").code == 0
+        assert command("backfill", *span, "--recompute").code == 0
         assert project.results() != final
         (_, newest) = json.loads(command("show", "--model", "ctr", "--json").out)["evaluations"]
         assert (newest["final"], newest["matched"]) == (False, 30)
