@@ -370,7 +370,7 @@ def test_a_merge_key_is_no_repetition(tmp_path: Path) -> None:
 
 def test_the_message_for_an_unknown_model_lists_the_known_ones() -> None:
     """The message names the unknown model and the known ones."""
-    message = r"^there is no model 'cvr'; the configuration has: fraud, churn\.$"
+    message = r"^there is no model 'cvr'; choose one of: fraud, churn\.$"
     with pytest.raises(ConfigError, match=message):
         load_config(EXAMPLE).model("cvr")
 

@@ -126,8 +126,8 @@ def _newest(store: "Store", name: str, *, alone: bool) -> "Rebase":
     begun = rebased(store.decisions(name))
     if not begun:
         msg = (
-            f"{name}: rebase has begun no reference that --end could end; those of the "
-            f"configuration are in verdicts.references."
+            f"{name}: rebase has begun no reference that --end could end; change those of the "
+            f"configuration in verdicts.references."
         )
         raise ConfigError(msg)
     return begun[-1]

@@ -416,7 +416,7 @@ def demo(
         write_class_logs(folder / "logs")
     reports = []
     for name, model in config.models.items():
-        with progress(name) as on_progress:
+        with progress(name, quiet=False) as on_progress:
             until = end_of_outcomes(None, model)
             task = Task(name, logs.first_day, logs.last_day, until, skip_unchanged=True)
             reports.append(

@@ -361,7 +361,7 @@ class _Log(Section):
     @classmethod
     def _names_a_variable(cls, connection: str | None, info: ValidationInfo) -> str | None:
         is_address = connection is not None and info.data.get("format") == "sql"
-        return _is_a_variable(connection) if is_address else connection
+        return _is_a_variable(connection or "") if is_address else connection
 
     @model_validator(mode="after")
     def _has_the_layout_of_its_format(self) -> Self:
@@ -1135,7 +1135,7 @@ class Config(Common):
         if name in self.invalid:
             raise ConfigError(self.invalid[name].message)
         if name not in self.models:
-            msg = f"there is no model '{name}'; the configuration has: {', '.join(self.names)}."
+            msg = f"there is no model '{name}'; choose one of: {', '.join(self.names)}."
             raise ConfigError(msg)
         return self.models[name]
 

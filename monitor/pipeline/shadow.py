@@ -268,7 +268,7 @@ def _must_fit(content: AnyMapFile, model: Model, name: str, setting: MapSetting)
     if isinstance(content, MapFile) and content.segment not in (WHOLE, *model.segment_names):
         msg = (
             f"{key}.file: {setting.file} maps scores of the segment '{content.segment}', which "
-            f"the model does not have; it has {', '.join(model.segment_names)}."
+            f"the model does not have; name a map of one of {', '.join(model.segment_names)}."
         )
         raise ConfigError(msg)
     if setting.since <= content.training.last:

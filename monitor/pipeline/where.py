@@ -129,7 +129,7 @@ def compared_days(
     family = THIRD if verdict.of_third_choices else WHOLE
     reference = compared.streams.get(family) if compared else None
     if compared is None or not isinstance(reference, Reference):
-        msg = f"{name}: there is no reference yet that days could be compared with."
+        msg = f"{name}: there is no reference yet that days could be compared with; wait for one."
         raise DataError(msg)
     since = last - timedelta(days=(MOST_DAYS if incident else USUAL_DAYS) - 1)
     first = max(incident.started if incident else since, since, compared.last + timedelta(days=1))

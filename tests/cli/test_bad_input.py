@@ -322,7 +322,7 @@ WRONG_CALLS: dict[str, tuple[tuple[object, ...], int, str]] = {
     "an unknown model": (
         ("run", "--model", "cvr"),
         2,
-        "there is no model 'cvr'; the configuration has: ctr.",
+        "there is no model 'cvr'; choose one of: ctr.",
     ),
     "days exchanged": (
         ("backfill", "--model", "ctr", "--from", "2026-03-02", "--to", "2026-03-01"),

@@ -211,7 +211,7 @@ class TestSeveralModels:
         assert two.results()
         ended = command("run", "--model", "")
 
-        assert ended == (2, "", "there is no model ''; the configuration has: ads, ctr.\n")
+        assert ended == (2, "", "there is no model ''; choose one of: ads, ctr.\n")
 
 
 class TestOutput:
