@@ -398,6 +398,10 @@ models:
 MISTAKES = {
     "severity: page": ("severity: loud", "models.ctr.severity: Input should be 'page', "),
     "slope_tolerance: 0.2": ("wander: fitted", "models.ctr.verdicts.wander: is gone, because it "),
+    "    severity: page": (
+        "    settled_after: auto\n    severity: page",
+        "models.ctr.settled_after: 'auto' is gone, because the wait must not change while",
+    ),
     "slope_tolerance": (
         "slope_tolernce",
         "models.ctr.verdicts.slope_tolernce: is not a known key; did ",

@@ -102,7 +102,6 @@ def show(
     the errors of windows, what explains them, and the prevalence to expect while outcomes are still
     arriving.
     """
-    from monitor.pipeline.settling import settle
     from monitor.read.results import results_of
 
     config = config_of_store(config_path, name)
@@ -115,7 +114,6 @@ def show(
         _end_with(failed, as_json=as_json)
         return
     name = name or config.names[0]
-    config = settle(config, name, as_of=date.max, look=False)
     model = config.model(name)
     if window is not None:
         must_be_one_of("--windows", window, model.windows)

@@ -40,7 +40,7 @@ LIMITS = {
     "greater_than_equal": "must be at least {ge}",
     "greater_than": "must be above {gt}",
 }
-# Keys that were there once, and what to write instead.
+# Keys and values that were there once, and what to write instead.
 REMOVED = {
     "top.map": "is called scores now; write scores: COLUMN, without classes.",
     "top.true_score": "is gone; write outcome: [TRUE_SCORE, SQUARES], the two columns.",
@@ -71,6 +71,9 @@ REMOVED = {
     "rejected_rows_limit": "is gone, and is twice what is usual; remove it.",
     "wander": "is gone, because it kept no promise; remove it. Name the column that moves the "
     "slope under 'strata' or 'segments', or write a wider 'slope_tolerance'.",
+    "settled_after: auto": "'auto' is gone, because the wait must not change while the "
+    "monitor runs; write a number of days, such as 28. `calibration-monitor check` measures the "
+    "delays of the outcomes and says which number is enough.",
 }
 
 ADDED = {*UNWRITTEN, "[key]"}  # by the library to the keys of the file
@@ -177,14 +180,10 @@ def complaints(
         place = f"{path}: {keys_to_it}" if keys_to_it else f"{path}"
         if any(problem is unlisted for unlisted in unknown[MOST_UNKNOWN:]):
             continue
-        if problem["type"] == "extra_forbidden":
+        if gone := _gone(problem):
+            yield f"{place}: {gone}"
+        elif problem["type"] == "extra_forbidden":
             key = str(problem["loc"][-1])
-            if said := REMOVED.get(".".join(map(str, problem["loc"][-2:]))) or REMOVED.get(key):
-                yield f"{place}: {said}"
-                continue
-            if key in CHECKS and problem["loc"][-2:-1] == ("checks",):
-                yield f"{place}: {_as_listed(key, problem['input'])}"
-                continue
             near = difflib.get_close_matches(
                 key, _siblings(problem["loc"][:-1], section), n=1, cutoff=0.5
             )
@@ -202,10 +201,15 @@ def complaints(
         yield f"{path}: {more:,} more keys are not known; correct those above first."
 
 
-def _as_listed(check: str, value: Any) -> str:
-    """Say where a check is listed that was a key once."""
-    answer = value if value in ANSWERS else CHECKS[check][-1]
-    return f"is not a key any more; write checks: {{{answer}: [{check}]}}."
+def _gone(problem: ErrorDetails) -> str | None:
+    """Say what to write instead of a key or a value that was there once."""
+    key = str(problem["loc"][-1]) if problem["loc"] else ""
+    if problem["type"] != "extra_forbidden":
+        return REMOVED.get(f"{key}: {problem['input']}")
+    if key in CHECKS and problem["loc"][-2:-1] == ("checks",):
+        answer = problem["input"] if problem["input"] in ANSWERS else CHECKS[key][-1]
+        return f"is not a key any more; write checks: {{{answer}: [{key}]}}."
+    return REMOVED.get(".".join(map(str, problem["loc"][-2:]))) or REMOVED.get(key)
 
 
 def _rule(problem: ErrorDetails) -> str:
