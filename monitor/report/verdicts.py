@@ -25,6 +25,7 @@ from monitor.words.verdict import WITHHELD
 from monitor.words.windows import map_sentence, week_sentences
 
 MOST_REASONS = 5  # sentences of a first look
+PROMISE = "On average at least"
 LEAST_SHOWN = -3.0  # log10 of a probability; smaller ones are shown as a power of ten
 EXPECTED = (
     "expected     prevalence if only the prior changed, computed from the scores alone",
@@ -109,6 +110,7 @@ def standing_text(
     names five reasons at most, and only says that there are expectations.
     """
     parts = list[RenderableType]()
+    longer = f"--windows {standing.week.window_days if standing.week else 1}"
     if v := standing.verdict:
         age = (today - v.day).days
         old = f" ({age:,} days ago)" if age > usual_age + WEEK else ""
@@ -122,13 +124,15 @@ def standing_text(
             parts += [_said("What to do? ", trusted.step)]
             parts += [_said("Who has it? ", taken)] if taken else []
             parts += [Text(), Text("Why", style="bold")]
-        said = sentences[:MOST_REASONS] if briefly else sentences
+        # How often such an alert is false, which is so of every one, comes last.
+        urgent = sorted(sentences, key=lambda sentence: sentence.startswith(PROMISE))
+        said = urgent[:MOST_REASONS] if briefly else sentences
         parts += [*map(_indented, said)]
         if more := len(sentences) - len(said):
-            parts.append(_indented(f"And {more} more: add --windows 7.", "dim"))
+            parts.append(_indented(f"And {more} more: add {longer}.", "dim"))
         parts.append(Text())
     if standing.waiting and briefly:
-        parts += [Text(_awaited(standing.waiting), style="dim"), Text()]
+        parts += [Text(_awaited(standing.waiting, longer), style="dim"), Text()]
     elif standing.waiting:
         parts.append(expectation_table(standing.waiting))
     return Group(*parts)
@@ -188,11 +192,11 @@ def _indented(sentence: str, style: str = "") -> RenderableType:
     return Padding(Text(sentence, style=style), (0, 0, 0, 2), expand=False)
 
 
-def _awaited(waiting: Sequence[Evaluation]) -> str:
+def _awaited(waiting: Sequence[Evaluation], longer: str) -> str:
     """Say of which days outcomes are still arriving, where no table says it."""
     first, last = min(e.day for e in waiting), max(e.day for e in waiting)
     days = f"{first} to {last}" if first < last else f"{first}"
-    return f"Outcomes of {days} are still arriving: --windows 7 shows the prevalence to expect."
+    return f"Outcomes of {days} are still arriving: {longer} shows the prevalence to expect."
 
 
 def _expected_cells(e: Expectation) -> tuple[str, ...]:
