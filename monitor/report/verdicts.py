@@ -25,7 +25,7 @@ from monitor.words.verdict import WITHHELD
 from monitor.words.windows import map_sentence, week_sentences
 
 MOST_REASONS = 5  # sentences of a first look
-PROMISE = "On average at least"
+PROMISE = "On average at least", "Such an alert is false"
 LEAST_SHOWN = -3.0  # log10 of a probability; smaller ones are shown as a power of ten
 EXPECTED = (
     "expected     prevalence if only the prior changed, computed from the scores alone",
