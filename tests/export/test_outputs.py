@@ -587,7 +587,7 @@ class TestPrometheus:
                 folder, replace(HARD, day=DAY.replace(day=n), known_at=moment(8 + n), coverage=rate)
             )
         done = command(
-            *("export", "openmetrics", "--config", folder / "monitor.yaml", "--model", "fraud"),
+            *("export", "openmetrics", "--config", folder / "monitor.yaml"),
             *("--from", "2001-03-01", "--to", "2001-03-03", "--until", "2001-03-12T00:00"),
             *("--into", folder / "past.om"),
         )
