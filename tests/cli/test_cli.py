@@ -201,7 +201,7 @@ def test_show_gives_causes_a_correction_and_expectations(watched: Path) -> None:
     # The outcomes of the last day arrive until tomorrow, hence the date.
     call(watched, "run", "--day", "2026-03-17", "--as-of", "2026-03-18")
     told = json.loads(call(watched, "show", "--model", "ctr", "--json"))
-    text = call(watched, "show", "--model", "ctr")
+    text = call(watched, "show", "--model", "ctr", "--windows", "1")
 
     assert [report["summarised"] for report in only_settled["reports"]] == [["2026-03-15"]]
     assert [report["summarised"] for report in done["reports"]] == [["2026-03-15", "2026-03-16"]]

@@ -14,7 +14,7 @@ import pytest
 from scipy.special import logit
 
 from monitor.config import Model
-from monitor.config.checks import listed
+from monitor.config.checks import Checks, listed
 from monitor.errors import DataError
 from monitor.logs import summarise_day
 from monitor.store.store import Store
@@ -39,8 +39,11 @@ def model_of(root: Path, **keys: Mapping[str, Any] | int) -> Model:
         log: {"path": f"{root}/{log}/{{day}}.parquet", **keys.pop(log, {})}  # type: ignore[dict-item]
         for log in ("predictions", "outcomes")
     }
-    checks = keys.pop("checks", {"accept": ["one_class", "no_outcomes"]})
-    return Model.model_validate({**logs, "settled_after": 0, "checks": checks, **keys})
+    given = Checks.model_validate(keys.pop("checks", {}))
+    lenient = {check: "accept" for check in ("one_class", "no_outcomes")}
+    listed_there = {check for answer in dict(given).values() for check in answer}
+    checks = given.also({k: v for k, v in lenient.items() if k not in listed_there})
+    return Model.model_validate({**logs, "settled_after": 0, "checks": checks.model_dump(), **keys})
 
 
 def summarise(
@@ -311,7 +314,7 @@ def test_a_row_without_a_label_has_no_score(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"1 of 4 .*no score or no predicted label.*\(id 1\)"):
         summarise(tmp_path, LABELLED | {"label": labels}, outcomes, **keys)
 
-    keys["checks"] = {"score_missing": "reject", "outcome_orphan": "reject"}
+    keys["checks"] = {"reject": ["score_missing"]}
     assert summarise(tmp_path, LABELLED | {"label": labels}, outcomes, **keys).rejected == {
         "score_missing": 1
     }
