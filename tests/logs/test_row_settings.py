@@ -40,7 +40,7 @@ def model_of(root: Path, **keys: Mapping[str, Any] | int) -> Model:
         for log in ("predictions", "outcomes")
     }
     given = Checks.model_validate(keys.pop("checks", {}))
-    lenient = {check: "accept" for check in ("one_class", "no_outcomes")}
+    lenient = dict.fromkeys(("one_class", "no_outcomes"), "accept")
     listed_there = {check for answer in dict(given).values() for check in answer}
     checks = given.also({k: v for k, v in lenient.items() if k not in listed_there})
     return Model.model_validate({**logs, "settled_after": 0, "checks": checks.model_dump(), **keys})
