@@ -37,6 +37,7 @@ from monitor.segment_names import WHOLE, shown
 
 DAYS_SHOWN = 14
 FAILED = 4  # the exit code of --fail-on
+MOST_DRIFTS = 3  # of each model of the demo at a first look
 LONG = 100  # days without a reference: then outcomes are rare, and reading them takes long
 
 if TYPE_CHECKING:
@@ -422,10 +423,15 @@ def demo(
             )
     stop_at_failures(reports, write_configured_pages(config, config.models))
     say(flights.introduction(logs), highlight=False)
-    say(incident_table("The drifts that were found", flights.drifts(config)))
+    drifts = flights.drifts(config)
+    first = {name: of_model[:MOST_DRIFTS] for name, of_model in drifts.items()}
+    say(incident_table("The drifts that were found", first))
+    if more := sum(map(len, drifts.values())) - sum(map(len, first.values())):
+        say(f"{more} more drifts: add --tables.")
     say(flights.conclusion(), soft_wrap=True, highlight=False)
     say(flights.next_steps(sys.argv[0], folder), soft_wrap=True, highlight=False)
     if tables:
+        say(incident_table("All drifts that were found", drifts))
         for name in config.models:
             title = f"{name}, the 28 days before each month's end"
             say(evaluation_table(title, flights.month_ends(config, name)))
