@@ -128,9 +128,12 @@ def test_collects_the_ends_of_months(shown: Shown) -> None:
 def test_collects_the_drifts_of_every_model(shown: Shown) -> None:
     """All models are listed; four weeks are too short for a drift from a reference of four."""
     assert demo.drifts(shown.config) == {name: [] for name in MODELS}
-    assert len(shown.out.partition("All drifts that were found")[0].splitlines()) <= 80  # without --tables
+    assert (
+        len(shown.out.partition("All drifts that were found")[0].splitlines()) <= 80
+    )  # without --tables
     assert [line.split() for line in shown.out.splitlines() if "none" in line] == [
-        [name, "none"] for name in (*MODELS, *MODELS)  # at a first look, and of all
+        [name, "none"]
+        for name in (*MODELS, *MODELS)  # at a first look, and of all
     ]
 
 
