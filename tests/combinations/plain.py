@@ -313,8 +313,8 @@ def _vector(classes: dict[str, Any], row: Mapping[str, Any]) -> list[float] | No
     values: Any
     if "top" in classes:
         values = _highest(classes, row)
-    elif "columns" in classes:
-        values = [row[column] for column in classes["columns"]]
+    elif isinstance(classes["vector"], list):
+        values = [row[column] for column in classes["vector"]]
     else:
         whole = row[classes["vector"]]
         named = isinstance(whole, dict)
@@ -328,8 +328,8 @@ def _vector(classes: dict[str, Any], row: Mapping[str, Any]) -> list[float] | No
 def _highest(classes: dict[str, Any], row: Mapping[str, Any]) -> list[float] | None:
     """Read the highest scores of a row; all others are 0."""
     top = classes["top"]
-    if "map" in top:
-        found = row[top["map"]]
+    if "classes" not in top:
+        found = row[top["scores"]]
     else:
         columns = (top["classes"], top["scores"])
         names, scores = (
