@@ -56,6 +56,7 @@ NOT_COUNTED: dict[str, Mapping[str, str]] = {
     "MapSetting": {"*": "computed from counts"},
     "Highest": dict.fromkeys(("outcome",), "sums beside the counts; tests/logs/test_class_top.py"),
     "Price": {"*": "computed from counts"},
+    "Span": {"*": "days of references and of known drifts"},
     "Budget": {"*": "computed from counts"},
     "DecisionSetting": {"*": "computed from counts"},
     "Owner": {"*": "who hears of a model"},
