@@ -101,9 +101,6 @@ REFUSED: dict[tuple[str, str], list[Apart]] = {
     ("outcomes.absent_means", "settled_after"): _apart(
         [("absent_means", "1")], [("settled_after", "0")]
     ),
-    ("settled_after: 1d", "outcomes.absent_means"): _apart(
-        [("absent_means", "0")], [("settled_after", "1d")]
-    ),
     ("duplicates: latest", "time"): _apart(
         [("observed_duplicates", "latest")], [("time", "none"), ("timed", "predictions")]
     ),
