@@ -59,7 +59,7 @@ def configured(folder: Path, settings: dict[str, Any], **more: Any) -> Model:
             },
             "outcomes": {"path": f"{folder}/outcomes/{{day}}.parquet"},
             "settled_after": 0,
-            "checks": {"reject": ["outcome_invalid"]} | more.pop("checks", {}),
+            "checks": more.pop("checks", {"reject": ["outcome_invalid"]}),
             **{key: value for key, value in more.items() if key != "columns"},
         }
     )
