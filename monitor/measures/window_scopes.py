@@ -3,9 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from math import log, nan
-from typing import get_args
 
-from monitor.config import Checks
+from monitor.config import CHECKS
 from monitor.evaluation.budget import burn
 from monitor.evaluation.errors import Errors
 from monitor.evaluation.evaluation import (
@@ -34,8 +33,8 @@ NOTHING_AWAITED = "while no outcomes are still arriving, or without a reference"
 # The checks of rows, which can be set to "reject" or "unknown"; only vectors have a sum.
 ROW_CHECKS = tuple(
     name
-    for name, field in Checks.model_fields.items()
-    if {"reject", "unknown"}.intersection(get_args(field.annotation)) and name != "score_sum"
+    for name, answers in CHECKS.items()
+    if {"reject", "unknown"}.intersection(answers) and name != "score_sum"
 )
 
 
@@ -99,7 +98,7 @@ def _rejected(e: Evaluation, snapshot: Snapshot) -> Mapping[str, int]:
     if e.segment != WHOLE:  # a rejected row has no segment
         return {}
     checks = snapshot.models[e.model].checks
-    leaving_out = [check for check in ROW_CHECKS if getattr(checks, check) != "fail"]
+    leaving_out = [check for check in ROW_CHECKS if checks.of(check) != "fail"]
     return {**dict.fromkeys(leaving_out, 0), **e.rejected}
 
 
