@@ -271,7 +271,7 @@ def _show_newest(
         print_json({**content, **further})
         return
     say(standing_text(stands, trusted, today, taken, usual_age=model.settled_after + 1))
-    _say_warnings(name, of_values, strata, labels.sentences)
+    _say_warnings(name, of_values, strata, (*labels.sentences, *_mixed(config, name, chosen)))
     say_doubts("", model.doubts)
     if recent:
         say(recent_text(recent))
@@ -285,6 +285,14 @@ def _show_newest(
     )
     if chosen and chosen[-1].classes:
         say(class_table(f"{name}, classes, {length} to {chosen[-1].day}", chosen[-1]))
+
+
+def _mixed(config: "Config", name: str, chosen: "Sequence[Evaluation]") -> list[str]:
+    """Say which windows mix days that were read in two ways."""
+    from monitor.pipeline.reading import mixed_windows
+
+    newest = chosen[-1:]
+    return [said for e in newest if (said := mixed_windows(config, name, e.segment, e.day))]
 
 
 def _last_evaluations(
