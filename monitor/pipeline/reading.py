@@ -57,7 +57,7 @@ def reading_of(model: Model) -> Reading:
     segments = dumped["segments"] or {}
     of_segments = {f"segments.{key}": segments[key] for key in ("column", "values") if segments}
     of_model = {key: dumped[key] for key in OF_MODEL if dumped[key]}
-    of_times = {key: getattr(model.checks, key.partition(".")[2]) for key in TIMES}
+    of_times = {key: model.checks.of(key.partition(".")[2]) for key in TIMES}
     own = of_times if model.outcomes.time else {}
     return {**reading, **of_segments, **of_model, **own, WAIT: model.settled_after}
 
