@@ -1,7 +1,7 @@
 """Columns that are the probabilities of classes, and which class each of them is of."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -162,11 +162,28 @@ def name_classes(
         positions, gained = _assign(p, happened)
         if gained > most:
             best, most = (of, positions), gained
+    best = best or next((each for of in choices if (each := _by_name(parts, of))), None)
     if best is None:
         return None
     of, positions = best
     classes = _classes(session, log, parts, of, positions)
+    if classes and not most:
+        doubt = (
+            f"the probabilities predict `{of.outcome}` worse than the shares of its classes do; "
+            f"their names say which class each is of"
+        )
+        classes = replace(classes, doubts=(*classes.doubts, doubt))
     return (of, classes) if classes else None
+
+
+def _by_name(parts: Sequence[str], of: Labels) -> tuple[Labels, list[int]] | None:
+    """Give each class the column that has its name; None if some have none, or not one."""
+    said = [{*words(part)} for part in parts]
+    fits = [
+        [j for j, spoken in enumerate(said) if {*words(value)} <= spoken] for value in of.values
+    ]
+    positions = [places[0] for places in fits if len(places) == 1]
+    return (of, positions) if len({*positions}) == len(of.values) else None
 
 
 def _assign(p: Floats, happened: Floats) -> tuple[list[int], float]:

@@ -32,7 +32,6 @@ from monitor.logs.discovery.rows import (
 )
 from monitor.logs.exploding import list_in_text
 from monitor.logs.session import DAMAGE, Session
-from monitor.logs.tables import TABLE_NAMES
 from monitor.sql_text import text_in_sql
 
 NUMBERS = ("double", "float", "decimal")
@@ -49,15 +48,15 @@ WAY = re.compile(r"\w+(\.\w+)*")
 
 def with_rows_of_lists(session: Session, log: Log) -> list[Log]:
     """Take a log apart that has no scores but lists of them; each question is a log of its own."""
-    if log.format in TABLE_NAMES or roles.scores(log.columns):
+    if roles.scores(log.columns):
         return [log]
     day = log.sampled[0] if log.sampled else None
     try:
-        rows = open_rows(session, log.source, day, files=1, nested=True)
+        rows = open_rows(session, log.source, day, most=LOOKED_AT, files=1, nested=True)
         lists = [*_lists(rows, log.format)][:MOST_TRIED] if rows else []
         for number, taken in enumerate(lists):
             source = replace(log.source, taken=taken, leaves=())
-            apart = open_rows(session, source, day, files=1, nested=True)
+            apart = open_rows(session, source, day, most=LOOKED_AT, files=1, nested=True)
             assert apart is not None  # its lists were there
             leaves = [*look_into(apart, log.format), *_beside(apart, log.format, taken)]
             found = _sampled(session, log, replace(source, leaves=tuple(leaves)), f"of_{number}")
