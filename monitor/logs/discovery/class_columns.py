@@ -211,15 +211,14 @@ def _assign(p: Floats, happened: Floats) -> tuple[list[int], float]:
 def _classes(
     session: Session, log: Log, parts: Sequence[str], of: Labels, positions: Sequence[int]
 ) -> Classes | None:
-    """Write the setting; None if the probabilities are fields of a struct, which has others."""
+    """Write the setting; None if the probabilities are within a column, and are no vector of it."""
     named = {parts[j]: value for j, value in zip(positions, of.values, strict=True)}
     names = [named.get(part, _telling(part, parts)) for part in parts]
     group = [log.column(part) for part in parts]
     (exact,) = ask(session, f"SELECT min({_adds_up(group, EXACT)}) FROM {log.table}")
     probabilities: dict[str, object] = {"columns": [*parts]}
     if any(part in log.inner for part in parts):
-        whole = parts[0].partition("[")[0]
-        if whole not in dict(log.nested) or any(p.partition("[")[0] != whole for p in parts):
+        if (whole := _vector_of(log, parts, names)) is None:
             return None
         probabilities = {"vector": whole}
     setting = {"names": names, **probabilities} | ({} if exact else {"sums": "normalise"})
@@ -229,3 +228,15 @@ def _classes(
         + ", ".join(f"`{part}` of {name}" for name, part in zip(names, parts, strict=True))
     )
     return Classes(setting, () if agree else (doubt,))
+
+
+def _vector_of(log: Log, parts: Sequence[str], names: Sequence[str]) -> str | None:
+    """Name the list, the map or the object that has these probabilities and no others."""
+    wholes = {part.partition("[")[0] for part in parts}
+    if len(wholes) == 1 and wholes <= {name for name, _ in log.nested}:
+        return wholes.pop()
+    objects = {part.rpartition(".")[0] for part in parts}
+    (whole, *others) = objects
+    fields = {*(f"{whole}.{name}" for name in names)}
+    inside = {name for name in log.inner if name.startswith(f"{whole}.")}
+    return whole if not others and whole in log.inner and fields == {*parts} == inside else None

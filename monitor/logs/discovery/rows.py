@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any, cast
@@ -35,6 +35,7 @@ CSV_AS_IT_IS = (
 )
 VECTOR_OF_SPARK = ["type", "size", "indices", "values"]  # fields of a struct
 LEAST_FILLED = 0.3  # share of the rows that have a list, which may be that of a failure
+LEAST_OPTIONS = 3  # with a probability each
 SUM_TOLERANCE = 0.01  # of the probabilities of classes
 TEXTUAL = ("csv", "json")  # formats without types
 LISTS, NESTED = ("list", "array"), ("list", "array", "map", "union", "struct")
@@ -207,8 +208,17 @@ def look_into(rows: duckdb.DuckDBPyRelation, format_: str) -> Iterator[Leaf]:
         if native.id == "struct" and [name for name, _ in native.children] == VECTOR_OF_SPARK:
             vectors.add(leaf.name)
             yield _of_vector(leaf)
+        elif native.id == "struct" and format_ == "json" and leaf.name != leaf.whole:
+            if _has_numbers(kind.id for _, kind in native.children):
+                yield Leaf(leaf.name, leaf.whole, f"to_json({leaf.read})", leaf.written)
         elif leaf.name.rpartition(".")[0] not in vectors:
             yield from _within(few, leaf, native, format_)
+
+
+def _has_numbers(kinds: Iterable[str]) -> bool:
+    """Tell whether an object has several numbers and nothing else, as the options of an answer."""
+    listed = [kind.lower() for kind in kinds]
+    return len(listed) >= LEAST_OPTIONS and {*listed} <= {"double", "float"}
 
 
 def _of_vector(leaf: Leaf) -> Leaf:
@@ -266,9 +276,7 @@ def _within_text(few: duckdb.DuckDBPyRelation, leaf: Leaf) -> Iterator[Leaf]:
         yield Leaf(f"{leaf.name} decoded", leaf.whole, number, f"CAST({inside} AS DOUBLE)")
     elif are_documents:
         yield from _within_text(few, Leaf(f"{leaf.name} decoded", leaf.whole, decoded, inside))
-    yield from _within_json(
-        few.filter(is_json), leaf, json.loads(structure) if structure else None
-    )
+    yield from _within_json(few.filter(is_json), leaf, json.loads(structure) if structure else None)
 
 
 def _length(few: duckdb.DuckDBPyRelation, size: str, *, plain: bool) -> int:
@@ -342,6 +350,9 @@ def _within_json(documents: duckdb.DuckDBPyRelation, leaf: Leaf, structure: Any)
         path = text_in_sql("$" + "".join(map(_step, steps)))
         if isinstance(kind, dict):
             waiting += [([*steps, key], inner) for key, inner in kind.items()]
+            if steps and _has_numbers(f"{inner}" for inner in kind.values()):
+                name, inside = _name_within(leaf, steps), _in_text_of(leaf)
+                yield Leaf(name, leaf.whole, f"({leaf.read}->>{path})", f"{inside}->>{path}")
         elif isinstance(kind, list) and kind:
             plain = isinstance(kind[0], str)
             size = f"json_array_length({leaf.read}, {path})"
@@ -356,11 +367,14 @@ def _within_json(documents: duckdb.DuckDBPyRelation, leaf: Leaf, structure: Any)
             read, written = f"{leaf.read}->>{path}", f"{inside}->>{path}"
             if OF_JSON[kind]:
                 read, written = f"TRY_CAST({read} AS {kind})", f"CAST({written} AS {kind})"
-            name = leaf.name + "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in steps)
-            within = Leaf(name, leaf.whole, f"({read})", written)
+            within = Leaf(_name_within(leaf, steps), leaf.whole, f"({read})", written)
             yield within
             if kind == "VARCHAR":
                 yield from _within_text(documents, within)
+
+
+def _name_within(leaf: Leaf, steps: Sequence[str | int]) -> str:
+    return leaf.name + "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in steps)
 
 
 def _adds_up(read: str, path: str) -> str:

@@ -319,7 +319,8 @@ def _is_mixed(outcome: roles.Candidate) -> bool:
     """Tell whether True and False are text in some files, and booleans in others."""
     means = outcome.settings.get("outcome_means", {})
     assert isinstance(means, dict)
-    return all({"true", "false"} & {*words} < {*words} for words in means.values()) and bool(means)
+    spoken = [{f"{word}".lower() for word in words} for words in means.values() if len(words) > 1]
+    return spoken == [{"true"}, {"false"}]
 
 
 def how_words_may_mean(outcome: roles.Candidate) -> str:

@@ -149,7 +149,7 @@ def without_header(root: Path, day: date, rows: Rows) -> None:
 
 
 def in_a_table(root: Path, day: date, rows: Rows) -> None:
-    """Requests with three predictions each, in a Delta table; the ids are in the request."""
+    """Write requests of three predictions into a Delta table; the ids are in the request."""
     of = [range(at, at + 3) for at in range(0, ROWS, 3)]
     asked = [json.dumps({"records": [{"key": int(rows[0][j])} for j in some]}) for some in of]
     said = [json.dumps({"predictions": [float(rows[1][j]) for j in some]}) for some in of]
