@@ -14,7 +14,7 @@ LATEST = 28  # days after a day has settled for which its late outcomes are coun
 EVERY = 4  # of so many days one is counted; all days of the week take part, because 7 is odd
 LOOK_BACK = 35  # days: complete days before these are no longer what delays are like
 ENOUGH = 0.95  # of the outcomes of each kind
-DAYS_LOOKED_AT = 7  # the first days of a log, from which `settled_after: auto` is found
+COMPLETE = 0.99  # of them; a wait beyond that only makes verdicts later
 LEAST = 20  # outcomes of a kind, below which nothing is said of their delay
 SURE = 1.645  # standard errors: 95 %, one-sided
 
@@ -84,11 +84,6 @@ class Late:
     enough_after: int | None
 
 
-def horizon(settled_after: int) -> int:
-    """Give the greatest age of outcomes that are counted, in days."""
-    return settled_after + LATEST
-
-
 def is_counted(day: date) -> bool:
     """Return whether the arrivals of a day are counted: a fourth of all days are."""
     return day.toordinal() % EVERY == 0
@@ -150,8 +145,8 @@ def late(delay: Delay | None, settled_after: int) -> Late | None:
     return Late(settled_after, positives, negatives, enough_after(delay))
 
 
-def enough_after(delay: Delay) -> int | None:
-    """Find the first age at which `ENOUGH` of the outcomes of each kind have arrived, in days.
+def enough_after(delay: Delay, share: float = ENOUGH) -> int | None:
+    """Find the first age at which a share of the outcomes of each kind has arrived, in days.
 
     Returns
     -------
@@ -169,7 +164,7 @@ def enough_after(delay: Delay) -> int | None:
         return None
     ages = [
         next(
-            age for age, arrived in enumerate(accumulate(counts)) if arrived >= ENOUGH * sum(counts)
+            age for age, arrived in enumerate(accumulate(counts)) if arrived >= share * sum(counts)
         )
         for counts in kinds
     ]

@@ -1,4 +1,4 @@
-"""docs/beside.md: what it shows can be read by the programs that it is for."""
+"""docs/airflow.md, "Without Airflow": the programs that it is for can read what it shows."""
 
 import ast
 import re
@@ -11,7 +11,7 @@ from monitor.read.failing import GROUPS
 from tests.support.paths import ROOT
 from tests.support.servers import program_path
 
-PAGE = (ROOT / "docs" / "beside.md").read_text()
+_, _, PAGE = (ROOT / "docs" / "airflow.md").read_text().partition("## Without Airflow")
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL)
 YAML = [yaml.safe_load(text) for language, text in BLOCKS if language == "yaml"]
 

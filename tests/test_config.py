@@ -314,6 +314,10 @@ models:
 MISTAKES = {
     "severity: page": ("severity: loud", "models.ctr.severity: Input should be 'page', "),
     "slope_effect: 0.2": ("wander: fitted", "models.ctr.verdicts.wander: is gone, because it "),
+    "    severity: page": (
+        "    settled_after: auto\n    severity: page",
+        "models.ctr.settled_after: 'auto' is gone, because the wait must not change while",
+    ),
     "slope_effect": ("slope_efect", "models.ctr.verdicts.slope_efect: is not a known key; did "),
     "  ctr:": (
         "  click rate:",

@@ -34,7 +34,7 @@ SOUND: dict[str, Any] = {
                 {"cross": ["device", "age"], "top": 4},
             ],
             "strata": {"column": "product", "values": ["x"]},
-            "settled_after": "auto",
+            "settled_after": 28,
             "windows": [1, 7],
             "calendar": {"weekdays": ["mon"], "closed": [date(2026, 1, 1)]},
             "verdicts": {"references": [{"first": date(2026, 1, 1), "last": date(2026, 1, 9)}]},

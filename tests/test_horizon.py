@@ -37,7 +37,6 @@ def test_the_wait_follows_unless_it_is_given(keys: dict[str, Any], waits: int) -
             {"horizon": "30d", "settled_after": 7},
             r"horizon is 30d, but settled_after is 7; leave out settled_after, which then is 30",
         ),
-        ({"horizon": "30d", "settled_after": "auto"}, "auto must be left out with horizon"),
         (
             {
                 "horizon": "30d",

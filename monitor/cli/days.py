@@ -81,7 +81,7 @@ def _silent(*_: object, **__: object) -> None:
     """Say nothing, because a document is printed."""
 
 
-def check_logs(  # noqa: PLR0915 - most of them are imports, which `--help` does without
+def check_logs(
     config: "Config",
     name: str | None,
     day: datetime | None,
@@ -89,6 +89,7 @@ def check_logs(  # noqa: PLR0915 - most of them are imports, which `--help` does
     tell: Callable[..., None],
 ) -> tuple[dict[str, Any], list[ConfigError | DataError]]:
     """Check the logs of one day of each model, and `tell` people what they show."""
+    from monitor.arrivals import late
     from monitor.decisions import lasting
     from monitor.files import looking_once
     from monitor.logs import (
@@ -101,11 +102,10 @@ def check_logs(  # noqa: PLR0915 - most of them are imports, which `--help` does
         unless_mapped,
         what_looks_wrong,
     )
-    from monitor.pipeline.arriving import late_in_logs
+    from monitor.pipeline.arriving import delay_in_logs
     from monitor.pipeline.beside_reference import scores_beside_reference
     from monitor.pipeline.reading import next_days_are_unlike
     from monitor.pipeline.references import awaited_in_store, first_sensitivity
-    from monitor.pipeline.settling import settle
     from monitor.pipeline.watching import priors_that_move, strata_found
     from monitor.read.labels import labels_in_logs
     from monitor.read.results import results_of
@@ -117,20 +117,19 @@ def check_logs(  # noqa: PLR0915 - most of them are imports, which `--help` does
         better_threshold,
         late_outcomes,
         long_acknowledgement,
+        shorter_wait,
         waits_for,
     )
     from monitor.words.values import priors_of_their_own, strata_to_set
 
     def look(model_name: str, model: "Model") -> dict[str, Any]:
         until = end_of_outcomes(as_of, model)
-        own = settle(config, model_name, as_of=until)
-        model = own.model(model_name)
         looked_at = day.date() if day else newest_settled_day(model_name, model, as_of=until)
         summary = summarise_day(model_name, model, looked_at, as_of=until, engine=opened())
         lost = mostly_left_out({looked_at: summary.left_out})
         wrong = unless_mapped(
             what_looks_wrong(model_name, model, looked_at, summary, engine=opened()),
-            scores_beside_reference(own, model_name, summary),
+            scores_beside_reference(config, model_name, summary),
         )
         again, twice = (
             entities_of_day(model_name, model, looked_at, engine=opened()),
@@ -158,9 +157,10 @@ def check_logs(  # noqa: PLR0915 - most of them are imports, which `--help` does
         ]
         decisions = lasting(Store(config.store).decisions(model_name)).values()
         taken = [long for decision in decisions if (long := long_taken(decision, until))]
-        awaited = awaited_in_store(own, model_name)
-        incomplete = late_in_logs(own, model_name, as_of=until, engine=opened())
-        moving = priors_that_move(own, model_name)
+        awaited = awaited_in_store(config, model_name)
+        delay = delay_in_logs(config, model_name, as_of=until, engine=opened())
+        incomplete = late(delay, model.settled_after)
+        moving = priors_that_move(config, model_name)
         apart = strata_found(Store(config.store), model_name)
         strata = [
             *([priors_of_their_own(apart)] if apart else []),
@@ -169,8 +169,8 @@ def check_logs(  # noqa: PLR0915 - most of them are imports, which `--help` does
         unsure = [f"unsure: {doubt}" for doubt in model.doubts]
         made = model.decision
         suits = better_threshold(made.threshold, made.best_threshold) if made else None
-        late = late_outcomes(incomplete) if incomplete else None
-        set_so = filter(None, [awaited, suits, next_days_are_unlike(own, model_name), late])
+        wait_for = late_outcomes(incomplete) if incomplete else shorter_wait(delay, model)
+        set_so = filter(None, [awaited, suits, next_days_are_unlike(config, model_name), wait_for])
         for sentence in [*unsure, *reminders, *taken, *set_so, *strata]:
             tell(f"{model_name}: {sentence}", style="yellow", highlight=False, soft_wrap=True)
         return {
@@ -301,7 +301,6 @@ def evaluate(
     """
     from monitor.pipeline.evaluations import evaluate_days
     from monitor.pipeline.references import read_references
-    from monitor.pipeline.settling import settle
     from monitor.pipeline.verdicts import judge_days
     from monitor.store.store import Store
 
@@ -311,18 +310,17 @@ def evaluate(
 
     def redo(model_name: str, model: "Model") -> dict[str, list[date]]:
         today = end_of_outcomes(None, model)
-        own = settle(config, model_name, as_of=today, look=False)
         own_store = Store(config.store)
         must_be_stored(model_name, own_store.days("summaries", model_name))
         locked = own_store.locked(model_name, wait=wait)
         with locked as must_be_there, progress(model_name, quiet=as_json) as on_progress:
-            references = read_references(own, model_name)
+            references = read_references(config, model_name)
             own_store.mark_stale(model_name, begin)
             days = evaluate_days(
-                own, model_name, references, begin, end, jobs=jobs, on_progress=on_progress
+                config, model_name, references, begin, end, jobs=jobs, on_progress=on_progress
             )
             judged = judge_days(
-                *(own, model_name, references, begin),
+                *(config, model_name, references, begin),
                 as_of=today,
                 jobs=jobs,
                 on_progress=on_progress,

@@ -98,7 +98,6 @@ def show(
     error of the last week, how much of it an intercept would remove, and, while outcomes are still
     arriving, the prevalence to expect from the scores.
     """
-    from monitor.pipeline.settling import settle
     from monitor.read.results import results_of
 
     config = config_of_store(config_path, name)
@@ -111,7 +110,6 @@ def show(
         _end_with(failed, as_json=as_json)
         return
     name = name or config.names[0]
-    config = settle(config, name, as_of=date.max, look=False)
     model = config.model(name)
     must_be_one_of("--window", window, model.windows)
     names = dict.fromkeys((WHOLE, *model.segment_names))

@@ -15,7 +15,6 @@ from monitor.config.loading import config_files, load_config
 from monitor.config.names import EXPRESSION, expression_of, named
 from monitor.config.report_pages import REPORT_INDEX, report_page
 from monitor.config.schema import (
-    AUTO_SETTLED_AFTER,
     DAY_DIRECTIVES,
     EARLIEST,
     ISO_DAY,
@@ -48,7 +47,6 @@ from monitor.config.yaml_files import read_yaml
 from monitor.segment_names import FIELD
 
 __all__ = [
-    "AUTO_SETTLED_AFTER",
     "BY_SCORE",
     "DAY_DIRECTIVES",
     "EARLIEST",

@@ -39,10 +39,13 @@ LIMITS = {
     "greater_than_equal": "must be at least {ge}",
     "greater_than": "must be above {gt}",
 }
-# Keys that were there once, and what to write instead.
+# Keys and values that were there once, and what to write instead.
 REMOVED = {
     "wander": "is gone, because it kept no promise; remove it. Name the column that moves the "
     "slope under 'strata' or 'segments', or write a wider 'slope_tolerance'.",
+    "settled_after: auto": "'auto' is gone, because the wait must not change while the "
+    "monitor runs; write a number of days, such as 28. `calibration-monitor check` measures the "
+    "delays of the outcomes and says which number is enough.",
 }
 
 ADDED = {*UNWRITTEN, "[key]"}  # by the library to the keys of the file
@@ -147,11 +150,10 @@ def complaints(
         place = f"{path}: {keys_to_it}" if keys_to_it else f"{path}"
         if any(problem is unlisted for unlisted in unknown[MOST_UNKNOWN:]):
             continue
-        if problem["type"] == "extra_forbidden":
+        if gone := _gone(problem):
+            yield f"{place}: {gone}"
+        elif problem["type"] == "extra_forbidden":
             key = str(problem["loc"][-1])
-            if key in REMOVED:
-                yield f"{place}: {REMOVED[key]}"
-                continue
             near = difflib.get_close_matches(
                 key, _siblings(problem["loc"][:-1], section), n=1, cutoff=0.5
             )
@@ -167,6 +169,13 @@ def complaints(
             yield f"{place}: {rule}{got}; correct the value."
     if more := len(unknown[MOST_UNKNOWN:]):
         yield f"{path}: {more:,} more keys are not known; correct those above first."
+
+
+def _gone(problem: ErrorDetails) -> str | None:
+    """Say what to write instead of a key or a value that was there once."""
+    key = str(problem["loc"][-1]) if problem["loc"] else ""
+    unknown = problem["type"] == "extra_forbidden"
+    return REMOVED.get(key if unknown else f"{key}: {problem['input']}")
 
 
 def _rule(problem: ErrorDetails) -> str:

@@ -15,8 +15,6 @@ from pydantic import (
     BeforeValidator,
     Discriminator,
     Field,
-    ModelWrapValidatorHandler,
-    PrivateAttr,
     StringConstraints,
     Tag,
     ValidationInfo,
@@ -51,7 +49,6 @@ from monitor.errors import ConfigError
 from monitor.segment_names import FIELD, OTHER, PAIR, RESERVED, THIRD, WHOLE, is_pair
 
 EARLIEST, LATEST = date(1900, 1, 1), date(2999, 12, 31)  # days that may have logs
-AUTO_SETTLED_AFTER = 28  # days to wait for outcomes until `settled_after: auto` is found
 LONGEST_WAIT = 400  # days for outcomes
 BUDGET_WINDOWS = 1, 7, 28  # days over which a budget is burnt, fast or slowly
 TODO = "TODO"  # the value of a key that `init` could not guess
@@ -968,32 +965,6 @@ class Model(Section):
     def may_lack_outcomes(self, day: date) -> bool:
         """Return whether a day without a partition of outcomes is no error."""
         return self.outcomes.calendar is not None and not self.outcomes.calendar.has(day)
-
-    _settles_by_itself: bool = PrivateAttr(default=False)
-
-    @model_validator(mode="wrap")
-    @classmethod
-    def _may_settle_by_itself(cls, content: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
-        """Read `settled_after: auto`, for which the longest wait stands until it is found."""
-        if not isinstance(content, dict) or content.get("settled_after") != "auto":
-            return handler(content)
-        if content.get("horizon") is not None:
-            msg = "settled_after: auto must be left out with horizon, from which it follows"
-            raise ValueError(msg)
-        model = handler({**content, "settled_after": AUTO_SETTLED_AFTER})
-        model._settles_by_itself = True  # noqa: SLF001 - its own
-        return model
-
-    @property
-    def settles_by_itself(self) -> bool:
-        """Whether `settled_after` is still to be found from the logs."""
-        return self._settles_by_itself
-
-    def settled(self, days: int) -> Self:
-        """Copy the model with the number of days that was found."""
-        model = self.model_copy(update={"settled_after": days})
-        model._settles_by_itself = False  # noqa: SLF001 - of a copy
-        return model
 
     @property
     def maps(self) -> Literal["parts", "all rows", "none"]:

@@ -23,7 +23,6 @@ from monitor.read.standing import newest
 from monitor.run_record import RunRecord
 from monitor.segment_names import FAMILIES, WHOLE
 from monitor.store.delays import delays
-from monitor.store.settled import settled_model
 
 MOST_SEGMENTS = 50
 
@@ -136,7 +135,7 @@ class Reader:
             rebases = {name: rebased(results.store.decisions(name))}
         exported, left_out = with_most_outcomes(latest.evaluations, self.most_segments)
         snapshot = Snapshot(
-            models={name: settled_model(results.store, name, self.config.shown(name))},
+            models={name: self.config.shown(name)},
             evaluations=exported,
             runs={name: run} if run else {},
             version=self.version,
@@ -156,8 +155,7 @@ class Reader:
     def _delays(self, results: Results, evaluations: Sequence[Evaluation]) -> dict[str, Delay]:
         store, name = results.store, results.model
         last = max((e.day for e in evaluations), default=None)
-        model = settled_model(store, name, self.config.shown(name))
-        delay = delays(store, name, model)(last, None) if last else None
+        delay = delays(store, name, self.config.shown(name))(last, None) if last else None
         return {name: delay} if delay else {}
 
 

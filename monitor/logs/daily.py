@@ -16,6 +16,7 @@ from monitor.metrics.beyond_binary.class_counts import ClassCounts
 from monitor.metrics.core.buckets import add_up_buckets, bins_of
 from monitor.metrics.core.tally import Cells, Tally, from_cells, merge
 from monitor.segment_names import printable
+from monitor.settling import Settling
 from monitor.summary import (
     Awaited,
     Columns,
@@ -25,7 +26,6 @@ from monitor.summary import (
     Summary,
     Unlisted,
     awaited,
-    days_between,
     end_of_day,
     stratified,
 )
@@ -123,8 +123,10 @@ def is_settled(batch: Batch, day: date, groups: Groups) -> bool:
     """Return whether no more outcomes can arrive: the time is up, or all are known."""
     if groups.observed_rows == groups.predicted_rows:
         return True
-    due = days_between(day, day + timedelta(days=batch.model.settled_after))
-    return due[-1] < batch.as_of and all_known(due, batch.partitions[day], batch.model)
+    settling = Settling(batch.model)
+    return settling.is_over(day, batch.as_of) and all_known(
+        settling.due(day), batch.partitions[day], batch.model
+    )
 
 
 def _known_at(day: date, partitions: Sequence[date], model: Model) -> datetime:

@@ -22,7 +22,8 @@ from monitor.logs.partitions import (
 )
 from monitor.logs.session import DAMAGE, Session
 from monitor.logs.sources import check_readable
-from monitor.summary import Summary, days_between
+from monitor.settling import Settling
+from monitor.summary import Summary
 
 
 @dataclass(frozen=True)
@@ -119,10 +120,10 @@ def newest_settled_day(name: str, model: Model, *, as_of: date) -> date:
     DataError
         If there is no such day.
     """
-    wait = timedelta(days=model.settled_after)
+    settling = Settling(model)
     observed = set(_partitions_before(model, "outcomes", as_of))
     for day in reversed(_partitions_before(model, "predictions", as_of)):
-        due = days_between(day, day + wait)
+        due = settling.due(day)
         over = due[-1] < as_of and (
             model.outcomes.in_predictions
             or (awaits_no_outcomes(model, due[-1]) and _has_last_of_calendar(model, due, observed))
@@ -153,9 +154,9 @@ def newest_day(model: Model, *, as_of: date) -> date:
 def first_morning(model: Model, *, as_of: date) -> date | None:
     """Find the day on which the first day of a new model settles; None if that has passed."""
     first = min(_partitions_before(model, "predictions", as_of), default=date.min)
-    if first == date.min or first + timedelta(days=model.settled_after) < as_of:
+    if first == date.min or Settling(model).is_over(first, as_of):
         return None
-    return first + timedelta(days=model.settled_after + 1)
+    return Settling(model).settles(first)
 
 
 def awaits_no_outcomes(model: Model, day: date) -> bool:
@@ -188,7 +189,7 @@ def outcome_days(what: str, model: Model, day: date, *, as_of: date) -> list[dat
             f"day when it is over, or pass a later --as-of."
         )
         raise DataError(msg)
-    due = days_between(day, day + timedelta(days=model.settled_after))
+    due = Settling(model).due(day)
     together = model.outcomes.in_predictions  # the file of the day has all that is known
     over = [d for d in due if d < as_of]
     present = over if together else present_days(model, "outcomes", over)
@@ -207,8 +208,7 @@ def check_logs_exist(name: str, model: Model, day: date, *, as_of: date) -> None
     """
     check_predictions_exist(name, model, day)
     if not model.outcomes.in_predictions:
-        due = days_between(day, day + timedelta(model.settled_after))
-        over = [d for d in due if d < as_of]
+        over = [d for d in Settling(model).due(day) if d < as_of]
         _must_be_present(f"{name} {day}", model, over, present_days(model, "outcomes", over))
 
 
@@ -223,11 +223,8 @@ def _absent_is_negative(
     model: Model, day: date, partitions: Sequence[date], *, as_of: date
 ) -> bool:
     """Return whether predictions of a day without an outcome are negatives by now."""
-    horizon = model.outcomes.absent_means
-    if horizon is None:
-        return False
-    due = days_between(day, day + timedelta(days=horizon))
-    return due[-1] < as_of and all_known(due, partitions, model)
+    due = Settling(model).concluded(day)
+    return due is not None and due[-1] < as_of and all_known(due, partitions, model)
 
 
 def all_known(due: Sequence[date], partitions: Sequence[date], model: Model) -> bool:

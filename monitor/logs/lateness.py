@@ -1,29 +1,20 @@
 """Outcomes whose prediction is known, but whose day had settled when they came."""
 
 from collections.abc import Sequence
-from datetime import date, timedelta
+from datetime import date
 
 import narwhals as nw
 
-from monitor.arrivals import horizon
 from monitor.config import Model
 from monitor.logs.session import Session
 from monitor.logs.sources import open_dated
-from monitor.summary import days_between
+from monitor.settling import Settling
 
 
 def days_of_late(model: Model, seen_on: Sequence[date]) -> list[date]:
     """List the days whose outcomes would be late on some days of outcomes, in order."""
-    nearest, farthest = model.settled_after + 1, horizon(model.settled_after)
-    return sorted(
-        {
-            scored_on
-            for day in seen_on
-            for scored_on in days_between(
-                day - timedelta(days=farthest), day - timedelta(days=nearest)
-            )
-        }
-    )
+    settling = Settling(model)
+    return sorted({scored_on for day in seen_on for scored_on in settling.late_on(day)})
 
 
 def count_late(
@@ -53,7 +44,7 @@ def count_late(
             session.frame(predictions), left_on="outcome_id", right_on="id", how="inner"
         ).with_columns(age=nw.col("seen_on") - nw.col("scored_on"))
         late = met.filter(
-            nw.col("age") > model.settled_after, nw.col("age") <= horizon(model.settled_after)
+            nw.col("age") > model.settled_after, nw.col("age") <= Settling(model).longest
         )
         counted = late.group_by("seen_on").agg(nw.len().cast(nw.Int64).alias("rows"))
     rows = counted.collect(backend="pyarrow").rows()

@@ -6,7 +6,7 @@ is left to `one_day`.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date
 from typing import Any
 
 import duckdb
@@ -24,7 +24,7 @@ from monitor.logs.session import Session, by_halves
 from monitor.logs.sources import Logs, prepare, read_ids, read_rows, settings_of_rows
 from monitor.logs.spark_days import tag, union
 from monitor.logs.unlisted import has_others, unlisted_of_days
-from monitor.summary import days_between
+from monitor.settling import Settling
 
 Rows = Any  # a relation of DuckDB or a frame of Spark
 
@@ -73,13 +73,13 @@ def read_days(session: Session, batch: Batch) -> Iterator[DayRows]:
 
 def _has_read_its_own(batch: Batch, day: date) -> bool:
     """Return whether a day has the partitions that the query takes for its own."""
-    due = days_between(day, day + timedelta(days=batch.model.settled_after))
+    due = Settling(batch.model).due(day)
     return [*batch.partitions[day]] == [p for p in batch.outcome_days if p in due]
 
 
 def _others(model: Model, days: Sequence[date]) -> list[date]:
     """List the other days whose predictions may get their outcome on one of these days."""
-    reached = days_between(days[0] - timedelta(days=model.settled_after), days[-1])
+    reached = Settling(model).read_by(days[0], days[-1])
     return [day for day in reached if day not in days]
 
 

@@ -5,7 +5,7 @@ with these, as of many days, would take their memory for a single day.
 """
 
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 
 import narwhals as nw
 
@@ -50,7 +50,8 @@ from monitor.metrics.beyond_binary.class_counts import ClassCounts
 from monitor.metrics.core.grid import Ints
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.maps.vector_map import VectorMap
-from monitor.summary import CodedRows, Columns, days_between
+from monitor.settling import Settling
+from monitor.summary import CodedRows, Columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,7 +260,7 @@ def _rated(session: Session, batch: Batch, result: _Result) -> Parts:
 
 def _unmatched_outcomes(session: Session, model: Model, day: date) -> list[contract.Violation]:
     """List what is wrong with outcomes of `day` that have no prediction on any possible day."""
-    possible = days_between(day - timedelta(days=model.settled_after), day)
+    possible = Settling(model).read_by(day)
     scored, outcomes = open_ids(session, model, readable_days(session, model, possible), [day])
     unmatched = session.once(
         (outcomes, scored),

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date
 from typing import Any
 
 from monitor.config import TABLES, Model
@@ -15,7 +15,7 @@ from monitor.logs.query_days import describe_days
 from monitor.logs.session import Session
 from monitor.logs.tables import open_table, table_around
 from monitor.logs.times import dating_of
-from monitor.summary import days_between
+from monitor.settling import Settling
 
 MISSING = {log: Fault(log, "missing_day", "a day of the log is missing") for log in KINDS}
 
@@ -121,7 +121,7 @@ def describe_inputs(model: Model, day: date, partitions: Sequence[date]) -> list
     """
     if model.outcomes.in_predictions:
         return [_describe(model, "predictions", [day]), [str(d) for d in partitions]]
-    asked = days_between(day - timedelta(days=model.settled_after), day)
+    asked = Settling(model).read_by(day)
     return [_describe(model, "predictions", asked), _describe(model, "outcomes", partitions)]
 
 

@@ -1,7 +1,7 @@
 """Counts of further columns of the logs, for rows that meet conditions, on request."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, timedelta
+from datetime import date
 from typing import Any
 
 import narwhals as nw
@@ -21,6 +21,7 @@ from monitor.logs.partitions import open_log
 from monitor.logs.session import Frame, open_session
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.segment_names import OTHER
+from monitor.settling import Settling
 from monitor.sql_text import text_in_sql
 from monitor.summary import CodedRows, Columns
 
@@ -121,7 +122,7 @@ def count_search(
         If the day cannot be read.
     """
     asked = _asked(model, columns, conditions.values())
-    as_of = day + timedelta(days=model.settled_after + 1)
+    as_of = Settling(model).settles(day)
     return summarise_day(name, asked, day, as_of=as_of, engine=engine).columns
 
 
@@ -175,7 +176,7 @@ def read_part_rows(
     DataError
         If the day cannot be read.
     """
-    as_of = day + timedelta(days=model.settled_after + 1)
+    as_of = Settling(model).settles(day)
     batch = batch_of(name, _asked(model, columns), day, as_of=as_of)
     return read_coded_rows(batch, databases)
 

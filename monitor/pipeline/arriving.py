@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from datetime import date, timedelta
 
-from monitor.arrivals import LATEST, LOOK_BACK, Arrivals, Late, delay_of, horizon, is_counted, late
+from monitor.arrivals import LATEST, LOOK_BACK, Arrivals, Delay, delay_of, is_counted
 from monitor.config import Config, Model
 from monitor.errors import DataError
 from monitor.logs import (
@@ -15,9 +15,9 @@ from monitor.logs import (
     open_databases,
     present_days,
 )
-from monitor.store.delays import late_now
+from monitor.settling import Settling
+from monitor.store.delays import delay_now
 from monitor.store.store import Store
-from monitor.summary import days_between
 
 AT_A_TIME = 16  # days of one query: with the days between, two months and those of their outcomes
 
@@ -48,7 +48,8 @@ def count_new_arrivals(
     stored = store.days("summaries", name)
     if not can_count_arrivals(model) or not stored:
         return []
-    longest = horizon(model.settled_after)
+    settling = Settling(model)
+    longest = settling.longest
     last = min(stored[-1] - timedelta(days=LATEST), as_of - timedelta(days=longest + 1))
     present = set(store.days("arrivals", name)).difference(redone)
     oldest = min([first - timedelta(days=LATEST + LOOK_BACK), *redone])
@@ -56,7 +57,7 @@ def count_new_arrivals(
         day
         for day in stored
         if is_counted(day) and oldest <= day <= last and day not in present
-        if _has_outcomes(model, days_between(day, day + timedelta(days=longest)))
+        if _has_outcomes(model, settling.counted(day))
     ]
     counted = list[date]()
     with open_databases(config.engine) as databases:
@@ -68,8 +69,8 @@ def count_new_arrivals(
     return counted
 
 
-def late_in_logs(config: Config, name: str, *, as_of: date, engine: Databases) -> Late | None:
-    """Say whether too many outcomes arrive late, by what is stored or by one complete day of logs.
+def delay_in_logs(config: Config, name: str, *, as_of: date, engine: Databases) -> Delay | None:
+    """Measure the delays of outcomes, by what is stored or by one complete day of logs.
 
     Raises
     ------
@@ -78,13 +79,13 @@ def late_in_logs(config: Config, name: str, *, as_of: date, engine: Databases) -
     """
     model, store = config.model(name), Store(config.store)
     if store.days("arrivals", name) or not can_count_arrivals(model):
-        return late_now(store, name, model)
-    longest = horizon(model.settled_after)
-    complete = [d for d in days_of(model, "predictions") if d + timedelta(days=longest) < as_of]
+        return delay_now(store, name, model)
+    settling = Settling(model)
+    complete = [d for d in days_of(model, "predictions") if settling.are_counted(d, as_of)]
     if not complete:
         return None
-    counted = count_arrivals(name, model, complete[-1:], longest=longest, engine=engine)
-    return late(delay_of(counted), model.settled_after)
+    counted = count_arrivals(name, model, complete[-1:], longest=settling.longest, engine=engine)
+    return delay_of(counted)
 
 
 def _has_outcomes(model: Model, days: Sequence[date]) -> bool:

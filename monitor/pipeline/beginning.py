@@ -7,7 +7,7 @@ from monitor.config import Config
 from monitor.drift.lack import LEAST_OF_EACH
 from monitor.drift.reference import REFERENCE_DAYS
 from monitor.logs import first_morning
-from monitor.pipeline.settling import settle
+from monitor.settling import Settling
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,14 @@ class Beginning:
 
 def beginning(config: Config, name: str, *, as_of: date) -> Beginning | None:
     """Describe a model whose first day has not settled; None if one could have settled."""
-    model = settle(config, name, as_of=as_of).model(name)
+    model = config.model(name)
+    settling = Settling(model)
     settles = first_morning(model, as_of=as_of)
     if settles is None:
         return None
-    first = settles - timedelta(days=model.settled_after + 1)
+    first = settling.newest(settles)
     configured = model.verdicts.references
     judged = configured[0].last + timedelta(days=1) if configured else date.min
     if judged <= first:  # a reference from before this log will not come
         judged = first + timedelta(days=REFERENCE_DAYS)
-    return Beginning(name, first, settles, judged + timedelta(days=model.settled_after + 1))
+    return Beginning(name, first, settles, settling.settles(judged))

@@ -5,8 +5,8 @@ from datetime import date, timedelta
 from monitor.config import Config
 from monitor.errors import DataError
 from monitor.logs import check_logs_exist
-from monitor.pipeline.settling import settle
 from monitor.pipeline.unchanged import is_unchanged
+from monitor.settling import Settling
 from monitor.store.store import Store
 from monitor.summary import days_between
 
@@ -28,7 +28,7 @@ def days_to_catch_up(config: Config, name: str, before: date, *, as_of: date) ->
         were read; of a model that may have days without logs, all days whose logs have changed.
         Days before the first one of the model are not missing: `backfill` processes those.
     """
-    model, store = settle(config, name, as_of=as_of).model(name), Store(config.store)
+    model, store = config.model(name), Store(config.store)
     summarised = set(store.days("summaries", name))
     stored = summarised.union(store.days("verdicts", name))
     first = before - timedelta(days=model.catch_up_days)
@@ -39,7 +39,7 @@ def days_to_catch_up(config: Config, name: str, before: date, *, as_of: date) ->
             if day not in summarised:
                 return True
             # A day that settled because a log was absent is read again if that log comes.
-            due = days_between(day, day + timedelta(days=model.settled_after))
+            due = Settling(model).due(day)
             complete = not any(model.may_lack(d) or model.may_lack_outcomes(d) for d in due)
             settled = complete and store.read_summary(name, day)[0].final
             return not (settled or is_unchanged(store, name, model, day, as_of))

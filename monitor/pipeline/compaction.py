@@ -11,6 +11,7 @@ from itertools import groupby
 
 from monitor.config import Config, Model
 from monitor.drift.verdict import WEEK
+from monitor.settling import Settling
 from monitor.store.months import days_of_month
 from monitor.store.names import KINDS
 from monitor.store.store import Store
@@ -89,7 +90,7 @@ def compact(config: Config, compaction: Compaction) -> None:
 def _has_settled(model: Model, day: date, today: date) -> bool:
     """Say whether the month of a day is over, and no run looks at its days by itself any more."""
     after = (day.replace(day=1) + timedelta(days=31)).replace(day=1)
-    return today > after + timedelta(days=model.settled_after + max(WEEK, model.catch_up_days))
+    return Settling(model).last(after) + timedelta(days=max(WEEK, model.catch_up_days)) < today
 
 
 def _damage(store: Store, name: str, kind: str, days: Sequence[date]) -> list[str]:

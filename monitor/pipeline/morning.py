@@ -10,7 +10,6 @@ from monitor.config import Config
 from monitor.logs import newest_day, newest_settled_day
 from monitor.pipeline.beginning import Beginning, beginning
 from monitor.pipeline.catch_up import days_to_catch_up
-from monitor.pipeline.settling import settle
 from monitor.pipeline.task import Task
 
 
@@ -62,7 +61,6 @@ def plan_morning(config: Config, name: str, call: Call) -> Morning:
     DataError
         If no day has settled though the model is not new, or the logs cannot be listed.
     """
-    config = settle(config, name, as_of=call.as_of)  # `run` finds it again, and keeps it
     model = config.model(name)
     new = None if call.day else beginning(config, name, as_of=call.as_of)
     if new and not call.unsettled:

@@ -7,14 +7,14 @@ later ones has those read again whose outcomes may be of its predictions.
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 
-from monitor.arrivals import horizon
 from monitor.config import Model
 from monitor.logs import awaits_no_outcomes
 from monitor.pipeline.unchanged import is_unchanged
+from monitor.settling import Settling
 from monitor.store.store import Store
-from monitor.summary import Summary, days_between, end_of_day
+from monitor.summary import Summary, end_of_day
 
 UNMATCHED = ("outcome_orphan", "outcome_late")  # what a missing log of predictions changes
 
@@ -96,12 +96,11 @@ def days_to_read_again(
     if not of.days or model.outcomes.in_predictions:
         return []
     first, last = min(of.days), max(of.days)
-    farthest, nearest = horizon(model.settled_after), model.settled_after
+    settling = Settling(model)
 
     def is_to_read(day: date) -> bool:
-        ages = {(day - done_day).days: done_day for done_day in of.days}
-        before = [done_day for age, done_day in ages.items() if 0 < age <= farthest]
-        if not before and not any(-nearest <= age < 0 for age in ages):
+        before = of.days.intersection(settling.counting(day)) - {day}
+        if not before and of.days.isdisjoint(settling.due(day)[1:]):
             return False
         summary, _ = store.read_summary(name, day)
         if not summary.final and of.new.isdisjoint(before):
@@ -109,7 +108,7 @@ def days_to_read_again(
         missed = before and any(check in summary.rejected for check in UNMATCHED)
         return bool(missed) or not is_unchanged(store, name, model, day, as_of)
 
-    begin, end = first - timedelta(days=nearest), last + timedelta(days=farthest)
+    begin, end = settling.read_by(first)[0], settling.counted(last)[-1]
     stored = store.days("summaries", name)
     return [d for d in stored if begin <= d <= end and d not in done and is_to_read(d)]
 
@@ -118,8 +117,7 @@ def days_that_count(model: Model, of: Repaired) -> set[date]:
     """List the days some of whose outcomes may have come on days that were repaired."""
     if model.outcomes.in_predictions:
         return set()
-    longest = timedelta(days=horizon(model.settled_after))
-    return {earlier for day in of.days for earlier in days_between(day - longest, day)}
+    return {earlier for day in of.days for earlier in Settling(model).counting(day)}
 
 
 def known_until(
@@ -131,9 +129,10 @@ def known_until(
     `done` by a run are read until its own `as_of`, whether they are stored yet or not.
     """
     stored = sorted({*store.days("summaries", name), *done})
-    if not stored or as_of > stored[-1] + timedelta(days=model.settled_after):
+    settling = Settling(model)
+    if not stored or settling.is_over(stored[-1], as_of):
         return as_of
-    recent = stored[-1] - timedelta(days=model.settled_after)
+    recent = settling.read_by(stored[-1])[0]
     earlier = [day for day in stored if day >= recent and day not in done]
     read = [store.read_summary(name, day)[0] for day in earlier]
     return max([as_of, *(_read_until(model, summary) for summary in read)])
@@ -142,10 +141,10 @@ def known_until(
 def _read_until(model: Model, summary: Summary) -> date:
     """Find the first day whose outcomes a summary has not read."""
     (day,) = summary.days
-    due = days_between(day, day + timedelta(days=model.settled_after))
-    for following in due:
+    settling = Settling(model)
+    for following in settling.due(day):
         if end_of_day(following, model.time_zone) > summary.known_at and not (
             summary.final and awaits_no_outcomes(model, following)
         ):
             return following
-    return due[-1] + timedelta(days=1)
+    return settling.settles(day)

@@ -17,9 +17,9 @@ from monitor.pipeline.healing import Damage, find_all_damage, find_damage
 from monitor.pipeline.neighbours import days_to_read_again, known_until, notes_of, repaired
 from monitor.pipeline.progress import Failure
 from monitor.pipeline.references import read_references
-from monitor.pipeline.settling import settle
 from monitor.pipeline.task import Task
 from monitor.pipeline.unchanged import is_unchanged, log_fingerprint
+from monitor.settling import Settling
 from monitor.store.store import Store
 from monitor.summary import Summary, days_between, end_of_day
 
@@ -188,7 +188,6 @@ def plan(config: Config, task: Task) -> Plan:
         If a summary of the store cannot be read.
     """
     name, as_of = task.model, task.as_of
-    config = settle(config, name, as_of=as_of)
     model, store = config.model(name), Store(config.store)
     check_days(name, task.first, task.last, as_of=as_of)
     work = find_work(store, model, task, damage_before(store, model, task))
@@ -285,7 +284,7 @@ def _is_known_better(store: Store, name: str, model: Model, day: date, as_of: da
 
     A damaged one is not known better.
     """
-    if as_of > day + timedelta(days=model.settled_after):
+    if Settling(model).is_over(day, as_of):
         return False
     until = end_of_day(as_of - ONE_DAY, model.time_zone)
     summary = _final(store, name, day)

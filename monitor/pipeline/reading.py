@@ -11,7 +11,7 @@ from datetime import date
 from functools import cached_property, lru_cache
 from typing import Any
 
-from monitor.config import AUTO_SETTLED_AFTER, Config, Model
+from monitor.config import Config, Model
 from monitor.drift.facts import Unlike
 from monitor.drift.inputs import (
     Day,
@@ -54,9 +54,7 @@ def reading_of(model: Model) -> Reading:
     segments = dumped["segments"] or {}
     of_segments = {f"segments.{key}": segments[key] for key in ("column", "values") if segments}
     of_model = {key: dumped[key] for key in OF_MODEL if dumped[key]}
-    known = model.settled_after != AUTO_SETTLED_AFTER  # else it is still to be found from the logs
-    waits = {WAIT: model.settled_after} if known else {}
-    return {**reading, **of_segments, **of_model, **waits}
+    return {**reading, **of_segments, **of_model, WAIT: model.settled_after}
 
 
 def differences(now: Reading, before: Reading) -> dict[str, tuple[str, ...]]:

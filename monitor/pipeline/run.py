@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from functools import partial
 
-from monitor.arrivals import LATEST, Late
+from monitor.arrivals import LATEST, Late, late
 from monitor.config import Config, Model
 from monitor.errors import ConfigError, DataError
 from monitor.files import looking_once
@@ -36,12 +36,11 @@ from monitor.pipeline.planning import (
 )
 from monitor.pipeline.progress import Failure, PhaseProgress
 from monitor.pipeline.references import read_references
-from monitor.pipeline.settling import settle
 from monitor.pipeline.summaries import LeftOutByDay, Result, summarise_days
 from monitor.pipeline.task import Task
 from monitor.pipeline.verdicts import judge_days
 from monitor.run_record import FailedDay
-from monitor.store.delays import late_now
+from monitor.store.delays import delay_now
 from monitor.store.store import Store
 
 
@@ -142,7 +141,6 @@ def run(
         looking_once(),
         compiled_meanwhile(needed=bool(new)),
     ):
-        config = settle(config, name, as_of=task.as_of, keep=True)
         store.sweep(name)
         store.write_begin(name, started)
         tables = _versions(config.model(name))
@@ -172,7 +170,8 @@ def run(
             tables=tables,
             newest=store.newest_days(name),
         )
-        late = late_now(store, name, config.model(name))
+        waited = config.model(name).settled_after
+        too_late = late(delay_now(store, name, config.model(name)), waited)
 
     def those(wanted: Result) -> tuple[date, ...]:
         return tuple(sorted(day for day, result in results.items() if result == wanted))
@@ -183,7 +182,7 @@ def run(
         unchanged=those("unchanged"),
         quiet=those("quiet"),
         kept=those("kept"),
-        late=late,
+        late=too_late,
         evaluated=tuple(evaluated),
         failures=failures,
         still_missing=tuple(failure for failure in failed if failure.day not in of_run),

@@ -17,8 +17,8 @@ from monitor.pipeline.beginning import beginning
 from monitor.pipeline.grouping import grouped
 from monitor.pipeline.morning import Call, Morning, plan_morning
 from monitor.pipeline.run import run
-from monitor.pipeline.settling import settle
 from monitor.pipeline.task import Task
+from monitor.settling import Settling
 from monitor.store.store import Store
 from monitor.summary import days_between
 
@@ -89,11 +89,10 @@ def span_of(scheduled: Scheduled) -> tuple[date, date, date]:
         msg = f"{scheduled.label}: has no interval; trigger it with a day, such as 2026-03-01."
         raise ConfigError(msg)
     start, end = map(scheduled.local, scheduled.interval)
-    model = settle(scheduled.config, scheduled.model, as_of=end).model(scheduled.model)
-    wait = timedelta(days=model.settled_after)
-    last = end - wait - timedelta(days=1)
+    settling = Settling(scheduled.config.model(scheduled.model))
+    last = settling.newest(end)
     # Within one day nothing settles: with several runs a day, each repeats the newest settled day.
-    return min(start - wait, last), last, end
+    return min(settling.read_by(start)[0], last), last, end
 
 
 def plan_run(scheduled: Scheduled, *, unsettled: bool = False) -> Morning:
@@ -129,8 +128,7 @@ def missing_log(scheduled: Scheduled) -> str | None:
     A day outside the calendar of the model lacks nothing while it has no predictions.
     """
     first, last, as_of = span_of(scheduled)
-    config = settle(scheduled.config, scheduled.model, as_of=as_of, look=False)
-    model = config.model(scheduled.model)
+    model = scheduled.config.model(scheduled.model)
     try:
         for day in days_between(first, last):
             closed = model.calendar is not None and not model.calendar.has(day)

@@ -1,11 +1,12 @@
 """What the stored arrivals say of the delay of outcomes, as known on each day."""
 
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from functools import cache
 
-from monitor.arrivals import Delay, Late, days_to_count, delay_of, horizon, late
+from monitor.arrivals import Delay, days_to_count, delay_of
 from monitor.config import Model
+from monitor.settling import Settling
 from monitor.store.store import Store
 from monitor.summary import end_of_day
 
@@ -23,7 +24,10 @@ def delays(
     """
     days = store.days("arrivals", name)
     read = cache(lambda day: store.read_arrivals(name, day))
-    longest = timedelta(days=horizon(model.settled_after))
+    settling = Settling(model)
+
+    def is_known(counted: date, known_at: datetime) -> bool:
+        return end_of_day(settling.counted(counted)[-1], model.time_zone) <= known_at
 
     def delay_on(day: date, known_at: datetime | None) -> Delay | None:
         first, last = days_to_count(day)
@@ -31,15 +35,14 @@ def delays(
             [
                 read(counted)
                 for counted in days
-                if first <= counted <= last
-                and (known_at is None or end_of_day(counted + longest, model.time_zone) <= known_at)
+                if first <= counted <= last and (known_at is None or is_known(counted, known_at))
             ]
         )
 
     return delay_on
 
 
-def late_now(store: Store, name: str, model: Model) -> Late | None:
-    """Say whether too many outcomes arrive late, by all that is stored."""
+def delay_now(store: Store, name: str, model: Model) -> Delay | None:
+    """Add up all stored arrivals that the newest verdict looks at; None if there are none."""
     days = store.days("summaries", name)
-    return late(delays(store, name, model)(days[-1], None), model.settled_after) if days else None
+    return delays(store, name, model)(days[-1], None) if days else None

@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 NEWEST = 40  # days that the record of a run names: more than a scrape usually reads
 MAPPED_BY = "map"  # the fingerprint of the map that a day was counted through
 # Of runs, besides one for each day with a summary.
-RECORDS = "last", "begun", "settled", "stale", "counts", "references"
+RECORDS = "last", "begun", "stale", "counts", "references"
 
 
 @dataclass(frozen=True, eq=False)
@@ -548,15 +548,6 @@ class Store(DecisionLog):
             return {basis: read_back(fit) for basis, fit in record.get("fits", {}).items()}
         except (*PARSING_ERRORS, zlib.error):
             return {}
-
-    def write_settled_after(self, model: str, days: int) -> None:
-        """Keep the number of days that `settled_after: auto` was found to be."""
-        self._write_record(f"{model}/settled", {"settled_after": days})
-
-    def read_settled_after(self, model: str) -> int | None:
-        """Read the number of days that was kept; None if there is none."""
-        days = self._read_record(f"{model}/settled").get("settled_after")
-        return days if isinstance(days, int) else None
 
 
 def _written(days: Mapping[str, Sequence[date]]) -> dict[str, list[str]]:

@@ -3,7 +3,8 @@
 from datetime import date
 from math import isfinite
 
-from monitor.arrivals import ENOUGH, Late
+from monitor.arrivals import COMPLETE, ENOUGH, Delay, Late, enough_after
+from monitor.config import Model
 from monitor.drift.day_evidence import Family, WrongLabels
 from monitor.drift.facts import (
     FEW_A_DAY,
@@ -37,6 +38,7 @@ LOOK_ALIKE: dict[Family, str] = {  # rows that bend the curve in the same way
     "added": "are always positive and look like all others (test accounts, automatic orders)",
 }
 SAME_THRESHOLD = 0.01  # between two thresholds that are as good
+WEEK = 7  # days
 TOO_LONG = 60  # days until a slope of 0.7 is found
 
 
@@ -61,6 +63,24 @@ def late_outcomes(late: Late) -> str:
     return (
         f"On average {' and '.join(kinds)} of a day arrive later than settled_after "
         f"({late.settled_after} days), so the outcomes are incomplete; {wait}."
+    )
+
+
+def shorter_wait(delay: Delay | None, model: Model) -> str | None:
+    """Propose a smaller `settled_after` where days wait for outcomes that have long arrived."""
+    if delay is None or len(delay.days) < WEEK:  # some days of the week may wait longer
+        return None
+    enough = enough_after(delay, COMPLETE)
+    # Delays are those of first outcomes, and not of their corrections.
+    corrected = model.outcomes.duplicates == "latest"
+    if enough is None or corrected or model.horizon is not None:
+        return None
+    enough = max(enough, model.outcomes.absent_means or 0)
+    if enough >= model.settled_after:
+        return None
+    return (
+        f"{percent(COMPLETE, 0)} of the outcomes of each kind arrive within {enough} days, but "
+        f"settled_after is {model.settled_after}; set it to {enough} to have verdicts earlier."
     )
 
 

@@ -1,4 +1,4 @@
-"""Compare the levels of classes week by week, and write the second table of docs/classes.md.
+"""Compare the levels of classes week by week, and write a table of docs/class-simulations.md.
 
     python -m studies.classes.levels [--streams 10] [--weeks 20] [--drifts 12] [--write]
 

@@ -1,4 +1,4 @@
-"""Watch streams of models with classes, and write the table of docs/classes.md.
+"""Watch streams of models with classes, and write the table of docs/class-simulations.md.
 
     python -m studies.classes.run [--only NAME ...] [--streams 4] [--days 180] [--write]
 
@@ -29,7 +29,7 @@ from studies.classes.worlds import (
     without_third,
 )
 
-PAGE = Path(__file__).parents[2] / "docs/classes.md"
+PAGE = Path(__file__).parents[2] / "docs/class-simulations.md"
 BEGIN, END = "<!-- studies/classes/run.py -->", "<!-- end -->"
 START, FOLLOWED = 30, 30  # a drift begins on this day, and is followed for so many
 YEAR = 365

@@ -1,4 +1,4 @@
-"""Watch streams whose outcomes go to a third class, and write a table of docs/classes.md.
+"""Watch streams whose outcomes go to a third class, and write a table of docs/class-simulations.md.
 
     python -m studies.classes.third [--only NAME ...] [--streams 20] [--days 180] [--write]
 

@@ -44,25 +44,17 @@ KINDS = """\
 WORDS = """\
 # Intervals and how often they hold the truth
 
-Written by `python -m studies.coverage.run` from `studies/coverage/run.json`; the worlds
-are described there. Nominal confidence is 95 %.
-
-A calibration error has no negative side, and chance only raises it. A plain bootstrap of it
-never holds 0 and so misses every calibrated model. The intervals here are *inverted*: they
-hold the errors that could have given the value observed. The value itself may lie outside,
-above its interval; that is what a calibrated model looks like.
-
-How often the intervals of all predictions hold the truth where only some were labelled, at rates of
-1 to 100 %, is in [chosen labels](chosen-labels.md#the-numbers-of-all-predictions).
+For who uses an interval: how often does it hold the truth? `python -m studies.coverage.run` counts
+it; nominal confidence is 95 %. Intervals of calibration errors are *inverted*: they hold the errors
+that could have given the value observed, which may lie above its interval; a plain bootstrap never
+holds 0. Where only some predictions were labelled, see [chosen
+labels](chosen-labels.md#the-numbers-of-all-predictions).
 
 | measure | interval | what it holds |
 |---|---|---|
 {kinds}
-"Bootstrap" is `bootstrap.bootstrap_interval` with the method named. Published TCE has no
-population value, as it rises with the rows of any model: its interval is for the mean over
-samples of the same size. Spiegelhalter's z, `slope_z` and Hosmer-Lemeshow's statistic are tests:
-they come with a p-value, and an interval would say nothing more. The null quantiles of TCE are
-chance itself.
+"Bootstrap" is `bootstrap.bootstrap_interval` with the method named. Published TCE rises with the
+rows of any model, so its interval is for the mean over samples of the same size.
 
 ## Calibrated
 
@@ -74,29 +66,16 @@ chance itself.
 
 Columns: prevalence, rows; at the end all nine together. Entries: coverage in percent ± its
 Monte-Carlo error, from at least {repetitions} samples for bootstrap intervals ({replicates}
-replicates; half as many for smooth ECE) and {closed} for closed forms. `!` marks coverage below
-90 %, `+` above 97 %, both by more than two such errors; `-` where most samples have no such
-interval: a window no larger than N\\*, or an outcome seen less than twice.
+replicates) and {closed} for closed forms. `!` marks coverage below 90 %, `+` above 97 %, both by
+more than two such errors; `-` where most samples have no such interval.
 
 {findings}
 """
 
 FINDINGS = """\
-What to see in it:
-
-- **All nine worlds together, every interval but two holds the truth 90-97 % of the time**, on
-  calibrated and on drifted data.
-- TCE@N* is on the safe side: near 97 % when drifted, above when calibrated. Its bound
-  of the variance is for measures that depend on every row alike, and the TCE of a calibrated
-  model hardly does.
-- MCE over uniform bins has no usable interval below a prevalence of 50 %: a bin that holds
-  one row of the sample, or none, decides. Use MCE(Q), and read it with the size of its bin.
-- Single cells of the bootstrap are known to a few percent only. The lowest are drifted models
-  with few positives (MCE(Q), SKCE and the debiased CE_2 squared 84 to 90 %): there an
-  inverted interval takes the shape of the error from a sample that hardly shows it.
-- With five expected positives Wilson's, the logit of the AUC and the logarithm of the log
-  score keep what plain normal intervals lose: 77 % for the AUC, 72 % for Tjur's R2, 89 % for the
-  Brier score (1,000 samples).
+All nine worlds together, every interval but two holds the truth 90-97 % of the time. TCE@N* is on
+the safe side by design. MCE over uniform bins has no usable interval below a prevalence of 50 %:
+use MCE(Q). The lowest cells are drifted models with few positives, 84 to 90 %.
 """
 
 

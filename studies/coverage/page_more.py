@@ -14,14 +14,10 @@ WORDS = """\
 
 ## Other intervals
 
-Written by `python -m studies.coverage.run_more` from `studies/coverage/run_more.json`.
-Nominal confidence is 95 %; entries are coverage in percent ± its Monte-Carlo error.
-
-*2 classes*: the worlds above with a slope of 0.8. *Improvement* is by a map of slope 0.8, which
-puts it right, and by one of 1.25, which makes it worse. *3 classes*: normal logits, slope 0.8; the
-classes' own intervals at 1 - 0.05/3, and the mean of their ends. The last two tables: predicted
-variances between 0.5 and 2, true ones `2 v + 1/2`, so many normal errors or errors with the tails
-of Student's t with 6 degrees. *Resampled*: 1.96 deviations of 30 refits.
+`python -m studies.coverage.run_more`. *2 classes*: the worlds above with a slope of 0.8.
+*Improvement* is by a map of slope 0.8, or of 1.25. *3 classes*: normal logits, slope 0.8; the
+classes' own intervals at 1 - 0.05/3, and the mean of their ends. The last two tables: variances
+between 0.5 and 2, true ones `2 v + 1/2`, normal errors or Student's t with 6 degrees.
 
 """
 

@@ -38,23 +38,13 @@ USUAL = log(FALSE_ALERT_DAYS)
 ALLOWED = 0.5  # standard deviations of a day's loss that Page and Hinkley's test forgives
 PIT_BINS, PIT_PRIOR, PIT_DAYS = 10, 50.0, 28
 INTRO = (
-    f"A drift begins on day {START} and is followed for {FOLLOWED} days; streams on alarm before "
-    "it are left out. {streams} streams of each kind, and as many of a year without a drift to "
-    f"find the limits: each rule reaches its own in a share of {1.0 - exp(-PROMISE):.0%} of them, "
-    f"which is {PROMISE} false alerts a year. So the detector's own limit, A = "
-    f"{FALSE_ALERT_DAYS:,}, has a row beside a tuned one. *False*: sound years of others with an "
-    "alarm. *x* is the median delay over that of the oracle; a day counts from 1.\n\n"
-    "- *oracle*: CUSUM of the exact likelihood of the day given its number of positive outcomes; "
-    "it knows the true curve, the drift and its size, but not when it begins.\n"
-    "- *z-test, n days*: the slope of the outcomes of the last n days on the reference curve, with "
-    "an intercept for each day.\n"
-    "- *Page-Hinkley*: on the log loss of each day, with the mean and the standard deviation of "
-    f"the reference, forgiving {ALLOWED} of the latter.\n"
-    "- *PIT e-process*: in the manner of PITMonitor, from its published idea. The probability "
-    "integral transforms of a day on the reference curve, randomised, in ten bins, are bet on with "
-    "the histogram of the last four weeks; bets are summed over all days on which a change may "
-    "have begun.\n"
-    "- *ECE*: of a day, with 15 bins.\n"
+    f"A drift begins on day {START} and is followed for {FOLLOWED} days; {{streams}} streams of "
+    "each kind. Each rule is tuned on as many sound years, of which a share of "
+    f"{1.0 - exp(-PROMISE):.0%} reaches its limit; {FALSE_ALERT_DAYS:,} to 1 is the untuned one. "
+    "*False*: other sound years with an alarm. *x*: the delay over that of the *oracle*, a CUSUM "
+    "of the exact likelihood that knows curve, drift and size. *z-test*: the slope of the last "
+    f"days. *Page-Hinkley*: on the log loss, forgiving {ALLOWED} standard deviations. *PIT "
+    "e-process*: bets on the probability integral transforms, in the manner of PITMonitor.\n"
 )
 
 

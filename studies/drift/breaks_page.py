@@ -1,6 +1,6 @@
 """What is said of everyday breaks, on which day, beside what people run instead.
 
-    python -m studies.drift.breaks_page [--streams 10]   # minutes; writes docs/breaks.md
+    python -m studies.drift.breaks_page [--streams 10]   # minutes; writes its section of the page
 
 Streams of 2,000 rows a day: 28 days of reference, 10 sound days, 40 days of a break of
 `studies/drift/everyday.py`. What was counted is kept in `breaks.json`, and the page is made of it.
@@ -24,11 +24,12 @@ from monitor.metrics.binned.binning import quantile_bins
 from monitor.metrics.binned.hosmer_lemeshow import hosmer_lemeshow
 from monitor.metrics.core.coarse import Coarse
 from studies.drift.everyday import EVERYDAY, days_of
+from studies.drift.layout import publish
 from studies.drift.level_rivals import calibration_cusum
 from studies.drift.rules import as_tally, usual_rules
 
 RESULT = Path(__file__).parent / "breaks.json"
-PAGE = Path(__file__).parents[2] / "docs" / "breaks.md"
+BEGIN, END = "<!-- everyday breaks: studies/drift/breaks_page.py -->", "<!-- end of breaks -->"
 ROWS, REFERENCE, SOUND, FOLLOWED = 2_000, 28, 10, 40
 FIRST_SEED, LEVEL, STEPS = 51_500, -3.0, (0.7, -0.7)
 RULES = {
@@ -92,7 +93,7 @@ def _misfits(day: Coarse) -> bool:
 
 
 def page(counted: Mapping[str, Sequence[Counted]]) -> str:
-    """Write the page of what was counted."""
+    """Write the section of what was counted."""
     streams = len(next(iter(counted.values())))
     rows = [_row(name, of) for name, of in counted.items()]
     return "\n".join([HEAD.format(streams=streams), *rows, "", TAIL])
@@ -115,36 +116,31 @@ def _median(days: Sequence[int | None]) -> str:
     return f"{median(known):g}{of}"
 
 
-HEAD = """# Everyday breaks, and what is said of them
-
-`python -m studies.drift.breaks_page` draws {streams} streams for each row: 2,000 rows a day, a
-quarter of the outcomes positive, a reference of 28 days, 10 sound days, then 40 days with the
-break. Priors move by 0.2 in log-odds from day to day. *Said of the day* is the first day of the
-break whose verdict says that it alone contradicts the reference; *found* the first with an open
-incident, *pages* the first on which it may page; the last columns are the first alarm of other
-rules. All are medians of the streams in which it happened, day 1 being the first of the break, with
-their number where it did not happen in all.
+HEAD = """\
+{streams} streams for each row: 2,000 rows a day, a quarter of the outcomes positive, 28 days of
+reference, 10 sound days, 40 with the break. *Said of the day*: the verdict says that this day
+alone contradicts the reference; *found*: an incident is open. Day 1 is the first of the break;
+medians of the streams in which it happened, with their number where it did not happen in all.
+The last columns are the first alarm of other rules.
 
 | what happens | the verdict 40 days later | said of the day | found | pages | \
 ECE over mean + 3 sd | Hosmer-Lemeshow, p < 0.001 | two samples of scores, p < 0.01 | \
 CalibrationCUSUM, 0.7 |
 |---|---|---|---|---|---|---|---|---|"""
 TAIL = """\
-The last rows are sound: a verdict of `ok` or `prior_shift` is right there, and what the other
-rules find in them is a false alarm. ECE, the Hosmer-Lemeshow test and CalibrationCUSUM ask whether
-the scores are right as they are, so a base rate that moves is an alarm to them; a test of the
-scores sees no outcomes, so it misses what happens to these alone."""
+The last rows are sound: `ok` or `prior_shift` is right, and an alarm of another rule is false.
+"""
 
 
 def main() -> None:
-    """Count, keep what was counted, and write the page."""
+    """Count, keep what was counted, and write its section of the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--streams", type=int, default=10)
     given = parser.parse_args()
     seeds = range(FIRST_SEED, FIRST_SEED + given.streams)
     counted = {name: [watched(name, seed) for seed in seeds] for name in EVERYDAY}
     RESULT.write_text(json.dumps(counted, indent=0) + "\n", encoding="utf-8")
-    PAGE.write_text(page(counted) + "\n", encoding="utf-8")
+    publish(page(counted), BEGIN, END, write=True)
 
 
 if __name__ == "__main__":

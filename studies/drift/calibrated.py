@@ -16,7 +16,7 @@ from monitor.drift.reference import fit_reference, what_a_reference_lacks
 from studies.drift.estimates import print_median, print_rate
 from studies.drift.layout import in_processes, publish, read_options
 from studies.drift.rules import FALSE_ALERT_DAYS, follow_detector
-from studies.drift.scenario import PROMISE, SOUND, YEAR
+from studies.drift.scenario import SOUND, YEAR
 from studies.drift.scenarios import SCENARIOS
 from studies.drift.tables import table
 from studies.drift.worlds import DRIFTS, World, stream
@@ -42,9 +42,7 @@ ROUGH = (
 )
 LIMITS = ("guaranteed", "calibrated")
 INTRO = (
-    f"A = {FALSE_ALERT_DAYS:,} days between false alerts, so {PROMISE} a year are promised. A "
-    f"drift begins on day {START} and is followed for a year; streams on alarm before it are "
-    "left out. {streams} streams of each kind.\n"
+    f"A drift begins on day {START} and is followed for a year. {{streams}} streams of each kind.\n"
 )
 
 

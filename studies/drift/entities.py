@@ -27,10 +27,9 @@ BEGIN, END = "<!-- entities: studies/drift/entities.py -->", "<!-- end of entiti
 FIRST_SEED, REFERENCE, START, SLOPE = 70_000, 28, 60, 0.8
 LIMITS = Limits(false_alert_days=FALSE_ALERT_DAYS)
 INTRO = (
-    f"A = {FALSE_ALERT_DAYS:,} days between false alerts, so {PROMISE} a year are promised. A "
-    f"slope of {SLOPE} begins on day {START} and is followed for a year; streams on alarm before "
-    "it are left out. {streams} streams of each kind. *Counts as*: days of independent rows that "
-    f"say as much of the slope as the {REFERENCE} of the reference, median over streams.\n"
+    f"A slope of {SLOPE} begins on day {START} and is followed for a year. {{streams}} streams of "
+    "each kind. *Counts as*: days of independent rows that say as much of the slope as the "
+    f"{REFERENCE} of the reference (median).\n"
 )
 HEADS = (
     *("world", "without the key: false openings a stream-year", "found after, days"),

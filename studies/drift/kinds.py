@@ -33,10 +33,9 @@ WORLDS = (World(0.05, 500), World(0.05, 20_000))
 INTRO = (
     f"{{streams}} streams of each drift, which begins on day {START} and is followed for "
     f"{FOLLOWED} days: of those that opened, how many had the right kind, in %, and the median "
-    "size that was estimated, along the direction of that kind. *At the reference*: named by slope "
-    "and curvature of the likelihood at the reference curve. *Exact*: by profiles, as the verdict "
-    f"does. *Later*: {LATER} days after the opening, where the drift was still open. Sizes are in "
-    "logit; a slope of 0.8 is one of -0.2.\n"
+    "estimated size in logit; a slope of 0.8 is one of -0.2. *At the reference*: by slope and "
+    "curvature of the likelihood there. *Exact*: by profiles, as the verdict does. *Later*: "
+    f"{LATER} days after the opening.\n"
 )
 HEADS = (
     *("drift", "kind", "world", "opened", "at the reference", "exact", "later"),

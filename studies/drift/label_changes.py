@@ -45,9 +45,8 @@ CASES = {
 CALLED = ("lost", "added", "both", "scores", "nothing")
 INTRO = (
     f"What an incident that is open {LATER} days after the change is called: labels *lost* or "
-    "*added*, *both* labels and scores, *scores* alone, or *nothing* because none is open. Of "
-    "priors that move, the most of these that any day of a year was called. {streams} streams of "
-    "each kind.\n"
+    "*added*, *both* labels and scores, *scores*, or *nothing* because none is open. Of priors "
+    f"that move, the worst of a year. {{streams}} streams of each kind.\n"
 )
 
 

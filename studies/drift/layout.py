@@ -1,7 +1,7 @@
 """What studies of the verdict share: options, processes, and their place in the page."""
 
 import argparse
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,13 +14,14 @@ Result = TypeVar("Result")
 
 
 def read_options(
-    about: str, *, streams: int, of: str = "of each world and drift"
+    about: str, *, streams: int, of: str = "of each world and drift", parts: Sequence[str] = ()
 ) -> argparse.Namespace:
-    """Read the command line of a study: `streams`, `workers` and `write`."""
+    """Read the command line of a study: `streams`, `workers`, `write`, and `only` one of parts."""
     parser = argparse.ArgumentParser(description=about.splitlines()[0])
     parser.add_argument("--streams", type=int, default=streams, help=of)
     parser.add_argument("--workers", type=int, default=1, help="processes")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
+    parser.add_argument("--only", choices=parts, default="", help="one table")
     return parser.parse_args()
 
 

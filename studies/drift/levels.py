@@ -1,6 +1,6 @@
 """How soon scores that are off by a factor are found, and how often sound ones are called so.
 
-    python -m studies.drift.levels               # minutes; writes docs/level-simulations.md
+    python -m studies.drift.levels               # minutes; writes its section of the page
     python -m studies.drift.levels --streams 2   # quicker, and rougher
 
 Beside the level of the verdict, rules that people run on the same streams (`level_rivals`).
@@ -12,7 +12,6 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import date, timedelta
 from math import inf, log, log10
-from pathlib import Path
 
 import numpy as np
 
@@ -25,11 +24,12 @@ from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.grid import Floats
 from monitor.segment_names import WHOLE
 from studies.drift import entity_worlds
+from studies.drift.layout import publish
 from studies.drift.level_rivals import Alarms, alarms
 from studies.drift.shapes import centre, remembering, shares
 from studies.drift.worlds import World, draw_day
 
-PAGE = Path(__file__).parents[2] / "docs" / "level-simulations.md"
+BEGIN, END = "<!-- levels: studies/drift/levels.py -->", "<!-- end of levels -->"
 SEGMENT = World(0.2, 300)  # one of four segments of a model, the smallest
 WORLDS = (World(0.2, 1_000), World(0.025, 3_000), World(0.07, 20_000), World(0.2, 300), SEGMENT)
 OTHERS = (World(0.2, 1_000), World(0.1, 3_000), World(0.05, 1_000))  # segments beside it
@@ -304,47 +304,35 @@ def _days(delays: Sequence[float]) -> str:
     return ", ".join("never" if day == inf else f"{day:.0f}" for day in ends)
 
 
-HEAD = """# Levels in simulated streams
+HEAD = """\
+After 28 days of reference {years} stream-years in each sound world ({streams} streams at each \
+of {worlds}; {entity_streams} of each world with entities). What wanders is an AR(1) with memory \
+0.9 and sd 0.3 in log-odds. The last size is the smallest of four segments. Beside the level: a \
+z-test of the mean score against the outcomes of a day at one in 1,000; ECE over mean + 3 sd; \
+Page-Hinkley on outcomes less scores, and CalibrationCUSUM (Franck, Driscoll, Szajnfarber and \
+Woodall, 2025), both set to 1,000 days between false alarms at a constant base rate; the latter \
+knows the size of a break.
 
-How soon is a model found whose scores are off by a factor, and how often is a sound one called \
-so? `python -m studies.drift.levels` writes this page; \
-[Drift](drift.md#for-the-statistician) says how it works.
-
-Reference 28 days, then {years} stream-years in each sound world ({streams} streams at each of \
-{worlds}; {entity_streams} of each world with entities). Priors and inputs that wander are AR(1) \
-with memory 0.9 and sd 0.3 in log-odds. The last size is the smallest of four segments of a \
-model, which share their false alerts; the other three have priors that wander.
-
-Beside the level, on the same streams: a z-test of the mean score against the outcomes of a day \
-at one in 1,000; ECE of a day over its mean in the reference plus three standard deviations; \
-Page-Hinkley on the difference of outcomes and scores; and CalibrationCUSUM (Franck, Driscoll, \
-Szajnfarber and Woodall, 2025) with dynamic limits, both set to 1,000 days between false alarms \
-while the base rate stays. CalibrationCUSUM knows the size of a break; in sound worlds it looks \
-for 0.7 on either side. Alarms within a week count once.
-
-## Sound worlds: openings a stream-year
+### Sound worlds: openings a stream-year
 
 | world | tickets | of the worst size | pages | z-test | ECE | Page-Hinkley | CalibrationCUSUM |
 |---|---|---|---|---|---|---|---|
 """
 MIDDLE = """
-The rules beside it take every shift of the base rate for a broken model. After inputs have \
-jumped while the base rate goes on wandering, a few tickets look exactly like errors of the \
-level: with the inputs where they are, the scores *are* off whenever the base rate moves the \
-other way. In the last rows the same customers or campaigns return, with the key `entity`.
+The other rules take every shift of the base rate for a broken model. In the last rows the same \
+customers or campaigns return, with the key `entity`.
 
-## Broken worlds: days to the ticket and to the page
+### Broken worlds: days to the ticket and to the page
 
 The median, and the day by which 95 % are found, of {streams} streams each; "never" is not \
-within {followed} days. The prior is steady unless the row says that it wanders: then the level \
-of a day is right by chance when the prior makes up for the bias. While the segment is broken, \
-the three sound ones beside it had {rest} tickets in {rest_years:.0f} stream-years.
+within {followed} days. The three sound segments beside the broken one had {rest} tickets in \
+{rest_years:.0f} stream-years.
 
 | break, in log-odds | {heads} |
 |---|{rule}
 """
 BESIDE = """
-## The same breaks, with what people run beside
+### The same breaks, with what people run beside
 
 At {world} rows: days to the first alarm (median, 95 %), and after the semicolon how many of the \
 {streams} streams had an alarm in the {start} days after the reference before the break began.
@@ -355,7 +343,7 @@ At {world} rows: days to the first alarm (median, 95 %), and after the semicolon
 
 
 def page(streams: int, workers: int) -> str:
-    """Simulate everything, and write the page."""
+    """Simulate everything, and write the section."""
     tasks = [(i, name, streams) for name in (*SOUND, *BROKEN) for i in range(len(WORLDS))]
     tasks += [(0, name, 4 * streams) for name in ENTITIES]
     with ProcessPoolExecutor(workers) as pool:
@@ -397,4 +385,4 @@ if __name__ == "__main__":
     parser.add_argument("--streams", type=int, default=10, help="of each world")
     parser.add_argument("--workers", type=int, default=1, help="processes")
     options = parser.parse_args()
-    PAGE.write_text(page(options.streams, options.workers), encoding="utf-8")
+    publish(page(options.streams, options.workers), BEGIN, END, write=True)

@@ -1,6 +1,6 @@
 """What wrong labels do to the verdict while the prior moves, and what it does about them.
 
-    python -m studies.drift.noise [--streams 24] [--workers 1] [--write]
+    python -m studies.drift.noise [--only lost] [--streams 24] [--workers 1] [--write]
 
 A share of all outcomes, or of the positive ones, is recorded as its opposite, from before the
 reference on. The same streams are judged with all labels taken for right, and with the share that
@@ -23,77 +23,56 @@ from monitor.drift.reference import Reference, fit_reference
 from monitor.metrics.core.coarse import Coarse
 from studies.drift.estimates import print_median, print_rate
 from studies.drift.layout import in_processes, publish, read_options
-from studies.drift.rules import FALSE_ALERT_DAYS, FIRST, Segments, follow_detector
+from studies.drift.rules import FIRST, Segments, follow_detector
 from studies.drift.scenario import FOLLOWED, SOUND, YEAR
 from studies.drift.tables import table
-from studies.drift.worlds import DRIFTS, Truth, World, stream, tilted
+from studies.drift.worlds import DRIFTS, Truth, World, stream
 
-BEGIN, END = "<!-- label noise: studies/drift/noise.py -->", "<!-- end of label noise -->"
+BEGIN, END = "<!-- {} labels: studies/drift/noise.py -->", "<!-- end of {} labels -->"
 REFERENCE, START = 28, 60
 LARGE, SMALL = World(0.05, 20_000), World(0.3, 3_000)
 EVEN, LARGE_EVEN = World(0.5, 2_000), World(0.5, 20_000)
-FOUND = {
-    "slope 0.9": DRIFTS["slope 0.9"],
-    "slope 0.8": DRIFTS["slope 0.8"],
-    "200 days to slope 0.8": Truth(tilted(0.8), ramp=200),
-}
+FOUND = {name: DRIFTS[name] for name in ("slope 0.9", "slope 0.8")}
 WAYS = ("right", "learned")
-INTRO = (
-    f"Labels are taken for right, or the wrong ones are learned. A drift begins on day {START}; "
-    f"streams on alarm before it are left out. A = {FALSE_ALERT_DAYS:,}. The last two "
-    "columns: the share that is used at the end of a sound year (median), and the streams that use "
-    "one on any day.\n"
-)
 
 
 class Part(NamedTuple):
-    """A table: what is wrong in its worlds, and with which drifts they are watched for how long."""
+    """A table: what is wrong in its worlds."""
 
     intro: str
-    worlds: Sequence[tuple[World, WrongLabels | None]]
-    drifts: tuple[str, ...]
-    followed: int
+    worlds: Sequence[tuple[World, WrongLabels]]
     first_seed: int
 
 
-PARTS = (
-    Part(
-        "A share of all outcomes is recorded as its opposite, from before the reference on. A "
-        "drift is followed for a year. {streams} streams of each kind.\n",
-        [
-            (LARGE, WrongLabels("swapped", 0.01)),
-            (LARGE, WrongLabels("swapped", 0.002)),
-            (SMALL, WrongLabels("swapped", 0.03)),
-            (LARGE, None),
-            (SMALL, None),
-        ],
-        ("slope 0.9", "slope 0.8", "200 days to slope 0.8"),
-        YEAR,
+PARTS = {
+    "swapped": Part(
+        "A share of all outcomes is recorded as its opposite, from before the reference on. "
+        "{streams} streams of each kind, and the columns of the table above.\n",
+        [(LARGE, WrongLabels("swapped", 0.01)), (SMALL, WrongLabels("swapped", 0.03))],
         60_000,
     ),
-    Part(
-        "A share of the positive outcomes is never recorded, from before the reference on. A drift "
-        f"is followed for {FOLLOWED} days; the delay stands before the streams in which it is "
-        "found, of all. {streams} streams of each kind.\n",
+    "lost": Part(
+        "A share of the positive outcomes is never recorded, from before the reference on; labels "
+        f"are taken for right, or the share is learned. A drift begins on day {START} and is "
+        f"followed for {FOLLOWED} days; the delay stands before the streams in which it is found. "
+        "The last columns: the share that is used at the end of a sound year (median), and the "
+        "streams that use one on any day. {streams} streams of each kind.\n",
         [
             (world, WrongLabels("lost", share))
             for world in (EVEN, LARGE_EVEN)
             for share in (0.02, 0.05, 0.1, 0.2)
         ],
-        ("slope 0.9", "slope 0.8"),
-        FOLLOWED,
         61_000,
     ),
-)
+}
 
 
 class Task(NamedTuple):
-    """A stream: a world, its wrong labels, a drift or none, how long it is followed, a seed."""
+    """A stream: a world, its wrong labels, a drift or none, and a seed."""
 
     world: World
-    wrong: WrongLabels | None
+    wrong: WrongLabels
     drift: str
-    followed: int
     seed: int
 
 
@@ -132,7 +111,7 @@ def flipped_days(
 
 def watch(task: Task) -> Watched:
     """Judge a stream in both ways."""
-    start, followed = (START, task.followed) if task.drift else (0, YEAR)
+    start, followed = (START, FOLLOWED) if task.drift else (0, YEAR)
     calendar = {"reference": REFERENCE, "days": followed + start, "start": start}
     days = flipped_days(task.world, task.wrong, task.seed, FOUND.get(task.drift, SOUND), **calendar)
     learned, rest = fit_reference(list(islice(days, REFERENCE))), list(days)
@@ -158,11 +137,11 @@ def shares_used(reference: Reference, days: Iterable[Segments]) -> Iterator[floa
 
 def main() -> None:
     """Watch all streams, print the tables, and write them where they belong."""
-    options = read_options(__doc__, streams=24)
+    options = read_options(__doc__, streams=24, parts=[*PARTS])
     with in_processes(watch, options.workers) as watched:
-        tables = [line for part in PARTS for line in lines_of(part, options.streams, watched)]
-    text = "\n".join([INTRO, *tables])
-    publish(text, BEGIN, END, write=options.write)
+        for name in [options.only] if options.only else PARTS:
+            text = "\n".join(lines_of(PARTS[name], options.streams, watched))
+            publish(text, BEGIN.format(name), END.format(name), write=options.write)
 
 
 def lines_of(
@@ -172,42 +151,35 @@ def lines_of(
     seeds, rows = range(part.first_seed, part.first_seed + streams), []
     for world, wrong in part.worlds:
         found = {
-            drift: watched([Task(world, wrong, drift, part.followed, seed) for seed in seeds])
-            for drift in ("", *part.drifts)
+            drift: watched([Task(world, wrong, drift, seed) for seed in seeds])
+            for drift in ("", *FOUND)
         }
-        rows += [row(world, wrong, way, found, part.followed) for way in WAYS]
+        rows += [row(world, wrong, way, found) for way in WAYS]
         print("\n".join(map(str, rows[-2:])), flush=True)
     heads = [
         *("world", "wrong", "labels", "false openings a stream-year"),
-        *(f"{name}, days" for name in part.drifts),
+        *(f"{name}, days" for name in FOUND),
         *("used", "streams"),
     ]
     return [part.intro.format(streams=streams), *table(heads, rows)]
 
 
-def row(
-    world: World,
-    wrong: WrongLabels | None,
-    way: str,
-    found: dict[str, list[Watched]],
-    followed: int,
-) -> list[str]:
+def row(world: World, wrong: WrongLabels, way: str, found: dict[str, list[Watched]]) -> list[str]:
     """Lay out how often and how soon a way of judging opens an incident in a world."""
     sound = found[""]
     counts = [sum(day >= 0 for day in f.days[way]) for f in sound]
-    delays = [delay(of_drift, way, followed) for drift, of_drift in found.items() if drift]
+    delays = [delay(of_drift, way) for drift, of_drift in found.items() if drift]
     used = f"{np.median([f.last for f in sound]):.2%}" if way == WAYS[1] else ""
     ever = f"{sum(f.ever for f in sound)} of {len(sound)}" if way == WAYS[1] else ""
-    share = f"{wrong.share if wrong else 0.0:.1%}"
-    return [str(world), share, way, print_rate(counts), *delays, used, ever]
+    return [str(world), f"{wrong.share:.1%}", way, print_rate(counts), *delays, used, ever]
 
 
-def delay(watched: Sequence[Watched], way: str, followed: int) -> str:
-    """Lay out how long a drift takes; also in how many streams it is found, if not for a year."""
+def delay(watched: Sequence[Watched], way: str) -> str:
+    """Lay out how long a drift takes, and in how many streams it is found."""
     seen = [f.days[way][0] for f in watched if f.days[way]]
     waits = [float(day) if day >= 0 else inf for day in seen]
-    text = print_median(waits, followed)
-    return text if followed == YEAR else f"{text}; {sum(map(isfinite, waits))} of {len(watched)}"
+    text = print_median(waits, FOLLOWED)
+    return f"{text}; {sum(map(isfinite, waits))} of {len(watched)}"
 
 
 if __name__ == "__main__":

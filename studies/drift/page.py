@@ -11,38 +11,24 @@ from studies.drift.tables import Results
 
 INTRO = (
     "{streams} sound streams of a year in each world, and {drifting} of each drift. The size of a "
-    "world is its share of positive outcomes and its predictions on an ordinary day; a reference "
-    "has 28 days where nothing else is said.\n\n"
-    "Openings are counted a stream-year. In parentheses: 95 % limits, two-sided. They take into "
-    "account that openings come in clusters, because a stream with an unlucky reference has "
-    "several: the Poisson limits are widened by the ratio of variance and mean among streams. "
-    "Without any opening the upper limit is 3.69 divided by the stream-years. The goal is what is "
-    "promised, 0.365; a rate above it, and a delay above its own goal, is printed in bold. The "
-    "worlds above it are listed [where the promise does not hold]"
-    "(drift.md#when-the-promise-does-not-hold).\n\n"
+    "world is its share of positive outcomes and its predictions a day; a reference has 28 days.\n"
+    "\n"
+    "Openings are counted a stream-year, in parentheses their 95 % limits, wider than those of "
+    "Poisson where they come in clusters. 0.365 is promised. In bold: a rate or a delay above its "
+    "goal; [why](drift.md#when-the-promise-does-not-hold).\n\n"
     f"A drift begins on day {START} and is followed for {FOLLOWED} days. Delays are medians with "
-    "a 95 % interval that needs no distribution; 0 is an alert on the first day of the drift. "
-    "Streams that were on alarm before are left out of delays. Errors of shares count two more "
-    "tries of each kind, so that none is 0.\n"
+    "95 % intervals, 0 an alert on the first day; streams on alarm before are left out.\n"
 )
-ON_ALARM = (
-    "An alert needs a week without one before it, so a rule that never stops alarming counts once "
-    "a year: read its share of days.\n"
-)
+ON_ALARM = "A rule that never stops alarming counts once a year: read its share of days.\n"
 UNSEEN = "The detector does not see an intercept, by design: the level does.\n"
-RATES = "Openings a stream-year, and the median delay in days of two drifts.\n"
-SMALL = (
-    "Each delay is the median in days, followed for a year, and the shares found within 120 days "
-    "and within the year.\n"
-)
+RATES = "Openings a stream-year, and the median delay in days.\n"
+SMALL = "Median delay in days, and the shares found within 120 days and within a year.\n"
 GAMES = (
-    "12 predictions a day on average, prevalence one half, and a reference of two seasons of 700 "
-    "days. The slope changes on the first day of the third. How many predictions of it are over "
-    "when that is found, of 8,400: the median.\n"
+    "12 predictions a day, prevalence one half, a reference of 700 days. The slope changes on the "
+    "first day of a season of 8,400 predictions: how many are over when that is found (median).\n"
 )
 INDEPENDENT = (
-    "Between-day standard deviation of the slope that references estimate. "
-    "Outcomes are independent, so the truth is 0.\n"
+    "Between-day standard deviation of the slope that references estimate; the truth is 0.\n"
 )
 
 

@@ -75,13 +75,11 @@ HEADS = (
     ["slope in two seasons, then in fifteen", "opened", "closed", "seasons open",
      "of them not undecided", "became undecided", "paged again"],
 )  # fmt: skip
-INTRO = """{} streams of each change, {} of each drift that lasts for two years, {} of the seasons;
-nothing was chosen on them but, on the seasons, that weeks without outcomes are not counted. A
-season is 120 days of 15 games; the first three are the reference. *Paged again*: the drift was
-found to be worse, or it closed and opened again.
-Before there was `undecided`, every season open was one of `calibration_drift`, and no open drift
-paged again.
-"""
+INTRO = (
+    "{} streams of each change, {} of each drift that lasts for two years, {} of the seasons, "
+    "which are 120 days of 15 games; the first three are the reference. *Paged again*: the drift "
+    "was found to be worse, or it closed and opened again.\n"
+)
 
 
 def follow(days: Sequence[Segments], reference: int, when: Sequence[date] = ()) -> Followed:

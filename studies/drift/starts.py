@@ -24,9 +24,8 @@ DRIFTS = {
     **{f"slope 0.8 in {ramp} days": Truth(tilted(0.8), ramp=ramp) for ramp in (30, 60, 120)},
 }
 INTRO = (
-    f"A drift begins on day {START} and is followed for {FOLLOWED} days. Days count from its "
-    "first; streams on alarm before it are left out. {streams} streams of each kind; ± is a "
-    "standard error.\n"
+    f"A drift begins on day {START} and is followed for {FOLLOWED} days, counted from its first. "
+    f"{{streams}} streams of each kind; ± is a standard error.\n"
 )
 HEADS = (
     *("world", "drift", "opened on day", "called gradual, %", "interval holds the first day, %"),

@@ -18,8 +18,8 @@ from monitor.drift.judge import judge
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from studies.drift.estimates import print_median, print_rate
 from studies.drift.layout import in_processes, publish, read_options
-from studies.drift.rules import FALSE_ALERT_DAYS, FIRST
-from studies.drift.scenario import PROMISE, YEAR
+from studies.drift.rules import FIRST
+from studies.drift.scenario import YEAR
 from studies.drift.shapes import centre, draw_priors, draw_volumes, shares
 from studies.drift.tables import table
 from studies.drift.worlds import World, draw_day
@@ -31,10 +31,8 @@ WANDERS = (0.0, 1.0), (0.05, 7.0), (0.05, 30.0), (0.1, 30.0)  # spread, and half
 LIMITS = Limits()
 MOMENT = datetime(2030, 1, 1, tzinfo=UTC)
 INTRO = (
-    f"The slope of a stream is an AR(1) around 1. A = {FALSE_ALERT_DAYS:,} days between false "
-    f"alerts, so {PROMISE} a year are promised. A lasting change of the slope begins on day "
-    f"{START}, beside the wander, and is followed for a year; streams on alarm before it are left "
-    "out. {streams} streams of each kind.\n"
+    f"The slope of a stream is an AR(1) around 1. A lasting change begins on day {START} and is "
+    f"followed for a year. {{streams}} streams of each kind.\n"
 )
 HEADS = (
     *("slope", "size", "false openings a stream-year"),

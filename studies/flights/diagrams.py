@@ -1,4 +1,4 @@
-"""Draw the diagrams of docs/diagrams.md from the results of the demo.
+"""Draw the diagrams of docs/notebook.md from the results of the demo.
 
     make demo
     python -m studies.flights.diagrams [--demo demo-data]

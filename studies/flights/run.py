@@ -4,7 +4,7 @@
 
 Writes the demo's logs into the folder (a temporary one by default), fits the truth of each month
 (`studies/flights/truth.py`), and runs our detector and the usual rules (`studies/drift/rules.py`)
-over the days. With --write the tables go into docs/drift.md and the picture into docs.
+over the days. With --write the tables go into docs/drift-simulations.md and the picture into docs.
 """
 
 import argparse
@@ -20,8 +20,8 @@ from studies.flights.page import draw, markdown
 from studies.flights.truth import Days, Flights, by_day, names, pooled, truth, write_and_read
 
 ROOT = Path(__file__).parents[2]
-PAGE, PICTURE = ROOT / "docs/drift.md", ROOT / "docs/drift-flights.svg"
-BEGIN, END = "<!-- flights -->", "<!-- end -->"
+PAGE, PICTURE = ROOT / "docs/drift-simulations.md", ROOT / "docs/drift-flights.svg"
+BEGIN, END = "<!-- flights -->", "<!-- end of flights -->"
 USUAL, LONG = 28, 61  # days of a reference: the default, and March with April
 
 
@@ -81,7 +81,7 @@ def main() -> None:
     """Compute and print the tables, and write them into the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--into", type=Path, help="folder of the logs; a temporary one by default")
-    parser.add_argument("--write", action="store_true", help="write docs/drift.md and its picture")
+    parser.add_argument("--write", action="store_true", help="write the page and its picture")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         flights = write_and_read(chosen.into or Path(folder))

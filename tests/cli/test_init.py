@@ -3,8 +3,6 @@
 The folders are written as people write them; what `init` must find in each is beside it.
 """
 
-import json
-import re
 import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime, time, timedelta
@@ -142,7 +140,6 @@ def as_epoch(name: str) -> Callable[[Rows], Rows]:
 
 
 PLAIN = "{}/{{day}}.parquet"
-LONG = history(delay=0.7, days=38, rows=30)
 
 
 def on_weekdays(root: Path) -> None:
@@ -585,29 +582,6 @@ def settings(path: Path) -> dict[str, Any]:
         else:
             flat[key] = value
     return flat
-
-
-def test_a_delay_that_runs_can_measure_is_offered(here: Path, command: Command) -> None:
-    """With the outcomes of 28 days after the first week, auto is offered, and a run finds it.
-
-    Outcomes come after 0.7 days on average, so 95 % within two days and the rest of the day.
-    """
-    write(here / "logs", LONG, "scores/{day}.parquet", "labels/{day}.parquet")
-    after = LONG.days[-1] + timedelta(days=1)
-    assert command("init", "logs").code == 0
-    text = (here / "monitor.yaml").read_text()
-
-    found = settings(here / "monitor.yaml")
-    (here / "monitor.yaml").write_text(re.sub("settled_after: .*", "settled_after: auto", text))
-    ended = command("backfill", "--from", FIRST, "--to", FIRST, "--as-of", after)
-
-    assert (type(found["settled_after"]), found.get("time_zone")) == (int, None)
-    assert "the first run measures after how many days 95 % of the" in " ".join(
-        text.replace("#", " ").split()
-    )
-    assert ended.code in (0, 3), ended.err  # 30 rows may be too few for both outcomes
-    (kept,) = (here / "store" / "runs").glob("*/settled.json")
-    assert json.loads(kept.read_text())["settled_after"] in (2, 3)
 
 
 @pytest.mark.parametrize("case", FOLDERS)

@@ -104,7 +104,7 @@ def draw_model(chance: random.Random, name: str, when: Mapping[str, Any]) -> dic
         "outcomes": {"path": f"logs/{name}/outcomes/{{day}}.parquet"},
         "schedule": when["schedule"],
         "time_zone": when["time_zone"],
-        "settled_after": chance.choice([0, 1, 2, 3, 5, "auto"]),
+        "settled_after": chance.choice([0, 1, 2, 3, 5, 28]),
         "catch_up_days": chance.randrange(8),
         "windows": [1],
     } | more
@@ -126,8 +126,6 @@ def lay_out_logs(chance: random.Random, logs: Path, moment: datetime) -> None:
 def lay_out_store(chance: random.Random, config: Config, name: str, logs: Path) -> None:
     """Store what earlier runs may have left: days that are final, or not, or without a record."""
     model, store = config.model(name), Store(config.store)
-    if model.settles_by_itself and chance.random() < 0.6:
-        store.write_settled_after(name, chance.randrange(6))
     logged = sorted((logs / "predictions").iterdir())
     for path in logged[: -chance.randrange(1, 7)]:
         if chance.random() < 0.2:
@@ -313,7 +311,6 @@ class TestPlans:
             if not one.when["day"]
             and one.when["schedule"].endswith("* * *")
             and one.when["schedule"].split()[1] != "*"
-            and one.settings["settled_after"] != "auto"
         ]
 
         for one in cases:

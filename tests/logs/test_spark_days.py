@@ -88,7 +88,7 @@ def test_a_partition_is_read_once_by_spark(
 
 
 def test_arrivals_are_those_of_duckdb(spark: Databases, duckdb: Databases, tmp_path: Path) -> None:
-    """The ages of outcomes, from which settled_after: auto follows, are counted alike."""
+    """The ages of outcomes, from which `check` proposes settled_after, are counted alike."""
     write_logs(tmp_path)
     model = model_of(tmp_path)
 

@@ -15,11 +15,11 @@ DOCS = ROOT / "docs"
 
 @pytest.fixture(scope="module")
 def fraud(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Run the tutorial from top to bottom, and return the folder in which it ran."""
-    folder = tmp_path_factory.mktemp("tutorial") / "fraud"
+    """Run the steps of the page from top to bottom, and return the folder in which it ran."""
+    folder = tmp_path_factory.mktemp("start") / "fraud"
     folder.mkdir()
     printed = ""
-    for block in blocks(DOCS / "tutorial.md"):
+    for block in blocks(DOCS / "start.md"):
         if block.language == "text":
             assert matches(block.text, printed), f"{block.text}\n---\n{printed}"
         else:
@@ -27,14 +27,14 @@ def fraud(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_tutorial_ends_with_a_store(fraud: Path) -> None:
+def test_the_steps_end_with_a_store(fraud: Path) -> None:
     """All its blocks ran, printed what the page shows, and left a store with 56 days."""
     assert len(list((fraud / "store" / "verdicts" / "fraud").iterdir())) == 56
 
 
-def test_the_tutorial_has_ten_steps() -> None:
+def test_the_page_has_ten_steps() -> None:
     """Its steps are numbered from 1 to 10, and most of them run something."""
-    page = DOCS / "tutorial.md"
+    page = DOCS / "start.md"
 
     assert re.findall(r"^## (\d+)\.", page.read_text(), re.MULTILINE) == [
         str(number) for number in range(1, 11)
@@ -42,11 +42,11 @@ def test_the_tutorial_has_ten_steps() -> None:
     assert sum(block.language in {"sh", "python"} for block in blocks(page)) >= 10
 
 
-@pytest.mark.parametrize("name", ["start.md", "notebook.md"])
-def test_examples_print_what_the_page_says(
-    name: str, fraud: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_notebook_prints_what_the_page_says(
+    fraud: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The Python of a page runs from top to bottom, with the store of the tutorial at hand."""
+    """The Python of the page runs from top to bottom, with the store of the steps at hand."""
+    name = "notebook.md"
     monkeypatch.chdir(fraud)
     plt.switch_backend("agg")
     text = "\n".join(block.text for block in blocks(DOCS / name) if block.language == "python")

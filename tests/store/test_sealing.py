@@ -45,7 +45,6 @@ READS: dict[str, Read] = {
     f"arrivals/ctr/{DAY}.arrows.zst": lambda store: store.read_arrivals("ctr", DAY),
     f"revisions/ctr/{DAY}.arrows.zst": lambda store: store.read_revisions("ctr", DAY),
     "runs/ctr/last.json": lambda store: store.read_run("ctr"),
-    "runs/ctr/settled.json": lambda store: store.read_settled_after("ctr"),
 }
 # Without these records work is done again, so damage to them needs no error.
 MARKS: dict[str, tuple[Read, Any]] = {
@@ -62,7 +61,6 @@ def full(finished_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
     copytree(finished_project / "store", folder)
     store = Store(str(folder))
     store.write_arrivals("ctr", Arrivals(DAY, (3, 2, 1), (30, 20, 10)))
-    store.write_settled_after("ctr", 3)
     summary, _ = store.read_summary("ctr", DAY)
     buckets = BucketCounts(np.arange(40), np.arange(40), np.full(40, 9), np.arange(40) % 9)
     store.write_summary(replace(summary, entities={("DE", "all"): buckets}))

@@ -2,8 +2,9 @@
 
 import json
 
-from studies.drift.breaks_page import FIRST_SEED, PAGE, RESULT, page, watched
+from studies.drift.breaks_page import BEGIN, END, FIRST_SEED, RESULT, page, watched
 from studies.drift.everyday import EVERYDAY
+from studies.drift.layout import PAGE, replace_section
 from tests.support.cases import some
 
 
@@ -12,7 +13,8 @@ def test_the_page_is_what_was_counted() -> None:
     counted = json.loads(RESULT.read_text(encoding="utf-8"))
 
     assert [*counted] == [*EVERYDAY]
-    assert PAGE.read_text(encoding="utf-8") == page(counted) + "\n"
+    text = PAGE.read_text(encoding="utf-8")
+    assert text == replace_section(text, page(counted), BEGIN, END)
 
 
 def test_what_was_counted_is_what_is_found_now() -> None:

@@ -27,7 +27,13 @@ class Block(NamedTuple):
 
 def blocks(page: Path) -> list[Block]:
     """Read the fenced blocks of a page."""
-    return [Block(*found) for found in BLOCK.findall(page.read_text())]
+    return blocks_after(page, "")
+
+
+def blocks_after(page: Path, heading: str) -> list[Block]:
+    """Read the fenced blocks of a page that follow a heading."""
+    _, _, text = page.read_text().partition(heading) if heading else ("", "", page.read_text())
+    return [Block(*found) for found in BLOCK.findall(text)]
 
 
 def run_block(block: Block, folder: Path) -> str:

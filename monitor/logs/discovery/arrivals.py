@@ -23,7 +23,6 @@ Floats = npt.NDArray[np.float64]
 MOST_AGES = 90  # days of outcomes after a prediction
 QUIET_AGES = 35  # so many days without an arrival end the search: corrections come after a month
 AGES_BEFORE = 15  # days of outcomes that are looked at before the first that is known
-COMPLETE = 0.99  # share of the outcomes that come: the wait for the last ones may be long
 TWO = ("0", "1")  # the kinds of outcomes of a model with two
 LEAST_OF_CLASS = 20  # outcomes of a class whose delay can be told; rarer ones are taken together
 RARER = "rarer classes"

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from monitor.arrivals import COMPLETE
 from monitor.config.filters import columns_of_filter
-from monitor.logs.discovery.arrivals import COMPLETE, MET
+from monitor.logs.discovery.arrivals import MET
 from monitor.logs.discovery.reading import ROWS_PER_DAY, Log
 from monitor.logs.discovery.rows import ask, open_rows
 from monitor.logs.session import Session

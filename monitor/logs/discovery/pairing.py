@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from monitor.arrivals import COMPLETE
 from monitor.config import LATEST, literal
 from monitor.errors import ConfigError, DataError
 from monitor.logs.conversions import quoted
@@ -204,7 +205,7 @@ def _about_names(pair: Pair) -> list[str]:
     wait = (
         pair.arrived.complete_after
         if isinstance(pair.arrived, Filling)
-        else pair.arrived.age_of(arrivals.COMPLETE)
+        else pair.arrived.age_of(COMPLETE)
     )
     names = pair.scores[0].column, pair.outcomes[0].column
     confident = (

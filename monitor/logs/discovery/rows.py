@@ -8,7 +8,6 @@ from datetime import date, timedelta
 from typing import Any, cast
 
 import duckdb
-import pyarrow as pa
 from fsspec.implementations.local import LocalFileSystem
 
 from monitor.config import Exploded, Format, PredictionLog

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Any
 
-from monitor.arrivals import DAYS_LOOKED_AT, ENOUGH, LEAST
-from monitor.config import AUTO_SETTLED_AFTER, LONGEST_WAIT, TODO, WEEKDAYS
+from monitor.arrivals import COMPLETE
+from monitor.config import LONGEST_WAIT, TODO, WEEKDAYS
 from monitor.logs.discovery import roles
-from monitor.logs.discovery.arrivals import COMPLETE, TWO, Arrivals
+from monitor.logs.discovery.arrivals import TWO, Arrivals
 from monitor.logs.discovery.columns import in_sql, number_in
 from monitor.logs.discovery.databases import changed_by
 from monitor.logs.discovery.filling import Filling
@@ -26,10 +26,6 @@ MOST_SERVED = 5  # models that answer
 MOST_NAMED = 12  # columns of a log
 FEW_WITHOUT = 3  # days of predictions after the first outcomes, before another round is missed
 LEAST_SPAN = 13  # days after the first: with two weeks, every day of the week came twice
-AUTO = (
-    f"With auto instead, the first run measures after how many days {percent(ENOUGH, 0)} of the "
-    "outcomes have come; the rest then counts as late."
-)
 MOST_REJECTED = 0.05  # share of the rows of a day that a check may leave out unasked
 OF_COLUMNS = (
     "id",
@@ -89,7 +85,7 @@ def settings_of(pair: Pair) -> list[Setting]:
     if isinstance(pair.arrived, Arrivals):
         settings += [*_absent(pair.arrived), *_cast(pair), _settled(pair, pair.arrived)]
     else:
-        settings.append(_settled_in_one(pair, pair.arrived))
+        settings.append(_settled_in_one(pair.arrived))
     settings += [*_zone(pair), *_calendar(pair)]
     settings += [*(_served_model(pair) or _segments(pair)), *_checks(pair)]
     return [_with_fields(setting, _log(setting.section, pair)) for setting in settings]
@@ -392,11 +388,6 @@ def _settled(pair: Pair, arrived: Arrivals) -> Setting:
         longer = max(_until_next(day, weekdays) for day in pair.scored.days) - max(waited or [0])
         wait = min(LONGEST_WAIT, wait + longer)
         why += f" Other days of the week wait up to {longer} days longer." * (longer > 0)
-        return Setting("", "settled_after", wait, why)
-    # What is measured is the first outcome of each prediction, not its correction.
-    is_first = arrived.found >= LEAST and not arrived.conflicts
-    if is_first and wait <= AUTO_SETTLED_AFTER and _is_measured(pair):
-        why = f"{why} {AUTO}"
     return Setting("", "settled_after", wait, why)
 
 
@@ -416,19 +407,7 @@ def _said_of_arrivals(arrived: Arrivals, ages: Sequence[int]) -> str:
     return f"Of the outcomes {of_what}: {', '.join(said)}"
 
 
-def _is_measured(pair: Pair) -> bool:
-    """Return whether the first days of the logs are complete, so that a run can measure them."""
-    days = pair.scored.days or (days_between(*pair.scored.span) if pair.scored.span else ())
-    theirs = pair.observed.days or pair.observed.span or ()
-    first = days[:DAYS_LOOKED_AT]
-    return (
-        len(first) == DAYS_LOOKED_AT
-        and bool(theirs)
-        and first[-1] + timedelta(days=AUTO_SETTLED_AFTER) <= theirs[-1]
-    )
-
-
-def _settled_in_one(pair: Pair, filling: Filling) -> Setting:
+def _settled_in_one(filling: Filling) -> Setting:
     wait = min(LONGEST_WAIT, filling.complete_after)
     newest = ", ".join(
         f"{percent(filling.shares[a], 0)}" for a in sorted(filling.shares)[:MOST_SHOWN]
@@ -439,9 +418,6 @@ def _settled_in_one(pair: Pair, filling: Filling) -> Setting:
     )
     if wait == 0 and filling.usual < COMPLETE:
         why += " It does not rise with age, so the others are not waited for."
-    timed = pair.times is not None and not filling.early
-    if timed and wait <= AUTO_SETTLED_AFTER and _is_measured(pair):
-        why = f"{why} {AUTO}"
     return Setting("", "settled_after", wait, why)
 
 

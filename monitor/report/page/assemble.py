@@ -28,7 +28,6 @@ from monitor.report.page.professions import professions
 from monitor.report.page.repair import repair_of
 from monitor.report.verdicts import reasons
 from monitor.segment_names import WHOLE
-from monitor.store.settled import settled_model
 from monitor.summary import days_between
 from monitor.summary import whole as whole_of
 from monitor.words.acknowledging import acknowledged
@@ -67,7 +66,7 @@ def model_page(
         If nothing is stored of the model or of the day, or a file cannot be read.
     """
     results = results_of(config.store, name, kept=True)
-    model = settled_model(results.store, name, config.model(name))
+    model = config.model(name)
     stored = sorted({*results.days("verdicts", day), *results.days("evaluations", day)})
     if not stored or (day and stored[-1] != day):
         asked = f"of {day} " if day else ""

@@ -56,8 +56,6 @@ def _tests(model: Model) -> str:
 
 def _outcomes(model: Model) -> str:
     days = "1 more day" if model.settled_after == 1 else f"{model.settled_after} more days"
-    if model.settles_by_itself:  # no run has found it yet
-        days = "as many days as the logs will show to be enough"
     return (
         f"A day is final once the outcomes of {days} have arrived. A day ends at midnight in "
         f"{model.time_zone}."

@@ -1,4 +1,4 @@
-"""The page about diagrams names every function, and its example runs."""
+"""docs/notebook.md, "Draw diagrams", names every function, and its example runs."""
 
 import doctest
 import re
@@ -6,12 +6,13 @@ import re
 from monitor.report import diagrams
 from tests.support.paths import ROOT
 
-PAGE = ROOT / "docs" / "diagrams.md"
+PAGE = ROOT / "docs" / "notebook.md"
+_, _, SECTION = PAGE.read_text().partition("## Draw diagrams")
 
 
 def test_example_prints_what_the_page_says() -> None:
     """The example runs as it stands."""
-    text = "\n".join(re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL))
+    text = "\n".join(re.findall(r"```python\n(.*?)```", SECTION, re.DOTALL))
     example = doctest.DocTestParser().get_doctest(text, {}, PAGE.name, str(PAGE), 0)
 
     failed, tried = doctest.DocTestRunner().run(example)
@@ -22,6 +23,6 @@ def test_example_prints_what_the_page_says() -> None:
 
 def test_every_function_is_on_the_page() -> None:
     """The page says what each `draw_...` shows, and names none that does not exist."""
-    named = set(re.findall(r"`(draw_\w+)`", PAGE.read_text()))
+    named = set(re.findall(r"`(draw_\w+)`", SECTION))
 
     assert named == {name for name in diagrams.__all__ if name.startswith("draw_")}
