@@ -157,7 +157,7 @@ CALENDARS = {
     "{closed: [christmas]}": "calendar.closed.0: must be a date, such as 2026-12-25, or a span",
     "{closed: [{first: 2026-12-25}]}": "calendar.closed.0.last: is missing",
     "{open: [2026-12-25]}": "calendar.open: is not a known key",
-    "{weekdays: [mon]}\n    checks: {missing_day: accept}": "accept must be left out with",
+    "{weekdays: [mon]}\n    checks: {missing_day: accept}": "cannot be combined with calendar",
 }
 
 
