@@ -81,7 +81,7 @@ APART = (
     *_all_of(
         "verdicts.strata: auto",
         PROPOSED,
-        *("segments with a primary column", "predictions.entity", "predictions.classes"),
+        *("a primary column of segments", "predictions.entity", "predictions.classes"),
     ),
     *_all_of(
         "checks.missing_day: accept",

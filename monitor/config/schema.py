@@ -920,7 +920,7 @@ def _given(model: Model) -> dict[str, bool]:
         "outcomes.weight": outcomes.weight,
         "outcomes.outcome_means": outcomes.outcome_means,
         "outcomes.absent_means": outcomes.absent_means,
-        "segments with a primary column": model.segments,
+        "a primary column of segments": model.segments,
         **{name: getattr(model, name) for name in ("map", "action", "budget", "label_rate")},
         **{name: getattr(model, name) for name in ("value", "decision", "calendar")},
     }

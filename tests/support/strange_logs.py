@@ -135,8 +135,9 @@ def _odd(facts: dict[str, Any]) -> dict[str, Any]:
         facts |= {"format": "jsonl", "layout": "days"}
     if facts["odd"] == "untyped empty files":
         facts |= {"format": "parquet", "layout": "hive"}
-    if facts["odd"] == "no header":  # without names nobody knows which rows count
-        facts |= {"format": "csv", "extra": None}
+    if facts["odd"] == "no header":  # whose names would say which rows count
+        other = {"one-hot": "probability"}.get(facts["scale"], facts["scale"])
+        facts |= {"format": "csv", "extra": None, "scale": other}
     if facts["odd"] == "requests":
         facts |= {"format": "parquet", "scale": "probability", "nested": False, "extra": None}
         facts |= {"layout": "days" if facts["layout"] == "together" else facts["layout"]}

@@ -65,7 +65,7 @@ def open_query(session: Session, sql: str, connection: str, table: str) -> Log:
             f"dates its rows; add one to {sql!r}, such as created_at::timestamptz AS created_at."
         )
         raise DataError(msg)
-    source = known_source(session, replace(source, dated_by=dating[0].column), None)
+    source = known_source(session, replace(source, dated_by=dating[0].column), ())
     counted = days_of_query(table_of(source), Dating(dating[0].column, None, "UTC"))
     days = tuple(sorted(day for day in counted if day))
     return sample_of(session, source, Pattern("a query", True, (), ()), days, table)

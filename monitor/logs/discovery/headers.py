@@ -1,5 +1,6 @@
 """Files of CSV without a header: which they are, and names for their columns."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
@@ -15,20 +16,22 @@ IS_VALUE = r"regexp_full_match(c, '-?\d*\.\d+') OR try_cast(c AS TIMESTAMP) IS N
 IS_WHOLE = "try_cast(c AS BIGINT) IS NOT NULL"
 
 
-def with_layout(session: Session, source: Source, day: date | None) -> Source:
+def with_layout(session: Session, source: Source, days: Sequence[date]) -> Source:
     """Name the columns of files of CSV that have no header; others stay as they are.
 
     A header has neither fractions nor times. Where it has whole numbers, as of columns that have
-    no names, each file begins with the same.
+    no names, the files of all days begin with the same.
     """
+    day = days[0] if days else None
     names = files_of(source, day) if source.format == "csv" else []
+    names += files_of(source, days[-1])[-1:] if names and days else []
     if not names:
         return source
     first = _first_line(session, names[0])
     cells = ", ".join(map(text_in_sql, first))
     tests = f"coalesce(bool_or({IS_VALUE}), false), coalesce(bool_or({IS_WHOLE}), false)"
     has_value, has_whole = ask(session, f"SELECT {tests} FROM (SELECT unnest([{cells}]) AS c)")
-    differ = has_whole and len(names) > 1 and _first_line(session, names[1]) != first
+    differ = has_whole and _first_line(session, names[-1]) != first
     if not (has_value or differ):
         return source
     place = text_in_sql(names[0])

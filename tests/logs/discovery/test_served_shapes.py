@@ -148,6 +148,14 @@ def without_header(root: Path, day: date, rows: Rows) -> None:
         text(root, name, gzip.compress("".join(cells[part::2]).encode()))
 
 
+def without_names(root: Path, day: date, rows: Rows) -> None:
+    """Write whole numbers only into the outcomes, a file a day, so one file does not show it."""
+    ids, scores, outcomes = rows
+    of_scores = (f"{k},{p:.7f}\n" for k, p in zip(ids, scores, strict=True))
+    text(root, f"p/{day}.csv", "".join(of_scores))
+    text(root, f"o/{day}.csv", "".join(f"{k},{y}\n" for k, y in zip(ids, outcomes, strict=True)))
+
+
 def in_a_table(root: Path, day: date, rows: Rows) -> None:
     """Write requests of three predictions into a Delta table; the ids are in the request."""
     of = [range(at, at + 3) for at in range(0, ROWS, 3)]
@@ -172,7 +180,7 @@ def settings_of(each: Guess) -> dict[str, Any]:
     "write",
     [
         *(rotated, compressed, padded, braces, floats, percents, within_lists, quoted_late),
-        *(encoded, without_header, in_a_table),
+        *(encoded, without_header, without_names, in_a_table),
     ],
     ids=lambda write: write.__name__,
 )
