@@ -113,7 +113,7 @@ def open_log(session: Session, survey: Survey, pattern: Pattern, table: str) -> 
     place = f"{literal(survey.root)}/{pattern.template}".rstrip("/")
     format_ = survey.format_of(pattern.files[0])
     days = tuple(list_days(place)) if pattern.dated else ()
-    source = known_source(session, Source(place, format_), _chosen(days))
+    source = known_source(session, Source(place, format_), days)
     return sample_of(session, source, pattern, days, table)
 
 
@@ -232,8 +232,8 @@ def _nested(
 def known_source(session: Session, source: Source, days: Sequence[date]) -> Source:
     """Look for a header, and what maps and JSON in texts hold; damaged files are for later."""
     try:
-        source = with_layout(session, source, days)
-        day = days[0] if days else None
+        day = _chosen(days)[0] if days else None
+        source = with_layout(session, source, [day, days[-1]] if day else ())
         rows = open_rows(session, source, day, most=LOOKED_AT, files=1, nested=True)
         leaves = tuple(look_into(rows, source.format)) if rows else ()
     except (*DAMAGE, DataError):
