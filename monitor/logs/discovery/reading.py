@@ -177,7 +177,7 @@ def _about_twins(session: Session, source: Source, read: Sequence[date]) -> list
     return [doubt]
 
 
-def _chosen(days: tuple[date, ...]) -> tuple[date, ...]:
+def _chosen(days: Sequence[date]) -> tuple[date, ...]:
     """Choose the days that are sampled."""
     return tuple(dict.fromkeys(days[int(part * (len(days) - 1))] for part in SAMPLED_DAYS if days))
 
