@@ -14,7 +14,7 @@ from typing import Literal
 
 Phase = Literal["fits", "summaries", "evaluations", "verdicts"]
 
-COUNTS = "metrics", "summary.py", "arrivals.py", "segment_names.py", "sql_text.py"
+COUNTS = "metrics", "summary.py", "arrivals.py", "settling.py", "segment_names.py", "sql_text.py"
 JUDGING = *COUNTS, "decisions.py", "evaluation", "drift", "words", "pipeline", "logs"
 # What makes the results of each phase. The rooms that only carry values (the store, the
 # configuration, files) are not among them: their files have formats, their settings fingerprints.

@@ -132,10 +132,11 @@ def test_a_zip_has_the_digests_of_a_folder(copied: Path) -> None:
     [
         ("drift/reference.py", {"fits", "evaluations", "verdicts"}),
         ("metrics/core/tally.py", set(PHASES)),
-        ("logs/joining.py", set(PHASES)),
+        ("logs/statement.py", set(PHASES)),
         ("evaluation/shadow.py", {"fits", "evaluations", "verdicts"}),
         ("pipeline/strata.py", {"fits", "evaluations", "verdicts"}),
         ("summary.py", set(PHASES)),
+        ("settling.py", set(PHASES)),
         ("words/where.py", {"fits", "evaluations", "verdicts"}),
         ("cli/printing.py", set()),
         ("export/gauges.py", set()),

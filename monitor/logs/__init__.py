@@ -2,10 +2,10 @@
 
 `databases` keeps DuckDB connections open, `session` uses one of them for a day, `partitions` says
 which days a log has, `opening` opens their files, `conversions` gives text its types, `sources`
-makes two frames with fixed column names of them, `joining` is the one query, `contract` reports
-what is wrong with the rows. `days` decides what is read, `one_day` and `many_days` count the rows
-of one query, `daily` makes summaries of them, and `batches` puts them together. `arriving` counts
-when outcomes came.
+makes two frames with fixed column names of them, `statement` joins and counts them, `checks` says
+what a row is, and `contract` reports what is wrong with the rows. `days` decides what is read,
+`one_day` and `many_days` count the rows of one statement, `daily` makes summaries of them, and
+`batches` puts them together. `arriving` counts when outcomes came.
 """
 
 from monitor.logs.again import Again, delivered_again

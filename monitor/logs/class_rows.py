@@ -8,9 +8,9 @@ import narwhals as nw
 import numpy as np
 
 from monitor.config import Classes
+from monitor.logs.checks import Status
 from monitor.logs.class_shares import Batches, Shares, matched_rows
 from monitor.logs.class_top import OF_OUTCOME
-from monitor.logs.joining import Status
 from monitor.logs.session import Frame, Session
 from monitor.metrics.beyond_binary.class_counts import (
     Batch,

@@ -15,7 +15,7 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from monitor.logs.joining import Status
+from monitor.logs.checks import Status
 from monitor.logs.session import Frame, Session
 from monitor.logs.spark import ignore_warnings
 from monitor.metrics.core.grid import Floats, Ints

@@ -13,6 +13,7 @@ import narwhals as nw
 import numpy as np
 
 from monitor.config import Crossing, Model, Watched
+from monitor.logs.checks import IN_PREDICTED, Status
 from monitor.logs.column_labels import (
     LARGEST_STEP,
     label_name,
@@ -22,18 +23,10 @@ from monitor.logs.column_labels import (
     watched_name,
 )
 from monitor.logs.conversions import quoted
-from monitor.logs.joining import (
-    IN_PREDICTED,
-    OUTCOMES,
-    POSITIVE,
-    Groups,
-    Query,
-    Status,
-    group,
-    unpack,
-)
+from monitor.logs.joining import Groups
 from monitor.logs.session import Session
 from monitor.logs.sources import Logs
+from monitor.logs.statement import OUTCOMES, POSITIVE, Query, group, unpack
 from monitor.metrics.beyond_binary.class_parts import ClassPart, sum_of_parts
 from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT
 from monitor.metrics.core.compiled import compiled
@@ -164,14 +157,11 @@ def group_with_codes(session: Session, query: Query, codes: Sequence[str]) -> Co
     relation.create(TABLE)
     rows = session.connection.table(TABLE)
     view = session.show("rows with codes", rows)
-    grouped = session.once(
-        (view, "groups"),
-        lambda: group(session.frame(view).with_columns(lone_place=nw.lit(-1))),
-    )
-    groups = unpack(grouped.collect(backend="pyarrow").to_native(), query)
+    grouped = session.once((view, "groups"), lambda: group(session, session.frame(view)))
+    groups = unpack(grouped.collect(backend="pyarrow").to_native(), query.keys)
     # An outcome without a prediction has no codes, and counts in no column.
     predicted = rows.filter(f"{quoted(codes[0])} IS NOT NULL")
-    return Counted(groups, predicted.select(*map(quoted, ("key", *codes))), query.part_count)
+    return Counted(groups, predicted.select(*map(quoted, ("key", *codes))), query.keys.part_count)
 
 
 def count_codes(counted: Counted, model: Model, names: Names) -> Columns:
@@ -274,13 +264,13 @@ def add_up(
     Parameters
     ----------
     keys : ndarray of shape (n,)
-        As `monitor.logs.joining` writes them: status, part, cell and outcome.
+        As `monitor.logs.statement` writes them: status, part, cell and outcome.
     codes : ndarray of shape (k, n)
         The codes of k columns.
     starts : ndarray of shape (k,)
         The place of the first code of each column.
     part_count : int
-        As in `Query`.
+        As in `Keys`.
     counts, positives : ndarray of shape (c, 1024)
         Rows with an outcome, by code and coarse cell.
     predicted : ndarray of shape (c,)

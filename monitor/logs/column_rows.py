@@ -13,8 +13,8 @@ import narwhals as nw
 import numpy as np
 
 from monitor.config import Crossing, Model, Watched
+from monitor.logs.checks import IN_PREDICTED, Status
 from monitor.logs.column_labels import label_name, labels
-from monitor.logs.joining import IN_PREDICTED, Status
 from monitor.logs.session import Frame, Session
 from monitor.metrics.core.coarse import CELLS_IN_ONE
 from monitor.metrics.core.grid import Ints

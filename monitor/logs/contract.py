@@ -15,11 +15,11 @@ import narwhals as nw
 
 from monitor.config import Checks, Classes, Model
 from monitor.errors import DataError, Fault
+from monitor.logs.checks import ROW_CHECKS, Check, Status
 from monitor.logs.class_columns import few_classes
 from monitor.logs.class_complaints import SAID_OF_CLASSES, about_vector
 from monitor.logs.joining import (
     Groups,
-    Status,
     merge_outcomes,
     merge_predictions,
     repeated_ids,
@@ -28,6 +28,7 @@ from monitor.logs.plausibility import ScoreRange, about_scores
 from monitor.logs.session import Frame, Session
 from monitor.logs.sources import Logs
 from monitor.logs.spark_texts import as_duckdb_writes, text_of_id
+from monitor.logs.statement import Query
 from monitor.segment_names import printable
 
 
@@ -75,53 +76,27 @@ CONVERTED = {"integer": "an integer", "uuid": "a UUID", "text": "a text"}  # by 
 ID_NAMES = {nw.Decimal: "Int128", nw.Unknown: "String"}
 UUID_TEXT = re.compile(r"\{?[0-9a-fA-F]{8}(-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}\}?")
 WHOLE_NUMBER = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
-# Status, check, message, and the column of the join that shows the value.
-ROW_CHECKS = (
-    (Status.PREDICTION_ID_MISSING, "prediction_id_missing", "predictions have no id", "score"),
-    (Status.SCORE_MISSING, "score_missing", "predictions have no score (null or NaN)", "score"),
-    (Status.SCORE_OUT_OF_RANGE, "score_out_of_range", "scores lie outside [0, 1]", "score"),
-    (Status.SCORE_SUM, "score_sum", "vectors of probabilities do not add up to 1", "total"),
-    (Status.OUTCOME_INVALID, "outcome_invalid", "outcomes are neither 0 nor 1", "outcome"),
-    (
-        Status.OUTCOME_EARLY,
-        "outcome_early",
-        "outcomes are earlier than their prediction",
-        "observed_at",
-    ),
-    (
-        Status.OUTCOME_TIME_MISSING,
-        "outcome_time_missing",
-        "outcomes are 0 and have no time",
-        "outcome",
-    ),
-    (
-        Status.OUTCOME_TIME_IMPOSSIBLE,
-        "outcome_time_impossible",
-        "outcomes are 0 and have a time at which nothing can have been observed",
-        "outcome",
-    ),
-)
-OF_OUTCOMES = "outcome", "observed_at"
 UNDATED = "outcome_time_missing", "outcome_time_impossible"
 
 
-def row_violations(groups: Groups, joined: Frame, model: Model) -> list[Violation]:
+def row_violations(groups: Groups, query: Query, model: Model) -> list[Violation]:
     """List the checks that single rows of the join break."""
     return [
         Violation(
-            check,
+            check.name,
             rows,
-            groups.met_rows if column in OF_OUTCOMES else groups.prediction_rows,
-            _saying(status, saying, model),
-            partial(_example, joined, status, column, model),
+            groups.prediction_rows if check.of == "prediction" else groups.met_rows,
+            _saying(check, model),
+            partial(_example, query, check, model),
         )
-        for status, check, saying, column in ROW_CHECKS
-        if (rows := groups.rows_with(status))
+        for check in ROW_CHECKS
+        if (rows := groups.rows_with(check.status))
     ]
 
 
-def _saying(status: Status, saying: str, model: Model) -> str:
+def _saying(check: Check, model: Model) -> str:
     """Word what is wrong with rows as the settings of the model have it."""
+    status, saying = check.status, check.saying
     if model.predictions.classes and status in SAID_OF_CLASSES:
         return SAID_OF_CLASSES[status]
     if status == Status.OUTCOME_INVALID and model.outcomes.outcome_means:
@@ -131,8 +106,9 @@ def _saying(status: Status, saying: str, model: Model) -> str:
     return _no_id(saying, model) if status == Status.PREDICTION_ID_MISSING else saying
 
 
-def _example(joined: Frame, status: Status, column: str, model: Model) -> Example:
+def _example(query: Query, check: Check, model: Model) -> Example:
     """Show the first row that breaks a check, by id."""
+    status, column, joined = check.status, check.column, query.joined
     classes = model.predictions.classes
     if (
         status == Status.OUTCOME_TIME_IMPOSSIBLE

@@ -9,9 +9,10 @@ import numpy.typing as npt
 
 from monitor.config import Model
 from monitor.errors import DataError, Fault
+from monitor.logs.checks import IN_PREDICTED, Status
 from monitor.logs.contract import Violation
 from monitor.logs.days import Batch, all_known
-from monitor.logs.joining import IN_PREDICTED, Groups, Status
+from monitor.logs.joining import Groups
 from monitor.metrics.beyond_binary.class_counts import ClassCounts
 from monitor.metrics.core.buckets import add_up_buckets, bins_of
 from monitor.metrics.core.tally import Cells, Tally, from_cells, merge

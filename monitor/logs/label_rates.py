@@ -11,8 +11,9 @@ import numpy as np
 
 from monitor.config import LEAST_RATE
 from monitor.errors import DataError, Fault
-from monitor.logs.joining import OUTCOMES, POSITIVE, Status
+from monitor.logs.checks import Status
 from monitor.logs.session import Frame, Session
+from monitor.logs.statement import OUTCOMES, POSITIVE
 from monitor.metrics.core.grid import CELL_COUNT
 from monitor.summary import SQUARE, UNIT, Rated, rated
 

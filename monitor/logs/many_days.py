@@ -15,14 +15,16 @@ import narwhals as nw
 from monitor.config import Model
 from monitor.errors import DataError
 from monitor.logs import contract
+from monitor.logs.checks import Status
 from monitor.logs.daily import DayRows
 from monitor.logs.days import Batch, readable_days
-from monitor.logs.joining import Groups, Status, repeated_ids, run, write
+from monitor.logs.joining import Groups, repeated_ids
 from monitor.logs.lateness import count_late, days_of_late
 from monitor.logs.partitions import has_day, open_log
 from monitor.logs.session import Session, by_halves
 from monitor.logs.sources import Logs, prepare, read_ids, read_rows, settings_of_rows
 from monitor.logs.spark_days import tag, union
+from monitor.logs.statement import run, write
 from monitor.logs.unlisted import has_others, unlisted_of_days
 from monitor.settling import Settling
 
@@ -38,7 +40,7 @@ def read_days(session: Session, batch: Batch) -> Iterator[DayRows]:
     part_count = ((max([*days, *partitions]) - first).days + 1) * batch.part_count
     query = session.once(
         (logs, batch.negative, part_count),
-        lambda: write(logs, part_count, absent_is_negative=batch.negative),
+        lambda: write(session, logs, part_count, absent_is_negative=batch.negative),
     )
     groups = run(query)
     of_days = {day: groups.of_place((day - first).days, batch.part_count) for day in days}
@@ -55,7 +57,7 @@ def read_days(session: Session, batch: Batch) -> Iterator[DayRows]:
         unique = place not in twice and own.prediction_rows == rows[0] and not own.repeats.any()
         if not (unique and own.met_rows and _has_read_its_own(batch, day)):
             continue
-        violations = contract.row_violations(own, query.joined, model)
+        violations = contract.row_violations(own, query, model)
         if day in batch.partitions[day]:
             violations += contract.outcome_violations(
                 model,

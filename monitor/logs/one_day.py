@@ -11,6 +11,7 @@ import narwhals as nw
 
 from monitor.config import Classes, Model
 from monitor.logs import contract
+from monitor.logs.checks import Status
 from monitor.logs.class_columns import parts_of_vector
 from monitor.logs.class_rows import count_day, count_mapped_day, read_matched
 from monitor.logs.column_codes import (
@@ -30,12 +31,8 @@ from monitor.logs.databases import Databases
 from monitor.logs.days import Batch, readable_days
 from monitor.logs.joining import (
     Groups,
-    Query,
-    Status,
     count_rows,
     read_counts,
-    run,
-    write,
 )
 from monitor.logs.label_rates import Parts, count_rated
 from monitor.logs.lateness import count_late, days_of_late
@@ -43,6 +40,7 @@ from monitor.logs.opening import KINDS
 from monitor.logs.partitions import has_day, open_log
 from monitor.logs.session import Frame, Session, open_session
 from monitor.logs.sources import Logs, open_ids, open_logs
+from monitor.logs.statement import Query, run, write
 from monitor.logs.unlisted import unlisted_values
 from monitor.logs.weights import class_weights
 from monitor.metrics.beyond_binary.class_counts import Batch as Vectors
@@ -85,7 +83,7 @@ def read_day(session: Session, batch: Batch) -> list[DayRows]:
     )
     if clean is not logs:
         result = _run(session, _write(session, batch, clean), clean)
-    violations += contract.row_violations(result.groups, result.query.joined, model)
+    violations += contract.row_violations(result.groups, result.query, model)
     if day in batch.partitions[day] and result.groups.unmatched_rows:
         violations += _unmatched_outcomes(session, model, day)
     contract.enforce(batch.what, violations, model.checks)
@@ -208,8 +206,8 @@ def _query(session: Session, batch: Batch, logs: Logs) -> Query:
 
 def _write(session: Session, batch: Batch, logs: Logs, odds_factor: float = 1.0) -> Query:
     negative = batch.negative
-    with session.drafting():
-        return write(logs, batch.part_count, absent_is_negative=negative, odds_factor=odds_factor)
+    count = batch.part_count
+    return write(session, logs, count, absent_is_negative=negative, odds_factor=odds_factor)
 
 
 def _run(session: Session, query: Query, logs: Logs) -> _Result:

@@ -409,6 +409,16 @@ class Session:
         frame: Frame = nw.from_native(native).lazy()
         return frame
 
+    def select(self, text: str, scored: Frame, known: Frame) -> Frame:
+        """Begin a query in SQL, in which `{scored}` and `{known}` stand for two others."""
+        logs: Any = {"scored": scored.to_native(), "known": known.to_native()}
+        if self.spark is not None:
+            native = self.spark.sql(text, **logs)
+        else:
+            native = _over(self.connection, text.format(scored="scored", known="known"), **logs)
+        frame: Frame = nw.from_native(native).lazy()
+        return frame
+
     def reach(self, filesystem: AbstractFileSystem, files: Sequence[str], form: Format) -> None:
         """Let DuckDB read these files of an object store, or a copy of them.
 
@@ -686,3 +696,13 @@ def first_line(error: Exception | str) -> str:
     reasons = [line for line in more if CSV_LINE in first and line.startswith(REASONS)]
     text = "; ".join([first, *reasons[:1]])
     return "".join(sign if sign.isprintable() else "?" for sign in text)
+
+
+def _over(
+    connection: duckdb.DuckDBPyConnection,
+    text: str,
+    scored: duckdb.DuckDBPyRelation,  # noqa: ARG001 - DuckDB finds relations by the names of locals
+    known: duckdb.DuckDBPyRelation,  # noqa: ARG001
+) -> duckdb.DuckDBPyRelation:
+    """Begin a query in SQL over the relations `scored` and `known`."""
+    return connection.sql(text)

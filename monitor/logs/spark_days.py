@@ -1,4 +1,4 @@
-"""The logs of many days as Spark frames: tagged with their days, put together, and joined."""
+"""The logs of many days as Spark frames: tagged with their days, and put together."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -15,15 +15,3 @@ def tag(rows: Any, **numbers: int) -> Any:
 def union(frames: Sequence[Any]) -> Any:
     """Put the rows of frames together; a column that one of them lacks is null there."""
     return reduce(lambda a, b: a.unionByName(b, allowMissingColumns=True), frames)
-
-
-def meet(predictions: Any, outcomes: Any, horizon: int) -> Any:
-    """Join the rows with the same id, if the outcome came within the horizon of the day."""
-    from pyspark.sql import functions as f
-
-    same = f.col("id") == f.col("outcome_id")
-    in_time = f.col("partition") == f.col("day")
-    if horizon:
-        age = f.col("partition") - f.col("day")
-        in_time = (age >= 0) & (age <= horizon)
-    return predictions.join(outcomes, same & in_time, "full_outer")

@@ -14,7 +14,7 @@ import narwhals as nw
 
 from monitor.config import Model
 from monitor.errors import DataError, Fault
-from monitor.logs.joining import IN_PREDICTED, Status
+from monitor.logs.checks import IN_PREDICTED, Status
 from monitor.logs.session import Frame, Session
 
 SAME = 1e-9  # relative: a weight that was rounded, or stored in another type

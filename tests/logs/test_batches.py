@@ -120,6 +120,16 @@ def reuse_ids(root: Path) -> None:
         )
 
 
+def add_faults(root: Path) -> None:
+    """Add every fault of a row, each to another day; without its check it fails that day."""
+    add(root, "predictions", 2, prediction("x", 1.5))
+    add(root, "predictions", 5, prediction("5-7", 0.5))
+    add(root, "predictions", 8, prediction("new", 0.5), prediction("new", 0.6))
+    add(root, "outcomes", 3, outcome_of(3, 0), outcome_of(3, 1))
+    add(root, "outcomes", 3, {"prediction_id": None, "outcome": 1})
+    add(root, "outcomes", 4, outcome_of(4, 2))
+
+
 def damage(root: Path) -> None:
     """Overwrite the rows of a file, but not its metadata."""
     file = path(root, "predictions", 4)
@@ -132,34 +142,13 @@ Change = Callable[[Path], None]
 CASES: dict[str, tuple[dict[str, Any], Change]] = {
     "nothing unusual": ({}, lambda _: None),
     "nothing to wait for": ({"settled_after": 0}, lambda _: None),
-    "a score out of range": ({}, lambda r: add(r, "predictions", 2, prediction("x", 1.5))),
-    "a score out of range, rejected": (
-        {"checks": REJECT},
-        lambda r: add(r, "predictions", 2, prediction("x", 1.5)),
-    ),
-    "no id": (
-        {"checks": {"outcome_id_missing": "reject"}},
-        lambda r: add(r, "outcomes", 3, {"prediction_id": None, "outcome": 1}),
+    "rows that fail": ({}, add_faults),
+    "rows that are rejected": (
+        {"checks": {**REJECT, "outcome_id_missing": "reject"}},
+        add_faults,
     ),
     "orphans fail": ({"checks": {"outcome_orphan": "fail"}}, lambda _: None),
-    "a repeated prediction": ({}, lambda r: add(r, "predictions", 5, prediction("5-7", 0.5))),
-    "a repeated prediction, rejected": (
-        {"checks": REJECT},
-        lambda r: add(r, "predictions", 5, prediction("5-7", 0.5)),
-    ),
-    "a repeated prediction without an outcome": (
-        {"checks": REJECT},
-        lambda r: add(r, "predictions", 5, prediction("new", 0.5), prediction("new", 0.6)),
-    ),
     "outcomes that agree": ({}, lambda r: add(r, "outcomes", 1, *[outcome_of(0, 1)] * 2)),
-    "outcomes that contradict": (
-        {"checks": REJECT},
-        lambda r: add(r, "outcomes", 3, outcome_of(3, 0), outcome_of(3, 1)),
-    ),
-    "an invalid outcome": (
-        {"checks": REJECT},
-        lambda r: add(r, "outcomes", 4, outcome_of(4, 2)),
-    ),
     "ids that are used again": ({}, reuse_ids),
     "a filter": ({"predictions": "country = 'DE'"}, lambda _: None),
     "no predictions": ({}, lambda r: path(r, "predictions", 3).unlink()),

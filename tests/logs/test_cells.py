@@ -1,12 +1,11 @@
 """DuckDB cuts positions into cells and offsets by bits; in floating point it gives the same."""
 
 import duckdb
-import narwhals as nw
 import numpy as np
 import pyarrow as pa
 from scipy.special import expit
 
-from monitor.logs.joining import located
+from monitor.logs.statement import DUCKDB, located, written
 from monitor.metrics.core.grid import (
     CELL_COUNT,
     HIGHEST_SCORE,
@@ -27,12 +26,14 @@ SCORES = np.concatenate(
 
 def test_bits_give_the_cells_and_offsets_of_floating_point() -> None:
     """At the borders and in the middle of every cell, at the ends of the grid, and elsewhere."""
-    rows = pa.table({"score": pa.array([*SCORES.tolist(), None, float("nan")])})
-    frame = located(nw.from_native(duckdb.from_arrow(rows)).lazy(), 1.0)
-    position = ((nw.col("odds").log() + LOGIT_LIMIT) * POSITIONS_PER_LOGIT).floor()
-    seen = frame.with_columns(expected=position).select("cell", "offset", "expected")
-    table = seen.collect(backend="pyarrow").to_native()
+    rows = duckdb.from_arrow(
+        pa.table({"score": pa.array([*SCORES.tolist(), None, float("nan")], pa.float64())})
+    )
+    position = f"floor(({DUCKDB.logarithm} + {LOGIT_LIMIT!r}) * {POSITIONS_PER_LOGIT!r})"
+    expected = "expected", f"SELECT *, {position} AS expected FROM located"  # noqa: S608
+    query = written([*located("rows_of_scores", DUCKDB), expected])
+    table = rows.query("rows_of_scores", query).to_arrow_table()
     cells, offsets = np.divmod(table["expected"].to_numpy(), OFFSETS_PER_CELL)
     np.testing.assert_array_equal(table["cell"].to_numpy(), cells)
-    np.testing.assert_array_equal(table["offset"].to_numpy(), offsets)
+    np.testing.assert_array_equal(table["offsets"].to_numpy(), offsets)
     assert set(cells) == set(range(CELL_COUNT))

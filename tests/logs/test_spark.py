@@ -22,6 +22,7 @@ from monitor.sql_text import text_in_sql
 from monitor.store.store import Store
 from tests.logs.test_shapes import DAYS, LONG_AFTER, SEGMENTS, SHAPES, Root
 from tests.logs.test_values_in_sql import STRANGE
+from tests.support.cases import ALL
 
 SPARK = Engine(kind="spark")
 DAY = DAYS[0]
@@ -46,7 +47,23 @@ def expected(duckdb: Databases, tmp_path_factory: pytest.TempPathFactory) -> byt
     return found(SHAPES["a file for each day"](Root(f"{folder}/logs")), DAY, duckdb, folder)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+# Each format, form of a time and way to a value once; `make test-all` tries every shape.
+ONCE = (
+    *("a file for each day", "hours", "a column in the path of CSV", "Spark", "CSV with gzip"),
+    *("JSON lines", "Zstandard", "times in microseconds of CSV", "ISO times without offset"),
+    *("times in milliseconds of JSON lines", "one file with a time without zone"),
+    *("one file with a date as text", "everything in one file of CSV", "Delta with partitions"),
+    *("Delta with deletion vectors", "Delta with milliseconds", "Iceberg with a date as text"),
+    *("objects of JSON lines", "structs of Delta", "structs in structs", "maps", "lists"),
+    *("JSON in text", "decimal commas", "semicolons of CSV", "a column renamed half-way of CSV"),
+    *("a column retyped half-way", "outcomes in columns", "records in a list"),
+    *("a list in JSON in JSON", "values between separators", "CSV without a header", "base64"),
+    *("the day in a key", "the probability of true or false"),
+    "score and outcome in one row of JSON lines",
+)
+
+
+@pytest.mark.parametrize("shape", SHAPES if ALL else ONCE)
 def test_every_shape_leaves_the_bytes_of_duckdb(
     shape: str, spark: Databases, expected: bytes | str, tmp_path: Path
 ) -> None:

@@ -1,0 +1,144 @@
+"""The checks of rows, in order: what a row is, its condition in SQL, and what is said of it.
+
+A new check of rows is a `Status`, a `Check` here, and its key under `checks` in the configuration.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Literal
+
+from monitor.logs.sources import Logs
+from monitor.logs.times import NO_TIME
+from monitor.metrics.core.grid import END_TOLERANCE
+
+
+class Status(IntEnum):
+    """What a row of the join is; each row is exactly one."""
+
+    MATCHED = 0
+    UNLABELLED = 1
+    UNMATCHED_OUTCOME = 2
+    PREDICTION_ID_MISSING = 3
+    SCORE_MISSING = 4
+    SCORE_OUT_OF_RANGE = 5
+    OUTCOME_ID_MISSING = 6
+    OUTCOME_INVALID = 7
+    OUTCOME_EARLY = 8
+    SCORE_SUM = 9  # class probabilities that do not add up to 1
+    NOT_CHOSEN = 10  # a prediction of another day, or one that the filter leaves out
+    ACTED_ON = 11  # a prediction whose outcome is not the one that was predicted
+    OUTCOME_TIME_MISSING = 12  # an outcome of 0 that was never observed
+    OUTCOME_TIME_IMPOSSIBLE = 13
+
+
+# Predictions with a valid score. All but the first still need a usable outcome.
+IN_PREDICTED = (
+    Status.MATCHED,
+    Status.UNLABELLED,
+    Status.OUTCOME_INVALID,
+    Status.OUTCOME_EARLY,
+    Status.OUTCOME_TIME_MISSING,
+    Status.OUTCOME_TIME_IMPOSSIBLE,
+    Status.ACTED_ON,
+)
+WITHOUT_PREDICTION = (
+    Status.UNMATCHED_OUTCOME,
+    Status.OUTCOME_ID_MISSING,
+    Status.NOT_CHOSEN,
+)
+
+
+@dataclass(frozen=True)
+class Check:
+    """What may be wrong with a row.
+
+    Attributes
+    ----------
+    status : Status
+        What a row is that breaks it.
+    name : str
+        Its key in the configuration, in messages and in the gauge of rejected rows.
+    saying : str
+        What is said of such rows.
+    of : str
+        What it looks at: a prediction, an outcome, or a prediction beside its outcome. Of the
+        checks of predictions the first that is broken counts, then those of outcomes.
+    column : str
+        The column of the join that shows the value.
+    condition : callable
+        SQL that is true of such rows, on the columns of `Logs`; None if the logs need no check.
+    """
+
+    status: Status
+    name: str
+    saying: str
+    of: Literal["prediction", "outcome", "both"]
+    column: str
+    condition: Callable[[Logs], str | None]
+
+
+ROW_CHECKS = (
+    Check(
+        Status.PREDICTION_ID_MISSING,
+        "prediction_id_missing",
+        "predictions have no id",
+        *("prediction", "score"),
+        lambda logs: None if logs.joined else "id IS NULL",
+    ),
+    Check(
+        Status.SCORE_MISSING,
+        "score_missing",
+        "predictions have no score (null or NaN)",
+        *("prediction", "score"),
+        lambda _: "score IS NULL OR isnan(score)",
+    ),
+    Check(
+        Status.SCORE_OUT_OF_RANGE,
+        "score_out_of_range",
+        "scores lie outside [0, 1]",
+        *("prediction", "score"),
+        lambda _: f"score < -{END_TOLERANCE!r} OR score > {1.0 + END_TOLERANCE!r}e0",
+    ),
+    Check(
+        Status.SCORE_SUM,
+        "score_sum",
+        "vectors of probabilities do not add up to 1",
+        *("prediction", "total"),
+        lambda logs: "off = 1" if logs.classes else None,
+    ),
+    Check(
+        Status.OUTCOME_INVALID,
+        "outcome_invalid",
+        "outcomes are neither 0 nor 1",
+        *("outcome", "outcome"),
+        lambda _: "outcome IS NULL OR outcome NOT IN (0, 1)",
+    ),
+    Check(
+        Status.OUTCOME_EARLY,
+        "outcome_early",
+        "outcomes are earlier than their prediction",
+        *("both", "observed_at"),
+        lambda logs: "observed_at < scored_at" if logs.timed else None,
+    ),
+    Check(
+        Status.OUTCOME_TIME_MISSING,
+        "outcome_time_missing",
+        "outcomes are 0 and have no time",
+        *("outcome", "outcome"),
+        lambda logs: f"outcome = 0 AND undated = {NO_TIME}" if logs.undated else None,
+    ),
+    Check(
+        Status.OUTCOME_TIME_IMPOSSIBLE,
+        "outcome_time_impossible",
+        "outcomes are 0 and have a time at which nothing can have been observed",
+        *("outcome", "outcome"),
+        lambda logs: f"outcome = 0 AND undated > {NO_TIME}" if logs.undated else None,
+    ),
+)
+
+
+def checks_of(logs: Logs, of: str) -> list[tuple[Status, str]]:
+    """List the checks that logs need, with their conditions."""
+    found = ((check.status, check.condition(logs)) for check in ROW_CHECKS if check.of == of)
+    return [(status, condition) for status, condition in found if condition is not None]
