@@ -449,5 +449,7 @@ def test_strata_are_found_among_columns_only(change: dict[str, Any], named: str)
     }
     assert Model.model_validate(given).verdicts.strata == "auto"
 
-    with pytest.raises(ValidationError, match=rf"verdicts.strata: auto .*{named}.*(leave|under strata)"):
+    with pytest.raises(
+        ValidationError, match=rf"verdicts.strata: auto .*{named}.*(leave|under strata)"
+    ):
         Model.model_validate(given | change)
