@@ -1,6 +1,6 @@
 """Settings of a model that exclude each other, with the reason, for the check, the docs and tests.
 
-A setting with a value, such as `checks.missing_day: accept`, excludes others with that value only.
+A setting with a value, such as `checks.accept: missing_day`, excludes others with that value only.
 """
 
 from collections.abc import Mapping
@@ -79,12 +79,12 @@ APART = (
         },
     ),
     *_all_of(
-        "verdicts.strata: auto",
+        "strata: auto",
         PROPOSED,
         *("a primary column of segments", "predictions.entity", "predictions.classes"),
     ),
     *_all_of(
-        "checks.missing_day: accept",
+        "checks.accept: missing_day",
         "a day outside the calendar may be missing, and any other day is an error",
         "calendar",
     ),
