@@ -7,20 +7,26 @@ neither.
 
 Rule: what is bet on a day is the smaller of two likelihood ratios: that another share of the
 outcomes of a class has such scores, and that another share of the rows with such scores is of the
-class, on the same side. Each is a fair bet while its own null hypothesis holds, so the smaller is
-one while either does, and may hold another one on each day.
+class, on the same side, each by more than it moves by itself from week to week. Each is a fair bet
+while its own null hypothesis holds, so the smaller is one while either does, and may hold another
+one on each day.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 import numpy as np
 
 from monitor.drift.curve import fit_curve
+from monitor.drift.detector import LEVEL_SUMS
+from monitor.drift.level_watch import USUAL
+from monitor.drift.variance import WEEK
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.samples import Bools
 from monitor.metrics.core.special import expit
+from monitor.metrics.logistic.level import fit_level
 
 LOW, HIGH = (0.01, 0.05, 0.2, 0.5), (0.5, 0.8)  # up to, and from, these quantiles of the outcomes
 PLACES = len(LOW) + len(HIGH) + 1  # the last one: below all scores of the reference
@@ -29,6 +35,9 @@ SIDES = np.array([-1.0, 1.0])  # fewer outcomes than the scores say, which are t
 SIZES = np.array([0.5, 1.5])  # logit, beyond what is tolerated
 LEAST_TOLERANCE, TOLERATED = 0.15, 2.0  # logit, and standard errors of the reference
 LEAST_OUTCOMES = 30  # of a class in a reference
+LEAST_INFORMATION = 10.0  # of a week, in logit: with less it does not say what is usual
+CHANCE = 2.0  # standard errors of how far weeks of a class differ by chance
+LEAST_OTHERS, TINY = 0.1, 1e-9  # rows of other classes among those at a place; no division by 0
 MOST_CLASSES = 50
 # Of new scores: rows, share of the rows, times as many as usual, and standard deviations more.
 LEAST_ROWS, LEAST_SHARE, LEAST_TIMES, LEAST_DEVIATIONS = 5, 0.003, 3.0, 4.0
@@ -58,6 +67,8 @@ class ClassScores:
     apart : bool
         Whether parts of the traffic have priors of their own: then only scores below all of the
         reference say something.
+    weeks : ndarray of shape (w, k, 7, 4) or None
+        The sums of `levels_of_day` over each whole week of the reference.
     """
 
     names: tuple[str, ...]
@@ -70,6 +81,7 @@ class ClassScores:
     centres: Floats
     dispersions: Floats
     apart: bool = False
+    weeks: Floats | None = None
 
 
 def fit_class_scores(
@@ -111,7 +123,13 @@ def fit_class_scores(
         dispersions=np.ones((2, *starts.shape)),
         apart=apart,
     )
-    return replace(fitted, dispersions=_dispersions(fitted, of_days))
+    of_weeks = [levels_of_day(fitted, day) for day in days]
+    weeks = [np.sum(of_weeks[i - WEEK : i], axis=0) for i in range(WEEK, len(days) + 1, WEEK)]
+    return replace(
+        fitted,
+        dispersions=_dispersions(fitted, of_days),
+        weeks=np.array(weeks).reshape(-1, *starts.shape, LEVEL_SUMS),
+    )
 
 
 def _stacked(names: Sequence[str], rest: Mapping[str, Coarse]) -> Ints:
@@ -163,7 +181,94 @@ def _dispersions(reference: ClassScores, of_days: Ints) -> Floats:
     return np.maximum(1.0, np.where(chance > 1.0, off / np.maximum(chance, 1.0), 1.0))
 
 
-def gains_of_day(reference: ClassScores, rest: Mapping[str, Coarse]) -> Floats:
+def levels_of_day(reference: ClassScores, rest: Mapping[str, Coarse]) -> Floats:
+    """Compare where the rows and the outcomes of a day are with the reference.
+
+    Parameters
+    ----------
+    reference : ClassScores
+        Of the model.
+    rest : mapping of str to Coarse
+        Each class against the rest.
+
+    Returns
+    -------
+    ndarray of shape (k, 7, 4)
+        At each place but the last the change of the log-odds of the rows over its sampling
+        variance, one over this variance, and the same of the share of the outcomes. In place of the
+        last one, where the reference has nothing to compare with, stand the level of all rows and
+        what of it did not come with the base rate. All add up over days.
+    """
+    counts, positives = _stacked(reference.names, rest)
+    at, rates = (reference.starts, reference.ends), expit(reference.curves[1])
+    there, total = _within(positives, *at), positives.sum(axis=1, keepdims=True)
+    usual = np.maximum(_within(counts * rates, *at), TINY)
+    known = np.maximum(_within(counts * rates * (1.0 - rates), *at), TINY)
+    expected, others = np.exp(reference.centres) * usual, np.maximum(known / usual, LEAST_OTHERS)
+    off = np.log((there + 0.5) / (expected + 0.5)) / others
+    share = expit(reference.shares)
+    moved = np.log((there + 0.5) / (total - there + 0.5)) - reference.shares
+    of_share = total * share * (1.0 - share)
+    levels = np.stack([off * known, known, moved * of_share, of_share], axis=-1)
+    levels[:, BELOW] = [
+        _level(reference, of, counts[of], hits) for of, hits in enumerate(positives)
+    ]
+    return levels
+
+
+def _level(reference: ClassScores, of: int, counts: Ints, positives: Ints) -> list[float]:
+    """Give D and kappa of a class, each over its sampling variance and one over that."""
+    if not 0 < positives.sum() < counts.sum():
+        return [0.0] * LEVEL_SUMS
+    parts = Coarse(reference.counts[of], reference.positives[of]), Coarse(counts, positives)
+    before, now = (fit_level(reference.curves[1, of], part) for part in parts)
+    shift = now.delta - before.delta
+    kappa = shift - (now.log_odds - before.log_odds)
+    precise = 1.0 / now.delta_variance, 1.0 / (now.difference_variance or inf)
+    return [shift * precise[0], precise[0], kappa * precise[1], precise[1]]
+
+
+def usual_variances(reference: ClassScores, weeks: Floats) -> Floats:
+    """Find how far outcomes and rows move by themselves from week to week.
+
+    Parameters
+    ----------
+    reference : ClassScores
+        Of the model.
+    weeks : ndarray of shape (w, k, 7, 4)
+        Sums of `levels_of_day` over past weeks.
+
+    Returns
+    -------
+    ndarray of shape (2, k, 7)
+        Variances of the share of the outcomes and of the rows, in logit squared; the last place as
+        in `levels_of_day`.
+
+    Notes
+    -----
+    The mean square of the weeks, those of the reference among them, beyond what chance gives and
+    two standard errors of that, so that it adds nothing to classes that stay. A few weeks that hang
+    together say little of one class, so it is at least the same of all classes, with one standard
+    error.
+    """
+    known = weeks if reference.weeks is None else np.concatenate([reference.weeks, weeks])
+    pulls, informations = known[..., [2, 0]], known[..., [3, 1]]
+    enough = informations >= LEAST_INFORMATION
+    precise = np.where(enough, informations, 1.0)
+    squares = np.where(enough, pulls**2 / precise, 0.0).sum(axis=0)
+    number = enough.sum(axis=0)
+    freedom = np.maximum(number - 1.0, 0.0)
+    precision = np.where(enough, informations, 0.0).sum(axis=0) * freedom / np.maximum(number, 1)
+    own = squares * (number > 1) - freedom - CHANCE * np.sqrt(2.0 * freedom)
+    of_all = squares.sum(axis=0) - freedom.sum(axis=0) - np.sqrt(2.0 * freedom.sum(axis=0))
+    shared = of_all / np.maximum(precision.sum(axis=0), 1.0)
+    moved = np.maximum(own / np.maximum(precision, 1.0), shared)
+    return np.asarray(np.moveaxis(np.maximum(moved, 0.0), -1, 0))
+
+
+def gains_of_day(
+    reference: ClassScores, rest: Mapping[str, Coarse], usual: Floats | None = None
+) -> Floats:
     """Weigh the outcomes of a day against the reference.
 
     Parameters
@@ -172,6 +277,8 @@ def gains_of_day(reference: ClassScores, rest: Mapping[str, Coarse]) -> Floats:
         Of the model.
     rest : mapping of str to Coarse
         Each class against the rest.
+    usual : ndarray of shape (2, k, 7), optional
+        As `usual_variances` gives them; otherwise 0.
 
     Returns
     -------
@@ -183,15 +290,21 @@ def gains_of_day(reference: ClassScores, rest: Mapping[str, Coarse]) -> Floats:
     -----
     Of n outcomes of a class m have such scores, in the reference the share q. The first ratio is
     that of the binomial likelihoods of m at ``logit q + s (t + e)`` and at ``logit q + s t``, with
-    the side s, the size e and t what is tolerated: two standard errors of the reference, at least
-    0.15. The second one is the same of the rows there, each with its own rate on the curve. Each
-    is divided by its dispersion. The expectation of either is at most 1 at t and on the other side
-    of it, the second one's by Jensen's inequality for rows with different rates.
+    the side s, the size e and t what is tolerated: two standard errors of the reference, three
+    standard deviations of `usual`, at least 0.15. The second one is the same of the rows there,
+    each with its own rate on the curve. Each is divided by its dispersion. The expectation of
+    either is at most 1 at t and on the other side of it, the second one's by Jensen's inequality
+    for rows with different rates. So the smaller is a fair bet while either the inputs or the
+    priors move no more than that.
     """
     counts, positives = _stacked(reference.names, rest)
     new = new_scores(reference, counts - positives)
+    least = np.full((2, *reference.starts.shape), LEAST_TOLERANCE)
+    if usual is not None:
+        least = np.maximum(least, USUAL * np.sqrt(usual))
     gains = np.minimum(
-        _of_outcomes(reference, positives, new), _of_rows(reference, counts, positives, new)
+        _of_outcomes(reference, positives, new, least[0]),
+        _of_rows(reference, counts, positives, new, least[1]),
     )
     gains[0, :, BELOW:] = 0.0  # fewer outcomes below all scores contradict nothing
     if reference.apart:
@@ -219,7 +332,7 @@ def new_scores(reference: ClassScores, others: Ints) -> Bools:
     )
 
 
-def _of_outcomes(reference: ClassScores, positives: Ints, new: Bools) -> Floats:
+def _of_outcomes(reference: ClassScores, positives: Ints, new: Bools, least: Floats) -> Floats:
     """Weigh the share of the outcomes that each place has; shape (2, k, 8, 2)."""
     at = reference.starts, reference.ends
     there, before = (
@@ -233,7 +346,7 @@ def _of_outcomes(reference: ClassScores, positives: Ints, new: Bools) -> Floats:
     elsewhere = total_before - before + 0.5
     shares = np.log((before + 0.5) / elsewhere)
     errors = np.sqrt(phi * (1.0 / (before + 0.5) + 1.0 / elsewhere))
-    tolerated = np.maximum(LEAST_TOLERANCE, TOLERATED * errors)
+    tolerated = np.maximum(_with_worst(least), TOLERATED * errors)
     near = shares + SIDES[:, np.newaxis, np.newaxis] * tolerated
     far = near[..., np.newaxis] + SIDES[:, np.newaxis, np.newaxis, np.newaxis] * SIZES
     moved = far - near[..., np.newaxis]
@@ -247,13 +360,15 @@ def _with_worst(dispersions: Floats) -> Floats:
     return np.hstack([dispersions, dispersions.max(axis=1, keepdims=True)])
 
 
-def _of_rows(reference: ClassScores, counts: Ints, positives: Ints, new: Bools) -> Floats:
+def _of_rows(
+    reference: ClassScores, counts: Ints, positives: Ints, new: Bools, least: Floats
+) -> Floats:
     """Weigh the share of the rows at each place that is of the class; shape (2, k, 8, 2)."""
     held = np.nonzero(counts.any(axis=0))[0]
     phi = _with_worst(reference.dispersions[1])
     there = np.maximum(_within(reference.positives, reference.starts, reference.ends), 0.5)
-    tolerated = np.maximum(LEAST_TOLERANCE, TOLERATED * np.sqrt(phi[:, :PLACES] / there))
-    tolerated = np.hstack([tolerated, np.full((len(counts), 1), LEAST_TOLERANCE)])
+    tolerated = np.hstack([TOLERATED * np.sqrt(phi[:, :PLACES] / there), np.zeros((len(phi), 1))])
+    tolerated = np.maximum(tolerated, _with_worst(least))
     centres = np.hstack([reference.centres, np.zeros((len(counts), 1))])
     gains = np.zeros((2, *tolerated.shape, SIZES.size))
     for place in range(PLACES + 1):

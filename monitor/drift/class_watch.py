@@ -7,6 +7,7 @@ A Shiryaev-Roberts e-detector, as `monitor.drift.detecting` has it, of what
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
+from itertools import islice
 from math import exp, log, log1p, nan
 from typing import NamedTuple
 
@@ -21,12 +22,15 @@ from monitor.drift.class_scores import (
     SIZES,
     ClassScores,
     gains_of_day,
+    levels_of_day,
     new_scores,
+    usual_variances,
 )
 from monitor.drift.day_evidence import DIRECTIONS, SLOPES
 from monitor.drift.detector import (
     CLASS_PLACE,
     LEVEL_KINDS,
+    LEVEL_SUMS,
     RECOVERED,
     Ended,
     Incident,
@@ -35,8 +39,18 @@ from monitor.drift.detector import (
 )
 from monitor.drift.evidence import SIZES as TILTS
 from monitor.drift.evidence import bounded, bounded_ratio
-from monitor.drift.level_watch import CERTAIN, LEAST_AGE, NEAR, Moves, ratio_of
+from monitor.drift.history import week_of, weeks_of
+from monitor.drift.level_watch import (
+    CERTAIN,
+    LEAST_AGE,
+    NEAR,
+    WEEKS_LEFT_OUT,
+    Moves,
+    is_unusual,
+    ratio_of,
+)
 from monitor.drift.region_state import Break, Family
+from monitor.drift.variance import WEEK
 from monitor.metrics.core.coarse import COARSE_COUNT, Coarse, sum_of
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.logistic.level import fit_level
@@ -45,9 +59,19 @@ LIKELY = 1.35  # nats: half of the 90 % quantile of a chi-squared
 STILL = 0.8  # of what an open incident has measured: weighed against NEAR of it, as if it was over
 ALIKE = 0.5  # of the error at one place: as much elsewhere, and it is one of all scores
 FAR = 2.0  # times the least error of the level that is urgent, of a break among known scores
+MOST = 2.7  # log10 of what a day says at most: two of them suffice with 50 classes, none alone
+WEEKS_BACK = 8  # that say how far classes move by themselves
 MEASURED = 14  # days after the opening on which an error of the level is measured again
 Rest = Mapping[str, Coarse]  # each class against the rest
 DaysBack = Callable[[], Iterable[tuple[date, Rest]]]  # the newest first
+
+
+class _Again(NamedTuple):
+    """What an open incident is measured with: see `decide_classes`."""
+
+    back: DaysBack
+    least_to_page: float
+    usual: Floats
 
 
 class Found(NamedTuple):
@@ -61,17 +85,42 @@ class Found(NamedTuple):
     high: date
 
 
-def advance_classes(watch: LevelWatch, reference: ClassScores, rest: Rest) -> LevelWatch:
+def advance_classes(watch: LevelWatch, reference: ClassScores, day: date, rest: Rest) -> LevelWatch:
     """Weigh a day, and accumulate it; the incident is not brought up to date yet.
 
     While an incident is open nothing accumulates, and a day that says nothing begins nothing.
     """
     if watch.incident:
         return replace(watch, counted=watch.counted + 1)
-    gains = gains_of_day(reference, rest).ravel()
+    gains = gains_of_day(reference, rest, _usual(watch, reference, day)).ravel()
     before = watch.sums if watch.sums.size == gains.size else np.zeros(gains.size)
-    sums = (before + (gains != 0.0)) * bounded_ratio(gains)
-    return replace(watch, sums=sums, counted=watch.counted + 1)
+    sums = (before + (gains != 0.0)) * bounded_ratio(gains, MOST)
+    counted = replace(watch, sums=sums, counted=watch.counted + 1)
+    return _with_levels(counted, day, levels_of_day(reference, rest))
+
+
+def _with_levels(watch: LevelWatch, day: date, levels: Floats) -> LevelWatch:
+    """Add a day to its week, and forget weeks that are long past."""
+    number, numbers = week_of(day), weeks_of(watch.days)
+    kept = numbers > number - WEEKS_BACK
+    days = watch.days[kept]
+    weeks = watch.levels.reshape(watch.days.size, *levels.shape)[kept].astype(np.float64)
+    if number in numbers:
+        weeks[-1] += levels
+    else:
+        days, weeks = np.append(days, day.toordinal()), np.vstack([weeks, levels[np.newaxis]])
+    rows = weeks.reshape(-1, LEVEL_SUMS).astype(np.float32)
+    return replace(watch, days=days, levels=rows)
+
+
+def _usual(watch: LevelWatch, reference: ClassScores, day: date) -> Floats:
+    """Give how far classes move by themselves; the own week and the one before do not say that.
+
+    A break must not teach that breaks are usual before it is found.
+    """
+    weeks = watch.levels.reshape(watch.days.size, *reference.starts.shape, LEVEL_SUMS)
+    past = weeks_of(watch.days) <= week_of(day) - WEEKS_LEFT_OUT
+    return usual_variances(reference, weeks[past].astype(np.float64))
 
 
 def decide_classes(
@@ -104,32 +153,80 @@ def decide_classes(
     -----
     What stands out is the class, place and side with the largest gain since any day. It is an error
     of the level of the class where its outcomes are off elsewhere too, by half as much at least,
-    and the base rate of the class explains less than half of it; else a break at that place. Among
-    scores that the reference has, that is urgent once both changes are twice `least_to_page`: less
-    may be inputs and priors that moved against each other.
+    and the base rate of the class explains less than half of it; else a break at that place. It is
+    urgent by the rule of `monitor.drift.level_watch`: once both changes exceed the second of
+    `least` on each of two days in a row, on the same side, and 2.5 times what they move by
+    themselves. Those of the level are also five standard errors over both days; those among scores
+    that the reference has exceed it twice, because less may be inputs and priors that moved
+    against each other.
     """
+    again = _Again(back, least[1], _usual(watch, reference, today[0]))
     if watch.incident:
-        return _carried_on(watch, watch.incident, reference, today, (back, least[1]))
+        return _carried_on(watch, watch.incident, reference, today, again)
     if watch.evidence < enough:
         return watch
     days = [*back()]
     if not days:
         return watch
-    found = _found(reference, days)
+    found = _found(reference, days, again.usual)
     incident = _begun(watch, reference, found)
     levels = _levels(reference, found, least[0])
     if levels:  # a class that is off puts the others off too, by less and to the other side
         name = max(levels, key=lambda name: abs(levels[name].shift))
-        incident = _with_level(replace(incident, of_class=name), levels[name], least[1])
+        incident = _with_level(replace(incident, of_class=name), levels[name])
     else:
-        incident = _with_place(incident, reference, found, least[1])
-    return LevelWatch(watch.sums * 0.0, 0, incident=incident, ended=watch.ended)
+        incident = _with_place(incident, reference, found)
+    opened = replace(incident, urgent=_is_urgent(incident, reference, days, again))
+    return replace(_without_sums(watch, opened, incident.started), ended=watch.ended)
 
 
-def _found(reference: ClassScores, days: Sequence[tuple[date, Rest]]) -> Found:
+def _without_sums(watch: LevelWatch, incident: Incident | None, before: date) -> LevelWatch:
+    """Begin to accumulate again; the weeks that began before a day go on to say what is usual."""
+    kept = weeks_of(watch.days) < week_of(before)
+    rows = np.repeat(kept, len(watch.levels) // max(1, kept.size))
+    return LevelWatch(
+        watch.sums * 0.0, days=watch.days[kept], levels=watch.levels[rows], incident=incident
+    )
+
+
+def _is_urgent(
+    incident: Incident, reference: ClassScores, days: Iterable[tuple[date, Rest]], again: _Again
+) -> bool:
+    """Say whether the newest two days are off by enough to page, each of them."""
+    name, place = incident.of_class, incident.place
+    newest = [(day, rest[name]) for day, rest in islice(days, 2) if name in rest]
+    if place and place.family != "region":
+        return True
+    if len(newest) < 2 or newest[0][0] - newest[1][0] > timedelta(days=WEEK):  # noqa: PLR2004
+        return False
+    of, parts = reference.names.index(name), [part for _, part in newest]
+    if place is None:
+        each = [moves_of_class(reference, name, part) for part in parts]
+        far = all(moves.are_off(again.least_to_page) for moves in each)
+        far = far and certain(moves_of_class(reference, name, sum_of(parts)))
+        usual = slice(BELOW, PLACES)
+    else:
+        cells = slice(place.first_cell, place.end_cell)
+        each = [_moves_at(reference, of, part, cells) for part in parts]
+        far = all(min(map(abs, m[::2])) >= FAR * again.least_to_page for m in each)
+        usual = slice(BELOW)
+    most = again.usual[::-1, of, usual].max(axis=1)  # of the rows first
+    sides = {np.sign(value) for moves in each for value in moves[::2]}
+    return far and sides == {np.sign(incident.size)} and all(is_unusual(m, most) for m in each)
+
+
+def _moves_at(reference: ClassScores, of: int, rows: Coarse, cells: slice) -> Moves:
+    """Measure how far rows at some scores, and the share of the outcomes there, are off."""
+    before = Coarse(reference.counts[of], reference.positives[of])
+    shares = [_log_odds_within(part, cells) for part in (before, rows)]
+    error = (1.0 / (int(rows.positives[cells].sum()) + 0.5)) ** 0.5
+    return Moves(_off_at(reference.curves[1, of], rows, cells), error, shares[1] - shares[0], error)
+
+
+def _found(reference: ClassScores, days: Sequence[tuple[date, Rest]], usual: Floats) -> Found:
     """Find what explains most since any day, and when that began."""
     shape = len(SIDES), len(reference.names), PLACES + 1, SIZES.size
-    sums = np.cumsum([gains_of_day(reference, rest).ravel() for _, rest in days], axis=0)
+    sums = np.cumsum([gains_of_day(reference, rest, usual).ravel() for _, rest in days], axis=0)
     best = int(sums.max(axis=0).argmax())
     gained = sums[:, best]
     first, likely = int(gained.argmax()), np.flatnonzero(gained >= gained.max() - LIKELY)
@@ -157,7 +254,7 @@ def _begun(watch: LevelWatch, reference: ClassScores, found: Found) -> Incident:
         scores=np.zeros(len(DIRECTIONS)),
         informations=np.zeros(len(DIRECTIONS)),
         slopes=np.zeros(len(SLOPES)),
-        urgent=True,
+        urgent=False,
         of_class=reference.names[found.of],
     )
 
@@ -214,20 +311,17 @@ def certain(moves: Moves) -> bool:
     return min(map(abs, ratios)) > CERTAIN
 
 
-def _with_level(incident: Incident, moves: Moves, least_to_page: float) -> Incident:
+def _with_level(incident: Incident, moves: Moves) -> Incident:
     return replace(
         incident,
         kind=LEVEL_KINDS[int(moves.shift > 0.0)],
         size=moves.shift,
         size_error=moves.shift_error,
         unexplained=moves.kappa,
-        urgent=moves.are_off(least_to_page) and certain(moves),
     )
 
 
-def _with_place(
-    incident: Incident, reference: ClassScores, found: Found, least_to_page: float
-) -> Incident:
+def _with_place(incident: Incident, reference: ClassScores, found: Found) -> Incident:
     """Say at which scores the outcomes are, and by how much they are off."""
     cells, family = _cells(reference, found)
     rows = _rows(found, incident.of_class)
@@ -244,17 +338,14 @@ def _with_place(
         profile=np.zeros(TILTS.size),
         information=0.0,
     )
-    off = _off_at(reference.curves[1, found.of], rows, cells)
-    shares = [_log_odds_within(part, cells) for part in (before, rows)]
-    moved = min(abs(off), abs(shares[1] - shares[0]))
+    moves = _moves_at(reference, found.of, rows, cells)
     return replace(
         incident,
         kind=CLASS_PLACE,
         place=place,
-        size=off,
-        size_error=(1.0 / (place.hits + 0.5)) ** 0.5,
-        unexplained=shares[1] - shares[0],
-        urgent=family != "region" or moved >= FAR * least_to_page,
+        size=moves.shift,
+        size_error=moves.shift_error,
+        unexplained=moves.kappa,
     )
 
 
@@ -299,7 +390,7 @@ def _carried_on(
     incident: Incident,
     reference: ClassScores,
     today: tuple[date, Rest],
-    again: tuple[DaysBack, float],
+    again: _Again,
 ) -> LevelWatch:
     day, part = today[0], today[1].get(incident.of_class)
     if part is None or incident.of_class not in reference.names:
@@ -307,11 +398,14 @@ def _carried_on(
     gone = _gone(incident, reference, part)
     gained = max(0.0, incident.recovery + float(bounded(np.array(gone / log(10.0)))))
     if gained >= RECOVERED and (day - incident.opened).days >= LEAST_AGE:
-        return LevelWatch(watch.sums * 0.0, ended=Ended(incident.started, day, "recovered"))
+        ended = Ended(incident.started, day, "recovered")
+        return replace(_without_sums(watch, None, incident.started), ended=ended)
     begun = incident.recovering or day
     now = replace(incident, recovery=gained, recovering=begun if gained else None)
     if not gained:
-        now = _measured(now, reference, part, day, again)
+        now = _measured(now, reference, part, day, again.back)
+        urgent = now.urgent or _is_urgent(now, reference, again.back(), again)
+        now = replace(now, urgent=urgent)
     if now.urgent and not incident.urgent and day - incident.opened > timedelta(days=1):
         found = (day, incident.evidence, 1, incident.kind, incident.size, None)
         now = replace(now, worse=Worse(*found))
@@ -323,7 +417,7 @@ def _measured(
     reference: ClassScores,
     part: Coarse,
     day: date,
-    again: tuple[DaysBack, float],
+    back: DaysBack,
 ) -> Incident:
     """Add the day to what was measured since it began."""
     if place := incident.place:
@@ -337,12 +431,10 @@ def _measured(
         return replace(incident, place=now)
     if (day - incident.opened).days > MEASURED:
         return incident
-    back, least_to_page = again
     days = [rest for of, rest in back() if of >= incident.started]
     since = [rest[incident.of_class] for rest in days if incident.of_class in rest]
     moves = moves_of_class(reference, incident.of_class, sum_of(since))
-    measured = _with_level(incident, moves, least_to_page)
-    return replace(measured, urgent=measured.urgent or incident.urgent)
+    return _with_level(incident, moves)
 
 
 def _gone(incident: Incident, reference: ClassScores, part: Coarse) -> float:

@@ -368,10 +368,11 @@ class LevelWatch:
     counted : int
         Days with evidence since the sums were 0.
     days : ndarray of shape (n,)
-        Ordinals of the days of the last nine weeks, rising.
+        Ordinals of the days of the last nine weeks, rising; of classes of the first in each week.
     levels : ndarray of shape (n, 4)
         Of each day the change of the intercept since the reference over its variance, one over this
-        variance, and the same of the part that did not come with the base rate.
+        variance, and the same of the part that did not come with the base rate; of k classes 7 k
+        rows for each week, as `monitor.drift.class_scores.levels_of_day` has them.
     incident : Incident or None
         The open error of the level.
     ended : Ended or None

@@ -255,20 +255,22 @@ def bounded(ratios: Floats) -> Floats:
     return np.asarray(np.log10(bounded_ratio(ratios * log(10.0))))
 
 
-def bounded_ratio(gains: Floats) -> Floats:
-    """Give a likelihood ratio of which a hundredth is kept back, at most 100.
+def bounded_ratio(gains: Floats, most_of_a_day: float = MOST_OF_A_DAY) -> Floats:
+    """Give a likelihood ratio of which a part is kept back, and no more than it is one part of.
 
     Parameters
     ----------
     gains : ndarray
         Evidence of a day in nats.
+    most_of_a_day : float
+        log10 of the most that a day says, at most 3.9; a hundred to one.
 
     Examples
     --------
     >>> bounded_ratio(np.array([-np.inf, 0.0, 900.0]))
     array([1.e-02, 1.e+00, 1.e+02])
     """
-    most = 10.0**MOST_OF_A_DAY
+    most = 10.0**most_of_a_day
     return np.asarray(
         np.minimum((1.0 - 1.0 / most) * np.exp(np.minimum(gains, 9.0)) + 1 / most, most)
     )

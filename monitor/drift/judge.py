@@ -489,7 +489,7 @@ def _with_classes(
     whole, today = before.get(WHOLE, new_detector()), merge_days(rest)
     back = partial(days_back, day.day, reference, limits, recall)
     decided = decide_classes(
-        advance_classes(whole.level, scores, today),
+        advance_classes(whole.level, scores, span[-1].day, today),
         scores,
         (span[-1].day, today),
         enough=log10(limits.false_alert_days),

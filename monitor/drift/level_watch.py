@@ -417,7 +417,7 @@ def off_today(watch: LevelWatch, reference: Reference, day: date, least: float) 
         return None
     now = moves_of(watch.levels[-1].astype(np.float64))
     usual = usual_variances(reference, watch, day)
-    is_off = now and now.are_off(least) and _is_unusual(now, usual) and _is_certain(now, reference)
+    is_off = now and now.are_off(least) and is_unusual(now, usual) and _is_certain(now, reference)
     return now.shift if now and is_off else None
 
 
@@ -428,7 +428,7 @@ def _is_urgent(watch: LevelWatch, reference: Reference, usual: Floats, least: fl
     first, second, both = (moves_of(of) for of in (*days, days.sum(axis=0)))
     if not (first and second and both) or first.shift * second.shift < 0.0:
         return False
-    each = all(one.are_off(least) and _is_unusual(one, usual) for one in (first, second))
+    each = all(one.are_off(least) and is_unusual(one, usual) for one in (first, second))
     return each and _is_certain(both, reference)
 
 
@@ -447,7 +447,8 @@ def is_certain(moves: Moves, own: float, own_kappa: float) -> bool:
     )
 
 
-def _is_unusual(moves: Moves, usual: Floats) -> bool:
+def is_unusual(moves: Moves, usual: Floats) -> bool:
+    """Say whether an error is more than D and kappa move by themselves, of these variances."""
     most = USUAL_ON_A_DAY * np.sqrt(usual)
     return bool(abs(moves.shift) > most[0] and abs(moves.kappa) > most[1])
 

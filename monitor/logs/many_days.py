@@ -216,7 +216,10 @@ def _other_ids(
 def _must_be_alike(session: Session, logs: Iterable[Rows]) -> None:
     """Raise DataError for days whose union would change the type of a column."""
     if len({_columns(rows) for rows in logs}) > 1:
-        msg = f"{session.what}: the columns of these days have different types."
+        msg = (
+            f"{session.what}: the columns of these days have different types; write them alike, "
+            f"then run again."
+        )
         raise DataError(msg)
 
 

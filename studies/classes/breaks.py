@@ -15,7 +15,6 @@ from statistics import median
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import softmax
 
 from monitor.drift.class_scores import fit_class_scores
 from monitor.drift.class_watch import Rest, advance_classes, decide_classes
@@ -67,6 +66,7 @@ SOUND: Mapping[str, Moves] = {
     "inputs wander, and jump by 1": Moves(inputs=0.5, input_jump=1.0),
     "priors and inputs wander": Moves(priors=0.3, inputs=0.3),
     "priors wander, inputs jump by 1": Moves(priors=0.3, input_jump=1.0),
+    "inputs wander, one class five times as frequent": Moves(inputs=0.3, prior_jump=log(5.0)),
 }
 
 
@@ -119,7 +119,9 @@ def _to_the_last(rng: np.random.Generator, p: Floats, y: Ints) -> tuple[Floats, 
     return p, np.where(rng.random(len(y)) < 0.03, p.shape[1] - 1, y)
 
 
-def _biased(size: float) -> Change:
+def biased(size: float) -> Change:
+    """Add to the logit of the scores of the second class."""
+
     def change(_: np.random.Generator, p: Floats, y: Ints) -> tuple[Floats, Ints]:
         p[:, 1] *= np.exp(size)
         return p, y
@@ -143,9 +145,9 @@ BREAKS: Mapping[str, tuple[Change, tuple[int, ...]]] = {
     "half of the last class but one labelled as the first": (_relabelled(-2, 0, 0.5), (0, -2)),
     "3 % of all outcomes become the last class": (_to_the_last, (-1,)),
     "a fifth of the first class labelled as the second": (_relabelled(0, 1, 0.2), (0, 1)),
-    "logit of the second class + 0.7": (_biased(0.7), (1,)),
-    "logit of the second class - 0.7": (_biased(-0.7), (1,)),
-    "logit of the second class + 1.5": (_biased(1.5), (1,)),
+    "logit of the second class + 0.7": (biased(0.7), (1,)),
+    "logit of the second class - 0.7": (biased(-0.7), (1,)),
+    "logit of the second class + 1.5": (biased(1.5), (1,)),
 }
 
 
@@ -190,13 +192,15 @@ def _rows(
     number, classes = world.rows, len(world.priors)
     if weights.any():
         number *= DRAWN
-    logits = np.log(world.priors) + centres + rng.normal(0.0, SPREAD, (number, classes))
-    vectors = softmax(logits, axis=1)
-    labels = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
+    noise = rng.standard_normal((number, classes), np.float32)
+    odds = np.exp(np.log(world.priors) + centres + SPREAD * noise)
+    sums = odds.cumsum(axis=1)
+    labels = (sums < rng.random((number, 1)) * sums[:, -1:]).sum(axis=1)
+    vectors = odds / sums[:, -1:]
     if not weights.any():
         return vectors, labels
-    keys = weights[labels] + rng.gumbel(size=number)  # without putting back: no row twice
-    kept = np.argpartition(-keys, world.rows)[: world.rows]
+    keys = np.exp(-weights)[labels] * rng.standard_exponential(number)  # no row twice
+    kept = np.argpartition(keys, world.rows)[: world.rows]
     return vectors[kept], labels[kept]
 
 
@@ -210,7 +214,7 @@ def follow(days: Iterator[tuple[Floats, Ints]], number: int) -> Iterator[tuple[i
         kept.appendleft(today)
         before = watch.incident
         if reference:
-            watch = advance_classes(watch, reference, today[1])
+            watch = advance_classes(watch, reference, *today)
             watch = decide_classes(
                 *(watch, reference, today), enough=LIMIT, least=LEAST, back=kept.copy
             )
