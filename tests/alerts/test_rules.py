@@ -18,7 +18,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from monitor.cli import app
-from monitor.config import Checks
+from monitor.config import CHECKS
 from monitor.drift.day_evidence import KINDS
 from monitor.drift.detector import INCIDENT_KINDS, EndReason
 from monitor.drift.region_state import KIND
@@ -114,7 +114,7 @@ CLOSED: dict[str, set[str]] = {
     "severity": {"page", "ticket", "info"},
     "ending": set(get_args(EndReason)),
     "log": {"predictions", "outcomes", "logs"},
-    "check": {*Checks.model_fields, "column", "unreadable", "memory", "other"},
+    "check": {*CHECKS, "column", "unreadable", "memory", "other"},
 }
 SOME = {"severity", "ending", "log", "check"}  # of which the exposition shows only some values
 OF_PROMETHEUS = {"job", "instance"}  # labels that every scraped series gets

@@ -83,23 +83,19 @@ class TestExposition:
     def test_limits_are_those_of_each_model(self, tmp_path: Path) -> None:
         """What a model sets under verdicts is what the rules of its alerts compare with."""
         own = {
-            "false_alert_days": 30,
-            "segment_false_alert_days": 60,
+            "false_alert_days": 200,
             "run_overdue_hours": 54,
-            "run_late_hours": 0.5,
-            "outcome_coverage_limit": 0.25,
-            "rejected_rows_limit": 10,
         }
         text = expose(begun(configure(tmp_path, own={"verdicts": own}, new={})))
 
         assert set(text.splitlines()) > {
             *NEW,
-            'calibration_false_alert_interval_seconds{model="own"} 2.592e+06',
-            'calibration_segment_false_alert_interval_seconds{model="own"} 5.184e+06',
+            'calibration_false_alert_interval_seconds{model="own"} 1.728e+07',
+            'calibration_segment_false_alert_interval_seconds{model="own"} 6.3072e+06',
             'calibration_run_overdue_limit_seconds{model="own"} 194400.0',
-            'calibration_run_late_limit_seconds{model="own"} 1800.0',
-            'calibration_outcome_coverage_limit_ratio{model="own"} 0.25',
-            'calibration_rejected_rows_limit_ratio{model="own"} 10.0',
+            'calibration_run_late_limit_seconds{model="own"} 21600.0',
+            'calibration_outcome_coverage_limit_ratio{model="own"} 0.5',
+            'calibration_rejected_rows_limit_ratio{model="own"} 2.0',
         }
 
     @pytest.mark.parametrize(

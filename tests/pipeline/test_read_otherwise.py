@@ -55,7 +55,7 @@ CHANGES: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
             "owner": "risk",
             "severity": "page",
             "windows": [1, 3],
-            "checks": {"outcome_orphan": "fail"},
+            "checks": {"fail": ["outcome_orphan"]},
             "predictions": {"path": "./p/{day}.parquet"},
         },
         {},
