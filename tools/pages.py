@@ -3,11 +3,13 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from inspect import getdoc
+from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pydantic import TypeAdapter
 
+from monitor.config.apart import APART
 from monitor.export.gauges import CATALOGUE, Gauge
 from monitor.metrics.maps.calibration_map import CalibrationMap
 from monitor.metrics.maps.class_map_file import ClassMapFile, ClassTraining
@@ -40,8 +42,11 @@ def pages() -> dict[Path, str]:
     gauges = ROOT / "docs" / "gauges.md"
     table = HEAD + "".join(_rows(CATALOGUE))
     page = between(gauges.read_text(encoding="utf-8"), "gauges", table)
+    logs = ROOT / "docs" / "logs.md"
+    apart = between(logs.read_text(encoding="utf-8"), "apart", "".join(_apart()))
     return {
         gauges: page,
+        logs: apart,
         SCHEMA: map_schema(
             MapFile, (CalibrationMap, Clause, Days, Gain, Gains, Level, Part, Step, Training)
         ),
@@ -86,6 +91,13 @@ def map_schema(of: type, parts: Sequence[type]) -> str:
         "title": "Map file of calibration-monitor",
     }
     return json.dumps(schema, indent=2) + "\n"
+
+
+def _apart() -> Iterator[str]:
+    """Write the settings that exclude others, a row for each setting and reason."""
+    yield "| setting | not with | because |\n|---|---|---|\n"
+    for (one, why), pairs in groupby(APART, key=lambda pair: (pair.one, pair.why)):
+        yield f"| `{one}` | {', '.join(f'`{pair.other}`' for pair in pairs)} | {why} |\n"
 
 
 def _rows(gauges: Iterable[Gauge]) -> Iterator[str]:
