@@ -102,7 +102,7 @@ def summarise(batch: Batch, rows: DayRows) -> Summary:
         left_out={
             **rows.filtered,
             **{
-                f"checks.{v.check}": (v.rows, v.of)
+                f"the check {v.check}": (v.rows, v.of)
                 for v in rows.violations
                 if v.check != "outcome_late"
             },
@@ -205,7 +205,7 @@ def _without_time(rows: DayRows) -> str:
         return ""
     return (
         f" and {unknown:,} more are 0 without a time, so they count as not known yet (if only "
-        "positive outcomes ever get a time, set checks.outcome_time_missing to accept)"
+        "positive outcomes ever get a time, list outcome_time_missing under checks.accept)"
     )
 
 
@@ -223,10 +223,10 @@ def _check_day(batch: Batch, rows: DayRows, *, settled: bool) -> None:
         complaint = "no_outcomes", f"{none}; {hint}" if hint else none
     elif settled and (only := _only_outcome(positives, matched, rows.classes)) is not None:
         complaint = "one_class", f"all {matched:,} outcomes are {only}{_without_time(rows)}"
-    if complaint and getattr(batch.model.checks, complaint[0]) == "fail":
+    if complaint and batch.model.checks.of(complaint[0]) == "fail":
         msg = (
             f"{batch.name} {rows.day}: {complaint[1]}; check the logs and their ids, then rerun "
-            f"this day; or set checks.{complaint[0]} to accept if such days are normal for this "
-            f"model."
+            f"this day; or list {complaint[0]} under checks.accept if such days are normal for "
+            f"this model."
         )
         raise DataError(msg, DAY_FAULTS[complaint[0]])

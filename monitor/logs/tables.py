@@ -244,7 +244,7 @@ def _newest_metadata(place: str) -> str:
         wrong = f"has {len(names)} newest metadata files" if names else "has no metadata folder"
         msg = (
             f"{place}: cannot be read as an Iceberg table, because it {wrong}; correct the path, "
-            f"or set catalog to the catalog that has the table, and path to its name there."
+            f"or set connection to the catalog that has the table, and path to its name there."
         )
         raise DataError(msg)
     return str(filesystem.unstrip_protocol(names[0])) if "://" in place else str(names[0])

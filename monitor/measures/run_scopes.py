@@ -65,8 +65,7 @@ def _reference_starts(snapshot: Snapshot) -> Iterator[tuple[Labels, float]]:
 def _deployed_maps(snapshot: Snapshot) -> Iterator[tuple[Labels, float]]:
     """Find when the first day of every deployed map of each model began."""
     for name, model in snapshot.models.items():
-        maps = (*model.earlier_maps, *([model.map] if model.map else []))
-        deployed = [setting.deploy for setting in maps if setting.deploy]
+        deployed = [setting.deploy for setting in model.map if setting.deploy]
         for number, first in enumerate(deployed, start=1):
             yield (name, str(number)), _begin(first, model)
 

@@ -3,9 +3,8 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 from math import log, nan
-from typing import get_args
 
-from monitor.config import Checks
+from monitor.config import CHECKS
 from monitor.evaluation.budget import burn
 from monitor.evaluation.errors import Errors
 from monitor.evaluation.evaluation import (
@@ -35,8 +34,8 @@ NOTHING_AWAITED = "while no outcomes are still arriving, or without a reference"
 # The checks of rows, which can be set to "reject" or "unknown"; only vectors have a sum.
 ROW_CHECKS = tuple(
     name
-    for name, field in Checks.model_fields.items()
-    if {"reject", "unknown"}.intersection(get_args(field.annotation)) and name != "score_sum"
+    for name, answers in CHECKS.items()
+    if {"reject", "unknown"}.intersection(answers) and name != "score_sum"
 )
 
 

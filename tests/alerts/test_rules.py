@@ -7,6 +7,7 @@ import shlex
 import subprocess
 from collections.abc import Iterator
 from functools import cache
+from itertools import cycle
 from pathlib import Path
 from typing import Any, get_args
 
@@ -17,7 +18,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from monitor.cli import app
-from monitor.config import Checks
+from monitor.config import CHECKS
 from monitor.drift.day_evidence import KINDS
 from monitor.drift.detector import INCIDENT_KINDS, EndReason
 from monitor.drift.region_state import KIND
@@ -113,7 +114,7 @@ CLOSED: dict[str, set[str]] = {
     "severity": {"page", "ticket", "info"},
     "ending": set(get_args(EndReason)),
     "log": {"predictions", "outcomes", "logs"},
-    "check": {*Checks.model_fields, "column", "unreadable", "memory", "other"},
+    "check": {*CHECKS, "column", "unreadable", "memory", "other"},
 }
 SOME = {"severity", "ending", "log", "check"}  # of which the exposition shows only some values
 OF_PROMETHEUS = {"job", "instance"}  # labels that every scraped series gets
@@ -203,8 +204,10 @@ class TestPrograms:
         """Alertmanager's configuration and its template are valid."""
         assert "1 templates\n  SUCCESS" in told("amtool", "check-config", ROUTES)
 
-    @pytest.mark.parametrize("severity", RECEIVERS)
-    @pytest.mark.parametrize("alert", [alert for alert in URGENCY if alert != WATCHDOG])
+    @pytest.mark.parametrize(
+        ("alert", "severity"),
+        [*zip((alert for alert in URGENCY if alert != WATCHDOG), cycle(RECEIVERS), strict=False)],
+    )
     def test_every_alert_goes_where_its_severity_says(self, alert: str, severity: str) -> None:
         """A page rings, a ticket and information are two channels of Slack, whatever the alert."""
         labels = (f"alertname={alert}", "model=fraud", f"severity={severity}")
@@ -238,47 +241,49 @@ class TestAlerts:
 
         assert headings == list(alerts()) == list(URGENCY)
 
-    @pytest.mark.parametrize("alert", URGENCY)
-    def test_says_what_and_where_to_read_on(self, alert: str) -> None:
+    def test_says_what_and_where_to_read_on(self) -> None:
         """An alert has a summary, a description, and links to its dashboard and its heading."""
-        notes = alerts()[alert]["annotations"]
-        board = "calibration-fleet" if alert in OF_NO_MODEL else "calibration-model"
-        needed = {"summary", "description", "dashboard_url", "runbook_url"}
-        needed |= set() if alert in OF_NO_MODEL else {"report_url"}
+        for alert in URGENCY:
+            notes = alerts()[alert]["annotations"]
+            board = "calibration-fleet" if alert in OF_NO_MODEL else "calibration-model"
+            needed = {"summary", "description", "dashboard_url", "runbook_url"}
+            needed |= set() if alert in OF_NO_MODEL else {"report_url"}
 
-        assert set(notes) - {"ending"} == needed
-        assert notes["summary"]
-        assert notes["description"]
-        assert f"https://grafana.example.org/d/{board}" in notes["dashboard_url"]
-        assert notes["runbook_url"] == f"https://runbooks.example.org/runbook.md#{alert.lower()}"
+            assert set(notes) - {"ending"} == needed
+            assert notes["summary"]
+            assert notes["description"]
+            assert f"https://grafana.example.org/d/{board}" in notes["dashboard_url"]
+            assert (
+                notes["runbook_url"] == f"https://runbooks.example.org/runbook.md#{alert.lower()}"
+            )
 
-    @pytest.mark.parametrize(("alert", "urgency"), URGENCY.items())
-    def test_is_never_more_urgent_than_its_kind(self, alert: str, urgency: str) -> None:
+    def test_is_never_more_urgent_than_its_kind(self) -> None:
         """Only a drift and the exporter's absence can page, and information stays information."""
-        given = alerts()[alert]["labels"]["severity"]
-        lowered = '{{ if eq $labels.severity "info" }}info{{ else }}ticket{{ end }}'
+        for alert, urgency in URGENCY.items():
+            given = alerts()[alert]["labels"]["severity"]
+            lowered = '{{ if eq $labels.severity "info" }}info{{ else }}ticket{{ end }}'
 
-        assert (
-            given
-            in {
-                "page": {"{{ $labels.severity }}", LESS_IF_UNDECIDED, VALUE_IF_TAKEN, ABSENT},
-                "ticket": {lowered, LESS_IF_TAKEN, "ticket"},
-                "info": {"info"},
-                "none": {"none"},
-            }[urgency]
-        )
+            assert (
+                given
+                in {
+                    "page": {"{{ $labels.severity }}", LESS_IF_UNDECIDED, VALUE_IF_TAKEN, ABSENT},
+                    "ticket": {lowered, LESS_IF_TAKEN, "ticket"},
+                    "info": {"info"},
+                    "none": {"none"},
+                }[urgency]
+            )
 
-    @pytest.mark.parametrize("alert", URGENCY)
-    def test_nothing_is_left_to_the_memory_of_a_program(self, alert: str) -> None:
+    def test_nothing_is_left_to_the_memory_of_a_program(self) -> None:
         """No rule keeps an alert, and only the exporter's absence waits: both die with a restart.
 
         Every alert of a model looks back over a day of stored samples instead.
         """
-        rule = alerts()[alert]
+        for alert in URGENCY:
+            rule = alerts()[alert]
 
-        assert "keep_firing_for" not in rule
-        assert rule.get("for") == ("15m" if alert == "CalibrationExporterAbsent" else None)
-        assert ("[26h]" in rule["expr"]) == (alert not in OF_NO_MODEL)
+            assert "keep_firing_for" not in rule
+            assert rule.get("for") == ("15m" if alert == "CalibrationExporterAbsent" else None)
+            assert ("[26h]" in rule["expr"]) == (alert not in OF_NO_MODEL)
 
     def test_every_alert_is_tried_without_an_exporter(self) -> None:
         """There is a case in which the exporter is away, and all but its own alert go on."""
@@ -326,17 +331,17 @@ class TestAlerts:
             "1w",
         }
 
-    @pytest.mark.parametrize("alert", [alert for alert in URGENCY if alert != WATCHDOG])
-    def test_is_tested_both_ways(self, alert: str) -> None:
+    def test_is_tested_both_ways(self) -> None:
         """There is a case in which an alert fires, and one in which it stays silent."""
-        cases = [
-            case
-            for test in tried()
-            for case in test.get("alert_rule_test", [])
-            if case["alertname"] == alert
-        ]
+        for alert in [alert for alert in URGENCY if alert != WATCHDOG]:
+            cases = [
+                case
+                for test in tried()
+                for case in test.get("alert_rule_test", [])
+                if case["alertname"] == alert
+            ]
 
-        assert {bool(case.get("exp_alerts")) for case in cases} == {True, False}
+            assert {bool(case.get("exp_alerts")) for case in cases} == {True, False}
 
     @pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
     def test_silence_has_a_reason(self, case: Path) -> None:
@@ -388,17 +393,17 @@ PARTS = (
 class TestRunbook:
     """What every section of the runbook must have."""
 
-    @pytest.mark.parametrize("alert", URGENCY)
-    def test_has_five_parts_and_a_command(self, alert: str) -> None:
+    def test_has_five_parts_and_a_command(self) -> None:
         """A section says what, how sure, where to look, what to do, when not, and what to type."""
-        text = RUNBOOK.read_text(encoding="utf-8")
-        section = text.partition(f"## {alert}\n")[2].partition("\n## ")[0]
-        parts = re.split(r"(?m)^\*\*([^*]+)\*\*", section)
-        told = dict(zip(parts[1::2], parts[2::2], strict=True))
+        for alert in URGENCY:
+            text = RUNBOOK.read_text(encoding="utf-8")
+            section = text.partition(f"## {alert}\n")[2].partition("\n## ")[0]
+            parts = re.split(r"(?m)^\*\*([^*]+)\*\*", section)
+            told = dict(zip(parts[1::2], parts[2::2], strict=True))
 
-        assert tuple(told) == PARTS
-        assert all(len(said.split()) > 2 for said in told.values())
-        assert re.search(r"(?m)^ {4,}(calibration-monitor|curl) ", told["What to look at."])
+            assert tuple(told) == PARTS
+            assert all(len(said.split()) > 2 for said in told.values())
+            assert re.search(r"(?m)^ {4,}(calibration-monitor|curl) ", told["What to look at."])
 
 
 # What the runbook tells to type, in blocks or in the text, without the comments behind it.

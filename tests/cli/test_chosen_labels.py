@@ -154,7 +154,6 @@ def test_a_column_that_is_named_later_is_read(
 RATES: dict[str, dict[str, Any]] = {
     "none": {},
     "score": {"label_rate": "by_score"},
-    "table": {"label_rate": [{"low": 0, "high": 1, "rate": 0.5}]},
     "file": {"label_rate": {"file": "rates.csv"}},
     "column": {"label_rate": "rate"},
 }

@@ -36,7 +36,7 @@ FACTORS: dict[str, tuple[str, ...]] = {
     "timed": ("both", "outcomes", "predictions"),
     "time_zone": ("UTC", "America/New_York", "Asia/Kolkata"),
     "calendar": ("none", "closed", "weekdays", "missing_day"),
-    "settled_after": ("1", "0", "2", "horizon"),
+    "settled_after": ("1", "0", "2", "1d"),
     "read": ("settled", "provisional"),
     "strangers": ("none", "orphans", "late", "both"),
     "broken": ("none", "ids", "scores", "outcomes", "early"),
@@ -100,9 +100,6 @@ REFUSED: dict[tuple[str, str], list[Apart]] = {
     ("outcomes.weight", "absent"): _apart([("weight", "outcomes")], _all("absent_means", "none")),
     ("outcomes.absent_means", "settled_after"): _apart(
         [("absent_means", "1")], [("settled_after", "0")]
-    ),
-    ("horizon", "outcomes.absent_means"): _apart(
-        [("absent_means", "0")], [("settled_after", "horizon")]
     ),
     ("duplicates: latest", "time"): _apart(
         [("observed_duplicates", "latest")], [("time", "none"), ("timed", "predictions")]

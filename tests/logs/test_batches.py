@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from monitor.config import Engine, Model
+from monitor.config.checks import listed
 from monitor.errors import DataError
 from monitor.files import looking_once
 from monitor.logs import (
@@ -46,7 +47,7 @@ def model_of(root: Path, **changes: Any) -> Model:
         "outcomes": {"path": f"{root}/outcomes/{{day}}.parquet"},
         "segments": {"column": "country", "values": ["DE", "FR"]},
         "settled_after": WAIT,
-        "checks": {"one_class": "accept"},
+        "checks": {"accept": ["one_class"]},
     }
     return Model.model_validate({**described, **changes})
 
@@ -120,6 +121,16 @@ def reuse_ids(root: Path) -> None:
         )
 
 
+def add_faults(root: Path) -> None:
+    """Add every fault of a row, each to another day; without its check it fails that day."""
+    add(root, "predictions", 2, prediction("x", 1.5))
+    add(root, "predictions", 5, prediction("5-7", 0.5))
+    add(root, "predictions", 8, prediction("new", 0.5), prediction("new", 0.6))
+    add(root, "outcomes", 3, outcome_of(3, 0), outcome_of(3, 1))
+    add(root, "outcomes", 3, {"prediction_id": None, "outcome": 1})
+    add(root, "outcomes", 4, outcome_of(4, 2))
+
+
 def damage(root: Path) -> None:
     """Overwrite the rows of a file, but not its metadata."""
     file = path(root, "predictions", 4)
@@ -132,34 +143,13 @@ Change = Callable[[Path], None]
 CASES: dict[str, tuple[dict[str, Any], Change]] = {
     "nothing unusual": ({}, lambda _: None),
     "nothing to wait for": ({"settled_after": 0}, lambda _: None),
-    "a score out of range": ({}, lambda r: add(r, "predictions", 2, prediction("x", 1.5))),
-    "a score out of range, rejected": (
-        {"checks": REJECT},
-        lambda r: add(r, "predictions", 2, prediction("x", 1.5)),
+    "rows that fail": ({}, add_faults),
+    "rows that are rejected": (
+        {"checks": listed({**REJECT, "outcome_id_missing": "reject"})},
+        add_faults,
     ),
-    "no id": (
-        {"checks": {"outcome_id_missing": "reject"}},
-        lambda r: add(r, "outcomes", 3, {"prediction_id": None, "outcome": 1}),
-    ),
-    "orphans fail": ({"checks": {"outcome_orphan": "fail"}}, lambda _: None),
-    "a repeated prediction": ({}, lambda r: add(r, "predictions", 5, prediction("5-7", 0.5))),
-    "a repeated prediction, rejected": (
-        {"checks": REJECT},
-        lambda r: add(r, "predictions", 5, prediction("5-7", 0.5)),
-    ),
-    "a repeated prediction without an outcome": (
-        {"checks": REJECT},
-        lambda r: add(r, "predictions", 5, prediction("new", 0.5), prediction("new", 0.6)),
-    ),
+    "orphans fail": ({"checks": {"fail": ["outcome_orphan"]}}, lambda _: None),
     "outcomes that agree": ({}, lambda r: add(r, "outcomes", 1, *[outcome_of(0, 1)] * 2)),
-    "outcomes that contradict": (
-        {"checks": REJECT},
-        lambda r: add(r, "outcomes", 3, outcome_of(3, 0), outcome_of(3, 1)),
-    ),
-    "an invalid outcome": (
-        {"checks": REJECT},
-        lambda r: add(r, "outcomes", 4, outcome_of(4, 2)),
-    ),
     "ids that are used again": ({}, reuse_ids),
     "a filter": ({"predictions": "country = 'DE'"}, lambda _: None),
     "no predictions": ({}, lambda r: path(r, "predictions", 3).unlink()),
@@ -176,7 +166,7 @@ CASES: dict[str, tuple[dict[str, Any], Change]] = {
     ),
     "a damaged file": ({}, damage),
     "absent outcomes are negatives": (
-        {"outcomes": "negative after 2d", "checks": {"one_class": "accept"}},
+        {"outcomes": "negative after 2d", "checks": {"accept": ["one_class"]}},
         lambda _: None,
     ),
 }  # fmt: skip
@@ -269,7 +259,7 @@ def test_a_batch_refuses_days_itself(tmp_path: Path, monkeypatch: pytest.MonkeyP
     model = model_of(
         tmp_path,
         outcomes={"path": f"{tmp_path}/outcomes/{{day}}.parquet", "where": "outcome = 1"},
-        checks={"one_class": "fail"},
+        checks={"fail": ["one_class"]},
     )
     with open_databases(ENGINE) as databases:
         expected = {day: str(alone(model, day, LONG_AFTER, databases)) for day in DAYS}
@@ -289,7 +279,9 @@ def test_no_example_is_read_of_rejected_rows(
     add(tmp_path, "predictions", 0, prediction("y", 0.5))
     monkeypatch.setattr("monitor.logs.contract._first_row", None)
 
-    summary = summarise_day("ctr", model_of(tmp_path, checks=REJECT), FIRST, as_of=LONG_AFTER)
+    summary = summarise_day(
+        "ctr", model_of(tmp_path, checks=listed(REJECT)), FIRST, as_of=LONG_AFTER
+    )
 
     assert summary.rejected == {
         "prediction_repeated": 2,

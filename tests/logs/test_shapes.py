@@ -988,7 +988,7 @@ def test_a_table_of_a_catalog(
         database.execute("UPDATE iceberg_tables SET catalog_name = 'shop'")
     database.close()
     for log, name in (("predictions", "p"), ("outcomes", "o")):
-        config[log] |= {"catalog": "shop", "path": f"logs.{name}"}
+        config[log] |= {"connection": "shop", "path": f"logs.{name}"}
 
     assert stored(config, tmp_path) == expected
 

@@ -6,8 +6,6 @@ Every public function is checked for everything, unless it is named here as an e
 import ast
 import re
 
-import pytest
-
 from tests.support.daily_job import HOMES, path_of
 from tests.support.paths import ROOT
 
@@ -80,53 +78,59 @@ def is_interval(name: str) -> bool:
     return "interval" in name
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_function_has_an_example(name: str) -> None:
+def test_function_has_an_example() -> None:
     """A function that returns something shows how, in lines that run with the tests."""
-    returned = ALL[name].returns
-    if returned is not None and ast.unparse(returned) not in {"None", "NoReturn", "Callable[P, R]"}:
-        assert ">>> " in section(ast.get_docstring(ALL[name]) or "", "Examples")
+    for name, node in ALL.items():
+        returned = node.returns
+        if returned is not None and ast.unparse(returned) not in {
+            "None",
+            "NoReturn",
+            "Callable[P, R]",
+        }:
+            assert ">>> " in section(ast.get_docstring(node) or "", "Examples"), name
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - WITHOUT_FORMULA))
-def test_function_explains_itself(name: str) -> None:
+def test_function_explains_itself() -> None:
     """It has parameters with shapes or types, a result with its range, and a formula."""
-    text = docstring(name)
-    described = section(text, "Parameters")
+    for name in sorted(FUNCTIONS.keys() - WITHOUT_FORMULA):
+        text = docstring(name)
+        described = section(text, "Parameters")
 
-    for argument in (*FUNCTIONS[name].args.args, *FUNCTIONS[name].args.kwonlyargs):
-        assert re.search(rf"^(\w+, )*{argument.arg}(, \w+)* : ", described, re.MULTILINE)
-    # Several numbers come with a class that explains them.
-    result = RESULTS.get(ast.unparse(FUNCTIONS[name].returns).removesuffix(" | None"), "")
-    assert RANGE.search(section(text, "Returns") + result)
-    # Formulas are in double backticks; a definition of a paper has one there too.
-    assert "``" in section(text, "Notes")
+        for argument in (*FUNCTIONS[name].args.args, *FUNCTIONS[name].args.kwonlyargs):
+            assert re.search(rf"^(\w+, )*{argument.arg}(, \w+)* : ", described, re.MULTILINE)
+        # Several numbers come with a class that explains them.
+        result = RESULTS.get(ast.unparse(FUNCTIONS[name].returns).removesuffix(" | None"), "")
+        assert RANGE.search(section(text, "Returns") + result)
+        # Formulas are in double backticks; a definition of a paper has one there too.
+        assert "``" in section(text, "Notes"), name
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - WITHOUT_SOURCE))
-def test_function_names_its_source(name: str) -> None:
+def test_function_names_its_source() -> None:
     """A formula comes from a paper, from an article with its year, or is another's of ours."""
-    text = section(docstring(name), "Notes")
-    built_on = FUNCTIONS.keys() - {name} & set(re.findall(r"`(\w+)`", text))
+    for name in sorted(FUNCTIONS.keys() - WITHOUT_SOURCE):
+        text = section(docstring(name), "Notes")
+        built_on = FUNCTIONS.keys() - {name} & set(re.findall(r"`(\w+)`", text))
 
-    assert SOURCE.search(text) or (is_interval(name) and built_on)
+        assert SOURCE.search(text) or (is_interval(name) and built_on), name
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_function_names_its_errors(name: str) -> None:
+def test_function_names_its_errors() -> None:
     """A function that raises, or calls what only checks, says when."""
-    if raises(FUNCTIONS[name]) and name not in WITHOUT_FORMULA:
-        assert "ValueError" in section(docstring(name), "Raises")
+    for name, node in FUNCTIONS.items():
+        if raises(node) and name not in WITHOUT_FORMULA:
+            assert "ValueError" in section(docstring(name), "Raises"), name
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - WITHOUT_UNCERTAINTY))
-def test_measure_says_how_sure_it_is(name: str) -> None:
+def test_measure_says_how_sure_it_is() -> None:
     """A number comes with its interval, with a p-value, or with the reason why it has neither."""
-    text = section(docstring(name), "Notes")
+    for name in sorted(FUNCTIONS.keys() - WITHOUT_UNCERTAINTY):
+        text = section(docstring(name), "Notes")
 
-    assert is_interval(name) or re.search(r"\binterval", text, re.IGNORECASE)
-    known = {function.split(".")[1] for function in ALL}
-    assert set(re.findall(r"`(\w+_interval)`", text)) <= known, "an interval that is named exists"
+        assert is_interval(name) or re.search(r"\binterval", text, re.IGNORECASE), name
+        known = {function.split(".")[1] for function in ALL}
+        assert set(re.findall(r"`(\w+_interval)`", text)) <= known, (
+            "an interval that is named exists"
+        )
 
 
 def test_exceptions_are_public_functions() -> None:

@@ -139,7 +139,7 @@ def test_show_and_the_page_have_the_classes(logs: Path, command: Callable[..., A
     """People see vectors, classes and pairs."""
     configure(logs, "whole")
     place = ("--config", logs / "whole.yaml", "--model", "pets")
-    shown = command("show", *place, "--window", 7)
+    shown = command("show", *place, "--windows", 7)
     page = command("report", *place, "--out", logs / "pets.html")
     html = (logs / "pets.html").read_text()
 

@@ -383,9 +383,7 @@ BACKFILL = (
 # After how many files, and of how many days there are summaries, evaluations and verdicts then.
 # Before the first summary come two notes, after each one another.
 MOMENTS = {
-    "before all": (3, (0, 0, 0)),
     "summarising": (6, (2, 0, 0)),
-    "before evaluating": (9, (3, 0, 0)),
     "evaluating": (12, (3, 2, 0)),
     "judging": (15, (3, 3, 1)),
     "before the record": (19, (3, 3, 3)),
@@ -394,7 +392,7 @@ MOMENTS = {
 
 CASES = [
     *((when, signal.SIGKILL) for when in MOMENTS),
-    *((when, signal.SIGINT) for when in ("summarising", "evaluating", "judging")),
+    *((when, signal.SIGINT) for when in ("summarising", "judging")),
 ]
 
 

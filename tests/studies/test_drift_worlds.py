@@ -16,6 +16,7 @@ from studies.drift.scenarios import SCENARIOS
 from studies.drift.shapes import centre
 from studies.drift.watch import Task, draw
 from studies.drift.worlds import DRIFTS, Truth, World, grown, stream
+from tests.support.cases import some
 
 USUAL = World(0.05, 20_000)
 
@@ -25,7 +26,7 @@ def rng(seed: int = 1) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize("name", some(SCENARIOS, 4))
 def test_days_are_possible_and_repeatable(name: str) -> None:
     """Every world draws whole numbers of the right size; the seed alone decides which."""
     scenario = SCENARIOS[name]
@@ -45,7 +46,7 @@ def test_days_are_possible_and_repeatable(name: str) -> None:
     assert usual == pytest.approx(1.49, abs=0.8)
 
 
-@pytest.mark.parametrize("name", [n for n, s in SCENARIOS.items() if s.group == "rough"])
+@pytest.mark.parametrize("name", some([n for n, s in SCENARIOS.items() if s.group == "rough"], 4))
 def test_prevalence_is_as_named(name: str) -> None:
     """Before anything moves the mean outcome of a rough world is near its prevalence."""
     world = SCENARIOS[name].world

@@ -322,10 +322,9 @@ def fill_store(folder: Path) -> Config:
             "owner": "risk-team",
             "outcomes": {**LOGS["outcomes"], "owner": "tracking-team"},
             "severity": "page",
-            "report_url": "https://r.test/fraud",
             "budget": {"per_prediction": 0.01},
         },
-    )
+    ).linked_to("https://r.test")
     days = {
         OLDER: [evaluation(9, OLDER)],
         FINAL: [

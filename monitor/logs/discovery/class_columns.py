@@ -19,7 +19,7 @@ from monitor.sql_text import text_in_sql
 
 LEAST_CLASSES, MOST_TRIED = 3, 12  # columns of which some may add up to 1
 ROUNDED = 1e-3  # how far the sum of some rows may be from 1
-EXACT = 1e-6  # further than this a row breaks checks.score_sum
+EXACT = 1e-6  # further than this a row breaks the check score_sum
 SURE_SHARE = 0.99  # of the rows that add up
 MOST_LABELS = 30  # values of a column that may be the class that came true
 
@@ -199,7 +199,7 @@ def _classes(
     names = [named.get(part, _telling(part, parts)) for part in parts]
     group = [log.column(part) for part in parts]
     (exact,) = ask(session, f"SELECT min({_adds_up(group, EXACT)}) FROM {log.table}")
-    probabilities: dict[str, object] = {"columns": [*parts]}
+    probabilities: dict[str, object] = {"vector": [*parts]}
     if any(part in log.inner for part in parts):
         whole = parts[0].partition("[")[0]
         if whole not in dict(log.nested) or any(p.partition("[")[0] != whole for p in parts):

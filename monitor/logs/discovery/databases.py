@@ -89,7 +89,7 @@ def _checked(sql: str, connection: str) -> Table:
     except ValidationError as error:
         key, why = error.errors()[0]["loc"][-1:], error.errors()[0]["msg"]
         what = "--connection" if key == ("connection",) else repr(sql)
-    msg = f"{what}: {why.removeprefix('Value error, ')}."
+    msg = f"{what}: {why.removeprefix('Value error, ')}; correct it."
     raise ConfigError(msg)
 
 

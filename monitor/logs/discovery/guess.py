@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from monitor.config import TODO, Checks, Engine
+from monitor.config import CHECKS, TODO, Engine
 from monitor.errors import ConfigError, DataError
 from monitor.files import looking_once
 from monitor.logs.discovery import roles
@@ -216,7 +216,7 @@ def with_check(each: Guess, error: Exception) -> Guess | None:
         With the check and a doubt; None if no check is to be set.
     """
     fault = error.fault if isinstance(error, DataError) else None
-    if fault is None or fault.check not in Checks.model_fields:
+    if fault is None or fault.check not in CHECKS:
         return None
     few = 0 < fault.rows <= MOST_REJECTED * fault.of
     active = {s.key for s in each.settings if s.section == "checks" and s.active}
@@ -224,7 +224,7 @@ def with_check(each: Guess, error: Exception) -> Guess | None:
         return None
     value = "reject" if few else "accept"
     said = f"{fault.rows:,} of {fault.of:,} rows" if few else "one day"
-    doubt = f"{said}: {fault.complaint}; checks.{fault.check} is set to {value}"
+    doubt = f"{said}: {fault.complaint}; {fault.check} is under checks.{value}"
     setting = Setting("checks", fault.check, value, f"Found when a day was checked: {doubt}.")
     return replace(each, settings=(*each.settings, setting), doubts=(*each.doubts, doubt))
 

@@ -184,7 +184,7 @@ def _id(section: str, pair: Pair) -> Iterator[Setting]:
 def _score(pair: Pair) -> Iterator[Setting]:
     if pair.classes:
         classes = {**pair.classes}
-        if vector := classes.get("vector"):
+        if isinstance(vector := classes.get("vector"), str):
             classes["vector"] = value_of(vector, pair.scored)
         yield Setting("predictions", "classes", classes, "These columns add up to 1.")
         return
@@ -313,7 +313,7 @@ def _repeats(pair: Pair) -> Iterator[Setting]:
         why += (
             f", and {which} which is the latest. If the later one corrects the earlier, set "
             f"outcomes.time to the column that says when an outcome was written and this key to "
-            f"latest. Else remove this line, and set checks.outcome_conflicting to reject."
+            f"latest. Else remove this line, and list outcome_conflicting under checks.reject."
         )
         yield Setting("outcomes", "duplicates", TODO, why)
         return
@@ -417,7 +417,7 @@ def _calendar_of_outcomes(pair: Pair) -> Iterator[Setting]:
         value["weekdays"] = _weekdays(pair.observed)
         reasons.append("There are outcomes on all of these days of the week, and on no others.")
     if closed := _days_before(pair.observed, pair.scored, value.get("weekdays", WEEKDAYS)):
-        value["closed"] = [{"first": closed[0], "last": closed[-1]}]
+        value["closed"] = [f"{closed[0]}/{closed[-1]}"]
         reasons.append(f"The log of outcomes begins on {closed[-1] + timedelta(1)}.")
     if value:
         yield Setting("outcomes", "calendar", value, " ".join(reasons))

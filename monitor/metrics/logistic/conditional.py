@@ -472,15 +472,10 @@ def profile_directions(
     return profiles - adjusted_profile(eta, counts, positives)
 
 
-@compiled
 def _profiles(
     eta: Floats, counts: Ints, positives: Ints, directions: Floats, sizes: Floats
 ) -> Floats:
     """Return `adjusted_profile` of the curve bent by sizes along each direction; shape (j, s)."""
-    profiles, bent = np.empty(sizes.shape), np.empty(eta.size)
-    for j in range(sizes.shape[0]):
-        for i in range(sizes.shape[1]):
-            for cell in range(eta.size):
-                bent[cell] = eta[cell] + sizes[j, i] * directions[j, cell]
-            profiles[j, i] = adjusted_profile(bent, counts, positives)
-    return profiles
+    bent = eta + sizes[:, :, np.newaxis] * directions[:, np.newaxis]
+    profiles = [adjusted_profile(one, counts, positives) for of in bent for one in of]
+    return np.reshape(profiles, sizes.shape)

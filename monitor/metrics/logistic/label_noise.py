@@ -133,7 +133,6 @@ def _recorded_odds(odds: Floats, of_added: Floats, of_lost: Floats, factor: floa
     return recorded
 
 
-@compiled
 def weigh_shares(
     curve: Floats,
     counts: Ints,
@@ -175,36 +174,43 @@ def weigh_shares(
     >>> weigh_shares(*day, np.ones((1, 3)), shares, shares)[0, :3].round(2)
     array([0.  , 4.04, 3.72])
     """
-    families, number = added.shape
-    fixed = directions.shape[0]
+    (families, number), fixed = added.shape, directions.shape[0]
     width = fixed + 1
     said = np.zeros((families, number + width + width**2))
-    hits = positives.sum()
-    if hits in (0, counts.sum()):
+    if positives.sum() in (0, counts.sum()):
         return said
-    curve, counts, positives, along = _merged(curve, counts, positives, directions, families)
-    for f in range(families):
-        along[fixed + f] = prior_responses(curve, added[f, number // 2], lost[f, number // 2])
+    curve, counts, positives, along = _merged(curve, counts, positives, directions)
+    middle = number // 2
+    noisy = [prior_responses(curve, a[middle], b[middle]) for a, b in zip(added, lost, strict=True)]
+    along = np.vstack([along, *noisy])
     scores, cross = project_directions(curve, counts, positives, along, along)
-    plain, recorded = adjusted_profile(curve, counts, positives), np.exp(curve)
-    first = 0.0
+    wrong = np.ascontiguousarray(added[:, 1:]), np.ascontiguousarray(lost[:, 1:])
+    profiles = _noisy_profiles(curve, counts, positives, *wrong)
+    said[:, 1:number] = profiles - adjusted_profile(curve, counts, positives)
     for f in range(families):
+        rows = [*range(fixed), fixed + f]
+        said[f, number : number + width] = scores[rows]
+        said[f, number + width :] = cross[rows][:, 1 + np.array(rows)].ravel()
+    return said
+
+
+@compiled
+def _noisy_profiles(
+    curve: Floats, counts: Ints, positives: Ints, added: Floats, lost: Floats
+) -> Floats:
+    """Return `adjusted_profile` of the noisy curve of each share; shape (f, s)."""
+    profiles, recorded, hits = np.empty(added.shape), np.exp(curve), positives.sum()
+    first = 0.0
+    for f in range(added.shape[0]):
         before = shift = first
-        for s in range(1, number):
+        for s in range(added.shape[1]):
             start, before = 2.0 * shift - before, shift  # on a line through the last two
-            profile, shift = _noisy_profile(
+            profiles[f, s], shift = _noisy_profile(
                 recorded, counts, positives, hits, added[f, s], lost[f, s], start
             )
-            said[f, s] = profile - plain
-            if s == 1:
+            if s == 0:
                 before = first = shift
-        for j in range(width):
-            row = j if j < fixed else fixed + f
-            said[f, number + j] = scores[row]
-            for k in range(width):
-                column = k if k < fixed else fixed + f
-                said[f, number + width + j * width + k] = cross[row, 1 + column]
-    return said
+    return profiles
 
 
 @inner
@@ -232,10 +238,10 @@ def _noisy_profile(
 
 @compiled
 def _merged(
-    curve: Floats, counts: Ints, positives: Ints, directions: Floats, more: int
+    curve: Floats, counts: Ints, positives: Ints, directions: Floats
 ) -> tuple[Floats, Ints, Ints, Floats]:
-    """Merge neighbours; their log-odds and directions are means. Leave rows for more directions."""
-    middles, along = np.zeros(curve.size), np.zeros((directions.shape[0] + more, curve.size))
+    """Merge neighbours; their log-odds and directions are means."""
+    middles, along = np.zeros(curve.size), np.zeros((directions.shape[0], curve.size))
     rows, hits = np.zeros_like(counts), np.zeros_like(positives)
     last, first = -1, 0.0
     for i in range(curve.size):
@@ -250,7 +256,6 @@ def _merged(
     return middles[:end], rows[:end], hits[:end], along[:, :end].copy()
 
 
-@compiled
 def weigh_changes(
     curve: Floats, counts: Ints, positives: Ints, added: Floats, lost: Floats
 ) -> Floats:
@@ -285,17 +290,23 @@ def weigh_changes(
     >>> int(weigh_changes(*day, np.zeros(3), shares).argmax())
     1
     """
-    said = np.zeros(added.size)
-    hits = positives.sum()
-    if hits in (0, counts.sum()):
-        return said
-    plain, right = adjusted_profile(curve, counts, positives), np.exp(curve)
+    if positives.sum() in (0, counts.sum()):
+        return np.zeros(added.size)
+    curves = _changed_curves(curve, counts, int(positives.sum()), added, lost)
+    profiles: Floats = np.array([adjusted_profile(c, counts, positives) for c in curves])
+    return profiles - adjusted_profile(curve, counts, positives)
+
+
+@compiled
+def _changed_curves(curve: Floats, counts: Ints, hits: int, added: Floats, lost: Floats) -> Floats:
+    """Give the log-odds of recorded outcomes for each pair of shares; shape (s, m)."""
+    curves, right, shift = np.empty((added.size, curve.size)), np.exp(curve), 0.0
     of_added, of_lost = np.empty(curve.size), np.empty(curve.size)
-    shift = 0.0
     for s in range(added.size):
         for i in range(curve.size):
             of_added[i], of_lost[i] = added[s], lost[s]
         shift, _, _ = _moved_prior(right, of_added, of_lost, counts, hits, shift)
         odds = _recorded_odds(right, of_added, of_lost, exp(shift))
-        said[s] = adjusted_profile(np.log(odds), counts, positives) - plain
-    return said
+        for i in range(curve.size):
+            curves[s, i] = np.log(odds[i])
+    return curves

@@ -116,7 +116,7 @@ class ResultStore:
     def _models(self, model: str | None) -> list[str]:
         stored = self.models()
         if model is not None and model not in stored:
-            msg = f"{self.path} has no results of {model!r}; it has those of {', '.join(stored)}."
+            msg = f"{self.path} has no results of {model!r}; choose one of {', '.join(stored)}."
             raise ConfigError(msg)
         return stored if model is None else [model]
 
