@@ -241,7 +241,7 @@ CALENDARS = {
     "{closed: [christmas]}": "calendar.closed.0: must be a date, such as 2026-12-25, or a span",
     "{closed: [{first: 2026-12-25}]}": "calendar.closed.0: must be a date, such as 2026-12-25, or",
     "{open: [2026-12-25]}": "calendar.open: is not a known key",
-    "{weekdays: [mon]}\n    checks: {accept: [missing_day]}": "accept must not list missing_day",
+    "{weekdays: [mon]}\n    checks: {accept: [missing_day]}": "cannot be combined with calendar",
 }
 
 

@@ -1,13 +1,15 @@
 """Writes what is generated: tables of pages, schemas of maps, a golden scrape, layouts."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from inspect import getdoc
+from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pydantic import TypeAdapter
 
+from monitor.config.apart import APART
 from monitor.export.gauges import CATALOGUE, Gauge
 from monitor.metrics.maps.calibration_map import CalibrationMap
 from monitor.metrics.maps.class_map_file import ClassMapFile, ClassTraining
@@ -39,8 +41,11 @@ def pages() -> dict[Path, str]:
     gauges = ROOT / "docs" / "gauges.md"
     table = HEAD + "".join(map(_row, CATALOGUE))
     page = between(gauges.read_text(encoding="utf-8"), "gauges", table)
+    logs = ROOT / "docs" / "logs.md"
+    apart = between(logs.read_text(encoding="utf-8"), "apart", "".join(_apart()))
     return {
         gauges: page,
+        logs: apart,
         SCHEMA: map_schema(
             MapFile, (CalibrationMap, Clause, Days, Gain, Gains, Level, Part, Step, Training)
         ),
@@ -85,6 +90,13 @@ def map_schema(of: type, parts: Sequence[type]) -> str:
         "title": "Map file of calibration-monitor",
     }
     return json.dumps(schema, indent=2) + "\n"
+
+
+def _apart() -> Iterator[str]:
+    """Write the settings that exclude others, a row for each setting and reason."""
+    yield "| setting | not with | because |\n|---|---|---|\n"
+    for (one, why), pairs in groupby(APART, key=lambda pair: (pair.one, pair.why)):
+        yield f"| `{one}` | {', '.join(f'`{pair.other}`' for pair in pairs)} | {why} |\n"
 
 
 def _row(gauge: Gauge) -> str:

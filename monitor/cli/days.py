@@ -104,7 +104,7 @@ def check_logs(
     )
     from monitor.pipeline.arriving import delay_in_logs
     from monitor.pipeline.beside_reference import scores_beside_reference
-    from monitor.pipeline.reading import next_days_are_unlike
+    from monitor.pipeline.reading import read_otherwise_next
     from monitor.pipeline.references import awaited_in_store, first_sensitivity
     from monitor.pipeline.watching import priors_that_move, strata_found
     from monitor.read.labels import labels_in_logs
@@ -168,8 +168,8 @@ def check_logs(
         made = model.decision
         suits = better_threshold(made.threshold, made.best_threshold) if made else None
         wait_for = late_outcomes(incomplete) if incomplete else shorter_wait(delay, model)
-        set_so = filter(None, [awaited, suits, next_days_are_unlike(config, model_name), wait_for])
-        for sentence in [*unsure, *reminders, *taken, *set_so, *strata]:
+        set_so = [awaited, suits, *read_otherwise_next(config, model_name), wait_for]
+        for sentence in [*unsure, *reminders, *taken, *filter(None, set_so), *strata]:
             tell(f"{model_name}: {sentence}", style="yellow", highlight=False, soft_wrap=True)
         return {
             "day": looked_at,

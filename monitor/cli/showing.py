@@ -276,7 +276,7 @@ def _show_newest(
         return
     age, briefly = model.settled_after + 1, window is None
     say(standing_text(stands, trusted, today, taken, usual_age=age, briefly=briefly))
-    _say_warnings(name, of_values, strata, labels.sentences)
+    _say_warnings(name, of_values, strata, (*labels.sentences, *_mixed(config, name, chosen)))
     say_doubts("", model.doubts)
     if recent:
         say(recent_text(recent))
@@ -297,6 +297,14 @@ def _say_windows(which: str, window: int, chosen: "Sequence[Evaluation]") -> Non
     say(evaluation_table(f"{which}, windows of {length}", chosen), legend())
     if chosen and chosen[-1].classes:
         say(class_table(f"{chosen[-1].model}, classes, {length} to {chosen[-1].day}", chosen[-1]))
+
+
+def _mixed(config: "Config", name: str, chosen: "Sequence[Evaluation]") -> list[str]:
+    """Say which windows mix days that were read in two ways."""
+    from monitor.pipeline.reading import mixed_windows
+
+    newest = chosen[-1:]
+    return [said for e in newest if (said := mixed_windows(config, name, e.segment, e.day))]
 
 
 def _last_evaluations(

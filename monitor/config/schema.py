@@ -24,6 +24,7 @@ from pydantic import (
     model_validator,
 )
 
+from monitor.config.apart import SEVERAL_MAPS, complaints_of
 from monitor.config.brief import brief
 from monitor.config.calendar import Calendar, Spans
 from monitor.config.checks import Checks
@@ -768,19 +769,7 @@ class Model(Section):
                 f"{len(of_outcomes)}; name the same number, in the same order"
             )
             raise ValueError(msg)
-        if self.calendar and self.checks.of("missing_day") == "accept":
-            msg = (
-                "checks.accept must not list missing_day beside a calendar: a day outside the "
-                "calendar may be missing, and any other day is an error"
-            )
-            raise ValueError(msg)
         absent = self.outcomes.absent_means
-        if self.outcomes.weight and (self.predictions.weight or absent is not None):
-            msg = (
-                "outcomes.weight must be left out: a row has one weight, and an outcome that is "
-                "absent has none; name the column in predictions.weight"
-            )
-            raise ValueError(msg)
         if absent is not None and absent > self.settled_after:
             msg = (
                 f"outcomes.absent_means is 'negative after {absent}d', but settled_after is "
@@ -790,19 +779,17 @@ class Model(Section):
             raise ValueError(msg)
         return self
 
+    @model_validator(mode="after")
+    def _has_no_settings_apart(self) -> Self:
+        self._complain_of_settings_apart()
+        return self
+
+    def _complain_of_settings_apart(self) -> None:
+        if complaints := complaints_of(_given(self)):
+            raise ValueError("; ".join(complaints))
+
     def _can_find_strata(self) -> None:
-        given = {
-            "a primary column of segments": self.segments is not None,
-            "predictions.entity": self.predictions.entity is not None,
-            "predictions.classes": self.predictions.classes is not None,
-        }
-        if beside := _named(given):
-            names, _ = beside
-            msg = (
-                f"strata: auto cannot be combined with {names}; leave it out, or name a "
-                f"column there where calibration-monitor check proposes one"
-            )
-            raise ValueError(msg)
+        self._complain_of_settings_apart()
         if not self.columns:
             msg = (
                 "strata: auto looks for a column among those under segments, and there "
@@ -811,25 +798,9 @@ class Model(Section):
             raise ValueError(msg)
 
     @model_validator(mode="after")
-    def _can_have_classes(self) -> Self:
+    def _names_no_pairs_of_classes(self) -> Self:
         if self.predictions.classes is None:
             return self
-        given = {
-            "predictions.score": "score" in self.predictions.model_fields_set,
-            "predictions.score_means": self.predictions.score_means != "probability",
-            "predictions.weight": self.predictions.weight is not None,
-            "predictions.entity": self.predictions.entity is not None,
-            "outcomes.weight": self.outcomes.weight is not None,
-            "outcomes.outcome_means": self.outcomes.outcome_means is not None,
-            "outcomes.absent_means": self.outcomes.absent_means is not None,
-            "map beside predictions.classes.top": bool(self.map and self.predictions.classes.top),
-            "several maps": len(self.map) > 1,
-            "action": self.action is not None,
-        }
-        if beside := _named(given):
-            names, them = beside
-            msg = f"predictions.classes cannot be combined with {names}; remove {them}"
-            raise ValueError(msg)
         if PAIR in (
             (self.segments and self.segments.name),
             *(name for watched in self.columns for name in watched.columns),
@@ -859,66 +830,14 @@ class Model(Section):
                 f"{', '.join(lacking)}; add it, or remove budget"
             )
             raise ValueError(msg)
-        if self.predictions.classes is not None:
-            msg = (
-                "budget cannot be combined with predictions.classes; remove it: what explains the "
-                "error of class vectors is not measured"
-            )
-            raise ValueError(msg)
         return self
 
     @model_validator(mode="after")
-    def _can_have_a_price(self) -> Self:
-        given = {
-            "value": self.value is not None,
-            "decision": self.decision is not None,
-        }
-        priced = _named(given)
-        if priced is None:
-            return self
-        names, _ = priced
-        if self.value and self.decision:
-            msg = (
-                "value and decision exclude each other; remove one of them: what is lost is "
-                "counted once"
-            )
-            raise ValueError(msg)
-        other = {
-            "predictions.classes": self.predictions.classes is not None,
-            "predictions.weight": self.predictions.weight is not None,
-            "outcomes.weight": self.outcomes.weight is not None,
-            "label_rate": self.label_rate is not None,
-        }
-        if beside := _named(other):
-            msg = (
-                f"{names} cannot be combined with {beside[0]}; remove {names}, or {beside[1]}: "
-                f"what is lost is counted on single predictions with one of two outcomes"
-            )
-            raise ValueError(msg)
-        return self
-
-    @model_validator(mode="after")
-    def _can_weigh_labels(self) -> Self:
-        if self.label_rate is None:
-            return self
-        given = {
-            "predictions.classes": self.predictions.classes is not None,
-            "predictions.entity": self.predictions.entity is not None,
-            "predictions.weight": self.predictions.weight is not None,
-            "outcomes.weight": self.outcomes.weight is not None,
-            "outcomes.absent_means": self.outcomes.absent_means is not None,
-        }
+    def _names_its_rate(self) -> Self:
         if isinstance(self.label_rate, RateColumn) and self.outcomes.in_predictions:
             msg = (
                 "label_rate: the outcomes are columns of the predictions (in_predictions); write "
                 "the name of the column alone"
-            )
-            raise ValueError(msg)
-        if beside := _named(given):
-            names, them = beside
-            msg = (
-                f"label_rate cannot be combined with {names}; remove label_rate, or {them}: what "
-                f"label_rate weighs are single rows, chosen by the score of one of two outcomes"
             )
             raise ValueError(msg)
         return self
@@ -1007,6 +926,33 @@ class Model(Section):
     def stratum_names(self) -> tuple[str, ...]:
         """The parts of a segment with their own priors; one if none are configured."""
         return (*self.strata.values, OTHER) if self.strata else (WHOLE,)
+
+
+def _given(model: Model) -> dict[str, bool]:
+    """Say which of the settings that exclude others a model has."""
+    predictions, outcomes = model.predictions, model.outcomes
+    classes = predictions.classes
+    set_ = {
+        "predictions.classes": classes,
+        "predictions.weight": predictions.weight,
+        "predictions.entity": predictions.entity,
+        "outcomes.weight": outcomes.weight,
+        "outcomes.outcome_means": outcomes.outcome_means,
+        "outcomes.absent_means": outcomes.absent_means,
+        "a primary column of segments": model.segments,
+        **{name: getattr(model, name) for name in ("action", "budget", "label_rate")},
+        **{name: getattr(model, name) for name in ("value", "decision", "calendar")},
+    }
+    return {
+        **{name: value is not None for name, value in set_.items()},
+        "predictions.score": "score" in predictions.model_fields_set,
+        "predictions.score_means": predictions.score_means != "probability",
+        "predictions.classes.top": classes is not None and classes.top is not None,
+        "map": bool(model.map),
+        SEVERAL_MAPS: len(model.map) > 1,
+        "strata: auto": model.finds_strata,
+        "checks.accept: missing_day": model.checks.of("missing_day") == "accept",
+    }
 
 
 MASTER, REMOTE = "spark.master", "spark.remote"

@@ -811,8 +811,9 @@ def _state_and_facts(
         state = _state_without_verdict(obstacle)
     compared = stream.own_reference
     own = compared if isinstance(compared, Reference) else None
-    watch = stream.detector.level
-    today = off_today(watch, own, day.day, limits.level_page) if own and not obstacle else None
+    today = None
+    if own and own.levels and not obstacle:  # a whole with classes watches theirs
+        today = off_today(stream.detector.level, own, day.day, limits.level_page)
     return state, Facts(
         obstacle=obstacle,
         complaint=day.complaint or "",

@@ -38,7 +38,10 @@ def load(folder: Path, **models: dict[str, Any]) -> Path:
 @pytest.mark.parametrize(
     ("keys", "said"),
     [
-        ({"decision": DECISION, "value": PRICE}, "value and decision exclude each other"),
+        (
+            {"decision": DECISION, "value": PRICE},
+            "value cannot be combined with decision; remove value, or it",
+        ),
         ({"decision": {**DECISION, "threshold": 1.0}}, "decision.threshold"),
         ({"decision": {**DECISION, "benefit": 0}}, "decision.benefit"),
         ({"decision": {**DECISION, "cost": -1}}, "decision.cost"),

@@ -28,8 +28,9 @@ MEND = (
     "out and counted."
 )
 LOOK = (
-    "; check the logs and their ids, then rerun this day; or list {} under checks.accept if such "
-    "days are normal for this model."
+    "; check the logs and their ids ({{folder}}/predictions/2026-03-02.parquet; "
+    "{{folder}}/outcomes/2026-03-02.parquet to {{folder}}/outcomes/2026-03-03.parquet), then rerun "
+    "this day; or list {} under checks.accept if such days are normal for this model."
 )
 UNREADABLE = " cannot be read as Parquet (<...>); write the file again, then rerun this day."
 NO_OUTCOMES = (

@@ -13,6 +13,7 @@ from monitor.logs.discovery.databases import is_query, open_query
 from monitor.logs.discovery.examples import described, examples_of
 from monitor.logs.discovery.keys import LEAST_UNIQUENESS, find_key
 from monitor.logs.discovery.listing import Survey, survey
+from monitor.logs.discovery.lists import with_rows_of_lists
 from monitor.logs.discovery.pairing import Pair, is_dated, pair_logs, read_logs
 from monitor.logs.discovery.reading import Log
 from monitor.logs.discovery.settings import MOST_REJECTED, Setting, settings_of, span
@@ -176,7 +177,8 @@ def _look(
     queries, connection = asked
     for number, sql in enumerate(queries):
         on_progress("reading a sample of a query")
-        logs.append(open_query(session, sql, f"{connection}", f"query_{number}"))
+        found = open_query(session, sql, f"{connection}", f"query_{number}")
+        logs += with_rows_of_lists(session, found)
     pairs = pair_logs(session, logs, on_progress)
     if pairs or not logs:
         return logs, problems, pairs, Known(None, {})
