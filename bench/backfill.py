@@ -47,7 +47,7 @@ models:
     predictions: {{path: "{logs}/predictions/{{day}}.parquet", time: scored_at}}
     outcomes: {{path: "{logs}/outcomes/{{day}}.parquet", time: observed_at}}
     settled_after: {settled_after}
-    checks: {{outcome_orphan: reject}}
+    checks: {{reject: [outcome_orphan]}}
 """
 
 

@@ -97,8 +97,11 @@ def with_spark(folder: Path, kind: str) -> tuple[int, str]:
         "spark.driver.host": "127.0.0.1",
         "spark.sql.shuffle.partitions": 8,
         "spark.local.dir": str(folder / "spill"),
+        "spark.master": f"local[{THREADS}]",
     }
-    return summarise(folder, kind, {"kind": "spark", "master": f"local[{THREADS}]", "conf": conf})
+    return summarise(
+        folder, kind, {"kind": "spark", "conf": {**conf, "spark.master": f"local[{THREADS}]"}}
+    )
 
 
 def with_pandas(folder: Path, kind: str) -> tuple[int, str]:

@@ -98,7 +98,7 @@ def configure(folder: Path, size: argparse.Namespace) -> Config:
     (folder / "monitor.yaml").write_text("store: store\n")
     values = [f"segment-{number}" for number in range(size.segments)]
     span = LAST - REAL_DAYS * DAY, LAST - (REAL_DAYS - 27) * DAY  # the same in a long past
-    of_rare = {"checks": {"one_class": "accept"}}  # and the first days that make a reference
+    of_rare = {"checks": {"accept": ["one_class"]}}  # and the first days that make a reference
     of_usual = {"verdicts": {"references": [{"first": span[0], "last": span[1]}]}}
     for name in names_of(size.models):
         content = {

@@ -32,14 +32,9 @@ SORTS_WITHOUT = {1_000_000: 1.2}
 UNCHECKED = "numpy"  # a few plain lines, compared with the packages, that check nothing
 
 ROADS = """\
-You can compute a measure in two ways. A tally serves every measure, but making one sorts the
-rows. If you need only one measure, hand it the two arrays as a pair: uniform bins are then filled
-in one pass and quantile bins in three (ECE, ACE, MCE, L2, Hosmer-Lemeshow); the Brier score, the
-log score and Spiegelhalter's z are added up in one. TCE over PAVA-BC bins sorts the rows, but
-pools and tests them without a tally, and is the same to the last bit. These passes check their
-input too, with the same messages as `tally`, and agree with the tally to 1e-12. In the tables each
-measure takes its shorter way. Every job is measured as a single call with cold caches, which is
-most of the cost for few predictions.
+A tally serves every measure, but making one sorts the rows. Most single measures take the two
+arrays in one to three passes, to 1e-12 the same. In the tables each takes its shorter way, as a
+single call with cold caches.
 """
 
 
@@ -102,11 +97,8 @@ def sorts_section(rows: dict[int, Times], facts: dict) -> Iterator[str]:
     """Write the times of sorting, TCE and the published algorithm."""
     yield "### Rows to TCE\n"
     yield (
-        "Least CPU time in milliseconds, with the median in brackets. *TCE* includes everything "
-        "after the two arrays: checks, sort, PAVA-BC (the monitor's sizes, or the paper's N/20 and "
-        "N/5) and the tests of all predictions; it makes no tally. *Loop* calls "
-        "`scipy.stats.binomtest` for each prediction in the paper's bins, without sorting or "
-        "binning.\n"
+        "Least CPU time in milliseconds, with the median in brackets. *TCE*: everything after the "
+        "two arrays, without a tally. *Loop*: `scipy.stats.binomtest` for each prediction.\n"
     )
     lines = []
     for size, times in rows.items():
@@ -138,10 +130,8 @@ def measures_section(rows: dict[int, Times]) -> Iterator[str]:
     """Write what each measure takes, from rows and from an existing tally."""
     yield "### Every measure\n"
     yield (
-        "Least CPU time in milliseconds from an existing tally, in which every score is a group "
-        "of its own. A tally is made once for all measures; its time is in the table above. For "
-        "class-wise and top-label measures the number counts *scores* of ten classes, so there "
-        "are a tenth as many rows.\n"
+        "Least CPU time in milliseconds from an existing tally with a group for every score. "
+        "Class-wise and top-label measures have *scores* of ten classes, a tenth as many rows.\n"
     )
     head = ["measure"] + [f"{size:,}" for size in rows]
     names = [job.removesuffix("|tally") for job in rows[min(rows)] if job.endswith("|tally")]
@@ -156,10 +146,8 @@ def peers_section(rows: dict[int, Times]) -> Iterator[str]:
         yield "Not measured: no `--peers` was given.\n"
         return
     yield (
-        "Our time divided by that of the *fastest* package that has the measure: first from the "
-        "two arrays, then, after the slash, from an existing tally. Below 1 we are faster. "
-        "*numpy* stands for a few lines of plain numpy without any check; the goals above do not "
-        "count it as a package.\n"
+        "Our time divided by that of the *fastest* package that has the measure: from the two "
+        "arrays / from a tally. *numpy*: a few lines without any check, no package to the goals.\n"
     )
     lines = []
     for name in shared:
@@ -202,10 +190,8 @@ def start_section(started: dict[str, list[tuple[float, float]]]) -> Iterator[str
     yield "### Start-up\n"
     yield (
         "Seconds for a fresh process from start to end: least wall time and least CPU time. "
-        "*Cold* is the first run after an installation or an upgrade, which compiles. numba stores "
-        "the machine code next to the package. If it cannot write there, it uses the user's cache "
-        "folder, and if it cannot write there either, it fails; set `NUMBA_CACHE_DIR` to a "
-        "permanent folder to avoid this. The commands run on 40 days of 2,000 predictions.\n"
+        "*Cold* is the first run, which compiles (set `NUMBA_CACHE_DIR` where numba can write "
+        "neither next to the package nor to the user's cache). 40 days of 2,000 predictions.\n"
     )
     yield table(
         ["program", "wall", "CPU"],

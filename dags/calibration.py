@@ -44,6 +44,7 @@ from airflow.sdk.exceptions import (
 )
 
 from monitor.config import Config, Model, load_config
+from monitor.deadline import within
 from monitor.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ BATCH = "CALIBRATION_MONITOR_BATCH"
 PREFIX = "calibration_"
 UPDATED = AssetAlias("calibration_models")  # which asset of it a batch updates depends on the run
 MOST_IN_BATCH = 1000
+SLACK_SECONDS = 30
 MOST_MESSAGES = 10  # of the models of a batch; the log has the others
 # Of a sensor, in seconds.
 LONGER_THAN_ANY_DEADLINE = timedelta(days=8).total_seconds()
@@ -208,9 +210,9 @@ def send_to_slack(what: str, context: Context, *, report: str = "") -> None:
     log = getattr(context["ti"], "log_url", "") if conf.get("api", "base_url", fallback="") else ""
     addresses = {"Runbook": book and f"{book}#{heading}", "Log": log, "Report": report}
     links = [f"<{escape(url)}|{name}>" for name, url in addresses.items() if url]
-    SlackWebhookHook(slack_webhook_conn_id=connection).send_text(
-        f"{what}\n{escape(str(error), quote=False)}\n{' · '.join(links)}".rstrip()
-    )
+    text = f"{what}\n{escape(str(error), quote=False)}\n{' · '.join(links)}".rstrip()
+    hook = SlackWebhookHook(slack_webhook_conn_id=connection)
+    within(SLACK_SECONDS, lambda: hook.send_text(text))
 
 
 def awaited_log(name: str, context: Context) -> str | None:

@@ -7,14 +7,17 @@ from pathlib import Path
 from fleet import fleet
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from model import model
+from model_data import data
+from model_errors import errors
 
 COMMITTED = Path(__file__).with_name("dashboards")
+DASHBOARDS = {"fleet": fleet, "model": model, "errors": errors, "data": data}
 
 
 def main(folder: Path) -> None:
     """Write a JSON file for each dashboard into the folder."""
-    for name, dashboard in {"fleet": fleet(), "model": model()}.items():
-        text = json.dumps(dashboard, cls=JSONEncoder, sort_keys=True, indent=2)
+    for name, build in DASHBOARDS.items():
+        text = json.dumps(build(), cls=JSONEncoder, sort_keys=True, indent=2)
         (folder / f"{name}.json").write_text(f"{text}\n")
 
 

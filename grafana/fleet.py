@@ -33,10 +33,10 @@ def fleet() -> dashboard.Dashboard:
             )
         ),
         [
-            ("", [overview(to_model("__data.fields.Model"))]),
-            ("", [counts(), broken(), versions()]),
-            ("", [verdicts()]),
-            ("", [evidence(), prior_shifts(), coverage()]),
+            overview(to_model("__data.fields.Model")),
+            *(counts(), broken(), versions()),
+            verdicts(),
+            *(evidence(), prior_shifts(), coverage()),
         ],
     )
 
@@ -66,7 +66,7 @@ def counts() -> stat.Panel:
     targets = {}
     for state in VERDICTS:
         held = newest("verdict", f'{JUDGED_MODELS}, state="{state}"')
-        targets[state.replace("_", " ")] = f"sum({held})"
+        targets[state.replace("_", " ")] = f"sum({held}) > 0"
     panel = number(targets, unit="short").decimals(0)
     panel.text_mode(common.BigValueTextMode.VALUE_AND_NAME)
     for words, color in zip(targets, VERDICTS.values(), strict=True):
@@ -75,9 +75,9 @@ def counts() -> stat.Panel:
     return said(
         panel,
         "Models by verdict",
-        "How many models have which verdict on their newest judged day. Calibration drift pages "
-        "where the model says so. A prior shift is information: the base rate moved, and the "
-        "curve held.",
+        "How many models have which verdict on their newest judged day; verdicts that none has are "
+        "left out. Calibration drift pages where the model says so. A prior shift is information: "
+        "the base rate moved, and the curve held.",
         none=NO_VERDICT,
         width=16,
     )

@@ -1,16 +1,11 @@
-"""The dashboard of one model: what is wrong with it, since when, and how sure that is."""
+"""The dashboard of one model: what is wrong, since when, where, what it costs, and what to do."""
 
 from grafana_foundation_sdk.builders import dashboard as builders
 from grafana_foundation_sdk.models import dashboard
-from model_classes import classes
-from model_errors import attribution, calibration_errors, shadow
-from model_found import findable
-from model_health import health
 from model_now import details, strip
-from model_verdict import drift, priors, verdicts
-from model_where import places
+from model_verdict import lines_over_time, verdicts
 from model_words import alerts, in_words
-from pages import budget, choice, constant, laid_out, link, page
+from pages import budget, constant, laid_out, linked, of_model
 from panels import BROWN, CYAN, OLIVE, PINK, SOURCE, TEAL
 from queries import DAY, JUDGED, MODEL, at_end, newest, recent
 
@@ -22,32 +17,24 @@ ADDRESSES = {
 
 def model() -> dashboard.Dashboard:
     """Build the dashboard."""
-    begun = page(
+    begun = of_model(
         "calibration-model",
         "Calibration: one model",
-        "Whether a model's probabilities can still be trusted, what is off, and what explains it.",
+        "Whether a model's probabilities can still be trusted, since when not, and what to do.",
     )
+    marked(begun).with_variable(budget())
+    for name, address in ADDRESSES.items():
+        begun.with_variable(constant(name, address))
+    linked(begun, "calibration-fleet", "calibration-errors", "calibration-data")
+    parts = [[in_words()], strip(), [verdicts(), alerts()], lines_over_time(), details()]
+    return laid_out(begun, [panel for part in parts for panel in part])
+
+
+def marked(page: builders.Dashboard) -> builders.Dashboard:
+    """Shade open incidents, and mark what people did, in every panel."""
     for mark in (incidents(), references(), maps(), rebases(), acknowledgements()):
-        begun.annotation(mark)
-    begun.link(link("All models", "/d/calibration-fleet?var-datasource=${datasource}"))
-    return laid_out(
-        with_choices(begun),
-        [
-            ("", [in_words()]),
-            ("", strip()),
-            ("", [*verdicts(), alerts()]),
-            ("Since when, how sure, how fresh, and whose", details()),
-            ("Is the curve bent? Independent of the base rate", drift()),
-            ("Where does the drift sit?", places()),
-            ("What can be found", findable()),
-            ("Has the base rate moved?", priors()),
-            ("How large is the error?", calibration_errors()),
-            ("What explains the error?", attribution()),
-            ("Which classes are off?", classes()),
-            ("Does the calibration map help?", shadow()),
-            ("Are the data complete?", health()),
-        ],
-    )
+        page.annotation(mark)
+    return page
 
 
 def incidents() -> builders.AnnotationQuery:
@@ -91,15 +78,3 @@ def marks(name: str, words: str, color: str, times: str) -> builders.AnnotationQ
     named = f'label_replace({age} >= 0 < {DAY}, "alertname", "{words}", "", "")'
     mark = builders.AnnotationQuery().name(name).datasource(SOURCE).enable(enable=True)
     return mark.icon_color(color).expr(named)
-
-
-def with_choices(model: builders.Dashboard) -> builders.Dashboard:
-    """Let the user choose a model, a segment of its traffic, and a window."""
-    windows = 'calibration_window_outcomes{model="$model"}'
-    model.with_variable(choice("model", "label_values(calibration_model_info, model)"))
-    model.with_variable(choice("segment", f"label_values({windows}, segment)", "all"))
-    model.with_variable(choice("window", f"label_values({windows}, window)", "7d"))
-    model.with_variable(budget())
-    for name, address in ADDRESSES.items():
-        model.with_variable(constant(name, address))
-    return model

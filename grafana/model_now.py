@@ -19,13 +19,13 @@ from queries import (
     JUDGED,
     MODEL,
     WHOLE,
+    WINDOW,
     drift_share,
     evidence_share,
     milliseconds,
     newest,
     or_words,
     recent,
-    run_share,
     verdict,
     while_open,
     with_labels,
@@ -34,7 +34,8 @@ from queries import (
 from monitor.words import label_change
 from monitor.words.trust import ANSWERS, LOOK_AGAIN
 
-WIDTH = 3  # of 24, of a date or a single number
+WIDTH = 4  # of 24, of a date or a single number
+PLACE = "model, column, value"
 NEXT_STEPS = {
     **{state: trust.step for state, trust in ANSWERS.items()},
     "undecided": LOOK_AGAIN,
@@ -51,16 +52,14 @@ NEXT_STEPS = {
 
 
 def strip() -> list[stat.Panel]:
-    """Give what a reader needs first, from left to right."""
-    return [said_now(), since(), evidence(), slope(), prior(), where(), next_step()]
+    """Give what a reader needs first, in two rows."""
+    first = [said_now(), since(), where(), next_step()]
+    return [*first, evidence(), slope(), prior(), costs()]
 
 
 def details() -> list[stat.Panel]:
-    """Give the rest of what holds now: how sure it is, how fresh, and whose it is."""
-    return [
-        *(lasting(), found(), budget_spent(), judged(), success()),
-        *(segments(), owner(), false_alerts(), last_drift(), report()),
-    ]
+    """Give the rest of what holds now."""
+    return [started(), budget_spent(), last_drift(), owner(), report()]
 
 
 def slope() -> stat.Panel:
@@ -72,7 +71,7 @@ def slope() -> stat.Panel:
         "reference. Below 1: scores have become too extreme. Above 1: too timid. Since the drift's "
         "estimated start, or of the last 7 days.",
         none="no reference yet",
-        width=WIDTH,
+        width=6,
     )
 
 
@@ -84,7 +83,7 @@ def prior() -> stat.Panel:
         "How far the base rate of the last 7 days is from what the reference curve expects, with "
         "its 95 % interval: +0.7 doubles the odds. It is no part of a drift.",
         none="no reference yet",
-        width=WIDTH,
+        width=6,
     )
 
 
@@ -92,7 +91,7 @@ def in_figures(gauge: str) -> stat.Panel:
     """Show a number and its interval in one line."""
     known = newest(gauge, JUDGED)
     targets = {"{{value}} ({{low}} to {{high}})": with_labels(f"0 * {known}", figures(gauge))}
-    return sized(number(targets, unit="none", named=True), value=16)
+    return sized(number(targets, unit="none", named=True), value=20)
 
 
 def where() -> stat.Panel:
@@ -103,8 +102,13 @@ def where() -> stat.Panel:
     explained = newest("drift_explained_ratio", MODEL, "model, values")
     whole = f'{MODEL}, segment="{WHOLE}"'
     of_class = newest("drift_class_info", whole, "model, class")
+    off = f"{newest('value_flagged', MODEL, PLACE)} == 1"
+    ranked = f"{newest('value_evidence_log10', MODEL, PLACE)} and on ({PLACE}) {off}"
+    told = f"{newest('drift_in_segments', whole)} == 1"
     targets = {
-        "{{values}}": while_open(explained, whole),
+        "{{values}}": f"{while_open(explained, whole)} unless on (model) {told}",
+        "{{values}}, with an alert of its own": f"{explained} and on (model) {told}",
+        "most of all {{column}} = {{value}}": f"topk(3, {ranked}) unless on (model) {explained}",
         "class {{class}}": of_class,
         "segment {{segment}}": f"{of_segments} == 1",
         "{{column}} = {{value}}": of_values,
@@ -116,11 +120,11 @@ def where() -> stat.Panel:
             common.VizOrientation.HORIZONTAL
         ),
         "Where",
-        "The values without which the rest is as before, the class whose scores are off, the "
-        "segments with an open drift, and values that drift alone, whichever segment is chosen "
-        "above.",
+        "The values without which the rest is as before, or else those that are off most clearly, "
+        "the class whose scores are off, the segments with an open drift, and values that drift "
+        "alone, whichever segment is chosen above. `calibration-monitor where` has all of them.",
         none="no open drift",
-        width=4,
+        width=8,
     )
 
 
@@ -134,7 +138,7 @@ def next_step() -> stat.Panel:
         "What to do about the verdict. Click it for the runbook; the alerts below link to their "
         "part of it.",
         none="Wait for the first reference",
-        width=5,
+        width=8,
     )
 
 
@@ -169,33 +173,6 @@ def since() -> stat.Panel:
     )
 
 
-def lasting() -> stat.Panel:
-    """Show how long the incident has lasted."""
-    age = f"(time() - {newest('drift_started_timestamp_seconds', JUDGED)})"
-    return said(
-        number({"for": while_open(age, JUDGED)}, unit="s").decimals(1),
-        "Drifting for",
-        "How long the drift of the open incident has lasted, from the first day that the outcomes "
-        "point to.",
-        none="no incident",
-        width=WIDTH,
-    )
-
-
-def found() -> stat.Panel:
-    """Show how sure the incident is."""
-    strength = while_open(newest("drift_evidence_log10", JUDGED), JUDGED)
-    return said(
-        number({"evidence": strength}, unit="prefix:10^").decimals(1),
-        "Found with evidence",
-        "How many times better a drift explains the outcomes than the reference curve, within its "
-        "tolerance, on the day on which the incident opened: 10^4.3 is 20,000 times. It stays so "
-        "while the incident lasts, also if it is renamed.",
-        none="no incident",
-        width=WIDTH,
-    )
-
-
 def evidence() -> stat.Panel:
     """Show how near the next incident is."""
     panel = number({"evidence": evidence_share(JUDGED)}, unit="percentunit").decimals(0)
@@ -209,22 +186,6 @@ def evidence() -> stat.Panel:
     )
 
 
-def false_alerts() -> stat.Panel:
-    """Show how far a page can be trusted."""
-    intervals = {
-        "all": newest("false_alert_interval_seconds", MODEL),
-        "segments": newest("segment_false_alert_interval_seconds", MODEL),
-    }
-    return said(
-        number(intervals, unit="s").decimals(1).text_mode(common.BigValueTextMode.VALUE_AND_NAME),
-        "One false page in",
-        "If the curve never bends, incidents of the whole model are at least this far apart on "
-        "average, and so are those of all its segments together.",
-        none="no limit yet",
-        width=8,
-    )
-
-
 def budget_spent() -> stat.Panel:
     """Show which share of the days was in drift, and whether that is more than allowed."""
     share = drift_share(JUDGED)
@@ -232,43 +193,12 @@ def budget_spent() -> stat.Panel:
     panel.unit("percentunit").decimals(0).text_mode(common.BigValueTextMode.VALUE_AND_NAME)
     plain = [Property(id_val="thresholds", value=thresholds("text", {}).build())]
     return said(
-        panel.override_by_name("of 90 days", plain).thresholds(near_limit()),
+        sized(panel, value=28).override_by_name("of 90 days", plain).thresholds(near_limit()),
         "Days in drift",
         "The share of the last 90 days in calibration drift, and how much that is of what is "
         "allowed: the drift budget at the top. Pink: more than allowed.",
         none="no verdict yet",
-        width=WIDTH,
-    )
-
-
-def judged() -> stat.Panel:
-    """Show which day the verdict speaks of."""
-    date = milliseconds(newest("verdict_date_seconds", JUDGED))
-    return said(
-        number({"judged": date}, unit=MOMENT),
-        "Last day judged",
-        "The day that the verdict speaks of, in the model's time zone. It is some days back, "
-        "because outcomes need their time to arrive.",
-        none="no reference yet",
-        width=WIDTH,
-    )
-
-
-def success() -> stat.Panel:
-    """Show how old the last good run is."""
-    age = f"(time() - {newest('last_success_timestamp_seconds', MODEL)})"
-    targets = {"ago": age, "of the limit": run_share(MODEL)}
-    panel = number(targets, unit="percentunit").decimals(0)
-    plain = Property(id_val="thresholds", value=thresholds("text", {}).build())
-    units = [Property(id_val="unit", value="s"), Property(id_val="decimals", value=1), plain]
-    panel.override_by_name("ago", units).text_mode(common.BigValueTextMode.VALUE_AND_NAME)
-    return said(
-        panel.thresholds(near_limit()),
-        "Last success",
-        "How long ago the last run without a failed day finished, and how much that is of what "
-        "the model's configuration allows. Pink: a run is overdue.",
-        none="none within 26 hours",
-        width=WIDTH,
+        width=5,
     )
 
 
@@ -300,7 +230,7 @@ def last_drift() -> stat.Panel:
         "known_drifts is longer than a month, and who has taken the open drift, since when and "
         "until when, and since when days are read otherwise than their reference.",
         none="none has ended",
-        width=8,
+        width=6,
     )
 
 
@@ -314,21 +244,68 @@ def report() -> stat.Panel:
         "The page with all reasons and figures, if the configuration names one (report.path or "
         "report_url). Click it to open it.",
         none="none configured",
+        width=3,
+    )
+
+
+def costs() -> stat.Panel:
+    """Say what miscalibration costs: in money, of the budget, and as an error."""
+    whole, parts = f'{WINDOW}, cause="all"', f'{WINDOW}, cause!="all"'
+    lost = with_labels(
+        f"0 * {newest('value_lost', whole, 'model, currency')}",
+        {
+            name: f"round({newest('value_lost' + end, whole)}, 0.0001)"
+            for name, end in (("value", ""), ("low", "_low"), ("high", "_high"))
+        },
+    )
+    mostly = f"topk(1, {newest('value_lost', parts, 'model, cause')}) > 0"
+    limits = {at: newest(f"budget_{at}_limit_ratio", MODEL) for at in ("page", "ticket")}
+    burnt = with_labels(
+        f"0 * {newest('budget_burn_ratio', WINDOW)}",
+        figures("budget_burn_ratio", WINDOW) | limits,
+    )
+    off = {
+        adjusted: f"round(100 * {newest('ece_ratio', selector)}, 0.1)"
+        for adjusted in ("raw", "prior")
+        if (selector := f'{WINDOW}, adjusted="{adjusted}"')
+    }
+    asked = {
+        "{{value}} {{currency}} a prediction (95 % {{low}} to {{high}})": lost,
+        "most of it by {{cause}}": mostly,
+        "{{value}} (95 % {{low}} to {{high}}) times the budget; {{ticket}} is a ticket, {{page}} "
+        "pages": burnt,
+        "off by {{raw}} points on average, {{prior}} with the base rate forgiven": with_labels(
+            f"0 * {newest('ece_ratio', WINDOW)}", off
+        ),
+    }
+    return said(
+        sized(number(asked, unit="none", named=True), value=14).orientation(
+            common.VizOrientation.HORIZONTAL
+        ),
+        "What it costs",
+        "In the chosen window: what miscalibration lost per prediction, where the configuration "
+        "has a value or a decision, and as a multiple of its budget; and how far scores are from "
+        "outcomes on average, in points of percent (ECE).",
+        none="no final window yet",
         width=8,
     )
 
 
-def segments() -> stat.Panel:
-    """Name the segments with an open incident."""
-    opened = newest("drift_kind", f'{MODEL}, segment!="{WHOLE}"', "segment")
-    names = or_words(f"{opened} == 1", "segment", "none")
+def started() -> stat.Panel:
+    """Show between which days the drift began."""
+    ends = {
+        end: while_open(
+            milliseconds(newest(f"drift_started_{key}_timestamp_seconds", JUDGED)), JUDGED
+        )
+        for end, key in (("earliest", "low"), ("latest", "high"))
+    }
     return said(
-        number({"{{segment}}": names}, unit="none", named=True),
-        "Segments drifting",
-        "The segments with an open incident, whichever segment is chosen above. Choose one of "
-        "them there to see it.",
-        none="none",
-        width=5,
+        number(ends, unit=MOMENT).text_mode(common.BigValueTextMode.VALUE_AND_NAME),
+        "Began between",
+        "The 90 % interval of the first day of the open drift: nine of ten such intervals hold it. "
+        "Look at what was released in it.",
+        none="no incident",
+        width=6,
     )
 
 

@@ -104,10 +104,10 @@ def held(state: str) -> str:
     return f"{newest('verdict', selector)} == 1"
 
 
-def figures(gauge: str) -> dict[str, str]:
+def figures(gauge: str, selector: str = JUDGED) -> dict[str, str]:
     """Ask for a number and its interval, rounded as they are read."""
     ends = {"value": "", "low": "_low", "high": "_high"}
-    return {name: f"round({newest(gauge + end, JUDGED)}, 0.01)" for name, end in ends.items()}
+    return {name: f"round({newest(gauge + end, selector)}, 0.01)" for name, end in ends.items()}
 
 
 def drift() -> str:
@@ -162,7 +162,7 @@ def alerts() -> table.Panel:
         "The alerts that are pending or firing now, whichever segment is chosen. Click one to "
         "silence it in Alertmanager, or to read in the runbook what to do.",
         none="none",
-        width=9,
+        width=10,
     )
 
 

@@ -8,7 +8,6 @@ from panels import KINDS, MOMENT, PINK, asked, near_limit, said, thresholds, ver
 from queries import (
     JUDGED_MODELS,
     MODELS,
-    WINDOWS_OF_MODELS,
     drift_share,
     evidence_share,
     milliseconds,
@@ -25,18 +24,14 @@ from monitor.cli.fleet_dashboard import height
 MODELS_SHOWN = 10  # `assets --models` writes another number of rows
 WIDTHS = {
     "Verdict": 120,
-    "Kind of drift": 150,
+    "Kind of drift": 145,
     "Since": 95,
     "Segments": 84,
     "Evidence / limit": 125,
     "Days in drift": 95,
     "Prior shift": 80,
-    "Reference slope": 128,
-    "Reference intercept": 150,
-    "Coverage": 80,
-    "Last day judged": 125,
-    "Run age / limit": 115,
-    "Severity": 70,
+    "Last day judged": 120,
+    "Run age / limit": 110,
 }  # in pixels, so that no value is cut; the model and its owner share the rest
 
 
@@ -52,12 +47,9 @@ def overview(to_model: str) -> table.Panel:
         "Evidence / limit": evidence_share(JUDGED_MODELS),
         "Days in drift": drift_share(JUDGED_MODELS),
         "Prior shift": newest("prior_shift_logit", JUDGED_MODELS),
-        "Reference slope": newest("reference_slope", JUDGED_MODELS),
-        "Reference intercept": newest("reference_intercept_logit", JUDGED_MODELS),
-        "Coverage": newest("outcome_coverage_ratio", WINDOWS_OF_MODELS),
         "Last day judged": milliseconds(newest("verdict_date_seconds", JUDGED_MODELS)),
         "Run age / limit": run_share(MODELS),
-        "Owner": f"max by (model, owner, severity) ({recent('model_info', MODELS)})",
+        "Owner": f"max by (model, owner) ({recent('model_info', MODELS)})",
     }
     panel = asked(table.Panel(), columns, now=True, rows=True).unit("short")
     panel.height(height(MODELS_SHOWN)).cell_height(common.TableCellHeight.SM)
@@ -72,9 +64,7 @@ def overview(to_model: str) -> table.Panel:
         "drift is named; Segments counts the open ones, whichever segment is chosen above. "
         "Evidence of 100 % of its limit opens an incident, and stays while it is open. Days in "
         "drift are a share of the last 90. A run is overdue at 100 % of its limit. Prior shift is "
-        "in logit: +0.7 doubles the odds. A reference slope far from 1, or an intercept far from "
-        "0: the scores were never calibrated. Coverage is the share of predictions with a known "
-        "outcome. Click a model to see why.",
+        "in logit: +0.7 doubles the odds. Click a model to see why.",
         none="no model has reported in the last 26 hours",
         width=24,
     )
@@ -87,8 +77,8 @@ def arranged(columns: list[str]) -> list[dashboard.DataTransformerConfig]:
     unnamed = [letters[name] for name in ("Kind of drift", "Owner")]  # their labels are the news
     for field in unnamed:
         del names[field]
-    names |= {"model": "Model", "kind": "Kind of drift", "owner": "Owner", "severity": "Severity"}
-    order = ["Model", *columns, "Severity"]
+    names |= {"model": "Model", "kind": "Kind of drift", "owner": "Owner"}
+    order = ["Model", *columns]
     return [
         dashboard.DataTransformerConfig(id_val="merge", options={}),
         dashboard.DataTransformerConfig(
@@ -131,10 +121,7 @@ def styled(panel: table.Panel, to_model: str) -> None:
             "custom.cellOptions": {"type": "gauge", "mode": "basic", "valueDisplayMode": "text"},
             "noValue": "no reference yet",
         },
-        "Prior shift": {"decimals": 2, "noValue": "no reference yet"},
-        "Reference slope": {"decimals": 2, "noValue": "no reference yet"},
-        "Reference intercept": {"decimals": 2, "noValue": "no reference yet"},
-        "Coverage": {"unit": "percentunit", "decimals": 1, "noValue": "no final window"},
+        "Prior shift": {"decimals": 2, "noValue": "none"},
         "Days in drift": {
             "unit": "percentunit",
             "decimals": 0,

@@ -1,11 +1,24 @@
 """A whole dashboard: its variables, its links, and where its panels are."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from grafana_foundation_sdk.builders import dashboard as builders
 from grafana_foundation_sdk.models import dashboard
 from panels import SOURCE, Panel
+
+# What a dashboard hands to another one: what both have chosen.
+HANDED = {
+    "calibration-fleet": ("datasource",),
+    "calibration-model": ("model", "segment", "window", "datasource"),
+    "calibration-errors": ("model", "segment", "window", "datasource"),
+    "calibration-data": ("model", "window", "datasource"),
+}
+TITLES = {
+    "calibration-fleet": "All models",
+    "calibration-model": "This model",
+    "calibration-errors": "Its errors and their causes",
+    "calibration-data": "Its data and runs",
+}
 
 
 def page(uid: str, title: str, description: str) -> builders.Dashboard:
@@ -18,6 +31,25 @@ def page(uid: str, title: str, description: str) -> builders.Dashboard:
     begun.tooltip(dashboard.DashboardCursorSync.CROSSHAIR)
     source = builders.DatasourceVariable("datasource").label("Data source").type("prometheus")
     return begun.with_variable(source)
+
+
+def of_model(uid: str, title: str, description: str) -> builders.Dashboard:
+    """Begin a dashboard of one model; the user chooses a segment too, and a window."""
+    begun = page(uid, title, description)
+    begun.with_variable(choice("model", "label_values(calibration_model_info, model)"))
+    if "segment" in HANDED[uid]:
+        judged = 'label_values(calibration_verdict{model="$model"}, segment)'
+        begun.with_variable(choice("segment", judged, "all"))
+    windows = 'label_values(calibration_window_outcomes{model="$model"}, window)'
+    return begun.with_variable(choice("window", windows, "7d"))
+
+
+def linked(page: builders.Dashboard, *uids: str) -> None:
+    """Link other dashboards at the top, with the model and the time kept."""
+    for uid in uids:
+        handed = "&".join(f"var-{name}=${{{name}}}" for name in HANDED[uid])
+        link_to = builders.DashboardLink(TITLES[uid]).url(f"/d/{uid}?{handed}")
+        page.link(link_to.type(dashboard.DashboardLinkType.LINK).keep_time(keep_time=True))
 
 
 def choice(name: str, query: str, value: str | None = None) -> builders.QueryVariable:
@@ -39,7 +71,7 @@ def every(choice: builders.QueryVariable, meaning: str | None = None) -> builder
 
 
 def link(title: str, url: str) -> builders.DashboardLink:
-    """Link to another dashboard."""
+    """Link to an address from a panel."""
     return builders.DashboardLink(title).url(url).type(dashboard.DashboardLinkType.LINK)
 
 
@@ -54,45 +86,11 @@ def budget() -> builders.TextBoxVariable:
     return allowed.default_value("5").current(dashboard.VariableOption(text="5", value="5"))
 
 
-def laid_out(
-    page: builders.Dashboard, rows: Iterable[tuple[str, Iterable[Panel]]]
-) -> dashboard.Dashboard:
-    """Place the panels row by row from left to right, those below a title in a closed section."""
-    for title, panels in rows:
-        if title:
-            page.with_row(builders.Row(title))
-        for panel in panels:
-            page.with_panel(panel)
+def laid_out(page: builders.Dashboard, panels: Iterable[Panel]) -> dashboard.Dashboard:
+    """Place the panels from left to right, in as many rows as their widths need."""
+    for panel in panels:
+        page.with_panel(panel)
     built = page.build()
     for number, panel in enumerate(built.panels or [], start=1):
         panel.id_val = number
-    built.panels = closed(built.panels or [])
     return built
-
-
-def closed(panels: Iterable[dashboard.Panel | dashboard.RowPanel]) -> list[Any]:
-    """Put the panels after each row into that row, and close the gaps that this leaves."""
-    shown: list[Any] = []
-    section, lifted = None, 0
-    for panel in panels:
-        place = panel.grid_pos
-        assert place is not None
-        if isinstance(panel, dashboard.RowPanel):
-            if section:
-                lifted += height(section.panels)
-            section = panel
-            panel.collapsed = True
-            place.y -= lifted
-            shown.append(panel)
-        elif section:
-            place.y -= lifted
-            section.panels.append(panel)
-        else:
-            shown.append(panel)
-    return shown
-
-
-def height(panels: Iterable[dashboard.Panel]) -> int:
-    """Measure how many units panels take from top to bottom."""
-    places = [panel.grid_pos for panel in panels if panel.grid_pos]
-    return max(place.y + place.h for place in places) - min(place.y for place in places)

@@ -23,6 +23,7 @@ JUDGED = f'{MODEL}, segment="$segment"'
 WINDOW = f'{JUDGED}, window="$window", maturity="final"'
 
 DAY = 86_400  # seconds
+FITS = -3  # log10 p: below it a moved base rate alone does not explain the scores
 
 ONE_DAY = "1d"  # the window that alerts compare with longer ones
 
@@ -43,6 +44,12 @@ def interval(gauge: str, selector: str, by: str, name: str) -> dict[str, str]:
         f"{name}{end.replace('_', ' ')}": newest(gauge + end, selector, by)
         for end in ("", "_low", "_high")
     }
+
+
+def while_it_fits(query: str, selector: str) -> str:
+    """Keep a forecast of the prevalence while a moved base rate alone explains the scores."""
+    fit = newest("expected_prevalence_fit_log10_p", selector)
+    return f"{query} and on (model) {fit} >= {FITS}"
 
 
 def verdict(selector: str) -> str:

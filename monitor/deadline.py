@@ -3,7 +3,7 @@
 Rule: a limit between two bytes is none: who sends a byte a second would be waited for without end.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from threading import Thread
 from typing import TypeVar
 
@@ -42,3 +42,16 @@ def within(seconds: float, call: Callable[[], T]) -> T:
         msg = f"no whole answer within {seconds:g} seconds"
         raise TimeoutError(msg)
     return results[0]
+
+
+def each_within(seconds: float, of: Iterable[T]) -> Iterator[T]:
+    """Give one thing after another, and wait for each of them so many seconds; raises as `within`.
+
+    Examples
+    --------
+    >>> [*each_within(60.0, "abc")]
+    ['a', 'b', 'c']
+    """
+    rest, end = iter(of), object()
+    while (found := within(seconds, lambda: next(rest, end))) is not end:
+        yield found  # type: ignore[misc]

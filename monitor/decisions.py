@@ -101,16 +101,14 @@ class Plan:
         The days of data, both included.
     segment : str
         Which segment; `all` for the model with every segment.
-    by, why, ticket : str
-        As in `Acknowledgement`; may be empty.
+    why : str
+        What changes; may be empty.
     """
 
     first: date
     last: date
     segment: str = WHOLE
-    by: str = ""
     why: str = ""
-    ticket: str = ""
 
     def is_of(self, segment: str) -> bool:
         """Say whether it is about a segment."""

@@ -29,6 +29,10 @@ GLOB_START = re.compile(r"[*?[]")
 # By which S3, disks, SFTP, Hadoop, Azure, Google and memory say that a file is another one.
 VERSION_KEYS = "ETag", "mtime", "etag", "last_modified", "LastModified", "updated", "created"
 LONGEST = 600  # seconds of one request to an object store, a whole file included
+REQUESTS = (
+    "cat_file", "cp_file", "exists", "find", "get_file", "glob", "info", "isdir", "isfile", "ls",
+    "makedirs", "modified", "pipe_file", "rm_file",
+)  # fmt: skip
 GLOB_MEANING = {"**/": "(?:.+/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 T = TypeVar("T")
 
@@ -68,32 +72,37 @@ def open_filesystem(url: str) -> "tuple[AbstractFileSystem, str]":
 
 
 def limited(filesystem: "AbstractFileSystem") -> "AbstractFileSystem":
-    """Let every request of an object store end after `LONGEST` seconds, and give it back."""
-    if is_local(filesystem):
+    """Let every request to another machine end after `LONGEST` seconds, and give it back."""
+    if is_local(filesystem) or "limit" in vars(filesystem):
         return filesystem
     from fsspec.asyn import AsyncFileSystem  # noqa: PLC0415 - as above
 
-    if not isinstance(filesystem, AsyncFileSystem) or "limit" in vars(filesystem):
-        return filesystem
     kind: Any = type(filesystem)
-    for name in dir(kind):
-        if name.startswith("_") and iscoroutinefunction(getattr(kind, name, None)):
-            request: Any = getattr(filesystem, name[1:], None)
-            if iscoroutinefunction(getattr(request, "__wrapped__", None)):
-                setattr(filesystem, name[1:], partial(request, timeout=LONGEST))
+    if isinstance(filesystem, AsyncFileSystem):
+        for name in dir(kind):
+            if name.startswith("_") and iscoroutinefunction(getattr(kind, name, None)):
+                request: Any = getattr(filesystem, name[1:], None)
+                if iscoroutinefunction(getattr(request, "__wrapped__", None)):
+                    setattr(filesystem, name[1:], partial(request, timeout=LONGEST))
+    else:  # of SFTP, Hadoop and others
+        for name in REQUESTS:
+            setattr(filesystem, name, _limited(getattr(filesystem, name)))
     open_file = filesystem._open  # noqa: SLF001 - what `open` calls
 
     def open_limited(*arguments: Any, **options: Any) -> Any:
         """Open a file, which asks for its parts by functions of its own."""
         file = open_file(*arguments, **options)
         if cache := getattr(file, "cache", None):
-            fetch = cache.fetcher
-            cache.fetcher = lambda *part: within(LONGEST, partial(fetch, *part))
+            cache.fetcher = _limited(cache.fetcher)
         return file
 
     setattr(filesystem, "_open", open_limited)  # noqa: B010 - of this one only
     setattr(filesystem, "limit", LONGEST)  # noqa: B010 - says that it is limited
     return filesystem
+
+
+def _limited(request: Callable[..., T]) -> Callable[..., T]:
+    return lambda *of, **options: within(LONGEST, partial(request, *of, **options))
 
 
 def is_local(filesystem: "AbstractFileSystem") -> bool:

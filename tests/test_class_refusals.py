@@ -27,9 +27,7 @@ GIVEN: dict[str, Mapping[str, Any]] = {
         "map": MAP,
         "owner": "ann",
         "severity": "page",
-        "report_url": "https://pages.example.org",
         "time_zone": "Asia/Kolkata",
-        "horizon": 3,
         "label_rate": "by_score",
         "action": "blocked",
         "value": {"per_nat": 1.0, "currency": "EUR"},
@@ -37,13 +35,11 @@ GIVEN: dict[str, Mapping[str, Any]] = {
         "budget": {"per_prediction": 0.01},
         "settled_after": 2,
         "windows": [1],
-        "alpha": 0.1,
-        "null_replicates": 200,
         "schedule": "0 7 * * *",
         "log_deadline_hours": 1,
         "catch_up_days": 1,
         "calendar": {"weekdays": ["mon"]},
-        "checks": {"score_missing": "reject"},
+        "checks": {"reject": ["score_missing"]},
         "verdicts": {"false_alert_days": 500},
     },
     "predictions": {
@@ -77,18 +73,18 @@ GIVEN: dict[str, Mapping[str, Any]] = {
 OF_CLASSES = {"sums": "normalise", "watch": ["a"], "weights": [1, 2, 3]}
 # Where the rows are, which tests/combinations crosses with classes; and what is tried below.
 ELSEWHERE = {
-    "": {"predictions", "outcomes", "columns", "earlier_maps"},
-    "predictions": {"path", "classes", "sql", "connection", "changed", "catalog", "day"}
+    "": {"predictions", "outcomes", "columns"},
+    "predictions": {"path", "classes", "sql", "connection", "changed", "day"}
     | {"columns", "separator", "null_text", "explode"}  # tests/logs/test_row_settings.py
     | {"predicted_label", "label_means"},  # of one value of score_means
-    "outcomes": {"path", "in_predictions", "sql", "connection", "changed", "catalog", "day"}
+    "outcomes": {"path", "in_predictions", "sql", "connection", "changed", "day"}
     | {"owner"}  # who hears of labels
     | {"columns", "separator", "null_text", "explode"},
 }
 SECTIONS = {"": Model, "predictions": PredictionLog, "outcomes": OutcomeLog}
 NAMES = ["a", "b", "c"]
 WHOLE = {"names": NAMES, "vector": "p"}
-TOP = {"names": NAMES, "top": {"map": "best"}}
+TOP = {"names": NAMES, "top": {"scores": "best"}}
 
 
 def model_of(classes: Mapping[str, Any] | None, section: str = "", **more: Any) -> Model:
@@ -155,5 +151,5 @@ def test_every_setting_is_tried() -> None:
     """A new setting has a value here, or a reason to have none."""
     for name, section in SECTIONS.items():
         assert {*section.model_fields} == {*GIVEN[name]} | ELSEWHERE[name]
-    shapes = {"names", "vector", "columns", "top"}
+    shapes = {"names", "vector", "top"}
     assert {*Classes.model_fields} == {*OF_CLASSES} | shapes

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, get_args
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -34,29 +34,26 @@ ROOMS: dict[str, type[BaseModel]] = {
     "": Common,
     "engine": Engine,
     "report": Report,
-    "models.fraud": Model,
-    "models.fraud.predictions": PredictionLog,
-    "models.fraud.outcomes": OutcomeLog,
-    "models.fraud.segments": Segments,
-    "models.fraud.strata": Segments,
-    "models.fraud.checks": Checks,
-    "models.fraud.verdicts": Verdicts,
+    "models.churn": Model,
+    "models.churn.predictions": PredictionLog,
+    "models.churn.outcomes": OutcomeLog,
+    "models.churn.segments": Segments,
+    "models.churn.strata": Segments,
+    "models.churn.checks": Checks,
+    "models.churn.verdicts": Verdicts,
 }
 # Keys that the example sets to another value than the default, because it is empty or off.
 TELLING = {
     "engine": set(),
     "report": {"path"},
-    "models.fraud": {
-        "checks", "outcomes", "owner", "predictions", "segments", "settled_after",
-        "severity", "strata", "time_zone", "verdicts",
-    },
-    "models.fraud.predictions": {"path", "time"},
-    "models.fraud.outcomes": {"path", "time"},
-    "models.fraud.checks": set(),
-    "models.fraud.verdicts": set(),
+    "models.churn": {"checks", "outcomes", "predictions", "segments", "strata", "verdicts"},
+    "models.churn.predictions": {"path"},
+    "models.churn.outcomes": {"path"},
+    "models.churn.checks": set(),
+    "models.churn.verdicts": set(),
 }  # fmt: skip
 # Keys of the example that need no comment.
-PLAIN = {"models", "fraud", "outcomes"}
+PLAIN = {"models"}
 SMALL = """\
 store: {store}
 models:
@@ -87,7 +84,7 @@ def write_config(folder: Path, *, store: str = "store", predictions: str = "p/{d
     return path
 
 
-OF_LISTS = {"columns", "earlier_maps"}  # the other entries of `segments` and of `map`
+OF_LISTS = {"columns"}  # the other entries of `segments`
 
 
 def other_entries(place: str) -> set[str]:
@@ -103,7 +100,81 @@ def test_the_example_loads() -> None:
     assert config.store == str(EXAMPLE.parent / "store")
     assert fraud.predictions.path == f"{EXAMPLE.parent}/logs/fraud/predictions/{{day}}/*.parquet"
     assert fraud.outcomes.path == f"{EXAMPLE.parent}/logs/fraud/outcomes/{{day}}.parquet"
-    assert fraud.segment_names == ("DE", "FR", "US", "other")
+    assert config.model("churn").segment_names == ("DE", "FR", "US", "other")
+
+
+def test_the_example_fits_three_screens() -> None:
+    """Every key of the configuration, 120 at most, is shown on 150 lines."""
+    assert len(EXAMPLE.read_text().splitlines()) <= 150
+    # Columns that are counted beside the segments are written under `segments` too.
+    keys = {re.sub(r"^columns\.", "segments.", key) for key in keys_of(Model)}
+    assert len(keys) + len([*keys_of(Common)]) <= 120
+
+
+def keys_of(section: type[BaseModel]) -> Iterator[str]:
+    """List the keys of a section and of those below it that hold a value."""
+    for name, field in section.model_fields.items():
+        below = {key: None for inner in sections_in(field.annotation) for key in keys_of(inner)}
+        yield from (f"{name}.{key}" for key in below) if below else [name]
+
+
+def sections_in(kind: Any) -> Iterator[type[BaseModel]]:
+    """List the sections that a field can hold."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        yield kind
+    for part in get_args(kind):
+        yield from sections_in(part)
+
+
+# What was a key once, where it was, and what its complaint says to write.
+GONE = {
+    "models.ctr.alpha": "0.05 for every model; remove it",
+    "models.ctr.null_replicates": "100 for every model; remove it",
+    "models.ctr.horizon": "write settled_after with that number of days",
+    "models.ctr.report_url": "report: {url: ...} beside models",
+    "models.ctr.predictions.catalog": "write connection in its place",
+    "models.ctr.outcomes.catalog": "write connection in its place",
+    "models.ctr.predictions.classes.columns": "write vector: [COLUMN, ...]",
+    "models.ctr.predictions.classes.top.map": "write scores: COLUMN, without classes",
+    "models.ctr.predictions.classes.top.true_score": "write outcome: [TRUE_SCORE, SQUARES]",
+    "models.ctr.predictions.classes.top.squares": "write outcome: [TRUE_SCORE, SQUARES]",
+    "models.ctr.budget.page": "is 4 times the budget; remove it",
+    "models.ctr.budget.ticket": "is the budget itself; remove it",
+    "models.ctr.budget.prior_shift": "does not count; remove it",
+    "models.ctr.checks.score_missing": "write checks: {reject: [score_missing]}",
+    "models.ctr.checks.one_class": "write checks: {accept: [one_class]}",
+    "models.ctr.verdicts.wander": "remove it. Name the column that moves the slope",
+    "models.ctr.verdicts.strata": "write strata: auto beside segments",
+    "models.ctr.verdicts.slope_effect": "write slope_tolerance",
+    "models.ctr.verdicts.shape_effect": "write slope_tolerance",
+    "models.ctr.verdicts.shape_tolerance": "write slope_tolerance",
+    "models.ctr.verdicts.prior_shift_odds": "write level_odds",
+    "models.ctr.verdicts.segment_false_alert_days": "write another false_alert_days",
+    "models.ctr.verdicts.run_late_hours": "write run_overdue_hours",
+    "models.ctr.verdicts.outcome_coverage_limit": "remove it",
+    "models.ctr.verdicts.rejected_rows_limit": "remove it",
+    "engine.master": "write conf: {spark.master: ...} under engine",
+    "engine.remote": "write conf: {spark.remote: ...} under engine",
+}
+
+
+@pytest.mark.parametrize("place", GONE)
+def test_a_key_that_is_gone_says_what_to_write(place: str, tmp_path: Path) -> None:
+    """Not that it is unknown, and not another key with a name like it."""
+    path = write_config(tmp_path)
+    content = yaml.safe_load(path.read_text())
+    *sections, key = place.split(".")
+    at_it = content
+    for section in sections:
+        at_it = at_it.setdefault(section, {})
+    at_it[key] = 1
+    path.write_text(yaml.safe_dump(content))
+
+    with pytest.raises(ConfigError) as refused:
+        load_config(path).model("ctr")
+
+    (said,) = [line for line in str(refused.value).splitlines() if f" {place}: " in line]
+    assert GONE[place] in said
 
 
 @pytest.mark.parametrize("place", ROOMS)
@@ -134,6 +205,21 @@ def test_spans_of_days_are_numbers_of_days(tmp_path: Path, given: str, days: int
     assert load_config(path).model("ctr").verdicts.judge_every == days
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [("30d", ""), ("400", ""), ("401d", "must be at most 400"), ("a month", "Input should be")],
+)
+def test_a_wait_may_be_written_with_a_d(tmp_path: Path, given: str, message: str) -> None:
+    """Of an outcome within 30 days, a day waits 30 days; 400 at most."""
+    path = write_config(tmp_path)
+    path.write_text(f"{path.read_text()}    settled_after: {given}\n")
+    if message:
+        with pytest.raises(ConfigError, match=f"settled_after: {message}"):
+            load_config(path).model("ctr")
+    else:
+        assert load_config(path).model("ctr").settled_after == int(given.removesuffix("d"))
+
+
 @pytest.mark.parametrize("given", ["0", "32", "week", "7.5", "-7", '"7 d"', "0d"])
 def test_other_spans_of_days_are_refused(tmp_path: Path, given: str) -> None:
     """Between a day and a month, in whole days; the message names the key."""
@@ -146,18 +232,18 @@ def test_other_spans_of_days_are_refused(tmp_path: Path, given: str) -> None:
 
 CALENDARS = {
     "{weekdays: [mon, fri]}": None,
-    "{closed: [2026-12-25, {first: 2027-07-01, last: 2027-08-31}]}": None,
+    "{closed: [2026-12-25, 2027-07-01/2027-08-31]}": None,
     "{}": "calendar: must name weekdays or closed days",
     "{weekdays: []}": "calendar.weekdays: must name at least one of mon, tue, ",
     "{weekdays: [mon, mon]}": "calendar.weekdays: must name at least one of mon, tue, ",
     "{weekdays: [Monday]}": "calendar.weekdays.0: Input should be 'mon', 'tue', ",
     "{closed: [2027-01-01, 2026-12-25]}": "calendar.closed: must be in order and must not overlap",
-    "{closed: ['2026-12-25', {first: '2027-07-01', last: \"2027-08-31\"}]}": None,
+    "{closed: ['2026-12-25', \"2027-07-01/2027-08-31\"]}": None,
     "{closed: ['2026-02-30']}": "calendar.closed.0: must be a date, such as 2026-12-25, or a span",
     "{closed: [christmas]}": "calendar.closed.0: must be a date, such as 2026-12-25, or a span",
-    "{closed: [{first: 2026-12-25}]}": "calendar.closed.0.last: is missing",
+    "{closed: [{first: 2026-12-25}]}": "calendar.closed.0: must be a date, such as 2026-12-25, or",
     "{open: [2026-12-25]}": "calendar.open: is not a known key",
-    "{weekdays: [mon]}\n    checks: {missing_day: accept}": "accept must be left out with",
+    "{weekdays: [mon]}\n    checks: {accept: [missing_day]}": "cannot be combined with calendar",
 }
 
 
@@ -286,7 +372,7 @@ def test_a_merge_key_is_no_repetition(tmp_path: Path) -> None:
 
 def test_the_message_for_an_unknown_model_lists_the_known_ones() -> None:
     """The message names the unknown model and the known ones."""
-    message = r"^there is no model 'cvr'; the configuration has: fraud\.$"
+    message = r"^there is no model 'cvr'; choose one of: fraud, churn\.$"
     with pytest.raises(ConfigError, match=message):
         load_config(EXAMPLE).model("cvr")
 
@@ -308,17 +394,20 @@ models:
     outcomes: {path: "o/{day}"}
     severity: page
     time_zone: Europe/Berlin
-    verdicts: {slope_effect: 0.2}
+    verdicts: {slope_tolerance: 0.2}
 """
 # What is wrong with `ctr`, and what is said of it.
 MISTAKES = {
     "severity: page": ("severity: loud", "models.ctr.severity: Input should be 'page', "),
-    "slope_effect: 0.2": ("wander: fitted", "models.ctr.verdicts.wander: is gone, because it "),
+    "slope_tolerance: 0.2": ("wander: fitted", "models.ctr.verdicts.wander: is gone, because it "),
     "    severity: page": (
         "    settled_after: auto\n    severity: page",
         "models.ctr.settled_after: 'auto' is gone, because the wait must not change while",
     ),
-    "slope_effect": ("slope_efect", "models.ctr.verdicts.slope_efect: is not a known key; did "),
+    "slope_tolerance": (
+        "slope_tolernce",
+        "models.ctr.verdicts.slope_tolernce: is not a known key; did ",
+    ),
     "  ctr:": (
         "  click rate:",
         "models.click rate: must be a letter or digit followed",
@@ -398,7 +487,7 @@ models:
 
     def test_what_is_valid_of_it_is_shown(self, tmp_path: Path) -> None:
         """Results go on being exported with the valid keys; the invalid ones get defaults."""
-        text = MODELS.replace("slope_effect", "slope_efect")
+        text = MODELS.replace("slope_tolerance", "slope_tolernce")
         (tmp_path / "monitor.yaml").write_text(text)
 
         shown = load_config(tmp_path / "monitor.yaml").shown("ctr")

@@ -51,7 +51,7 @@ def test_every_path_is_whole(
         "pages": config.report.path,
         "p/{day}.parquet": model.predictions.path,
         "o/{day}.parquet": model.outcomes.path,
-        "map.json": model.map.file,
+        "map.json": model.map[-1].file,
         "rates.csv": model.label_rate.file,
     } == {end: f"{at}/{end}" for end in ("store", "pages", "p/{day}.parquet", "o/{day}.parquet",
                                          "map.json", "rates.csv")}  # fmt: skip

@@ -30,28 +30,18 @@ def configured(folder: Path, **keys: Any) -> str:
 
 
 def test_the_ways_to_say_it(tmp_path: Path) -> None:
-    """A word, a column of either log, a table here or in a file, whose path is made absolute."""
-    both = [{"low": 0, "high": 0.7, "rate": 0.02}, {"low": 0.7, "high": 1, "rate": 1}]
-
+    """A word, a column of either log, or a table in a file, whose path is made absolute."""
     assert configured(tmp_path) == "None"
     assert configured(tmp_path, label_rate="by_score") == "by_score"
     assert configured(tmp_path, label_rate="p_review") == "p_review"
     assert configured(tmp_path, label_rate={"outcomes": "p"}) == "outcomes='p'"
     assert configured(tmp_path, label_rate={"file": "r.csv"}) == f"file='{tmp_path / 'r.csv'}'"
-    assert "high=0.7, rate=0.02" in configured(tmp_path, label_rate=both)
 
 
 WRONG = {
-    "is below 0": ([{"low": -1, "high": 1, "rate": 0.5}], "label_rate.0.low"),
-    "is no rate": ([{"low": 0, "high": 1, "rate": 0}], "label_rate.0.rate"),
-    "is empty": ([{"low": 0.5, "high": 0.5, "rate": 1}], "low must be below high"),
-    "ends early": (
-        [{"low": 0, "high": 0.9, "rate": 1}],
-        "one ends at 0.9 and the next begins at 1",
-    ),
-    "has a gap": (
-        [{"low": 0, "high": 0.5, "rate": 1}, {"low": 0.6, "high": 1, "rate": 1}],
-        "one ends at 0.5 and the next begins at 0.6",
+    "is a list": (
+        [{"low": 0, "high": 1, "rate": 0.5}],
+        "label_rate must not be a list any more; write its rows into a CSV file",
     ),
     "has no file": ({"files": "x"}, "label_rate"),
     "is a number": (0.3, "label_rate"),
@@ -74,12 +64,15 @@ def test_a_table_in_a_file_is_that_of_the_setting(tmp_path: Path) -> None:
     rates = tuple(ScoreRate(low=a, high=b, rate=r) for a, b, r in [(0, 0.25, 0.1), (0.25, 1, 1)])
     (tmp_path / "r.csv").write_text(rates_text(rates))
     model = Model.model_validate({**LOGS, "label_rate": {"file": f"{tmp_path / 'r.csv'}"}})
-    here = Model.model_validate({**LOGS, "label_rate": [rate.model_dump() for rate in rates]})
 
-    assert label_rates_of(model) == label_rates_of(here) == LabelRates(((0.25, 0.1), (1.0, 1.0)))
+    assert label_rates_of(model) == LabelRates(((0.25, 0.1), (1.0, 1.0)))
     for text, said in {
         "low,high\n0,1\n": "must begin with the line low,high,rate",
         "low,high,rate\n0,1,2\n": "line 2, rate",
+        "low,high,rate\n0,1,0\n": "line 2, rate",
+        "low,high,rate\n-1,1,0.5\n": "line 2, low",
+        "low,high,rate\n0.5,0.5,1\n": "low must be below high",
+        "low,high,rate\n0,0.5,1\n0.6,1,1\n": "one ends at 0.5 and the next begins at 0.6",
         "low,high,rate\n0,1\n": "line 2: must be three numbers",
         "low,high,rate\n0,0.5,1\n": "one ends at 0.5 and the next begins at 1",
         "low,high,rate\n": "the next begins at 1",

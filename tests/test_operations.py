@@ -66,7 +66,7 @@ PLAYED = {
     "a path has": ("test_config_places.py", "test_every_path_is_whole"),
     "an address has a password": (
         "test_config_limits.py", "test_a_place_that_cannot_be_opened_keeps_its_password"),
-    "a gateway or an object store": ("test_deadline.py", "test_a_push_ends"),
+    "a server answers a byte": ("test_deadline.py", "test_tables_are_waited_for_so_long"),
     "standard output is not": (
         "cli/test_streams.py", "test_characters_that_an_output_lacks_are_replaced"),
     "standard error is closed": (

@@ -60,7 +60,7 @@ def test_all_questions_have_one_answer(wait: int, age: int, absent: int | None) 
 def test_check_proposes_the_wait_that_is_enough(
     waits: int, more: dict[str, object], delay: Delay | None, said: str | None
 ) -> None:
-    """Of a week of delays; not below a horizon, and not where outcomes are corrected later."""
+    """Of a week of delays; not below `absent_means`, and not where outcomes are corrected later."""
     proposed = shorter_wait(delay, model_of(waits, **more))
 
     assert proposed is None if said is None else said in str(proposed)

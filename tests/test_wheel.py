@@ -30,6 +30,8 @@ OF_EVERY_KIND = (
     "deploy/systemd/calibration-monitor.service",
     "grafana/dashboards/fleet.json",
     "grafana/dashboards/model.json",
+    "grafana/dashboards/errors.json",
+    "grafana/dashboards/data.json",
     "monitor.example.yaml",
 )
 
@@ -97,11 +99,11 @@ def test_the_commands_work(environment: Installed, project: Project) -> None:
 def assets_of_wheel(environment: Installed, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Let the installed program write its assets, twice: the second time nothing differs."""
     folder = tmp_path_factory.mktemp("assets")
-    call = ("calibration-monitor", "assets", "--into", folder, "--json")
+    call = ("calibration-monitor", "assets", "--into", folder)
     for _ in range(2):
         ended = environment.run(folder, *call)
         assert ended.returncode == 0, ended.stderr
-    written = {Path(path) for path in json.loads(ended.stdout)["written"]}
+    written = {Path(line.removeprefix("written: ")) for line in ended.stdout.splitlines()}
     assert written == {path for path in folder.rglob("*") if path.is_file()}
     return folder
 

@@ -1,13 +1,15 @@
 """Writes what is generated: tables of pages, schemas of maps, a golden scrape, layouts."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from inspect import getdoc
+from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pydantic import TypeAdapter
 
+from monitor.config.apart import APART
 from monitor.export.gauges import CATALOGUE, Gauge
 from monitor.metrics.maps.calibration_map import CalibrationMap
 from monitor.metrics.maps.class_map_file import ClassMapFile, ClassTraining
@@ -22,6 +24,7 @@ SCHEMA = ROOT / "docs" / "calibration-map.schema.json"
 SCHEMA_OF_CLASSES = ROOT / "docs" / "class-map.schema.json"
 EXPOSITION = ROOT / "tests" / "golden" / "exposition.txt"
 HEAD = "| gauge | labels | unit, range | meaning | absent |\n|---|---|---|---|---|\n"
+ENDS = "_low", "_high"
 
 
 def main() -> None:
@@ -37,10 +40,13 @@ def main() -> None:
 def pages() -> dict[Path, str]:
     """Give the text of every page that is generated, or has generated parts, as it should be."""
     gauges = ROOT / "docs" / "gauges.md"
-    table = HEAD + "".join(map(_row, CATALOGUE))
+    table = HEAD + "".join(_rows(CATALOGUE))
     page = between(gauges.read_text(encoding="utf-8"), "gauges", table)
+    logs = ROOT / "docs" / "logs.md"
+    apart = between(logs.read_text(encoding="utf-8"), "apart", "".join(_apart()))
     return {
         gauges: page,
+        logs: apart,
         SCHEMA: map_schema(
             MapFile, (CalibrationMap, Clause, Days, Gain, Gains, Level, Part, Step, Training)
         ),
@@ -87,9 +93,23 @@ def map_schema(of: type, parts: Sequence[type]) -> str:
     return json.dumps(schema, indent=2) + "\n"
 
 
-def _row(gauge: Gauge) -> str:
-    labels = " ".join(f"`{label}`" for label in gauge.labels)
-    return f"| `{gauge.name}` | {labels} | {gauge.unit} | {gauge.meaning} | {gauge.absent} |\n"
+def _apart() -> Iterator[str]:
+    """Write the settings that exclude others, a row for each setting and reason."""
+    yield "| setting | not with | because |\n|---|---|---|\n"
+    for (one, why), pairs in groupby(APART, key=lambda pair: (pair.one, pair.why)):
+        yield f"| `{one}` | {', '.join(f'`{pair.other}`' for pair in pairs)} | {why} |\n"
+
+
+def _rows(gauges: Iterable[Gauge]) -> Iterator[str]:
+    """Give a row for each gauge; the two ends of an interval stand in that of their number."""
+    names = {gauge.name for gauge in gauges}
+    for gauge in gauges:
+        if gauge.name.rpartition("_")[0] in names and gauge.name.endswith(ENDS):
+            continue
+        ends = [f" `{end}`" for end in ENDS if f"{gauge.name}{end}" in names]
+        labels = " ".join(f"`{label}`" for label in gauge.labels)
+        cells = f"`{gauge.name}`{''.join(ends)}", labels, gauge.unit, gauge.meaning, gauge.absent
+        yield f"| {' | '.join(cells)} |\n"
 
 
 if __name__ == "__main__":

@@ -41,5 +41,7 @@
       std.parseJson(withHosts(importstr '../../grafana/dashboards/fleet.json'))
     ),
     'calibration-model.json': std.parseJson(withHosts(importstr '../../grafana/dashboards/model.json')),
+    'calibration-errors.json': std.parseJson(withHosts(importstr '../../grafana/dashboards/errors.json')),
+    'calibration-data.json': std.parseJson(withHosts(importstr '../../grafana/dashboards/data.json')),
   },
 }

@@ -33,8 +33,8 @@ def fill(data: Path, folder: Path) -> None:
         *("export", "openmetrics", "--config", configuration, "--from", first, "--to", last),
         *("--until", f"{MORNINGS[0]:%Y-%m-%dT%H:%M}", "--into", past),
     )
-    for path in (folder / "store").rglob("*.parquet"):
-        if path.stem > str(last):
+    for path in (folder / "store").rglob("[0-9]*-*-*.*"):
+        if path.name[: len("2013-07-10")] > str(last):
             path.unlink()
     answers = [line for morning in MORNINGS for line in scraped(configuration, morning)]
     scrapes.write_text("\n".join([*answers, "# EOF", ""]))

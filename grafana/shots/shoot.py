@@ -23,7 +23,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from history import MORNING, SHOWN, fill
-from PIL import Image
+from PIL import Image, ImageChops
 from PIL.PngImagePlugin import PngInfo
 
 from monitor.cli.fleet_dashboard import as_high_as
@@ -33,11 +33,14 @@ ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE.parent))
 from looks import KEY, digest  # noqa: E402 - beside the generator
 
-WIDTH = 1600
-SEEN = {"segment": "all", "owner": ".+"}
+WIDTH, HEAD = 1280, 165  # of a page, and of its title and choices in two lines, in pixels
+MARGIN = 16
+OF_ONE = {"model": "flights-stretched", "segment": "all", "window": "7d", "budget": "5"}
 SHOTS = {
-    "fleet": {**SEEN, "model": ".+", "window": "1d"},
-    "model": {**SEEN, "model": "flights-stretched", "window": "7d", "budget": "5"},
+    "fleet": {"model": ".+", "owner": ".+", "segment": "all", "window": "1d"},
+    "model": OF_ONE,
+    "errors": OF_ONE,
+    "data": OF_ONE,
 }
 
 
@@ -97,30 +100,23 @@ def shoot(page: str, picture: Path, height: int, looks: str) -> None:
             "--hide-scrollbars",
             f"--user-data-dir={profile}",
             f"--window-size={WIDTH},{height}",
-            "--virtual-time-budget=20000",
+            "--virtual-time-budget=60000",
             f"--screenshot={raw}",
             page,
         ]
         subprocess.run(call, check=True, capture_output=True, timeout=300)
-        colors = Image.open(raw).convert("RGB")
+        colors = without_foot(Image.open(raw).convert("RGB"))
         few = colors.quantize(256, Image.Quantize.MEDIANCUT, kmeans=8, dither=Image.Dither.NONE)
         about = PngInfo()
         about.add_text(KEY, looks)
         few.save(picture, optimize=True, pnginfo=about)  # a third of the bytes
 
 
-def opened(dashboard: dict[str, Any]) -> dict[str, Any]:
-    """Open every section, as a click on its heading does."""
-    panels: list[dict[str, Any]] = []
-    lowered = 0
-    for panel in dashboard["panels"]:
-        inside = panel.pop("panels", [])
-        for one in (panel, *inside):
-            one["gridPos"]["y"] += lowered
-            panels.append(one)
-        if inside:
-            lowered += max(bottom(one) for one in inside) - bottom(panel)
-    return dashboard | {"panels": panels}
+def without_foot(picture: Image.Image) -> Image.Image:
+    """Cut off what lies empty below the last panel, but a margin."""
+    empty = Image.new("RGB", picture.size, picture.getpixel((0, picture.height - 1)))
+    box = ImageChops.difference(picture, empty).getbbox() or (0, 0, *picture.size)
+    return picture.crop((0, 0, picture.width, min(picture.height, box[3] + MARGIN)))
 
 
 def bottom(panel: dict[str, Any]) -> int:
@@ -130,7 +126,7 @@ def bottom(panel: dict[str, Any]) -> int:
 
 def height(dashboard: dict[str, Any]) -> int:
     """Give the height of a dashboard, with its title and choices, in pixels."""
-    return 38 * max(map(bottom, dashboard["panels"])) + 115
+    return 38 * max(map(bottom, dashboard["panels"])) + HEAD
 
 
 def main(docs: Path, demo: Path | None) -> None:
@@ -144,7 +140,7 @@ def main(docs: Path, demo: Path | None) -> None:
                 committed = ROOT / "grafana" / "dashboards" / f"{name}.json"
                 content = json.loads(committed.read_text())
                 looks = digest(content)
-                dashboard = opened(as_high_as(3, content) if name == "fleet" else content)
+                dashboard = as_high_as(3, content) if name == "fleet" else content
                 (built / committed.name).write_text(json.dumps(dashboard))
                 query = urlencode({"dashboard": name, "server": server, **span, **values})
                 picture = docs / f"dashboard-{name}.png"

@@ -19,6 +19,7 @@ from typer.main import get_command
 from monitor.cli.acknowledging import ack
 from monitor.cli.assets import assets
 from monitor.cli.days import backfill, check, evaluate, run
+from monitor.cli.gone import check_options
 from monitor.cli.init import init
 from monitor.cli.keeping import compact, prune
 from monitor.cli.maps import compose, retire, sql
@@ -157,6 +158,7 @@ def parser() -> Any:
 
 
 def _run() -> None:
+    check_options(sys.argv[1:])
     try:
         if "--json" in sys.argv:
             _run_for_programs()

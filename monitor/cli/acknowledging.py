@@ -196,7 +196,7 @@ def _ending(
             there = ", ".join(shown(each) for each in taken) or "none"
             msg = (
                 f"{_part(name, segment, model)}: nothing is acknowledged that --end could end; "
-                f"acknowledged are: {there}."
+                f"choose one of: {there}."
             )
             raise ConfigError(msg)
         return End(number, at, said["by"], said["why"], taken[segment].number)

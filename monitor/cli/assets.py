@@ -14,8 +14,7 @@ from typing import Annotated
 import typer
 
 from monitor.cli.fleet_dashboard import resized
-from monitor.cli.options import AsJson
-from monitor.cli.printing import answer
+from monitor.cli.printing import say
 from monitor.errors import ConfigError
 
 PACKAGED = Path(str(files("monitor"))) / "assets"
@@ -51,7 +50,6 @@ def assets(
         int | None,
         typer.Option(min=1, help="How many rows the table of the fleet's dashboard shows."),
     ] = None,
-    as_json: AsJson = False,
 ) -> None:
     """Write rules, dashboards, DAG and manifests.
 
@@ -80,7 +78,7 @@ def assets(
             (folder / name).write_bytes(content)
     written = [str(folder / name) for name in contents]
     said = "\n".join(f"written: {path}" for path in written)
-    answer({"written": written}, said, as_json=as_json, soft_wrap=True)
+    say(said, soft_wrap=True)
 
 
 def shipped() -> Iterator[str]:

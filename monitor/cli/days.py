@@ -104,7 +104,7 @@ def check_logs(
     )
     from monitor.pipeline.arriving import delay_in_logs
     from monitor.pipeline.beside_reference import scores_beside_reference
-    from monitor.pipeline.reading import next_days_are_unlike
+    from monitor.pipeline.reading import read_otherwise_next
     from monitor.pipeline.references import awaited_in_store, first_sensitivity
     from monitor.pipeline.watching import priors_that_move, strata_found
     from monitor.read.labels import labels_in_logs
@@ -118,7 +118,6 @@ def check_logs(
         late_outcomes,
         long_acknowledgement,
         shorter_wait,
-        waits_for,
     )
     from monitor.words.values import priors_of_their_own, strata_to_set
 
@@ -145,8 +144,7 @@ def check_logs(
         labels = labels_in_logs(stored, model, summary)
         able = sensitivity(stored) or [first_sensitivity(model, summary)]
         tell(summary_table(f"{model_name}, logs of {looked_at}", summary))
-        wait = waits_for(model.horizon, model.settled_after)
-        said = [*lost, *filter(None, [wait, again, twice]), *labels.sentences]
+        said = [*lost, *filter(None, [again, twice]), *labels.sentences]
         noticed = [*map(str, said), *(remark.sentence for remark in wrong)]
         for sentence in [*able, *(f"{model_name}: {said}" for said in noticed)]:
             tell(sentence, markup=False, highlight=False, soft_wrap=True)
@@ -170,8 +168,8 @@ def check_logs(
         made = model.decision
         suits = better_threshold(made.threshold, made.best_threshold) if made else None
         wait_for = late_outcomes(incomplete) if incomplete else shorter_wait(delay, model)
-        set_so = filter(None, [awaited, suits, next_days_are_unlike(config, model_name), wait_for])
-        for sentence in [*unsure, *reminders, *taken, *set_so, *strata]:
+        set_so = [awaited, suits, *read_otherwise_next(config, model_name), wait_for]
+        for sentence in [*unsure, *reminders, *taken, *filter(None, set_so), *strata]:
             tell(f"{model_name}: {sentence}", style="yellow", highlight=False, soft_wrap=True)
         return {
             "day": looked_at,
@@ -212,7 +210,6 @@ def run(
             "after settled_after more days, the exit code is 3; the other days are processed.",
         ),
     ] = False,
-    recompute: Recompute = False,
     wait: Wait = True,
     begin: Annotated[
         bool,
@@ -238,7 +235,7 @@ def run(
         begin_store(config, quiet=as_json)
     else:
         Store(config.store).must_be_there()
-    plan = partial(newest_days, day=day, as_of=as_of, unsettled=unsettled, recompute=recompute)
+    plan = partial(newest_days, day=day, as_of=as_of, unsettled=unsettled)
     process(config, name, plan, jobs=jobs, wait=wait, as_json=as_json)
 
 
@@ -290,8 +287,6 @@ def evaluate(
     last: LastDay,
     config_path: ConfigPath = DEFAULT_CONFIG,
     name: OneModel = None,
-    wait: Wait = True,
-    jobs: Jobs = DEFAULT_JOBS,
     as_json: AsJson = False,
 ) -> None:
     """Evaluate and judge stored days again, without reading logs.
@@ -312,17 +307,23 @@ def evaluate(
         today = end_of_outcomes(None, model)
         own_store = Store(config.store)
         must_be_stored(model_name, own_store.days("summaries", model_name))
-        locked = own_store.locked(model_name, wait=wait)
+        locked = own_store.locked(model_name)
         with locked as must_be_there, progress(model_name, quiet=as_json) as on_progress:
             references = read_references(config, model_name)
             own_store.mark_stale(model_name, begin)
             days = evaluate_days(
-                config, model_name, references, begin, end, jobs=jobs, on_progress=on_progress
+                config,
+                model_name,
+                references,
+                begin,
+                end,
+                jobs=DEFAULT_JOBS,
+                on_progress=on_progress,
             )
             judged = judge_days(
                 *(config, model_name, references, begin),
                 as_of=today,
-                jobs=jobs,
+                jobs=DEFAULT_JOBS,
                 on_progress=on_progress,
             )
             must_be_there()

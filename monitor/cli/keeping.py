@@ -10,15 +10,13 @@ import typer
 
 from monitor.cli.options import (
     DEFAULT_CONFIG,
-    AsJson,
     ConfigPath,
     OneModel,
-    Wait,
     config_of_store,
     end_of_outcomes,
     of_each,
 )
-from monitor.cli.printing import answer, stop_at
+from monitor.cli.printing import say, stop_at
 from monitor.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -36,8 +34,6 @@ def prune(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be removed, and remove nothing.")
     ] = False,
-    wait: Wait = True,
-    as_json: AsJson = False,
 ) -> None:
     """Remove old days from the store.
 
@@ -49,9 +45,9 @@ def prune(
     config = config_of_store(config_path, name)
 
     plan = partial(pruning.plan, keep_days=days)
-    done, errors = _each(config, name, plan, pruning.prune, dry_run=dry_run, wait=wait)
-    said = [_told(planned, dry_run=dry_run) for planned in done.values()]
-    answer({"dry_run": dry_run, "removed": done}, *said, as_json=as_json, soft_wrap=True)
+    done, errors = _each(config, name, plan, pruning.prune, dry_run=dry_run)
+    for planned in done.values():
+        say(_told(planned, dry_run=dry_run), soft_wrap=True)
     stop_at(errors)
 
 
@@ -61,8 +57,6 @@ def compact(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be written, and write nothing.")
     ] = False,
-    wait: Wait = True,
-    as_json: AsJson = False,
 ) -> None:
     """Write the files of each month as one of each kind, once its days have settled.
 
@@ -72,11 +66,9 @@ def compact(
 
     config = config_of_store(config_path, name)
 
-    done, errors = _each(
-        *(config, name, compaction.plan, compaction.compact), dry_run=dry_run, wait=wait
-    )
-    said = [_compacted(planned, dry_run=dry_run) for planned in done.values()]
-    answer({"dry_run": dry_run, "compacted": done}, *said, as_json=as_json, soft_wrap=True)
+    done, errors = _each(*(config, name, compaction.plan, compaction.compact), dry_run=dry_run)
+    for planned in done.values():
+        say(_compacted(planned, dry_run=dry_run), soft_wrap=True)
     stop_at(
         [*errors, *(DataError(damage) for planned in done.values() for damage in planned.damaged)]
     )
@@ -89,14 +81,13 @@ def _each(
     carry_out: "Callable[[Config, Planned], None]",
     *,
     dry_run: bool,
-    wait: bool,
 ) -> tuple[dict[str, Planned], list[ConfigError | DataError]]:
     """Plan for each model and carry it out, while no other process writes the model."""
     from monitor.store.store import Store
 
     def do(model_name: str, model: "Model") -> Planned:
         today, store = end_of_outcomes(None, model), Store(config.store)
-        with store.locked(model_name, wait=wait) if not dry_run else nullcontext():
+        with store.locked(model_name) if not dry_run else nullcontext():
             planned = plan(config, model_name, today=today)
             if not dry_run:
                 carry_out(config, planned)

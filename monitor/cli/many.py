@@ -91,12 +91,11 @@ def newest_days(
     day: datetime | None,
     as_of: datetime | None,
     unsettled: bool,
-    recompute: bool,
 ) -> Morning:
     """Plan what the command `run` says."""
     until = end_of_outcomes(as_of, config.model(name))
     asked = day.date() if day else None
-    return plan_morning(config, name, Call(until, asked, unsettled=unsettled, recompute=recompute))
+    return plan_morning(config, name, Call(until, asked, unsettled=unsettled))
 
 
 def span(

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from monitor.cli.options import DEFAULT_CONFIG, AsJson, ConfigPath, ThisModel
-from monitor.cli.printing import answer, print_json, write_out
+from monitor.cli.options import DEFAULT_CONFIG, ConfigPath, ThisModel
+from monitor.cli.printing import say, write_out
 from monitor.cli.recalibrating_classes import select_list
 from monitor.errors import ConfigError
 from monitor.metrics.maps.part import Engine
@@ -18,19 +18,18 @@ if TYPE_CHECKING:
 File = Annotated[str, typer.Argument(help="A map file that recalibrate wrote.")]
 
 
-def show(path: File, as_json: AsJson = False) -> None:
+def show(path: File) -> None:
     """Say what a map does, what it was fitted to, and what it gained."""
     from monitor.metrics.maps.map_file import MapFile
-    from monitor.report.maps import mapped_scores, mapped_table
+    from monitor.report.maps import mapped_table
     from monitor.store.map_file import read_map
     from monitor.words.maps import file_sentences
 
     content = read_map(path)
     sentences = file_sentences(content)
     steps = content.steps if isinstance(content, MapFile) else ()
-    document = {"map": content, "sentences": sentences, "mapped": mapped_scores(steps)}
-    table = [mapped_table(steps)] if steps else []
-    answer(document, *sentences, *table, as_json=as_json, highlight=False)
+    for said in (*sentences, *([mapped_table(steps)] if steps else ())):
+        say(said, highlight=False)
 
 
 def sql(
@@ -47,7 +46,6 @@ def sql(
         Engine,
         typer.Option(help="Whose quotes the condition has of a map that is for some rows."),
     ] = "duckdb",
-    as_json: AsJson = False,
 ) -> None:
     """Print a map as an SQL expression for DuckDB and Spark.
 
@@ -61,7 +59,7 @@ def sql(
     content = read_map(path)
     if isinstance(content, MapFile):
         expression = sql_of_steps(content.steps, column or "score", engine)
-        _write({"sql": expression}, f"{expression}\n", as_json=as_json)
+        write_out(f"{expression}\n")  # as it is, for it may be wider than a terminal
         return
     names = content.map.classes
     if not column:
@@ -72,23 +70,13 @@ def sql(
         raise ConfigError(msg)
     scores = [f"CAST({column}[{place}] AS DOUBLE)" for place in range(1, len(names) + 1)]
     expressions = sql_of_classes(content.map, scores)
-    by_class = dict(zip(names, expressions, strict=True))
-    _write({"sql": by_class}, select_list(names, expressions), as_json=as_json)
-
-
-def _write(document: object, text: str, *, as_json: bool) -> None:
-    """Print an expression as it is, for it may be wider than a terminal."""
-    if as_json:
-        print_json(document)
-    else:
-        write_out(text)
+    write_out(select_list(names, expressions))
 
 
 def compose(
     deployed: Annotated[str, typer.Argument(help="The map that made the logged scores.")],
     newer: Annotated[str, typer.Argument(help="The map that was fitted to these scores.")],
     out: Annotated[Path, typer.Option("--out", help="Write both as one map to this file.")],
-    as_json: AsJson = False,
 ) -> None:
     """Put a map on top of a deployed one, for the scores that the model itself gives.
 
@@ -105,8 +93,7 @@ def compose(
         msg = f"{deployed} and {newer}: {error} Give two maps of the same scores."
         raise ConfigError(msg) from None
     write_map(str(out), content)
-    document = {"map": content, "written": str(out)}
-    answer(document, f"written: {out}", as_json=as_json, soft_wrap=True, highlight=False)
+    say(f"written: {out}", soft_wrap=True, highlight=False)
 
 
 def retire(
@@ -120,7 +107,6 @@ def retire(
         ),
     ],
     config_path: ConfigPath = DEFAULT_CONFIG,
-    as_json: AsJson = False,
 ) -> None:
     """Say how a deployed map ends: what to write, and what its days are then compared with.
 
@@ -132,14 +118,14 @@ def retire(
     from monitor.pipeline.references import read_references
 
     config, on = load_config(config_path, only=name), day.date()
-    setting = config.model(name).map
+    *earlier, setting = config.model(name).map or (None,)
     if not setting or not setting.deploy:
         msg = f"{name}: no map is deployed, so none can be retired; see models.{name}.map."
         raise ConfigError(msg)
     if on <= setting.deploy:
         msg = f"--on {on}: the map is deployed since {setting.deploy}; name a later day."
         raise ConfigError(msg)
-    ended = {"map": setting.model_copy(update={"retire": on})}
+    ended = {"map": (*earlier, setting.model_copy(update={"retire": on}))}
     models = {**config.models, name: config.model(name).model_copy(update=ended)}
     planned = config.model_copy(update={"models": models})
     compared = reference_of_day(on, read_references(planned, name).fitted)
@@ -158,8 +144,8 @@ def retire(
         "If the model is another one by then, name days of its own in verdicts.references.",
         f"If days from then on are stored already, judge them again: {again}",
     )
-    document = {"line": line, "reference": compared and (compared.first, compared.last)}
-    answer({**document, "sentences": said}, *said, as_json=as_json, soft_wrap=True, highlight=False)
+    for sentence in said:
+        say(sentence, soft_wrap=True, highlight=False)
 
 
 def _of_scores(path: str) -> "MapFile":

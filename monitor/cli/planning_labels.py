@@ -1,5 +1,6 @@
 """The command that says which scores to label."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -9,26 +10,21 @@ from monitor.cli.options import DEFAULT_CONFIG, AsJson, ConfigPath, must_be_stor
 from monitor.cli.printing import answer
 from monitor.errors import ConfigError
 
+USUAL_SLOPE = 0.8  # to be found
+UNIFORM = 0.25  # of the labels, from all scores alike: for drifts that nobody planned for
+
 
 def plan_labels(
     name: Annotated[str, typer.Argument(metavar="MODEL", show_default=False)],
     budget: Annotated[int, typer.Option(min=1, help="Labels a day.", show_default=False)],
     config_path: ConfigPath = DEFAULT_CONFIG,
-    slope: Annotated[float, typer.Option(help="The slope that is to be found.")] = 0.8,
-    kind: Annotated[
+    find: Annotated[
         str,
         typer.Option(
-            help="Or the kind of drift, as verdicts name it, such as top_overpredicted. Default: "
-            "that of the slope."
+            help="What is to be found: a slope, such as 0.8, or a kind of drift as verdicts name "
+            "it, such as top_overpredicted."
         ),
-    ] = "",
-    uniform: Annotated[
-        float,
-        typer.Option(
-            help="Share of the labels that is drawn from all scores alike, for drifts that nobody "
-            "planned for."
-        ),
-    ] = 0.25,
+    ] = "0.8",
     out: Annotated[
         Path | None, typer.Option("--out", help="Write the table of rates to this CSV file.")
     ] = None,
@@ -48,20 +44,12 @@ def plan_labels(
     from monitor.store.store import Store
     from monitor.words.labels import plan_sentence
 
-    if not 0.0 < slope < 4.0 or abs(slope - 1.0) < 0.01:  # noqa: PLR2004 - beyond, any plan finds it
-        msg = f"--slope {slope:g}: must be above 0, below 4 and not 1."
-        raise ConfigError(msg)
-    if kind and kind not in KINDS:
-        msg = f"--kind {kind}: is no kind of drift; choose one of {', '.join(KINDS)}."
-        raise ConfigError(msg)
-    if not 0.0 < uniform <= 1.0:
-        msg = f"--uniform {uniform:g}: must be above 0 and at most 1."
-        raise ConfigError(msg)
+    slope = _slope(find, KINDS)
     config = load_config(config_path, only=name)
     config.model(name)
     must_be_stored(name, Store(config.store).days("summaries", name))
-    sought = kind or SLOPES[slope > 1.0]
-    planned = plan_for(config, name, budget, kind=sought, slope=slope, uniform=uniform)
+    sought = find if find in KINDS else SLOPES[slope > 1.0]
+    planned = plan_for(config, name, budget, kind=sought, slope=slope, uniform=UNIFORM)
     table = rates_text(planned.rates)
     if out:
         with writing(f"{out}"):
@@ -90,3 +78,21 @@ def plan_labels(
         days_uniform=planned.days_uniform,
     )
     answer(document, f"{name}: {sentence}", written, as_json=as_json, soft_wrap=True)
+
+
+def _slope(find: str, kinds: Sequence[str]) -> float:
+    """Read the slope that is to be found; of a kind of drift, the usual one."""
+    if find in kinds:
+        return USUAL_SLOPE
+    try:
+        slope = float(find)
+    except ValueError:
+        msg = (
+            f"--find {find}: is no slope and no kind of drift; give a slope, such as 0.8, or "
+            f"choose one of {', '.join(kinds)}."
+        )
+        raise ConfigError(msg) from None
+    if not 0.0 < slope < 4.0 or abs(slope - 1.0) < 0.01:  # noqa: PLR2004 - beyond, any plan finds it
+        msg = f"--find {slope:g}: must be above 0, below 4 and not 1; write for example 0.8."
+        raise ConfigError(msg)
+    return slope

@@ -123,7 +123,8 @@ def finish(
         if report.kept:
             say(
                 f"{report.model}: kept {len(report.kept)} final days, first {report.kept[0]}, "
-                "because their outcomes came after this --as-of; --recompute replaces them.",
+                "because their outcomes came after this --as-of; backfill --recompute replaces "
+                "them.",
                 soft_wrap=True,
             )
         if report.late:

@@ -9,13 +9,12 @@ import typer
 from monitor.cli.acknowledging import checked_texts
 from monitor.cli.options import (
     DEFAULT_CONFIG,
-    AsJson,
     ConfigPath,
     config_with_index,
     must_be_stored,
     now,
 )
-from monitor.cli.printing import answer, stop_at
+from monitor.cli.printing import say, stop_at
 from monitor.cli.reporting import write_configured_pages
 from monitor.errors import ConfigError
 
@@ -43,7 +42,6 @@ def rebase(
     end: Annotated[
         bool, typer.Option("--end", help="Go back to the reference before the newest of these.")
     ] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Begin a new reference, for example after a release.
 
@@ -52,7 +50,6 @@ def rebase(
     ends there as `rebased`. The store keeps every decision: `ack --list` shows them.
     """
     from monitor.decisions import End, Rebase
-    from monitor.report.decisions import decision_documents
     from monitor.store.store import Store
 
     config = config_with_index(config_path, name)
@@ -62,22 +59,19 @@ def rebase(
     days = store.days("summaries", name)
     must_be_stored(name, days)
     at = now()
-    made: End | Rebase
     if end:
         begun = _newest(store, name, alone=not (first or wait))
         since, told = begun.first, "no longer counts"
-        made = store.decide(name, lambda number, _: End(number, at, **said, of=begun.number))
+        store.decide(name, lambda number, _: End(number, at, **said, of=begun.number))
     else:
         since, told = _checked_day(config, name, first, wait=wait), "counts from the next run on"
-        made = store.decide(name, lambda number, _: Rebase(number, at, **said, first=since))
+        store.decide(name, lambda number, _: Rebase(number, at, **said, first=since))
     judge = (
         f" To judge at once: calibration-monitor evaluate --model {quote(name)} --from {since} "
         f"--to {days[-1]}"
     )
-    answer(
-        {"decision": decision_documents([made])[0]},
+    say(
         f"{name}: the reference that begins on {since} {told}.{judge if since <= days[-1] else ''}",
-        as_json=as_json,
         soft_wrap=True,
     )
     stop_at(write_configured_pages(config, [name]))
@@ -132,8 +126,8 @@ def _newest(store: "Store", name: str, *, alone: bool) -> "Rebase":
     begun = rebased(store.decisions(name))
     if not begun:
         msg = (
-            f"{name}: rebase has begun no reference that --end could end; those of the "
-            f"configuration are in verdicts.references."
+            f"{name}: rebase has begun no reference that --end could end; change those of the "
+            f"configuration in verdicts.references."
         )
         raise ConfigError(msg)
     return begun[-1]

@@ -50,7 +50,7 @@ def recalibrate_vectors(
     if column and classes.columns:
         msg = (
             f"--column {column}: the probabilities of {name} are in several columns, those of "
-            f"predictions.classes.columns, which the SQL names; leave the option out."
+            f"predictions.classes.vector, which the SQL names; leave the option out."
         )
         raise ConfigError(msg)
     with progress_of_steps(name, quiet=as_json) as on_step:

@@ -1,21 +1,18 @@
 """The command that writes report pages, and the pages that the daily run writes."""
 
 from collections.abc import Iterable
-from datetime import date
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from monitor.cli.options import (
     DEFAULT_CONFIG,
-    AsJson,
     ConfigPath,
-    Day,
     OneModel,
     chosen_models,
     invalid_models,
 )
-from monitor.cli.printing import answer, stop_at
+from monitor.cli.printing import say, stop_at
 from monitor.errors import ConfigError, DataError, within_memory
 
 if TYPE_CHECKING:
@@ -27,7 +24,6 @@ PAGE = ".html"
 def report(
     config_path: ConfigPath = DEFAULT_CONFIG,
     name: OneModel = None,
-    day: Day = None,
     out: Annotated[
         str | None,
         typer.Option(
@@ -36,20 +32,16 @@ def report(
             "By default report.path of the configuration.",
         ),
     ] = None,
-    as_json: AsJson = False,
 ) -> None:
     """Write a report page for each model, and an index.
 
     A page is one HTML file that needs nothing else: verdict, prior, reliability diagram, the last
-    90 days, segments, incidents and data health. With --day, it ends with that day.
+    90 days, segments, incidents and data health.
     """
     from monitor.config import load_config
     from monitor.report.page.html import require_jinja
 
     config = load_config(config_path)
-    if day and not name:
-        msg = "--day chooses the last day of the page of one model; name it with --model."
-        raise ConfigError(msg)
     place = out or (config.report.path if config.report else "")
     if not place:
         msg = (
@@ -59,19 +51,19 @@ def report(
         raise ConfigError(msg)
     require_jinja()
     if name and place.endswith(PAGE):
-        written = [_write_file(config, name, place, day.date() if day else None)]
+        written = [_write_file(config, name, place)]
         errors: list[ConfigError | DataError] = []
     else:
         models = chosen_models(config, name)
-        written, errors = write_pages(config, models, place, day=day.date() if day else None)
+        written, errors = write_pages(config, models, place)
         errors += invalid_models(config, name)
-    said = [f"written: {path}" for path in written]
-    answer({"written": written}, *said, as_json=as_json, soft_wrap=True, highlight=False)
+    for path in written:
+        say(f"written: {path}", soft_wrap=True, highlight=False)
     stop_at(errors)
 
 
 def write_pages(
-    config: "Config", names: Iterable[str], folder: str, *, day: date | None = None
+    config: "Config", names: Iterable[str], folder: str
 ) -> tuple[list[str], list[ConfigError | DataError]]:
     """Write the pages of some models and the index; also collect the errors of models."""
     from monitor.pipeline.references import read_references
@@ -82,7 +74,7 @@ def write_pages(
         try:
             with within_memory(name):
                 references = read_references(config, name).fitted
-                written.append(write_model(config, name, references, folder, day=day))
+                written.append(write_model(config, name, references, folder))
         except (ConfigError, DataError) as error:
             errors.append(error)
     return [*written, write_index(config, folder)], errors
@@ -120,7 +112,7 @@ def write_configured_index(config: "Config") -> list[ConfigError | DataError]:
     return []
 
 
-def _write_file(config: "Config", name: str, path: str, day: date | None) -> str:
+def _write_file(config: "Config", name: str, path: str) -> str:
     """Write the page of one model into one file, without a link to an index."""
     from monitor.pipeline.references import read_references
     from monitor.report.page.assemble import model_page
@@ -128,5 +120,5 @@ def _write_file(config: "Config", name: str, path: str, day: date | None) -> str
     from monitor.report.page.write import write_page
 
     references = read_references(config, name).fitted
-    write_page(path, model_html(model_page(config, name, references, day=day)))
+    write_page(path, model_html(model_page(config, name, references)))
     return path

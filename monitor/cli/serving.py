@@ -9,12 +9,9 @@ import typer
 
 from monitor.cli.options import (
     DEFAULT_CONFIG,
-    AsJson,
     ConfigPath,
     FirstDay,
     LastDay,
-    OneModel,
-    chosen_models,
     config_of_store,
     day_range,
     invalid_models,
@@ -22,20 +19,14 @@ from monitor.cli.options import (
     of_each,
     seconds,
 )
-from monitor.cli.printing import answer, say_aside, stop_at
+from monitor.cli.printing import say, say_aside, stop_at
 from monitor.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from monitor.config import Config, Model
 
 Detail = Literal["verdict", "measures", "full"]  # as monitor.export.detail, which loads more
-MostSegments = Annotated[
-    int,
-    typer.Option(
-        min=0,
-        help="Export at most so many segments of a model: those with the most outcomes.",
-    ),
-]
+MOST_SEGMENTS = 50  # of a model, those with the most outcomes
 
 
 def serve(
@@ -46,7 +37,13 @@ def serve(
         Path | None,
         typer.Option(help="TLS and passwords, in the format of Prometheus' web configuration."),
     ] = None,
-    most_segments: MostSegments = 50,
+    most_segments: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Export at most so many segments of a model: those with the most outcomes.",
+        ),
+    ] = MOST_SEGMENTS,
     detail: Annotated[
         Detail,
         typer.Option(
@@ -69,7 +66,6 @@ def serve(
             "Without it the exporter writes nothing.",
         ),
     ] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Serve gauges and report pages until interrupted."""
     from monitor.export.http.app import Exporter
@@ -99,7 +95,8 @@ def serve(
             f"the address at which people reach this server with --url.",
             style="yellow",
         )
-    answer({"listening": listening}, *said, as_json=as_json, soft_wrap=True)
+    for line in said:
+        say(line, soft_wrap=True)
     try:
         thread.join()
     except KeyboardInterrupt:
@@ -129,12 +126,10 @@ def push(
         ),
     ],
     config_path: ConfigPath = DEFAULT_CONFIG,
-    name: OneModel = None,
     delete: Annotated[
-        bool, typer.Option("--delete", help="Delete the group of --model from the gateway.")
-    ] = False,
-    most_segments: MostSegments = 50,
-    as_json: AsJson = False,
+        str | None,
+        typer.Option("--delete", metavar="MODEL", help="Delete the group of this model, and stop."),
+    ] = None,
 ) -> None:
     """Push the newest results to a Pushgateway.
 
@@ -143,29 +138,21 @@ def push(
     from monitor.export import push as pushing
     from monitor.export.snapshot_reader import Reader
 
-    errors = list[ConfigError | DataError]()
-    if delete and not name:
-        msg = "--delete deletes the group of one model; name it with --model."
-        raise ConfigError(msg)
-    if delete and name:  # a removed model is not in the configuration
-        pushing.delete(name, gateway)
-        names = [name]
-    else:
-        config = config_of_store(config_path, name)
-        reader = Reader(config, most_segments)
-        errors += invalid_models(config, name)
-        names = [*chosen_models(config, name), *(config.invalid if errors else ())]
-        errors += filter(None, [pushing.push(reader, model, gateway) for model in names])
-    done = "deleted" if delete else "pushed"
-    answer({done: names}, f"{done}: {', '.join(names)}", as_json=as_json, soft_wrap=True)
+    if delete is not None:  # a removed model is not in the configuration
+        pushing.delete(delete, gateway)
+        say(f"deleted: {delete}", soft_wrap=True)
+        return
+    config = config_of_store(config_path)
+    reader, names = Reader(config, MOST_SEGMENTS), config.names
+    errors: list[ConfigError | DataError] = [*invalid_models(config, None)]
+    errors += filter(None, [pushing.push(reader, model, gateway) for model in names])
+    say(f"pushed: {', '.join(names)}", soft_wrap=True)
     stop_at(errors)
 
 
 def textfile(
     path: Annotated[Path, typer.Option("--into", help="A .prom file in the collector's folder.")],
     config_path: ConfigPath = DEFAULT_CONFIG,
-    most_segments: MostSegments = 50,
-    as_json: AsJson = False,
 ) -> None:
     """Write the newest results for the node exporter.
 
@@ -175,8 +162,8 @@ def textfile(
     from monitor.export.textfile import write_textfile
 
     config = config_of_store(config_path)
-    faults = write_textfile(Reader(config, most_segments), path)
-    answer({"written": str(path)}, f"written: {path}", as_json=as_json, soft_wrap=True)
+    faults = write_textfile(Reader(config, MOST_SEGMENTS), path)
+    say(f"written: {path}", soft_wrap=True)
     stop_at([*map(DataError, faults), *invalid_models(config, None)])
 
 
@@ -185,7 +172,6 @@ def openmetrics(
     last: LastDay,
     path: Annotated[Path, typer.Option("--into", help="The file to write.")],
     config_path: ConfigPath = DEFAULT_CONFIG,
-    name: OneModel = None,
     repeat: Annotated[
         str,
         typer.Option(
@@ -200,8 +186,6 @@ def openmetrics(
             help="Write samples before this time (UTC) only; by default and at most 3 hours ago.",
         ),
     ] = None,
-    most_segments: MostSegments = 50,
-    as_json: AsJson = False,
 ) -> None:
     """Write past final results for promtool.
 
@@ -210,21 +194,20 @@ def openmetrics(
     from monitor.export import openmetrics as exporting
     from monitor.export.snapshot_reader import Reader
 
-    config, clock = config_of_store(config_path, name), now()
+    config, clock = config_of_store(config_path), now()
     begin, end = day_range(first, last)
     end_of_time = until.replace(tzinfo=UTC) if until else exporting.newest_end(clock)
     exporting.check_end(end_of_time, clock)
-    reader = Reader(config, most_segments)
+    reader = Reader(config, MOST_SEGMENTS)
 
     def past(model_name: str, _: "Model") -> "list[exporting.Known]":
         return exporting.past(reader, model_name, begin, end, until=end_of_time)
 
-    models, errors = of_each(config, name, past)
+    models, errors = of_each(config, None, past)
     samples = exporting.write(
         path, exporting.openmetrics([*models.values()], repeat=seconds(repeat))
     )
-    document = {"written": str(path), "samples": samples}
-    answer(document, f"written: {path}, {samples:,} samples", as_json=as_json, soft_wrap=True)
+    say(f"written: {path}, {samples:,} samples", soft_wrap=True)
     stop_at(errors)
 
 
@@ -233,8 +216,6 @@ def table(
     last: LastDay,
     path: Annotated[Path, typer.Option("--into", help="The file of Parquet to write.")],
     config_path: ConfigPath = DEFAULT_CONFIG,
-    name: OneModel = None,
-    as_json: AsJson = False,
 ) -> None:
     """Write past verdicts and measures as one tidy table of Parquet.
 
@@ -243,13 +224,12 @@ def table(
     from monitor.export import table as exporting
     from monitor.read.results import results_of
 
-    config, (begin, end) = config_of_store(config_path, name), day_range(first, last)
+    config, (begin, end) = config_of_store(config_path), day_range(first, last)
 
     def rows(model_name: str, model: "Model") -> list[dict[str, Any]]:
         return [*exporting.rows(results_of(config, model_name), model, begin, end)]
 
-    models, errors = of_each(config, name, rows)
+    models, errors = of_each(config, None, rows)
     count = exporting.write(path, [row for of_model in models.values() for row in of_model])
-    document = {"written": str(path), "rows": count}
-    answer(document, f"written: {path}, {count:,} rows", as_json=as_json, soft_wrap=True)
+    say(f"written: {path}, {count:,} rows", soft_wrap=True)
     stop_at(errors)

@@ -15,7 +15,6 @@ from monitor.cli.options import (
     DEFAULT_JOBS,
     AsJson,
     ConfigPath,
-    Jobs,
     OneModel,
     config_of_store,
     end_of_outcomes,
@@ -38,6 +37,7 @@ from monitor.segment_names import WHOLE, shown
 
 DAYS_SHOWN = 14
 FAILED = 4  # the exit code of --fail-on
+MOST_DRIFTS = 3  # of each model of the demo at a first look
 LONG = 100  # days without a reference: then outcomes are rare, and reading them takes long
 
 if TYPE_CHECKING:
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from monitor.drift.values import MovingPriors
     from monitor.drift.verdict import Verdict
     from monitor.evaluation.evaluation import Evaluation
-    from monitor.read.incidents import IncidentSummary
     from monitor.read.results import Results
     from monitor.words.trust import Trust
 
@@ -54,12 +53,18 @@ def show(
     name: OneModel = None,
     config_path: ConfigPath = DEFAULT_CONFIG,
     segment: Annotated[str, typer.Option(help="A segment, or all.")] = WHOLE,
-    window: Annotated[int, typer.Option(help="Length of the window in days.")] = 1,
-    days: Annotated[
+    window: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Show the verdicts of so many days too. Default: 14 days, evaluations only."
+            "--windows",
+            metavar="LENGTH",
+            help="Show the windows of so many days too, such as 7, with all sentences and the "
+            "prevalence to expect.",
         ),
+    ] = None,
+    days: Annotated[
+        int | None,
+        typer.Option(min=1, help="Show the verdicts of so many days too. Of windows 14 days."),
     ] = None,
     past: Annotated[
         bool,
@@ -90,19 +95,19 @@ def show(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the newest verdict with its reasons, and the last days.
+    """Show whether a model can be trusted, what to do, and why.
 
     Without --model all models, the worst first; of a configuration of one model, that one.
 
-    Also shows evidence, prevalence and slope of the last weeks, the segments, what explains the
-    error of the last week, how much of it an intercept would remove, and, while outcomes are still
-    arriving, the prevalence to expect from the scores.
+    Also shows evidence, prevalence and slope of the last weeks, and the segments. --windows adds
+    the errors of windows, what explains them, and the prevalence to expect while outcomes are still
+    arriving.
     """
     from monitor.read.results import results_of
 
     config = config_of_store(config_path, name)
     if name is None and len(config.names) > 1:
-        given = {"--segment": segment != WHOLE, "--window": window != 1, "--days": bool(days)}
+        given = {"--segment": segment != WHOLE, "--windows": bool(window), "--days": bool(days)}
         given |= {"--incidents": past, "--as-of": bool(morning), "--revisions": revised}
         _must_be_of_all([option for option, is_given in given.items() if is_given])
         failed = _failing(config, config.names, None, fail_on)
@@ -111,7 +116,8 @@ def show(
         return
     name = name or config.names[0]
     model = config.model(name)
-    must_be_one_of("--window", window, model.windows)
+    if window is not None:
+        must_be_one_of("--windows", window, model.windows)
     names = dict.fromkeys((WHOLE, *model.segment_names))
     must_be_one_of("--segment", segment, tuple(names))
     results = results_of(config, name, kept=True)
@@ -224,7 +230,7 @@ def _show_newest(
     results: "Results",
     config: "Config",
     segment: str,
-    window: int,
+    window: int | None,
     failed: Failed | None,
     *,
     days: int | None,
@@ -235,9 +241,7 @@ def _show_newest(
     from monitor.read.labels import labels_of
     from monitor.read.standing import nearest_to_week, newest
     from monitor.read.unfinished import unfinished
-    from monitor.report.classes import class_table
     from monitor.report.recent import recent_text, recent_weeks, segment_table
-    from monitor.report.tables import evaluation_table, legend
     from monitor.report.too_few import document
     from monitor.report.verdicts import document as standing_document
     from monitor.report.verdicts import standing_text, verdict_table
@@ -246,7 +250,7 @@ def _show_newest(
     stopped = unfinished(results.store, name)
     if stopped and not as_json:
         say(f"{stopped}", style="yellow", soft_wrap=True)
-    chosen = _last_evaluations(results, segment, days or DAYS_SHOWN, window)
+    chosen = _last_evaluations(results, segment, days or DAYS_SHOWN, window or 1)
     week, latest = nearest_to_week(model.windows), newest(results)
     stands, beside = latest.of(segment, week), latest.verdicts
     last = stands.verdict.day if stands.verdict else None
@@ -270,8 +274,9 @@ def _show_newest(
         further |= {} if failed is None else {"failed_on": failed}
         print_json({**content, **further})
         return
-    say(standing_text(stands, trusted, today, taken, usual_age=model.settled_after + 1))
-    _say_warnings(name, of_values, strata, labels.sentences)
+    age, briefly = model.settled_after + 1, window is None
+    say(standing_text(stands, trusted, today, taken, usual_age=age, briefly=briefly))
+    _say_warnings(name, of_values, strata, (*labels.sentences, *_mixed(config, name, chosen)))
     say_doubts("", model.doubts)
     if recent:
         say(recent_text(recent))
@@ -279,12 +284,27 @@ def _show_newest(
             say(segment_table(f"{name}, segments on {last}", recent))
     if judged:
         say(verdict_table(f"{name}, segment {shown(segment)}, verdicts by day", judged))
+    if window is not None:
+        _say_windows(f"{name}, segment {shown(segment)}", window, chosen)
+
+
+def _say_windows(which: str, window: int, chosen: "Sequence[Evaluation]") -> None:
+    """Show windows of one length, and the classes of the newest."""
+    from monitor.report.classes import class_table
+    from monitor.report.tables import evaluation_table, legend
+
     length = f"{window} days" if window > 1 else "1 day"
-    say(
-        evaluation_table(f"{name}, segment {shown(segment)}, windows of {length}", chosen), legend()
-    )
+    say(evaluation_table(f"{which}, windows of {length}", chosen), legend())
     if chosen and chosen[-1].classes:
-        say(class_table(f"{name}, classes, {length} to {chosen[-1].day}", chosen[-1]))
+        say(class_table(f"{chosen[-1].model}, classes, {length} to {chosen[-1].day}", chosen[-1]))
+
+
+def _mixed(config: "Config", name: str, chosen: "Sequence[Evaluation]") -> list[str]:
+    """Say which windows mix days that were read in two ways."""
+    from monitor.pipeline.reading import mixed_windows
+
+    newest = chosen[-1:]
+    return [said for e in newest if (said := mixed_windows(config, name, e.segment, e.day))]
 
 
 def _last_evaluations(
@@ -380,19 +400,22 @@ def _show_incidents(results: "Results", segment: str, *, as_json: bool) -> None:
 
 def demo(
     folder: Annotated[Path, typer.Option("--into", help="Folder of the demo.")] = Path("demo-data"),
-    jobs: Jobs = DEFAULT_JOBS,
-    as_json: AsJson = False,
+    tables: Annotated[
+        bool, typer.Option("--tables", help="Also show the months of each model, and the repairs.")
+    ] = False,
 ) -> None:
-    """Run the monitor on three models of real flights in 2013.
+    """Run the monitor on four models of real flights in 2013.
 
-    Writes ten months of logs, processes every day and shows the results. One of the models was
-    broken on purpose.
+    Writes ten months of logs, processes every day, and says what was found when. Two of the models
+    were broken on purpose.
     """
     from monitor.demo import demo as flights
     from monitor.demo.flight_classes import write_class_logs
     from monitor.demo.flights import write_flights_logs
     from monitor.pipeline.run import run as run_days
     from monitor.pipeline.task import Task
+    from monitor.report.incidents import incident_table
+    from monitor.report.tables import evaluation_table, legend
 
     config = flights.write_config(folder)
     with working("flights: training on January and February, scoring March to December"):
@@ -400,33 +423,27 @@ def demo(
         write_class_logs(folder / "logs")
     reports = []
     for name, model in config.models.items():
-        with progress(name, quiet=as_json) as on_progress:
+        with progress(name, quiet=False) as on_progress:
             until = end_of_outcomes(None, model)
             task = Task(name, logs.first_day, logs.last_day, until, skip_unchanged=True)
-            reports.append(run_days(config, task, clock=now, jobs=jobs, on_progress=on_progress))
+            reports.append(
+                run_days(config, task, clock=now, jobs=DEFAULT_JOBS, on_progress=on_progress)
+            )
     stop_at_failures(reports, write_configured_pages(config, config.models))
-    months = {name: flights.month_ends(config, name) for name in config.models}
-    drifts, repairs = flights.drifts(config), flights.repairs(config)
-    if as_json:
-        document = {"logs": logs, "reports": reports, "months": months, "drifts": drifts}
-        print_json({**document, "repairs": repairs})
-        return
     say(flights.introduction(logs), highlight=False)
-    _print_results(months, drifts)
+    drifts = flights.drifts(config)
+    first = {name: of_model[:MOST_DRIFTS] for name, of_model in drifts.items()}
+    say(incident_table("The drifts that were found", first))
+    if more := sum(map(len, drifts.values())) - sum(map(len, first.values())):
+        say(f"{more} more drifts: add --tables.")
     say(flights.conclusion(), soft_wrap=True, highlight=False)
-    say(flights.repair_table(repairs))
-    say(flights.repair_conclusion(), soft_wrap=True, highlight=False)
     say(flights.next_steps(sys.argv[0], folder), soft_wrap=True, highlight=False)
-
-
-def _print_results(
-    months: dict[str, list["Evaluation"]], drifts: dict[str, list["IncidentSummary"]]
-) -> None:
-    from monitor.report.incidents import incident_table
-    from monitor.report.tables import evaluation_table, legend
-
-    for name, evaluations in months.items():
-        say(evaluation_table(f"{name}, the 28 days before each month's end", evaluations))
-    say(legend())
-    say()
-    say(incident_table("The drifts that were found", drifts))
+    if tables:
+        say(incident_table("All drifts that were found", drifts))
+        for name in config.models:
+            title = f"{name}, the 28 days before each month's end"
+            say(evaluation_table(title, flights.month_ends(config, name)))
+        say(legend())
+        say()
+        say(flights.repair_table(flights.repairs(config)))
+        say(flights.repair_conclusion(), soft_wrap=True, highlight=False)

@@ -7,6 +7,7 @@ Rule 2: this room knows values, not their meaning; formulas are in `monitor.metr
 """
 
 from monitor.config.calendar import WEEKDAYS, Calendar, Span
+from monitor.config.checks import CHECKS, UNDATED, Checks
 from monitor.config.classes import Classes, Highest
 from monitor.config.columns import Crossing, Watched, WatchedColumn
 from monitor.config.label_rates import BY_SCORE, LEAST_RATE, RateFile, ScoreRate, check_rates
@@ -22,7 +23,6 @@ from monitor.config.schema import (
     LONGEST_WAIT,
     TABLES,
     TODO,
-    Checks,
     Common,
     Config,
     Engine,
@@ -48,6 +48,7 @@ from monitor.segment_names import FIELD
 
 __all__ = [
     "BY_SCORE",
+    "CHECKS",
     "DAY_DIRECTIVES",
     "EARLIEST",
     "ELEMENT",
@@ -61,6 +62,7 @@ __all__ = [
     "REPORT_INDEX",
     "TABLES",
     "TODO",
+    "UNDATED",
     "WEEKDAYS",
     "Budget",
     "Calendar",

@@ -30,9 +30,7 @@ class PlannedSpan(Span):
     """Days of data on which a change is planned, of the model or of one segment."""
 
     segment: str = "all"
-    by: str = ""
     why: str = ""
-    ticket: str = ""
 
 
 def _rise_apart(spans: tuple[Span, ...]) -> tuple[Span, ...]:
@@ -44,14 +42,25 @@ def _rise_apart(spans: tuple[Span, ...]) -> tuple[Span, ...]:
 
 
 def _as_span(value: object) -> object:
-    """Read a single date as a span of one day."""
-    value = as_date(value)
-    if isinstance(value, date):
-        return {"first": value, "last": value}
-    if isinstance(value, dict | Span):
+    """Read a date, or the first and the last of several days with a slash between them."""
+    ends = value.split("/") if isinstance(value, str) else (value,)
+    days = [as_date(end) for end in ends]
+    if isinstance(value, tuple):  # as it was read
         return value
-    msg = "must be a date, such as 2026-12-25, or a span with first and last"
+    if all(isinstance(day, date) for day in days) and len(days) <= len(("first", "last")):
+        return days[0], days[-1]
+    msg = "must be a date, such as 2026-12-25, or a span, such as 2027-07-01/2027-08-31"
     raise ValueError(msg)
+
+
+def _close_apart(spans: tuple[tuple[date, date], ...]) -> tuple[tuple[date, date], ...]:
+    if any(first > last for first, last in spans):
+        msg = "the last day of a span must not be before its first"
+        raise ValueError(msg)
+    if any(first <= last for (_, last), (first, _) in pairwise(spans)):
+        msg = "must be in order and must not overlap"
+        raise ValueError(msg)
+    return spans
 
 
 def _differ(weekdays: tuple[Weekday, ...]) -> tuple[Weekday, ...]:
@@ -63,7 +72,9 @@ def _differ(weekdays: tuple[Weekday, ...]) -> tuple[Weekday, ...]:
 
 Spans = Annotated[Listed[Span], AfterValidator(_rise_apart)]
 Plans = Listed[PlannedSpan]
-Closed = Annotated[Listed[Annotated[Span, BeforeValidator(_as_span)]], AfterValidator(_rise_apart)]
+Closed = Annotated[
+    Listed[Annotated[tuple[date, date], BeforeValidator(_as_span)]], AfterValidator(_close_apart)
+]
 Weekdays = Annotated[Listed[Weekday], AfterValidator(_differ)]
 
 
@@ -74,8 +85,8 @@ class Calendar(Section):
     ----------
     weekdays : tuple of str
         The days of the week.
-    closed : tuple of Span
-        Days without logs, such as holidays and an off-season, in order.
+    closed : tuple of (date, date)
+        The first and the last of days without logs, such as holidays and an off-season, in order.
     """
 
     weekdays: Weekdays = WEEKDAYS
@@ -90,5 +101,5 @@ class Calendar(Section):
 
     def has(self, day: date) -> bool:
         """Return whether there are logs of a day."""
-        closed = any(span.first <= day <= span.last for span in self.closed)
+        closed = any(first <= day <= last for first, last in self.closed)
         return WEEKDAYS[day.weekday()] in self.weekdays and not closed

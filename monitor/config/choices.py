@@ -5,8 +5,8 @@ The library would complain about each way in turn, and name each by its class.
 
 # They stand in the place of a problem, between keys that are in the file. No key is like them.
 ONE, SEVERAL = "\0one", "\0several"
-RATES, RATE_FILE, RATE_COLUMN, RATE_OUTCOMES = "\0rates", "\0file", "\0column", "\0outcomes"
-UNWRITTEN = {ONE, SEVERAL, RATES, RATE_FILE, RATE_COLUMN, RATE_OUTCOMES}
+RATE_FILE, RATE_COLUMN, RATE_OUTCOMES = "\0file", "\0column", "\0outcomes"
+UNWRITTEN = {ONE, SEVERAL, RATE_FILE, RATE_COLUMN, RATE_OUTCOMES}
 
 
 def one_or_several(value: object) -> str:

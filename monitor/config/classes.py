@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from monitor.config.brief import brief
+from monitor.config.choices import ONE, SEVERAL, one_or_several
 from monitor.config.names import read_expression
 from monitor.config.sections import Listed, Section, as_text
 
@@ -24,6 +25,12 @@ OneOrMore = Annotated[
     BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
 ]
 
+Vector = Annotated[
+    Annotated[str, BeforeValidator(read_expression), Field(min_length=1), Tag(ONE)]
+    | Annotated[Columns, Field(min_length=1), Tag(SEVERAL)],
+    Discriminator(one_or_several),
+]
+
 
 class Highest(Section):
     """The highest scores of each row, where the log has no others; at least three.
@@ -32,45 +39,45 @@ class Highest(Section):
     ----------
     classes, scores : tuple of str
         A column with the list of their classes and one with the list of the scores, or a column
-        for each of them, the same number of both.
-    map : str
-        Or one map column from class to score.
-    true_score, squares : str
+        for each of them, the same number of both; without classes, `scores` is one column with a
+        map from class to score.
+    outcome : tuple of str
         The columns with the probability of the class that came true, and with the sum of the
-        squares of all probabilities; without both there is neither log loss nor Brier score.
+        squares of all probabilities; without them there is neither log loss nor Brier score.
     """
 
+    scores: OneOrMore
     classes: OneOrMore = ()
-    scores: OneOrMore = ()
-    map: str = ""
-    true_score: str = ""
-    squares: str = ""
+    outcome: Columns = ()
 
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Self:
-        if bool(self.map) == bool(self.classes or self.scores):
-            msg = "needs either map, one column, or both classes and scores"
+        if not self.scores:
+            msg = "scores must name a column: a map from class to score, or lists beside classes"
             raise ValueError(msg)
-        if len(self.classes) != len(self.scores):
+        if len(self.scores) != (len(self.classes) or 1):
             msg = (
                 f"classes lists {len(self.classes)} columns and scores {len(self.scores)}; list "
                 f"one of each for every rank, in the same order"
             )
             raise ValueError(msg)
-        if bool(self.true_score) != bool(self.squares):
-            msg = "true_score and squares belong together; name both columns, or neither"
+        if len(self.outcome) not in (0, 2):
+            msg = (
+                "outcome must list two columns: the probability of the class that came true, and "
+                "the sum of the squares of all probabilities"
+            )
             raise ValueError(msg)
         return self
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the highest scores."""
-        return (self.map,) if self.map else (*self.classes, *self.scores)
+        return (*self.classes, *self.scores)
 
     @property
-    def of_outcome(self) -> tuple[str, ...]:
-        """The columns that log loss and Brier score are computed from; none without them."""
-        return (self.true_score, self.squares) if self.true_score else ()
+    def map(self) -> str:
+        """The column with a map from class to score; empty without one."""
+        return "" if self.classes else self.scores[0]
 
 
 class Classes(Section):
@@ -80,11 +87,9 @@ class Classes(Section):
     ----------
     names : tuple of str
         The classes, in the order of the probabilities.
-    columns : tuple of str
-        The columns of the probabilities, one for each class.
-    vector : str
-        Or one column, or an expression: a list in that order, a struct with a field for each name,
-        or a map.
+    vector : str, tuple of str or None
+        The columns of the probabilities, one for each class; or one column, or an expression: a
+        list in that order, a struct with a field for each name, or a map.
     top : Highest or None
         Or the highest scores only.
     sums : str
@@ -97,8 +102,7 @@ class Classes(Section):
     """
 
     names: Annotated[Names, Field(min_length=2)]
-    columns: Columns = ()
-    vector: Annotated[str, BeforeValidator(read_expression)] = ""
+    vector: Vector | None = None
     top: Highest | None = None
     sums: Literal["check", "normalise"] = "check"
     weights: Annotated[Listed[Weight], Field(max_length=MOST_CLASSES)] = ()
@@ -106,15 +110,15 @@ class Classes(Section):
 
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Self:
-        for what, listed in (("names", self.names), ("columns", self.columns)):
+        for what, listed in (("names", self.names), ("vector", self.columns)):
             if len(set(listed)) < len(listed):
                 twice = next(name for name in listed if listed.count(name) > 1)
                 msg = f"{what} must differ, but {brief(twice)} is listed twice"
                 raise ValueError(msg)
-        if [bool(self.columns), bool(self.vector), bool(self.top)].count(True) != 1:
+        if bool(self.vector) == bool(self.top):
             msg = (
-                "needs either columns, one for each class, or vector, the list or struct column "
-                "with all probabilities, or top, the columns with the highest ones"
+                "needs either vector, one column for each class or one with all probabilities, or "
+                "top, the columns with the highest ones"
             )
             raise ValueError(msg)
         if self.top and (self.watch or self.weights or self.sums == "normalise"):
@@ -125,7 +129,7 @@ class Classes(Section):
             raise ValueError(msg)
         if self.columns and len(self.columns) != len(self.names):
             msg = (
-                f"columns lists {len(self.columns)} columns and names {len(self.names)} classes; "
+                f"vector lists {len(self.columns)} columns and names {len(self.names)} classes; "
                 f"list one column for each class, in the same order"
             )
             raise ValueError(msg)
@@ -139,6 +143,16 @@ class Classes(Section):
             msg = f"watch lists {_few(unknown)}, which names does not"
             raise ValueError(msg)
         return self
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the probabilities, one for each class; none if one column has all."""
+        return () if self.vector is None or isinstance(self.vector, str) else self.vector
+
+    @property
+    def whole(self) -> str:
+        """The column or expression with all probabilities; empty if each has its own."""
+        return self.vector if isinstance(self.vector, str) else ""
 
     @property
     def watched(self) -> tuple[int, ...]:

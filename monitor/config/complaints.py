@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from monitor.config.brief import brief, cut
+from monitor.config.checks import ANSWERS, CHECKS
 from monitor.config.choices import UNWRITTEN
 from monitor.config.columns import Crossing, WatchedColumn
 
@@ -41,6 +42,33 @@ LIMITS = {
 }
 # Keys and values that were there once, and what to write instead.
 REMOVED = {
+    "top.map": "is called scores now; write scores: COLUMN, without classes.",
+    "top.true_score": "is gone; write outcome: [TRUE_SCORE, SQUARES], the two columns.",
+    "top.squares": "is gone; write outcome: [TRUE_SCORE, SQUARES], the two columns.",
+    "classes.columns": "is called vector now; write vector: [COLUMN, ...], one for each class.",
+    "horizon": "is gone; write settled_after with that number of days.",
+    "verdicts.prior_shift_odds": "is gone; write level_odds, which counts for both.",
+    "verdicts.shape_tolerance": "is gone; write slope_tolerance, from which it follows.",
+    "report_url": "is gone; write the address of all pages, report: {url: ...} beside models.",
+    "predictions.catalog": "is called connection now; write connection in its place.",
+    "outcomes.catalog": "is called connection now; write connection in its place.",
+    "engine.master": "is a setting of Spark; write conf: {spark.master: ...} under engine.",
+    "engine.remote": "is a setting of Spark; write conf: {spark.remote: ...} under engine.",
+    "verdicts.strata": "is gone; write strata: auto beside segments, or remove it.",
+    "verdicts.segment_false_alert_days": "is gone, and is 0.365 times false_alert_days; remove it, "
+    "or write another false_alert_days.",
+    "budget.prior_shift": "is gone: what a shift of the prior cost does not count; remove it.",
+    "budget.page": "is gone, and is 4 times the budget; remove it, or write another "
+    "per_prediction.",
+    "budget.ticket": "is gone, and is the budget itself; remove it, or write another "
+    "per_prediction.",
+    "alpha": "is gone, and is 0.05 for every model; remove it. A notebook takes another level.",
+    "null_replicates": "is gone, and is 100 for every model; remove it.",
+    "slope_effect": "is gone; remove it, or write slope_tolerance, from which it follows if wide.",
+    "shape_effect": "is gone; remove it, or write slope_tolerance, from which it follows if wide.",
+    "run_late_hours": "is gone, and is 6; remove it, or write run_overdue_hours.",
+    "outcome_coverage_limit": "is gone, and is 0.5 of what is usual; remove it.",
+    "rejected_rows_limit": "is gone, and is twice what is usual; remove it.",
     "wander": "is gone, because it kept no promise; remove it. Name the column that moves the "
     "slope under 'strata' or 'segments', or write a wider 'slope_tolerance'.",
     "settled_after: auto": "'auto' is gone, because the wait must not change while the "
@@ -95,8 +123,10 @@ def details(error: ValidationError) -> list[ErrorDetails]:
 
 
 def _as_written(problem: ErrorDetails, content: Any) -> ErrorDetails:
-    """Find the place of a problem in a list of segments, which is divided before it is checked."""
+    """Find the place of a problem in a list of segments, which is divided, or in a single map."""
     first, *rest = problem["loc"] or ("",)
+    if first == "map" and isinstance(content, dict) and isinstance(content.get("map"), dict):
+        return {**problem, "loc": (first, *rest[1:])}
     listed = content.get("segments") if isinstance(content, dict) else None
     if not isinstance(listed, list) or first not in {"segments", "columns"}:
         return problem
@@ -174,8 +204,12 @@ def complaints(
 def _gone(problem: ErrorDetails) -> str | None:
     """Say what to write instead of a key or a value that was there once."""
     key = str(problem["loc"][-1]) if problem["loc"] else ""
-    unknown = problem["type"] == "extra_forbidden"
-    return REMOVED.get(key if unknown else f"{key}: {problem['input']}")
+    if problem["type"] != "extra_forbidden":
+        return REMOVED.get(f"{key}: {problem['input']}")
+    if key in CHECKS and problem["loc"][-2:-1] == ("checks",):
+        answer = problem["input"] if problem["input"] in ANSWERS else CHECKS[key][-1]
+        return f"is not a key any more; write checks: {{{answer}: [{key}]}}."
+    return REMOVED.get(".".join(map(str, problem["loc"][-2:]))) or REMOVED.get(key)
 
 
 def _rule(problem: ErrorDetails) -> str:

@@ -11,7 +11,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from monitor.config.brief import brief
 from monitor.config.complaints import complaints, details, problems_of
-from monitor.config.places import OF_FILE, OF_MODEL, with_places
+from monitor.config.places import OF_FILE, OF_MODEL, is_name, with_places
 from monitor.config.schema import (
     TODO,
     Common,
@@ -220,7 +220,7 @@ def _absolute(content: dict[str, Any], folder: Path) -> dict[str, Any]:
     logs: dict[str, Any] = {
         log: {**content[log], "path": resolve(content[log]["path"])}
         for log in LOGS
-        if "path" in content[log] and not content[log].get("catalog")
+        if "path" in content[log] and not is_name(content[log])
     }
     if maps := content.get("map"):
         listed = [

@@ -65,9 +65,16 @@ def _changed(content: Any, keys: Sequence[str], change: Callable[[str], str]) ->
         return [_changed(each, keys, change) for each in content]
     if not keys:
         return change(content) if isinstance(content, str) else content
-    if not isinstance(content, dict) or keys[0] not in content or content.get("catalog"):
+    if not isinstance(content, dict) or keys[0] not in content:
+        return content
+    if is_name(content):
         return content
     return {**content, keys[0]: _changed(content[keys[0]], keys[1:], change)}
+
+
+def is_name(log: Mapping[str, Any]) -> bool:
+    """Whether the path of a log is the name of a table in a catalog."""
+    return bool(log.get("format") == "iceberg" and log.get("connection"))
 
 
 def _with_home(path: str, write: Callable[[str], str]) -> str:

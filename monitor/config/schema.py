@@ -7,7 +7,7 @@ from datetime import date
 from functools import cache
 from itertools import chain, pairwise
 from string import Formatter
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 from zoneinfo import available_timezones
 
 from pydantic import (
@@ -15,6 +15,8 @@ from pydantic import (
     BeforeValidator,
     Discriminator,
     Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
     StringConstraints,
     Tag,
     ValidationInfo,
@@ -22,14 +24,15 @@ from pydantic import (
     model_validator,
 )
 
+from monitor.config.apart import SEVERAL_MAPS, complaints_of
 from monitor.config.brief import brief
 from monitor.config.calendar import Calendar, Plans, Spans
+from monitor.config.checks import Checks
 from monitor.config.choices import (
     ONE,
     RATE_COLUMN,
     RATE_FILE,
     RATE_OUTCOMES,
-    RATES,
     SEVERAL,
     is_scalar,
     is_whole_scalar,
@@ -38,7 +41,7 @@ from monitor.config.choices import (
 from monitor.config.classes import Classes
 from monitor.config.columns import MOST_COLUMNS, Watch, check_watched, split_segments
 from monitor.config.filters import check_filter
-from monitor.config.label_rates import BY_SCORE, RateFile, ScoreRate, check_rates
+from monitor.config.label_rates import BY_SCORE, RateFile
 from monitor.config.layouts import Explode, Names, NullText, Separator, check_layout
 from monitor.config.names import Column, Value, expression_of, named
 from monitor.config.report_pages import report_page
@@ -72,10 +75,6 @@ Format = Literal["parquet", "csv", "json", "delta", "iceberg", "sql"]
 TABLES = "delta", "iceberg", "sql"  # formats that are a table, not files
 FORMAT_BY_NAME = re.compile(r"\.(?:(csv)|json|jsonl|ndjson)(?:\.(?:gz|zst))?$")
 TimeUnit = Literal["s", "ms", "us"]
-
-RowPolicy = Literal["fail", "reject"]
-TimePolicy = Literal["fail", "unknown", "accept"]
-DayPolicy = Literal["fail", "accept"]
 
 
 def _is_a_place(path: str) -> str:
@@ -213,7 +212,6 @@ Given = Annotated[
 ]
 Place = Annotated[str, AfterValidator(_is_a_place)]
 Query = Annotated[str, AfterValidator(_is_a_query)]
-Variable = Annotated[str, AfterValidator(_is_a_variable)]
 WebAddress = Annotated[str, AfterValidator(_is_a_web_address)]
 Schedule = Annotated[str, AfterValidator(check_schedule)]
 TimeZone = Annotated[str, AfterValidator(_is_time_zone)]
@@ -279,11 +277,12 @@ class _Log(Section):
     ----------
     format : str
         By default as the file name says: CSV, JSON lines, or else Parquet.
-    catalog : str or None
-        The catalog of PyIceberg's configuration that has the table; then the path is its name.
-    sql, connection : str or None
-        The query that gives the rows, if a database has them, and the environment variable that
-        holds the address of the database. Then the path is the name of that variable.
+    connection : str or None
+        Who knows the table: the catalog of PyIceberg's configuration, whose name of the table the
+        path is; or the environment variable that holds the address of the database, which is then
+        the path too.
+    sql : str or None
+        The query that gives the rows, if a database has them.
     changed : str or None
         The column that says when a row of a database was last changed.
     renamed : tuple of (str, str) or None
@@ -302,9 +301,8 @@ class _Log(Section):
     """
 
     format: Format = "parquet"
-    catalog: Column | None = None
+    connection: Column | None = None
     sql: Query | None = None
-    connection: Variable | None = None
     changed: Column | None = None
     renamed: Renamed | None = None
     day: Value | None = None
@@ -346,10 +344,24 @@ class _Log(Section):
             raise ValueError(msg)
         if self.format == "sql":
             return self
-        if given := [k for k in ("sql", "connection", "changed") if getattr(self, k) is not None]:
-            msg = f"{', '.join(given)} needs format: sql"
+        if given := [k for k in ("sql", "changed") if getattr(self, k) is not None]:
+            msg = f"{', '.join(given)} needs format: sql; set it, or remove {', '.join(given)}"
+            raise ValueError(msg)
+        if self.connection and self.format != "iceberg":
+            msg = "connection needs format: sql or format: iceberg; set it, or remove connection"
             raise ValueError(msg)
         return self
+
+    @property
+    def catalog(self) -> str | None:
+        """The catalog of PyIceberg's configuration that has the table."""
+        return self.connection if self.format == "iceberg" else None
+
+    @field_validator("connection")
+    @classmethod
+    def _names_a_variable(cls, connection: str | None, info: ValidationInfo) -> str | None:
+        is_address = connection is not None and info.data.get("format") == "sql"
+        return _is_a_variable(connection or "") if is_address else connection
 
     @model_validator(mode="after")
     def _has_the_layout_of_its_format(self) -> Self:
@@ -483,7 +495,6 @@ class OutcomeLog(_Log):
             "path",
             "id",
             "format",
-            "catalog",
             "sql",
             "connection",
             "changed",
@@ -533,31 +544,6 @@ class Segments(Section):
         return named(self.column)
 
 
-class Checks(Section):
-    """What happens to an invalid row or day: `fail` stops the day, `reject` drops the row.
-
-    `unknown` counts a row as one without an outcome, and `accept` as what it says.
-    """
-
-    prediction_id_missing: RowPolicy = "fail"
-    prediction_repeated: RowPolicy = "fail"
-    score_missing: RowPolicy = "fail"
-    score_out_of_range: RowPolicy = "fail"
-    score_sum: RowPolicy = "fail"
-    outcome_id_missing: RowPolicy = "fail"
-    outcome_invalid: RowPolicy = "fail"
-    outcome_conflicting: RowPolicy = "fail"
-    outcome_early: RowPolicy = "fail"
-    outcome_time_missing: TimePolicy = "unknown"
-    outcome_time_impossible: TimePolicy = "fail"
-    outcome_orphan: RowPolicy = "reject"
-    outcome_late: RowPolicy = "reject"
-    missing_day: DayPolicy = "fail"
-    empty_day: DayPolicy = "fail"
-    no_outcomes: DayPolicy = "fail"
-    one_class: DayPolicy = "fail"
-
-
 def _count_days(value: object) -> object:
     """Read "7d" as 7; anything else is left to the check of whole numbers."""
     match = re.fullmatch(r"(\d+)d", value) if isinstance(value, str) else None
@@ -569,7 +555,10 @@ Doubts = Annotated[
 ]
 Columns = Annotated[Listed[Watch], Field(max_length=MOST_COLUMNS)]
 Days = Annotated[int, BeforeValidator(_count_days), Field(ge=1, le=31)]
-Horizon = Annotated[int, BeforeValidator(_count_days), Field(ge=1, le=LONGEST_WAIT)]
+Wait = Annotated[int, BeforeValidator(_count_days), Field(ge=0, le=LONGEST_WAIT)]
+
+
+LEAST_DAYS = 30  # between false alerts
 
 
 class Verdicts(Section):
@@ -578,24 +567,43 @@ class Verdicts(Section):
     references: Spans = ()
     known_drifts: Plans = ()
     judge_every: Days = 1
-    false_alert_days: Annotated[int, Field(ge=30, le=1_000_000)] = 1000
+    false_alert_days: Annotated[int, Field(ge=LEAST_DAYS, le=1_000_000)] = 1000
     limit: Literal["guaranteed", "calibrated"] = "guaranteed"
-    strata: Literal["named", "auto"] = "named"
-    segment_false_alert_days: Annotated[int, Field(ge=30, le=1_000_000)] = 365
     value_severity: Literal["page", "ticket", "info", "none"] = "ticket"
     slope_tolerance: Annotated[float, Field(gt=0, lt=1)] = 0.03
-    slope_effect: Annotated[float, Field(gt=0, lt=1)] = 0.10
-    shape_tolerance: Annotated[float, Field(gt=0, lt=2)] = 0.05
-    shape_effect: Annotated[float, Field(gt=0, lt=2)] = 0.20
-    prior_shift_odds: Annotated[float, Field(gt=1, le=100)] = 1.25
     level_odds: Annotated[float, Field(gt=1, le=100)] = 1.25
     level_page_odds: Annotated[float, Field(gt=1, le=100)] = 2.0
     run_overdue_hours: Annotated[float, Field(ge=1, le=10_000)] = 30
     blind: Literal["page", "ticket"] = "ticket"
-    run_late_hours: Annotated[float, Field(ge=0, le=10_000)] = 6
     data_error_hours: Annotated[float, Field(ge=0, le=10_000)] = 6
-    outcome_coverage_limit: Annotated[float, Field(gt=0, lt=1)] = 0.5
-    rejected_rows_limit: Annotated[float, Field(ge=1, le=1000)] = 2.0
+
+    @property
+    def shape_tolerance(self) -> float:
+        """What is tolerated of other distortions, in logit: 0.05 for 0.03 of the slope.
+
+        Both are what a sound model moves by within a year, which one number says of a model.
+        """
+        return self.slope_tolerance * (0.05 / 0.03)
+
+    @property
+    def segment_false_alert_days(self) -> int:
+        """The days between false alerts of all segments together: 365 for 1,000 of the model.
+
+        Segments may alert somewhat sooner than the whole, because each has fewer rows.
+        """
+        return max(LEAST_DAYS, round(0.365 * self.false_alert_days))
+
+    # The changes to find. Evidence is priced at these sizes and finds larger ones sooner; where a
+    # tolerance or the error of the reference is wider, the verdict raises them by itself.
+    slope_effect: ClassVar[float] = 0.10
+    shape_effect: ClassVar[float] = 0.20
+    # A run a week ago that was up to so much later does not count as one that never came: a
+    # weekend is known after its first week, and a run may start some hours later than usual.
+    run_late_hours: ClassVar[float] = 6
+    # Multiples of what is usual of the same model, so no model needs numbers of its own: half of
+    # the usual coverage, and twice the usual share of rows left out.
+    outcome_coverage_limit: ClassVar[float] = 0.5
+    rejected_rows_limit: ClassVar[float] = 2.0
 
 
 class RateColumn(Section):
@@ -606,22 +614,16 @@ class RateColumn(Section):
 
 def _way_of_rates(value: object) -> str:
     """Say by what is written which of the ways it is to be, so that one of them complains."""
-    if isinstance(value, list | tuple):
-        return RATES
     if isinstance(value, RateFile) or (isinstance(value, dict) and "file" in value):
         return RATE_FILE
     outcomes = isinstance(value, RateColumn) or (isinstance(value, dict) and "outcomes" in value)
     return RATE_OUTCOMES if outcomes else RATE_COLUMN
 
 
-ScoreRates = Annotated[
-    Listed[ScoreRate], Field(min_length=1, max_length=1000), AfterValidator(check_rates)
-]
 LabelRate = Annotated[
     Annotated[Value, Tag(RATE_COLUMN)]
     | Annotated[RateColumn, Tag(RATE_OUTCOMES)]
-    | Annotated[RateFile, Tag(RATE_FILE)]
-    | Annotated[ScoreRates, Tag(RATES)],
+    | Annotated[RateFile, Tag(RATE_FILE)],
     Discriminator(_way_of_rates),
 ]
 
@@ -652,6 +654,12 @@ class MapSetting(Section):
         return self
 
 
+Maps = Annotated[
+    Listed[MapSetting],
+    BeforeValidator(lambda given: [given] if isinstance(given, dict) else given or ()),
+]
+
+
 class Model(Section):
     """One monitored model.
 
@@ -661,13 +669,13 @@ class Model(Section):
         The column whose segments have priors of their own in the evidence of the whole.
     columns : tuple of WatchedColumn or Crossing
         The other entries of a list of `segments`, whose values are counted beside it.
-    horizon : int or None
-        The outcome is "within so many days": `settled_after` is as many if it is not given.
-    earlier_maps : tuple of MapSetting
-        All entries of a list of `map` but the last: maps that are, or were, deployed under it.
-    label_rate : str, RateColumn, RateFile, tuple of ScoreRate or None
+    settled_after : int
+        The days until the outcomes of a day are known: of an outcome "within 30 days", 30.
+    map : tuple of MapSetting
+        The calibration maps in the order of their days; the last is the one that is compared.
+    label_rate : str, RateColumn, RateFile or None
         How predictions were chosen that get an outcome: `by_score`; the column with the probability
-        of being chosen, of the predictions or of the outcomes; or a table of rates by score. Then
+        of being chosen, of the predictions or of the outcomes; or a file with rates by score. Then
         the measures of all predictions are estimated too.
     value, decision : Price, DecisionSetting or None
         What an error is worth; one of the two.
@@ -687,28 +695,28 @@ class Model(Section):
     segments: Segments | None = None
     columns: Columns = ()
     strata: Segments | None = None
-    map: MapSetting | None = None
-    earlier_maps: Listed[MapSetting] = ()
+    map: Maps = ()
     owner: str = ""
     severity: Literal["page", "ticket", "info"] = "ticket"
-    report_url: WebAddress = ""
     time_zone: TimeZone = "UTC"
-    horizon: Horizon | None = None
     label_rate: LabelRate | None = None
     value: Price | None = None
     decision: DecisionSetting | None = None
     budget: Budget | None = None
     action: Value | None = None
-    settled_after: Annotated[int, Field(ge=0, le=LONGEST_WAIT)] = 1
+    settled_after: Wait = 1
     windows: Windows = (1, 7, 28)
-    alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
-    null_replicates: Annotated[int, Field(ge=100, le=10_000)] = 100
     schedule: Schedule = "0 6 * * *"
     log_deadline_hours: Annotated[float, Field(ge=0, le=168)] = 6
     catch_up_days: Annotated[int, Field(ge=0, le=366)] = 7
     calendar: Calendar | None = None
     checks: Checks = Checks()
     verdicts: Verdicts = Verdicts()
+
+    # The level of the tests in TCE that its paper uses, so that numbers can be compared, and the
+    # simulations behind the range of TCE by chance, whose ends 100 place well enough for a panel.
+    alpha: ClassVar[float] = 0.05
+    null_replicates: ClassVar[int] = 100
 
     @model_validator(mode="before")
     @classmethod
@@ -718,15 +726,18 @@ class Model(Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _reads_a_list_of_maps(cls, content: Any) -> Any:
-        maps = content.get("map") if isinstance(content, dict) else None
-        if not maps or not isinstance(maps, list):
-            return content
-        return {**content, "map": maps[-1], "earlier_maps": maps[:-1]}
+    def _names_a_file_of_rates(cls, content: Any) -> Any:
+        if isinstance(content, dict) and isinstance(content.get("label_rate"), list | tuple):
+            msg = (
+                "label_rate must not be a list any more; write its rows into a CSV file with the "
+                "columns low, high and rate, and label_rate: {file: rates.csv}"
+            )
+            raise ValueError(msg)  # noqa: TRY004 - which the validator turns into a message
+        return content
 
     @model_validator(mode="after")
     def _maps_follow_each_other(self) -> Self:
-        for earlier, later in pairwise([*self.earlier_maps, *([self.map] if self.map else [])]):
+        for earlier, later in pairwise(self.map):
             # What a later map was fitted to are the scores that the earlier one makes.
             end = earlier.retire or earlier.deploy
             if end is None or end > later.since:
@@ -736,16 +747,6 @@ class Model(Section):
                 )
                 raise ValueError(msg)
         return self
-
-    @model_validator(mode="before")
-    @classmethod
-    def _waits_for_the_horizon(cls, content: Any) -> Any:
-        if not isinstance(content, dict) or content.get("horizon") is None:
-            return content
-        # A horizon that is no number has its own complaint, and only that.
-        days = _count_days(content["horizon"])
-        is_wait = isinstance(days, int) and not isinstance(days, bool) and 1 <= days <= LONGEST_WAIT
-        return {"settled_after": days, **content} if is_wait else content
 
     @model_validator(mode="after")
     def _names_columns_once(self) -> Self:
@@ -768,26 +769,7 @@ class Model(Section):
                 f"{len(of_outcomes)}; name the same number, in the same order"
             )
             raise ValueError(msg)
-        if self.horizon is not None and self.settled_after < self.horizon:
-            msg = (
-                f"horizon is {self.horizon}d, but settled_after is {self.settled_after}; leave out "
-                f"settled_after, which then is {self.horizon}, because the outcomes of a day are "
-                f"not known before"
-            )
-            raise ValueError(msg)
-        if self.calendar and self.checks.missing_day == "accept":
-            msg = (
-                "checks.missing_day: accept must be left out with a calendar: a day outside the "
-                "calendar may be missing, and any other day is an error"
-            )
-            raise ValueError(msg)
         absent = self.outcomes.absent_means
-        if self.outcomes.weight and (self.predictions.weight or absent is not None):
-            msg = (
-                "outcomes.weight must be left out: a row has one weight, and an outcome that is "
-                "absent has none; name the column in predictions.weight"
-            )
-            raise ValueError(msg)
         if absent is not None and absent > self.settled_after:
             msg = (
                 f"outcomes.absent_means is 'negative after {absent}d', but settled_after is "
@@ -795,59 +777,30 @@ class Model(Section):
                 f"cannot be final before its negatives are known"
             )
             raise ValueError(msg)
-        if absent is not None and self.horizon is not None and absent < self.horizon:
-            msg = (
-                f"horizon is {self.horizon}d, but outcomes.absent_means is 'negative after "
-                f"{absent}d'; set it to 'negative after {self.horizon}d', because an outcome may "
-                f"come until then"
-            )
-            raise ValueError(msg)
         return self
 
     @model_validator(mode="after")
-    def _can_find_strata(self) -> Self:
-        if self.verdicts.strata != "auto":
-            return self
-        given = {
-            "a primary column of segments": self.segments is not None,
-            "predictions.entity": self.predictions.entity is not None,
-            "predictions.classes": self.predictions.classes is not None,
-        }
-        if beside := _named(given):
-            names, _ = beside
-            msg = (
-                f"verdicts.strata: auto cannot be combined with {names}; leave it out, and name a "
-                f"column under strata where calibration-monitor check proposes one"
-            )
-            raise ValueError(msg)
+    def _has_no_settings_apart(self) -> Self:
+        self._complain_of_settings_apart()
+        return self
+
+    def _complain_of_settings_apart(self) -> None:
+        if complaints := complaints_of(_given(self)):
+            raise ValueError("; ".join(complaints))
+
+    def _can_find_strata(self) -> None:
+        self._complain_of_settings_apart()
         if not self.columns:
             msg = (
-                "verdicts.strata: auto looks for a column among those under segments, and there "
+                "strata: auto looks for a column among those under segments, and there "
                 "are none; list columns there, or leave it out"
             )
             raise ValueError(msg)
-        return self
 
     @model_validator(mode="after")
-    def _can_have_classes(self) -> Self:
+    def _names_no_pairs_of_classes(self) -> Self:
         if self.predictions.classes is None:
             return self
-        given = {
-            "predictions.score": "score" in self.predictions.model_fields_set,
-            "predictions.score_means": self.predictions.score_means != "probability",
-            "predictions.weight": self.predictions.weight is not None,
-            "predictions.entity": self.predictions.entity is not None,
-            "outcomes.weight": self.outcomes.weight is not None,
-            "outcomes.outcome_means": self.outcomes.outcome_means is not None,
-            "outcomes.absent_means": self.outcomes.absent_means is not None,
-            "map beside predictions.classes.top": bool(self.map and self.predictions.classes.top),
-            "several maps": bool(self.earlier_maps),
-            "action": self.action is not None,
-        }
-        if beside := _named(given):
-            names, them = beside
-            msg = f"predictions.classes cannot be combined with {names}; remove {them}"
-            raise ValueError(msg)
         if PAIR in (
             (self.segments and self.segments.name),
             *(name for watched in self.columns for name in watched.columns),
@@ -877,66 +830,14 @@ class Model(Section):
                 f"{', '.join(lacking)}; add it, or remove budget"
             )
             raise ValueError(msg)
-        if self.predictions.classes is not None:
-            msg = (
-                "budget cannot be combined with predictions.classes; remove it: what explains the "
-                "error of class vectors is not measured"
-            )
-            raise ValueError(msg)
         return self
 
     @model_validator(mode="after")
-    def _can_have_a_price(self) -> Self:
-        given = {
-            "value": self.value is not None,
-            "decision": self.decision is not None,
-        }
-        priced = _named(given)
-        if priced is None:
-            return self
-        names, _ = priced
-        if self.value and self.decision:
-            msg = (
-                "value and decision exclude each other; remove one of them: what is lost is "
-                "counted once"
-            )
-            raise ValueError(msg)
-        other = {
-            "predictions.classes": self.predictions.classes is not None,
-            "predictions.weight": self.predictions.weight is not None,
-            "outcomes.weight": self.outcomes.weight is not None,
-            "label_rate": self.label_rate is not None,
-        }
-        if beside := _named(other):
-            msg = (
-                f"{names} cannot be combined with {beside[0]}; remove {names}, or {beside[1]}: "
-                f"what is lost is counted on single predictions with one of two outcomes"
-            )
-            raise ValueError(msg)
-        return self
-
-    @model_validator(mode="after")
-    def _can_weigh_labels(self) -> Self:
-        if self.label_rate is None:
-            return self
-        given = {
-            "predictions.classes": self.predictions.classes is not None,
-            "predictions.entity": self.predictions.entity is not None,
-            "predictions.weight": self.predictions.weight is not None,
-            "outcomes.weight": self.outcomes.weight is not None,
-            "outcomes.absent_means": self.outcomes.absent_means is not None,
-        }
+    def _names_its_rate(self) -> Self:
         if isinstance(self.label_rate, RateColumn) and self.outcomes.in_predictions:
             msg = (
                 "label_rate: the outcomes are columns of the predictions (in_predictions); write "
                 "the name of the column alone"
-            )
-            raise ValueError(msg)
-        if beside := _named(given):
-            names, them = beside
-            msg = (
-                f"label_rate cannot be combined with {names}; remove label_rate, or {them}: what "
-                f"label_rate weighs are single rows, chosen by the score of one of two outcomes"
             )
             raise ValueError(msg)
         return self
@@ -960,11 +861,42 @@ class Model(Section):
     def may_lack(self, day: date) -> bool:
         """Return whether a day without predictions is no error."""
         outside = self.calendar is not None and not self.calendar.has(day)
-        return outside or self.checks.missing_day == "accept"
+        return outside or self.checks.of("missing_day") == "accept"
 
     def may_lack_outcomes(self, day: date) -> bool:
         """Return whether a day without a partition of outcomes is no error."""
         return self.outcomes.calendar is not None and not self.outcomes.calendar.has(day)
+
+    _page: str = PrivateAttr(default="")
+
+    @property
+    def report_url(self) -> str:
+        """The address of the report page; empty if nothing says where it is."""
+        return self._page
+
+    def linked_to(self, address: str) -> Self:
+        """Copy the model with the address of its report page."""
+        model = self.model_copy()
+        model._page = address  # noqa: SLF001 - of a copy
+        return model
+
+    _finds_strata: bool = PrivateAttr(default=False)
+
+    @property
+    def finds_strata(self) -> bool:
+        """Whether a column whose values get priors of their own is looked for."""
+        return self._finds_strata
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _may_find_strata(cls, content: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        """Read `strata: auto`, without a column until a reference shows one."""
+        if not isinstance(content, dict) or content.get("strata") != "auto":
+            return handler(content)
+        model = handler({**content, "strata": None})
+        model._finds_strata = True  # noqa: SLF001 - its own
+        model._can_find_strata()  # noqa: SLF001 - its own
+        return model
 
     @property
     def maps(self) -> Literal["parts", "all rows", "none"]:
@@ -996,6 +928,36 @@ class Model(Section):
         return (*self.strata.values, OTHER) if self.strata else (WHOLE,)
 
 
+def _given(model: Model) -> dict[str, bool]:
+    """Say which of the settings that exclude others a model has."""
+    predictions, outcomes = model.predictions, model.outcomes
+    classes = predictions.classes
+    set_ = {
+        "predictions.classes": classes,
+        "predictions.weight": predictions.weight,
+        "predictions.entity": predictions.entity,
+        "outcomes.weight": outcomes.weight,
+        "outcomes.outcome_means": outcomes.outcome_means,
+        "outcomes.absent_means": outcomes.absent_means,
+        "a primary column of segments": model.segments,
+        **{name: getattr(model, name) for name in ("action", "budget", "label_rate")},
+        **{name: getattr(model, name) for name in ("value", "decision", "calendar")},
+    }
+    return {
+        **{name: value is not None for name, value in set_.items()},
+        "predictions.score": "score" in predictions.model_fields_set,
+        "predictions.score_means": predictions.score_means != "probability",
+        "predictions.classes.top": classes is not None and classes.top is not None,
+        "map": bool(model.map),
+        SEVERAL_MAPS: len(model.map) > 1,
+        "strata: auto": model.finds_strata,
+        "checks.accept: missing_day": model.checks.of("missing_day") == "accept",
+    }
+
+
+MASTER, REMOTE = "spark.master", "spark.remote"
+
+
 class Engine(Section):
     """What reads the logs, and how much of this machine it may use.
 
@@ -1005,29 +967,39 @@ class Engine(Section):
         DuckDB reads on this machine, Spark where it runs.
     threads, memory_mb : int
         What DuckDB may use, with what it does not count itself.
-    master, remote : str or None
-        The Spark cluster, or the Spark Connect server; by default the session of this process, or
-        else what `spark-submit` or the environment says.
     conf : mapping
-        Settings of a new Spark session.
+        Settings of a new Spark session: `spark.master` is the cluster, `spark.remote` the Spark
+        Connect server; by default the session of this process, or else what `spark-submit` or the
+        environment says.
     """
 
     kind: Literal["duckdb", "spark"] = "duckdb"
     threads: Annotated[int, Field(ge=1, le=1024)] = 2
     memory_mb: Annotated[int, Field(ge=100, le=100_000_000)] = 1500
-    master: str | None = None
-    remote: str | None = None
     conf: Mapping[str, Annotated[str | bool | int, BeforeValidator(is_whole_scalar)]] = {}
 
     @model_validator(mode="after")
     def _is_of_one_kind(self) -> Self:
-        if self.kind != "spark" and (self.master or self.remote or self.conf):
-            msg = "master, remote and conf are for Spark; set kind: spark, or remove them"
+        if self.kind != "spark" and self.conf:
+            msg = "conf is for Spark; set kind: spark, or remove it"
             raise ValueError(msg)
         if self.master and self.remote:
-            msg = "master and remote exclude each other; remove one of them"
+            msg = "spark.master and spark.remote exclude each other; remove one of them from conf"
             raise ValueError(msg)
         return self
+
+    @property
+    def master(self) -> str | None:
+        """The Spark cluster, if the settings of the session name one."""
+        return self._named(MASTER)
+
+    @property
+    def remote(self) -> str | None:
+        """The Spark Connect server, if the settings of the session name one."""
+        return self._named(REMOTE)
+
+    def _named(self, key: str) -> str | None:
+        return str(self.conf[key]) if self.conf.get(key) else None
 
 
 class Report(Section):
@@ -1085,16 +1057,15 @@ class Config(Common):
         if name in self.invalid:
             raise ConfigError(self.invalid[name].message)
         if name not in self.models:
-            msg = f"there is no model '{name}'; the configuration has: {', '.join(self.names)}."
+            msg = f"there is no model '{name}'; choose one of: {', '.join(self.names)}."
             raise ConfigError(msg)
         return self.models[name]
 
     def linked_to(self, url: str) -> "Config":
-        """Give every model without a `report_url` the address of its page below a URL."""
+        """Give every model the address of its page below a URL."""
 
         def linked(name: str, model: Model) -> Model:
-            address = model.report_url or f"{url.rstrip('/')}/{report_page(name)}"
-            return model.model_copy(update={"report_url": address})
+            return model.linked_to(f"{url.rstrip('/')}/{report_page(name)}")
 
         return self.model_copy(
             update={

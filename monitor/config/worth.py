@@ -1,6 +1,6 @@
 """What the errors of a model are worth to those who use its scores."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field, StringConstraints
 
@@ -33,17 +33,16 @@ class Budget(Section):
     per_prediction : float
         What may be lost per prediction, on average over 28 days: in the unit of `value` or
         `decision`, else in nats of log loss.
-    prior_shift : bool
-        Whether what a shift of the prior cost counts too.
-    page, ticket : float
-        A page at so many times that rate over 7 days and over the last; a ticket at so many times
-        over 28 days and over the last 7.
     """
 
     per_prediction: Amount
-    prior_shift: bool = False
-    page: Annotated[float, Field(ge=1, le=1000)] = 4.0
-    ticket: Annotated[float, Field(gt=0, le=1000)] = 1.0
+
+    # A page at 4 times that rate over 7 days and over the last, which burns the budget of 28 days
+    # within one week; a ticket at the rate itself over 28 days and over the last 7.
+    page: ClassVar[float] = 4.0
+    ticket: ClassVar[float] = 1.0
+    # What a shift of the prior cost is no fault of the scores, and has an alert of its own.
+    prior_shift: ClassVar[bool] = False
 
 
 class DecisionSetting(Section):

@@ -64,7 +64,7 @@ CLASSES_OF_MODEL = """\
       time: scored_at
       classes:
         names: [{names}]
-        columns: [{columns}]
+        vector: [{columns}]
     outcomes:
       path: logs/class-outcomes/{{day}}.parquet
       time: observed_at
@@ -198,10 +198,11 @@ def next_steps(command: str, folder: Path) -> str:
     page = folder / "reports" / report_page("flights-stretched")
     return f"""
 Try next:
-  {command} show {config} --model flights-stretched --days 7
-  {command} show {config} --model flights --window 28 --segment JFK
+  {command} show {config} --model flights-stretched
+  {command} show {config} --model flights --windows 28 --segment JFK
   {command} show {config} --model flights-classes
   {command} check {config} --day 2013-07-10
+  {command} demo --into {folder} --tables
   {command} serve {config}
       and open http://127.0.0.1:9645/metrics
 

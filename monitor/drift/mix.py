@@ -3,16 +3,19 @@
 Rule: the share of a segment, of all other values, or of rows without a value is far outside of what
 the reference had where three things hold at once: its odds lie beyond those of every reference day
 by a factor, it moved by a part of the predictions that matters, and chance does not explain it.
+Shares wander, and campaigns triple them; so the factor is large, except for all other values where
+new ones make up what they grew by.
 """
 
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from math import sqrt
 
-from monitor.segment_names import NO_VALUE
+from monitor.segment_names import NO_VALUE, OTHER
 from monitor.summary import Unlisted
 
-FAR = 3.0  # factor of the odds beyond the least or the greatest of the reference
+FAR = 10.0  # factor of the odds beyond the least or the greatest of the reference
+FAR_OF_NEW = 2.0  # where at least half of what came are values that the reference had not
 MATTERS = 0.02  # of the predictions, unless none is left
 BEYOND_CHANCE = 5.0  # standard errors
 LEAST_DAYS = 7  # of a reference, so that it has each day of the week
@@ -108,16 +111,17 @@ def mix_of_days(days: Iterable[tuple[Counts, Unlisted]]) -> Mix | None:
     return Mix(names, tuple(map(min, shares)), tuple(map(max, shares)), tuple(sorted(known)))
 
 
-def moved_shares(counts: Counts, mix: Mix) -> tuple[MovedShare, ...]:
+def moved_shares(counts: Counts, new: Iterable[NewValue], mix: Mix) -> tuple[MovedShare, ...]:
     """Find what is far outside of what the reference had, the largest change first.
 
     Examples
     --------
-    >>> mix = Mix(("DE", "FR", "other"), (0.5, 0.3, 0.02), (0.6, 0.4, 0.04), ())
-    >>> [(s.name, s.now) for s in moved_shares({"DE": 5_500, "FR": 0, "other": 4_500}, mix)]
-    [('other', 0.45), ('FR', 0.0)]
-    >>> moved_shares({"DE": 6_500, "FR": 3_200, "other": 300}, mix)
-    ()
+    >>> mix = Mix(("DE", "FR", "other"), (0.5, 0.3, 0.02), (0.6, 0.4, 0.08), ())
+    >>> day, new = {"DE": 5_500, "FR": 2_000, "other": 2_500}, NewValue("de", 2_000)
+    >>> [(s.name, s.now) for s in moved_shares({**day, "FR": 0, "other": 4_500}, [], mix)]
+    [('FR', 0.0)]
+    >>> [s.name for s in moved_shares(day, [new], mix)], moved_shares(day, [], mix)
+    (['other'], ())
     """
     total = _total(counts)
     if not total:
@@ -127,7 +131,8 @@ def moved_shares(counts: Counts, mix: Mix) -> tuple[MovedShare, ...]:
         MovedShare(name, lows.get(name, 0.0), highs.get(name, 0.0), counts.get(name, 0) / total)
         for name in dict.fromkeys([*mix.names, *counts])
     ]
-    far = [share for share in found if _is_far(share, total)]
+    of_new = sum(value.rows for value in new) / total
+    far = [share for share in found if _is_far(share, total, of_new)]
     return tuple(sorted(far, key=lambda share: (-_distance(share), share.name)))
 
 
@@ -135,11 +140,9 @@ def moved_mix(
     counts: Counts, unlisted: Unlisted, mix: Mix, but: Container[str] = ()
 ) -> MovedMix | None:
     """Say what moved far, with the new values; None if nothing did, but what is not compared."""
-    shares = tuple(share for share in moved_shares(counts, mix) if share.name not in but)
-    if not shares:
-        return None
-    new = [(v, rows) for v, rows in unlisted if v is not None and v not in mix.known]
-    return MovedMix(shares, tuple(NewValue(*value) for value in new), _total(counts))
+    new = tuple(NewValue(v, n) for v, n in unlisted if v is not None and v not in mix.known)
+    shares = tuple(share for share in moved_shares(counts, new, mix) if share.name not in but)
+    return MovedMix(shares, new, _total(counts)) if shares else None
 
 
 def _total(counts: Counts) -> int:
@@ -150,7 +153,7 @@ def _distance(share: MovedShare) -> float:
     return max(share.least - share.now, share.now - share.greatest)
 
 
-def _is_far(share: MovedShare, total: int) -> bool:
+def _is_far(share: MovedShare, total: int, of_new: float) -> bool:
     """Say whether a share of `total` predictions is far outside of what it was."""
     distance = _distance(share)
     if distance <= 0.0:
@@ -160,5 +163,7 @@ def _is_far(share: MovedShare, total: int) -> bool:
     if distance < BEYOND_CHANCE * sqrt(supposed * (1.0 - supposed) / total):
         return False
     low, high = sorted([share.now, near])
-    apart = high * (1.0 - low) >= FAR * low * (1.0 - high)
+    is_new = share.name == OTHER and 2.0 * of_new >= share.now - share.greatest > 0.0
+    factor = FAR_OF_NEW if is_new else FAR
+    apart = high * (1.0 - low) >= factor * low * (1.0 - high)
     return apart and (distance >= MATTERS or share.now == 0.0)

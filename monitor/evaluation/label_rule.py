@@ -17,11 +17,13 @@ from monitor.evaluation.chosen_labels import (
     starts_of_groups,
 )
 from monitor.metrics.core.grid import Ints
-from monitor.metrics.core.special import stdtr
+from monitor.metrics.core.special import chdtrc, stdtr
 from monitor.summary import Summary
 
 LEAST_DAYS = 5  # on each side of a change
 GROUPS = 5  # of scores, at most
+ALIKE = 1e-3  # probability that a change that is alike is said to differ among the scores
+SURE = 1e-12  # variance of a rate of 1 on both sides, which none other is alike
 POINTS = 0.1  # a change of a rate that counts, even if it is less than `TIMES`
 
 
@@ -37,12 +39,16 @@ class RuleChange:
         The same scores, with the share that had an outcome until then, and has since.
     p : float
         Probability of a change this clear, at any day and among any scores, if there was none.
+    alike : bool
+        Whether the shares of all scores may have changed by one factor; then these are all scores,
+        and nothing says that the score has a say.
     """
 
     day: date
     before: ScoreGroup
     after: ScoreGroup
     p: float
+    alike: bool = False
 
 
 def rule_change(days: Sequence[Summary]) -> RuleChange | None:
@@ -69,7 +75,9 @@ def rule_change(days: Sequence[Summary]) -> RuleChange | None:
     after the day (direct standardisation). phi is Pearson's chi-squared of the daily counts
     around these rates, divided by its degrees of freedom and at least 1, because reviewers do not
     work alike on all days (McCullagh and Nelder, Generalized Linear Models, 1989, section 4.5).
-    The p-value of Student's t is multiplied by the number of comparisons.
+    The p-value of Student's t is multiplied by the number of comparisons. Whether all groups
+    changed alike is Cochran's test (Biometrics 10, 1954) of their ``ln(a / b)``, each with the
+    variance of both rates by the delta method, at a level of `ALIKE`.
 
     Examples
     --------
@@ -103,8 +111,11 @@ def rule_change(days: Sequence[Summary]) -> RuleChange | None:
     p = min(1.0, p * starts.size)
     if p >= LEVEL or (max(a, b) < TIMES * min(a, b) and abs(a - b) < POINTS):
         return None
-    low, high = (float(ends[group]) for ends in score_ends(seen, starts))
-    return RuleChange(kept[place].days[-1], ScoreGroup(low, high, b), ScoreGroup(low, high, a), p)
+    lows, highs = score_ends(seen, starts)
+    alike = _changed_alike(with_, all_, place)
+    low, high = (lows[0], highs[-1]) if alike else (lows[group], highs[group])
+    before, after = (ScoreGroup(float(low), float(high), rate) for rate in alike or (b, a))
+    return RuleChange(kept[place].days[-1], before, after, p, alike is not None)
 
 
 def _counts(day: Summary) -> dict[tuple[str, str], tuple[Ints, Ints]]:
@@ -129,6 +140,29 @@ def _by_group(days: Sequence[Summary], seen: Ints, starts: Ints) -> tuple[Ints, 
     return with_, all_
 
 
+def _changed_alike(with_: Ints, all_: Ints, place: int) -> tuple[float, float] | None:
+    """Give the rates of all scores before and after a place, if they changed by one factor.
+
+    None if the score has a say in the change. Counts have the shape (parts, days, groups).
+    """
+    changes = [
+        (*change, int(all_[:, place:, group].sum()))
+        for group in range(with_.shape[2])
+        if (change := _change(with_[..., group], all_[..., group], place))
+    ]
+    rates = np.array([of for _, of, _, _ in changes])
+    if len(changes) < 2 or rates.min() <= 0.0:  # noqa: PLR2004 - groups that can differ
+        return None
+    sizes = [size for *_, size in changes]
+    of_logs = [phi * sum(v / r**2 for r, v in zip(*of, strict=True)) for phi, *of, _ in changes]
+    logs, weights = np.log(rates[:, 1] / rates[:, 0]), 1.0 / np.maximum(of_logs, SURE)
+    q = float(weights @ (logs - np.average(logs, weights=weights)) ** 2)
+    if float(chdtrc(len(changes) - 1, q)) < ALIKE:
+        return None
+    before, after = np.average(rates, axis=0, weights=sizes).tolist()
+    return before, after
+
+
 def _clearest(with_: Ints, all_: Ints) -> tuple[float, int, float, float]:
     """Give the p-value of the clearest change of a rate, its place, and the rates around it.
 
@@ -138,21 +172,36 @@ def _clearest(with_: Ints, all_: Ints) -> tuple[float, int, float, float]:
     days = with_.shape[1]
     positions = range(LEAST_DAYS, days - LEAST_DAYS + 1)
     for place in positions:
-        sides = slice(None, place), slice(place, None)
-        k, n = (np.array([of[:, side].sum(axis=1) for side in sides]) for of in (with_, all_))
-        on_both = n.min(axis=0) > 0
-        k, n = k[:, on_both], n[:, on_both]
-        if not n.size or n.sum(axis=1).min() < LEAST_IN_GROUP:
+        if (change := _change(with_, all_, place, pooled=True)) is None:
             continue
-        share = n[1] / n[1].sum()
-        before, after = ((share * k[side] / n[side]).sum() for side in (0, 1))
-        p = k.sum(axis=0) / n.sum(axis=0)
-        phi = max(1.0, _pearson(with_[on_both], all_[on_both], place) / (days - 2))
-        error = sqrt(phi * float((share**2 * p * (1.0 - p) * (1.0 / n).sum(axis=0)).sum()))
+        phi, (before, after), variances = change
+        error = sqrt(phi * sum(variances))
         t = abs(after - before) / error if error else 0.0
         chance = min(1.0, 2.0 * float(stdtr(days - 2, -t)) * len(positions))
-        best = min(best, (chance, place, float(before), float(after)))
+        best = min(best, (chance, place, before, after))
     return best
+
+
+def _change(
+    with_: Ints, all_: Ints, place: int, *, pooled: bool = False
+) -> tuple[float, tuple[float, float], tuple[float, float]] | None:
+    """Give phi, the rates before and after a place, and their variances over phi.
+
+    They are with one rate for both sides if `pooled`. None if a side has too few predictions.
+    Counts have the shape (parts, days).
+    """
+    sides = slice(None, place), slice(place, None)
+    k, n = (np.array([of[:, side].sum(axis=1) for side in sides]) for of in (with_, all_))
+    on_both = n.min(axis=0) > 0
+    k, n = k[:, on_both], n[:, on_both]
+    if not n.size or n.sum(axis=1).min() < LEAST_IN_GROUP:
+        return None
+    share = n[1] / n[1].sum()
+    p = k.sum(axis=0) / n.sum(axis=0) if pooled else k / n
+    phi = max(1.0, _pearson(with_[on_both], all_[on_both], place) / (with_.shape[1] - 2))
+    before, after = (share * k / n).sum(axis=1).tolist()
+    of_before, of_after = (share**2 * p * (1.0 - p) / n).sum(axis=1).tolist()
+    return phi, (before, after), (of_before, of_after)
 
 
 def _pearson(with_: Ints, all_: Ints, place: int) -> float:

@@ -6,19 +6,18 @@ ending with 1. So in the smallest detail a drift that has ended still has its ki
 
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import timedelta
 from typing import Literal
 
 from monitor.drift.verdict import DRIFTING, SHIFTS, Verdict
 from monitor.export.gauges import CATALOGUE, Gauge, Sample
 from monitor.measures.snapshot import Snapshot
+from monitor.measures.verdict_scopes import lately_open
 
 Detail = Literal["verdict", "measures", "full"]
 
 # What alerts say of a drift or a shift; without one there is nothing to say.
 OF_NEWS = frozenset(
     [
-        "calibration_drift_kind",
         "calibration_drift_slope",
         "calibration_level_change_logit",
         "calibration_prior_shift_logit",
@@ -43,6 +42,7 @@ OF_VERDICTS = OF_NEWS | frozenset(
         "calibration_drift_class_info",
         "calibration_drift_explained_ratio",
         "calibration_drift_in_segments",
+        "calibration_drift_kind",
         "calibration_drift_labels_ratio",
         "calibration_drift_started_date_seconds",
         "calibration_drift_started_timestamp_seconds",
@@ -86,7 +86,6 @@ OF_VERDICTS = OF_NEWS | frozenset(
     ]
 )
 NEWS = SHIFTS | DRIFTING | {"acknowledged"}
-KEPT_FOR = timedelta(days=28)  # after the end of a drift; a Prometheus that was away sees it too
 # Alerts look back at these states; of the others only the present one decides.
 LOOKED_BACK_AT = frozenset(["data_error", "insufficient_data"])
 
@@ -115,9 +114,7 @@ def _of_verdicts(gauge: Gauge) -> Gauge:
 
 
 def _has_news(verdict: Verdict) -> bool:
-    ended = verdict.ended
-    recently = ended is not None and verdict.day - ended.closed <= KEPT_FOR
-    return verdict.state in NEWS or verdict.incident is not None or recently
+    return verdict.state in NEWS or lately_open(verdict)
 
 
 def segments_of(detail: Detail, most: int) -> int:

@@ -84,8 +84,8 @@ def parts_of_vector(log: OpenLog, classes: Classes) -> list[str]:
     """Give the probability of each class in SQL, of logs that were read before."""
     if classes.columns:
         return [quoted(column) for column in classes.columns]
-    name, types = quoted(classes.vector), next(iter(log.files.values()), {})
-    type_ = types.get(classes.vector)
+    name, types = quoted(classes.whole), next(iter(log.files.values()), {})
+    type_ = types.get(classes.whole)
     if type_ and (isinstance(type_.dtype, nw.Struct) or _of_map(type_)):
         return [f"{name}[{text_in_sql(of)}]" for of in classes.names]
     as_list = f"TRY_CAST({name} AS DOUBLE[])" if log.is_text else name
@@ -98,10 +98,10 @@ def _vector(log: OpenLog, classes: Classes) -> tuple[tuple[str, ...], Any]:
         return highest_scores(log, classes, classes.top)
     if classes.columns:
         for column in classes.columns:
-            if not log.check(column, "predictions.classes.columns", _is_real, "floating point"):
+            if not log.check(column, "predictions.classes.vector", _is_real, "floating point"):
                 break
         return classes.columns, lambda types: _of_columns(log, classes.columns, types)
-    column = classes.vector
+    column = classes.whole
     if log.check(column, "predictions.classes.vector", _is_vector, VECTOR_TYPES):
         for file, types in log.files.items():
             _check_fields(log, file, types[column], classes)
@@ -109,7 +109,7 @@ def _vector(log: OpenLog, classes: Classes) -> tuple[tuple[str, ...], Any]:
 
 
 def _of_columns(log: OpenLog, columns: Sequence[str], types: Mapping[str, Type]) -> str:
-    setting = "predictions.classes.columns"
+    setting = "predictions.classes.vector"
     values = (
         number(column, setting).sql(types) if log.is_text else f"CAST({quoted(column)} AS DOUBLE)"
         for column in columns
@@ -160,7 +160,7 @@ def _check_fields(log: OpenLog, file: str, type_: Type, classes: Classes) -> Non
     near = difflib.get_close_matches(missing[0], new, n=1) if missing else []
     hint = f"did you mean '{near[0]}' by '{missing[0]}'? " if near else ""
     msg = (
-        f"{log.session.what}: the classes of column '{classes.vector}' of the predictions are not "
+        f"{log.session.what}: the classes of column '{classes.whole}' of the predictions are not "
         f"those of predictions.classes.names: it {wrong} ({file}); {hint}"
         f"correct the log, or if the classes changed, list them in predictions.classes.names."
     )

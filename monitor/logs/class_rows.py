@@ -75,7 +75,7 @@ def count_day(
         of_codes = [_parts(rows, classes, at, size) for at, size in enumerate(sizes, 1)]
     if classes.top:
         counts = only_highest(
-            counts, _vector_scores(session, joined) if classes.top.true_score else None
+            counts, _vector_scores(session, joined) if classes.top.outcome else None
         )
     return counts, of_codes
 

@@ -25,14 +25,14 @@ Write = Callable[[Mapping[str, Type]], str]
 def highest_scores(log: OpenLog, classes: Classes, top: Highest) -> tuple[tuple[str, ...], Write]:
     """Check the columns of the highest scores; return them, and how a row becomes a vector."""
     if top.map:
-        log.check(top.map, f"{SETTING}.map", _is_map, "a map of text to floating point numbers")
+        log.check(top.map, f"{SETTING}.scores", _is_map, "a map of text to floating point numbers")
     for name in top.classes:
         log.check(name, f"{SETTING}.classes", lambda _: True, "of any type")
-    for name in top.scores:
+    for name in () if top.map else top.scores:
         log.check(name, f"{SETTING}.scores", _is_score, "floating point, or a list of it")
-    for name in top.of_outcome:
+    for name in top.outcome:
         log.check(name, SETTING, lambda type_: type_.dtype.is_float(), "floating point")
-    columns = (*top.columns, *top.of_outcome)
+    columns = (*top.columns, *top.outcome)
     return columns, lambda types: _vector(classes, top, types)
 
 
@@ -40,7 +40,7 @@ def scores_of_outcome(top: Highest) -> dict[str, Wanted]:
     """Return how the columns are read that log loss and Brier score are computed from."""
     return {
         name: Wanted((column,), partial(_as_number, column))
-        for name, column in zip(OF_OUTCOME, top.of_outcome, strict=False)
+        for name, column in zip(OF_OUTCOME, top.outcome, strict=False)
     }
 
 
@@ -75,7 +75,7 @@ def _vector(classes: Classes, top: Highest, types: Mapping[str, Type]) -> str:
     )
     unknown = ["t.k IS NULL OR t.p IS NULL"]
     unknown += [f"list_aggr(t.{of}, 'count') < len(t.{of})" for of in "kp"]
-    unknown += [f"NOT coalesce({_number(of)} BETWEEN 0 AND 1, false)" for of in top.of_outcome]
+    unknown += [f"NOT coalesce({_number(of)} BETWEEN 0 AND 1, false)" for of in top.outcome]
     whole = f"list_transform({names_listed}, n -> coalesce(t.p[list_position(t.k, n)], 0.0))"
     of_row = f"CASE WHEN {' OR '.join(unknown)} THEN NULL WHEN {fits} THEN {whole} ELSE {wrong} END"
     # The lambda gives both lists a name, so that they are written and read once.

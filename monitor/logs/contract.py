@@ -13,7 +13,7 @@ from math import isfinite, isnan
 
 import narwhals as nw
 
-from monitor.config import Checks, Classes, Model
+from monitor.config import UNDATED, Checks, Classes, Model
 from monitor.errors import DataError, Fault
 from monitor.logs.checks import ROW_CHECKS, Check, Status
 from monitor.logs.class_columns import few_classes
@@ -76,7 +76,6 @@ CONVERTED = {"integer": "an integer", "uuid": "a UUID", "text": "a text"}  # by 
 ID_NAMES = {nw.Decimal: "Int128", nw.Unknown: "String"}
 UUID_TEXT = re.compile(r"\{?[0-9a-fA-F]{8}(-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}\}?")
 WHOLE_NUMBER = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
-UNDATED = "outcome_time_missing", "outcome_time_impossible"
 
 
 def row_violations(groups: Groups, query: Query, model: Model) -> list[Violation]:
@@ -296,7 +295,7 @@ def enforce(what: str, violations: Sequence[Violation], checks: Checks) -> None:
     broken = [(v, v.show()) for v in violations if fails(v, checks)]
     complaints = [
         f"{what}: {v.rows:,} of {v.of:,} {v.saying}, {example.text}; {example.remark}"
-        f"fix the log, then rerun this day; or set checks.{v.check} to {_instead(v.check)}."
+        f"fix the log, then rerun this day; or list {v.check} under {_instead(v.check)}."
         for v, example in broken
     ]
     if complaints:
@@ -305,15 +304,18 @@ def enforce(what: str, violations: Sequence[Violation], checks: Checks) -> None:
 
 
 def _instead(check: str) -> str:
-    """Name the setting that does not stop the day, and what it does."""
+    """Name the list that does not stop the day, and what it does."""
     if check in UNDATED:
-        return "unknown, and such rows count as without an outcome, or to accept, and they count"
-    return f"reject, and such rows are left out and counted{BIASES.get(check, '')}"
+        return (
+            "checks.unknown, and such rows count as without an outcome, or under checks.accept, "
+            "and they count"
+        )
+    return f"checks.reject, and such rows are left out and counted{BIASES.get(check, '')}"
 
 
 def fails(violation: Violation, checks: Checks) -> bool:
     """Return whether a violation stops the day."""
-    return bool(getattr(checks, violation.check) == "fail")
+    return checks.of(violation.check) == "fail"
 
 
 def no_common_id(logs: Logs) -> str:

@@ -13,6 +13,7 @@ from monitor.logs.checks import IN_PREDICTED, Status
 from monitor.logs.contract import Violation
 from monitor.logs.days import Batch, all_known
 from monitor.logs.joining import Groups
+from monitor.logs.partitions import place_of
 from monitor.metrics.beyond_binary.class_counts import ClassCounts
 from monitor.metrics.core.buckets import add_up_buckets, bins_of
 from monitor.metrics.core.tally import Cells, Tally, from_cells, merge
@@ -102,7 +103,7 @@ def summarise(batch: Batch, rows: DayRows) -> Summary:
         left_out={
             **rows.filtered,
             **{
-                f"checks.{v.check}": (v.rows, v.of)
+                f"the check {v.check}": (v.rows, v.of)
                 for v in rows.violations
                 if v.check != "outcome_late"
             },
@@ -205,8 +206,16 @@ def _without_time(rows: DayRows) -> str:
         return ""
     return (
         f" and {unknown:,} more are 0 without a time, so they count as not known yet (if only "
-        "positive outcomes ever get a time, set checks.outcome_time_missing to accept)"
+        "positive outcomes ever get a time, list outcome_time_missing under checks.accept)"
     )
+
+
+def _places(batch: Batch, day: date) -> str:
+    """Name the logs of a day: its predictions, and the first and the last of its outcomes."""
+    ends = [*batch.partitions[day][:1], *batch.partitions[day][-1:]]
+    outcomes = dict.fromkeys(place_of(batch.model, "outcomes", end) for end in ends)
+    places = [place_of(batch.model, "predictions", day), " to ".join(outcomes)]
+    return "; ".join(dict.fromkeys(filter(None, places)))
 
 
 def _check_day(batch: Batch, rows: DayRows, *, settled: bool) -> None:
@@ -223,10 +232,10 @@ def _check_day(batch: Batch, rows: DayRows, *, settled: bool) -> None:
         complaint = "no_outcomes", f"{none}; {hint}" if hint else none
     elif settled and (only := _only_outcome(positives, matched, rows.classes)) is not None:
         complaint = "one_class", f"all {matched:,} outcomes are {only}{_without_time(rows)}"
-    if complaint and getattr(batch.model.checks, complaint[0]) == "fail":
+    if complaint and batch.model.checks.of(complaint[0]) == "fail":
         msg = (
-            f"{batch.name} {rows.day}: {complaint[1]}; check the logs and their ids, then rerun "
-            f"this day; or set checks.{complaint[0]} to accept if such days are normal for this "
-            f"model."
+            f"{batch.name} {rows.day}: {complaint[1]}; check the logs and their ids "
+            f"({_places(batch, rows.day)}), then rerun this day; or list {complaint[0]} under "
+            f"checks.accept if such days are normal for this model."
         )
         raise DataError(msg, DAY_FAULTS[complaint[0]])

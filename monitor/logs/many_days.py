@@ -75,8 +75,8 @@ def read_days(session: Session, batch: Batch) -> Iterator[DayRows]:
 
 def _has_read_its_own(batch: Batch, day: date) -> bool:
     """Return whether a day has the partitions that the query takes for its own."""
-    due = Settling(batch.model).due(day)
-    return [*batch.partitions[day]] == [p for p in batch.outcome_days if p in due]
+    settling = Settling(batch.model)
+    return [*batch.partitions[day]] == [p for p in batch.outcome_days if settling.is_due(day, p)]
 
 
 def _others(model: Model, days: Sequence[date]) -> list[date]:
@@ -216,7 +216,10 @@ def _other_ids(
 def _must_be_alike(session: Session, logs: Iterable[Rows]) -> None:
     """Raise DataError for days whose union would change the type of a column."""
     if len({_columns(rows) for rows in logs}) > 1:
-        msg = f"{session.what}: the columns of these days have different types."
+        msg = (
+            f"{session.what}: the columns of these days have different types; write them alike, "
+            f"then run again."
+        )
         raise DataError(msg)
 
 

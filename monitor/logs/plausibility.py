@@ -33,7 +33,7 @@ LABELS = (
     "its column in strata, and leave predictions.classes out"
 )
 NEARLY_A_DAY = timedelta(hours=16)  # more than the zones differ
-ORPHANS = "checks.outcome_orphan"
+ORPHANS = "the check outcome_orphan"
 # Settings that a remark on scores far from their outcomes names.
 OF_SCALE = frozenset(
     ["predictions.score", "predictions.score_means", "predictions.weight", "settled_after"]
@@ -244,7 +244,7 @@ def about_orphans(rows: int, of: int) -> list[Remark]:
     Examples
     --------
     >>> about_orphans(400, 800)[0].key
-    'checks.outcome_orphan'
+    'the check outcome_orphan'
     >>> about_orphans(20, 800)
     []
     """

@@ -16,6 +16,7 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
+from monitor.deadline import within
 from monitor.errors import ConfigError, DataError
 from monitor.files import keep_while_looking
 from monitor.sql_text import text_in_sql
@@ -23,6 +24,8 @@ from monitor.sql_text import text_in_sql
 T = TypeVar("T")
 
 CONNECT_SECONDS = "10"  # for each address of the host
+LONGEST = 3600  # seconds until the first rows of a query, and between them
+END_SECONDS = 10  # to say good-bye
 BEGIN = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 # What a text in a query or in a fingerprint depends on.
 SETTINGS = (
@@ -189,16 +192,18 @@ def _cursor(variable: str, connection: Any) -> Iterator[Any]:
 
 def _end(opened: Any) -> None:
     """Close a connection or a cursor."""
-    with suppress(Exception):  # of a connection that was lost
-        opened.close()
+    with suppress(Exception):  # of a connection that was lost, or that still waits
+        within(END_SECONDS, opened.close)
 
 
 def _call(variable: str, do: Callable[[], T], *, connecting: bool = False) -> T:
     """Call the driver; an error of its own becomes one that holds no text of it."""
     try:
-        return do()
+        return within(LONGEST, do)
     except MemoryError:
         raise
+    except TimeoutError as error:
+        msg = _of_slow(variable, error)
     except Exception as error:  # noqa: BLE001 - whatever a driver raises
         msg = _of_connection(variable, error) if connecting else _of_query(variable, error)
     # Outside the block, so that the error of the driver is not kept with this one.
@@ -215,6 +220,13 @@ def _of_connection(variable: str, error: Exception) -> str:
     return (
         f"the database of the environment variable {variable} cannot be reached: {why}; correct "
         f"the address in {variable}, or wait for the server, then run again."
+    )
+
+
+def _of_slow(variable: str, error: TimeoutError) -> str:
+    return (
+        f"the database in {variable} gave {error}; look after the server, or make the query of "
+        f"sql faster, then run again."
     )
 
 

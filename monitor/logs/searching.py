@@ -249,6 +249,6 @@ def _asked(model: Model, columns: Sequence[WatchedColumn], conditions: Iterable[
             "columns": tuple(columns),
             "segments": None,
             "strata": None,
-            "checks": model.checks.model_copy(update=ACCEPT),
+            "checks": model.checks.also(ACCEPT),
         }
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import narwhals as nw
 
-from monitor.config import Model, OutcomeLog, TimeUnit
+from monitor.config import UNDATED, Model, OutcomeLog, TimeUnit
 from monitor.logs.class_columns import scores_of_classes
 from monitor.logs.class_labels import outcome_of_classes
 from monitor.logs.column_labels import watched_columns, watched_name
@@ -513,7 +513,7 @@ def _check_times(
     of_outcomes = {"observed_at": read["outcomes.time"]} if observed.time and used else {}
     if _may_be_undated(model):
         checks, at = model.checks, read["outcomes.time"]
-        missing, impossible = checks.outcome_time_missing, checks.outcome_time_impossible
+        missing, impossible = map(checks.of, UNDATED)
         of_outcomes["undated"] = undated(
             at, missing=missing != "accept", impossible=impossible != "accept"
         )
@@ -522,8 +522,8 @@ def _check_times(
 
 def _may_be_undated(model: Model) -> bool:
     """Return whether an outcome of 0 may be unknown because of its time; a class never is."""
-    checks = model.checks.outcome_time_missing, model.checks.outcome_time_impossible
-    return bool(model.outcomes.time) and not model.predictions.classes and set(checks) != {"accept"}
+    answers = {*map(model.checks.of, UNDATED)}
+    return bool(model.outcomes.time) and not model.predictions.classes and answers != {"accept"}
 
 
 @dataclass(frozen=True)

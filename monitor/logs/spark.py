@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from monitor.config import Engine
+from monitor.config.schema import MASTER, REMOTE
 from monitor.errors import ConfigError, DataError, Fault
 
 OWN_CONF = {
@@ -60,6 +61,8 @@ def connect(engine: Engine) -> Any:
     # A Connect server, which others use too, lets a session set only what is its own.
     own = OF_SESSION if engine.remote else {**OWN_CONF, **OF_SESSION}
     for key, value in {**own, **engine.conf}.items():
+        if key in {MASTER, REMOTE}:
+            continue
         builder = builder.config(key, value)
     try:
         session = builder.getOrCreate()
@@ -91,7 +94,7 @@ def _must_answer(remote: str) -> None:
     except (OSError, ValueError) as error:
         msg = (
             f"{remote}: no Spark Connect server answers ({first_line(error)}); start it, or "
-            f"correct engine.remote in the configuration."
+            f"correct spark.remote under engine.conf in the configuration."
         )
         raise ConfigError(msg) from None
 

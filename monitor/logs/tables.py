@@ -10,14 +10,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 from fsspec.implementations.local import LocalFileSystem
 
+from monitor import files
 from monitor.config import OutcomeLog, PredictionLog
+from monitor.deadline import each_within, within
 from monitor.errors import ConfigError, DataError
 from monitor.files import keep_while_looking, list_folder, open_filesystem, reaching
 from monitor.logs.conversions import quoted
@@ -133,7 +135,10 @@ def _open_delta(log: PredictionLog | OutcomeLog, number: int | None) -> Table:
 
     # Plain HTTP is used only where an endpoint is configured so.
     options = {"allow_http": "true"} if "://" in log.path else None
-    table = DeltaTable(_literal(log.path), number, storage_options=options)
+    table = within(
+        files.LONGEST,
+        partial(DeltaTable, _literal(log.path), number, storage_options=options),
+    )
 
     def scan(
         columns: Sequence[str], dated_by: str, ranges: Sequence[Range]
@@ -144,12 +149,21 @@ def _open_delta(log: PredictionLog | OutcomeLog, number: int | None) -> Table:
             for low, high in ranges
         )
         with reading_table(log):
-            rows = table.scan(columns=list(columns), predicate=conditions or None)
-            return pa.RecordBatchReader.from_stream(rows)
+            return _limited(
+                lambda: pa.RecordBatchReader.from_stream(
+                    table.scan(columns=list(columns), predicate=conditions or None)
+                )
+            )
 
     version = f"{table.metadata().id} {table.version()}"
     schema: Any = table.schema().to_arrow()  # of another Arrow library
     return Table(log, version, table.version(), pa.schema(schema), scan)
+
+
+def _limited(scan: Callable[[], pa.RecordBatchReader]) -> pa.RecordBatchReader:
+    """Begin to read a table, and wait for each batch as long as for one request."""
+    rows = within(files.LONGEST, scan)
+    return pa.RecordBatchReader.from_batches(rows.schema, each_within(files.LONGEST, rows))
 
 
 def _literal(path: str) -> str:
@@ -171,10 +185,11 @@ def _open_iceberg(log: PredictionLog | OutcomeLog, number: int | None) -> Table:
     from pyiceberg.table import StaticTable  # noqa: PLC0415
 
     place = _literal(log.path)
-    table = (
-        load_catalog(log.catalog).load_table(place)
+    table: Any = within(
+        files.LONGEST,
+        (lambda: load_catalog(log.catalog).load_table(place))
         if log.catalog
-        else StaticTable.from_metadata(_newest_metadata(place))
+        else partial(StaticTable.from_metadata, _newest_metadata(place)),
     )
     snapshot = number or table.metadata.current_snapshot_id
 
@@ -187,7 +202,9 @@ def _open_iceberg(log: PredictionLog | OutcomeLog, number: int | None) -> Table:
             chosen = ex.Or(chosen, ex.And(begin, ex.LessThan(term=dated_by, value=high)))
         with reading_table(log):
             fields = tuple(columns) or ("*",)
-            return table.scan(chosen, fields, snapshot_id=snapshot).to_arrow_batch_reader()
+            return _limited(
+                lambda: table.scan(chosen, fields, snapshot_id=snapshot).to_arrow_batch_reader()
+            )
 
     version = f"{table.metadata.table_uuid} {snapshot}"
     return Table(log, version, snapshot, table.schema().as_arrow(), scan)
@@ -244,7 +261,7 @@ def _newest_metadata(place: str) -> str:
         wrong = f"has {len(names)} newest metadata files" if names else "has no metadata folder"
         msg = (
             f"{place}: cannot be read as an Iceberg table, because it {wrong}; correct the path, "
-            f"or set catalog to the catalog that has the table, and path to its name there."
+            f"or set connection to the catalog that has the table, and path to its name there."
         )
         raise DataError(msg)
     return str(filesystem.unstrip_protocol(names[0])) if "://" in place else str(names[0])

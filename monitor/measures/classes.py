@@ -1,15 +1,11 @@
 """The measures of models with classes."""
 
 from collections import Counter
-from collections.abc import Callable
-from functools import partial
-from math import isnan, nan
 
 from monitor.evaluation.errors import Errors
 from monitor.evaluation.evaluation import ClassErrors, ClassMeasures, Evaluation, VectorErrors
 from monitor.measures import units
 from monitor.measures.measure import (
-    INTERVAL,
     Base,
     Measure,
     Parts,
@@ -26,15 +22,6 @@ from monitor.segment_names import FAMILIES
 
 TWO_CLASSES = "of models with two classes"
 ONLY_WHOLE = f"{TWO_CLASSES}; of segments"
-NO_TCE = f"{ONLY_WHOLE}; with fewer outcomes than the fixed size; before there is a reference"
-
-Read = Callable[[Errors], float]
-Over = Callable[[Read], float]  # joins what is read of every class
-
-
-def _tce(errors: Errors) -> float:
-    """Give TCE at the fixed size; nan with too few rows."""
-    return errors.tce.value if errors.tce else nan
 
 
 def _vectors(e: Evaluation) -> Parts[VectorErrors]:
@@ -53,19 +40,6 @@ def _class_errors(e: Evaluation) -> Parts[Errors]:
         for adjusted, errors in (("raw", of_class.raw), ("prior", of_class.prior)):
             if errors:
                 yield (name, adjusted), errors
-
-
-def _over_classes(e: Evaluation) -> Parts[Over]:
-    for adjusted in ("raw", "prior") if e.classes and e.classes.by_class else ():
-        errors = [getattr(of_class, adjusted) for _, of_class in _by_class(e)]
-        yield (adjusted, "mean"), partial(_joined, lambda values: sum(values) / len(values), errors)
-        yield (adjusted, "worst"), partial(_joined, max, errors)
-
-
-def _joined(join: Callable[[list[float]], float], errors: list[Errors | None], read: Read) -> float:
-    values = [read(of_class) for of_class in errors if of_class]
-    values = [value for value in values if not isnan(value)]
-    return join(values) if values else nan
 
 
 def _classes_left_out(snapshot: Snapshot) -> Parts[float]:
@@ -97,16 +71,8 @@ MEASURED: Scope[ClassMeasures] = Scope(WINDOWS, ONLY_WHOLE, (), held("classes"))
 VECTORS: Scope[VectorErrors] = Scope(WINDOWS, ONLY_WHOLE, ("adjusted",), _vectors)
 CLASS: Scope[ClassErrors] = Scope(WINDOWS, ONLY_WHOLE, ("class",), _by_class)
 CLASS_ERRORS: Scope[Errors] = Scope(WINDOWS, ONLY_WHOLE, ("class", "adjusted"), _class_errors)
-OVER_CLASSES: Scope[Over] = Scope(WINDOWS, ONLY_WHOLE, ("adjusted", "over"), _over_classes)
 CLASSES_LEFT_OUT: Scope[float] = Scope(Base(("model",), _classes_left_out), TWO_CLASSES, (), itself)
 PAIRS_LEFT_OUT: Scope[float] = Scope(Base(("model",), _pairs_left_out), TWO_CLASSES, (), itself)
-
-
-def _classwise(name: str, unit: Unit, read: Read, absent: str = "") -> Measure[Over]:
-    meaning = f"Mean and largest calibration_class_{name} over the watched classes."
-    return Measure(
-        f"classwise_{name}", OVER_CLASSES, meaning, unit, lambda over: over(read), absent=absent
-    )
 
 
 OF_CLASSES = (
@@ -117,7 +83,6 @@ OF_CLASSES = (
         "squared gaps summed over all classes.",
         Unit("0 to 1.42", 0.0, 1.42),
         lambda errors: errors.rbs,
-        interval=INTERVAL,
         row="vector_rbs",
     ),
     Measure(
@@ -127,8 +92,8 @@ OF_CLASSES = (
         "of the class that came true.",
         units.LOSS,
         lambda errors: errors.log_score,
-        interval=INTERVAL,
         row="vector_log_loss",
+        exported=False,
     ),
     Measure(
         "class_tce_ratio",
@@ -136,9 +101,9 @@ OF_CLASSES = (
         "TCE at a fixed number of predictions of one class against the rest.",
         units.RATIO,
         lambda errors: errors.tce,
-        absent=NO_TCE,
         heading="TCE {adjusted}",
         row="tce[{class}]",
+        exported=False,
     ),
     Measure(
         "class_ece_ratio",
@@ -156,6 +121,7 @@ OF_CLASSES = (
         units.SCORE,
         lambda errors: around(errors.rbs, errors.rbs_interval),
         row="rbs[{class}]",
+        exported=False,
     ),
     Measure(
         "class_prevalence_ratio",
@@ -175,9 +141,6 @@ OF_CLASSES = (
         heading="mean score",
         row="mean_score[{class}]",
     ),
-    _classwise("tce_ratio", units.RATIO, _tce, NO_TCE),
-    _classwise("ece_ratio", units.RATIO, lambda errors: errors.ece),
-    _classwise("rbs", units.SCORE, lambda errors: errors.rbs),
     Measure(
         "judged_outcomes_ratio",
         MEASURED,

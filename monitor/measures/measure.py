@@ -63,26 +63,6 @@ class Scope(Generic[R]):
 
 
 @dataclass(frozen=True)
-class Interval:
-    """How the ends of an interval differ from its number, where they do.
-
-    Attributes
-    ----------
-    of : str
-        What the interval is of, before the name of the gauge.
-    unit, absent
-        As in `Measure`.
-    """
-
-    of: str = ""
-    unit: Unit | None = None
-    absent: str = ""
-
-
-INTERVAL = Interval()
-
-
-@dataclass(frozen=True)
 class Panel:
     """How the dashboard of a model draws an error of raw, prior-adjusted and mapped scores.
 
@@ -96,8 +76,6 @@ class Panel:
         Digits after the point.
     calibrated : float or None
         What a calibrated model shows: a dashed line.
-    bands : str
-        What the bands are.
     """
 
     title: str
@@ -105,7 +83,6 @@ class Panel:
     unit: str = "percentunit"
     decimals: int | None = None
     calibrated: float | None = None
-    bands: str = "The bands are 95 % intervals."
 
 
 def as_is(value: Any) -> Value:
@@ -131,8 +108,8 @@ class Measure(Generic[R]):
         Takes it from a part; without it the part is the number.
     absent : str
         When it does not exist; by default as `scope` says.
-    interval : Interval or None
-        Given, the ends of the interval have gauges too.
+    interval : bool
+        Whether the ends of its interval have gauges too.
     heading : str
         Of its column in the tables of the terminal, the report page and notebooks, in which labels
         stand in braces; empty if no table shows it.
@@ -145,6 +122,8 @@ class Measure(Generic[R]):
         What its rows name as `adjusted` where that is no label.
     exported : bool
         Whether it has a gauge.
+    of_segments : bool
+        Whether segments have its gauge too, and not the whole of a model only.
     checked : bool
         Whether a stored number out of its range makes a file unreadable.
     panel : Panel or None
@@ -157,12 +136,13 @@ class Measure(Generic[R]):
     unit: Unit
     read: Callable[[R], Value | None] = as_is
     absent: str = ""
-    interval: Interval | None = None
+    interval: bool = False
     heading: str = ""
     row: str = ""
     column: str = ""
     adjusted: str | None = None
     exported: bool = True
+    of_segments: bool = True
     checked: bool = False
     panel: Panel | None = None
 

@@ -17,7 +17,7 @@ from monitor.summary import end_of_day
 
 NEVER = "never"
 NO_FAILURE = "while the last run has no failed day"
-AGES_SHOWN = (0, 1, 2, 3, 5, 7, 10, 14, 21, 28)  # days, besides settled_after
+AGES_SHOWN = (1, 3, 7, 14, 28)  # days, besides settled_after
 
 
 def scope(
@@ -65,8 +65,7 @@ def _reference_starts(snapshot: Snapshot) -> Iterator[tuple[Labels, float]]:
 def _deployed_maps(snapshot: Snapshot) -> Iterator[tuple[Labels, float]]:
     """Find when the first day of every deployed map of each model began."""
     for name, model in snapshot.models.items():
-        maps = (*model.earlier_maps, *([model.map] if model.map else []))
-        deployed = [setting.deploy for setting in maps if setting.deploy]
+        deployed = [setting.deploy for setting in model.map if setting.deploy]
         for number, first in enumerate(deployed, start=1):
             yield (name, str(number)), _begin(first, model)
 

@@ -2,13 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
-from math import log10
 
-from monitor.drift.day_evidence import KINDS
 from monitor.drift.detector import INCIDENT_KINDS, LEVEL_KINDS, Ended, Incident, Worse
 from monitor.drift.facts import Detectable
 from monitor.drift.places import Place, Where, explained_by, name_of
-from monitor.drift.region_state import KIND as KIND_OF_BREAKS
 from monitor.drift.verdict import SLOPE_KINDS, STATES, Verdict
 from monitor.measures.measure import Base, Parts, Scope, held, itself
 from monitor.measures.snapshot import Snapshot, seconds_of
@@ -22,6 +19,7 @@ WITHHELD = f"{NO_REFERENCE}, on its days, and while the evidence is withheld"
 NO_DRIFT = "while no calibration drift is open"
 NO_COLUMNS = f"{NO_DRIFT}, and of models without `segments`"
 
+KEPT_FOR = timedelta(days=28)  # after the end of a drift; a Prometheus that was away sees it too
 MOST_NAMED = 3  # streams that a label names
 MISSING = "no value"  # of the column of the segments, as a label
 MOST_ALONE = 20  # values of a model that have gauges because they drift by themselves
@@ -101,22 +99,20 @@ def start(day: Callable[[Incident], date]) -> Scope[float]:
     return Scope(_days(before), NO_DRIFT, (), itself)
 
 
+def lately_open(v: Verdict) -> bool:
+    """Return whether a drift is open or was, until not long ago."""
+    return v.incident is not None or bool(v.ended and v.day - v.ended.closed <= KEPT_FOR)
+
+
 def _kinds(v: Verdict) -> Parts[float]:
-    """Give 1 for the kind of the open drift, and 0 for the other kinds."""
+    """Give 1 for the kind of the open drift, and 0 for the others and for a while after its end.
+
+    What looks back a day must not find that an ended drift is open, or a renamed one of two kinds.
+    """
+    if not lately_open(v):
+        return []
     name = v.headline(v.incident).kind if v.incident else None
     return [((kind,), kind == name) for kind in INCIDENT_KINDS]
-
-
-def _sums(v: Verdict) -> Parts[float]:
-    """Give what has accumulated for each kind of distortion, unless it is withheld."""
-    if v.reached is not None:
-        for kind, evidence in zip(KINDS, v.detector.sums, strict=True):
-            yield (kind,), log10(max(1.0, evidence))
-        if regions := v.detector.regions:
-            yield (KIND_OF_BREAKS,), log10(max(1.0, regions.evidence))
-        sides = v.detector.level.sums.reshape(len(LEVEL_KINDS), -1).mean(axis=1)
-        for kind, evidence in zip(LEVEL_KINDS, sides, strict=True):
-            yield (kind,), log10(max(1.0, evidence))
 
 
 def _incident(v: Verdict) -> Parts[Incident]:
@@ -223,8 +219,12 @@ STATE: Scope[float] = Scope(
     VERDICTS, NEVER_RUN, ("state",), lambda v: [((state,), state == v.state) for state in STATES]
 )
 JUDGED_DAY: Scope[float] = Scope(_days(lambda v: v.day), NEVER_RUN, (), itself)
-KIND_EVIDENCE: Scope[float] = Scope(VERDICTS, WITHHELD, ("kind",), _sums)
-KIND: Scope[float] = Scope(VERDICTS, NEVER_RUN, ("kind",), _kinds)
+KIND: Scope[float] = Scope(
+    VERDICTS,
+    f"{NO_DRIFT}, from {KEPT_FOR.days} days after the last one closed",
+    ("kind",),
+    _kinds,
+)
 INCIDENT: Scope[Incident] = Scope(VERDICTS, NO_DRIFT, (), _incident)
 OPEN: Scope[Verdict] = Scope(VERDICTS, NO_DRIFT, (), lambda v: [((), v)] if v.incident else [])
 LABELS: Scope[Estimate] = Scope(VERDICTS, "unless the open drift is one of labels", (), _labels)

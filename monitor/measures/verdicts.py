@@ -5,7 +5,7 @@ from math import isfinite, nan
 from monitor.drift.verdict import OF_LABELS, Verdict
 from monitor.measures import units
 from monitor.measures import verdict_scopes as of
-from monitor.measures.measure import INTERVAL, Interval, Measure, Unit
+from monitor.measures.measure import Measure, Unit
 from monitor.measures.snapshot import SECONDS_A_DAY, seconds_of
 
 NO_LIFT = f"{of.NO_REFERENCE}, or while all outcomes are equal"
@@ -36,6 +36,7 @@ OF_VERDICTS = (
         of.JUDGED_DAY,
         "When the newest judged day ended, in the model's time zone.",
         units.TIME,
+        of_segments=False,
     ),
     Measure(
         "verdict_date_seconds",
@@ -56,12 +57,6 @@ OF_VERDICTS = (
         absent=of.WITHHELD,
         heading="evidence",
         column="evidence",
-    ),
-    Measure(
-        "kind_evidence_log10",
-        of.KIND_EVIDENCE,
-        "Accumulated evidence, log10, for one kind of distortion of the reference curve.",
-        units.LOG10,
     ),
     Measure(
         "evidence_limit_log10",
@@ -111,6 +106,8 @@ OF_VERDICTS = (
         "Changes of the slope below this are hardly ever reported with this reference.",
         units.SLOPE_SIZE,
         lambda detectable: finite(detectable.tolerated),
+        exported=False,
+        column="tolerated_slope_change",
     ),
     Measure(
         "detectable_slope_change",
@@ -118,6 +115,8 @@ OF_VERDICTS = (
         "Changes of the slope above this are found with this reference.",
         units.SLOPE_SIZE,
         lambda detectable: finite(detectable.found),
+        exported=False,
+        column="detectable_slope_change",
     ),
     Measure(
         "slope_detection_days",
@@ -127,6 +126,7 @@ OF_VERDICTS = (
         units.DAYS,
         lambda detectable: finite(detectable.days),
         absent="without a reference, or if it is more than 400",
+        of_segments=False,
     ),
     Measure(
         "unknown_scores_ratio",
@@ -137,15 +137,17 @@ OF_VERDICTS = (
         lambda v: v.evidence.unknown_share if v.evidence else None,
         absent="without a reference, or on a day that no outcomes were judged on",
         column="unknown_share",
+        of_segments=False,
     ),
     Measure(
         "reference_slope",
         of.COMPARED,
         "Slope of the outcomes of the reference on its own scores: 1 if they were calibrated, "
         "apart from the prior.",
-        Unit("slope, -10 to 10", -10.0, 10.0),
+        units.SLOPE,
         lambda v: v.reference_slope,
-        interval=Interval(unit=units.SLOPE),
+        interval=True,
+        of_segments=False,
     ),
     Measure(
         "reference_intercept_logit",
@@ -154,7 +156,7 @@ OF_VERDICTS = (
         "came true than expected.",
         units.LOGIT,
         lambda v: v.reference_intercept,
-        interval=INTERVAL,
+        of_segments=False,
     ),
     Measure(
         "drift_started_date_seconds",
@@ -271,7 +273,7 @@ OF_VERDICTS = (
         "negative ones that seem to be recorded as positive.",
         units.RATIO,
         lambda labels: labels,
-        interval=INTERVAL,
+        interval=True,
     ),
     Measure(
         "drift_unexplained_logit",
@@ -294,7 +296,7 @@ OF_VERDICTS = (
         Unit("slope, 0.125 to 8", 0.125, 8.0),
         lambda v: v.headline_slope,
         absent=NO_LIFT,
-        interval=INTERVAL,
+        interval=True,
         heading="slope",
         column="slope",
     ),
@@ -313,22 +315,6 @@ OF_VERDICTS = (
         "flagged values is flagged by chance, over all columns.",
         units.FLAG,
         lambda place: place.flagged,
-    ),
-    Measure(
-        "value_slope",
-        of.PLACE,
-        "Slope of the outcomes of a value of a column since the open calibration drift began, "
-        "divided by its slope in the reference.",
-        units.SLOPE_SIZE,
-        lambda place: place.slope.value if place.slope else None,
-    ),
-    Measure(
-        "value_error_ratio",
-        of.PLACE,
-        "Share of the error of all values of a column that one value has, since the open "
-        "calibration drift began.",
-        units.RATIO,
-        lambda place: place.share,
     ),
     Measure(
         "value_drift_started_date_seconds",
@@ -374,7 +360,7 @@ OF_VERDICTS = (
         units.LOGIT,
         lambda v: v.shift,
         absent=NO_LIFT,
-        interval=INTERVAL,
+        interval=True,
         heading="prior shift",
         column="shift",
     ),
@@ -386,7 +372,7 @@ OF_VERDICTS = (
         units.LOGIT,
         lambda v: v.level_change,
         absent=NO_LIFT,
-        interval=INTERVAL,
+        interval=True,
         column="level_change",
     ),
     Measure(

@@ -1,11 +1,10 @@
 """What the measures of windows are of: evaluations and their parts."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from math import log, nan
-from typing import get_args
 
-from monitor.config import Checks
+from monitor.config import CHECKS
 from monitor.evaluation.budget import burn
 from monitor.evaluation.errors import Errors
 from monitor.evaluation.evaluation import (
@@ -21,7 +20,6 @@ from monitor.measures.measure import Base, Labels, Parts, R, Scope, held, itself
 from monitor.measures.snapshot import Snapshot
 from monitor.metrics.core.estimate import Estimate
 from monitor.segment_names import WHOLE
-from monitor.summary import end_of_day
 
 Explained = Callable[[str], Estimate]  # what a cause explains, by rule
 ADJUSTED = ("raw", "prior", "map", "population")  # the scores that errors are of
@@ -35,18 +33,18 @@ NOTHING_AWAITED = "while no outcomes are still arriving, or without a reference"
 # The checks of rows, which can be set to "reject" or "unknown"; only vectors have a sum.
 ROW_CHECKS = tuple(
     name
-    for name, field in Checks.model_fields.items()
-    if {"reject", "unknown"}.intersection(get_args(field.annotation)) and name != "score_sum"
+    for name, answers in CHECKS.items()
+    if {"reject", "unknown"}.intersection(answers) and name != "score_sum"
 )
 
 
 def _of(value: Callable[[Evaluation, Snapshot], R]) -> Base:
-    """Make the base whose records are taken from the windows of a snapshot."""
+    """Make the base whose records are taken from the final windows of a snapshot."""
 
     def records(snapshot: Snapshot) -> Iterator[tuple[Labels, R]]:
         for e in snapshot.evaluations:
-            maturity = "final" if e.final else "provisional"
-            yield (e.model, e.segment, f"{e.window_days}d", maturity), value(e, snapshot)
+            if e.final:  # missing outcomes look like a prior shift
+                yield (e.model, e.segment, f"{e.window_days}d", "final"), value(e, snapshot)
 
     return Base(("model", "segment", "window", "maturity"), records)
 
@@ -95,17 +93,13 @@ def _burn(e: Evaluation, snapshot: Snapshot) -> Estimate | None:
     return burn(e.told_causes, e.lost, per_prediction=per_prediction, prior_shift=counts)
 
 
-def _quantiles(e: Evaluation) -> Parts[float]:
-    n = e.null
-    quantiles = {"0.05": n.q05, "0.5": n.q50, "0.95": n.q95, "0.99": n.q99} if n else {}
-    return [((quantile,), value) for quantile, value in quantiles.items()]
-
-
-def _rejected(e: Evaluation) -> Parts[float]:
-    """Count the rejected rows by check; 0 for a check that no row failed."""
-    if e.segment == WHOLE:  # a rejected row has no segment
-        for check, rows in {**dict.fromkeys(ROW_CHECKS, 0), **e.rejected}.items():
-            yield (check,), rows
+def _rejected(e: Evaluation, snapshot: Snapshot) -> Mapping[str, int]:
+    """Count the rejected rows by check; 0 where a check leaves out rows, and no row failed it."""
+    if e.segment != WHOLE:  # a rejected row has no segment
+        return {}
+    checks = snapshot.models[e.model].checks
+    leaving_out = [check for check in ROW_CHECKS if checks.of(check) != "fail"]
+    return {**dict.fromkeys(leaving_out, 0), **e.rejected}
 
 
 def _shifts(snapshot: Snapshot) -> Parts[Estimate]:
@@ -122,10 +116,6 @@ def _shifts(snapshot: Snapshot) -> Parts[Estimate]:
 def _log_odds(ratio: float) -> float:
     """Give the log-odds of a ratio; nan, so no sample, where they are infinite."""
     return log(ratio / (1.0 - ratio)) if 0.0 < ratio < 1.0 else nan
-
-
-def _end(e: Evaluation, snapshot: Snapshot) -> float:
-    return end_of_day(e.day, snapshot.models[e.model].time_zone).timestamp()
 
 
 WINDOW: Scope[Evaluation] = Scope(WINDOWS, NEVER_RUN, (), itself)
@@ -146,17 +136,11 @@ BURN: Scope[Estimate] = Scope(
     lambda burnt: [] if burnt is None else [((), burnt)],
 )
 CORRECTION: Scope[InterceptCorrection] = Scope(WINDOWS, TOO_FEW, (), held("told_correction"))
-QUANTILES: Scope[float] = Scope(
-    WINDOWS,
-    "while outcomes of the window can still arrive; with fewer than 100 of the rarer outcome, "
-    "because bins then reject almost nothing whatever the scores",
-    ("quantile",),
-    _quantiles,
-)
 # The null reference as stored: with the mean, and the names of its fields.
 CHANCE: Scope[float] = Scope(
     WINDOWS,
-    QUANTILES.absent,
+    "while outcomes of the window can still arrive; with fewer than 100 of the rarer outcome, "
+    "because bins then reject almost nothing whatever the scores",
     ("quantile",),
     lambda e: [((name,), value) for name, value in vars(e.null).items()] if e.null else [],
 )
@@ -175,10 +159,11 @@ EXPECTED_SHIFT: Scope[Estimate] = Scope(
     itself,
 )
 REJECTED: Scope[float] = Scope(
-    WINDOWS,
-    "for segments other than `all`, because a rejected row has no segment",
+    _of(_rejected),
+    "of segments, because a rejected row has none; of checks whose policy is `fail`, while no row "
+    "of the window was left out by them",
     ("reason",),
-    _rejected,
+    lambda rejected: [((check,), rows) for check, rows in rejected.items()],
 )
 # What the store holds of rows left out, without the checks that no row failed.
 LEFT_OUT: Scope[float] = Scope(
@@ -187,4 +172,3 @@ LEFT_OUT: Scope[float] = Scope(
     ("reason",),
     lambda e: [((check,), rows) for check, rows in sorted(e.rejected.items())],
 )
-WINDOW_END: Scope[float] = Scope(_of(_end), NEVER_RUN, (), itself)

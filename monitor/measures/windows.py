@@ -5,7 +5,7 @@ from math import nan
 from monitor.evaluation.evaluation import Expectation
 from monitor.measures import units
 from monitor.measures import window_scopes as of
-from monitor.measures.measure import INTERVAL, Interval, Measure, Panel, Unit, unexported
+from monitor.measures.measure import Measure, Panel, Unit, unexported
 from monitor.metrics.core.estimate import Estimate
 
 NO_OUTCOMES = "without outcomes"
@@ -26,7 +26,6 @@ OF_WINDOWS = (
         units.RATIO,
         lambda errors: errors.tce,
         absent="with fewer predictions than the fixed number, or before there is a reference",
-        interval=INTERVAL,
         row="tce",
         checked=True,
         panel=Panel(
@@ -36,24 +35,19 @@ OF_WINDOWS = (
             "what a calibrated model shows.",
             calibrated=CALIBRATED_TCE,
         ),
+        of_segments=False,
     ),
     Measure(
         "tce_published_ratio",
         of.ERRORS,
         "Share of predictions that the outcomes of their bin reject, with the published bin "
-        "sizes. Far from 0 even for calibrated scores, so compare it with "
-        "calibration_tce_null_ratio.",
+        "sizes. Far from 0 even for calibrated scores, so compare it with what chance gives.",
         units.RATIO,
         lambda errors: errors.tce_published,
         heading="TCE {adjusted}",
         row="tce_published",
         checked=True,
-    ),
-    Measure(
-        "tce_null_ratio",
-        of.QUANTILES,
-        "Quantile of calibration_tce_published_ratio if the prior-adjusted scores were calibrated.",
-        units.RATIO,
+        exported=False,
     ),
     Measure(
         "ece_ratio",
@@ -61,11 +55,6 @@ OF_WINDOWS = (
         "Expected calibration error: mean gap between score and outcome over bins.",
         units.RATIO,
         lambda errors: around(errors.ece, errors.ece_interval),
-        interval=Interval(
-            "the error behind ",
-            absent="as `calibration_ece_ratio`; also for segments other than `all`, for windows of "
-            "less than 28 days, and while outcomes of the window can still arrive",
-        ),
         heading="ECE {adjusted}",
         row="ece",
         checked=True,
@@ -73,8 +62,6 @@ OF_WINDOWS = (
             "ECE",
             "The mean gap between score and outcome: 2 % means that scores are 2 points off on "
             "average.",
-            bands="The bands are 95 % intervals; windows of less than 28 days and segments have "
-            "none.",
         ),
     ),
     Measure(
@@ -83,7 +70,6 @@ OF_WINDOWS = (
         "Root Brier score: square root of the mean squared gap between score and outcome.",
         units.SCORE,
         lambda errors: around(errors.rbs, errors.rbs_interval),
-        interval=INTERVAL,
         row="rbs",
         checked=True,
         panel=Panel(
@@ -93,6 +79,7 @@ OF_WINDOWS = (
             unit="short",
             decimals=3,
         ),
+        of_segments=False,
     ),
     Measure(
         "slope",
@@ -101,7 +88,7 @@ OF_WINDOWS = (
         units.SLOPE,
         lambda e: e.slope,
         absent="while outcomes or scores are all equal, or the scores separate the outcomes",
-        interval=INTERVAL,
+        interval=True,
         heading="slope",
         row="slope",
         checked=True,
@@ -115,7 +102,7 @@ OF_WINDOWS = (
         absent="as `calibration_slope`; also without a `map` in the configuration, before its "
         "`since` and from its `deploy` on; windows that begin before `since` have none; of a model "
         "with segments, if the map is of values of another column",
-        interval=INTERVAL,
+        interval=True,
         row="slope",
         adjusted="map",
     ),
@@ -126,7 +113,7 @@ OF_WINDOWS = (
         "which it was compared; of all predictions with `label_rate`.",
         units.NATS,
         lambda gain: gain.log_loss,
-        interval=INTERVAL,
+        interval=True,
         row="map_log_loss_gain",
         adjusted="map",
     ),
@@ -137,9 +124,9 @@ OF_WINDOWS = (
         "on which it was compared; of all predictions with `label_rate`.",
         units.SQUARED,
         lambda gain: gain.brier,
-        interval=INTERVAL,
         row="map_brier_gain",
         adjusted="map",
+        exported=False,
     ),
     Measure(
         "map_recent_log_loss_removed",
@@ -149,7 +136,7 @@ OF_WINDOWS = (
         "predictions with `label_rate`.",
         units.NATS,
         lambda gain: gain.recent,
-        interval=INTERVAL,
+        interval=True,
         row="map_recent_gain",
         adjusted="map",
     ),
@@ -162,6 +149,7 @@ OF_WINDOWS = (
         lambda explained: explained("log_loss"),
         row="log_loss_of_{cause}",
         adjusted="raw",
+        of_segments=False,
     ),
     Measure(
         "squared_error_explained",
@@ -172,6 +160,7 @@ OF_WINDOWS = (
         lambda explained: explained("squared_error"),
         row="squared_error_of_{cause}",
         adjusted="raw",
+        exported=False,
     ),
     Measure(
         "intercept_logit",
@@ -180,10 +169,11 @@ OF_WINDOWS = (
         units.LOGIT,
         lambda e: e.shift,
         absent="while all outcomes are equal",
-        interval=INTERVAL,
+        interval=True,
         heading="prior shift",
         row="shift",
         checked=True,
+        of_segments=False,
     ),
     Measure(
         "intercept_log_loss_removed",
@@ -192,8 +182,9 @@ OF_WINDOWS = (
         "score would remove; with `label_rate` of all predictions, by their intercept.",
         units.NATS,
         lambda correction: correction.log_loss,
-        interval=INTERVAL,
+        interval=True,
         row="correction_log_loss",
+        of_segments=False,
     ),
     Measure(
         "intercept_squared_error_removed",
@@ -202,8 +193,8 @@ OF_WINDOWS = (
         "every score would remove; with `label_rate` of all predictions, by their intercept.",
         units.SQUARED,
         lambda correction: correction.squared_error,
-        interval=INTERVAL,
         row="correction_squared_error",
+        exported=False,
     ),
 )
 COUNTS = (
@@ -238,6 +229,7 @@ COUNTS = (
         heading="predictions",
         row="predicted",
         checked=True,
+        of_segments=False,
     ),
     Measure(
         "window_outcomes",
@@ -248,6 +240,7 @@ COUNTS = (
         heading="outcomes",
         row="matched",
         checked=True,
+        of_segments=False,
     ),
     Measure(
         "window_acted_on_predictions",
@@ -257,6 +250,7 @@ COUNTS = (
         lambda e: e.acted,
         row="acted_on",
         absent="without `action` in the configuration, or if a day of the window was read without",
+        of_segments=False,
     ),
     Measure(
         "window_present_ratio",
@@ -264,6 +258,7 @@ COUNTS = (
         "Share of the window's days that are in the store.",
         Unit("ratio, above 0 to 1", 0.0, 1.0),
         lambda e: e.days_present / e.window_days,
+        of_segments=False,
     ),
     Measure(
         "outcome_coverage_ratio",
@@ -275,18 +270,13 @@ COUNTS = (
         heading="coverage",
         row="coverage",
         checked=True,
+        of_segments=False,
     ),
     Measure(
         "rejected_rows",
         of.REJECTED,
         "Rows of the logs that the window leaves out, by the check that they failed.",
         units.ROWS,
-    ),
-    Measure(
-        "window_end_timestamp_seconds",
-        of.WINDOW_END,
-        "When the last day of the window ended, in the model's time zone.",
-        units.TIME,
     ),
 )
 OF_WORTH = (
@@ -296,9 +286,10 @@ OF_WORTH = (
         "What miscalibration cost per prediction, by cause and in all (cause `all`), in the unit "
         "of `value` or `decision`.",
         units.WORTH,
-        interval=INTERVAL,
+        interval=True,
         row="value_lost_of_{cause}",
         adjusted="raw",
+        of_segments=False,
     ),
     Measure(
         "budget_burn_ratio",
@@ -306,7 +297,7 @@ OF_WORTH = (
         "What miscalibration cost per prediction, as a multiple of what the budget allows; at 1 "
         "the budget of 28 days lasts 28 days.",
         units.BURN,
-        interval=INTERVAL,
+        interval=True,
     ),
 )
 OF_POPULATION = (
@@ -317,7 +308,7 @@ OF_POPULATION = (
         "outcome.",
         units.RATIO,
         lambda population: population.prevalence,
-        interval=INTERVAL,
+        interval=True,
         row="prevalence",
         adjusted="population",
     ),
@@ -327,7 +318,7 @@ OF_POPULATION = (
         "Mean score of all predictions at whose scores there are outcomes.",
         units.RATIO,
         lambda population: population.mean_score,
-        interval=INTERVAL,
+        interval=True,
         row="mean_score",
         adjusted="population",
     ),
@@ -412,8 +403,9 @@ OF_EXPECTATIONS = (
         "prior changes.",
         units.RATIO,
         lambda expected: around(expected.prevalence, expected),
-        interval=INTERVAL,
+        interval=True,
         row="expected_prevalence",
+        of_segments=False,
     ),
     Measure(
         "expected_shift_logit",
@@ -421,7 +413,7 @@ OF_EXPECTATIONS = (
         "How far the log-odds of calibration_expected_prevalence_ratio are from those of the "
         "reference's prevalence: what a map could follow before outcomes arrive.",
         units.LOGIT,
-        interval=INTERVAL,
+        of_segments=False,
     ),
     Measure(
         "expected_prevalence_fit_log10_p",
@@ -430,5 +422,6 @@ OF_EXPECTATIONS = (
         units.LOG10_P,
         lambda expected: expected.fit_log10_p,
         row="expected_fit_log10_p",
+        of_segments=False,
     ),
 )

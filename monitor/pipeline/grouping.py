@@ -9,7 +9,7 @@ from monitor.pipeline.progress import Failure
 LEAST_GROUPED = 3  # days; of two, each message is shown
 WITHOUT = {
     "predictions": "wait for the log, correct predictions.path, or, if the model does not score "
-    "every day, write its calendar or set checks.missing_day to accept.",
+    "every day, write its calendar or list missing_day under checks.accept.",
     "outcomes": "wait for the log (a day without outcomes needs an empty file), or correct "
     "outcomes.path.",
 }

@@ -28,7 +28,7 @@ def label_rates_of(model: Model) -> LabelRates | None:
 
 
 def score_rates(model: Model) -> tuple[ScoreRate, ...]:
-    """Give the table of rates by score, from the configuration or its file; empty without one.
+    """Give the table of rates by score, from its file; empty without one.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def score_rates(model: Model) -> tuple[ScoreRate, ...]:
     """
     if isinstance(model.label_rate, RateFile):
         return _read(model.label_rate.file)
-    return model.label_rate if isinstance(model.label_rate, tuple) else ()
+    return ()
 
 
 def rates_text(rates: tuple[ScoreRate, ...]) -> str:

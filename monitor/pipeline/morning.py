@@ -30,8 +30,6 @@ class Call:
         Whether to process later days too, whose outcomes are still arriving.
     catch_up : bool
         Whether to process missing days before, unless a `day` is asked for.
-    recompute : bool
-        As of a `Task`.
     """
 
     as_of: date
@@ -39,7 +37,6 @@ class Call:
     due: tuple[date, date] | None = None
     unsettled: bool = False
     catch_up: bool = True
-    recompute: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,6 +78,5 @@ def plan_morning(config: Config, name: str, call: Call) -> Morning:
         call.as_of,
         catch_up=() if alone else tuple(days_to_catch_up(config, name, first, as_of=call.as_of)),
         must_settle=bool(call.due) and not call.unsettled,
-        recompute=call.recompute,
     )
     return Morning(task, new)

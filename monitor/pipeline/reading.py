@@ -7,8 +7,9 @@ Settings that change nothing that is counted, such as paths and limits, are none
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 from functools import cached_property, lru_cache
+from shlex import quote
 from typing import Any
 
 from monitor.config import Config, Model
@@ -34,7 +35,9 @@ COUNTED = {
                  "in_predictions", "sql", "explode", "columns", "null_text"),
 }  # fmt: skip
 OF_MODEL = ("ids", "strata", "action", "time_zone")
-WAIT = "settled_after"  # compared where both are known
+WAIT = "settled_after"
+TIMES = "checks.outcome_time_missing", "checks.outcome_time_impossible"  # which zeros are counted
+WHERE_KNOWN = {WAIT, *TIMES}  # compared where both are known
 COLUMN, VALUES = "segments.column", "segments.values"
 REMEMBERED = 512  # days whose reading is kept in memory
 
@@ -54,7 +57,9 @@ def reading_of(model: Model) -> Reading:
     segments = dumped["segments"] or {}
     of_segments = {f"segments.{key}": segments[key] for key in ("column", "values") if segments}
     of_model = {key: dumped[key] for key in OF_MODEL if dumped[key]}
-    return {**reading, **of_segments, **of_model, WAIT: model.settled_after}
+    of_times = {key: model.checks.of(key.partition(".")[2]) for key in TIMES}
+    own = of_times if model.outcomes.time else {}
+    return {**reading, **of_segments, **of_model, **own, WAIT: model.settled_after}
 
 
 def differences(now: Reading, before: Reading) -> dict[str, tuple[str, ...]]:
@@ -69,7 +74,7 @@ def differences(now: Reading, before: Reading) -> dict[str, tuple[str, ...]]:
     >>> differences({"predictions.where": "x > 1", VALUES: ["a"]}, {VALUES: ["b"]})
     {'all': ('predictions.where',)}
     """
-    unknown = {WAIT} - ({*now} & {*before})
+    unknown = WHERE_KNOWN - ({*now} & {*before})
     keys = {*now, *before} - unknown
     changed = tuple(sorted(key for key in keys if now.get(key) != before.get(key)))
     of_all = tuple(key for key in changed if key not in (COLUMN, VALUES))
@@ -160,3 +165,46 @@ def next_days_are_unlike(config: Config, name: str) -> str:
         return ""
     settings = tuple(sorted({key for keys in unlike.values() for key in keys}))
     return read_otherwise(name, Unlike((*unlike,), settings, None, newest.first, newest.last))
+
+
+def read_otherwise_next(config: Config, name: str) -> list[str]:
+    """Say what the next days would be read otherwise than the reference, or their windows."""
+    mixed = mixed_windows(config, name, WHOLE)
+    return [sentence for sentence in (next_days_are_unlike(config, name), mixed) if sentence]
+
+
+def mixed_windows(config: Config, name: str, segment: str, day: date | None = None) -> str:
+    """Say which windows to a day mix days that were read in two ways; empty if none does.
+
+    Without a day: those to the day after the newest one that is stored, as the configuration has
+    it read.
+    """
+    model, readings = config.model(name), Readings(Store(config.store), name)
+    if not readings.days:
+        return ""
+    now = readings.of_day(day) if day else reading_of(model)
+    day = day or readings.days[-1] + timedelta(days=1)
+    other = _read_otherwise_before(readings, day, now or {}, segment, max(model.windows))
+    if not other:
+        return ""
+    first, last = min(other), max(other)
+    mixed = [f"{length}" for length in model.windows if length > (day - last).days]
+    settings = " and ".join(sorted({key for keys in other.values() for key in keys}))
+    return (
+        f"Windows of {' and '.join(mixed)} days to {day} are not comparable: their days up to "
+        f"{last} were read with another {settings}; run calibration-monitor backfill --model "
+        f"{quote(name)} --from {first} --to {last}, which reads them again."
+    )
+
+
+def _read_otherwise_before(
+    readings: Readings, day: date, now: Reading, segment: str, longest: int
+) -> dict[date, tuple[str, ...]]:
+    """Find the days of the longest window in which a stream was read otherwise."""
+    found = dict[date, tuple[str, ...]]()
+    for earlier in readings.days:
+        before = readings.of_day(earlier) if 0 < (day - earlier).days < longest else None
+        unlike = differences(now, before) if now and before else {}
+        if settings := unlike.get(WHOLE) or unlike.get(segment):
+            found[earlier] = settings
+    return found

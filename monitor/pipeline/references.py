@@ -155,7 +155,7 @@ def read_references(config: Config, name: str, *, keep: bool = True) -> Referenc
         return replace(fitted, strata=strata), marks
 
     fitted = [fit_span(span) for span in days_of_references(model, store, name, read_day)]
-    for setting in (*model.earlier_maps, *([model.map] if model.map else [])):
+    for setting in model.map:
         if setting.deploy:
             before = _in_force_before(setting.deploy, fitted)
             fitted.append(_reference_of_map(model, store, name, fit, setting, finder))
@@ -247,7 +247,7 @@ def limits_of(model: Model) -> Limits:
     return Limits(
         false_alert_days=v.false_alert_days,
         segment_false_alert_days=v.segment_false_alert_days,
-        prior_shift=log(v.prior_shift_odds),
+        prior_shift=log(v.level_odds),
         level=log(v.level_odds),
         level_page=log(v.level_page_odds),
         sensitivity=Sensitivity(

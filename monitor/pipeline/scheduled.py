@@ -249,7 +249,7 @@ def processed_days(scheduled: Scheduled) -> list[date]:
     name, store = scheduled.model, Store(scheduled.config.store)
     record = store.read_run(name)
     if not record or record.failed or not scheduled.began or record.started < scheduled.began:
-        msg = f"{name}: has not succeeded since {scheduled.label} began."
+        msg = f"{name}: has not succeeded since {scheduled.label} began; look at its runs."
         raise DataError(msg)
     first, last, _ = span_of(scheduled)
     return [day for day in store.days("summaries", name) if first <= day <= last]

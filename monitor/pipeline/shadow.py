@@ -114,7 +114,7 @@ def is_compared(setting: MapSetting, first: date, last: date) -> bool:
 
 def read_model_map(model: Model, name: str, store: Store, read: Read) -> ModelMap | None:
     """Read the newest map file that a model names, as `read_map_of`; None if it names none."""
-    return read_map_of(model.map, model, name, store, read) if model.map else None
+    return read_map_of(model.map[-1], model, name, store, read) if model.map else None
 
 
 def read_map_of(setting: MapSetting, model: Model, name: str, store: Store, read: Read) -> ModelMap:
@@ -268,7 +268,7 @@ def _must_fit(content: AnyMapFile, model: Model, name: str, setting: MapSetting)
     if isinstance(content, MapFile) and content.segment not in (WHOLE, *model.segment_names):
         msg = (
             f"{key}.file: {setting.file} maps scores of the segment '{content.segment}', which "
-            f"the model does not have; it has {', '.join(model.segment_names)}."
+            f"the model does not have; name a map of one of {', '.join(model.segment_names)}."
         )
         raise ConfigError(msg)
     if setting.since <= content.training.last:

@@ -25,7 +25,7 @@ class StrataFinder:
     """Finds the strata of references, and splits days by them; nothing without the setting."""
 
     def __init__(self, model: Model, store: Store, name: str) -> None:
-        self.wanted = model.verdicts.strata == "auto" and not model.strata
+        self.wanted = model.finds_strata
         self.store, self.name = store, name
         self.counted = {*store.days("columns", name)} if self.wanted else set[date]()
         self.listed = {w.name for w in model.columns if isinstance(w, Crossing) or not w.numeric}

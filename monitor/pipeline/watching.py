@@ -115,7 +115,7 @@ def _watched(
         return {day: of_day for day, of_day in read.items() if of_day}
 
     limits = model.verdicts
-    false_alert_days = max(limits.false_alert_days, limits.segment_false_alert_days)
+    false_alert_days = limits.false_alert_days
     watch = watch_day(*(watch, whole.day, sums), false_alert_days=false_alert_days, days_of=days_of)
     return watch_levels(
         *(watch, whole.day, sums),

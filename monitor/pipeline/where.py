@@ -129,7 +129,7 @@ def compared_days(
     family = THIRD if verdict.of_third_choices else WHOLE
     reference = compared.streams.get(family) if compared else None
     if compared is None or not isinstance(reference, Reference):
-        msg = f"{name}: there is no reference yet that days could be compared with."
+        msg = f"{name}: there is no reference yet that days could be compared with; wait for one."
         raise DataError(msg)
     since = last - timedelta(days=(MOST_DAYS if incident else USUAL_DAYS) - 1)
     first = max(incident.started if incident else since, since, compared.last + timedelta(days=1))
@@ -318,8 +318,7 @@ class ColumnReader:
 
     def _map_of(self, compared: ModelReference) -> Shadow | None:
         """Find the map through which the days of a reference are seen; None if it is of logs."""
-        maps = (*self.model.earlier_maps, *([self.model.map] if self.model.map else []))
-        for setting in reversed(maps) if compared.deployed else ():
+        for setting in reversed(self.model.map) if compared.deployed else ():
             content = read_map(setting.file)
             training = content.training
             inside = training.first <= compared.first and compared.last <= training.last

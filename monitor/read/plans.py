@@ -24,8 +24,7 @@ NONE: tuple[Plan, ...] = ()
 def plans_of(model: Model) -> tuple[Plan, ...]:
     """Give the changes that the configuration of a model plans."""
     return tuple(
-        Plan(span.first, span.last, span.segment, span.by, span.why, span.ticket)
-        for span in model.verdicts.known_drifts
+        Plan(span.first, span.last, span.segment, span.why) for span in model.verdicts.known_drifts
     )
 
 

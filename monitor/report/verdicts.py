@@ -24,6 +24,8 @@ from monitor.words.trust import Trust
 from monitor.words.verdict import WITHHELD
 from monitor.words.windows import map_sentence, week_sentences
 
+MOST_REASONS = 5  # sentences of a first look
+PROMISE = "On average at least", "Such an alert is false"
 LEAST_SHOWN = -3.0  # log10 of a probability; smaller ones are shown as a power of ten
 EXPECTED = (
     "expected     prevalence if only the prior changed, computed from the scores alone",
@@ -100,12 +102,15 @@ def standing_text(
     taken: str | None = None,
     *,
     usual_age: int,
+    briefly: bool = False,
 ) -> RenderableType:
     """Write the verdict, an answer and its reasons, causes of the week's error, and expectations.
 
-    A verdict is old if it is a week older than `usual_age`: days to wait for outcomes.
+    A verdict is old if it is a week older than `usual_age`: days to wait for outcomes. `briefly`
+    names five reasons at most, and only says that there are expectations.
     """
     parts = list[RenderableType]()
+    longer = f"--windows {standing.week.window_days if standing.week else 1}"
     if v := standing.verdict:
         age = (today - v.day).days
         old = f" ({age:,} days ago)" if age > usual_age + WEEK else ""
@@ -119,8 +124,16 @@ def standing_text(
             parts += [_said("What to do? ", trusted.step)]
             parts += [_said("Who has it? ", taken)] if taken else []
             parts += [Text(), Text("Why", style="bold")]
-        parts += [*map(_indented, sentences), Text()]
-    if standing.waiting:
+        # How often such an alert is false, which is so of every one, comes last.
+        urgent = sorted(sentences, key=lambda sentence: sentence.startswith(PROMISE))
+        said = urgent[:MOST_REASONS] if briefly else sentences
+        parts += [*map(_indented, said)]
+        if more := len(sentences) - len(said):
+            parts.append(_indented(f"And {more} more: add {longer}.", "dim"))
+        parts.append(Text())
+    if standing.waiting and briefly:
+        parts += [Text(_awaited(standing.waiting, longer), style="dim"), Text()]
+    elif standing.waiting:
         parts.append(expectation_table(standing.waiting))
     return Group(*parts)
 
@@ -175,8 +188,15 @@ def _said(question: str, answer: str) -> RenderableType:
     return Text.assemble((question, "bold"), answer)
 
 
-def _indented(sentence: str) -> RenderableType:
-    return Padding(Text(sentence), (0, 0, 0, 2), expand=False)
+def _indented(sentence: str, style: str = "") -> RenderableType:
+    return Padding(Text(sentence, style=style), (0, 0, 0, 2), expand=False)
+
+
+def _awaited(waiting: Sequence[Evaluation], longer: str) -> str:
+    """Say of which days outcomes are still arriving, where no table says it."""
+    first, last = min(e.day for e in waiting), max(e.day for e in waiting)
+    days = f"{first} to {last}" if first < last else f"{first}"
+    return f"Outcomes of {days} are still arriving: {longer} shows the prevalence to expect."
 
 
 def _expected_cells(e: Expectation) -> tuple[str, ...]:

@@ -73,7 +73,7 @@ def shorter_wait(delay: Delay | None, model: Model) -> str | None:
     enough = enough_after(delay, COMPLETE)
     # Delays are those of first outcomes, and not of their corrections.
     corrected = model.outcomes.duplicates == "latest"
-    if enough is None or corrected or model.horizon is not None:
+    if enough is None or corrected:
         return None
     enough = max(enough, model.outcomes.absent_means or 0)
     if enough >= model.settled_after:
@@ -100,14 +100,6 @@ def wrong_labels(wrong: WrongLabels) -> str:
         f"{said} Rows that {LOOK_ALIKE[wrong.family]} have the same effect: when they came, the "
         "number of rows grew by about as much; wrong outcomes leave it as it was."
     )
-
-
-def waits_for(horizon: int | None, settled_after: int) -> str:
-    """Say how long a day waits for its outcomes where `horizon` decides it; empty without it."""
-    if horizon is None:
-        return ""
-    why = "follows from" if settled_after == horizon else "is longer than"
-    return f"settled_after is {settled_after}, which {why} horizon: {horizon}d."
 
 
 def awaited_reference(lack: Lack) -> str:

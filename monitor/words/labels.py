@@ -41,6 +41,13 @@ def fitted_sentence() -> str:
 
 def rule_sentence(change: RuleChange) -> str:
     """Say since when another rule chooses which predictions get an outcome, and what follows."""
+    if change.alike:
+        how = "Fewer" if change.after.rate < change.before.rate else "More"
+        return (
+            f"{how} predictions get an outcome since {change.day}, alike at all scores: "
+            f"{percent(change.after.rate)} since then, {percent(change.before.rate)} before. If "
+            f"outcomes are only late, raise settled_after."
+        )
     return (
         f"Other predictions get an outcome since {change.day}: of those with "
         f"{_scores(change.after)} {percent(change.after.rate)} have one since then, "

@@ -6,7 +6,7 @@ from monitor.segment_names import WHOLE
 
 ONLY_HIGHEST = (
     "classes are not watched one by one, no class weights can be fitted, and vectors are measured "
-    "only if predictions.classes.top names true_score and squares"
+    "only if predictions.classes.top has an outcome"
 )
 
 

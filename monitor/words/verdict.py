@@ -133,11 +133,7 @@ def _of_parts(v: Verdict) -> Iterator[str]:
 def _planned(v: Verdict) -> Iterator[str]:
     """Say of a day that a plan covers what is planned, and what was found."""
     plan, over = v.plan, v.detector.ended
-    said = (
-        ", ".join(filter(None, (plan.why, plan.ticket, plan.by and f"by {plan.by}")))
-        if plan
-        else ""
-    )
+    said = plan.why if plan else ""
     what = f"A change ({said})" if said else "A change"
     found = over and over.reason == "acknowledged" and over.closed == v.day
     if plan is None:  # as a version of before stored it

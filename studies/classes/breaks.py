@@ -21,7 +21,7 @@ from monitor.drift.class_watch import Rest, advance_classes, decide_classes
 from monitor.drift.detector import Incident, LevelWatch
 from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats, Ints, locate
-from studies.classes.run import page_with
+from studies.classes.run import page_with, rows_of
 
 BEGIN = "<!-- studies/classes/breaks.py -->"
 FIRST, SEED = date(2026, 1, 1), 51_000
@@ -258,20 +258,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--streams", type=int, default=10)
     parser.add_argument("--years", type=int, default=5, help="of each world and size")
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="the other rows stay as the page has them")
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
-    heads = " | ".join(map(str, WORLDS))
+    heads, kept = " | ".join(map(str, WORLDS)), {row.split(" | ")[0]: row for row in rows_of(BEGIN)}
     rows = [f"| sound: openings, pages in stream-years | {heads} |", "|---|" + "---|" * len(WORLDS)]
-    for name in (name for name in SOUND if given.only in name):
-        rows.append(sound_row(name, given.years))
+    for name in SOUND:
+        rows += [sound_row(name, given.years)] if given.only in name else _kept(kept, name)
         print(rows[-1], flush=True)
     rows += ["", f"| break | {heads} |", "|---|" + "---|" * len(WORLDS)]
-    for name in (name for name in BREAKS if given.only in name):
-        rows.append(broken_row(name, given.streams))
+    for name in BREAKS:
+        rows += [broken_row(name, given.streams)] if given.only in name else _kept(kept, name)
         print(rows[-1], flush=True)
     if given.write:
         page_with(BEGIN, rows)
+
+
+def _kept(rows: Mapping[str, str], name: str) -> list[str]:
+    """Give the row that the page has of a name that is not run, if it has one."""
+    return [rows[f"| {name}"]] if f"| {name}" in rows else []
 
 
 if __name__ == "__main__":

@@ -123,6 +123,11 @@ def _delay(openings: Sequence[tuple[int, ...]]) -> str:
     return f"{median(known):.0f} days, {len(known)} of {len(openings)}"
 
 
+def rows_of(begin: str) -> list[str]:
+    """Read the rows of the table between a line of the page and the next end."""
+    return PAGE.read_text().partition(begin)[2].partition(END)[0].splitlines()
+
+
 def page_with(begin: str, rows: Sequence[str]) -> None:
     """Write the table between a line of the page and the next end."""
     before, _, rest = PAGE.read_text().partition(begin)

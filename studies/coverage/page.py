@@ -44,10 +44,10 @@ KINDS = """\
 WORDS = """\
 # Intervals and how often they hold the truth
 
-For who uses an interval: how often does it hold the truth? `python -m studies.coverage.run` counts
-it; nominal confidence is 95 %. Intervals of calibration errors are *inverted*: they hold the errors
-that could have given the value observed, which may lie above its interval; a plain bootstrap never
-holds 0. Where only some predictions were labelled, see [chosen
+For anyone who uses an interval: how often does it hold the truth? `python -m studies.coverage.run`
+counts it; nominal confidence is 95 %. Intervals of calibration errors are *inverted*: they hold the
+errors that could have given the value observed, which may lie above its interval; a plain bootstrap
+never holds 0. Where only some predictions were labelled, see [chosen
 labels](chosen-labels.md#the-numbers-of-all-predictions).
 
 | measure | interval | what it holds |

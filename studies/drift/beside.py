@@ -38,13 +38,12 @@ USUAL = log(FALSE_ALERT_DAYS)
 ALLOWED = 0.5  # standard deviations of a day's loss that Page and Hinkley's test forgives
 PIT_BINS, PIT_PRIOR, PIT_DAYS = 10, 50.0, 28
 INTRO = (
-    f"A drift begins on day {START} and is followed for {FOLLOWED} days; {{streams}} streams of "
-    "each kind. Each rule is tuned on as many sound years, of which a share of "
-    f"{1.0 - exp(-PROMISE):.0%} reaches its limit; {FALSE_ALERT_DAYS:,} to 1 is the untuned one. "
-    "*False*: other sound years with an alarm. *x*: the delay over that of the *oracle*, a CUSUM "
-    "of the exact likelihood that knows curve, drift and size. *z-test*: the slope of the last "
-    f"days. *Page-Hinkley*: on the log loss, forgiving {ALLOWED} standard deviations. *PIT "
-    "e-process*: bets on the probability integral transforms, in the manner of PITMonitor.\n"
+    f"A drift begins on day {START}; {{streams}} streams of each kind. Each rule is tuned on "
+    f"as many sound years, of which {1.0 - exp(-PROMISE):.0%} reach its limit; "
+    f"{FALSE_ALERT_DAYS:,} to 1 is untuned. *False*: other sound years with an alarm. *x*: "
+    "the delay over that of the *oracle*, a CUSUM that knows curve, drift and size. "
+    f"*Page-Hinkley*: on the log loss, forgiving {ALLOWED} standard deviations. *PIT "
+    "e-process*: in the manner of PITMonitor.\n"
 )
 
 

@@ -31,11 +31,10 @@ BEGIN, END = "<!-- kinds: studies/drift/kinds.py -->", "<!-- end of kinds -->"
 FIRST_SEED, REFERENCE, START, FOLLOWED, LATER = 90_000, 28, 20, 60, 14
 WORLDS = (World(0.05, 500), World(0.05, 20_000))
 INTRO = (
-    f"{{streams}} streams of each drift, which begins on day {START} and is followed for "
-    f"{FOLLOWED} days: of those that opened, how many had the right kind, in %, and the median "
-    "estimated size in logit; a slope of 0.8 is one of -0.2. *At the reference*: by slope and "
-    "curvature of the likelihood there. *Exact*: by profiles, as the verdict does. *Later*: "
-    f"{LATER} days after the opening.\n"
+    f"{{streams}} streams of each drift, followed for {FOLLOWED} days: of those that opened, "
+    "how many had the right kind, in %, and the median size in logit (a slope of 0.8 is "
+    "-0.2): *at the reference* by slope and curvature of the likelihood, *exact* by "
+    f"profiles, as the verdict does, *later* {LATER} days on.\n"
 )
 HEADS = (
     *("drift", "kind", "world", "opened", "at the reference", "exact", "later"),

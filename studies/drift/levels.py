@@ -306,12 +306,10 @@ def _days(delays: Sequence[float]) -> str:
 
 HEAD = """\
 After 28 days of reference {years} stream-years in each sound world ({streams} streams at each \
-of {worlds}; {entity_streams} of each world with entities). What wanders is an AR(1) with memory \
-0.9 and sd 0.3 in log-odds. The last size is the smallest of four segments. Beside the level: a \
-z-test of the mean score against the outcomes of a day at one in 1,000; ECE over mean + 3 sd; \
-Page-Hinkley on outcomes less scores, and CalibrationCUSUM (Franck, Driscoll, Szajnfarber and \
-Woodall, 2025), both set to 1,000 days between false alarms at a constant base rate; the latter \
-knows the size of a break.
+of {worlds}; {entity_streams} with entities, judged with the key). What wanders is an AR(1) of \
+sd 0.3. Beside it: a z-test of the mean score at one in 1,000; ECE over mean + 3 sd; Page- \
+Hinkley, and CalibrationCUSUM (Franck, Driscoll, Szajnfarber and Woodall, 2025) with the true \
+size, both set to 1,000 days at a constant base rate, so that every shift of it is an alarm.
 
 ### Sound worlds: openings a stream-year
 
@@ -319,9 +317,6 @@ knows the size of a break.
 |---|---|---|---|---|---|---|---|
 """
 MIDDLE = """
-The other rules take every shift of the base rate for a broken model. In the last rows the same \
-customers or campaigns return, with the key `entity`.
-
 ### Broken worlds: days to the ticket and to the page
 
 The median, and the day by which 95 % are found, of {streams} streams each; "never" is not \

@@ -53,10 +53,9 @@ PARTS = {
     ),
     "lost": Part(
         "A share of the positive outcomes is never recorded, from before the reference on; labels "
-        f"are taken for right, or the share is learned. A drift begins on day {START} and is "
-        f"followed for {FOLLOWED} days; the delay stands before the streams in which it is found. "
-        "The last columns: the share that is used at the end of a sound year (median), and the "
-        "streams that use one on any day. {streams} streams of each kind.\n",
+        f"are taken for right, or the share is learned. A drift begins on day {START}; its delay "
+        f"within {FOLLOWED} days, and the streams in which it is found. At the end: the share that "
+        "is used after a sound year, and in how many streams. {streams} streams of each kind.\n",
         [
             (world, WrongLabels("lost", share))
             for world in (EVEN, LARGE_EVEN)

@@ -28,10 +28,9 @@ BEGIN, END = "<!-- stated: studies/drift/stated.py -->", "<!-- end of stated -->
 FIRST_SEED, REFERENCE, FOLLOWED, CHANGE = 170_000, 28, 120, 0.2
 WATCHED = [name for name in WORLDS if "campaigns" not in name and "20k" not in name]
 INTRO = (
-    f"A slope of {1.0 - CHANGE} begins after the reference and is followed for {FOLLOWED} days. "
-    f"{{streams}} streams of each world, judged with the key. *Found by then*: half of them if the "
-    "statement is right; ± is a standard error. *As if independent*: what would be stated if rows "
-    "did not hang together.\n"
+    f"{{streams}} streams of each world, judged with the key; a slope of {1.0 - CHANGE} "
+    "begins after the reference. *Found by then*: half of them if the statement is right, ± "
+    "a standard error. *As if independent*: if rows did not hang together.\n"
 )
 HEADS = (
     *("world", "as if independent, days", "stated, days", "10 to 90 %", "found after, days"),

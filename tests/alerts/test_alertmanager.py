@@ -187,6 +187,9 @@ def told(exporter: Exporter, tmp_path_factory: pytest.TempPathFactory) -> Told:
         return Told(ill, restarted, posts[len(ill) + len(restarted) :])
 
 
+DATA = "/calibration-data"  # the dashboard that alerts about logs link to
+
+
 def links(model: str, board: str, alert: str) -> str:
     """Write the last line of an alert in Slack."""
     return f"<{BOARD}{model}{board}|Dashboard> · <{BOOK}{alert}|Runbook> · risk"
@@ -343,7 +346,8 @@ class TestTicket:
 
         assert attachment["title"] == BROKEN
         assert "calibration-monitor check --model torn --day 2026-03-01" in attachment["text"]
-        assert attachment["text"].endswith(links("torn", "", "calibrationdataerror"))
+        asked = links("torn", "", "calibrationdataerror").replace("/calibration-model", DATA)
+        assert attachment["text"].endswith(asked)
 
     def test_is_repeated_unchanged(self, told: Told) -> None:
         """While nothing changes, a ticket comes again after its interval under the same title."""

@@ -278,7 +278,7 @@ def test_every_extra_is_named_by_what_needs_it(base: BaseEnvironment, folder: Pa
     fraud = config["models"]["fraud"]
     changes: dict[str, dict[str, object]] = {
         "s3": config | {"store": "s3://bucket/store"},
-        "spark": config | {"engine": {"kind": "spark", "master": "local[1]"}},
+        "spark": config | {"engine": {"kind": "spark", "conf": {"spark.master": "local[1]"}}},
     }
     for extra in ("delta", "iceberg"):
         table = {"path": "lake", "format": extra, "day": "scored_at"}

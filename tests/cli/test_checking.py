@@ -156,27 +156,6 @@ def test_a_filter_that_leaves_out_most_rows_is_named(tmp_path: Path) -> None:
     assert lost == {"setting": "predictions.where", "days": [str(DAY)], "rows": 1700, "of": 2000}
 
 
-@pytest.mark.parametrize(
-    ("keys", "said"),
-    [
-        ({"horizon": "1d"}, "ctr: settled_after is 2, which is longer than horizon: 1d."),
-        ({"horizon": "2d"}, "ctr: settled_after is 2, which follows from horizon: 2d."),
-        ({}, ""),
-    ],
-)
-def test_says_what_follows_from_the_horizon(
-    keys: dict[str, Any], said: str, tmp_path: Path
-) -> None:
-    """The wait of a day, and whether it was given; nothing without the key."""
-    done = try_command(
-        tmp_path, *CHECK, "--as-of", DAY + timedelta(1), changed={}, **keys, settled_after=2
-    )
-
-    assert done.code == 0, done.err
-    assert said in done.out
-    assert ("horizon" in done.out) is bool(said)
-
-
 def test_says_how_many_entities_a_day_has(tmp_path: Path) -> None:
     """In a sentence, and as numbers; without the key nothing is said."""
     keyed = {"predictions": {"entity": "tenant"}}
@@ -206,7 +185,7 @@ def test_a_check_that_rejects_most_rows_is_named(tmp_path: Path) -> None:
     done = try_command(
         *(tmp_path, "run", "--begin", "--day", DAY),
         changed={"prediction_id": ids},
-        checks={"prediction_id_missing": "reject", "outcome_id_missing": "reject"},
+        checks={"reject": ["prediction_id_missing", "outcome_id_missing"]},
     )
 
     assert done.code == 0, done.err

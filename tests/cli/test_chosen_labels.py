@@ -154,7 +154,6 @@ def test_a_column_that_is_named_later_is_read(
 RATES: dict[str, dict[str, Any]] = {
     "none": {},
     "score": {"label_rate": "by_score"},
-    "table": {"label_rate": [{"low": 0, "high": 1, "rate": 0.5}]},
     "file": {"label_rate": {"file": "rates.csv"}},
     "column": {"label_rate": "rate"},
 }
@@ -230,7 +229,7 @@ def test_check_names_the_day_of_a_new_rule(tmp_path: Path, *, has_new_rule: bool
     told, before = run_command(*plain, days[-1]), run_command(*plain, change)
 
     assert told.code == 0, told.err
-    assert "Other predictions get an outcome" not in before.out
+    assert "predictions get an outcome since" not in before.out
     for name in models:
         results, model = results_of(loaded, name), loaded.model(name)
         labels = labels_in_logs(results, model, store.read_summary(name, days[-1])[0])
@@ -241,7 +240,7 @@ def test_check_names_the_day_of_a_new_rule(tmp_path: Path, *, has_new_rule: bool
             assert labels.rule.after.rate < 0.5 * labels.rule.before.rate, name
         else:  # a mix of countries that is not told apart has other shares with an outcome
             assert (labels.rule is None) == by_country, name
-        said = f"Other predictions get an outcome since {change}"
+        said = f"predictions get an outcome since {change}"
         assert (said in " ".join(labels.sentences)) == (labels.rule is not None)
         if name == "none-whole":
             assert (said in told.out) == (labels.rule is not None)

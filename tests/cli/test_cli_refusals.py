@@ -211,7 +211,7 @@ class TestSeveralModels:
         assert two.results()
         ended = command("run", "--model", "")
 
-        assert ended == (2, "", "there is no model ''; the configuration has: ads, ctr.\n")
+        assert ended == (2, "", "there is no model ''; choose one of: ads, ctr.\n")
 
 
 class TestOutput:
@@ -507,6 +507,6 @@ def test_days_with_the_same_fault_are_reported_once(project: Project, command: C
         (
             "ctr: 10 days without predictions, first 2026-03-03, last 2026-03-12; wait for the "
             "log, correct predictions.path, or, if the model does not score every day, write its "
-            "calendar or set checks.missing_day to accept."
+            "calendar or list missing_day under checks.accept."
         )
     ]

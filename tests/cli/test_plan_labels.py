@@ -39,7 +39,7 @@ def test_its_table_is_one_that_label_rate_reads(two_models: Path, tmp_path: Path
 
 def test_another_kind_has_no_days(two_models: Path) -> None:
     """Its labels are planned all the same, and the table is printed."""
-    call = ("plan-labels", "ads", "--budget", "100", "--kind", "top_overpredicted")
+    call = ("plan-labels", "ads", "--budget", "100", "--find", "top_overpredicted")
     done = run_command(*call, "--config", two_models / "monitor.yaml")
 
     assert done.code == 0, done.err
@@ -49,10 +49,8 @@ def test_another_kind_has_no_days(two_models: Path) -> None:
 
 
 WRONG = {
-    "no slope": (("--slope", "1"), 2, "--slope 1: must be above 0"),
-    "no kind": (("--kind", "wrong"), 2, "is no kind of drift; choose one of too_extreme"),
-    "no share": (("--uniform", "0"), 2, "--uniform 0: must be above 0"),
-    "too few": (("--uniform", "0.0001"), 2, "is a rate below 0.0001; give at least"),
+    "no slope": (("--find", "1"), 2, "--find 1: must be above 0"),
+    "no kind": (("--find", "wrong"), 2, "or choose one of too_extreme"),
 }
 
 

@@ -38,7 +38,10 @@ def load(folder: Path, **models: dict[str, Any]) -> Path:
 @pytest.mark.parametrize(
     ("keys", "said"),
     [
-        ({"decision": DECISION, "value": PRICE}, "value and decision exclude each other"),
+        (
+            {"decision": DECISION, "value": PRICE},
+            "value cannot be combined with decision; remove value, or it",
+        ),
         ({"decision": {**DECISION, "threshold": 1.0}}, "decision.threshold"),
         ({"decision": {**DECISION, "benefit": 0}}, "decision.benefit"),
         ({"decision": {**DECISION, "cost": -1}}, "decision.cost"),
@@ -155,7 +158,7 @@ def test_check_names_the_better_threshold(folder: Path) -> None:
 
 def test_a_budget_is_compared_with_what_was_lost(tmp_path: Path, folder: Path) -> None:
     """The gauge is the sum of the causes without the prior's, over the budget; with limits."""
-    budget = {"per_prediction": 0.01, "page": 6}
+    budget = {"per_prediction": 0.01}
     counted = {**budget, "prior_shift": True}
     path = load(
         folder,
@@ -183,7 +186,7 @@ def test_a_budget_is_compared_with_what_was_lost(tmp_path: Path, folder: Path) -
     # Both to the digits of a text of numbers.
     assert of("budget_burn_ratio", model="free", **day)[""] == pytest.approx(drifting / 0.01)
     assert of("budget_burn_ratio", model="decides", **day)[""] == pytest.approx(lost["all"] / 0.01)
-    assert of("budget_page_limit_ratio") == {"": 6.0}
+    assert of("budget_page_limit_ratio") == {"": 4.0}
     assert of("budget_burn_ratio", model="priced") == {}
 
 
@@ -192,7 +195,7 @@ def test_a_budget_is_compared_with_what_was_lost(tmp_path: Path, folder: Path) -
     [
         ({"windows": [1, 7]}, "windows lacks 28"),
         ({"budget": {"per_prediction": 0}}, "budget.per_prediction"),
-        ({"budget": {"per_prediction": 1, "page": 0.5}}, "budget.page"),
+        ({"budget": {"per_prediction": 1, "page": 0.5}}, "budget.page: is gone"),
     ],
 )
 def test_a_budget_that_cannot_be_is_refused(

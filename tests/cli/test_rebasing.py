@@ -102,10 +102,11 @@ def test_judges_as_the_configuration_would(
     (folder / "decisions").rename(begun)
     configure(folder, "")
 
-    done = command(*rebase, "--end", "--json")
+    assert command(*rebase, "--end").code == 0
+    done = command("ack", "--list", "--json", "--config", folder / "monitor.yaml")
 
     ended = {"decision": "end", "number": 2, "by": "Ana", "why": "trained on new data", "of": 1}
-    assert ended.items() <= json.loads(done.out)["decision"].items()
+    assert ended.items() <= json.loads(done.out)["models"]["ctr"][-1].items()
     assert judged(config, NEW) == before
     assert [type(decision) for decision in Store(config.store).decisions("ctr")] == [Rebase, End]
     assert command(*rebase, "--from", NEW).code == 0

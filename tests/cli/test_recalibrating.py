@@ -173,7 +173,7 @@ def test_a_segment_has_its_own_map(call: tuple[str, ...], tmp_path: Path, comman
     ("extra", "code", "message"),
     [
         (("--kind", "cubic"), 2, "--kind cubic: is no kind of map; choose one of auto, intercept"),
-        (("--segment", "FR"), 2, "--segment FR is not configured"),
+        (("--segment", "IT"), 2, "--segment IT is not configured"),
         (("--from", "2013-02-01", "--to", "2013-01-01"), 2, "is after --to"),
         (("--to", "2013-01-01"), 3, "no final day with outcomes is stored"),
     ],

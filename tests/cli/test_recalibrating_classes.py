@@ -45,7 +45,7 @@ CLASSES = {
     "list": {"names": NAMES, "vector": "p"},
     "struct": {"names": NAMES, "vector": "p"},
     "map": {"names": NAMES, "vector": "p"},
-    "columns": {"names": NAMES, "columns": ['p "0"', "p 1", "p_2"], "sums": "normalise"},
+    "columns": {"names": NAMES, "vector": ['p "0"', "p 1", "p_2"], "sums": "normalise"},
 }
 
 
@@ -54,7 +54,7 @@ def column_of(form: str, vectors: np.ndarray) -> dict[str, object]:
     if form == "list":
         return {"p": pa.array(list(vectors))}
     if form == "columns":  # percent, which are divided by their sum
-        return dict(zip(CLASSES[form]["columns"], 100.0 * vectors.T, strict=True))
+        return dict(zip(CLASSES[form]["vector"], 100.0 * vectors.T, strict=True))
     pairs = [list(zip(NAMES, row, strict=True)) for row in vectors]
     if form == "map":
         return {"p": pa.array(pairs, pa.map_(pa.string(), pa.float64()))}

@@ -73,7 +73,7 @@ def test_incidents_are_listed_with_their_end(
 
 def test_verdicts_are_listed_by_day(folder: Path, command: Callable[..., CommandEnded]) -> None:
     """`show --days 90` lists the verdict of each day, and an old verdict says how old it is."""
-    call = ("show", "--config", folder / "monitor.yaml", "--model", "fraud", "--window", "7")
+    call = ("show", "--config", folder / "monitor.yaml", "--model", "fraud", "--windows", "7")
     listed, plain = command(*call, "--days", "90", "--json"), command(*call)
 
     found = [(v["day"], v["state"]) for v in json.loads(listed.out)["verdicts"]]
@@ -124,7 +124,7 @@ def test_the_last_weeks_are_drawn_and_the_segments_listed(
     assert {len(line) for _, line in drawn} == {len(told["recent"])} == {28}
     assert told["recent"][-1]["day"] == f"{judged}"
     assert told["recent"][-1]["slope"] < 0.7 < told["recent"][0]["slope"]
-    assert [s["segment"] for s in told["segments"]] == ["AT", "DE"]
+    assert [s["segment"] for s in told["segments"]] == ["AT", "DE", "FR"]
     assert f"fraud, segments on {judged}" in plain
     assert drawn[2][1][0] > drawn[2][1][-1]  # a higher block: the slope fell
 
@@ -198,6 +198,26 @@ finally:
     assert ended.stderr == "[]\n"
 
 
+def test_a_first_look_fits_a_screen(
+    folder: Path, command: Callable[..., CommandEnded], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Verdict, what to do, five reasons at most and the three lines; all else with `--windows`."""
+    monkeypatch.setenv("COLUMNS", "80")
+    store = Store(str(folder / "store"))
+    many = replace(DRIFTING, day=NEXT, reasons=[f"Reason {n}, {'word ' * 40}" for n in range(8)])
+    store.write_verdicts("fraud", NEXT, [many], basis="")
+    call = ("show", "--config", folder / "monitor.yaml", "--model", "fraud")
+    brief, whole = command(*call).out, command(*call, "--windows", "7").out
+
+    assert len(brief.splitlines()) <= 40
+    assert [f"Reason {n}," in brief for n in range(8)] == [n < 5 for n in range(8)]
+    assert all(f"Reason {n}," in whole for n in range(8))
+    for said in ("Can it be trusted?", "What to do?", "  evidence ", "more: add --windows "):
+        assert said in brief
+    assert "windows of" not in brief
+    assert "windows of 7 days" in whole
+
+
 def figures(text: str) -> Counter[str]:
     """Count the words of an output that have a digit: dates, numbers and intervals."""
     return Counter(word for word in text.split() if re.search(r"\d", word))
@@ -211,7 +231,7 @@ def test_no_date_or_number_is_cut(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """On a narrow terminal all tables have the dates and numbers that a wide one shows."""
-    flags = ["--days=20", "--incidents", "--revisions", "--window=7", f"--as-of={today}"]
+    flags = ["--days=20", "--incidents", "--revisions", "--windows=7", f"--as-of={today}"]
     drifting = ("--model", "fraud", "--config", two_models / "monitor.yaml")
     small = ("--model", "fraud", "--config", folder / "monitor.yaml")
     calls = [("show", *of, *flag) for of in (drifting, small) for flag in ((), *zip(flags))]
@@ -227,7 +247,7 @@ def test_no_date_or_number_is_cut(
         for call, much, little in zip(calls, wide, ended, strict=True):
             assert figures(little.out) == figures(much.out), (width, call)
             assert "\u2026" not in little.out, (width, call)
-    assert sum(figures(each.out).total() for each in wide) > 1_000
+    assert sum(figures(each.out).total() for each in wide) > 500
 
 
 def test_without_a_model_all_are_listed_the_worst_first(

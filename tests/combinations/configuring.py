@@ -14,14 +14,13 @@ TOP = {
         "scores": [f"score_{i}" for i in range(3)],
     },
     "top_lists": {"classes": "best", "scores": "scores"},
-    "top_map": {"map": "p"},
+    "top_map": {"scores": "p"},
 }
-ACCEPT = dict.fromkeys(("empty_day", "no_outcomes", "one_class"), "accept")
-REJECT = dict.fromkeys(
-    ("prediction_id_missing", "prediction_repeated", "score_missing", "score_out_of_range",
-     "score_sum", "outcome_id_missing", "outcome_invalid", "outcome_conflicting", "outcome_early",
-     "outcome_orphan", "outcome_late"),
-    "reject",
+ACCEPT = "empty_day", "no_outcomes", "one_class"
+REJECT = (
+    "prediction_id_missing", "prediction_repeated", "score_missing", "score_out_of_range",
+    "score_sum", "outcome_id_missing", "outcome_invalid", "outcome_conflicting", "outcome_early",
+    "outcome_orphan", "outcome_late",
 )  # fmt: skip
 WATCHED: list[dict[str, Any]] = [
     {"column": "device", "top": 2},
@@ -47,12 +46,10 @@ def configuration(row: Row, folder: Path) -> dict[str, Any]:
         "predictions": _predictions(row, folder),
         "outcomes": _outcomes(row, folder),
         "time_zone": row["time_zone"],
-        "checks": {**ACCEPT, **(REJECT if row["checks"] == "reject" else {})},
+        "checks": {"accept": [*ACCEPT], "reject": [*(REJECT if row["checks"] == "reject" else ())]},
     }
-    if row["settled_after"] == "horizon":
-        model["horizon"] = "1d"
-    else:
-        model["settled_after"] = int(row["settled_after"])
+    wait = row["settled_after"]
+    model["settled_after"] = wait if wait.endswith("d") else int(wait)
     if row["cast"] != "none":
         model["ids"] = {"cast": row["cast"]}
     primary = COUNTRY | {"primary": True}
@@ -69,7 +66,7 @@ def configuration(row: Row, folder: Path) -> dict[str, Any]:
             "weekdays": [w for i, w in enumerate(WEEKDAYS) if i != QUIET.weekday()]
         }
     if row["calendar"] == "missing_day":
-        model["checks"]["missing_day"] = "accept"
+        model["checks"]["accept"].append("missing_day")
     if row["expressions"] != "none":
         _compute(row, model)
     if row["explode"] == "text":  # whose pieces are texts in every format
@@ -209,7 +206,7 @@ def _classes(row: Row) -> dict[str, Any]:
     if row["classes"] in TOP:
         found = {"names": [*CLASSES, UNLISTED], "top": TOP[row["classes"]]}
     elif row["classes"] == "columns":
-        found |= {"columns": [f"p_{name}" for name in CLASSES], "watch": ["cat", "dog"]}
+        found |= {"vector": [f"p_{name}" for name in CLASSES], "watch": ["cat", "dog"]}
     else:
         found |= {"vector": "p", "watch": ["cat", "dog"]}
     if row["rates"] == "by_class":

@@ -1,5 +1,7 @@
 """The factors of the array: their values, which of them are never together, and why."""
 
+from monitor.config.apart import APART
+from monitor.config.apart import Apart as ApartSettings
 from tests.combinations.covering import Choice, Rules
 
 # The first value of each is the usual one.
@@ -36,7 +38,7 @@ FACTORS: dict[str, tuple[str, ...]] = {
     "timed": ("both", "outcomes", "predictions"),
     "time_zone": ("UTC", "America/New_York", "Asia/Kolkata"),
     "calendar": ("none", "closed", "weekdays", "missing_day"),
-    "settled_after": ("1", "0", "2", "horizon"),
+    "settled_after": ("1", "0", "2", "1d"),
     "read": ("settled", "provisional"),
     "strangers": ("none", "orphans", "late", "both"),
     "broken": ("none", "ids", "scores", "outcomes", "early"),
@@ -68,26 +70,32 @@ CLICKS, RATED = [("outcome", "clicks")], [("label_rate", "logged")]
 WITH_MEANINGS = [("outcome", value) for value in ("texts", "numbers", "truths")]
 AS_TEXT = [("format", value) for value in ("csv", "csv.gz", "json")]
 
+# Settings that exclude others, and the values of factors that set them.
+GIVEN = {
+    "predictions.classes": WITH_CLASSES,
+    "predictions.score_means": _all("score_means", "probability"),
+    "predictions.weight": [("weight", "predictions")],
+    "predictions.entity": _all("entity", "none"),
+    "outcomes.weight": [("weight", "outcomes")],
+    "outcomes.outcome_means": WITH_MEANINGS,
+    "outcomes.absent_means": _all("absent_means", "none"),
+    "label_rate": RATED,
+    "action": [("action", "logged")],
+}
+
+
+def _are_crossed(pair: ApartSettings) -> bool:
+    """Tell whether two settings are of two factors, so that both could be given."""
+    return GIVEN[pair.one][0][0] != GIVEN[pair.other][0][0]
+
+
 # Pairs that the configuration refuses, with the two keys that its message names.
 REFUSED: dict[tuple[str, str], list[Apart]] = {
-    ("predictions.classes", "predictions.score_means"): _apart(
-        WITH_CLASSES, _all("score_means", "probability")
-    ),
-    ("predictions.classes", "outcomes.outcome_means"): _apart(WITH_CLASSES, WITH_MEANINGS),
-    ("predictions.classes", "outcomes.absent_means"): _apart(
-        WITH_CLASSES, _all("absent_means", "none")
-    ),
-    ("predictions.classes", "predictions.weight"): _apart(
-        WITH_CLASSES, [("weight", "predictions")]
-    ),
-    ("predictions.classes", "outcomes.weight"): _apart(WITH_CLASSES, [("weight", "outcomes")]),
-    ("label_rate", "predictions.classes"): _apart(WITH_CLASSES, RATED),
-    ("label_rate", "predictions.entity"): _apart(_all("entity", "none"), RATED),
-    ("label_rate", "predictions.weight"): _apart([("weight", "predictions")], RATED),
-    ("label_rate", "outcomes.weight"): _apart([("weight", "outcomes")], RATED),
-    ("label_rate", "outcomes.absent_means"): _apart(_all("absent_means", "none"), RATED),
-    ("predictions.classes", "action"): _apart(WITH_CLASSES, [("action", "logged")]),
-    ("predictions.classes", "predictions.entity"): _apart(WITH_CLASSES, _all("entity", "none")),
+    **{
+        (pair.one, pair.other): _apart(GIVEN[pair.one], GIVEN[pair.other])
+        for pair in APART
+        if {pair.one, pair.other} <= GIVEN.keys() and _are_crossed(pair)
+    },
     ("columns", "format: csv"): _apart(
         [("header", "none")], [("format", value) for value in ("parquet", "json")]
     ),
@@ -97,12 +105,8 @@ REFUSED: dict[tuple[str, str], list[Apart]] = {
     ("in_predictions", "duplicates"): _apart(TOGETHER, [("observed_duplicates", "latest")]),
     ("outcome: null", "in_predictions"): _apart(TOGETHER, CLICKS),
     ("outcome: null", "absent_means"): _apart(CLICKS, [("absent_means", "none")]),
-    ("outcomes.weight", "absent"): _apart([("weight", "outcomes")], _all("absent_means", "none")),
     ("outcomes.absent_means", "settled_after"): _apart(
         [("absent_means", "1")], [("settled_after", "0")]
-    ),
-    ("horizon", "outcomes.absent_means"): _apart(
-        [("absent_means", "0")], [("settled_after", "horizon")]
     ),
     ("duplicates: latest", "time"): _apart(
         [("observed_duplicates", "latest")], [("time", "none"), ("timed", "predictions")]

@@ -69,7 +69,7 @@ class Day:
     @property
     def wait(self) -> int:
         """The days after which outcomes are known."""
-        return int(self.model.get("settled_after", self.model.get("horizon", "1d")[:-1]))
+        return int(str(self.model["settled_after"]).removesuffix("d"))
 
     @property
     def due(self) -> list[date]:
@@ -93,7 +93,7 @@ class Day:
         closed = day in calendar.get("closed", []) or (
             WEEKDAYS[day.weekday()] not in calendar.get("weekdays", WEEKDAYS)
         )
-        accepted = self.model["checks"].get("missing_day") == "accept"
+        accepted = "missing_day" in self.model["checks"]["accept"]
         return (closed or accepted) and day not in self.predictions and day not in self.outcomes
 
 
@@ -313,8 +313,8 @@ def _vector(classes: dict[str, Any], row: Mapping[str, Any]) -> list[float] | No
     values: Any
     if "top" in classes:
         values = _highest(classes, row)
-    elif "columns" in classes:
-        values = [row[column] for column in classes["columns"]]
+    elif isinstance(classes["vector"], list):
+        values = [row[column] for column in classes["vector"]]
     else:
         whole = row[classes["vector"]]
         named = isinstance(whole, dict)
@@ -328,8 +328,8 @@ def _vector(classes: dict[str, Any], row: Mapping[str, Any]) -> list[float] | No
 def _highest(classes: dict[str, Any], row: Mapping[str, Any]) -> list[float] | None:
     """Read the highest scores of a row; all others are 0."""
     top = classes["top"]
-    if "map" in top:
-        found = row[top["map"]]
+    if "classes" not in top:
+        found = row[top["scores"]]
     else:
         columns = (top["classes"], top["scores"])
         names, scores = (

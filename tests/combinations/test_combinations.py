@@ -34,19 +34,18 @@ ONCE_WRONG = (
 )
 SHARES = 16  # of the rows that are tried, each of them one test
 FIRST = 34  # rows that `make test` tries: they have every value, and nine of ten pairs
-OF_OTHER_PLACES = {"catalog": "needs a catalog; tests/logs/test_shapes.py"} | dict.fromkeys(
+OF_OTHER_PLACES = dict.fromkeys(
     ("sql", "connection", "changed"), "needs a database; tests/logs/test_databases.py"
 )
 OF_OTHER_PLACES["renamed"] = "as under the name of today; tests/logs/test_shapes.py"
 # What changes no count of a day, or is no matter of rows; by section, all of it or some keys.
 NOT_COUNTED: dict[str, Mapping[str, str]] = {
     "Model": dict.fromkeys(
-        ("owner", "severity", "report_url", "schedule", "log_deadline_hours", "catch_up_days"),
+        ("owner", "severity", "schedule", "log_deadline_hours", "catch_up_days"),
         "when runs are, and who hears of them",
     )
-    | dict.fromkeys(("windows", "alpha", "null_replicates"), "computed from counts")
+    | dict.fromkeys(("windows",), "computed from counts")
     | {"map": "computed from counts; of vectors beside them, tests/pipeline/test_class_shadow.py"}
-    | {"earlier_maps": "computed from counts"}
     | {"verdicts": "computed from counts", "doubts": "read by people"}
     | dict.fromkeys(("value", "decision", "budget"), "computed from counts"),
     **{
@@ -55,10 +54,9 @@ NOT_COUNTED: dict[str, Mapping[str, str]] = {
     },
     "Verdicts": {"*": "computed from counts"},
     "MapSetting": {"*": "computed from counts"},
-    "Highest": dict.fromkeys(
-        ("true_score", "squares"), "sums beside the counts; tests/logs/test_class_top.py"
-    ),
+    "Highest": dict.fromkeys(("outcome",), "sums beside the counts; tests/logs/test_class_top.py"),
     "Price": {"*": "computed from counts"},
+    "Span": {"*": "days of references and of known drifts"},
     "Budget": {"*": "computed from counts"},
     "DecisionSetting": {"*": "computed from counts"},
     "Owner": {"*": "who hears of a model"},
@@ -71,11 +69,9 @@ NOT_COUNTED: dict[str, Mapping[str, str]] = {
     | {"owner": "who hears of labels"}
     | {"explode": "as of predictions; tests/logs/test_exploding.py"}
     | {"calendar": "which partitions may be missing; tests/logs/test_calendar_of_outcomes.py"},
-    "Checks": dict.fromkeys(
-        ("outcome_time_missing", "outcome_time_impossible"),
-        "of a column of times; tests/logs/test_contract.py",
-    ),
-    "Engine": dict.fromkeys(("master", "remote", "conf"), "where Spark runs"),
+    "Checks": {"unknown": "of a column of times; tests/logs/test_contract.py"}
+    | {"fail": "the usual answer; tests/logs/test_contract.py"},
+    "Engine": {"conf": "where Spark runs"},
 }
 # Values of settings with a few values, that are written elsewhere.
 ELSEWHERE = {

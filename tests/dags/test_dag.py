@@ -55,7 +55,7 @@ MODELS = {
     # The interval that ends on 20 March settles 4 to 18 March; a reference takes 14 final days.
     "awaited": "schedule: '0 6 5,20 * *'\n"
     "    verdicts: {references: [{first: 2013-03-04, last: 2013-03-17}]}",
-    "lost": "report_url: https://reports.test/lost?a=1&b=2",
+    "lost": "severity: info",
     "damaged": "severity: info",
     "new": "severity: info",
     "closed": "calendar: {closed: [2013-03-18]}",
@@ -822,11 +822,10 @@ class TestSlack:
         assert {where for where, _ in seen.posts} == {"/T/B/secret"}
         assert first == "*lost*, 2013-03-18: the run has failed."
         assert error.startswith("lost 2013-03-18: no outcomes of 2013-03-18 at ")
-        runbook, log, report = links.split(" · ")
+        runbook, log = links.split(" · ")
         assert runbook == "<https://runbooks.test/runbook.md#calibrationdataerror|Runbook>"
         assert log.startswith("<https://airflow.test/dags/calibration_lost/runs/")
         assert log.endswith("/tasks/run?try_number=1|Log>")
-        assert report == "<https://reports.test/lost?a=1&amp;b=2|Report>"
 
     def test_names_a_wrong_call(self, seen: Seen) -> None:
         """A run without a day is told with the way to call it right."""

@@ -96,7 +96,7 @@ def draw_model(chance: random.Random, name: str, when: Mapping[str, Any]) -> dic
             {},
             {"calendar": {"weekdays": ["mon", "tue", "wed", "thu", "fri"]}},
             {"calendar": {"closed": sorted({around - ONE * chance.randrange(9) for _ in "ab"})}},
-            {"checks": {"missing_day": "accept"}},
+            {"checks": {"accept": ["missing_day"]}},
         ]
     )
     return {

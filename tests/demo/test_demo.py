@@ -58,7 +58,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory, command: Callable[..., Any])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(demo_flights, "write_flights_logs", copy_and_shorten)
         patch.setattr(demo_classes, "write_class_logs", copy_classes)
-        ended = command("demo", "--into", folder, "--jobs", 1)
+        ended = command("demo", "--into", folder, "--tables")
     assert ended.code == 0, ended.err
     return Shown(folder, written, ended.out)
 
@@ -128,8 +128,12 @@ def test_collects_the_ends_of_months(shown: Shown) -> None:
 def test_collects_the_drifts_of_every_model(shown: Shown) -> None:
     """All models are listed; four weeks are too short for a drift from a reference of four."""
     assert demo.drifts(shown.config) == {name: [] for name in MODELS}
+    assert (
+        len(shown.out.partition("All drifts that were found")[0].splitlines()) <= 80
+    )  # without --tables
     assert [line.split() for line in shown.out.splitlines() if "none" in line] == [
-        [name, "none"] for name in MODELS
+        [name, "none"]
+        for name in (*MODELS, *MODELS)  # at a first look, and of all
     ]
 
 
@@ -160,10 +164,11 @@ def test_repairs_the_stretched_model_only(shown: Shown) -> None:
 def test_what_to_try_next_can_be_done(shown: Shown, command: Callable[..., Any]) -> None:
     """Every suggested command that ends succeeds and mentions its model."""
     named = steps(shown)
-    ended = {" ".join(words): command(*words) for words in named if words[0] != "serve"}
+    done = [words for words in named if words[0] not in {"serve", "demo"}]
+    ended = {" ".join(words): command(*words) for words in done}
 
-    assert [words[0] for words in named] == ["show", "show", "show", "check", "serve"]
-    assert all(f"{shown.folder / 'monitor.yaml'}" in words for words in named)
+    assert [words[0] for words in named] == ["show", "show", "show", "check", "demo", "serve"]
+    assert all(f"{shown.folder}" in " ".join(words) for words in named)
     for call, end in ended.items():
         assert end.code == 0, f"{call}: {end.err}"
         assert "flights" in end.out
@@ -171,8 +176,8 @@ def test_what_to_try_next_can_be_done(shown: Shown, command: Callable[..., Any])
 
 
 def test_ends_with_the_path_of_a_report_page(shown: Shown) -> None:
-    """The last line names the page of the model that was damaged, and it is there."""
-    page = Path(shown.out.split()[-1])
+    """The first look ends with the page of the model that was damaged, and it is there."""
+    page = Path(shown.out.partition("in your browser:\n")[2].split()[0])
 
     assert page == shown.folder / "reports" / "models" / "flights-stretched.html"
     assert "<title>flights-stretched: " in page.read_text()

@@ -10,6 +10,7 @@ import pytest
 from monitor.evaluation.label_rule import LEAST_DAYS, rule_change
 from monitor.metrics.core.grid import Floats
 from monitor.summary import Segment, Summary, whole
+from monitor.words.labels import rule_sentence
 from tests.support.cases import some
 from tests.support.label_worlds import BY_SCORE, DAY, SILENT, Rule, day_of, draw, part_of
 
@@ -58,6 +59,7 @@ def test_a_new_rule_is_found_on_its_day(change: int, wander: float) -> None:
     found = rule_change(days)
 
     assert found
+    assert not found.alike
     assert abs((found.day - DAY).days - change) <= (1 if wander else 0)
     assert found.before.low > 0.3 - 0.05
     assert found.before.rate > 2.0 * found.after.rate
@@ -99,7 +101,12 @@ def test_what_cannot_be_compared_is_left_out() -> None:
     rules = [SILENT["90 % at random"]] * 10 + [SILENT["10 % at random"]] * 10
     days = days_of(rules, 1)
 
-    assert rule_change(days)
+    found = rule_change(days)
+    assert found
+    assert found.alike  # at all scores, so the score has no say
+    # 10 days of 4,000 rows: two standard errors of the rates are 0.003.
+    assert (found.before.rate, found.after.rate) == pytest.approx((0.9, 0.1), abs=0.005)
+    assert "alike at all scores: 10.0 %" in rule_sentence(found)
     assert rule_change([replace(day, final=i < 10) for i, day in enumerate(days)]) is None
     assert rule_change(days[: 2 * LEAST_DAYS - 1]) is None
     assert rule_change(days[10 - LEAST_DAYS + 1 :]) is None

@@ -12,14 +12,16 @@ import yaml
 
 from monitor.drift.detector import Ended
 from monitor.drift.verdict import Verdict
-from monitor.export.detail import KEPT_FOR, LOOKED_BACK_AT, OF_VERDICTS, Detail
+from monitor.export.detail import LOOKED_BACK_AT, OF_VERDICTS, Detail
 from monitor.export.gauges import CATALOGUE
 from monitor.export.http.app import Exporter
+from monitor.measures.verdict_scopes import KEPT_FOR
 from monitor.store.names import day_file
 from monitor.store.store import Store
 from tests.support.exporting import DAY, DRIFTING, VERDICT, fill
 from tests.support.paths import ROOT
 from tests.support.servers import program_path
+from tests.support.two_models import SEGMENTS
 
 RULES = ROOT / "alerts" / "calibration.rules.yml"
 OF_REJECTED_ROWS = {  # the alert that docs/gauges.md names as missing with --detail verdict
@@ -76,6 +78,20 @@ def test_a_model_of_a_fleet_has_few_series(folder: Path, tmp_path: Path) -> None
         for state, value in (("ok", 1.0), ("data_error", 0.0), ("insufficient_data", 0.0))
     }
     assert len([line for line in drifting if line.startswith("calibration_drift_kind")]) == 17
+
+
+def test_a_model_with_segments_has_few_series(two_models: Path) -> None:
+    """With three windows and three segments, which all drift, a scrape has at most 400."""
+    scraped = [line for line in samples(two_models, "full") if 'model="fraud"' in line]
+    drifting = {
+        line.split('segment="')[1].split('"')[0]
+        for line in scraped
+        if line.startswith("calibration_drift_urgent")
+    }
+    windows = {line.split('window="')[1].split('"')[0] for line in scraped if "window=" in line}
+
+    assert (drifting, windows) == ({"all", *SEGMENTS}, {"1d", "7d", "28d"})
+    assert len(scraped) <= 400
 
 
 STEP_MINUTES, STEPS_OF_A_STAGE = 5, 12

@@ -12,7 +12,7 @@ from tests.support.fuzzing import INTERNAL, fuzzed
 KEYS = st.sampled_from(
     ["store", "engine", "threads", "memory_mb", "models", "ctr", "predictions", "outcomes", "path",
      "id", "score", "time", "segments", "column", "values", "severity", "time_zone", "<<",
-     "settled_after", "windows", "alpha", "null_replicates", "checks", "empty_day", "where",
+     "settled_after", "windows", "checks", "reject", "accept", "fail", "empty_day", "where",
      "duplicates", "weight", "absent_means", "score_means", "outcome_means", "format", "day",
      "time_unit", "strata", "verdicts", "references", "first", "last", "known_drifts", "report",
      "schedule", "owner", "ids", "cast", "in_predictions", "kind", "catch_up_days",

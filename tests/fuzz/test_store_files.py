@@ -26,7 +26,7 @@ KINDS = {"summaries", "evaluations", "verdicts", "arrivals", "revisions", "runs"
 SHOWN = (
     ("show", "--model", "ctr", "--days", 2, "--json"),
     ("show", "--model", "ctr", "--revisions", "--json"),
-    ("show", "--model", "ctr", "--segment", "DE", "--window", 3, "--json"),
+    ("show", "--model", "ctr", "--segment", "DE", "--windows", 3, "--json"),
 )
 
 
@@ -89,7 +89,7 @@ def damaged(project: Project, command: Command) -> Damaged:
     """Prepare a store that has a file of every kind, also of revisions and arrivals."""
     project.configure("windows: [1, 3]", "windows: [1, 3]\n    settled_after: 1")
     for as_of in (DAY_AFTER, LONG_AFTER):  # first provisional, then final: a revision
-        ended = command("run", "--day", DAY, "--as-of", as_of, "--recompute")
+        ended = command("backfill", "--from", DAY, "--to", DAY, "--as-of", as_of, "--recompute")
         assert ended.code == 0, ended.err
     counted = Arrivals(DAY - timedelta(days=35), (30, 2), (60, 4))
     Store("store").write_arrivals("ctr", counted)

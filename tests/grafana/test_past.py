@@ -66,7 +66,7 @@ def fill(store: Path, folder: Path, first: date, last: date, *, repeat: str) -> 
     """Make blocks of Prometheus of the past, and count its samples."""
     ended = run_command(
         *("export", "openmetrics", "--config", store / "monitor.yaml", "--repeat", repeat),
-        *("--from", first, "--to", last, "--into", folder / "past.om", "--json"),
+        *("--from", first, "--to", last, "--into", folder / "past.om"),
     )
     assert ended.code == 0, ended.err
     call = [program_path("promtool"), *BLOCKS, folder / "past.om", folder / "data"]

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from monitor.config import Engine, Model
+from monitor.config.checks import listed
 from monitor.errors import DataError
 from monitor.files import looking_once
 from monitor.logs import (
@@ -46,7 +47,7 @@ def model_of(root: Path, **changes: Any) -> Model:
         "outcomes": {"path": f"{root}/outcomes/{{day}}.parquet"},
         "segments": {"column": "country", "values": ["DE", "FR"]},
         "settled_after": WAIT,
-        "checks": {"one_class": "accept"},
+        "checks": {"accept": ["one_class"]},
     }
     return Model.model_validate({**described, **changes})
 
@@ -144,10 +145,10 @@ CASES: dict[str, tuple[dict[str, Any], Change]] = {
     "nothing to wait for": ({"settled_after": 0}, lambda _: None),
     "rows that fail": ({}, add_faults),
     "rows that are rejected": (
-        {"checks": {**REJECT, "outcome_id_missing": "reject"}},
+        {"checks": listed({**REJECT, "outcome_id_missing": "reject"})},
         add_faults,
     ),
-    "orphans fail": ({"checks": {"outcome_orphan": "fail"}}, lambda _: None),
+    "orphans fail": ({"checks": {"fail": ["outcome_orphan"]}}, lambda _: None),
     "outcomes that agree": ({}, lambda r: add(r, "outcomes", 1, *[outcome_of(0, 1)] * 2)),
     "ids that are used again": ({}, reuse_ids),
     "a filter": ({"predictions": "country = 'DE'"}, lambda _: None),
@@ -165,7 +166,7 @@ CASES: dict[str, tuple[dict[str, Any], Change]] = {
     ),
     "a damaged file": ({}, damage),
     "absent outcomes are negatives": (
-        {"outcomes": "negative after 2d", "checks": {"one_class": "accept"}},
+        {"outcomes": "negative after 2d", "checks": {"accept": ["one_class"]}},
         lambda _: None,
     ),
 }  # fmt: skip
@@ -258,7 +259,7 @@ def test_a_batch_refuses_days_itself(tmp_path: Path, monkeypatch: pytest.MonkeyP
     model = model_of(
         tmp_path,
         outcomes={"path": f"{tmp_path}/outcomes/{{day}}.parquet", "where": "outcome = 1"},
-        checks={"one_class": "fail"},
+        checks={"fail": ["one_class"]},
     )
     with open_databases(ENGINE) as databases:
         expected = {day: str(alone(model, day, LONG_AFTER, databases)) for day in DAYS}
@@ -278,7 +279,9 @@ def test_no_example_is_read_of_rejected_rows(
     add(tmp_path, "predictions", 0, prediction("y", 0.5))
     monkeypatch.setattr("monitor.logs.contract._first_row", None)
 
-    summary = summarise_day("ctr", model_of(tmp_path, checks=REJECT), FIRST, as_of=LONG_AFTER)
+    summary = summarise_day(
+        "ctr", model_of(tmp_path, checks=listed(REJECT)), FIRST, as_of=LONG_AFTER
+    )
 
     assert summary.rejected == {
         "prediction_repeated": 2,

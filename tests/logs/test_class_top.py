@@ -26,9 +26,9 @@ from tests.support.class_logs import draw
 
 DAY, AS_OF = date(2026, 1, 1), date(2026, 1, 3)
 NAMES = [f"c{k}" for k in range(20)]
-LISTS, MAP = "classes: names, scores: scores", "map: by_name"
+LISTS, MAP = "classes: names, scores: scores", "scores: by_name"
 COLUMNS = "classes: [name_0, name_1, name_2, name_3], scores: [p_0, p_1, p_2, p_3]"
-OF_OUTCOME = ", true_score: p_true, squares: squares"
+OF_OUTCOME = ", outcome: [p_true, squares]"
 MOST = 4  # scores of a row that are logged
 Drawn = tuple[np.ndarray, np.ndarray]
 
@@ -162,11 +162,12 @@ def test_a_span_of_both_says_what_both_say(rows: Drawn, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("classes", "said"),
     [
-        ("top: {classes: names}", "classes lists 1 columns and scores 0"),
-        (f"top: {{{MAP}, scores: scores}}", "needs either map, one column, or both"),
-        (f"top: {{{LISTS}, true_score: p_true}}", "true_score and squares belong together"),
+        ("top: {classes: names}", "scores: is missing; add it"),
+        (f"top: {{{MAP}, classes: [a, b]}}", "classes lists 2 columns and scores 1"),
+        ("top: {map: best}", "top.map: is called scores now; write scores: COLUMN"),
+        (f"top: {{{LISTS}, outcome: [p_true]}}", "outcome must list two columns"),
         (f"top: {{{LISTS}}}, sums: normalise", "sums: normalise need the probabilities of all"),
-        (f"top: {{{LISTS}}}, vector: whole", "needs either columns, one for each class"),
+        (f"top: {{{LISTS}}}, vector: whole", "needs either vector, one column for each"),
     ],
 )
 def test_settings_that_say_nothing_are_refused(classes: str, said: str, tmp_path: Path) -> None:
@@ -199,10 +200,8 @@ def test_objects_of_json_lines_are_maps(tmp_path: Path) -> None:
         (tmp_path / kind).mkdir()
         text = "\n".join(map(json.dumps, content))
         (tmp_path / kind / f"{DAY}.jsonl").write_text(text)
-    found = model(tmp_path, "top: {map: best}", NAMES[:3], "jsonl")
-    found = found.model_copy(
-        update={"checks": found.checks.model_copy(update={"one_class": "accept"})}
-    )
+    found = model(tmp_path, "top: {scores: best}", NAMES[:3], "jsonl")
+    found = found.model_copy(update={"checks": found.checks.also({"one_class": "accept"})})
     summary = summarise_day("pets", found, DAY, as_of=AS_OF)
 
     assert counts(summary).outcomes.tolist() == [0, 2, 0]

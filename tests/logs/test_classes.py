@@ -27,7 +27,7 @@ from tests.support.class_logs import NAMES, draw, write_day
 
 DAY, AS_OF = date(2026, 1, 1), date(2026, 1, 3)
 LIST = "names: [cat, dog, fish], vector: p"
-COLUMNS = "names: [cat, dog, fish], columns: [p_cat, p_dog, p_fish]"
+COLUMNS = "names: [cat, dog, fish], vector: [p_cat, p_dog, p_fish]"
 
 
 def model(folder: Path, classes: str = LIST, *, suffix: str = "parquet", more: str = "") -> Model:
@@ -141,7 +141,7 @@ def test_only_whole_numbers_are_positions(
     vectors = np.full((4, 3), 1 / 3)
     write_day(tmp_path, DAY, vectors, pa.array(labels))
 
-    found = read(tmp_path, more="    checks: {outcome_invalid: reject}\n")
+    found = read(tmp_path, more="    checks: {reject: [outcome_invalid]}\n")
 
     assert found.classes is not None
     assert found.classes.outcomes.tolist() == counted
@@ -319,9 +319,9 @@ def test_sums_are_normalised_where_configured(tmp_path: Path) -> None:
     ("classes", "more", "said"),
     [
         ("names: [cat, cat], vector: p", "", "names must differ, but 'cat' is listed twice"),
-        ("names: [a, b], columns: [p, p]", "", "columns must differ, but 'p' is listed twice"),
+        ("names: [a, b], vector: [p, p]", "", "vector must differ, but 'p' is listed twice"),
         ("names: [cat, dog]", "", "needs either columns, one for each class, or vector"),
-        ("names: [cat, dog], columns: [a]", "", "columns lists 1 columns and names 2 classes"),
+        ("names: [cat, dog], vector: [a]", "", "vector lists 1 columns and names 2 classes"),
         (f"{LIST}, watch: [cow]", "", "watch lists cow, which names does not"),
         (LIST, "    segments: [{column: pair, top: 3}]\n", "must not name a column 'pair'"),
         (LIST, "    segments: {column: {sql: pair}, values: [x]}\n", "name a column 'pair'"),

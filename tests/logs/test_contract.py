@@ -394,13 +394,13 @@ THREE_PROBLEMS = (
     + MEND.format("outcome_invalid"),
 )
 OF_TIMES = (
-    "; fix the log, then rerun this day; or set checks.{} to unknown, and such rows count as "
-    "without an outcome, or to accept, and they count."
+    "; fix the log, then rerun this day; or list {} under checks.unknown, and such rows "
+    "count as without an outcome, or under checks.accept, and they count."
 )
 OF_CORRECTIONS = (
     "; if later outcomes correct earlier ones, set outcomes.duplicates to latest. Else fix the "
-    "log, then rerun this day; or set checks.outcome_conflicting to reject, and such rows are left "
-    "out and counted, which biases the prevalence if most corrections are to one value."
+    "log, then rerun this day; or list outcome_conflicting under checks.reject, and such rows are "
+    "left out and counted, which biases the prevalence if most corrections are to one value."
 )
 REMEDIES = {"outcome_conflicting": OF_CORRECTIONS, "outcome_time_impossible": OF_TIMES}
 BROKEN_LOGS = {

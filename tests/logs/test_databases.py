@@ -509,6 +509,17 @@ def test_a_server_that_does_not_answer_is_left(monkeypatch: pytest.MonkeyPatch) 
             days_of(Model.model_validate(of_tables()), "predictions")
 
 
+@pytest.mark.usefixtures("database")
+def test_a_query_is_waited_for_so_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that works, or sends, without end."""
+    with looking_once():
+        snapshot = queries.take_snapshot(ADDRESS)
+        monkeypatch.setattr(queries, "LONGEST", 0.5)
+        monkeypatch.setattr(queries, "END_SECONDS", 0.1)
+        with pytest.raises(DataError, match=r"gave no whole answer within 0\.5 seconds"):
+            queries.ask(ADDRESS, snapshot, "SELECT pg_sleep(60)")
+
+
 TOKENS = st.text("0123456789abcdef", min_size=8, max_size=8)
 SIGNS = st.text(st.characters(min_codepoint=33, max_codepoint=126), max_size=3)
 FORMS = [

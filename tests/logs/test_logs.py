@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from monitor.config import Engine, Model
+from monitor.config.checks import listed
 from monitor.errors import DataError
 from monitor.files import list_days, list_files, looking_once
 from monitor.logs import Databases, newest_settled_day, open_databases, summarise_day
@@ -52,7 +53,7 @@ def model_of(root: object, **changes: Any) -> Model:
         "predictions": {"path": f"{root}/predictions/{{day}}/*.parquet"},
         "outcomes": {"path": f"{root}/outcomes/{{day}}/*.parquet"},
         "segments": {"column": "country", "values": ["DE", "FR"]},
-        "checks": LENIENT,
+        "checks": listed(LENIENT),
     }
     return Model.model_validate({**described, **changes})
 
@@ -303,7 +304,7 @@ def test_databases_serve_days_of_any_shape(tmp_path: Path) -> None:
             name = f"{kind}/outcomes/{after(late)}/0"
             write(tmp_path, name, prediction_id=[ids[late]], outcome=[outcome])
     italian = {"segments": {"column": "country", "values": ["IT"]}}
-    reject = {**LENIENT, "outcome_invalid": "reject"}
+    reject = listed({**LENIENT, "outcome_invalid": "reject"})
     shapes = [
         (model_of(tmp_path / kind, settled_after=2, checks=reject, **changes), after(age))
         for kind in ("numbers", "texts")
@@ -653,7 +654,7 @@ def test_five_hundred_segments(strata: dict[str, Any], tmp_path: Path) -> None:
     outcomes = [*ids[:-1] % 2, 3]
     write(tmp_path, f"outcomes/{DAY}/0", prediction_id=ids, outcome=outcomes)
     segments = {"column": "country", "values": values}
-    reject = {"outcome_invalid": "reject"}
+    reject = {"reject": ["outcome_invalid"]}
     model = model_of(tmp_path, segments=segments, settled_after=0, checks=reject, **strata)
 
     summary = summarise_day("ctr", model, DAY, as_of=LONG_AFTER, engine=Engine())

@@ -14,6 +14,7 @@ import pytest
 from scipy.special import logit
 
 from monitor.config import Model
+from monitor.config.checks import Checks, listed
 from monitor.errors import DataError
 from monitor.logs import summarise_day
 from monitor.store.store import Store
@@ -38,9 +39,11 @@ def model_of(root: Path, **keys: Mapping[str, Any] | int) -> Model:
         log: {"path": f"{root}/{log}/{{day}}.parquet", **keys.pop(log, {})}  # type: ignore[dict-item]
         for log in ("predictions", "outcomes")
     }
-    lenient = {"one_class": "accept", "no_outcomes": "accept"}
-    checks = {**lenient, **keys.pop("checks", {})}  # type: ignore[dict-item]
-    return Model.model_validate({**logs, "settled_after": 0, "checks": checks, **keys})
+    given = Checks.model_validate(keys.pop("checks", {}))
+    lenient = dict.fromkeys(("one_class", "no_outcomes"), "accept")
+    listed_there = {check for answer in dict(given).values() for check in answer}
+    checks = given.also({k: v for k, v in lenient.items() if k not in listed_there})
+    return Model.model_validate({**logs, "settled_after": 0, "checks": checks.model_dump(), **keys})
 
 
 def summarise(
@@ -150,7 +153,7 @@ def test_a_key_of_several_columns(tmp_path: Path) -> None:
         outcomes,
         predictions={"id": ["user", "item"]},
         outcomes={"id": ["uid", "item"]},
-        checks={"prediction_id_missing": "reject"},
+        checks={"reject": ["prediction_id_missing"]},
     )
 
     assert counted(summary) == (3, 2, 1)
@@ -166,7 +169,7 @@ def test_a_repeated_key_of_several_columns(tmp_path: Path) -> None:
         summarise(tmp_path, predictions, outcomes, **keys)
 
     summary = summarise(
-        tmp_path, predictions, outcomes, **keys, checks={"prediction_repeated": "reject"}
+        tmp_path, predictions, outcomes, **keys, checks={"reject": ["prediction_repeated"]}
     )
     assert counted(summary) == (2, 2, 1)
 
@@ -206,7 +209,7 @@ def test_an_id_that_cannot_be_converted(tmp_path: Path) -> None:
     summary = summarise(
         *(tmp_path, predictions, outcomes),
         ids={"cast": "integer"},
-        checks={"prediction_id_missing": "reject"},
+        checks={"reject": ["prediction_id_missing"]},
     )
     assert counted(summary) == (1, 1, 1)
 
@@ -232,7 +235,7 @@ def test_no_id_in_common(
     outcomes = {"prediction_id": of_outcomes, "outcome": [i % 2 for i in range(len(of_outcomes))]}
 
     with pytest.raises(DataError, match=message):
-        summarise(tmp_path, predictions, outcomes, checks={"no_outcomes": "fail"})
+        summarise(tmp_path, predictions, outcomes, checks={"fail": ["no_outcomes"]})
 
 
 # Scores and outcomes
@@ -311,7 +314,7 @@ def test_a_row_without_a_label_has_no_score(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"1 of 4 .*no score or no predicted label.*\(id 1\)"):
         summarise(tmp_path, LABELLED | {"label": labels}, outcomes, **keys)
 
-    keys["checks"] = {"score_missing": "reject", "outcome_orphan": "reject"}
+    keys["checks"] = {"reject": ["score_missing"]}
     assert summarise(tmp_path, LABELLED | {"label": labels}, outcomes, **keys).rejected == {
         "score_missing": 1
     }
@@ -389,7 +392,7 @@ def test_an_outcome_that_is_not_listed(tmp_path: Path) -> None:
     ):
         summarise(tmp_path, *logs, outcomes=means)
 
-    summary = summarise(tmp_path, *logs, outcomes=means, checks={"outcome_invalid": "reject"})
+    summary = summarise(tmp_path, *logs, outcomes=means, checks={"reject": ["outcome_invalid"]})
     assert counted(summary) == (4, 2, 1)
 
 
@@ -513,7 +516,7 @@ def test_clicks_on_nothing_do_not_make_everything_negative(tmp_path: Path) -> No
         summarise(
             *(tmp_path, SHOWN, {"prediction_id": [91], "outcome": [1]}),
             outcomes={"absent_means": "negative after 0d"},
-            checks={"no_outcomes": "fail"},
+            checks={"fail": ["no_outcomes"]},
         )
 
 
@@ -534,10 +537,10 @@ def test_predictions_that_are_delivered_twice(tmp_path: Path) -> None:
     keep = {"predictions": {"duplicates": "keep_identical"}}
     lenient = {"prediction_id_missing": "reject"}
     with pytest.raises(DataError, match=r"2 of 6 predictions share their id .* first id 2"):
-        summarise(tmp_path, predictions, outcomes, **keep, checks=lenient)
+        summarise(tmp_path, predictions, outcomes, **keep, checks=listed(lenient))
 
     lenient["prediction_repeated"] = "reject"
-    summary = summarise(tmp_path, predictions, outcomes, **keep, checks=lenient)
+    summary = summarise(tmp_path, predictions, outcomes, **keep, checks=listed(lenient))
     assert counted(summary) == (1, 1, 1)
     found = {"prediction_id_missing": 2, "prediction_repeated": 2, "outcome_orphan": 0}
     assert summary.rejected == {check: rows for check, rows in found.items() if rows}

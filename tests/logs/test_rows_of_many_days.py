@@ -39,14 +39,14 @@ SETTINGS: dict[str, dict[str, Any]] = {
             "outcome": "said",
             "outcome_means": {"positive": ["yes"], "negative": ["no"]},
         },
-        "checks": {"outcome_invalid": "reject"},
+        "checks": {"reject": ["outcome_invalid"]},
     },
     "absent outcomes": {"outcomes": {"absent_means": "negative after 1d"}},
     "corrections": {"outcomes": LATEST},
     "percent": {"predictions": {"score": "percent", "score_means": "percent"}},
     "logits": {"predictions": {"score": "logit", "score_means": "logit"}},
     "any text": {"segments": {"column": "kind", "values": ['x "y"\n', " z "]}},
-    "weights": {"predictions": {"weight": "w"}, "checks": {"one_class": "accept"}},
+    "weights": {"predictions": {"weight": "w"}, "checks": {"accept": ["one_class"]}},
 }
 
 

@@ -53,7 +53,7 @@ def test_rows_that_the_day_rejects_are_rejected_here_too(tmp_path: Path) -> None
     rows = pq.read_table(path)
     scores = pa.array([None, *rows["score"].to_pylist()[1:]], pa.float64())
     pq.write_table(rows.set_column(1, "score", scores), path)
-    model = model_of(tmp_path, checks={"score_missing": "reject"})
+    model = model_of(tmp_path, checks={"reject": ["score_missing"]})
     watched = columns_to_search("m", model, ["device"], DAY, Engine())
 
     found = count_search("m", model, DAY, watched, {}, Engine())

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from pyspark.sql.classic.dataframe import DataFrame
 
 from monitor.config import Engine, Model
+from monitor.config.checks import listed
 from monitor.errors import ConfigError, DataError
 from monitor.files import looking_once
 from monitor.logs import Databases, summarise_day, what_looks_wrong
@@ -115,39 +116,45 @@ REJECT = dict.fromkeys(
 )
 SETTINGS: dict[str, dict[str, Any]] = {
     "every check fails": {},
-    "every check rejects": {"checks": REJECT},
+    "every check rejects": {"checks": listed(REJECT)},
     "a filter": {
-        "checks": REJECT,
+        "checks": listed(REJECT),
         "predictions": {"where": """"model" = 'v"1' AND country IS NOT NULL"""},
     },
     "a key of two columns": {
-        "checks": REJECT,
+        "checks": listed(REJECT),
         "predictions": {"id": ["prediction_id", "shard"]},
         "outcomes": {"id": ["prediction_id", "shard"]},
     },
     "other outcomes": {
-        "checks": REJECT,
+        "checks": listed(REJECT),
         "outcomes": {"outcome_means": {"positive": [1, 4], "negative": [0]}},
     },
     "absent outcomes": {
-        "checks": REJECT,
+        "checks": listed(REJECT),
         "outcomes": {"absent_means": "negative after 0d"},
     },
     "predictions that are delivered twice": {
-        "checks": REJECT,
+        "checks": listed(REJECT),
         "predictions": {"duplicates": "keep_identical"},
     },
-    "weights that differ in a class": {"checks": REJECT, "predictions": {"weight": "score"}},
-    "rows that were acted on": {"checks": REJECT, "action": "blocked"},
-    "probabilities of labels": {"checks": REJECT, "label_rate": "rate"},
+    "weights that differ in a class": {
+        "checks": listed(REJECT),
+        "predictions": {"weight": "score"},
+    },
+    "rows that were acted on": {"checks": listed(REJECT), "action": "blocked"},
+    "probabilities of labels": {"checks": listed(REJECT), "label_rate": "rate"},
     "those of outcomes, and actions": {
-        "checks": REJECT,
+        "checks": listed(REJECT),
         "label_rate": {"outcomes": "rate"},
         "action": "blocked",
         "strata": {"column": "model", "values": ['v"1', "v2"]},
     },
-    "probabilities that are none": {"checks": REJECT, "label_rate": {"outcomes": "outcome"}},
-    "actions that are none": {"checks": REJECT, "action": "score"},
+    "probabilities that are none": {
+        "checks": listed(REJECT),
+        "label_rate": {"outcomes": "outcome"},
+    },
+    "actions that are none": {"checks": listed(REJECT), "action": "score"},
     "a wrong column": {"predictions": {"score": "scoer"}},
     "a wrong filter": {"predictions": {"where": "score + 1"}},
 }
@@ -196,12 +203,12 @@ SAID: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
     "no key of two columns in common": (
         {"user": [1, 2], "item": ["a", "b"], "score": SCORES[:2]},
         {"user": [3, 4], "item": ["a", "b"], "outcome": [0, 1]},
-        KEY | {"checks": {"outcome_orphan": "reject"}},
+        KEY | {"checks": {"reject": ["outcome_orphan"]}},
     ),
     "no integer in common": (
         {"prediction_id": ["1", "02"], "score": SCORES[:2]},
         {"prediction_id": [3, 44], "outcome": [0, 1]},
-        {"ids": {"cast": "integer"}, "checks": {"outcome_orphan": "reject"}},
+        {"ids": {"cast": "integer"}, "checks": {"reject": ["outcome_orphan"]}},
     ),
     "outcomes that are early": (
         {"prediction_id": [1, 2], "score": SCORES[:2], "at": [NOON, NOON]},
@@ -274,7 +281,7 @@ def test_a_failed_check_reads_no_more_than_its_examples(
     cast: str | None, spark: Databases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If thousands of rows break every check, the driver gets counts and an example of each."""
-    settings: dict[str, Any] = {**TIMES, "checks": dict.fromkeys(EVERY_CHECK, "fail")}
+    settings: dict[str, Any] = {**TIMES, "checks": {"fail": EVERY_CHECK}}
     config = logs(
         tmp_path / "logs", ids={"cast": cast} if cast else None, **copy.deepcopy(settings)
     )
@@ -293,7 +300,7 @@ def test_a_failed_check_reads_no_more_than_its_examples(
 
     lines = message.splitlines()
     assert len(lines) == len(EVERY_CHECK) + 1  # and the fault
-    assert [check for check in EVERY_CHECK if f"checks.{check} " not in message] == []
+    assert [check for check in EVERY_CHECK if f"list {check} under" not in message] == []
     assert f" {MANY:,} of " in message
     assert received
     assert sum(received) < 50
@@ -339,7 +346,7 @@ def test_times_far_from_their_day_are_noticed(
     seen = {"prediction_id": [0, 1], "outcome": [0, 1], "at": ["1970-01-21T06:00:00Z"] * 2}
     pq.write_table(pa.table(seen), tmp_path / f"logs/outcomes/{DAY}.parquet")
     lenient = {"outcome_early": "reject", "no_outcomes": "accept", "one_class": "accept"}
-    model = Model.model_validate({**config, "checks": lenient})
+    model = Model.model_validate({**config, "checks": listed(lenient)})
     summary = summarise_day("ctr", model, DAY, as_of=LONG_AFTER, engine=duckdb)
 
     here, there = (

@@ -49,7 +49,7 @@ def write(folder: Path, form: str) -> None:
 
 def configured(folder: Path, settings: dict[str, Any], **more: Any) -> Model:
     """Configure the logs."""
-    kind = {"columns": [f"p_{name}" for name in NAMES]} if "columns" in more else {"vector": "p"}
+    kind = {"vector": [f"p_{name}" for name in NAMES]} if "columns" in more else {"vector": "p"}
     kind = {} if "top" in settings else kind
     return Model.model_validate(
         {
@@ -59,13 +59,13 @@ def configured(folder: Path, settings: dict[str, Any], **more: Any) -> Model:
             },
             "outcomes": {"path": f"{folder}/outcomes/{{day}}.parquet"},
             "settled_after": 0,
-            "checks": {"outcome_invalid": "reject"} | more.pop("checks", {}),
+            "checks": more.pop("checks", {"reject": ["outcome_invalid"]}),
             **{key: value for key, value in more.items() if key != "columns"},
         }
     )
 
 
-TOP = {"classes": "best", "scores": "scores", "true_score": "true", "squares": "squares"}
+TOP = {"classes": "best", "scores": "scores", "outcome": ["true", "squares"]}
 COUNTRY = {"column": "country", "values": ["DE", "FR"]}
 FURTHER = [
     {**COUNTRY, "primary": True},
@@ -159,7 +159,7 @@ def test_what_a_row_lacks_is_said_as_duckdb_says_it(
     vectors, labels = draw(np.random.default_rng(5), 30, 4)
     outcomes = pa.array([*(NAMES[k] for k in labels[:-1]), "Cat"])
     write_day(tmp_path, DAY, vectors, outcomes, names=NAMES)
-    model, said = configured(tmp_path, {}, checks={"outcome_invalid": "fail"}), list[str]()
+    model, said = configured(tmp_path, {}, checks={"fail": ["outcome_invalid"]}), list[str]()
     for engine in (duckdb, spark):
         with pytest.raises(DataError) as error:
             summarise_day("pets", model, DAY, as_of=AS_OF, engine=engine)

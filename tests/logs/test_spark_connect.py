@@ -18,7 +18,7 @@ from tests.support.servers import free_port
 ENGINE = """\
 engine:
   kind: spark
-  remote: sc://127.0.0.1:{port}
+  conf: {{spark.remote: "sc://127.0.0.1:{port}"}}
   conf:
     spark.sql.codegen.wholeStage: true
     spark.sql.codegen.factoryMode: FALLBACK

@@ -69,7 +69,7 @@ def test_classes_with_every_strange_name_are_read(project: Project) -> None:
     (project.folder / "monitor.yaml").write_text(
         'store: store\nmodels:\n  ctr:\n    predictions: {path: "predictions/{day}.parquet", '
         f"classes: {{vector: p, names: [{listed}]}}}}\n"
-        '    outcomes: {path: "outcomes/{day}.parquet"}\n    checks: {outcome_invalid: reject}\n'
+        '    outcomes: {path: "outcomes/{day}.parquet"}\n    checks: {reject: [outcome_invalid]}\n'
     )
     config = load_config(project.folder / "monitor.yaml")
 

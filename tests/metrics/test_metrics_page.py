@@ -13,8 +13,10 @@ import monitor.metrics
 from tests.support.daily_job import HOMES
 from tests.support.page_classes import CLASSES, REGRESSION
 from tests.support.page_scores import SCORES
-from tests.support.page_tables import PAGE, Table
+from tests.support.page_tables import Table
+from tests.support.paths import ROOT
 
+PAGE = ROOT / "docs" / "metrics.md"
 TABLES = [SCORES, CLASSES, REGRESSION]
 FUNCTIONS = [name for name in HOMES if inspect.isfunction(getattr(monitor.metrics, name))]
 # Needed to build a tally or to ask beforehand, and explained where they are.

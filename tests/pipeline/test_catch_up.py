@@ -109,12 +109,7 @@ class TestTurns:
 
     @pytest.mark.parametrize(
         "call",
-        [
-            "run --day 2026-03-02",
-            "backfill --from 2026-03-01 --to 2026-03-02",
-            "evaluate --from 2026-03-01 --to 2026-03-02",
-            "prune --keep 400d",
-        ],
+        ["run --day 2026-03-02", "backfill --from 2026-03-01 --to 2026-03-02"],
     )
     def test_a_second_process_stops_if_it_must_not_wait(
         self, call: str, project: Project, command: Callable[..., Ended]

@@ -16,6 +16,7 @@ import pytest
 from monitor.config import Config, load_config
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
+from monitor.pipeline import references
 from monitor.pipeline.run import run
 from monitor.pipeline.task import Task
 from monitor.store.class_rows import CLASS, TOP
@@ -111,14 +112,21 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_one_call_or_two_leave_the_same_bytes(logs: Path) -> None:
-    """Whatever the calls and the jobs; a drift opens in the second call."""
-    config, last = configure(logs, "parts"), DAYS[19]
+def test_one_call_or_three_leave_the_same_bytes(
+    logs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the calls and the jobs; later calls take the fit that the first one kept.
+
+    A drift opens in the second call, and goes on in the third.
+    """
+    config, last = configure(logs, "parts"), DAYS[20]
     run_days(config, DAYS[0], DAYS[17])
-    run_days(config, DAYS[18], last)
+    monkeypatch.setattr(references, "fit_model_reference", None)
+    run_days(config, DAYS[18], DAYS[19])
+    run_days(config, last, last)
     verdicts, _ = Store(config.store).read_verdicts("pets", last)
 
-    assert any(v.incident and v.incident.opened > DAYS[17] for v in verdicts)
+    assert any(v.incident and DAYS[17] < v.incident.opened < last for v in verdicts)
     assert stored(logs, "parts") == stored(logs, "whole", last)
 
 

@@ -14,10 +14,8 @@ import pytest
 from monitor.config import Config, load_config
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
-from monitor.pipeline import references
 from monitor.pipeline.run import run
 from monitor.pipeline.task import Task
-from monitor.store.names import stem
 from monitor.store.store import Store
 from tests.support.class_logs import NAMES, draw, write_day
 
@@ -56,17 +54,6 @@ def run_days(config: Config, first: date, last: date, jobs: int = 1) -> None:
     assert report.failures == ()
 
 
-def contents(folder: Path, last: date = DAYS[-1]) -> dict[str, bytes]:
-    """Read the results of the days up to one."""
-    kinds = ("summaries", "evaluations", "verdicts")
-    return {
-        f"{kind}/{path.name}": path.read_bytes()
-        for kind in kinds
-        for path in (folder / kind / "pets").iterdir()
-        if stem(path.name) <= f"{last}"
-    }
-
-
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write the logs, and process all days in one call."""
@@ -80,22 +67,6 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_day(folder / "logs", day, vectors, pa.array(np.array(NAMES)[labels]))
     run_days(configure(folder, "whole"), DAYS[0], DAYS[-1], jobs=2)
     return folder
-
-
-def test_one_call_or_two_leave_the_same_bytes(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the calls and the jobs; the second call takes the fit that the first one kept.
-
-    And the incident that opened in the first one.
-    """
-    config, last = configure(logs, "parts"), DAYS[18]
-    run_days(config, DAYS[0], DAYS[17])
-    monkeypatch.setattr(references, "fit_model_reference", None)
-    run_days(config, DAYS[18], last)
-    whole = Store(config.store).read_verdicts("pets", last)[0][0]
-
-    assert whole.incident
-    assert whole.incident.opened <= DAYS[17]
-    assert contents(logs / "parts") == contents(logs / "whole", last)
 
 
 def test_the_drift_is_found_and_the_priors_are_named(logs: Path) -> None:
@@ -139,7 +110,7 @@ def test_show_and_the_page_have_the_classes(logs: Path, command: Callable[..., A
     """People see vectors, classes and pairs."""
     configure(logs, "whole")
     place = ("--config", logs / "whole.yaml", "--model", "pets")
-    shown = command("show", *place, "--window", 7)
+    shown = command("show", *place, "--windows", 7)
     page = command("report", *place, "--out", logs / "pets.html")
     html = (logs / "pets.html").read_text()
 

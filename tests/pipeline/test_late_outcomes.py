@@ -118,7 +118,7 @@ def test_late_rows_fail_the_day_if_that_is_set(config: Config) -> None:
     """With `outcome_late: fail` the message says how many came later than which age."""
     model, day = config.model("risk"), FIRST + timedelta(days=40)
     late = Store(config.store).read_summary("risk", day)[0].rejected["outcome_late"]
-    checks = model.checks.model_copy(update={"outcome_late": "fail"})
+    checks = model.checks.also({"outcome_late": "fail"})
     strict = model.model_copy(update={"checks": checks})
 
     with pytest.raises(DataError) as refusal:

@@ -65,28 +65,34 @@ class World:
         """Name the file of a day."""
         return self.folder / kind / f"{day(number)}.parquet"
 
-    def write(self, number: int) -> None:
-        """Write both logs of a day; two thirds of its outcomes come with it, the others later."""
+    def rows(self, number: int) -> dict[str, pa.Table]:
+        """Draw both logs of a day."""
         chance = np.random.default_rng(number)
         logits = chance.normal(-1.0, 1.4, ROWS)
         came = chance.random(ROWS) < expit(logits)
         ids = np.array([f"{number}-{row}" for row in range(ROWS)])
-        rows = pa.table({"id": ids, "score": expit(logits)})
-        outcomes = pa.table({"id": ids, "outcome": came.astype(int)})
-        for kind, table in (("p", rows), ("o", outcomes)):
+        return {
+            "p": pa.table({"id": ids, "score": expit(logits)}),
+            "o": pa.table({"id": ids, "outcome": came.astype(int)}),
+        }
+
+    def write(self, number: int) -> None:
+        """Write both logs of a day."""
+        for kind, table in self.rows(number).items():
             self.log(kind, number).parent.mkdir(exist_ok=True)
             pq.write_table(table, self.log(kind, number))
 
     def harm(self, file: Path, how: str) -> None:
         """Do something to a file; one that is late is moved aside."""
+        whole = self.rows((date.fromisoformat(file.stem) - FIRST).days)[file.parent.name]
         if how == "deleted":
             file.unlink()
         elif how == "replaced":
-            pq.write_table(pq.read_table(file).slice(1), file)
+            pq.write_table(whole.slice(1), file)
         elif how == "late":
             file.rename(file.with_suffix(".late"))
         elif how == "no rows":
-            pq.write_table(pq.read_table(file).slice(0, 0), file)
+            pq.write_table(whole.slice(0, 0), file)
         else:
             file.write_bytes(b"" if how == "no bytes" else b"no Parquet")
 

@@ -1,6 +1,5 @@
 """Old days leave the store, and what stays is neither changed nor orphaned."""
 
-import json
 import os
 import shutil
 from collections.abc import Callable
@@ -169,19 +168,18 @@ def test_what_the_next_run_needs_cannot_be_removed(whole: Config) -> None:
 
 
 def test_the_command_says_what_it_removes(whole: Config, command: Callable[..., Ended]) -> None:
-    """A dry run removes nothing and lists in JSON what the command then removes."""
+    """A dry run removes nothing and counts what the command then removes."""
     path = Path(whole.store).parent / "monitor.yaml"
     before = {kind: content(whole, kind) for kind in KINDS}
-    dry = command("prune", "--config", path, "--keep", "11d", "--dry-run", "--json")
+    dry = command("prune", "--config", path, "--keep", "11d", "--dry-run")
     untouched = {kind: content(whole, kind) for kind in KINDS}
     done = command("prune", "--config", path, "--keep", "11d")
-    (planned,) = json.loads(dry.out)["removed"].values()
 
     assert (dry.code, done.code) == (0, 0)
     assert untouched == before
     for kind in KINDS:
         gone = sorted(set(before[kind]) - set(content(whole, kind)))
-        assert planned["days"][kind] == [str(d) for d in gone]
+        assert f"{len(gone)} {kind}" in dry.out
         assert f"{len(gone)} {kind}" in done.out
     assert f"kept {REFERENCE_DAYS} older days of references" in done.out
 

@@ -15,6 +15,7 @@ from scipy.special import expit
 
 from monitor.config import load_config
 from monitor.drift.verdict import Verdict
+from monitor.pipeline.reading import differences
 from monitor.pipeline.run import run
 from monitor.pipeline.task import Task
 from monitor.store.store import Store
@@ -55,7 +56,7 @@ CHANGES: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
             "owner": "risk",
             "severity": "page",
             "windows": [1, 3],
-            "checks": {"outcome_orphan": "fail"},
+            "checks": {"fail": ["outcome_orphan"]},
             "predictions": {"path": "./p/{day}.parquet"},
         },
         {},
@@ -170,7 +171,34 @@ def test_check_says_it_before_anything_runs(copied: Path, command: Callable[...,
     configure(copied, **CHANGES["values"][0])
     told = " ".join(command("check", "--config", file, "--day", day(DAYS - 2)).out.split())
     assert "Not compared" not in sound.out
+    configure(copied, **CHANGES["where"][0], windows=[1, 3])
+    both = " ".join(command("check", "--config", file, "--day", day(DAYS - 2)).out.split())
+    assert f"Windows of 3 days to {day(CHANGED)} are not comparable: their days up to" in both
     assert "by the configuration days are now read with another segments.values" in told
+
+
+def test_windows_that_mix_days_of_two_readings_say_so(
+    copied: Path, command: Callable[..., Any]
+) -> None:
+    """Until their days are read again with the command that is named."""
+    configure(copied, **CHANGES["where"][0], windows=[1, 3])
+    backfill(copied, CHANGED, CHANGED + 1)
+    file = copied / "monitor.yaml"
+    told = " ".join(command("show", "--config", file).out.split())
+    assert (
+        f"Windows of 3 days to {day(CHANGED + 1)} are not comparable: their days up to "
+        f"{day(CHANGED - 1)} were read with another predictions.where; run calibration-monitor "
+        f"backfill --model m --from {day(CHANGED - 1)} --to {day(CHANGED - 1)}"
+    ) in told
+    backfill(copied, CHANGED - 1, CHANGED - 1)
+    assert "not comparable: their" not in command("show", "--config", file).out
+
+
+def test_a_policy_of_times_is_compared_where_both_days_say_it() -> None:
+    """It decides which outcomes of 0 are counted; a day of an earlier version does not say it."""
+    key = "checks.outcome_time_missing"
+    assert differences({key: "accept"}, {key: "unknown"}) == {"all": (key,)}
+    assert differences({key: "accept"}, {}) == {}
 
 
 def test_days_of_programs_before_are_compared(copied: Path, unchanged: Path) -> None:

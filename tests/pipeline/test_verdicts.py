@@ -467,8 +467,8 @@ def test_a_day_with_bad_logs_is_a_data_error_until_it_is_mended(judged: Config) 
 def test_segments_have_verdicts_of_their_own(judged: Config) -> None:
     """Each segment is compared with its own reference, and its evidence is its own.
 
-    Both alarm again on the last day, so their limit is 365 days, and not 365 for each of two streams
-    as on a day on which neither alarms. Both drifts were opened at 365 days or more too.
+    Both alarm again on the last day, so their limit is 365 days, and not 365 for each of two
+    streams as on a day on which neither alarms. Both drifts were opened at 365 days or more too.
     """
     verdicts, _ = Store(judged.store).read_verdicts("ctr", DAYS[-1])
     assert [v.segment for v in verdicts] == ["all", "DE", "FR"]

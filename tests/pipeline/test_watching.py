@@ -342,7 +342,7 @@ def beginnings(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Path]:
     for always, folder in folders.items():
         (folder / "predictions").mkdir()
         (folder / "monitor.yaml").write_text(
-            text.replace("{references", "{strata: auto, references")
+            text.replace("    verdicts:", "    strata: auto\n    verdicts:")
         )
         moving(folder, DAYS[:REFERENCE], 1.0, always=always)
     return folders
@@ -377,7 +377,7 @@ def test_moving_priors_explain_a_drift_where_they_do(
     (early,) = wholes(config, days=[DAYS[REFERENCE]])
     assert strata_instead(config, "ctr", early) is None  # no drift is open
     before = [Store(config.store).content("verdicts", "ctr", day) for day in MOVED_DAYS]
-    text = (tmp_path / "monitor.yaml").read_text().replace("strata: auto, ", "")
+    text = (tmp_path / "monitor.yaml").read_text().replace("    strata: auto\n", "")
     (tmp_path / "monitor.yaml").write_text(text)
     judge(load_config(tmp_path / "monitor.yaml"), "ctr")
     assert [Store(config.store).content("verdicts", "ctr", day) for day in MOVED_DAYS] == before
@@ -445,9 +445,9 @@ def test_strata_are_found_among_columns_only(change: dict[str, Any], named: str)
         "predictions": {"path": "p/{day}"},
         "outcomes": {"path": "o/{day}"},
         "segments": [DEVICE],
-        "verdicts": {"strata": "auto"},
+        "strata": "auto",
     }
-    assert Model.model_validate(given).verdicts.strata == "auto"
+    assert Model.model_validate(given).finds_strata
 
-    with pytest.raises(ValidationError, match=rf"verdicts.strata: auto .*{named}.*leave it out"):
+    with pytest.raises(ValidationError, match=rf"strata: auto .*{named}.*(leave|under strata)"):
         Model.model_validate(given | change)

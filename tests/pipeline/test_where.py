@@ -378,7 +378,7 @@ def test_gauges_and_page_say_it_with_the_worst_values_and_how_many_are_left_out(
     assert flagged.endswith(f" {len(answer.flagged)}.0")
     everything = exported(50)
     assert len(everything["calibration_value_evidence_log10"]) == len(answer.tested)
-    assert not [line for line in everything["calibration_value_slope"] if "watch" in line]
+    assert not [line for line in everything["calibration_value_flagged"] if "watch" in line]
     (explained,) = everything["calibration_drift_explained_ratio"]
     assert 'values="country x device = FR x tv"' in explained
 

@@ -60,7 +60,7 @@ SHOWN = {
         *("state", "day", "evidence", "since", "incidents", "kinds", "waiting", "gain"),
         *NUMBERS,
     },
-    "gauges": {"state", "day", "evidence", "since", "last waiting", "gain", *NUMBERS},
+    "gauges": {"state", "day", "evidence", "since", "gain", *NUMBERS},
     "past": {"state", "day", "evidence", "since", *NUMBERS},
 }
 OF_SEGMENTS = {"words", "shift", "numbers written"}  # a world without segments lacks some of them
@@ -321,13 +321,10 @@ def in_gauges(m: Morning) -> Shows:
         for gauge in CATALOGUE
         for labels, value in gauge.samples(snapshot)
     }
-    end = "calibration_window_end_timestamp_seconds"
 
     def shows(segment: str) -> Shown:
-        awaited = samples.get((end, "ctr", segment, "1d", "provisional"))
-        last = datetime.fromtimestamp(awaited - 1, UTC).date() if awaited else None
         gain = samples.get(("calibration_map_log_loss_removed", "ctr", segment))
-        return told_by(samples, segment) | {"last waiting": last, "gain": gain}
+        return told_by(samples, segment) | {"gain": gain}
 
     return shows
 

@@ -235,14 +235,15 @@ def test_pages_go_to_an_object_store() -> None:
 
 
 def test_links_lead_to_the_page_of_each_model(project: Project) -> None:
-    """report.url gives every model its link, unless the model names its own."""
+    """report.url gives every model its link; an address of its own is refused."""
     project.configure("models:", "report: {path: pages, url: 'https://r.test/pages/'}\nmodels:")
     linked = load_config(project.folder / "monitor.yaml")
     project.configure("windows: [1, 3]", "windows: [1, 3]\n    report_url: https://own.test/ctr")
     own = load_config(project.folder / "monitor.yaml")
 
     assert linked.model("ctr").report_url == "https://r.test/pages/models/ctr.html"
-    assert own.model("ctr").report_url == "https://own.test/ctr"
+    with pytest.raises(ConfigError, match=r"report_url: is gone; write the address of all pages"):
+        own.model("ctr")
     assert linked.report
     assert linked.report.path == str(project.folder / "pages")
     project.configure("https://r.test/pages/", "r.test")

@@ -49,7 +49,7 @@ models:
   highest:
     predictions:
       path: "predictions/{day}.parquet"
-      classes: {names: [cat, dog, eel], top: {map: best}}
+      classes: {names: [cat, dog, eel], top: {scores: best}}
     outcomes: {path: "outcomes/{day}.parquet"}
   empty:
     predictions: {path: "predictions/{day}.parquet"}

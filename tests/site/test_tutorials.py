@@ -7,6 +7,9 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import pytest
 
+from tests.conftest import run_command
+from tests.support.first_logs import LOGS
+from tests.support.flight_logs import flight_logs
 from tests.support.pages import blocks, matches, run_block
 from tests.support.paths import ROOT
 
@@ -20,6 +23,8 @@ def fraud(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder.mkdir()
     printed = ""
     for block in blocks(DOCS / "start.md"):
+        if block.language == "console":
+            continue
         if block.language == "text":
             assert matches(block.text, printed), f"{block.text}\n---\n{printed}"
         else:
@@ -40,6 +45,25 @@ def test_the_page_has_ten_steps() -> None:
         str(number) for number in range(1, 11)
     ]
     assert sum(block.language in {"sh", "python"} for block in blocks(page)) >= 10
+
+
+def test_init_says_what_the_page_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Each session, with the logs of its name; a refusal ends with code 3 and writes nothing."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "logs").symlink_to(flight_logs(tmp_path_factory)[0])
+    shown = [block.text for block in blocks(DOCS / "start.md") if block.language == "console"]
+    calls = [text.partition("\n")[0].removeprefix("$ ").split() for text in shown]
+    assert [call[2] for call in calls[1:]] == [*LOGS]
+    for text, call in zip(shown, calls, strict=True):
+        if write := LOGS.get(call[2]):
+            write(tmp_path / call[2])
+        done = run_command(*call[1:])
+        assert done.code == (3 if call[2] == "grown" else 0), done.err
+        assert (tmp_path / "monitor.yaml").exists() == (done.code == 0)
+        assert matches(text.partition("\n")[2], done.out + done.err), f"{done.out}\n{done.err}"
+        (tmp_path / "monitor.yaml").unlink(missing_ok=True)
 
 
 def test_the_notebook_prints_what_the_page_says(

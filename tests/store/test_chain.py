@@ -90,9 +90,9 @@ def files(folder: Path) -> dict[str, bytes]:
 
 def backfill(folder: Path, as_of: str = LONG_AFTER, models: Sequence[str] = MODELS) -> None:
     """Process the days whose logs are complete."""
-    options = "--as-of", as_of, "--config", folder / "monitor.yaml", "--recompute"
+    options = "--as-of", as_of, "--config", folder / "monitor.yaml"
     for model in models:  # one at a time is processed by this process
-        ended = run_command("backfill", *SPAN, *options, "--model", model)
+        ended = run_command("backfill", *SPAN, *options, "--recompute", "--model", model)
         if as_of == LONG_AFTER:
             ended = run_command("run", "--day", LATER, *options, "--model", model)
         assert ended.code == 0, ended.err

@@ -2,6 +2,19 @@
 
 import json
 
+from studies.drift import (
+    beside,
+    calibrated,
+    entities,
+    kinds,
+    label_changes,
+    mixes,
+    noise,
+    starts,
+    stated,
+    wander,
+)
+from studies.drift import page as simulations
 from studies.drift.causes import BEGIN, CASES, END, RESULT, counted, section
 from studies.drift.layout import PAGE, replace_section
 
@@ -22,3 +35,25 @@ def test_lost_labels_are_named() -> None:
 
     assert found == KEPT["lost labels"]
     assert found["states"][-1] == "labels_lost"
+
+
+def test_the_words_of_the_page_are_those_that_programs_write() -> None:
+    """The sentences above tables, with the numbers of streams that the page was written with."""
+    page = PAGE.read_text(encoding="utf-8")
+    written = {
+        beside.INTRO.format(streams=30),
+        calibrated.INTRO.format(streams=40),
+        entities.INTRO.format(streams=40),
+        kinds.INTRO.format(streams=10),
+        label_changes.INTRO.format(streams=24),
+        mixes.INTRO.format(streams=40),
+        mixes.FOUND.format(world=mixes.HARDEST),
+        noise.PARTS["lost"].intro.format(streams=24),
+        noise.PARTS["swapped"].intro.format(streams=12),
+        simulations.INTRO.format(streams=20, drifting=16),
+        starts.INTRO.format(streams=24),
+        stated.INTRO.format(streams=14),
+        wander.INTRO.format(streams=10),
+    }
+
+    assert {words for words in written if words.strip() not in page} == set()

@@ -3,12 +3,15 @@
 A project is that of conftest.py, whose class cannot be imported from here.
 """
 
+import json
 import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pyarrow.parquet as pq
+
+from monitor.config.checks import listed
 
 DAY, DAY_AFTER = date(2026, 3, 2), date(2026, 3, 3)
 RUN = ("run", "--day", DAY)
@@ -21,12 +24,13 @@ Command = Callable[..., Any]
 SCORES, RESULTS = "{folder}/predictions/2026-03-02.parquet", "{folder}/outcomes/2026-03-02.parquet"
 LATE_RESULTS = "{folder}/outcomes/2026-03-03.parquet"
 MEND = (
-    "; fix the log, then rerun this day; or set checks.{} to reject, and such rows are left out "
-    "and counted."
+    "; fix the log, then rerun this day; or list {} under checks.reject, and such rows are left "
+    "out and counted."
 )
 LOOK = (
-    "; check the logs and their ids, then rerun this day; or set checks.{} to accept if such "
-    "days are normal for this model."
+    "; check the logs and their ids ({{folder}}/predictions/2026-03-02.parquet; "
+    "{{folder}}/outcomes/2026-03-02.parquet to {{folder}}/outcomes/2026-03-03.parquet), then rerun "
+    "this day; or list {} under checks.accept if such days are normal for this model."
 )
 UNREADABLE = " cannot be read as Parquet (<...>); write the file again, then rerun this day."
 NO_OUTCOMES = (
@@ -125,8 +129,9 @@ def setting(old: str, new: str) -> Damage:
 
 def checks(**policies: str) -> Damage:
     """Set what happens to invalid rows or days."""
-    lines = ", ".join(f"{check}: {policy}" for check, policy in policies.items())
-    return setting("windows: [1, 3]", f"windows: [1, 3]\n    checks: {{{lines}}}")
+    return setting(
+        "windows: [1, 3]", f"windows: [1, 3]\n    checks: {json.dumps(listed(policies))}"
+    )
 
 
 def all_of(*damages: Damage) -> Damage:

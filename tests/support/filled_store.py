@@ -118,7 +118,7 @@ def evaluation(
         else None,
         classes=CLASSES if (model, segment, window) == ("fraud", "all", 7) else None,
         population=POPULATION if (segment, window) == ("DE", 1) else None,
-        lost=LOST if (segment, window) == ("DE", 1) else None,
+        lost=LOST if (segment, window) == ("all", 7) else None,
         **further(Evaluation, number),
     )
 
@@ -322,10 +322,9 @@ def fill_store(folder: Path) -> Config:
             "owner": "risk-team",
             "outcomes": {**LOGS["outcomes"], "owner": "tracking-team"},
             "severity": "page",
-            "report_url": "https://r.test/fraud",
             "budget": {"per_prediction": 0.01},
         },
-    )
+    ).linked_to("https://r.test")
     days = {
         OLDER: [evaluation(9, OLDER)],
         FINAL: [

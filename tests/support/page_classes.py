@@ -1,4 +1,4 @@
-"""Three classes, and means with variances: the other worlds of docs/metrics.md."""
+"""Three classes, and means with variances: the other worlds of docs/measure-tables.md."""
 
 from collections.abc import Callable
 from functools import cache

@@ -1,4 +1,4 @@
-"""Scores of one class: the worlds of docs/metrics.md, and what every measure says of their days."""
+"""Scores of one class: the worlds of docs/measure-tables.md, and what measures say of them."""
 
 from collections.abc import Callable
 from functools import cache

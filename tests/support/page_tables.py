@@ -1,4 +1,4 @@
-"""A table of docs/metrics.md: the mean of every measure over seeded days in several worlds.
+"""A table of docs/measure-tables.md: the mean of every measure over seeded days in several worlds.
 
 `python -m tests.support.page_tables` prints all tables for the page.
 """
@@ -12,7 +12,7 @@ import numpy as np
 
 from tests.support.paths import ROOT
 
-PAGE = ROOT / "docs" / "metrics.md"
+PAGE = ROOT / "docs" / "measure-tables.md"
 Measure = Callable[[Any], float]
 
 

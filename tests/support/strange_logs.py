@@ -5,6 +5,7 @@ formats, how late outcomes come, decoys beside score and outcome, rows that do n
 the score is written.
 """
 
+import base64
 import json
 import uuid
 from dataclasses import dataclass, field
@@ -42,13 +43,15 @@ ODD = (
     *("empty files", "twin names", "spaces", "reserved", "unicode", "rare", "few days"),
     *("json", "map", "list", "json list", "json in json"),
     *("untold format", "untyped empty files", "leftovers"),
+    *("base64", "no header", "requests"),
 )
 NAMES = {  # of the score, the outcome and the id
     "spaces": ("Score, %", "was it fraud?", 'Request "ID"'),
     "reserved": ("select", "order", "group"),
     "unicode": ("Wahrschein­lichkeit", "結果", "número"),
 }
-DOCUMENTS = ("json", "map", "list", "json list", "json in json")
+DOCUMENTS = ("json", "map", "list", "json list", "json in json", "base64")
+TOGETHER = 3  # predictions in a request
 TEXTS = "booleans in text"
 MAP = pa.map_(pa.string(), pa.float64())
 Columns = dict[str, Any]
@@ -132,6 +135,13 @@ def _odd(facts: dict[str, Any]) -> dict[str, Any]:
         facts |= {"format": "jsonl", "layout": "days"}
     if facts["odd"] == "untyped empty files":
         facts |= {"format": "parquet", "layout": "hive"}
+    if facts["odd"] == "no header":  # whose names would say which rows count
+        other = {"one-hot": "probability"}.get(facts["scale"], facts["scale"])
+        facts |= {"format": "csv", "extra": None, "scale": other}
+    if facts["odd"] == "requests":
+        facts |= {"format": "parquet", "scale": "probability", "nested": False, "extra": None}
+        facts |= {"layout": "days" if facts["layout"] == "together" else facts["layout"]}
+        facts |= {"ids": "text" if facts["ids"] in ("text", "uuid") else "integer", "decoys": 0}
     return facts
 
 
@@ -383,11 +393,17 @@ def _put(facts: dict[str, Any], path: Path, columns: Columns, log: str) -> None:
     arrays |= _further(facts, len(next(iter(arrays.values()))), path.suffix)
     if facts["odd"] in DOCUMENTS and facts["score"] in arrays:
         arrays["payload"] = _document(facts["odd"], arrays.pop(facts["score"]).to_pylist())
+    if facts["odd"] == "requests" and log in ("predictions", "p"):
+        arrays = _requests(facts, arrays)
     if facts["nested"] and log in ("predictions", "p", "rows"):
         inner = [n for n in arrays if n not in (facts["id"], "scored_at")]
         struct = pa.StructArray.from_arrays([arrays[n] for n in inner], inner)
         arrays = {n: a for n, a in arrays.items() if n not in inner} | {"payload": struct}
-    table = pa.table(arrays)
+    _put_table(facts, path, pa.table(arrays))
+
+
+def _put_table(facts: dict[str, Any], path: Path, table: pa.Table) -> None:
+    """Write a table in the format of the ending, with what lies beside it."""
     if path.suffix == ".parquet":
         pq.write_table(table, path)
         if facts["odd"] == "untyped empty files":
@@ -398,7 +414,8 @@ def _put(facts: dict[str, Any], path: Path, columns: Columns, log: str) -> None:
         if facts["odd"] == "empty files" and facts["layout"] == "hive":
             pq.write_table(table.slice(0, 0), path.with_name("part-1.parquet"))
     elif path.suffix == ".csv":
-        pyarrow.csv.write_csv(table, path)
+        has_header = facts["odd"] != "no header"
+        pyarrow.csv.write_csv(table, path, pyarrow.csv.WriteOptions(include_header=has_header))
     else:
         lines = (json.dumps(row, default=str) for row in table.to_pylist())
         if facts["odd"] == "untold format":  # a rotated log, whose ending is the day
@@ -415,11 +432,24 @@ def _further(facts: dict[str, Any], rows: int, ending: str) -> dict[str, pa.Arra
     return {}
 
 
+def _requests(facts: dict[str, Any], arrays: dict[str, pa.Array]) -> dict[str, pa.Array]:
+    """Put predictions into requests, with the ids in the request and the scores in the response."""
+    ids, scores = (arrays.pop(facts[name]).to_pylist() for name in ("id", "score"))
+    starts = range(0, len(ids), TOGETHER)
+    asked = [{"rows": [{"key": one} for one in ids[at : at + TOGETHER]]} for at in starts]
+    said = [{"predictions": scores[at : at + TOGETHER]} for at in starts]
+    both = {"request": asked, "response": said}
+    times = {name: array.take([*starts]) for name, array in arrays.items()}
+    return times | {name: pa.array(map(json.dumps, of)) for name, of in both.items()}
+
+
 def _document(kind: str, scores: list[float]) -> pa.Array:
     if kind == "map":
         return pa.array([[("p", p), ("age", 40.0)] for p in scores], MAP)
     if kind == "list":
         return pa.array([[1 - p, p] for p in scores])
+    if kind == "base64":
+        return pa.array([base64.b64encode(f"{p:.9f}".encode()).decode() for p in scores])
     if kind == "json list":
         return pa.array([json.dumps({"predictions": [{"p": p, "name": "m"}]}) for p in scores])
     if kind == "json in json":

@@ -1,8 +1,8 @@
 """Logs of two models up to yesterday, and the store that the daily job makes of them.
 
-``fraud`` has twice the odds for eight days; later its scores become too extreme, in both of its
-segments. ``ads`` is well, until its log of outcomes stays empty; so its second reference has too
-few outcomes to be used. Its drifts of the next two months are known ahead.
+``fraud`` has twice the odds for eight days; later its scores become too extreme, in all three of
+its segments. ``ads`` is well, until its log of outcomes stays empty; so its second reference has
+too few outcomes to be used. Its drifts of the next two months are known ahead.
 """
 
 from datetime import UTC, date, datetime, timedelta
@@ -27,6 +27,7 @@ NO_OUTCOMES_FROM = DAYS - 7  # of ads
 KNOWN_AHEAD = 60  # days for which drifts of ads are known
 AWAITED_FROM = DAYS - 2  # of all: some outcomes of the newest days are still to come
 MODELS = ("ads", "fraud")
+SEGMENTS = ("AT", "DE", "FR")  # of fraud
 
 
 def first_day(today: date) -> date:
@@ -63,7 +64,7 @@ def configuration(first: date) -> dict[str, object]:
         }
         for model in MODELS
     }
-    models["fraud"]["segments"] = {"column": "country", "values": ["AT", "DE"]}
+    models["fraud"]["segments"] = {"column": "country", "values": [*SEGMENTS]}
     awaited, today = first + timedelta(days=NO_OUTCOMES_FROM), first + timedelta(days=DAYS)
     models["ads"]["verdicts"] = {
         "references": [reference, {"first": awaited, "last": awaited + timedelta(days=1)}],
@@ -87,7 +88,7 @@ def write_day(folder: Path, model: str, day: date, place: int, chance: np.random
     if model == "ads" and place >= NO_OUTCOMES_FROM:
         known = slice(0, 0)
     orphan = [f"{day}-unknown"]
-    countries = ["DE" if row % 3 else "AT" for row in kept]
+    countries = [SEGMENTS[row % len(SEGMENTS)] for row in kept]
     logs = {
         "predictions": {
             "prediction_id": ids,

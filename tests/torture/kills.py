@@ -77,7 +77,7 @@ class Torture:
             ["show", *one],
             ["report", *which],
             ["textfile", "--into", f"{folder}/out.prom"],
-            ["export", "openmetrics", *SPAN, "--into", f"{folder}/out.om", *which],
+            ["export", "openmetrics", *SPAN, "--into", f"{folder}/out.om"],
             ["serve", "--port", "0"],
         ]
         return [[*call, "--config", f"{self.world.config}"] for call in calls]

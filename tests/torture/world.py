@@ -107,7 +107,6 @@ def made(folder: Path, store: str, log: Path, *, is_disk: bool) -> World:
             "segments": {"column": "country", "values": ["AT", "DE"]},
             "settled_after": 1,
             "windows": [1, 3],
-            "null_replicates": 100,
             "verdicts": {"references": [reference]},
         }
         for model in MODELS

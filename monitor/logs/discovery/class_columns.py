@@ -1,7 +1,7 @@
 """Columns that are the probabilities of classes, and which class each of them is of."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -19,7 +19,7 @@ from monitor.sql_text import text_in_sql
 
 LEAST_CLASSES, MOST_TRIED = 3, 12  # columns of which some may add up to 1
 ROUNDED = 1e-3  # how far the sum of some rows may be from 1
-EXACT = 1e-6  # further than this a row breaks checks.score_sum
+EXACT = 1e-6  # further than this a row breaks the check score_sum
 SURE_SHARE = 0.99  # of the rows that add up
 MOST_LABELS = 30  # values of a column that may be the class that came true
 
@@ -162,11 +162,28 @@ def name_classes(
         positions, gained = _assign(p, happened)
         if gained > most:
             best, most = (of, positions), gained
+    best = best or next((each for of in choices if (each := _by_name(parts, of))), None)
     if best is None:
         return None
     of, positions = best
     classes = _classes(session, log, parts, of, positions)
+    if classes and not most:
+        doubt = (
+            f"the probabilities predict `{of.outcome}` worse than the shares of its classes do; "
+            f"their names say which class each is of"
+        )
+        classes = replace(classes, doubts=(*classes.doubts, doubt))
     return (of, classes) if classes else None
+
+
+def _by_name(parts: Sequence[str], of: Labels) -> tuple[Labels, list[int]] | None:
+    """Give each class the column that has its name; None if some have none, or not one."""
+    said = [{*words(part)} for part in parts]
+    fits = [
+        [j for j, spoken in enumerate(said) if {*words(value)} <= spoken] for value in of.values
+    ]
+    positions = [places[0] for places in fits if len(places) == 1]
+    return (of, positions) if len({*positions}) == len(of.values) else None
 
 
 def _assign(p: Floats, happened: Floats) -> tuple[list[int], float]:
@@ -194,15 +211,14 @@ def _assign(p: Floats, happened: Floats) -> tuple[list[int], float]:
 def _classes(
     session: Session, log: Log, parts: Sequence[str], of: Labels, positions: Sequence[int]
 ) -> Classes | None:
-    """Write the setting; None if the probabilities are fields of a struct, which has others."""
+    """Write the setting; None if the probabilities are within a column, and are no vector of it."""
     named = {parts[j]: value for j, value in zip(positions, of.values, strict=True)}
     names = [named.get(part, _telling(part, parts)) for part in parts]
     group = [log.column(part) for part in parts]
     (exact,) = ask(session, f"SELECT min({_adds_up(group, EXACT)}) FROM {log.table}")
-    probabilities: dict[str, object] = {"columns": [*parts]}
+    probabilities: dict[str, object] = {"vector": [*parts]}
     if any(part in log.inner for part in parts):
-        whole = parts[0].partition("[")[0]
-        if whole not in dict(log.nested) or any(p.partition("[")[0] != whole for p in parts):
+        if (whole := _vector_of(log, parts, names)) is None:
             return None
         probabilities = {"vector": whole}
     setting = {"names": names, **probabilities} | ({} if exact else {"sums": "normalise"})
@@ -212,3 +228,15 @@ def _classes(
         + ", ".join(f"`{part}` of {name}" for name, part in zip(names, parts, strict=True))
     )
     return Classes(setting, () if agree else (doubt,))
+
+
+def _vector_of(log: Log, parts: Sequence[str], names: Sequence[str]) -> str | None:
+    """Name the list, the map or the object that has these probabilities and no others."""
+    wholes = {part.partition("[")[0] for part in parts}
+    if len(wholes) == 1 and wholes <= {name for name, _ in log.nested}:
+        return wholes.pop()
+    objects = {part.rpartition(".")[0] for part in parts}
+    (whole, *others) = objects
+    fields = {*(f"{whole}.{name}" for name in names)}
+    inside = {name for name in log.inner if name.startswith(f"{whole}.")}
+    return whole if not others and whole in log.inner and fields == {*parts} == inside else None

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from math import inf
 from typing import Any
 
@@ -97,8 +98,22 @@ class Column:
 
 
 def in_sql(name: str) -> str:
-    """Write a name in SQL for people, in quotes only if it needs them."""
-    return name if PLAIN.fullmatch(name) else quoted(name)
+    """Write a name in SQL for people, in quotes only if it needs them.
+
+    Examples
+    --------
+    >>> in_sql("score"), in_sql("Score"), in_sql("select")
+    ('score', '"Score"', '"select"')
+    """
+    return name if PLAIN.fullmatch(name) and name not in _reserved() else quoted(name)
+
+
+@lru_cache(maxsize=1)
+def _reserved() -> frozenset[str]:
+    """List the words that no name can be without quotes."""
+    asked = "SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category = 'reserved'"
+    with duckdb.connect() as connection:
+        return frozenset(word for (word,) in connection.execute(asked).fetchall())
 
 
 def number_in(sql: str, mark: str) -> str:

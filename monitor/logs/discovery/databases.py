@@ -1,6 +1,7 @@
 """A query of a database becomes a log whose days are known; numbers that need a cast get one."""
 
 import re
+from dataclasses import replace
 
 import pyarrow as pa
 from pydantic import ValidationError
@@ -10,7 +11,7 @@ from monitor.logs.conversions import quoted
 from monitor.logs.discovery import roles
 from monitor.logs.discovery.columns import columns_of
 from monitor.logs.discovery.naming import Pattern
-from monitor.logs.discovery.reading import Log, sample_of
+from monitor.logs.discovery.reading import Log, known_source, sample_of
 from monitor.logs.discovery.roles import words
 from monitor.logs.discovery.rows import Source, open_rows, table_of
 from monitor.logs.queries import ask
@@ -64,7 +65,7 @@ def open_query(session: Session, sql: str, connection: str, table: str) -> Log:
             f"dates its rows; add one to {sql!r}, such as created_at::timestamptz AS created_at."
         )
         raise DataError(msg)
-    source = Source(source.place, "sql", connection, dated_by=dating[0].column)
+    source = known_source(session, replace(source, dated_by=dating[0].column), ())
     counted = days_of_query(table_of(source), Dating(dating[0].column, None, "UTC"))
     days = tuple(sorted(day for day in counted if day))
     return sample_of(session, source, Pattern("a query", True, (), ()), days, table)
@@ -89,7 +90,7 @@ def _checked(sql: str, connection: str) -> Table:
     except ValidationError as error:
         key, why = error.errors()[0]["loc"][-1:], error.errors()[0]["msg"]
         what = "--connection" if key == ("connection",) else repr(sql)
-    msg = f"{what}: {why.removeprefix('Value error, ')}."
+    msg = f"{what}: {why.removeprefix('Value error, ')}; correct it."
     raise ConfigError(msg)
 
 

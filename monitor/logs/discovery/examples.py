@@ -177,8 +177,4 @@ def _of_base64(name: str, value: str) -> str:
     if not text.isprintable():
         return ""
     whole = f"decode(from_base64({in_sql(name)}))"
-    try:
-        float(text)
-    except ValueError:
-        return f": base64 of {_short(text)}; {whole} gives that text"
-    return f': base64 of {_short(text)}; write {{sql: "CAST({whole} AS DOUBLE)"}}'
+    return f": base64 of {_short(text)}; {whole} gives that text"

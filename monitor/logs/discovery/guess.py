@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from monitor.config import TODO, Checks, Engine
+from monitor.config import CHECKS, TODO, Engine
 from monitor.errors import ConfigError, DataError
 from monitor.files import looking_once
 from monitor.logs.discovery import roles
@@ -13,6 +13,7 @@ from monitor.logs.discovery.databases import is_query, open_query
 from monitor.logs.discovery.examples import described, examples_of
 from monitor.logs.discovery.keys import LEAST_UNIQUENESS, find_key
 from monitor.logs.discovery.listing import Survey, survey
+from monitor.logs.discovery.lists import with_rows_of_lists
 from monitor.logs.discovery.pairing import Pair, is_dated, pair_logs, read_logs
 from monitor.logs.discovery.reading import Log
 from monitor.logs.discovery.settings import MOST_REJECTED, Setting, settings_of, span
@@ -176,7 +177,8 @@ def _look(
     queries, connection = asked
     for number, sql in enumerate(queries):
         on_progress("reading a sample of a query")
-        logs.append(open_query(session, sql, f"{connection}", f"query_{number}"))
+        found = open_query(session, sql, f"{connection}", f"query_{number}")
+        logs += with_rows_of_lists(session, found)
     pairs = pair_logs(session, logs, on_progress)
     if pairs or not logs:
         return logs, problems, pairs, Known(None, {})
@@ -216,7 +218,7 @@ def with_check(each: Guess, error: Exception) -> Guess | None:
         With the check and a doubt; None if no check is to be set.
     """
     fault = error.fault if isinstance(error, DataError) else None
-    if fault is None or fault.check not in Checks.model_fields:
+    if fault is None or fault.check not in CHECKS:
         return None
     few = 0 < fault.rows <= MOST_REJECTED * fault.of
     active = {s.key for s in each.settings if s.section == "checks" and s.active}
@@ -224,7 +226,7 @@ def with_check(each: Guess, error: Exception) -> Guess | None:
         return None
     value = "reject" if few else "accept"
     said = f"{fault.rows:,} of {fault.of:,} rows" if few else "one day"
-    doubt = f"{said}: {fault.complaint}; checks.{fault.check} is set to {value}"
+    doubt = f"{said}: {fault.complaint}; {fault.check} is under checks.{value}"
     setting = Setting("checks", fault.check, value, f"Found when a day was checked: {doubt}.")
     return replace(each, settings=(*each.settings, setting), doubts=(*each.doubts, doubt))
 

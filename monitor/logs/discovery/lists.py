@@ -32,13 +32,13 @@ from monitor.logs.discovery.rows import (
 )
 from monitor.logs.exploding import list_in_text
 from monitor.logs.session import DAMAGE, Session
-from monitor.logs.tables import TABLE_NAMES
 from monitor.sql_text import text_in_sql
 
 NUMBERS = ("double", "float", "decimal")
 SEPARATED = ",", ";", "\n"
 NUMBER = r"\s*-?\d*\.?\d+([eE][-+]?\d+)?\s*"
 QUESTIONS = ("element.name", "element.question", "element.key")
+ANSWERS = re.compile(r"((?:answers|decisions|questions)\.[^.\[]+)(?=[.\[]|$)", re.IGNORECASE)
 REFUSAL = "element.type", "refusal"
 MOST_QUESTIONS = 30
 FIELDS = 3  # of a line of CSV, of which one may be an id
@@ -49,15 +49,17 @@ WAY = re.compile(r"\w+(\.\w+)*")
 
 def with_rows_of_lists(session: Session, log: Log) -> list[Log]:
     """Take a log apart that has no scores but lists of them; each question is a log of its own."""
-    if log.format in TABLE_NAMES or roles.scores(log.columns):
+    if by_name := _by_name(log):
+        return by_name
+    if roles.scores(log.columns):
         return [log]
     day = log.sampled[0] if log.sampled else None
     try:
-        rows = open_rows(session, log.source, day, files=1, nested=True)
+        rows = open_rows(session, log.source, day, most=LOOKED_AT, files=1, nested=True)
         lists = [*_lists(rows, log.format)][:MOST_TRIED] if rows else []
         for number, taken in enumerate(lists):
             source = replace(log.source, taken=taken, leaves=())
-            apart = open_rows(session, source, day, files=1, nested=True)
+            apart = open_rows(session, source, day, most=LOOKED_AT, files=1, nested=True)
             assert apart is not None  # its lists were there
             leaves = [*look_into(apart, log.format), *_beside(apart, log.format, taken)]
             found = _sampled(session, log, replace(source, leaves=tuple(leaves)), f"of_{number}")
@@ -66,6 +68,31 @@ def with_rows_of_lists(session: Session, log: Log) -> list[Log]:
     except (*DAMAGE, DataError):
         return [log]
     return [log]
+
+
+def _by_name(log: Log) -> list[Log]:
+    """Divide answers in an object with a key for each question; none if there is no such object."""
+    asked = dict.fromkeys(match[1] for c in log.columns if (match := ANSWERS.match(c.name)))
+    within = {name: [c for c in log.columns if _is_within(c.name, name)] for name in asked}
+    answered = [name for name in asked if roles.scores(within[name])]
+    if len(answered) < 2:  # noqa: PLR2004 - with one there is nothing to divide
+        return []
+    return [
+        replace(
+            log,
+            columns=tuple(
+                c
+                for c in log.columns
+                if c in within[name] or not any(c in of for of in within.values())
+            ),
+            question=name.partition(".")[2],
+        )
+        for name in answered[:MOST_QUESTIONS]
+    ]
+
+
+def _is_within(name: str, of: str) -> bool:
+    return name == of or name.startswith(f"{of}.")
 
 
 def of_question(session: Session, log: Log, question: str) -> Log:

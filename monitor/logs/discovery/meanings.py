@@ -56,8 +56,7 @@ def about_names(score: str, outcome: str, wait: int, beside: Sequence[Column]) -
     if days and wait < days:
         doubts.append(
             f"`{outcome if theirs else score}` says {days} days, but the outcomes are there after "
-            f"{wait}; if a 0 can still become a 1 until then, write horizon: {days}d in place of "
-            f"settled_after"
+            f"{wait}; if a 0 can still become a 1 until then, write settled_after: {days}"
         )
     lasting = [c.name for c in beside if c.kind in NUMBERS and {*DURATION} & {*words(c.name)}]
     if {*CENSORED} & {*words(outcome)}:

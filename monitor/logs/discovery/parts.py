@@ -43,7 +43,8 @@ def with_parts_together(session: Session, found: Sequence[tuple[Survey, Log]]) -
     for whole, log in found:
         folder, _, _ = log.pattern.template.rpartition("/")
         names = frozenset(c.name for c in log.columns), frozenset(name for name, _ in log.nested)
-        alike[whole.root, folder, log.format, *names].append((whole, log))
+        # What is written now has no day in its name yet, and is no part of what has.
+        alike[whole.root, folder, log.format, log.pattern.dated, *names].append((whole, log))
     logs = [log for _, log in found]
     for (whole, first), *others in alike.values():
         parts = [first, *(log for _, log in others)]

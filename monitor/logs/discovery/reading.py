@@ -6,16 +6,18 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 
 import duckdb
-import pyarrow as pa
 
 from monitor.config import literal
 from monitor.errors import DataError
 from monitor.files import list_days
 from monitor.logs.conversions import quoted
 from monitor.logs.discovery.columns import Column, columns_of, in_sql
+from monitor.logs.discovery.headers import with_layout
 from monitor.logs.discovery.listing import Survey
 from monitor.logs.discovery.naming import Pattern
 from monitor.logs.discovery.rows import (
+    LOOKED_AT,
+    TEXTUAL,
     Source,
     add,
     ask,
@@ -24,10 +26,8 @@ from monitor.logs.discovery.rows import (
     leaves_of,
     look_into,
     open_rows,
-    table_of,
 )
 from monitor.logs.session import DAMAGE, Session, damage_of, first_line, remedy_of
-from monitor.logs.tables import TABLE_NAMES
 
 ROWS_PER_DAY = 20_000  # of each sampled day
 UNDATED_ROWS = 60_000  # of a log whose path does not name the day
@@ -37,7 +37,6 @@ NESTED = re.compile(r"^(STRUCT|MAP|UNION)|\]$")
 FILES_PER_DAY = 4  # for the sample
 # DuckDB raises these for sound files that it cannot read.
 SOUND = (duckdb.BinderException, duckdb.NotImplementedException, duckdb.OutOfMemoryException)
-TEXTUAL = ("csv", "json")  # formats without types
 WRITE_AGAIN = "write the files again, or name other files, then run again."
 PARTITION = "day of the partition"  # a column added to samples
 
@@ -114,7 +113,7 @@ def open_log(session: Session, survey: Survey, pattern: Pattern, table: str) -> 
     place = f"{literal(survey.root)}/{pattern.template}".rstrip("/")
     format_ = survey.format_of(pattern.files[0])
     days = tuple(list_days(place)) if pattern.dated else ()
-    source = _known_source(session, Source(place, format_), _chosen(days)[0] if days else None)
+    source = known_source(session, Source(place, format_), days)
     return sample_of(session, source, pattern, days, table)
 
 
@@ -178,7 +177,7 @@ def _about_twins(session: Session, source: Source, read: Sequence[date]) -> list
     return [doubt]
 
 
-def _chosen(days: tuple[date, ...]) -> tuple[date, ...]:
+def _chosen(days: Sequence[date]) -> tuple[date, ...]:
     """Choose the days that are sampled."""
     return tuple(dict.fromkeys(days[int(part * (len(days) - 1))] for part in SAMPLED_DAYS if days))
 
@@ -218,10 +217,7 @@ def _nested(
     session: Session, source: Source, day: date | None
 ) -> tuple[tuple[tuple[str, str], ...], dict[str, str]]:
     """List the nested columns with their types, and the expressions of what is within."""
-    if source.format in TABLE_NAMES:
-        schema = table_of(source).schema
-        return tuple((f.name, f"{f.type}") for f in schema if pa.types.is_nested(f.type)), {}
-    rows = open_rows(session, source, day, files=1, nested=True)
+    rows = open_rows(session, source, day, most=LOOKED_AT, files=1, nested=True)
     if rows is None:
         return (), {}
     types = zip(rows.columns, map(str, rows.types), strict=True)
@@ -233,12 +229,12 @@ def _nested(
     return (*nested, *((name, "MAP(VARCHAR, DOUBLE)") for name in maps)), {**inner, **maps}
 
 
-def _known_source(session: Session, source: Source, day: date | None) -> Source:
-    """Look what maps and JSON in texts of files hold; damaged files are for later."""
-    if source.format in TABLE_NAMES:
-        return source
+def known_source(session: Session, source: Source, days: Sequence[date]) -> Source:
+    """Look for a header, and what maps and JSON in texts hold; damaged files are for later."""
     try:
-        rows = open_rows(session, source, day, files=1, nested=True)
+        day = _chosen(days)[0] if days else None
+        source = with_layout(session, source, [day, days[-1]] if day else ())
+        rows = open_rows(session, source, day, most=LOOKED_AT, files=1, nested=True)
         leaves = tuple(look_into(rows, source.format)) if rows else ()
     except (*DAMAGE, DataError):
         return source

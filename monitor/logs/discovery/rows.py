@@ -2,14 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from types import SimpleNamespace
 from typing import Any, cast
 
 import duckdb
-import pyarrow as pa
 from fsspec.implementations.local import LocalFileSystem
 
 from monitor.config import Exploded, Format, PredictionLog
@@ -18,7 +16,7 @@ from monitor.files import list_files, open_filesystem
 from monitor.logs.conversions import quoted
 from monitor.logs.discovery.columns import PLAIN, in_sql
 from monitor.logs.exploding import take_apart
-from monitor.logs.session import Session
+from monitor.logs.session import Layout, Session
 from monitor.logs.tables import TABLE_NAMES, Table, open_table
 from monitor.sql_text import text_in_sql
 
@@ -36,8 +34,9 @@ CSV_AS_IT_IS = (
 )
 VECTOR_OF_SPARK = ["type", "size", "indices", "values"]  # fields of a struct
 LEAST_FILLED = 0.3  # share of the rows that have a list, which may be that of a failure
+LEAST_OPTIONS = 3  # with a probability each
 SUM_TOLERANCE = 0.01  # of the probabilities of classes
-VARCHAR = SimpleNamespace(id="varchar")  # the type of a text within JSON
+TEXTUAL = ("csv", "json")  # formats without types
 LISTS, NESTED = ("list", "array"), ("list", "array", "map", "union", "struct")
 
 
@@ -91,6 +90,8 @@ class Source:
         The list in each record that is taken apart.
     kept : str
         SQL of the rows that count, in the names of the sample; empty for all.
+    layout : Layout or None
+        How files of CSV are laid out, if not with a header.
     """
 
     place: str
@@ -100,6 +101,7 @@ class Source:
     leaves: tuple[Leaf, ...] = ()
     taken: Taken | None = None
     kept: str = ""
+    layout: Layout | None = None
 
 
 def open_rows(
@@ -114,7 +116,7 @@ def open_rows(
 ) -> duckdb.DuckDBPyRelation | None:
     """Open rows; columns of a format without types are texts.
 
-    What is within nested columns of files is columns too, with names such as `payload.score`.
+    What is within nested columns is columns too, with names such as `payload.score`.
 
     Parameters
     ----------
@@ -129,9 +131,9 @@ def open_rows(
     files : int, optional
         At most so many files of a day.
     columns : sequence of str
-        The columns to read from a table; by default all that are not nested.
+        The columns to read from a table; by default all. What a list is taken apart into needs all.
     nested : bool
-        Whether columns of files are given as they are.
+        Whether columns are given as they are.
 
     Returns
     -------
@@ -139,7 +141,8 @@ def open_rows(
         None if there are no files.
     """
     if source.format in TABLE_NAMES:
-        return _rows_of_table(session, source, day, most, columns)
+        only = () if source.taken or nested else columns
+        return _flat(_rows_of_table(session, source, day, most, only), source, nested=nested)
     found = files_of(source, day)
     names = [name for name in found if name not in session.refused][: files if day else None]
     if not names:
@@ -204,8 +207,17 @@ def look_into(rows: duckdb.DuckDBPyRelation, format_: str) -> Iterator[Leaf]:
         if native.id == "struct" and [name for name, _ in native.children] == VECTOR_OF_SPARK:
             vectors.add(leaf.name)
             yield _of_vector(leaf)
+        elif native.id == "struct" and format_ == "json" and leaf.name != leaf.whole:
+            if _has_numbers(kind.id for _, kind in native.children):
+                yield Leaf(leaf.name, leaf.whole, f"to_json({leaf.read})", leaf.written)
         elif leaf.name.rpartition(".")[0] not in vectors:
             yield from _within(few, leaf, native, format_)
+
+
+def _has_numbers(kinds: Iterable[str]) -> bool:
+    """Tell whether an object has several numbers and nothing else, as the options of an answer."""
+    listed = [kind.lower() for kind in kinds]
+    return len(listed) >= LEAST_OPTIONS and {*listed} <= {"double", "float"}
 
 
 def _of_vector(leaf: Leaf) -> Leaf:
@@ -241,12 +253,29 @@ def _within(few: duckdb.DuckDBPyRelation, leaf: Leaf, native: Any, format_: str)
         for (key,) in keys.limit(MOST_LEAVES).fetchall():
             yield _key_of_map(leaf, key)
     elif native.id == "varchar":
-        begins = f"({leaf.read} LIKE '{{%' OR {leaf.read} LIKE '[%')"
-        documents = few.filter(f"{begins} AND json_valid({leaf.read})")
-        document = f"TRY_CAST({leaf.read} AS JSON)"
-        described = documents.aggregate(f"json_group_structure({document})::VARCHAR")
-        ((structure,),) = described.fetchall()
-        yield from _within_json(documents, leaf, json.loads(structure) if structure else None)
+        yield from _within_text(few, leaf)
+
+
+def _within_text(few: duckdb.DuckDBPyRelation, leaf: Leaf) -> Iterator[Leaf]:
+    """List what JSON in a text holds, and what a text in base64 is, a number or JSON."""
+    begins = f"({leaf.read} LIKE '{{%' OR {leaf.read} LIKE '[%')"
+    is_json = f"{begins} AND json_valid({leaf.read})"
+    document = f"TRY_CAST({leaf.read} AS JSON)"
+    decoded = f"TRY(decode(from_base64({leaf.read})))"
+    number = f"TRY_CAST({decoded} AS DOUBLE)"
+    texts = f"({decoded} LIKE '{{%' AND json_valid({decoded}))"
+    all_are = (f"coalesce(bool_and({t}), false)" for t in (f"{number} IS NOT NULL", texts))
+    described = few.filter(f"{leaf.read} <> ''").aggregate(
+        f"json_group_structure(CASE WHEN {is_json} THEN {document} END)::VARCHAR, "
+        f"{', '.join(all_are)}"
+    )
+    ((structure, are_numbers, are_documents),) = described.fetchall()
+    inside = f"decode(from_base64({leaf.written}))"
+    if are_numbers:
+        yield Leaf(f"{leaf.name} decoded", leaf.whole, number, f"CAST({inside} AS DOUBLE)")
+    elif are_documents:
+        yield from _within_text(few, Leaf(f"{leaf.name} decoded", leaf.whole, decoded, inside))
+    yield from _within_json(few.filter(is_json), leaf, json.loads(structure) if structure else None)
 
 
 def _length(few: duckdb.DuckDBPyRelation, size: str, *, plain: bool) -> int:
@@ -320,6 +349,9 @@ def _within_json(documents: duckdb.DuckDBPyRelation, leaf: Leaf, structure: Any)
         path = text_in_sql("$" + "".join(map(_step, steps)))
         if isinstance(kind, dict):
             waiting += [([*steps, key], inner) for key, inner in kind.items()]
+            if steps and _has_numbers(f"{inner}" for inner in kind.values()):
+                name, inside = _name_within(leaf, steps), _in_text_of(leaf)
+                yield Leaf(name, leaf.whole, f"({leaf.read}->>{path})", f"{inside}->>{path}")
         elif isinstance(kind, list) and kind:
             plain = isinstance(kind[0], str)
             size = f"json_array_length({leaf.read}, {path})"
@@ -334,11 +366,14 @@ def _within_json(documents: duckdb.DuckDBPyRelation, leaf: Leaf, structure: Any)
             read, written = f"{leaf.read}->>{path}", f"{inside}->>{path}"
             if OF_JSON[kind]:
                 read, written = f"TRY_CAST({read} AS {kind})", f"CAST({written} AS {kind})"
-            name = leaf.name + "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in steps)
-            within = Leaf(name, leaf.whole, f"({read})", written)
+            within = Leaf(_name_within(leaf, steps), leaf.whole, f"({read})", written)
             yield within
             if kind == "VARCHAR":
-                yield from _within(documents, within, VARCHAR, "json")
+                yield from _within_text(documents, within)
+
+
+def _name_within(leaf: Leaf, steps: Sequence[str | int]) -> str:
+    return leaf.name + "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in steps)
 
 
 def _adds_up(read: str, path: str) -> str:
@@ -397,9 +432,19 @@ def _rows_of_files(
         session.read_through(filesystem, names)
     form = cast("Format", source.format)
     session.files.update(dict.fromkeys(names, form))
+    session.lay_out(names, source.layout)
     for name in names if local else ():
         session.must_be_whole(name, form)
+    if source.layout:
+        return _flat(session.read(names, form), source, nested=nested)
     rows = _opened(session, names, form, by_name=local and form == "parquet")
+    return _flat(rows, source, nested=nested)
+
+
+def _flat(
+    rows: duckdb.DuckDBPyRelation, source: Source, *, nested: bool
+) -> duckdb.DuckDBPyRelation:
+    """Take lists apart, and make columns of what is within others, unless they are to be nested."""
     if source.taken:
         rows = take_apart(rows, source.taken.listed)
     if nested:
@@ -408,7 +453,7 @@ def _rows_of_files(
     kept = [
         quoted(name)
         for name in rows.columns
-        if source.format == "parquet" or name not in {leaf.whole for leaf in leaves}
+        if source.format not in TEXTUAL or name not in {leaf.whole for leaf in leaves}
     ]
     leaves += [leaf for leaf in source.leaves if leaf.whole in rows.columns]
     fields = [f"{leaf.read} AS {quoted(leaf.name)}" for leaf in leaves]
@@ -478,14 +523,12 @@ def _rows_of_table(
 ) -> duckdb.DuckDBPyRelation:
     """Copy rows of a table, which can be read only once."""
     table = table_of(source)
-    plain = [
-        field.name
-        for field in table.schema
-        if not pa.types.is_nested(field.type) and field.name not in table.unfit
-    ]
+    within = {leaf.name: leaf.whole for leaf in source.leaves}
+    columns = [*dict.fromkeys(within.get(name, name) for name in columns)]
+    known = [field.name for field in table.schema if field.name not in table.unfit]
     ranges = ((day, day + timedelta(1)),) if day else ()
     rows = session.connection.from_arrow(
-        table.scan(columns or plain, source.dated_by or "", ranges)
+        table.scan(columns or known, source.dated_by or "", ranges)
     )
     rows = rows if most is None else rows.limit(most)
     session.connection.execute("DROP TABLE IF EXISTS rows_of_table")

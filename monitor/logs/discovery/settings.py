@@ -141,6 +141,7 @@ def place_of(section: str, log: Log, why: str = "") -> Iterator[Setting]:
     if log.format != "sql":
         yield Setting(section, "path", log.place, why)
         yield Setting(section, "format", log.format, active=log.format != "parquet")
+        yield from _layout(section, log)
         if log.source.taken:
             exploded = log.source.taken.exploded
             value = exploded.model_dump(exclude_none=True) if exploded.separator else exploded.list
@@ -154,6 +155,20 @@ def place_of(section: str, log: Log, why: str = "") -> Iterator[Setting]:
     if changed := changed_by(log):
         why = "Tells that a row has changed, without reading whole rows."
         yield Setting(section, "changed", changed, why)
+
+
+def _layout(section: str, log: Log) -> Iterator[Setting]:
+    """Name the columns of files without a header, with a value of each."""
+    layout = log.source.layout
+    if layout is None:
+        return
+    of = {c.name: f" such as {next(iter(c.values))}" if c.values else "" for c in log.columns}
+    shown = ", ".join(f"{c.name} {c.kind}{of[c.name]}" for c in log.columns[:MOST_NAMED])
+    why = f"The files have no header, so these name their columns, in order: {shown}."
+    yield Setting(section, "columns", list(layout.columns), why)
+    for key in ("separator", "null_text"):
+        if value := getattr(layout, key):
+            yield Setting(section, key, value)
 
 
 def _id(section: str, pair: Pair) -> Iterator[Setting]:
@@ -184,7 +199,7 @@ def _id(section: str, pair: Pair) -> Iterator[Setting]:
 def _score(pair: Pair) -> Iterator[Setting]:
     if pair.classes:
         classes = {**pair.classes}
-        if vector := classes.get("vector"):
+        if isinstance(vector := classes.get("vector"), str):
             classes["vector"] = value_of(vector, pair.scored)
         yield Setting("predictions", "classes", classes, "These columns add up to 1.")
         return
@@ -283,11 +298,25 @@ def _outcome(pair: Pair) -> Iterator[Setting]:
     wrong = [remark.sentence for remark in pair.remarks if remark.key not in elsewhere]
     for sentence in wrong:
         why += f" Look at this: {sentence}"
+    if _is_mixed(best):
+        of = value_of(best.column, pair.observed)
+        within = of["sql"] if isinstance(of, dict) else in_sql(of)
+        why += " Some files have text, and others true and false."
+        yield Setting("outcomes", "outcome", {"sql": f"CAST({within} AS BOOLEAN)"}, why)
+        return
     yield Setting("outcomes", "outcome", best.column, why)
     if best.unknown_words:
         yield Setting("outcomes", "outcome_means", TODO, how_words_may_mean(best))
     elif "outcome_means" in best.settings:
         yield Setting("outcomes", "outcome_means", best.settings["outcome_means"])
+
+
+def _is_mixed(outcome: roles.Candidate) -> bool:
+    """Tell whether True and False are text in some files, and booleans in others."""
+    means = outcome.settings.get("outcome_means", {})
+    assert isinstance(means, dict)
+    spoken = [{f"{word}".lower() for word in words} for words in means.values() if len(words) > 1]
+    return spoken == [{"true"}, {"false"}]
 
 
 def how_words_may_mean(outcome: roles.Candidate) -> str:
@@ -313,7 +342,7 @@ def _repeats(pair: Pair) -> Iterator[Setting]:
         why += (
             f", and {which} which is the latest. If the later one corrects the earlier, set "
             f"outcomes.time to the column that says when an outcome was written and this key to "
-            f"latest. Else remove this line, and set checks.outcome_conflicting to reject."
+            f"latest. Else remove this line, and list outcome_conflicting under checks.reject."
         )
         yield Setting("outcomes", "duplicates", TODO, why)
         return
@@ -417,7 +446,7 @@ def _calendar_of_outcomes(pair: Pair) -> Iterator[Setting]:
         value["weekdays"] = _weekdays(pair.observed)
         reasons.append("There are outcomes on all of these days of the week, and on no others.")
     if closed := _days_before(pair.observed, pair.scored, value.get("weekdays", WEEKDAYS)):
-        value["closed"] = [{"first": closed[0], "last": closed[-1]}]
+        value["closed"] = [f"{closed[0]}/{closed[-1]}"]
         reasons.append(f"The log of outcomes begins on {closed[-1] + timedelta(1)}.")
     if value:
         yield Setting("outcomes", "calendar", value, " ".join(reasons))

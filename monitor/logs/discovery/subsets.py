@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 from monitor.logs.conversions import quoted
 from monitor.logs.discovery.columns import Column, columns_of
-from monitor.logs.discovery.reading import PARTITION, TEXTUAL, Log, in_where
+from monitor.logs.discovery.reading import PARTITION, Log, in_where
 from monitor.logs.discovery.roles import words
-from monitor.logs.discovery.rows import ask
+from monitor.logs.discovery.rows import TEXTUAL, ask
 from monitor.logs.session import Session
 from monitor.sql_text import text_in_sql
 from monitor.words.numbers import percent

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from textwrap import wrap
 from typing import Any
 
@@ -83,8 +84,15 @@ def _model(guess: Guess) -> Iterator[str]:
     if checks:
         yield "    # Rows that break a check stop the day; these are left out and counted instead."
         yield "    checks:"
-        for setting in checks:
-            yield from _lines(setting, 6)
+        for answer, listed in groupby(sorted(checks, key=_answer), _answer):
+            yield f"      {answer}:"
+            for setting in listed:
+                yield from _comment(setting.why, 8)
+                yield f"        - {setting.key}"
+
+
+def _answer(check: Setting) -> str:
+    return str(check.value)
 
 
 def _lines(setting: Setting, indent: int) -> Iterator[str]:

@@ -160,7 +160,7 @@ def binary_columns(
 def _outcomes(labels: npt.NDArray[Any], pos_label: Any) -> npt.NDArray[Any]:
     """Say which labels are the positive one; without one, labels must be 0 and 1 themselves."""
     if np.ndim(pos_label) or (pos_label is not None and is_missing(pos_label)):
-        msg = f"pos_label is {pos_label!r}, but must be one label of y_true."
+        msg = f"pos_label is {pos_label!r}, but must be one label of y_true; give it."
         raise DataError(msg)
     names = None if labels.dtype.kind in "biuf" and pos_label is None else names_in(labels)
     if names is None or (pos_label is None and set(names) <= {0, 1}):
@@ -247,8 +247,8 @@ def repeated(weights: Column, *columns: Column | None) -> list[Any]:
         msg = (
             f"sample_weight is {numbers[row]} at row {row}, but weights are whole numbers: how "
             "many rows a row stands for. Others do not say how many outcomes there are, which "
-            "tests and intervals count; of rows that were chosen at known rates the daily job "
-            "weighs means (label_rate)."
+            "tests and intervals count; leave them out: of rows that were chosen at known rates "
+            "the daily job weighs means (label_rate)."
         )
         raise DataError(msg)
     arrays = [c if c is None else array_of("a column", c) for c in columns]

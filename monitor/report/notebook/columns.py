@@ -37,7 +37,10 @@ def array_of(name: str, column: Column) -> npt.NDArray[Any]:
     try:
         return np.asarray(column)
     except (ValueError, TypeError):
-        msg = f"{name} cannot be read as an array: its rows differ in length, or in kind."
+        msg = (
+            f"{name} cannot be read as an array: its rows differ in length, or in kind; write "
+            f"them alike."
+        )
         raise DataError(msg) from None
 
 

@@ -132,7 +132,7 @@ class Comparison:
         from monitor.report.diagrams.reference import draw_reference
 
         if self.reference is None:
-            msg = f"there is no curve to draw. {' '.join(self.reasons)}"
+            msg = f"there is no curve to draw; take more rows. {' '.join(self.reasons)}"
             raise ConfigError(msg)
         place = place_for(ax, scale)
         return draw_reference(self.reference, self.tallies[1], scale=scale, axes=place)

@@ -124,7 +124,10 @@ class CalibrationDisplay:
             return cls.from_predictions(y, y_prob, labels=classes, **options)
         positive = options.pop("pos_label", classes[-1])
         if positive not in classes:
-            msg = f"pos_label is {positive!r}, but the classifier has the classes {classes}."
+            msg = (
+                f"pos_label is {positive!r}, but the classifier has the classes {classes}; choose "
+                f"one of them."
+            )
             raise ConfigError(msg)
         column = _column_of(np.asarray(y_prob), classes.index(positive))
         return cls.from_predictions(y, column, pos_label=positive, **options)

@@ -120,7 +120,7 @@ class SampleEvaluation:
         from monitor.report.diagrams.tce import draw_test_based
 
         if segment not in self.tallies:
-            msg = f"there is no segment {segment!r}; there are {', '.join(self.tallies)}."
+            msg = f"there is no segment {segment!r}; choose one of {', '.join(self.tallies)}."
             raise ConfigError(msg)
         place = place_for(ax, scale)
         return draw_test_based(

@@ -133,7 +133,8 @@ def _check_family(calibration_map: CalibrationMap) -> None:
     """Check a map that was written by hand."""
     try:
         if calibration_map.kind not in KINDS:
-            msg = f"the kind of a map is one of {', '.join(KINDS)}, got {calibration_map.kind!r}."
+            kinds = ", ".join(KINDS)
+            msg = f"the kind of a map must be one of {kinds}, got {calibration_map.kind!r}."
             raise ConfigError(msg)
         check_map(calibration_map)
     except ValueError as error:

@@ -31,7 +31,8 @@ COLUMNS = {
     "verdicts": (
         "model", "day", "segment", "state", "final", "known_at", "evidence", "limit", "kind",
         "since", *(f"{name}{end}" for name in ESTIMATES for end in ("", "_low", "_high")),
-        "unknown_share", "reference_prevalence", "reasons", "shown",
+        "tolerated_slope_change", "detectable_slope_change", "unknown_share",
+        "reference_prevalence", "reasons", "shown",
     ),
     "incidents": (
         "model", "segment", "opened", "started", "start_low", "start_high", "kind", "evidence",
@@ -116,7 +117,7 @@ class ResultStore:
     def _models(self, model: str | None) -> list[str]:
         stored = self.models()
         if model is not None and model not in stored:
-            msg = f"{self.path} has no results of {model!r}; it has those of {', '.join(stored)}."
+            msg = f"{self.path} has no results of {model!r}; choose one of {', '.join(stored)}."
             raise ConfigError(msg)
         return stored if model is None else [model]
 

@@ -39,8 +39,8 @@ def _limits(v: Verdicts) -> list[Fact]:
         f"model, and at least {v.segment_false_alert_days:,} days between two of its segments."
     )
     also = (
-        f"A prior shift from an odds ratio of {v.prior_shift_odds:g}, a level drift from "
-        f"{v.level_odds:g}, urgent from {v.level_page_odds:g}. Changes of the slope below "
+        f"A prior shift or a level drift from an odds ratio of {v.level_odds:g}, a level drift "
+        f"urgent from {v.level_page_odds:g}. Changes of the slope below "
         f"{REFERENCE_ERROR * v.slope_tolerance:g} are hardly ever reported."
     )
     together = f"{v.judge_every} days together" if v.judge_every > 1 else "Each day by itself"

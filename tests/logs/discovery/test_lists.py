@@ -1,5 +1,6 @@
 """Lists of predictions in records are found, with the ids of their elements; so are dates."""
 
+import json
 from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path
@@ -11,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from monitor.logs.discovery import guess
 from tests.support import served_logs
 
 Command = Callable[..., Any]
@@ -71,6 +73,43 @@ def test_lists_are_found_with_their_ids(
     assert (log["explode"], log["id"]) == WAYS[form]
     assert "element" in str(log["score"])
     assert model["outcomes"]["id"] == "key"
+
+
+@pytest.mark.parametrize("as_text", [False, True], ids=["objects", "texts"])
+def test_answers_by_name_are_a_model_each(*, as_text: bool, tmp_path: Path) -> None:
+    """A question of yes and no has a score, one with options has classes; reviews name theirs."""
+    rng, teams = np.random.default_rng(5), ["billing", "delivery", "other"]
+    served, reviews = list[str](), ["decision,at,question,answer"]
+    for day, rows in drawn(5):
+        for row in rows:
+            shares = rng.dirichlet([0.6, 0.6, 0.6])
+            team = rng.choice(teams, p=shares)
+            answers = {
+                "refund": {"noul": row["score"]},
+                "team": {
+                    "choice": teams[0],
+                    "probabilities": dict(zip(teams, shares, strict=True)),
+                },
+            }
+            said = json.dumps(answers) if as_text else answers
+            of = {"id": f"d{row['prediction_id']}", "at": f"{day}T08:00:00Z", "answers": said}
+            served.append(json.dumps(of))
+            at = f"{of['id']},{day}T09:00:00Z"
+            reviews += [f"{at},refund,{'yes' if row['outcome'] else 'no'}", f"{at},team,{team}"]
+    (tmp_path / "decisions.jsonl").write_text("\n".join(served))
+    (tmp_path / "reviews.csv").write_text("\n".join(reviews))
+
+    refund, team = guess([str(tmp_path)]).models
+
+    assert (refund.name, refund.to_decide, team.name, team.to_decide) == ("refund", [], "team", [])
+    of = {(s.section, s.key): s.value for s in refund.settings}
+    inside = "CAST(answers->>'$.refund.noul' AS DOUBLE)" if as_text else "answers->>'$.refund.noul'"
+    assert of["predictions", "score"] == {"sql": inside}
+    assert of["outcomes", "where"] == "question = 'refund'"
+    of = {(s.section, s.key): s.value for s in team.settings}
+    vector = {"sql": "answers->>'$.team.probabilities'"}
+    assert of["predictions", "classes"] == {"names": teams, "vector": vector}
+    assert of["outcomes", "where"] == "question = 'team'"
 
 
 @pytest.mark.parametrize(("form", "found"), [("%d/%m/%Y", True), ("%m/%d/%Y", True), ("", False)])

@@ -67,8 +67,8 @@ def test_outcomes_that_begin_later_have_a_calendar(days: int, tmp_path: Path) ->
     (only,) = guess([str(tmp_path / "p"), str(tmp_path / "o")]).models
 
     first, last = DAYS[0], DAYS[days - 1]
-    assert settings_of(only)["outcomes.calendar"] == {"closed": [{"first": first, "last": last}]}
-    assert f"calendar: {{closed: [{{first: {first}, last: {last}}}]}}" in configuration([only], [])
+    assert settings_of(only)["outcomes.calendar"] == {"closed": [f"{first}/{last}"]}
+    assert f"calendar: {{closed: [{first}/{last}]}}" in configuration([only], [])
 
 
 def test_outcomes_of_all_days_have_no_calendar(tmp_path: Path) -> None:

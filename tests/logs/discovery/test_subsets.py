@@ -277,7 +277,7 @@ def test_probabilities_of_classes_are_read(seed: int, form: str, tmp_path: Path)
     if form == "list":
         assert classes == {"names": kinds, "vector": "probs"}
     else:
-        read = dict(zip(classes["columns"], classes["names"], strict=True))
+        read = dict(zip(classes["vector"], classes["names"], strict=True))
         assert read == dict(zip(names, kinds, strict=True))
     if form == "flags":
         outcome = settings["outcomes.outcome"]["sql"]  # type: ignore[index]

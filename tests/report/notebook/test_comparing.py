@@ -138,7 +138,9 @@ def test_too_little_is_said_to_be_too_little() -> None:
     lack = f"the first sample has {positives} of at least 300 positive outcomes"
     assert few.reasons == (f"There is too little to compare: {lack}.",)
     assert "outcomes of both classes" in one_class.reasons[0]
-    with pytest.raises(monitor.ConfigError, match=r"no curve to draw\. There is too little"):
+    with pytest.raises(
+        monitor.ConfigError, match=r"no curve to draw; take more rows\. There is too little"
+    ):
         few.plot()
     assert few.slope is None
 

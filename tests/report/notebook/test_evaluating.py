@@ -269,7 +269,7 @@ def test_plots_the_reliability_diagram_of_a_segment() -> None:
     )
     assert drawn.collections
     plt.close("all")
-    with pytest.raises(monitor.ConfigError, match="no segment 'IT'; there are all, DE, FR"):
+    with pytest.raises(monitor.ConfigError, match="no segment 'IT'; choose one of all, DE, FR"):
         evaluated().plot(segment="IT")
 
 

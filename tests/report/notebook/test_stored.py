@@ -41,7 +41,7 @@ def test_days_and_models_can_be_chosen(project: Project) -> None:
 
     assert set(found.summaries("ctr", first="2026-03-02").day) == {pd.Timestamp(DAY)}
     assert set(found.summaries("ctr", last=DAY_BEFORE).day) == {pd.Timestamp(DAY_BEFORE)}
-    with pytest.raises(monitor.ConfigError, match=r"no results of 'bids'; it has those of ctr\."):
+    with pytest.raises(monitor.ConfigError, match=r"no results of 'bids'; choose one of ctr\."):
         found.verdicts("bids")
     with pytest.raises(monitor.ConfigError, match="first is 'March', but must be a day"):
         found.verdicts(first="March")

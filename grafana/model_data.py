@@ -1,8 +1,9 @@
-"""The row of a model's dashboard about the data behind the numbers."""
+"""The dashboard of a model's data and runs: whether the rest can be believed."""
 
 from grafana_foundation_sdk.builders import stat, table, timeseries
 from grafana_foundation_sdk.models import common, dashboard
 from grafana_foundation_sdk.models.dashboard import DynamicConfigValue as Property
+from pages import laid_out, linked, of_model
 from panels import (
     BROWN,
     MOMENT,
@@ -17,31 +18,43 @@ from panels import (
     said,
     sized,
     stacked,
+    thresholds,
 )
-from queries import JUDGED, MODEL, ONE_DAY, WHOLE, WINDOW, milliseconds, newest, run_share
+from queries import MODEL, ONE_DAY, WHOLE, milliseconds, newest, run_share
 
+OF_WHOLE = f'{MODEL}, segment="{WHOLE}"'
+WINDOW_OF_WHOLE = f'{OF_WHOLE}, window="$window", maturity="final"'
 HOUR = 3600
 DAY = 24 * HOUR
-FIT_LIMIT, FIT_DRAWN = -3, -10  # log10 p: below it nothing fits; the lowest that is drawn
 NO_WINDOW = "no final window yet"
 
 
-def health() -> list[timeseries.Panel | stat.Panel | table.Panel]:
-    """Draw what arrived, what was refused, and how old it is."""
-    return [
-        *(coverage(), rows(), rejected(), limits()),
-        *(ages(), forecast(), durations(), left_out()),
-        failure(),
-        arrived(),
-    ]
+def data() -> dashboard.Dashboard:
+    """Build the dashboard."""
+    begun = of_model(
+        "calibration-data",
+        "Calibration: data and runs of a model",
+        "What arrived of a model's logs, what was left out, and how old the results are.",
+    )
+    linked(begun, "calibration-fleet", "calibration-model", "calibration-errors")
+    return laid_out(
+        begun,
+        [
+            *(coverage(), rows(), rejected()),
+            *(ages(), durations(), arrived()),
+            *(judged(), success(), false_alerts(), left_out()),
+            *(limits(), failure()),
+        ],
+    )
 
 
 def coverage() -> timeseries.Panel:
     """Draw how complete the window is."""
     ratios = {
-        "outcomes known": newest("outcome_coverage_ratio", WINDOW),
-        "days present": newest("window_present_ratio", WINDOW),
-        "near a labelled score": newest("population_reached_ratio", WINDOW),
+        "outcomes known": newest("outcome_coverage_ratio", WINDOW_OF_WHOLE),
+        "days present": newest("window_present_ratio", WINDOW_OF_WHOLE),
+        "near a labelled score": newest("population_reached_ratio", WINDOW_OF_WHOLE),
+        "of the two highest classes": newest("judged_outcomes_ratio", WINDOW_OF_WHOLE),
         "share of {{segment}}": newest("moved_share_ratio", MODEL, "segment"),
     }
     return said(
@@ -50,19 +63,20 @@ def coverage() -> timeseries.Panel:
         "The share of predictions whose outcome has arrived, and the share of the window's days "
         "that are there. Missing outcomes can look like a shift of the base rate: look here first. "
         "Where labels are chosen by score, also the share of predictions with scores like those "
-        "that have an outcome. The share of a segment is drawn where it is far outside of what the "
-        "reference had.",
+        "that have an outcome; of a model with classes, the share of outcomes that are one of the "
+        "two with the highest scores, on which its verdict rests. The share of a segment is drawn "
+        "where it is far outside of what the reference had.",
         none=NO_WINDOW,
-        width=6,
+        width=8,
     )
 
 
 def rows() -> timeseries.Panel:
     """Draw how many rows the numbers rest on."""
     counts = {
-        "predictions": newest("window_predictions", WINDOW),
-        "outcomes": newest("window_outcomes", WINDOW),
-        "acted on": newest("window_acted_on_predictions", WINDOW),
+        "predictions": newest("window_predictions", WINDOW_OF_WHOLE),
+        "outcomes": newest("window_outcomes", WINDOW_OF_WHOLE),
+        "acted on": newest("window_acted_on_predictions", WINDOW_OF_WHOLE),
     }
     return said(
         lines(counts, unit="short").min(0),
@@ -70,7 +84,7 @@ def rows() -> timeseries.Panel:
         "Valid predictions, and those whose outcome is known; with `action` also those that were "
         "acted on, whose outcome does not count. Few rows make wide bands.",
         none=NO_WINDOW,
-        width=6,
+        width=8,
     )
 
 
@@ -84,7 +98,7 @@ def rejected() -> timeseries.Panel:
         "Rows of the logs that were left out of the window, by the check that they broke. They "
         "are counted for the whole model: a rejected row has no segment.",
         none="none rejected, or no final window yet",
-        width=6,
+        width=8,
     )
 
 
@@ -110,16 +124,15 @@ def limits() -> stat.Panel:
         colours = Property(id_val="thresholds", value=exceeded.build())
         panel.override_by_name(name, [colours])
     return said(
-        sized(panel, value=15, title=13)
+        sized(panel, value=18, title=12)
         .text_mode(common.BigValueTextMode.VALUE_AND_NAME)
-        .orientation(common.VizOrientation.HORIZONTAL)
-        .height(8),
+        .height(4),
         "Limits of the alerts",
         "What the alerts about this model's runs and data compare with, as configured, and how "
         "much of two of them is used up: pink from 100 %. An alert that comes too often or too "
         "late is changed in the configuration, not in the rules.",
         none="nothing exported",
-        width=6,
+        width=24,
     )
 
 
@@ -137,8 +150,7 @@ def ages() -> timeseries.Panel:
     times = {
         "last run": newest("last_run_timestamp_seconds", MODEL),
         "last success": newest("last_success_timestamp_seconds", MODEL),
-        "newest final window": newest("window_end_timestamp_seconds", WINDOW),
-        "newest verdict": newest("verdict_timestamp_seconds", JUDGED),
+        "newest verdict": newest("verdict_timestamp_seconds", OF_WHOLE),
     }
     ages = {name: f"max_over_time((time() - {at})[1d:1h]) / {DAY}" for name, at in times.items()}
     limit = {"a run is overdue": f"{newest('run_overdue_limit_seconds', MODEL)} / {DAY}"}
@@ -146,25 +158,10 @@ def ages() -> timeseries.Panel:
     return said(
         panel.override_by_name("a run is overdue", dashed(PINK)),
         "Age of the results",
-        "How long ago the last run and the last success were, and how far back the newest window "
-        "and verdict reached, each at its worst within a day. A line that climbs has stopped.",
+        "How long ago the last run and the last success were, and how far back the newest "
+        "verdict reached, each at its worst within a day. A line that climbs has stopped.",
         none="nothing exported",
-        width=6,
-    )
-
-
-def forecast() -> timeseries.Panel:
-    """Draw whether the forecast of the prevalence can be trusted."""
-    fit = {"fit": f"clamp_min({newest('expected_prevalence_fit_log10_p', JUDGED)}, {FIT_DRAWN})"}
-    panel = lines(fit, unit="short", axis="log10 p")
-    return said(
-        marked(panel.max(0).axis_soft_min(FIT_LIMIT - 1), FIT_LIMIT, PINK),
-        "Does the forecast of the prevalence fit?",
-        "Whether a moved base rate alone explains the newest scores. Below "
-        f"{FIT_LIMIT} (dashed) it does not: the features moved too, and the forecast of the "
-        f"prevalence should not be used. Less than {FIT_DRAWN} is drawn as {FIT_DRAWN}.",
-        none="no outcomes are awaited",
-        width=6,
+        width=7,
     )
 
 
@@ -175,20 +172,75 @@ def durations() -> timeseries.Panel:
         "Duration of the runs",
         "How long the daily job took for this model. A jump: more rows, or a slower store.",
         none="no run yet",
-        width=6,
+        width=5,
     )
 
 
-def left_out() -> timeseries.Panel:
-    """Draw how many segments are not told of."""
-    segments = {"segments": newest("segments_left_out", MODEL)}
+def judged() -> stat.Panel:
+    """Show which day the verdict speaks of."""
+    date = milliseconds(newest("verdict_date_seconds", OF_WHOLE))
     return said(
-        lines(segments, unit="short").min(0).axis_soft_max(4).decimals(0),
-        "Segments left out",
-        "Segments of which only an open incident is exported, because the model has more than the "
-        "exporter may tell of. The segment all still holds their rows.",
+        number({"judged": date}, unit=MOMENT),
+        "Last day judged",
+        "The day that the verdict speaks of, in the model's time zone. It is some days back, "
+        "because outcomes need their time to arrive.",
+        none="no reference yet",
+        width=5,
+    )
+
+
+def success() -> stat.Panel:
+    """Show how old the last good run is."""
+    age = f"(time() - {newest('last_success_timestamp_seconds', MODEL)})"
+    targets = {"ago": age, "of the limit": run_share(MODEL)}
+    panel = number(targets, unit="percentunit").decimals(0)
+    plain = Property(id_val="thresholds", value=thresholds("text", {}).build())
+    units = [Property(id_val="unit", value="s"), Property(id_val="decimals", value=1), plain]
+    panel.override_by_name("ago", units).text_mode(common.BigValueTextMode.VALUE_AND_NAME)
+    return said(
+        sized(panel, value=28).thresholds(near_limit()),
+        "Last success",
+        "How long ago the last run without a failed day finished, and how much that is of what "
+        "the model's configuration allows. Pink: a run is overdue.",
+        none="none within 26 hours",
+        width=5,
+    )
+
+
+def false_alerts() -> stat.Panel:
+    """Show how far a page can be trusted."""
+    intervals = {
+        "all": newest("false_alert_interval_seconds", MODEL),
+        "segments": newest("segment_false_alert_interval_seconds", MODEL),
+    }
+    return said(
+        sized(number(intervals, unit="s"), value=28)
+        .decimals(1)
+        .text_mode(common.BigValueTextMode.VALUE_AND_NAME),
+        "One false page in",
+        "If the curve never bends, incidents of the whole model are at least this far apart on "
+        "average, and so are those of all its segments together.",
+        none="no limit yet",
+        width=7,
+    )
+
+
+def left_out() -> stat.Panel:
+    """Count what has no gauges of its own."""
+    counts = ("segments", "classes", "pairs", "values")
+    return said(
+        sized(
+            number({of: newest(f"{of}_left_out", MODEL) for of in counts}, unit="short"), value=28
+        )
+        .decimals(0)
+        .text_mode(common.BigValueTextMode.VALUE_AND_NAME),
+        "Left out",
+        "Segments, classes, pairs of classes, and values of columns that were compared, without "
+        "gauges of their own, because they are more than the exporter's limit or not watched "
+        "(`predictions.classes.watch`). Open incidents of segments are exported all the same, and "
+        "the segment all holds all rows.",
         none="nothing exported",
-        width=6,
+        width=7,
     )
 
 
@@ -230,7 +282,7 @@ def arrived() -> timeseries.Panel:
         "If it is below 95 % (dashed) at settled_after, outcomes are incomplete: raise "
         "settled_after, or verdicts stay silent about drifts that late outcomes could explain.",
         none="no complete day yet: it takes 28 days after the first has settled",
-        width=24,
+        width=12,
     )
 
 
