@@ -130,7 +130,7 @@ def test_a_zip_has_the_digests_of_a_folder(copied: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "moved"),
     [
-        ("drift/reference.py", {"fits", "evaluations", "verdicts"}),
+        ("drift/curve/reference.py", {"fits", "evaluations", "verdicts"}),
         ("metrics/core/tally.py", set(PHASES)),
         ("logs/statement.py", set(PHASES)),
         ("evaluation/shadow.py", {"fits", "evaluations", "verdicts"}),

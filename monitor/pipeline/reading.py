@@ -13,11 +13,11 @@ from shlex import quote
 from typing import Any
 
 from monitor.config import Config, Model
-from monitor.drift.facts import Unlike
-from monitor.drift.inputs import (
+from monitor.drift.fold.inputs import (
     Day,
     ModelReference,
 )
+from monitor.drift.records.facts import Unlike
 from monitor.pipeline.reference_days import ReferenceSpan
 from monitor.pipeline.references import spans_in_store
 from monitor.segment_names import OTHER, WHOLE

@@ -12,9 +12,9 @@ from datetime import date
 
 from monitor.config import Model
 from monitor.decisions import Plan
-from monitor.drift.detector import Ended, Incident
-from monitor.drift.value_watch import new_watch
-from monitor.drift.verdict import UNJUDGED, Brief, Verdict
+from monitor.drift.records.detector import Ended, Incident
+from monitor.drift.records.verdict import UNJUDGED, Brief, Verdict
+from monitor.drift.where.value_watch import new_watch
 from monitor.segment_names import WHOLE
 from monitor.words.verdict import sentences
 

@@ -15,11 +15,11 @@ from math import inf, log, log10
 
 import numpy as np
 
-from monitor.drift.detecting import segment_limits
-from monitor.drift.detector import Incident, LevelWatch
-from monitor.drift.inputs import Limits, fit_model_reference
-from monitor.drift.level_watch import advance_level, decide_level
-from monitor.drift.reference import Reference, fit_reference
+from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.fold.inputs import Limits, fit_model_reference
+from monitor.drift.incidents.detecting import segment_limits
+from monitor.drift.incidents.level_watch import advance_level, decide_level
+from monitor.drift.records.detector import Incident, LevelWatch
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.grid import Floats
 from monitor.segment_names import WHOLE
@@ -29,7 +29,7 @@ from studies.drift.level_rivals import Alarms, alarms
 from studies.drift.shapes import centre, remembering, shares
 from studies.drift.worlds import World, draw_day
 
-BEGIN, END = "<!-- levels: studies/drift/levels.py -->", "<!-- end of levels -->"
+BEGIN, END = "<!-- levels: studies/drift/incidents/levels.py -->", "<!-- end of levels -->"
 SEGMENT = World(0.2, 300)  # one of four segments of a model, the smallest
 WORLDS = (World(0.2, 1_000), World(0.025, 3_000), World(0.07, 20_000), World(0.2, 300), SEGMENT)
 OTHERS = (World(0.2, 1_000), World(0.1, 3_000), World(0.05, 1_000))  # segments beside it

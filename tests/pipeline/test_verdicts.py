@@ -13,8 +13,8 @@ import pytest
 from scipy.special import expit
 
 from monitor.config import Config, load_config
-from monitor.drift import detector
-from monitor.drift.verdict import Verdict
+from monitor.drift.records import detector
+from monitor.drift.records.verdict import Verdict
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.pipeline.progress import Failure, PhaseProgress
 from monitor.pipeline.references import read_references
