@@ -40,7 +40,7 @@ CARRIERS = tuple(
         "program",
         "short_text",
         "words.numbers",
-        *("drift.facts", "words.level"),  # what `check` words of a day, which is not stored
+        *("drift.records", "words.level"),  # what `check` words of a day, which is not stored
     )
 )
 PRINT = (

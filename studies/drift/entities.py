@@ -23,7 +23,7 @@ from studies.drift.rules import FALSE_ALERT_DAYS, SILENCE
 from studies.drift.scenario import PROMISE, YEAR
 from studies.drift.tables import table
 
-BEGIN, END = "<!-- entities: studies/drift/evidence/entities.py -->", "<!-- end of entities -->"
+BEGIN, END = "<!-- entities: studies/drift/entities.py -->", "<!-- end of entities -->"
 FIRST_SEED, REFERENCE, START, SLOPE = 70_000, 28, 60, 0.8
 LIMITS = Limits(false_alert_days=FALSE_ALERT_DAYS)
 INTRO = (

@@ -29,7 +29,7 @@ from studies.drift.level_rivals import Alarms, alarms
 from studies.drift.shapes import centre, remembering, shares
 from studies.drift.worlds import World, draw_day
 
-BEGIN, END = "<!-- levels: studies/drift/incidents/levels.py -->", "<!-- end of levels -->"
+BEGIN, END = "<!-- levels: studies/drift/levels.py -->", "<!-- end of levels -->"
 SEGMENT = World(0.2, 300)  # one of four segments of a model, the smallest
 WORLDS = (World(0.2, 1_000), World(0.025, 3_000), World(0.07, 20_000), World(0.2, 300), SEGMENT)
 OTHERS = (World(0.2, 1_000), World(0.1, 3_000), World(0.05, 1_000))  # segments beside it

@@ -26,7 +26,7 @@ from studies.drift.scenarios import SCENARIOS
 from studies.drift.tables import table
 from studies.drift.worlds import Truth, World, lowered_top, stream, tilted
 
-BEGIN, END = "<!-- second detector: studies/drift/fold/second.py -->", "<!-- end of second -->"
+BEGIN, END = "<!-- second detector: studies/drift/second.py -->", "<!-- end of second -->"
 FIRST, FIRST_SEED, YEAR = date(2001, 9, 1), 110_000, 365
 CHANGE = 60  # days after the start of a drift on which it changes
 MANY, SOME = World(0.05, 20_000), World(0.3, 500)

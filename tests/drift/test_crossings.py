@@ -183,4 +183,3 @@ def test_the_rows_hold_what_they_are_for() -> None:
     assert any(v.detector.incident and v.detector.incident.profiles is not None for v in every)
     assert any(v.facts.alone for v in every)
     assert any(v.withheld for v in every)
-    assert any(v.detector.forks for v in every)

@@ -115,10 +115,10 @@ def advance(
     same_week = begun and week_of(detector.last) == week_of(days[-1])
     day_variances = detector.jitters
     if not same_week:
-        found = [*detector.drifted]
-        if detector.incident:
-            found.append(Span(detector.incident.started, days[0]))
-        day_variances = learned_day_variances(reference, detector.history, days[0], found)
+        # While a drift is open, what makes its days differ makes a change of it harder to see.
+        day_variances = learned_day_variances(
+            reference, detector.history, days[0], detector.drifted
+        )
     wrong = wrong_labels(reference.noise, detector.noise)
     rows = rows_of_day(reference, parts, wrong)
     evidence = day_evidence(reference, parts, day_variances, detector.cross, rows=rows)
