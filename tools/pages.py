@@ -11,6 +11,8 @@ from pydantic import TypeAdapter
 
 from monitor.config.apart import APART
 from monitor.export.gauges import CATALOGUE, Gauge
+from monitor.logs.counts_table import NAMES, SCORED, VERSION
+from monitor.metrics.core.grid import CELL_COUNT
 from monitor.metrics.maps.calibration_map import CalibrationMap
 from monitor.metrics.maps.class_map_file import ClassMapFile, ClassTraining
 from monitor.metrics.maps.map_file import Days, Gain, Gains, Level, MapFile, Step, Training
@@ -21,6 +23,7 @@ from tests.support.store_layouts import LAYOUTS, layouts
 
 ROOT = Path(__file__).parent.parent
 SCHEMA = ROOT / "docs" / "calibration-map.schema.json"
+SCHEMA_OF_COUNTS = ROOT / "docs" / "counts.schema.json"
 SCHEMA_OF_CLASSES = ROOT / "docs" / "class-map.schema.json"
 EXPOSITION = ROOT / "tests" / "golden" / "exposition.txt"
 HEAD = "| gauge | labels | unit, range | meaning | absent |\n|---|---|---|---|---|\n"
@@ -50,6 +53,7 @@ def pages() -> dict[Path, str]:
         SCHEMA: map_schema(
             MapFile, (CalibrationMap, Clause, Days, Gain, Gains, Level, Part, Step, Training)
         ),
+        SCHEMA_OF_COUNTS: counts_schema(),
         SCHEMA_OF_CLASSES: map_schema(ClassMapFile, (ClassTraining, Days, Gain, Gains, VectorMap)),
     }
 
@@ -69,6 +73,45 @@ def between(page: str, name: str, generated: str) -> str:
         msg = f"the page has no lines {begin!r} and {end!r}"
         raise ValueError(msg)
     return f"{before}{begin}{generated}{end}{after}"
+
+
+def counts_schema() -> str:
+    """Write the JSON schema of a row of counts."""
+    count, text = {"type": "integer", "minimum": 0}, {"type": ["string", "null"]}
+    day, score = {"type": "string", "format": "date"}, {"type": "number"}
+    scored = {"properties": {"status": {"enum": SCORED}}}
+    cell = {"properties": {"cell": {"minimum": 0, "maximum": CELL_COUNT - 1, "type": "integer"}}}
+    probability = {"minimum": 0, "maximum": 1}
+    interval = {"properties": dict.fromkeys(("score_from", "score_to"), probability)}
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A row of counts",
+        "description": "The rows of one status, segment, stratum and place among the scores.",
+        "type": "object",
+        "properties": {
+            "version": {"const": VERSION},
+            "day": day | {"description": "Day of the predictions."},
+            "known_until": day | {"description": "Last day whose outcomes are counted."},
+            "status": {"enum": NAMES},
+            "segment": text | {"description": "Value of the column of segments."},
+            "stratum": text | {"description": "Value of the column of strata."},
+            "cell": {"type": ["integer", "null"], "description": "Cell of the grid of scores."},
+            "offset_sum": {
+                "type": ["integer", "null"],
+                "description": "Sum of the places inside the cell.",
+            },
+            "score_from": score,
+            "score_to": score,
+            "rows": count,
+            "positives": count | {"description": "Rows with outcome 1, of matched rows only."},
+        },
+        "required": ["rows", "positives"],
+        "anyOf": [
+            {"required": ["version", "status", "cell", "offset_sum"], "if": scored, "then": cell},
+            {"required": ["score_from", "score_to"], **interval},
+        ],
+    }
+    return json.dumps(schema, indent=1) + "\n"
 
 
 def map_schema(of: type, parts: Sequence[type]) -> str:

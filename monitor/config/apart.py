@@ -11,6 +11,12 @@ SINGLE = "what is lost is counted on single predictions with one of two outcomes
 WEIGHED = "what label_rate weighs are single rows, chosen by the score of one of two outcomes"
 PROPOSED = "name a column under strata where calibration-monitor check proposes one"
 SEVERAL_MAPS = "several maps under map"
+COUNTS = "predictions.format: counts"
+COLUMN_OF_RATES = "a column in label_rate"
+MORE_COLUMNS = "more columns of segments"
+# Settings of the predictions that say what single rows are.
+OF_ROWS = "id", "score", "time", "where", "duplicates", "explode"
+COUNTED = "the rows are counted already, so do this in the statement that counts them"
 
 
 @dataclass(frozen=True)
@@ -82,6 +88,27 @@ APART = (
         "strata: auto",
         PROPOSED,
         *("a primary column of segments", "predictions.entity", "predictions.classes"),
+    ),
+    *_of(
+        COUNTS,
+        {
+            "outcomes.path": "counts hold the outcomes too, so write "
+            "outcomes: {in_predictions: true}",
+            **{f"predictions.{key}": COUNTED for key in OF_ROWS},
+            "predictions.score_means": COUNTED,
+            "outcomes.outcome": COUNTED,
+            "outcomes.outcome_means": COUNTED,
+            "outcomes.time": COUNTED,
+            "ids": COUNTED,
+            "predictions.classes": "counts have two outcomes",
+            "predictions.entity": "counts do not say whom a row is about",
+            "predictions.weight": "a row that is counted stands for itself",
+            "outcomes.weight": "a row that is counted stands for itself",
+            COLUMN_OF_RATES: "counts do not say with which probability a row was chosen",
+            "action": "leave out the rows that were acted on when you count",
+            MORE_COLUMNS: "counts have one column of segments, and one of strata",
+            "strata: auto": "counts have no other columns to look among",
+        },
     ),
     *_all_of(
         "checks.accept: missing_day",

@@ -24,7 +24,14 @@ from pydantic import (
     model_validator,
 )
 
-from monitor.config.apart import SEVERAL_MAPS, complaints_of
+from monitor.config.apart import (
+    COLUMN_OF_RATES,
+    COUNTS,
+    MORE_COLUMNS,
+    OF_ROWS,
+    SEVERAL_MAPS,
+    complaints_of,
+)
 from monitor.config.brief import brief
 from monitor.config.calendar import Calendar, Plans, Spans
 from monitor.config.checks import Checks
@@ -71,7 +78,7 @@ YEAR, DAY_OF_YEAR = ({"%Y"}, {"%y"}), ({"%m", "%d"}, {"%j"})
 # Without leading zeros, the name of day 1 would also match that of day 12 if these are beside it.
 BESIDE_OPEN_END = re.compile(r"%-\w(?=[%\d*?[])|(?<=[\d*?\]])%-\w|%\w(?=%-)")
 
-Format = Literal["parquet", "csv", "json", "delta", "iceberg", "sql"]
+Format = Literal["parquet", "csv", "json", "delta", "iceberg", "sql", "counts"]
 TABLES = "delta", "iceberg", "sql"  # formats that are a table, not files
 FORMAT_BY_NAME = re.compile(r"\.(?:(csv)|json|jsonl|ndjson)(?:\.(?:gz|zst))?$")
 TimeUnit = Literal["s", "ms", "us"]
@@ -276,7 +283,8 @@ class _Log(Section):
     Attributes
     ----------
     format : str
-        By default as the file name says: CSV, JSON lines, or else Parquet.
+        By default as the file name says: CSV, JSON lines, or else Parquet. With `counts` the files,
+        of any of these, have rows that were counted already.
     connection : str or None
         Who knows the table: the catalog of PyIceberg's configuration, whose name of the table the
         path is; or the environment variable that holds the address of the database, which is then
@@ -339,6 +347,12 @@ class _Log(Section):
             if any(FIELD in column or expression_of(column) for column in dated):
                 msg = "day and changed must be columns of the query; give others a name in sql"
                 raise ValueError(msg)
+        if self.format == "counts" and isinstance(self, OutcomeLog):
+            msg = (
+                "format: counts is for predictions, whose counts hold the outcomes too; write "
+                "outcomes: {in_predictions: true}"
+            )
+            raise ValueError(msg)
         if self.renamed and self.format in TABLES:
             msg = "renamed is for files; write {sql: 'coalesce(new, old)'} in the place of the name"
             raise ValueError(msg)
@@ -351,6 +365,14 @@ class _Log(Section):
             msg = "connection needs format: sql or format: iceberg; set it, or remove connection"
             raise ValueError(msg)
         return self
+
+    @property
+    def file_format(self) -> Format:
+        """The format of its files; that of counts is as their name says."""
+        if self.format != "counts":
+            return self.format
+        match = FORMAT_BY_NAME.search(getattr(self, "path", ""))
+        return ("csv" if match[1] else "json") if match else "parquet"
 
     @property
     def catalog(self) -> str | None:
@@ -947,8 +969,25 @@ def _given(model: Model) -> dict[str, bool]:
         "predictions.classes.top": classes is not None and classes.top is not None,
         "map": bool(model.map),
         SEVERAL_MAPS: len(model.map) > 1,
+        **_given_of_rows(model),
         "strata: auto": model.finds_strata,
         "checks.accept: missing_day": model.checks.of("missing_day") == "accept",
+    }
+
+
+def _given_of_rows(model: Model) -> dict[str, bool]:
+    """Say which settings of single rows a model has, which counts exclude."""
+    predictions, outcomes = model.predictions, model.outcomes
+    given = predictions.model_fields_set
+    return {
+        COUNTS: predictions.format == "counts",
+        **{f"predictions.{key}": key in given for key in OF_ROWS},
+        "outcomes.path": not outcomes.in_predictions,
+        "outcomes.outcome": "outcome" in outcomes.model_fields_set,
+        "outcomes.time": outcomes.time is not None,
+        "ids": model.ids is not None,
+        COLUMN_OF_RATES: model.rates_in_log,
+        MORE_COLUMNS: bool(model.columns),
     }
 
 

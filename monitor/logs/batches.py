@@ -12,6 +12,7 @@ from math import ceil
 
 from monitor.config import Engine, Model
 from monitor.errors import ConfigError, DataError
+from monitor.logs.counts import read_counts
 from monitor.logs.daily import summarise
 from monitor.logs.databases import Databases, open_databases
 from monitor.logs.days import Batch, batch_of, batches_of
@@ -170,7 +171,11 @@ def _read(batch: Batch, engine: Engine | Databases) -> dict[date, Summary | Data
     """Summarise the days of a batch, as far as `read_days` can read them together."""
     read = read_days if batch.days[1:] else read_day
     with open_session(batch.what, engine) as session:
-        rows_of_days = [*read(session, batch)]
+        if batch.model.predictions.format == "counts":
+            batch, rows = read_counts(session, batch)
+            rows_of_days = [rows]
+        else:
+            rows_of_days = [*read(session, batch)]
     results = dict[date, Summary | DataError]()
     for rows in rows_of_days:
         try:

@@ -138,6 +138,16 @@ ROW_CHECKS = (
 )
 
 
+# What is said of rows that only a look at other rows finds.
+OF_OTHER_ROWS = {
+    "prediction_repeated": "predictions share their id with another",
+    "outcome_conflicting": "outcomes contradict another",
+    "outcome_id_missing": "outcomes have no id",
+    "outcome_orphan": "outcomes have no prediction",
+    "outcome_late": "outcomes came after their day had settled",
+}
+
+
 def checks_of(logs: Logs, of: str) -> list[tuple[Status, str]]:
     """List the checks that logs need, with their conditions."""
     found = ((check.status, check.condition(logs)) for check in ROW_CHECKS if check.of == of)

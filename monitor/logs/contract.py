@@ -15,7 +15,7 @@ import narwhals as nw
 
 from monitor.config import UNDATED, Checks, Classes, Model
 from monitor.errors import DataError, Fault
-from monitor.logs.checks import ROW_CHECKS, Check, Status
+from monitor.logs.checks import OF_OTHER_ROWS, ROW_CHECKS, Check, Status
 from monitor.logs.class_columns import few_classes
 from monitor.logs.class_complaints import SAID_OF_CLASSES, about_vector
 from monitor.logs.joining import (
@@ -192,8 +192,8 @@ def without_repeats(
             scored = merge_predictions(scored) if logs.identical else scored
             ids = repeated_ids(scored, "id")
         if rows := _total(session, ids):
-            saying, show = "predictions share their id with another", partial(_repeated, ids)
-            violations.append(Violation("prediction_repeated", rows, predictions, saying, show))
+            check, show = "prediction_repeated", partial(_repeated, ids)
+            violations.append(Violation(check, rows, predictions, OF_OTHER_ROWS[check], show))
             with session.drafting():
                 scored = scored.join(ids, on="id", how="anti")
     if groups.prediction_rows > predictions:
@@ -208,11 +208,11 @@ def without_repeats(
                 logs.predictions, left_on="outcome_id", right_on="id", how="semi"
             )
         if rows := _total(session, conflicts):
-            saying, show = (
-                "outcomes contradict another",
+            check, show = (
+                "outcome_conflicting",
                 partial(_conflicting, conflicts, latest=logs.latest),
             )
-            violations.append(Violation("outcome_conflicting", rows, outcomes, saying, show))
+            violations.append(Violation(check, rows, outcomes, OF_OTHER_ROWS[check], show))
     if scored is logs.predictions and observed is logs.outcomes:
         return logs, []
     return replace(logs, predictions=scored, outcomes=observed), violations
@@ -263,15 +263,15 @@ def outcome_violations(
         (
             "outcome_id_missing",
             missing,
-            _no_id("outcomes have no id", model),
+            _no_id(OF_OTHER_ROWS["outcome_id_missing"], model),
             partial(Example, "id null"),
         ),
         # The first one may be late: which of them are is not worth another query.
-        ("outcome_orphan", unmatched - late, "outcomes have no prediction", show),
+        ("outcome_orphan", unmatched - late, OF_OTHER_ROWS["outcome_orphan"], show),
         (
             "outcome_late",
             late,
-            "outcomes came after their day had settled",
+            OF_OTHER_ROWS["outcome_late"],
             partial(Example, after),
         ),
     )

@@ -67,6 +67,14 @@ class Batch:
         """The number of the model's segments, times that of its strata."""
         return len(self.model.segment_names) * len(self.model.stratum_names)
 
+    def known_until(self, last: date) -> "Batch":
+        """Leave out the partitions of outcomes after a day."""
+        kept = {day: [p for p in of if p <= last] for day, of in self.partitions.items()}
+        negative = self.negative and all(
+            _absent_is_negative(self.model, day, of, as_of=self.as_of) for day, of in kept.items()
+        )
+        return replace(self, partitions=kept, negative=negative)
+
     def halves(self) -> "list[Batch]":
         """Divide the days."""
         middle = len(self.days) // 2

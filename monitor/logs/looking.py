@@ -4,6 +4,7 @@ from datetime import date, datetime
 
 from monitor.config import Classes, Engine, Model, TimeUnit
 from monitor.logs.class_columns import scores_of_classes
+from monitor.logs.counts import about_intervals
 from monitor.logs.databases import Databases
 from monitor.logs.opening import Kind, OpenLog
 from monitor.logs.partitions import has_day, open_log
@@ -64,6 +65,8 @@ def what_looks_wrong(
     with open_session(f"{name} {day}", engine) as session:
         if classes and classes.sums == "normalise":
             remarks += about_sums(*_sums(open_log(session, model, "predictions", [day]), classes))
+        if model.predictions.format == "counts":
+            remarks += about_intervals(session, model, day)
         for kind in kinds:
             configured = getattr(model, kind)
             if configured.time:

@@ -419,15 +419,16 @@ def open_files(
         for name in names:
             _must_be_a_readable_file(session.what, kind, name)
     else:
-        session.reach(filesystem, names, log.format)
+        session.reach(filesystem, names, log.file_format)
     layout = layout_of(log)
     session.lay_out(names, layout)
     files = {
-        name: _renamed(types, log) for name, types in _inspect(session, log.format, names).items()
+        name: _renamed(types, log)
+        for name, types in _inspect(session, log.file_format, names).items()
     }
     named = frozenset(_texts([log.model_dump(), model.segments and model.segments.column]))
     opened = OpenLog(
-        *(session, kind, log.format, files, dating_of(model, kind), days),
+        *(session, kind, log.file_format, files, dating_of(model, kind), days),
         named=named,
         layout=layout,
         exploded=log.explode,

@@ -55,10 +55,10 @@ def open_log(session: Session, model: Model, kind: Kind, days: Sequence[date]) -
     if missing := sorted(set(days).difference(present_days(model, kind, days))):
         _refuse_table(session.what, model, kind, [])
         raise DataError(no_partition(session.what, model, kind, missing[0]), MISSING[kind])
-    if log.format == "sql" and session.spark is not None:
+    if log.format in ("sql", "counts") and session.spark is not None:
         msg = (
-            f"{session.what}: format: sql is read by DuckDB only; set engine.kind to duckdb in the "
-            f"configuration."
+            f"{session.what}: format: {log.format} is read by DuckDB only; set engine.kind to "
+            f"duckdb in the configuration."
         )
         raise ConfigError(msg)
     if log.format in TABLES:

@@ -13,6 +13,7 @@ from monitor.errors import DataError
 from monitor.logs.batches import summarise_day
 from monitor.logs.column_labels import range_names
 from monitor.logs.conversions import columns_in, quoted
+from monitor.logs.counts import must_have_rows
 from monitor.logs.databases import Databases
 from monitor.logs.days import batch_of
 from monitor.logs.one_day import read_coded_rows
@@ -44,6 +45,7 @@ def columns_to_search(
     DataError
         If the log of the day does not have a column, or no number in a column of numbers.
     """
+    must_have_rows(name, model, "a search")
     watched = []
     with open_session(f"{name} {day}", engine) as session:
         log = open_log(session, model, "predictions", [day])
@@ -149,6 +151,7 @@ def parts_to_search(
         If the log of a day does not have a column.
     """
     watched = list[WatchedColumn]()
+    must_have_rows(name, model, "a search")
     with open_session(f"{name} {days[0]}", databases) as session:
         log = open_log(session, model, "predictions", days)
         for column in columns:

@@ -36,6 +36,18 @@ def unlisted_values(predictions: Frame, model: Model, groups: Groups, rows: int)
     return _most_frequent(counted.collect("pyarrow").rows())
 
 
+def unlisted_among(rows: Mapping[str | None, int], model: Model, groups: Groups) -> Unlisted:
+    """Find them among all values of a day, each with its predictions."""
+    if model.segments is None or not has_others(groups, model):
+        return ()
+    total, listed = sum(rows.values()), {*model.segments.values}
+    return _most_frequent(
+        (value, count)
+        for value, count in rows.items()
+        if value is None or (value not in listed and count * LEAST_SHARE >= total)
+    )
+
+
 def unlisted_of_days(
     predictions: Frame, model: Model, rows: Mapping[int, int]
 ) -> dict[int, Unlisted]:

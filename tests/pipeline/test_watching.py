@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from monitor.cli import app
 from monitor.config import Config, Model, load_config
-from monitor.drift.verdict import Verdict
+from monitor.drift.records.verdict import Verdict
 from monitor.pipeline.asked_where import strata_instead, verdict_of
 from monitor.pipeline.part_search import search_parts
 from monitor.pipeline.references import read_references
