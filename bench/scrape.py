@@ -30,8 +30,8 @@ from time import perf_counter
 import numpy as np
 
 from monitor.config import Config, load_config
-from monitor.drift.detecting import new_detector
-from monitor.drift.verdict import Verdict
+from monitor.drift.incidents.detecting import new_detector
+from monitor.drift.records.verdict import Verdict
 from monitor.evaluation.evaluate import evaluate
 from monitor.evaluation.evaluation import Evaluation
 from monitor.evaluation.score_errors import Settings

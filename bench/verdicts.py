@@ -29,7 +29,7 @@ import numpy as np
 from scipy.special import expit
 
 from monitor.config import Config, load_config
-from monitor.drift.detecting import advance, new_detector, update_incident
+from monitor.drift.incidents.detecting import advance, new_detector, update_incident
 from monitor.metrics.core.coarse import coarsen
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.pipeline.evaluations import evaluate_days

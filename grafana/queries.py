@@ -8,7 +8,7 @@ one, doubles no line.
 
 from collections.abc import Mapping
 
-from monitor.drift.verdict import STATES
+from monitor.drift.records.verdict import STATES
 from monitor.segment_names import WHOLE
 
 LOOK_BACK = "26h"

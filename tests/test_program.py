@@ -40,7 +40,7 @@ CARRIERS = tuple(
         "program",
         "short_text",
         "words.numbers",
-        *("drift.facts", "words.level"),  # what `check` words of a day, which is not stored
+        *("drift.records", "words.level"),  # what `check` words of a day, which is not stored
     )
 )
 PRINT = (
@@ -130,7 +130,7 @@ def test_a_zip_has_the_digests_of_a_folder(copied: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "moved"),
     [
-        ("drift/reference.py", {"fits", "evaluations", "verdicts"}),
+        ("drift/curve/reference.py", {"fits", "evaluations", "verdicts"}),
         ("metrics/core/tally.py", set(PHASES)),
         ("logs/statement.py", set(PHASES)),
         ("evaluation/shadow.py", {"fits", "evaluations", "verdicts"}),

@@ -14,7 +14,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from monitor.config import load_config
-from monitor.drift.verdict import WEEK
+from monitor.drift.records.verdict import WEEK
 from monitor.read.results import results_of
 from monitor.read.standing import Standing, day_by_day
 from monitor.report.page.content import DayOnPage

@@ -114,7 +114,7 @@ def retire(
     that the same days give the same verdicts however often they are judged.
     """
     from monitor.config import load_config
-    from monitor.drift.inputs import reference_of_day
+    from monitor.drift.fold.inputs import reference_of_day
     from monitor.pipeline.references import read_references
 
     config, on = load_config(config_path, only=name), day.date()

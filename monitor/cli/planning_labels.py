@@ -37,7 +37,7 @@ def plan_labels(
     with `label_rate: {file: ...}` the measures of all predictions are estimated too.
     """
     from monitor.config import load_config
-    from monitor.drift.day_evidence import KINDS
+    from monitor.drift.records.day_evidence import KINDS
     from monitor.files import writing
     from monitor.pipeline.label_plan import SLOPES, plan_for
     from monitor.pipeline.label_rates import rates_text

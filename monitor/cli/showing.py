@@ -42,8 +42,8 @@ LONG = 100  # days without a reference: then outcomes are rare, and reading them
 
 if TYPE_CHECKING:
     from monitor.config import Config, Model
-    from monitor.drift.values import MovingPriors
-    from monitor.drift.verdict import Verdict
+    from monitor.drift.records.values import MovingPriors
+    from monitor.drift.records.verdict import Verdict
     from monitor.evaluation.evaluation import Evaluation
     from monitor.read.results import Results
     from monitor.words.trust import Trust
@@ -196,7 +196,7 @@ def _trust(
     beside: "Sequence[Verdict]",
 ) -> "Trust":
     """Say whether a segment can be trusted, beside the verdicts of all, and what to do."""
-    from monitor.drift.verdict import DRIFTING
+    from monitor.drift.records.verdict import DRIFTING
     from monitor.words.trust import trust
 
     elsewhere = [

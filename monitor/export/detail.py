@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal
 
-from monitor.drift.verdict import DRIFTING, SHIFTS, Verdict
+from monitor.drift.records.verdict import DRIFTING, SHIFTS, Verdict
 from monitor.export.gauges import CATALOGUE, Gauge, Sample
 from monitor.measures.snapshot import Snapshot
 from monitor.measures.verdict_scopes import lately_open

@@ -12,7 +12,7 @@ from monitor import program
 from monitor.arrivals import Delay
 from monitor.config import Config
 from monitor.decisions import rebased
-from monitor.drift.verdict import Verdict
+from monitor.drift.records.verdict import Verdict
 from monitor.errors import ConfigError, DataError, within_memory
 from monitor.evaluation.evaluation import Evaluation
 from monitor.export.few_classes import with_few_classes

@@ -11,7 +11,7 @@ from datetime import date, datetime, time, timedelta
 import numpy as np
 import numpy.typing as npt
 
-from monitor.drift.facts import Scores
+from monitor.drift.records.facts import Scores
 from monitor.segment_names import printable
 from monitor.words.level import mapped_since_reference
 from monitor.words.numbers import percent

@@ -6,7 +6,7 @@ from math import isnan
 from typing import Any
 
 from monitor.config import Budget, Model, Verdicts
-from monitor.drift.facts import LONG_AHEAD
+from monitor.drift.records.facts import LONG_AHEAD
 from monitor.errors import Fault
 from monitor.measures.measure import Base, Labels, Scope, itself
 from monitor.measures.snapshot import Snapshot, seconds_of

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, time
 from monitor.arrivals import Delay
 from monitor.config import Model
 from monitor.decisions import Acknowledgement, Rebase
-from monitor.drift.verdict import Verdict
+from monitor.drift.records.verdict import Verdict
 from monitor.evaluation.evaluation import Evaluation
 from monitor.run_record import RunRecord
 

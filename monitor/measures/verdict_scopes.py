@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 
-from monitor.drift.detector import INCIDENT_KINDS, LEVEL_KINDS, Ended, Incident, Worse
-from monitor.drift.facts import Detectable
-from monitor.drift.places import Place, Where, explained_by, name_of
-from monitor.drift.verdict import SLOPE_KINDS, STATES, Verdict
+from monitor.drift.records.detector import INCIDENT_KINDS, LEVEL_KINDS, Ended, Incident, Worse
+from monitor.drift.records.facts import Detectable
+from monitor.drift.records.places import Place, Where, explained_by, name_of
+from monitor.drift.records.verdict import SLOPE_KINDS, STATES, Verdict
 from monitor.measures.measure import Base, Parts, Scope, held, itself
 from monitor.measures.snapshot import Snapshot, seconds_of
 from monitor.measures.window_scopes import NEVER_RUN

@@ -2,7 +2,7 @@
 
 from math import isfinite, nan
 
-from monitor.drift.verdict import OF_LABELS, Verdict
+from monitor.drift.records.verdict import OF_LABELS, Verdict
 from monitor.measures import units
 from monitor.measures import verdict_scopes as of
 from monitor.measures.measure import Measure, Unit

@@ -3,10 +3,10 @@
 from datetime import date
 
 from monitor.config import Config
-from monitor.drift.column_sums import AS_BEFORE, exceeding
-from monitor.drift.values import MovingPriors
-from monitor.drift.verdict import Verdict
-from monitor.drift.where import Answer
+from monitor.drift.records.values import MovingPriors
+from monitor.drift.records.verdict import Verdict
+from monitor.drift.where.column_sums import AS_BEFORE, exceeding
+from monitor.drift.where.segments import Answer
 from monitor.errors import ConfigError
 from monitor.pipeline.references import read_references
 from monitor.pipeline.watching import priors_that_move

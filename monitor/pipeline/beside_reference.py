@@ -1,10 +1,10 @@
 """A day that is not stored, beside its reference: what `check` says of its scores."""
 
 from monitor.config import Config
-from monitor.drift.facts import Scores
-from monitor.drift.inputs import inputs_of, parts_of_stream, prevalence_of, reference_of_day
-from monitor.drift.reference import Reference
-from monitor.drift.score_moves import scores_since
+from monitor.drift.curve.reference import Reference
+from monitor.drift.fold.inputs import inputs_of, parts_of_stream, prevalence_of, reference_of_day
+from monitor.drift.incidents.score_moves import scores_since
+from monitor.drift.records.facts import Scores
 from monitor.pipeline.reading import next_days_are_unlike
 from monitor.pipeline.references import read_references
 from monitor.segment_names import WHOLE

@@ -10,7 +10,7 @@ from datetime import date, timedelta
 from itertools import groupby
 
 from monitor.config import Config, Model
-from monitor.drift.verdict import WEEK
+from monitor.drift.records.verdict import WEEK
 from monitor.settling import Settling
 from monitor.store.months import days_of_month
 from monitor.store.names import KINDS

@@ -6,16 +6,16 @@ from datetime import date
 import numpy as np
 
 from monitor.config import LEAST_RATE, Config, ScoreRate
-from monitor.drift.day_evidence import KINDS
-from monitor.drift.inputs import limit_of_whole
-from monitor.drift.label_plan import (
+from monitor.drift.curve.reference import Reference
+from monitor.drift.fold.inputs import limit_of_whole
+from monitor.drift.incidents.label_plan import (
     LabelPlan,
     days_with,
     evenly_drawn,
     plan_labels,
     score_ranges,
 )
-from monitor.drift.reference import Reference
+from monitor.drift.records.day_evidence import KINDS
 from monitor.errors import ConfigError, DataError
 from monitor.evaluation.chosen_labels import by_coarse_cell
 from monitor.metrics.core.coarse import COARSE_COUNT
@@ -92,7 +92,7 @@ def plan_for(
         msg = (
             f"--budget {budget}: {percent(uniform, 0)} of it, drawn from {total:,.0f} predictions "
             f"a day, is a rate below {LEAST_RATE:g}; give at least "
-            f"{LEAST_RATE * total / uniform:,.0f}, or raise --uniform."
+            f"{LEAST_RATE * total / uniform:,.0f}."
         )
         raise ConfigError(msg)
     direction = KINDS.index(kind) // 2

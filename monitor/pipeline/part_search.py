@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 
 from monitor.config import Config, Model, WatchedColumn
-from monitor.drift.part_search import (
+from monitor.drift.curve.reference import Reference
+from monitor.drift.where.part_search import (
     PartFound,
     Proposal,
     SearchColumn,
@@ -13,8 +14,7 @@ from monitor.drift.part_search import (
     divide,
     propose,
 )
-from monitor.drift.part_sums import tables_of
-from monitor.drift.reference import Reference
+from monitor.drift.where.part_sums import tables_of
 from monitor.errors import ConfigError, DataError
 from monitor.logs import open_databases, parts_to_search, read_part_rows
 from monitor.logs.column_labels import range_names

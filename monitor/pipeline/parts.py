@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from monitor.config import Crossing, Model, Segments, WatchedColumn, expression_of
-from monitor.drift.places import Condition, name_all, name_of
+from monitor.drift.records.places import Condition, name_all, name_of
 from monitor.errors import ConfigError
 from monitor.logs.column_labels import LARGEST_STEP, range_names, step_edge
 from monitor.logs.column_rows import MOST_VALUES

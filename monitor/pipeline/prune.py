@@ -12,8 +12,8 @@ from datetime import date, timedelta
 
 from monitor.arrivals import LATEST, LOOK_BACK
 from monitor.config import Config
-from monitor.drift.second import own_span
-from monitor.drift.verdict import WEEK
+from monitor.drift.fold.second import own_span
+from monitor.drift.records.verdict import WEEK
 from monitor.errors import ConfigError
 from monitor.pipeline.references import read_references
 from monitor.store.names import BACKFILLED, DAILY

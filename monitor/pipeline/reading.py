@@ -10,19 +10,17 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import cached_property, lru_cache
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from monitor.config import Config, Model
-from monitor.drift.facts import Unlike
-from monitor.drift.inputs import (
-    Day,
-    ModelReference,
-)
-from monitor.pipeline.reference_days import ReferenceSpan
-from monitor.pipeline.references import spans_in_store
+from monitor.drift.records.facts import Unlike
 from monitor.segment_names import OTHER, WHOLE
 from monitor.store.store import Store
 from monitor.words.reading import read_otherwise
+
+if TYPE_CHECKING:  # `show` asks about windows, and fits no reference
+    from monitor.drift.fold.inputs import Day, ModelReference
+    from monitor.pipeline.reference_days import ReferenceSpan
 
 Reading = Mapping[str, Any]
 
@@ -110,14 +108,14 @@ class Readings:
         return self.store.days("summaries", self.name)
 
     def of_reference(
-        self, reference: ModelReference | ReferenceSpan
+        self, reference: "ModelReference | ReferenceSpan"
     ) -> tuple[date, Reading] | None:
         """Find the last day of a reference of which it is known how it was read."""
         inside = (d for d in reversed(self.days) if reference.first <= d <= reference.last)
         return next(((day, read) for day in inside if (read := self.of_day(day))), None)
 
     def unlike(
-        self, now: Reading | None, reference: ModelReference | ReferenceSpan
+        self, now: Reading | None, reference: "ModelReference | ReferenceSpan"
     ) -> dict[str, tuple[str, ...]]:
         """Name the streams that a reading counts otherwise than a reference, with the settings."""
         known = self.of_reference(reference)
@@ -134,7 +132,7 @@ class Readings:
             first = earlier
         return first
 
-    def compared(self, day: Day, reference: ModelReference | None) -> Day:
+    def compared(self, day: "Day", reference: "ModelReference | None") -> "Day":
         """Leave out of a day what its reference counts otherwise, and say so of each stream."""
         if reference is None or day.day <= reference.last:
             return day
@@ -155,6 +153,8 @@ class Readings:
 
 def next_days_are_unlike(config: Config, name: str) -> str:
     """Say what the next days would be read otherwise than the reference; empty if nothing is."""
+    from monitor.pipeline.references import spans_in_store
+
     model, store = config.model(name), Store(config.store)
     spans = [span for span in spans_in_store(config, name) if span.days and not span.lack]
     if not spans:

@@ -10,11 +10,11 @@ import numpy as np
 
 from monitor import program
 from monitor.config import Config, Model
-from monitor.drift.facts import LastingShift
-from monitor.drift.inputs import reference_of_day
-from monitor.drift.places import Condition, Explanation, name_all, name_of
-from monitor.drift.region_state import Break
-from monitor.drift.verdict import Verdict
+from monitor.drift.fold.inputs import reference_of_day
+from monitor.drift.records.facts import LastingShift
+from monitor.drift.records.places import Condition, Explanation, name_all, name_of
+from monitor.drift.records.region_state import Break
+from monitor.drift.records.verdict import Verdict
 from monitor.errors import DataError
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.tally import Tally

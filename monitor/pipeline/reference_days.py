@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from monitor.config import Model
 from monitor.decisions import rebased
-from monitor.drift.inputs import Day
-from monitor.drift.lack import LEAST_OF_EACH, Lack
-from monitor.drift.reference import REFERENCE_DAYS, what_counts_lack
+from monitor.drift.curve.reference import REFERENCE_DAYS, what_counts_lack
+from monitor.drift.fold.inputs import Day
+from monitor.drift.records.lack import LEAST_OF_EACH, Lack
 from monitor.store.store import Store
 from monitor.words.trust import Need
 

@@ -8,8 +8,14 @@ from math import log
 
 from monitor import program
 from monitor.config import Config, MapSetting, Model
-from monitor.drift.detectable import what_is_detectable
-from monitor.drift.inputs import (
+from monitor.drift.curve.reference import (
+    REFERENCE_DAYS,
+    Reference,
+    Sensitivity,
+    fit_reference,
+    what_a_reference_lacks,
+)
+from monitor.drift.fold.inputs import (
     Day,
     Limits,
     ModelReference,
@@ -20,13 +26,7 @@ from monitor.drift.inputs import (
     reference_of_day,
     with_entities,
 )
-from monitor.drift.reference import (
-    REFERENCE_DAYS,
-    Reference,
-    Sensitivity,
-    fit_reference,
-    what_a_reference_lacks,
-)
+from monitor.drift.incidents.detectable import what_is_detectable
 from monitor.evaluation.evaluation import Expectation
 from monitor.evaluation.expected_prevalence import expect_prevalence
 from monitor.metrics.core.coarse import tally_of

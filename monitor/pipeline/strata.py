@@ -9,9 +9,9 @@ from dataclasses import replace
 from datetime import date
 
 from monitor.config import Crossing, Model
-from monitor.drift.inputs import Day
-from monitor.drift.moving_priors import MOST_STRATA, moving_priors, split_by
-from monitor.drift.values import MovingPriors
+from monitor.drift.fold.inputs import Day
+from monitor.drift.records.values import MovingPriors
+from monitor.drift.where.moving_priors import MOST_STRATA, moving_priors, split_by
 from monitor.errors import DataError
 from monitor.evaluation.shadow import Shadow, map_columns
 from monitor.metrics.maps.map_file import MapFile

@@ -7,9 +7,9 @@ from datetime import date, timedelta
 from monitor import program
 from monitor.arrivals import late
 from monitor.config import Config
-from monitor.drift.detector import Detector
-from monitor.drift.inputs import Day, failed_day, inputs_of, reference_of_day
-from monitor.drift.judge import days_needed, judge
+from monitor.drift.fold.inputs import Day, failed_day, inputs_of, reference_of_day
+from monitor.drift.records.detector import Detector
+from monitor.drift.verdicts.judge import days_needed, judge
 from monitor.errors import DataError
 from monitor.pipeline.neighbours import known_until
 from monitor.pipeline.progress import Failure, PhaseProgress, fingerprint, in_parallel

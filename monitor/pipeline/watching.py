@@ -8,14 +8,14 @@ from functools import lru_cache
 from math import log
 
 from monitor.config import Config, Crossing, Model
-from monitor.drift.inputs import ModelReference, reference_of_day
-from monitor.drift.moving_priors import moving_priors
-from monitor.drift.reference import LEAST_DAYS, Reference
-from monitor.drift.value_level_watch import watch_levels
-from monitor.drift.value_past import ValueSums, fit_values, value_sums
-from monitor.drift.value_watch import REMEMBERED, new_watch, watch_day
-from monitor.drift.values import MovingPriors, ValueWatch
-from monitor.drift.verdict import Verdict
+from monitor.drift.curve.reference import LEAST_DAYS, Reference
+from monitor.drift.fold.inputs import ModelReference, reference_of_day
+from monitor.drift.records.values import MovingPriors, ValueWatch
+from monitor.drift.records.verdict import Verdict
+from monitor.drift.where.moving_priors import moving_priors
+from monitor.drift.where.value_level_watch import watch_levels
+from monitor.drift.where.value_past import ValueSums, fit_values, value_sums
+from monitor.drift.where.value_watch import REMEMBERED, new_watch, watch_day
 from monitor.errors import DataError
 from monitor.pipeline.parts import merge_parts
 from monitor.pipeline.references import References

@@ -9,18 +9,25 @@ from itertools import pairwise
 import numpy as np
 
 from monitor.config import Config, Crossing, Model, Watched
-from monitor.drift.column_sums import DaySums, change_of, in_both, nothing, over_days, sum_part
-from monitor.drift.day_evidence import KINDS
-from monitor.drift.detector import LEVEL_KINDS, NOT_COMPARABLE, Incident, is_level
-from monitor.drift.inputs import ModelReference, inputs_of, reference_of_day
-from monitor.drift.pair_sums import columns_of_pairs, sum_day
-from monitor.drift.places import Condition, Explanation, Where
-from monitor.drift.reference import Reference
-from monitor.drift.region_state import Break
-from monitor.drift.value_sets import AllSums
-from monitor.drift.verdict import Verdict
-from monitor.drift.where import Answer, where_of
-from monitor.drift.where_else import (
+from monitor.drift.curve.reference import Reference
+from monitor.drift.fold.inputs import ModelReference, inputs_of, reference_of_day
+from monitor.drift.records.day_evidence import KINDS
+from monitor.drift.records.detector import LEVEL_KINDS, NOT_COMPARABLE, Incident, is_level
+from monitor.drift.records.places import Condition, Explanation, Where
+from monitor.drift.records.region_state import Break
+from monitor.drift.records.verdict import Verdict
+from monitor.drift.verdicts.pair_sums import columns_of_pairs, sum_day
+from monitor.drift.where.column_sums import (
+    DaySums,
+    change_of,
+    in_both,
+    nothing,
+    over_days,
+    sum_part,
+)
+from monitor.drift.where.segments import Answer, where_of
+from monitor.drift.where.value_sets import AllSums
+from monitor.drift.where.where_else import (
     Cells,
     Measure,
     ValueSums,

@@ -10,12 +10,12 @@ from datetime import date, datetime
 import numpy as np
 
 from monitor.config import Config, Model, WatchedColumn
-from monitor.drift.column_sums import DaySums, Sums, added
-from monitor.drift.day_evidence import KINDS
-from monitor.drift.inputs import ModelReference
-from monitor.drift.places import Condition
-from monitor.drift.reference import Reference
-from monitor.drift.where_search import DEEPEST, Found, best_condition, confirm
+from monitor.drift.curve.reference import Reference
+from monitor.drift.fold.inputs import ModelReference
+from monitor.drift.records.day_evidence import KINDS
+from monitor.drift.records.places import Condition
+from monitor.drift.where.column_sums import DaySums, Sums, added
+from monitor.drift.where.where_search import DEEPEST, Found, best_condition, confirm
 from monitor.errors import DataError
 from monitor.logs import columns_to_search, condition_sql, count_search, open_databases
 from monitor.logs.databases import Databases

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from datetime import date
 
 from monitor.decisions import Acknowledgement, lasting, taken_by
-from monitor.drift.places import name_of
-from monitor.drift.verdict import Verdict
+from monitor.drift.records.places import name_of
+from monitor.drift.records.verdict import Verdict
 from monitor.measures.verdict_scopes import drifts_found, found_on
 from monitor.read.results import Results
 from monitor.words.acknowledging import acknowledged, not_taken

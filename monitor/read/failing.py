@@ -6,7 +6,7 @@ better for it. A drift that the configuration says is known does not.
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from monitor.drift.verdict import OF_LABELS, UNJUDGED, Verdict
+from monitor.drift.records.verdict import OF_LABELS, UNJUDGED, Verdict
 from monitor.errors import ConfigError
 from monitor.read.standing import Standing
 from monitor.segment_names import WHOLE

@@ -7,9 +7,9 @@ from datetime import date
 from typing import NamedTuple, TypeVar
 
 from monitor.decisions import Plan
-from monitor.drift.detector import Detector, EndReason, Incident, LevelWatch, is_level
-from monitor.drift.places import explained_by
-from monitor.drift.verdict import Verdict
+from monitor.drift.records.detector import Detector, EndReason, Incident, LevelWatch, is_level
+from monitor.drift.records.places import explained_by
+from monitor.drift.records.verdict import Verdict
 from monitor.read.results import Results
 from monitor.segment_names import THIRD, WHOLE
 

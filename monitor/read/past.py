@@ -13,7 +13,7 @@ from itertools import takewhile
 from math import inf
 from typing import Generic, TypeVar
 
-from monitor.drift.verdict import Verdict
+from monitor.drift.records.verdict import Verdict
 from monitor.evaluation.evaluation import Evaluation
 from monitor.read.results import Results
 from monitor.read.standing import shown_of

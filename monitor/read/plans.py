@@ -12,9 +12,8 @@ from datetime import date
 
 from monitor.config import Model
 from monitor.decisions import Plan
-from monitor.drift.detector import Ended, Incident
-from monitor.drift.value_watch import new_watch
-from monitor.drift.verdict import UNJUDGED, Brief, Verdict
+from monitor.drift.records.detector import Ended, Incident
+from monitor.drift.records.verdict import UNJUDGED, Brief, Verdict
 from monitor.segment_names import WHOLE
 from monitor.words.verdict import sentences
 
@@ -101,7 +100,7 @@ def _with_plan(verdict: Verdict, plan: Plan) -> Verdict:
         detector=quiet,
         facts=replace(verdict.facts, third=None, today=None, one_day=None, labels=None),
         where=None,
-        values=values and new_watch(values.reference, values.past),
+        values=values and replace(values, incidents=()),
     )
     return replace(covered, reasons=sentences(covered))
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from monitor.config import Config
 from monitor.decisions import Plan
-from monitor.drift.verdict import Brief, Verdict
+from monitor.drift.records.verdict import Brief, Verdict
 from monitor.evaluation.evaluation import Evaluation
 from monitor.read.plans import may_cover, plans_of, with_plans
 from monitor.store.store import Store

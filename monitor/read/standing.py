@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from monitor.drift.detector import Incident
-from monitor.drift.verdict import WEEK, Brief, Verdict
+from monitor.drift.records.detector import Incident
+from monitor.drift.records.verdict import WEEK, Brief, Verdict
 from monitor.errors import DataError
 from monitor.evaluation.evaluation import Evaluation
 from monitor.evaluation.map_gain import MapGain

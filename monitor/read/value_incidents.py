@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import date
 
-from monitor.drift.values import ValueIncident
+from monitor.drift.records.values import ValueIncident
 from monitor.read.results import Results
 from monitor.segment_names import WHOLE
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from math import isnan, nan
 from typing import Any
 
-from monitor.drift.verdict import Verdict
+from monitor.drift.records.verdict import Verdict
 from monitor.evaluation.evaluation import Evaluation
 from monitor.measures.measure import Measure, numbers
 from monitor.measures.verdicts import OF_VERDICTS

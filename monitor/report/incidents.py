@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from monitor.drift.places import listed, name_of
+from monitor.drift.records.places import listed, name_of
 from monitor.read.incidents import IncidentSummary
 from monitor.read.value_incidents import PastValueIncident
 from monitor.report.tables import plain_table

@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from monitor.drift.verdict import Brief, State
+from monitor.drift.records.verdict import Brief, State
 from monitor.evaluation.evaluation import Evaluation
 from monitor.read.results import Results
 from monitor.read.standing import Standing, briefly_day_by_day, day_by_day

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from monitor.drift.verdict import is_shown
+from monitor.drift.records.verdict import is_shown
 from monitor.report.tables import plain_table
 from monitor.store.revisions import Revision
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from monitor.drift.day_evidence import KINDS
-from monitor.drift.places import name_all, name_of
+from monitor.drift.records.day_evidence import KINDS
+from monitor.drift.records.places import name_all, name_of
 from monitor.metrics.core.estimate import Estimate
 from monitor.report.tables import plain_table
 from monitor.segment_names import in_a_table
@@ -21,8 +21,8 @@ from monitor.words.where import (
 )
 
 if TYPE_CHECKING:
-    from monitor.drift.places import Place
-    from monitor.drift.where import Answer
+    from monitor.drift.records.places import Place
+    from monitor.drift.where.segments import Answer
     from monitor.pipeline.part_search import PartsFound
 
 COLUMNS = (

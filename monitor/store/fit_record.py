@@ -14,17 +14,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from monitor.drift.class_levels import ClassLevels, PairLevel
-from monitor.drift.class_scores import ClassScores
-from monitor.drift.facts import Detectable, Together
-from monitor.drift.inputs import ModelReference
-from monitor.drift.label_noise import Noise
-from monitor.drift.lack import Lack
-from monitor.drift.mix import Mix
-from monitor.drift.pairs import ClassDay, PairCurves
-from monitor.drift.reference import Reference, Sensitivity
-from monitor.drift.regions import Regions
-from monitor.drift.values import MovingPriors
+from monitor.drift.classes.class_levels import ClassLevels, PairLevel
+from monitor.drift.classes.class_scores import ClassScores
+from monitor.drift.classes.pairs import ClassDay, PairCurves
+from monitor.drift.curve.label_noise import Noise
+from monitor.drift.curve.reference import Reference, Sensitivity
+from monitor.drift.curve.regions import Regions
+from monitor.drift.fold.inputs import ModelReference
+from monitor.drift.records.facts import Detectable, Together
+from monitor.drift.records.lack import Lack
+from monitor.drift.records.mix import Mix
+from monitor.drift.records.values import MovingPriors
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.dispersion import DesignEffects
 from monitor.metrics.core.estimate import Estimate

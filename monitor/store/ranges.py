@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from monitor.arrivals import Arrivals
-from monitor.drift.verdict import STATES, Brief, Verdict
+from monitor.drift.records.verdict import STATES, Brief, Verdict
 from monitor.evaluation.evaluation import Evaluation
 from monitor.measures.catalogue import MEASURES
 from monitor.measures.measure import Measure, Value

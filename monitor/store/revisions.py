@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from monitor.drift.verdict import State, Verdict
+from monitor.drift.records.verdict import State, Verdict
 from monitor.store.fields import columns, plain, rebuilt
 from monitor.store.sealing import rows_of
 

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from monitor.arrivals import Arrivals
-from monitor.drift.verdict import Brief, Verdict
+from monitor.drift.records.verdict import Brief, Verdict
 from monitor.errors import DataError, Fault
 from monitor.evaluation.evaluation import Causes, Evaluation
 from monitor.files import reaching
@@ -68,7 +68,7 @@ from monitor.store.verdict_table import OF_BRIEF, briefs_of, verdict_table, verd
 from monitor.summary import Columns, Entities, Summary
 
 if TYPE_CHECKING:
-    from monitor.drift.inputs import ModelReference
+    from monitor.drift.fold.inputs import ModelReference
 
 NEWEST = 40  # days that the record of a run names: more than a scrape usually reads
 MAPPED_BY = "map"  # the fingerprint of the map that a day was counted through

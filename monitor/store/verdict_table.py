@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from monitor.arrivals import Late
-from monitor.drift.day_evidence import DIRECTIONS, KINDS, DayEvidence
-from monitor.drift.detector import (
+from monitor.drift.records.day_evidence import DIRECTIONS, KINDS, DayEvidence
+from monitor.drift.records.detector import (
     LEVEL_KINDS,
     LEVEL_SIZES,
     LEVEL_SUMS,
@@ -29,11 +29,11 @@ from monitor.drift.detector import (
     are_withheld,
     no_sums,
 )
-from monitor.drift.facts import Facts
-from monitor.drift.places import Where
-from monitor.drift.region_state import RegionWatch
-from monitor.drift.values import OF_LEVEL, OF_VALUE, ValueWatch
-from monitor.drift.verdict import Brief, Verdict
+from monitor.drift.records.facts import Facts
+from monitor.drift.records.places import Where
+from monitor.drift.records.region_state import RegionWatch
+from monitor.drift.records.values import OF_LEVEL, OF_VALUE, ValueWatch
+from monitor.drift.records.verdict import Brief, Verdict
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats, Singles
 from monitor.store.fields import LAYOUTS, columns, layout, plain, rebuilt, struct, table_of

@@ -5,8 +5,8 @@ from math import isfinite
 
 from monitor.arrivals import COMPLETE, ENOUGH, Delay, Late, enough_after
 from monitor.config import Model
-from monitor.drift.day_evidence import Family, WrongLabels
-from monitor.drift.facts import (
+from monitor.drift.records.day_evidence import Family, WrongLabels
+from monitor.drift.records.facts import (
     FEW_A_DAY,
     LONG_AHEAD,
     LONGER,
@@ -17,7 +17,7 @@ from monitor.drift.facts import (
     Detectable,
     Together,
 )
-from monitor.drift.lack import LEAST_OF_EACH, Lack
+from monitor.drift.records.lack import LEAST_OF_EACH, Lack
 from monitor.words.numbers import percent, short_percent
 
 NEVER_CONTRAST = "within each part of its days all scores or all outcomes are equal"

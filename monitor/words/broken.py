@@ -2,8 +2,8 @@
 
 from math import exp, isnan
 
-from monitor.drift.detector import Incident
-from monitor.drift.region_state import Break
+from monitor.drift.records.detector import Incident
+from monitor.drift.records.region_state import Break
 from monitor.words.numbers import percent, short_percent
 
 SMALL, LARGE = 0.01, 0.99  # scores between them have two digits

@@ -2,7 +2,7 @@
 
 from math import isfinite
 
-from monitor.drift.two_samples import Change
+from monitor.drift.verdicts.two_samples import Change
 from monitor.words.advice import too_few
 from monitor.words.numbers import percent, times
 from monitor.words.verdict import MEANINGS, MUCH_UNKNOWN
@@ -13,7 +13,7 @@ def sentences(change: Change) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> from monitor.drift.lack import Lack
+    >>> from monitor.drift.records.lack import Lack
     >>> sentences(Change("insufficient_data", Lack("positive outcomes", 0, 300)))[0][32:]
     'the first sample has 0 of at least 300 positive outcomes.'
     """

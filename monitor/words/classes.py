@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from monitor.drift.facts import ClassFacts, ClassShift, Others, WorstPair
+from monitor.drift.records.facts import ClassFacts, ClassShift, Others, WorstPair
 from monitor.metrics.core.estimate import Estimate
 from monitor.words.numbers import percent
 

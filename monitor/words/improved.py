@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from shlex import quote
 
-from monitor.drift.detector import Incident, is_level
-from monitor.drift.verdict import Verdict
+from monitor.drift.records.detector import Incident, is_level
+from monitor.drift.records.verdict import Verdict
 from monitor.metrics.core.estimate import Estimate
 from monitor.words.numbers import times
 

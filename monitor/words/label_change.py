@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from monitor.drift.day_evidence import TOLD, Changed, LabelChange
-from monitor.drift.facts import Coverage
+from monitor.drift.records.day_evidence import TOLD, Changed, LabelChange
+from monitor.drift.records.facts import Coverage
 from monitor.words.advice import LOOK_ALIKE
 from monitor.words.numbers import percent, short_percent, times
 

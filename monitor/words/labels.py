@@ -12,7 +12,7 @@ from monitor.segment_names import WHOLE, shown
 from monitor.words.numbers import percent
 
 if TYPE_CHECKING:  # a plan is made by commands other than those that say something of labels
-    from monitor.drift.label_plan import LabelPlan
+    from monitor.drift.incidents.label_plan import LabelPlan
 
 PAGE = "docs/chosen-labels.md"
 LEAST_LEFT_OUT = 0.005  # of the predictions; less is not said

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from math import exp, isfinite, isnan, log
 
-from monitor.drift.detector import LEVEL_KINDS, NOT_COMPARABLE, SCORES_EQUAL, Incident
-from monitor.drift.facts import Scores
-from monitor.drift.places import Explanation, explained_by, listed
-from monitor.drift.region_state import Break
-from monitor.drift.verdict import Verdict
+from monitor.drift.records.detector import LEVEL_KINDS, NOT_COMPARABLE, SCORES_EQUAL, Incident
+from monitor.drift.records.facts import Scores
+from monitor.drift.records.places import Explanation, explained_by, listed
+from monitor.drift.records.region_state import Break
+from monitor.drift.records.verdict import Verdict
 from monitor.words.broken import score, share, which_scores
 from monitor.words.numbers import odds, percent, short_percent, times
 
@@ -180,7 +180,7 @@ def few_scores(scores: Scores) -> str:
 
     Examples
     --------
-    >>> from monitor.drift.facts import FewScore
+    >>> from monitor.drift.records.facts import FewScore
     >>> few = FewScore(0.0, 0.66, 0.21, 0.001, False), FewScore(1.0, 0.34, 0.78, 1.0, False)
     >>> few_scores(Scores(0.4, 0.3, 0.4, 0.4, few=few, different_before=140))[:77]
     '2 different scores are left, of 140: 66 % of the rows have 0, and 21 % of the'

@@ -3,7 +3,7 @@
 from math import inf
 from typing import Any
 
-from monitor.drift.facts import LastingShift
+from monitor.drift.records.facts import LastingShift
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.maps.calibration_map import MOST_SLOPE, CalibrationMap
 from monitor.metrics.maps.choosing import CLEAR, CLEAR_INTERCEPT, Candidate, Choice

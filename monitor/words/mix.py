@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from monitor.drift.mix import MovedMix, MovedShare
+from monitor.drift.records.mix import MovedMix, MovedShare
 from monitor.segment_names import NO_VALUE, OTHER, shown
 from monitor.words.numbers import percent
 
@@ -18,7 +18,7 @@ def mix_sentences(mix: MovedMix) -> Iterator[str]:
 
     Examples
     --------
-    >>> from monitor.drift.mix import NewValue
+    >>> from monitor.drift.records.mix import NewValue
     >>> shares = (MovedShare("other", 0.02, 0.04, 0.45), MovedShare("DE", 0.5, 0.6, 0.0))
     >>> for said in mix_sentences(MovedMix(shares, (NewValue("de", 4_100),), 10_000)):
     ...     print(said.removeprefix("Of the predictions ").removeprefix("New values: "))

@@ -2,7 +2,7 @@
 
 from math import isnan
 
-from monitor.drift.day_evidence import SLOPES
+from monitor.drift.records.day_evidence import SLOPES
 from monitor.metrics.core.estimate import Estimate
 
 LONG = 6.0  # log10: a number too long to be read

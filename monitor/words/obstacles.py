@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from math import isfinite
 
 from monitor.arrivals import Late
-from monitor.drift.facts import MAY_BE_LATE, Obstacle
-from monitor.drift.verdict import Verdict
+from monitor.drift.records.facts import MAY_BE_LATE, Obstacle
+from monitor.drift.records.verdict import Verdict
 from monitor.words.advice import ended, late_outcomes, missing
 from monitor.words.numbers import percent
 from monitor.words.reading import read_otherwise

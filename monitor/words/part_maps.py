@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from monitor.drift.places import Explanation
+from monitor.drift.records.places import Explanation
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.maps.map_file import MapFile
 from monitor.metrics.maps.part_gains import PartGain

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from shlex import quote
 
-from monitor.drift.facts import Unlike
+from monitor.drift.records.facts import Unlike
 from monitor.segment_names import shown
 
 

@@ -6,9 +6,9 @@ from math import ceil
 from shlex import quote
 from typing import NamedTuple
 
-from monitor.drift.detector import NOT_COMPARABLE, SCORES_EQUAL, Incident, is_level
-from monitor.drift.facts import Obstacle, Scores
-from monitor.drift.verdict import DRIFTING, OF_LABELS, State, Verdict
+from monitor.drift.records.detector import NOT_COMPARABLE, SCORES_EQUAL, Incident, is_level
+from monitor.drift.records.facts import Obstacle, Scores
+from monitor.drift.records.verdict import DRIFTING, OF_LABELS, State, Verdict
 from monitor.segment_names import shown
 from monitor.words import label_change
 from monitor.words.broken import STEP

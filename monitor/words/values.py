@@ -4,10 +4,10 @@ import json
 from collections.abc import Sequence
 from shlex import quote
 
-from monitor.drift.detector import LEVEL_KINDS, NOT_COMPARABLE, SCORES_EQUAL
-from monitor.drift.places import listed, name_of
-from monitor.drift.values import MovingPriors, ValueIncident
-from monitor.drift.verdict import SLOPE_KINDS
+from monitor.drift.records.detector import LEVEL_KINDS, NOT_COMPARABLE, SCORES_EQUAL
+from monitor.drift.records.places import listed, name_of
+from monitor.drift.records.values import MovingPriors, ValueIncident
+from monitor.drift.records.verdict import SLOPE_KINDS
 from monitor.metrics.core.estimate import Estimate
 from monitor.words.broken import score, share
 from monitor.words.level import factor, side_of

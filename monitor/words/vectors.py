@@ -1,6 +1,6 @@
 """How good whole vectors of class probabilities are, and which classes are left out. Pure."""
 
-from monitor.drift.facts import MOST_STREAMS
+from monitor.drift.records.facts import MOST_STREAMS
 from monitor.evaluation.evaluation import ClassMeasures, VectorErrors
 from monitor.segment_names import WHOLE
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from monitor.drift.detector import (
+from monitor.drift.records.detector import (
     LEVEL_KINDS,
     RECOVERED,
     WEEKS,
@@ -11,9 +11,9 @@ from monitor.drift.detector import (
     is_level,
     shape_size,
 )
-from monitor.drift.facts import OneDay
-from monitor.drift.places import explained_by
-from monitor.drift.verdict import DRIFTING, SLOPE_KINDS, Verdict
+from monitor.drift.records.facts import OneDay
+from monitor.drift.records.places import explained_by
+from monitor.drift.records.verdict import DRIFTING, SLOPE_KINDS, Verdict
 from monitor.segment_names import FAMILIES, THIRD
 from monitor.words import classes
 from monitor.words.advice import (

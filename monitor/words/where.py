@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from shlex import quote
 from typing import TYPE_CHECKING, Literal
 
-from monitor.drift.detector import LEVEL_KINDS
-from monitor.drift.places import Explanation, Where, listed, name_all, name_of
+from monitor.drift.records.detector import LEVEL_KINDS
+from monitor.drift.records.places import Explanation, Where, listed, name_all, name_of
 from monitor.metrics.core.estimate import Estimate
 from monitor.words.level import factor, side_of
 from monitor.words.numbers import percent
 
 if TYPE_CHECKING:  # its room needs mathematics, and commands that only show start without
-    from monitor.drift.part_search import PartFound
-    from monitor.drift.where_search import Found
+    from monitor.drift.where.part_search import PartFound
+    from monitor.drift.where.where_search import Found
 
 MOST_NAMED = 5
 Maps = Literal["parts", "all rows", "none"]  # what `recalibrate` can fit a map of
@@ -72,7 +72,7 @@ def new_values(where: Where, most: int) -> str:
 
     Examples
     --------
-    >>> from monitor.drift.places import Place
+    >>> from monitor.drift.records.places import Place
     >>> values = [Place("shop", name, 10, None, new=True) for name in ("a", "b", "c")]
     >>> new_values(Where("too_extreme", None, tuple(values), None), 2)
     'New since the reference: shop = a, shop = b and 1 more.'
@@ -100,7 +100,7 @@ def repair_commands(model: str, explanation: Explanation) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> from monitor.drift.places import Condition
+    >>> from monitor.drift.records.places import Condition
     >>> values = Condition("device", "tv"), Condition("device", "car")
     >>> repair_commands("ads", Explanation(values, 0.9, None, None, 0.3))
     ("calibration-monitor recalibrate --model ads --part 'device = tv' --part 'device = car'",)
@@ -160,7 +160,7 @@ def search_sentence(search: "Found") -> str:
 
     Examples
     --------
-    >>> from monitor.drift.where_search import Found
+    >>> from monitor.drift.where.where_search import Found
     >>> search_sentence(Found((), 10, 0))
     'No condition on these columns tells more than all rows together (10 days).'
     """

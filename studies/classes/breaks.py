@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monitor.drift.class_scores import fit_class_scores
-from monitor.drift.class_watch import Rest, advance_classes, decide_classes
-from monitor.drift.detector import Incident, LevelWatch
+from monitor.drift.classes.class_scores import fit_class_scores
+from monitor.drift.classes.class_watch import Rest, advance_classes, decide_classes
+from monitor.drift.records.detector import Incident, LevelWatch
 from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats, Ints, locate
 from studies.classes.run import page_with, rows_of

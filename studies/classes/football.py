@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from monitor.drift.inputs import Day, Limits, fit_model_reference
-from monitor.drift.judge import judge
-from monitor.drift.verdict import Verdict
+from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
+from monitor.drift.records.verdict import Verdict
+from monitor.drift.verdicts.judge import judge
 from monitor.segment_names import WHOLE
 from studies.classes.worlds import Rows, day_of_pairs, day_of_rest
 

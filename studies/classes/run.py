@@ -13,8 +13,8 @@ from itertools import islice
 from pathlib import Path
 from statistics import median
 
-from monitor.drift.inputs import Day, Limits, fit_model_reference
-from monitor.drift.judge import judge
+from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
+from monitor.drift.verdicts.judge import judge
 from monitor.segment_names import THIRD, WHOLE
 from studies.classes.worlds import (
     DRIFTS,

@@ -22,10 +22,10 @@ from statistics import median
 
 import numpy as np
 
-from monitor.drift.detector import WEIGHTS
-from monitor.drift.facts import MOST_STREAMS
-from monitor.drift.inputs import Day, Limits, fit_model_reference, inputs_of
-from monitor.drift.judge import judge
+from monitor.drift.fold.inputs import Day, Limits, fit_model_reference, inputs_of
+from monitor.drift.records.detector import WEIGHTS
+from monitor.drift.records.facts import MOST_STREAMS
+from monitor.drift.verdicts.judge import judge
 from monitor.metrics.beyond_binary.class_counts import count_classes, with_parts
 from monitor.metrics.beyond_binary.class_parts import count_parts
 from monitor.metrics.core.coarse import CENTRES

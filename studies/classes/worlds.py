@@ -11,7 +11,7 @@ from datetime import date, timedelta
 import numpy as np
 from scipy.special import softmax
 
-from monitor.drift.inputs import Day, inputs_of
+from monitor.drift.fold.inputs import Day, inputs_of
 from monitor.metrics.beyond_binary.class_counts import choose_classes, count_classes
 from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats, Ints, locate

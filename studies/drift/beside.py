@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, gammaln
 
-from monitor.drift.detecting import advance, new_detector
-from monitor.drift.reference import Reference, fit_reference
+from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.incidents.detecting import advance, new_detector
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.logistic.conditional import score_directions

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import norm
 
-from monitor.drift.reference import Reference, fit_reference, what_a_reference_lacks
+from monitor.drift.curve.reference import Reference, fit_reference, what_a_reference_lacks
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats
 from studies.drift.parts import locate_logits

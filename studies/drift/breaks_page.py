@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from monitor.drift.inputs import Limits, fit_model_reference
-from monitor.drift.judge import judge
-from monitor.drift.reference import fit_reference
-from monitor.drift.verdict import DRIFTING, Verdict
+from monitor.drift.curve.reference import fit_reference
+from monitor.drift.fold.inputs import Limits, fit_model_reference
+from monitor.drift.records.verdict import DRIFTING, Verdict
+from monitor.drift.verdicts.judge import judge
 from monitor.metrics.binned.binning import quantile_bins
 from monitor.metrics.binned.hosmer_lemeshow import hosmer_lemeshow
 from monitor.metrics.core.coarse import Coarse

@@ -11,8 +11,8 @@ from itertools import islice
 from math import inf
 from typing import NamedTuple
 
-from monitor.drift.detectable import calibrated_limit
-from monitor.drift.reference import fit_reference, what_a_reference_lacks
+from monitor.drift.curve.reference import fit_reference, what_a_reference_lacks
+from monitor.drift.incidents.detectable import calibrated_limit
 from studies.drift.estimates import print_median, print_rate
 from studies.drift.layout import in_processes, publish, read_options
 from studies.drift.rules import FALSE_ALERT_DAYS, follow_detector

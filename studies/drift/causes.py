@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from scipy.special import logit
 
-from monitor.drift.day_evidence import WrongLabels
-from monitor.drift.inputs import Day, Limits, fit_model_reference
-from monitor.drift.judge import judge
+from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
+from monitor.drift.records.day_evidence import WrongLabels
+from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import Coarse
 from monitor.segment_names import WHOLE
 from monitor.words.trust import trust

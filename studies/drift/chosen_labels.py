@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from monitor.drift.inputs import Day, Limits, fit_model_reference
-from monitor.drift.judge import judge
-from monitor.drift.verdict import WEEK
+from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
+from monitor.drift.records.verdict import WEEK
+from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats, locate
 from monitor.segment_names import WHOLE

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import norm
 
-from monitor.drift.inputs import Day
+from monitor.drift.fold.inputs import Day
 from monitor.metrics.core.buckets import BUCKETS, CELLS_IN_BIN, add_up_buckets
 from monitor.metrics.core.coarse import COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats, Ints

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from monitor.drift.detecting import best_fit
-from monitor.drift.evidence import day_profiles
-from monitor.drift.inputs import Day
-from monitor.drift.reference import fit_reference
+from monitor.drift.curve.reference import fit_reference
+from monitor.drift.evidence.directions import day_profiles
+from monitor.drift.fold.inputs import Day
+from monitor.drift.incidents.detecting import best_fit
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.grid import Floats
 from monitor.segment_names import WHOLE

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from monitor.drift.day_evidence import WrongLabels
-from monitor.drift.detector import Incident
-from monitor.drift.label_change import label_change
-from monitor.drift.reference import fit_reference
+from monitor.drift.curve.reference import fit_reference
+from monitor.drift.incidents.label_change import label_change
+from monitor.drift.records.day_evidence import WrongLabels
+from monitor.drift.records.detector import Incident
 from studies.drift.layout import in_processes, publish, read_options
 from studies.drift.noise import flip
 from studies.drift.rules import Segments, incidents

@@ -15,11 +15,11 @@ from math import inf, log, log10
 
 import numpy as np
 
-from monitor.drift.detecting import segment_limits
-from monitor.drift.detector import Incident, LevelWatch
-from monitor.drift.inputs import Limits, fit_model_reference
-from monitor.drift.level_watch import advance_level, decide_level
-from monitor.drift.reference import Reference, fit_reference
+from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.fold.inputs import Limits, fit_model_reference
+from monitor.drift.incidents.detecting import segment_limits
+from monitor.drift.incidents.level_watch import advance_level, decide_level
+from monitor.drift.records.detector import Incident, LevelWatch
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.grid import Floats
 from monitor.segment_names import WHOLE

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monitor.drift.mix import Counts, mix_of_days, moved_mix
+from monitor.drift.records.mix import Counts, mix_of_days, moved_mix
 from monitor.metrics.core.grid import Floats
 from monitor.segment_names import NO_VALUE, OTHER
 from monitor.summary import Unlisted

@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monitor.drift.day_evidence import WrongLabels
-from monitor.drift.detecting import advance, new_detector
-from monitor.drift.label_noise import wrong_labels
-from monitor.drift.reference import Reference, fit_reference
+from monitor.drift.curve.label_noise import wrong_labels
+from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.incidents.detecting import advance, new_detector
+from monitor.drift.records.day_evidence import WrongLabels
 from monitor.metrics.core.coarse import Coarse
 from studies.drift.estimates import print_median, print_rate
 from studies.drift.layout import in_processes, publish, read_options

@@ -13,11 +13,11 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import chi2, kstwobign, norm
 
-from monitor.drift.detecting import advance, limit, new_detector, update_incident
-from monitor.drift.detector import Detector, Incident
-from monitor.drift.evidence import day_profiles
-from monitor.drift.label_noise import wrong_labels
-from monitor.drift.reference import Reference
+from monitor.drift.curve.label_noise import wrong_labels
+from monitor.drift.curve.reference import Reference
+from monitor.drift.evidence.directions import day_profiles
+from monitor.drift.incidents.detecting import advance, limit, new_detector, update_incident
+from monitor.drift.records.detector import Detector, Incident
 from monitor.metrics.binned.binning import paper_sizes, pava_bc, uniform_bins
 from monitor.metrics.binned.ece import ece
 from monitor.metrics.core.coarse import CENTRES, Coarse

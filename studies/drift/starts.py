@@ -8,7 +8,7 @@ With --write the table goes into docs/drift-simulations.md. A stream takes a fif
 from itertools import islice
 from typing import NamedTuple
 
-from monitor.drift.reference import fit_reference, what_a_reference_lacks
+from monitor.drift.curve.reference import fit_reference, what_a_reference_lacks
 from studies.drift.estimates import print_median, print_share
 from studies.drift.layout import in_processes, publish, read_options
 from studies.drift.rules import Opening, follow_detector

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monitor.drift.inputs import Day, Limits, fit_model_reference
-from monitor.drift.judge import judge
+from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
+from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from studies.drift.estimates import print_median, print_rate
 from studies.drift.layout import in_processes, publish, read_options

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from monitor.drift.reference import fit_reference, what_a_reference_lacks
+from monitor.drift.curve.reference import fit_reference, what_a_reference_lacks
 from studies.drift.rules import (
     SILENCE,
     Opening,

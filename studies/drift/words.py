@@ -2,8 +2,9 @@
 
     python -m studies.drift.words [--streams 20] [--write]
 
-Folds whole streams with `monitor.drift.judge.judge`, as the daily job does, and counts the days
-of each state. A minute for 20 streams. With --write the table goes into docs/drift-simulations.md.
+Folds whole streams with `monitor.drift.verdicts.judge.judge`, as the daily job does, and counts the
+days of each state. A minute for 20 streams. With --write the table goes into
+docs/drift-simulations.md.
 """
 
 from collections.abc import Iterator
@@ -11,9 +12,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from itertools import groupby, islice
 
-from monitor.drift.inputs import Day, Limits, fit_model_reference
-from monitor.drift.judge import judge
-from monitor.drift.verdict import Verdict
+from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
+from monitor.drift.records.verdict import Verdict
+from monitor.drift.verdicts.judge import judge
 from monitor.segment_names import WHOLE
 from studies.drift.estimates import print_rate
 from studies.drift.layout import publish, read_options

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from monitor.drift.detecting import advance, limit, new_detector, update_incident
-from monitor.drift.reference import fit_reference
+from monitor.drift.curve.reference import fit_reference
+from monitor.drift.incidents.detecting import advance, limit, new_detector, update_incident
 from studies.drift.rules import FALSE_ALERT_DAYS, FIRST, pool
 from studies.drift.worlds import DRIFTS, World, stream
 

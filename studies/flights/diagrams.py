@@ -12,9 +12,9 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from monitor.config import Config, load_config
-from monitor.drift.inputs import reference_of_day
-from monitor.drift.reference import Reference
-from monitor.drift.verdict import Verdict
+from monitor.drift.curve.reference import Reference
+from monitor.drift.fold.inputs import reference_of_day
+from monitor.drift.records.verdict import Verdict
 from monitor.evaluation.evaluation import Evaluation
 from monitor.metrics.core.tally import Tally
 from monitor.pipeline.references import read_references

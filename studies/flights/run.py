@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
 
-from monitor.drift.reference import Reference, fit_reference
+from monitor.drift.curve.reference import Reference, fit_reference
 from studies.drift.rules import first_alarms, follow_detector, follow_rules, usual_rules
 from studies.flights.page import draw, markdown
 from studies.flights.truth import Days, Flights, by_day, names, pooled, truth, write_and_read

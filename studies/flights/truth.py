@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from scipy.special import expit, logit
 
 from monitor.demo.flights import STRETCH, write_flights_logs
-from monitor.drift.reference import Reference
+from monitor.drift.curve.reference import Reference
 from monitor.metrics.core.coarse import CENTRES, Coarse, coarsen, sum_of
 from monitor.metrics.core.tally import tally_on_grid
 

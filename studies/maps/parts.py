@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 from scipy.special import expit
 
-from monitor.drift.pair_sums import sum_columns
-from monitor.drift.reference import fit_reference
-from monitor.drift.where import where_of
+from monitor.drift.curve.reference import fit_reference
+from monitor.drift.verdicts.pair_sums import sum_columns
+from monitor.drift.where.segments import where_of
 from monitor.metrics.core.coarse import Coarse, coarsen, occupied, sum_of, tally_of
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.tally import tally_on_grid

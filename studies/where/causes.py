@@ -11,8 +11,8 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-from monitor.drift.explaining import explain
-from monitor.drift.places import Explanation, name_of
+from monitor.drift.records.places import Explanation, name_of
+from monitor.drift.where.explaining import explain
 from studies.where.planted import Planted, planted
 
 PAGE = Path(__file__).parents[2] / "docs" / "where-study.md"

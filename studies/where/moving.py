@@ -17,11 +17,11 @@ from statistics import median
 
 import numpy as np
 
-from monitor.drift.detecting import advance, limit, new_detector
-from monitor.drift.detector import Detector
-from monitor.drift.moving_priors import MOST_STRATA, moving_priors, split_by
-from monitor.drift.reference import Reference, fit_reference
-from monitor.drift.values import MovingPriors
+from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.incidents.detecting import advance, limit, new_detector
+from monitor.drift.records.detector import Detector
+from monitor.drift.records.values import MovingPriors
+from monitor.drift.where.moving_priors import MOST_STRATA, moving_priors, split_by
 from monitor.metrics.core.coarse import Coarse
 from monitor.segment_names import WHOLE
 from monitor.summary import Columns

@@ -17,7 +17,9 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import norm
 
-from monitor.drift.part_search import (
+from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.records.places import name_all
+from monitor.drift.where.part_search import (
     PartFound,
     Proposal,
     SearchColumn,
@@ -25,9 +27,7 @@ from monitor.drift.part_search import (
     divide,
     propose,
 )
-from monitor.drift.part_sums import tables_of
-from monitor.drift.places import name_all
-from monitor.drift.reference import Reference, fit_reference
+from monitor.drift.where.part_sums import tables_of
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Ints
 from monitor.segment_names import WHOLE

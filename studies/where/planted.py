@@ -7,10 +7,10 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import norm
 
-from monitor.drift.column_sums import Periods, added
-from monitor.drift.pair_sums import sum_day
-from monitor.drift.places import Condition
-from monitor.drift.reference import Reference, fit_reference
+from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.records.places import Condition
+from monitor.drift.verdicts.pair_sums import sum_day
+from monitor.drift.where.column_sums import Periods, added
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Ints
 from monitor.segment_names import WHOLE

@@ -17,10 +17,10 @@ from pathlib import Path
 
 import numpy as np
 
-from monitor.drift.column_sums import DaySums
-from monitor.drift.pair_sums import sum_day
-from monitor.drift.places import Where
-from monitor.drift.reference import Reference, fit_reference
+from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.records.places import Where
+from monitor.drift.verdicts.pair_sums import sum_day
+from monitor.drift.where.column_sums import DaySums
 from monitor.segment_names import WHOLE
 from studies.peers.run import environment
 from studies.where.searches import chi_squared_search, mcgrad_search, monitor_search, timed

@@ -11,10 +11,10 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import chi2
 
-from monitor.drift.column_sums import DaySums, added
-from monitor.drift.places import Where
-from monitor.drift.reference import Reference
-from monitor.drift.where import FALSE_DISCOVERIES, where_of
+from monitor.drift.curve.reference import Reference
+from monitor.drift.records.places import Where
+from monitor.drift.where.column_sums import DaySums, added
+from monitor.drift.where.segments import FALSE_DISCOVERIES, where_of
 from monitor.metrics.core.coarse import CENTRES
 from studies.where.worlds import COLUMNS, NAMES, PAIR, PAIRS, PRIOR, Day, Names, pair_codes
 

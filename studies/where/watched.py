@@ -22,11 +22,11 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import norm
 
-from monitor.drift.detecting import advance, limit, new_detector
-from monitor.drift.places import Condition
-from monitor.drift.reference import fit_reference
-from monitor.drift.value_past import ValueSums, fit_values, value_sums
-from monitor.drift.value_watch import new_watch, watch_day
+from monitor.drift.curve.reference import fit_reference
+from monitor.drift.incidents.detecting import advance, limit, new_detector
+from monitor.drift.records.places import Condition
+from monitor.drift.where.value_past import ValueSums, fit_values, value_sums
+from monitor.drift.where.value_watch import new_watch, watch_day
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.segment_names import CROSSED, WHOLE

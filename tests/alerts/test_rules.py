@@ -19,10 +19,10 @@ from typer.main import get_command
 
 from monitor.cli import app
 from monitor.config import CHECKS
-from monitor.drift.day_evidence import KINDS
-from monitor.drift.detector import INCIDENT_KINDS, EndReason
-from monitor.drift.region_state import KIND
-from monitor.drift.verdict import STATES
+from monitor.drift.records.day_evidence import KINDS
+from monitor.drift.records.detector import INCIDENT_KINDS, EndReason
+from monitor.drift.records.region_state import KIND
+from monitor.drift.records.verdict import STATES
 from monitor.export.gauges import CATALOGUE
 from monitor.export.http.probe import NAME as PROBED
 from monitor.measures.window_scopes import ROW_CHECKS

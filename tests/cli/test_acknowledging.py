@@ -14,9 +14,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from monitor.config import load_config
 from monitor.decisions import Acknowledgement
-from monitor.drift.detecting import new_detector
-from monitor.drift.detector import Shift, Worse
-from monitor.drift.verdict import Verdict
+from monitor.drift.incidents.detecting import new_detector
+from monitor.drift.records.detector import Shift, Worse
+from monitor.drift.records.verdict import Verdict
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
 from monitor.report.decisions import COLUMNS

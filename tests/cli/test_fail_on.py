@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from monitor.drift.detector import Incident
-from monitor.drift.facts import Facts, OneDay
-from monitor.drift.verdict import STATES, State
+from monitor.drift.records.detector import Incident
+from monitor.drift.records.facts import Facts, OneDay
+from monitor.drift.records.verdict import STATES, State
 from monitor.read.failing import GROUPS, failing
 from monitor.read.standing import Standing
 from tests.conftest import Ended

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from monitor.drift.detecting import new_detector
-from monitor.drift.detector import Ended
-from monitor.drift.facts import Detectable, Facts
+from monitor.drift.incidents.detecting import new_detector
+from monitor.drift.records.detector import Ended
+from monitor.drift.records.facts import Detectable, Facts
 from monitor.read.results import results_in
 from monitor.report.verdicts import sensitivity
 from monitor.store.store import Store
@@ -133,7 +133,11 @@ def test_show_loads_what_it_shows_only(folder: Path) -> None:
     """It needs no mathematics and reads no logs, so it starts fast."""
     heavy = (
         *("duckdb", "fsspec", "narwhals", "numba", "pandas", "pyarrow.compute", "scipy"),
-        *("monitor.drift.judge", "monitor.drift.reference", "monitor.evaluation.evaluate"),
+        *(
+            "monitor.drift.verdicts.judge",
+            "monitor.drift.curve.reference",
+            "monitor.evaluation.evaluate",
+        ),
     )
     code = f"""
 import sys

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from monitor.arrivals import Late
-from monitor.drift.arriving import could_explain, released, withheld
-from monitor.drift.day_evidence import KINDS
-from monitor.drift.detecting import new_detector
-from monitor.drift.detector import WITHHELD, Incident, is_withheld
-from monitor.drift.reference import Reference, fit_reference
+from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.evidence.arriving import could_explain, released, withheld
+from monitor.drift.incidents.detecting import new_detector
+from monitor.drift.records.day_evidence import KINDS
+from monitor.drift.records.detector import WITHHELD, Incident, is_withheld
 from studies.drift.worlds import Truth, World, stream
 
 DAY = date(2026, 3, 1)

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from monitor.drift.detectable import LEAST_LIMIT, calibrated_limit, days_to_find
-from monitor.drift.detecting import advance, new_detector
-from monitor.drift.inputs import Day, Limits, fit_model_reference, limit_of_whole
-from monitor.drift.judge import judge
-from monitor.drift.paths import drawn_days, evidence_paths
-from monitor.drift.reference import Reference, fit_reference
+from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.fold.inputs import Day, Limits, fit_model_reference, limit_of_whole
+from monitor.drift.incidents.detectable import LEAST_LIMIT, calibrated_limit, days_to_find
+from monitor.drift.incidents.detecting import advance, new_detector
+from monitor.drift.incidents.paths import drawn_days, evidence_paths
+from monitor.drift.verdicts.judge import judge
 from monitor.segment_names import FAMILIES, WHOLE
 from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.words.verdict import sentences

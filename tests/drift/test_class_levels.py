@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from monitor.drift.class_levels import (
+from monitor.drift.classes.class_levels import (
     ClassLevels,
     Compared,
     PairLevel,
@@ -16,11 +16,11 @@ from monitor.drift.class_levels import (
     compare_levels,
     off_class,
 )
-from monitor.drift.inputs import Day, Limits, ModelReference, class_span, fit_model_reference
-from monitor.drift.judge import judge
-from monitor.drift.pairs import ClassDay, sum_of_days
-from monitor.drift.reference import Reference
-from monitor.drift.verdict import Verdict
+from monitor.drift.classes.pairs import ClassDay, sum_of_days
+from monitor.drift.curve.reference import Reference
+from monitor.drift.fold.inputs import Day, Limits, ModelReference, class_span, fit_model_reference
+from monitor.drift.records.verdict import Verdict
+from monitor.drift.verdicts.judge import judge
 from monitor.words.verdict import sentences
 from studies.classes.worlds import NONE, REFERENCE, Drift, World, day_of_pairs, stream
 

@@ -7,11 +7,11 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
-from monitor.drift.judge import judge
-from monitor.drift.pairs import by_pair
-from monitor.drift.reference import RARE, Reference
-from monitor.drift.verdict import Verdict
+from monitor.drift.classes.pairs import by_pair
+from monitor.drift.curve.reference import RARE, Reference
+from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
+from monitor.drift.records.verdict import Verdict
+from monitor.drift.verdicts.judge import judge
 from monitor.segment_names import FAMILIES, THIRD, WHOLE
 from monitor.words.verdict import sentences
 from studies.classes.segments import day_of_segments, divided_rows

@@ -9,12 +9,12 @@ from math import log
 import numpy as np
 import pytest
 
-from monitor.drift.class_scores import BELOW, ClassScores, fit_class_scores, gains_of_day
-from monitor.drift.class_watch import Rest, advance_classes, decide_classes
-from monitor.drift.detector import CLASS_PLACE, LEVEL_KINDS, Incident, LevelWatch
-from monitor.drift.inputs import Day, Limits, fit_model_reference
-from monitor.drift.judge import judge
-from monitor.drift.verdict import Verdict
+from monitor.drift.classes.class_scores import BELOW, ClassScores, fit_class_scores, gains_of_day
+from monitor.drift.classes.class_watch import Rest, advance_classes, decide_classes
+from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
+from monitor.drift.records.detector import CLASS_PLACE, LEVEL_KINDS, Incident, LevelWatch
+from monitor.drift.records.verdict import Verdict
+from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import COARSE_COUNT, Coarse
 from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.words.trust import trust

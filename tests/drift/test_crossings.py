@@ -10,9 +10,9 @@ import pytest
 from scipy.special import expit
 
 from monitor.arrivals import Late
-from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
-from monitor.drift.judge import days_needed, judge
-from monitor.drift.verdict import Verdict
+from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
+from monitor.drift.records.verdict import Verdict
+from monitor.drift.verdicts.judge import days_needed, judge
 from monitor.metrics.core.buckets import BUCKETS, CELLS_IN_BIN, add_up_buckets
 from monitor.metrics.core.coarse import COARSE_COUNT, Coarse
 from monitor.store.verdict_table import verdict_table, verdicts_of
@@ -183,4 +183,3 @@ def test_the_rows_hold_what_they_are_for() -> None:
     assert any(v.detector.incident and v.detector.incident.profiles is not None for v in every)
     assert any(v.facts.alone for v in every)
     assert any(v.withheld for v in every)
-    assert any(v.detector.forks for v in every)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.interpolate import CubicSpline
 
-from monitor.drift.cubic import highest_points
+from monitor.drift.curve.cubic import highest_points
 
 Points = list[tuple[float, float]]
 

@@ -8,9 +8,9 @@ from math import isinf
 import numpy as np
 import pytest
 
-from monitor.drift.detectable import days_to_find, what_is_detectable
-from monitor.drift.facts import PATIENCE
-from monitor.drift.reference import Reference, fit_reference
+from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.incidents.detectable import days_to_find, what_is_detectable
+from monitor.drift.records.facts import PATIENCE
 from monitor.metrics.core.coarse import Coarse
 from monitor.words.advice import what_can_be_found, what_would_help
 from studies.drift.rules import incidents

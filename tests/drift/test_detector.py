@@ -13,8 +13,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from monitor.drift.day_evidence import DIRECTIONS, KINDS, DayEvidence
-from monitor.drift.detecting import (
+from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.evidence.directions import MOST_OF_A_DAY, bounded, day_evidence
+from monitor.drift.incidents.detecting import (
     FULL_GAIN,
     LEAST_AGE,
     LEAST_SIZE,
@@ -27,9 +28,8 @@ from monitor.drift.detecting import (
     segment_limits,
     update_incident,
 )
-from monitor.drift.detector import RECOVERED, WEIGHTS, Detector, Ended
-from monitor.drift.evidence import MOST_OF_A_DAY, bounded, day_evidence
-from monitor.drift.reference import Reference, fit_reference
+from monitor.drift.records.day_evidence import DIRECTIONS, KINDS, DayEvidence
+from monitor.drift.records.detector import RECOVERED, WEIGHTS, Detector, Ended
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.logistic.conditional import weigh_directions

@@ -10,22 +10,21 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from monitor.drift.detectable import days_to_find, what_is_detectable
-from monitor.drift.detecting import accumulate, new_detector
-from monitor.drift.entities import (
+from monitor.drift.curve.reference import Reference, faults_of, fit_reference, with_hanging
+from monitor.drift.evidence.directions import day_evidence, known_cells
+from monitor.drift.evidence.entities import (
     NOTHING,
     BucketSums,
     hanging_since,
     held_down_by_entities,
     sum_buckets,
 )
-from monitor.drift.evidence import day_evidence, known_cells
-from monitor.drift.facts import faults_of
-from monitor.drift.inputs import Day, Limits, fit_model_reference
-from monitor.drift.judge import days_needed, judge
-from monitor.drift.paths import drawn_days, evidence_paths
-from monitor.drift.reference import Reference, fit_reference, with_hanging
-from monitor.drift.verdict import Verdict
+from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
+from monitor.drift.incidents.detectable import days_to_find, what_is_detectable
+from monitor.drift.incidents.detecting import accumulate, new_detector
+from monitor.drift.incidents.paths import drawn_days, evidence_paths
+from monitor.drift.records.verdict import Verdict
+from monitor.drift.verdicts.judge import days_needed, judge
 from monitor.metrics.core.buckets import BIN_COUNT, BUCKETS, NO_BUCKETS, merge_buckets
 from monitor.metrics.core.dispersion import NO_DESIGN_EFFECTS, span_dispersions
 from monitor.metrics.logistic.intercept import solve_factor

@@ -7,9 +7,15 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from monitor.drift.day_evidence import DayEvidence
-from monitor.drift.evidence import CROWDED, ENOUGH, FEW_ROWS, day_evidence, recovery_evidence
-from monitor.drift.reference import Reference, fit_reference
+from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.evidence.directions import (
+    CROWDED,
+    ENOUGH,
+    FEW_ROWS,
+    day_evidence,
+    recovery_evidence,
+)
+from monitor.drift.records.day_evidence import DayEvidence
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.grid import Floats
 from studies.drift.parts import Rough, rough_stream

@@ -6,10 +6,10 @@ from functools import cache
 
 import pytest
 
-from monitor.drift.column_sums import Periods, Sums, nothing
-from monitor.drift.explaining import explain
-from monitor.drift.places import Condition, Explanation
-from monitor.drift.where import where_of
+from monitor.drift.records.places import Condition, Explanation
+from monitor.drift.where.column_sums import Periods, Sums, nothing
+from monitor.drift.where.explaining import explain
+from monitor.drift.where.segments import where_of
 from monitor.words.where import where_sentence
 from studies.where import planted as worlds
 from studies.where.planted import Planted

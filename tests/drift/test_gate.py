@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from monitor.arrivals import Late
-from monitor.drift.day_evidence import DayEvidence
-from monitor.drift.detecting import accumulate, new_detector
-from monitor.drift.detector import Detector
-from monitor.drift.entities import BucketSums, held_down_by_entities, sum_buckets
-from monitor.drift.evidence import day_evidence
-from monitor.drift.gate import held_down
-from monitor.drift.inputs import Day, Limits, fit_model_reference, limit_alone
-from monitor.drift.judge import judge
-from monitor.drift.overlap import held_down_by_overlap
-from monitor.drift.reference import Reference
+from monitor.drift.curve.reference import Reference
+from monitor.drift.evidence.directions import day_evidence
+from monitor.drift.evidence.entities import BucketSums, held_down_by_entities, sum_buckets
+from monitor.drift.evidence.overlap import held_down_by_overlap
+from monitor.drift.fold.gate import held_down
+from monitor.drift.fold.inputs import Day, Limits, fit_model_reference, limit_alone
+from monitor.drift.incidents.detecting import accumulate, new_detector
+from monitor.drift.records.day_evidence import DayEvidence
+from monitor.drift.records.detector import Detector
+from monitor.drift.verdicts.judge import judge
 from monitor.segment_names import WHOLE
 from studies.drift.entity_worlds import customers, draw_days
 

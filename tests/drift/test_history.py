@@ -6,10 +6,8 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 
-from monitor.drift.day_evidence import DIRECTIONS, SLOPES, DayEvidence
-from monitor.drift.detecting import accumulate, new_detector
-from monitor.drift.detector import SUMS, History
-from monitor.drift.history import (
+from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.evidence.history import (
     MOST_WEEKS,
     WEEKS_APART,
     learned_day_variances,
@@ -19,7 +17,9 @@ from monitor.drift.history import (
     week_of,
     week_slopes,
 )
-from monitor.drift.reference import Reference, fit_reference
+from monitor.drift.incidents.detecting import accumulate, new_detector
+from monitor.drift.records.day_evidence import DIRECTIONS, SLOPES, DayEvidence
+from monitor.drift.records.detector import SUMS, History
 from studies.drift.worlds import Truth, World, stream
 
 MONDAY = date(2026, 1, 5)

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from monitor.drift.reference import fit_reference
+from monitor.drift.curve.reference import fit_reference
 from studies.drift.rules import Opening, follow_detector
 from studies.drift.worlds import Truth, World, stream, tilted
 from tests.support.cases import some

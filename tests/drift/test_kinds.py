@@ -8,13 +8,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from monitor.drift.day_evidence import KINDS
-from monitor.drift.detecting import best_fit, best_profile
-from monitor.drift.evidence import SIZES, day_profiles, no_profiles
-from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
-from monitor.drift.judge import days_needed, judge
-from monitor.drift.reference import Reference, merge_days
-from monitor.drift.verdict import Verdict
+from monitor.drift.curve.reference import Reference, merge_days
+from monitor.drift.evidence.directions import SIZES, day_profiles, no_profiles
+from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
+from monitor.drift.incidents.detecting import best_fit, best_profile
+from monitor.drift.records.day_evidence import KINDS
+from monitor.drift.records.verdict import Verdict
+from monitor.drift.verdicts.judge import days_needed, judge
 from monitor.metrics.core.coarse import Coarse, occupied
 from monitor.metrics.logistic.conditional import conditional_log_ratio
 from monitor.segment_names import WHOLE

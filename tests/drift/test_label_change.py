@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from monitor.drift.day_evidence import LABEL_KINDS
-from monitor.drift.detector import PROFILED, Incident
-from monitor.drift.evidence import LOST, SIZES, no_profiles
-from monitor.drift.inputs import Day, Limits, fit_model_reference
-from monitor.drift.judge import judge
-from monitor.drift.label_change import label_change
-from monitor.drift.verdict import Verdict
+from monitor.drift.evidence.directions import LOST, SIZES, no_profiles
+from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
+from monitor.drift.incidents.label_change import label_change
+from monitor.drift.records.day_evidence import LABEL_KINDS
+from monitor.drift.records.detector import PROFILED, Incident
+from monitor.drift.records.verdict import Verdict
+from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.segment_names import WHOLE
 from monitor.store.verdict_table import verdict_table, verdicts_of

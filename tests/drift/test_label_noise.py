@@ -13,16 +13,16 @@ import pytest
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
-from monitor.drift import label_noise
-from monitor.drift.day_evidence import Family, WrongLabels
-from monitor.drift.detecting import advance, new_detector, rebased, update_incident
-from monitor.drift.detector import SHARES, Detector, no_sums
-from monitor.drift.evidence import day_evidence, recovery_evidence
-from monitor.drift.inputs import Day, Limits, fit_model_reference
-from monitor.drift.judge import judge
-from monitor.drift.label_noise import FAMILIES, MOST_LOST, MOST_WRONG, wrong_labels
-from monitor.drift.reference import Reference, fit_reference
-from monitor.drift.verdict import Verdict
+from monitor.drift.curve.fitting import label_noise
+from monitor.drift.curve.label_noise import FAMILIES, MOST_LOST, MOST_WRONG, wrong_labels
+from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.evidence.directions import day_evidence, recovery_evidence
+from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
+from monitor.drift.incidents.detecting import advance, new_detector, rebased, update_incident
+from monitor.drift.records.day_evidence import Family, WrongLabels
+from monitor.drift.records.detector import SHARES, Detector, no_sums
+from monitor.drift.records.verdict import Verdict
+from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.segment_names import WHOLE

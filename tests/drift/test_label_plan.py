@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from monitor.drift.label_plan import (
+from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.incidents.label_plan import (
     LabelPlan,
     days_with,
     evenly_drawn,
     plan_labels,
     score_ranges,
 )
-from monitor.drift.reference import Reference, fit_reference
 from monitor.metrics.core.coarse import CELLS_IN_ONE, CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats, locate
 

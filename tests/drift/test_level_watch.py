@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from monitor.arrivals import Late
-from monitor.drift.detector import LEVEL_KINDS, SCORES_EQUAL, SCORES_OUTSIDE, LevelWatch
-from monitor.drift.facts import Scores
-from monitor.drift.inputs import Limits, fit_model_reference
-from monitor.drift.judge import judge
-from monitor.drift.level_watch import advance_level, decide_level, level_curve
-from monitor.drift.reference import Reference, fit_reference
-from monitor.drift.score_moves import scores_since
-from monitor.drift.verdict import Verdict
+from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.fold.inputs import Limits, fit_model_reference
+from monitor.drift.incidents.level_watch import advance_level, decide_level, level_curve
+from monitor.drift.incidents.score_moves import scores_since
+from monitor.drift.records.detector import LEVEL_KINDS, SCORES_EQUAL, SCORES_OUTSIDE, LevelWatch
+from monitor.drift.records.facts import Scores
+from monitor.drift.records.verdict import Verdict
+from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.words.trust import trust
 from monitor.words.verdict import sentences

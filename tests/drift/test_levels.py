@@ -9,11 +9,11 @@ from math import log
 import numpy as np
 import pytest
 
-from monitor.drift.evidence import day_evidence
-from monitor.drift.facts import LastingShift
-from monitor.drift.history import new_history, remember
-from monitor.drift.levels import lasting_shift, what_moved
-from monitor.drift.reference import Reference, fit_reference, lift_since
+from monitor.drift.curve.reference import Reference, fit_reference, lift_since
+from monitor.drift.evidence.directions import day_evidence
+from monitor.drift.evidence.history import new_history, remember
+from monitor.drift.incidents.levels import lasting_shift, what_moved
+from monitor.drift.records.facts import LastingShift
 from monitor.metrics.logistic.level import Lift
 from studies.drift.worlds import centre, draw_day, shares, standardised
 from tests.support.cases import some

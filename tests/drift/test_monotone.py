@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.interpolate import PchipInterpolator
 
-from monitor.drift.monotone import monotone_at
+from monitor.drift.curve.monotone import monotone_at
 
 steps = st.floats(1e-3, 1e6)
 pairs = st.lists(st.tuples(steps, steps), min_size=2, max_size=9)

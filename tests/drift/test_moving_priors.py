@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from monitor.drift.moving_priors import moving_priors, split_by
-from monitor.drift.values import MovingPriors
+from monitor.drift.records.values import MovingPriors
+from monitor.drift.where.moving_priors import moving_priors, split_by
 from monitor.metrics.core.coarse import CENTRES
 from monitor.metrics.core.special import expit
 from monitor.segment_names import OTHER

@@ -5,8 +5,8 @@ from math import hypot
 import numpy as np
 import pytest
 
-from monitor.drift.inputs import Limits, fit_model_reference
-from monitor.drift.judge import judge
+from monitor.drift.fold.inputs import Limits, fit_model_reference
+from monitor.drift.verdicts.judge import judge
 from monitor.evaluation.attribution import causes_of, mean_causes
 from monitor.metrics.binned.binning import paper_sizes, pava_bc
 from monitor.metrics.core.buckets import NO_BUCKETS

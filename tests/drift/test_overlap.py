@@ -5,18 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from monitor.drift.detecting import accumulate, new_detector
-from monitor.drift.evidence import day_evidence
-from monitor.drift.history import MOST_WEEKS, remember
-from monitor.drift.inputs import Day, with_dependence
-from monitor.drift.overlap import (
+from monitor.drift.curve.reference import fit_reference
+from monitor.drift.evidence.directions import day_evidence
+from monitor.drift.evidence.history import MOST_WEEKS, remember
+from monitor.drift.evidence.overlap import (
     MOST_DAYS,
     held_down_by_overlap,
     overlap_dispersions,
     overlapping_since,
     with_overlap,
 )
-from monitor.drift.reference import fit_reference
+from monitor.drift.fold.inputs import Day, with_dependence
+from monitor.drift.incidents.detecting import accumulate, new_detector
 from monitor.segment_names import WHOLE
 from studies.drift.entity_worlds import clean, customers, draw_days, panel
 from tests.drift.test_entities import REFERENCE, fold

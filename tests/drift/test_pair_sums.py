@@ -8,12 +8,12 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from monitor.drift.column_sums import DaySums, Sums, added, nothing, sum_part
-from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
-from monitor.drift.pair_sums import columns_of_pairs, sum_day
-from monitor.drift.places import Condition, Where
-from monitor.drift.reference import Reference
-from monitor.drift.where import where_of
+from monitor.drift.curve.reference import Reference
+from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
+from monitor.drift.records.places import Condition, Where
+from monitor.drift.verdicts.pair_sums import columns_of_pairs, sum_day
+from monitor.drift.where.column_sums import DaySums, Sums, added, nothing, sum_part
+from monitor.drift.where.segments import where_of
 from monitor.metrics.core.coarse import sum_of
 from monitor.segment_names import CROSSED, FAMILIES, PAIR, WHOLE
 from monitor.summary import ColumnPart, Columns, column_part, paired_part

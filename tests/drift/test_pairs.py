@@ -9,13 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from monitor.drift.class_facts import class_shifts
-from monitor.drift.detecting import best_slope
-from monitor.drift.evidence import curve_errors, day_evidence
-from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
-from monitor.drift.judge import judge
-from monitor.drift.other_pairs import other_pairs
-from monitor.drift.pairs import (
+from monitor.drift.classes.pairs import (
     SAME,
     ClassDay,
     Key,
@@ -25,8 +19,14 @@ from monitor.drift.pairs import (
     pair_parts,
     with_curves,
 )
-from monitor.drift.reference import Reference, fit_reference
-from monitor.drift.verdict import Verdict
+from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.evidence.directions import curve_errors, day_evidence
+from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
+from monitor.drift.incidents.detecting import best_slope
+from monitor.drift.records.verdict import Verdict
+from monitor.drift.verdicts.class_facts import class_shifts
+from monitor.drift.verdicts.judge import judge
+from monitor.drift.verdicts.other_pairs import other_pairs
 from monitor.metrics.beyond_binary.class_counts import count_classes
 from monitor.metrics.beyond_binary.class_pairs import adjusted_vectors
 from monitor.metrics.core.coarse import CENTRES, Coarse

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from monitor.drift.column_sums import sum_part
-from monitor.drift.part_search import Proposal, SearchColumn, confirm_parts, divide, propose
-from monitor.drift.part_sums import WIDTH, tables_of
-from monitor.drift.places import name_all
-from monitor.drift.reference import Reference, fit_reference
+from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.records.places import name_all
+from monitor.drift.where.column_sums import sum_part
+from monitor.drift.where.part_search import Proposal, SearchColumn, confirm_parts, divide, propose
+from monitor.drift.where.part_sums import WIDTH, tables_of
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.samples import Bools
 from monitor.segment_names import WHOLE

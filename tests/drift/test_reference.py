@@ -7,10 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from monitor.drift.day_evidence import DIRECTIONS
-from monitor.drift.detector import no_sums
-from monitor.drift.lack import LEAST_OF_EACH, Lack
-from monitor.drift.reference import (
+from monitor.drift.curve.reference import (
     LEAST_DAYS,
     SOUGHT,
     TOLERATED,
@@ -21,6 +18,9 @@ from monitor.drift.reference import (
     merge_days,
     what_a_reference_lacks,
 )
+from monitor.drift.records.day_evidence import DIRECTIONS
+from monitor.drift.records.detector import no_sums
+from monitor.drift.records.lack import LEAST_OF_EACH, Lack
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.logistic.conditional import score_directions, solve_factor

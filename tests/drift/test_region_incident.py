@@ -10,11 +10,11 @@ import pytest
 from scipy.special import expit
 
 from monitor.arrivals import Late
-from monitor.drift.day_evidence import KINDS
-from monitor.drift.inputs import Day, Limits, fit_model_reference
-from monitor.drift.judge import judge
-from monitor.drift.region_state import KIND, Break
-from monitor.drift.verdict import Verdict
+from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
+from monitor.drift.records.day_evidence import KINDS
+from monitor.drift.records.region_state import KIND, Break
+from monitor.drift.records.verdict import Verdict
+from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.words.trust import trust

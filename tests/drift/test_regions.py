@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from monitor.drift.reference import Reference, fit_reference
-from monitor.drift.region_evidence import new_values, region_evidence, region_sizes
-from monitor.drift.region_state import OF_REGION, RegionWatch
-from monitor.drift.region_watch import GROWTH, MOST_WEEKS, watch_regions
-from monitor.drift.regions import Regions
+from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.curve.regions import Regions
+from monitor.drift.evidence.region_evidence import new_values, region_evidence, region_sizes
+from monitor.drift.incidents.region_watch import GROWTH, MOST_WEEKS, watch_regions
+from monitor.drift.records.region_state import OF_REGION, RegionWatch
 from monitor.metrics.core.coarse import CENTRES, Coarse, sum_of
 from studies.drift.breaks import BREAKS, WEIGHTS, Stream, cell_of, days_of, delay
 from studies.drift.worlds import draw_day

@@ -8,14 +8,14 @@ import pytest
 from scipy.special import expit
 
 from monitor.arrivals import Late
-from monitor.drift.detecting import named
-from monitor.drift.detector import Incident
-from monitor.drift.evidence import day_evidence, day_profiles
-from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
-from monitor.drift.judge import days_needed, judge
-from monitor.drift.reference import Reference, fit_reference
-from monitor.drift.second import CERTAIN, FULL, POSSIBLE, growth, hanging_variance
-from monitor.drift.verdict import Verdict
+from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.evidence.directions import day_evidence, day_profiles
+from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
+from monitor.drift.fold.second import CERTAIN, FULL, POSSIBLE, growth, hanging_variance
+from monitor.drift.incidents.detecting import named
+from monitor.drift.records.detector import Incident
+from monitor.drift.records.verdict import Verdict
+from monitor.drift.verdicts.judge import days_needed, judge
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.store.verdict_table import verdict_table, verdicts_of
 from studies.drift.rules import follow_detector, pool

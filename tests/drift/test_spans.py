@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 from scipy.special import expit
 
-from monitor.drift.evidence import day_evidence
-from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
-from monitor.drift.judge import days_needed, judge
-from monitor.drift.lack import Lack
-from monitor.drift.reference import Reference, merge_days
-from monitor.drift.verdict import Verdict
+from monitor.drift.curve.reference import Reference, merge_days
+from monitor.drift.evidence.directions import day_evidence
+from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
+from monitor.drift.records.lack import Lack
+from monitor.drift.records.verdict import Verdict
+from monitor.drift.verdicts.judge import days_needed, judge
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.segment_names import WHOLE
 from monitor.store.verdict_table import verdict_table, verdicts_of

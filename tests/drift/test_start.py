@@ -5,9 +5,9 @@ from datetime import date
 import numpy as np
 import pytest
 
-from monitor.drift.day_evidence import SLOPES
-from monitor.drift.detector import History
-from monitor.drift.start import Start, start_of
+from monitor.drift.incidents.start import Start, start_of
+from monitor.drift.records.day_evidence import SLOPES
+from monitor.drift.records.detector import History
 from tests.drift.test_history import KNOWN, MONDAY, chance, day, history_of
 
 

@@ -10,10 +10,10 @@ import pytest
 from scipy.special import expit
 
 from monitor.config import Model
-from monitor.drift.evidence import day_evidence
-from monitor.drift.inputs import Limits, fit_model_reference, inputs_of
-from monitor.drift.judge import judge
-from monitor.drift.reference import Reference
+from monitor.drift.curve.reference import Reference
+from monitor.drift.evidence.directions import day_evidence
+from monitor.drift.fold.inputs import Limits, fit_model_reference, inputs_of
+from monitor.drift.verdicts.judge import judge
 from monitor.errors import DataError
 from monitor.logs import summarise_day
 from monitor.metrics.core.coarse import coarsen

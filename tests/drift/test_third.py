@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from monitor.arrivals import Late
-from monitor.drift.detecting import family_limit, mean_evidence
-from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
-from monitor.drift.judge import judge
-from monitor.drift.lack import Lack
-from monitor.drift.verdict import Verdict
+from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
+from monitor.drift.incidents.detecting import family_limit, mean_evidence
+from monitor.drift.records.lack import Lack
+from monitor.drift.records.verdict import Verdict
+from monitor.drift.verdicts.judge import judge
 from monitor.metrics.beyond_binary.class_counts import choose_classes, count_classes
 from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT
 from monitor.metrics.core.grid import locate

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.drift.detecting import new_detector
-from monitor.drift.detector import WEEKS, Incident, Quarter
-from monitor.drift.history import week_of
-from monitor.drift.inputs import Day, Limits, fit_model_reference
-from monitor.drift.judge import judge
-from monitor.drift.undecided import LASTS, QUARTER, with_recovery
-from monitor.drift.verdict import Verdict
+from monitor.drift.evidence.history import week_of
+from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
+from monitor.drift.incidents.detecting import new_detector
+from monitor.drift.incidents.undecided import LASTS, QUARTER, with_recovery
+from monitor.drift.records.detector import WEEKS, Incident, Quarter
+from monitor.drift.records.verdict import Verdict
+from monitor.drift.verdicts.judge import judge
 from monitor.store.fields import plain
 from monitor.store.verdict_table import VERDICTS, verdict_table, verdicts_of
 from studies.drift.rules import pool

@@ -8,11 +8,11 @@ from math import log
 import numpy as np
 import pytest
 
-from monitor.drift.reference import Reference, fit_reference
-from monitor.drift.value_level_watch import watch_levels
-from monitor.drift.value_past import ValueSums, fit_values, value_sums
-from monitor.drift.value_watch import new_watch, watch_day
-from monitor.drift.values import ValueWatch
+from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.records.values import ValueWatch
+from monitor.drift.where.value_level_watch import watch_levels
+from monitor.drift.where.value_past import ValueSums, fit_values, value_sums
+from monitor.drift.where.value_watch import new_watch, watch_day
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.special import expit

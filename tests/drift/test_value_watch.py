@@ -6,12 +6,12 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 
-from monitor.drift.detecting import alarms_among
-from monitor.drift.places import Condition
-from monitor.drift.reference import Reference, fit_reference
-from monitor.drift.value_past import ValueSums, against_others, fit_values, value_sums
-from monitor.drift.value_watch import new_watch, watch_day
-from monitor.drift.values import ValueWatch
+from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.incidents.detecting import alarms_among
+from monitor.drift.records.places import Condition
+from monitor.drift.records.values import ValueWatch
+from monitor.drift.where.value_past import ValueSums, against_others, fit_values, value_sums
+from monitor.drift.where.value_watch import new_watch, watch_day
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.special import expit
 from monitor.segment_names import OTHER

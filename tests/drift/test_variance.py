@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from monitor.drift.reference import fit_reference, what_a_reference_lacks
-from monitor.drift.variance import (
+from monitor.drift.curve.reference import fit_reference, what_a_reference_lacks
+from monitor.drift.curve.variance import (
     LEAST_DIFFERENCES,
     LEAST_INFORMATION,
     LEAST_RARER,

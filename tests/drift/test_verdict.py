@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from monitor.drift.detectable import days_to_find
-from monitor.drift.evidence import day_evidence
-from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
-from monitor.drift.judge import judge
-from monitor.drift.reference import Reference, fit_reference
-from monitor.drift.verdict import Verdict
+from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.evidence.directions import day_evidence
+from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
+from monitor.drift.incidents.detectable import days_to_find
+from monitor.drift.records.verdict import Verdict
+from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import CENTRES, Coarse, sum_of
 from monitor.metrics.logistic.conditional import score_directions
 from monitor.metrics.logistic.level import Level, compare_levels, fit_level

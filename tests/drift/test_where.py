@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from monitor.drift.column_sums import sum_part
-from monitor.drift.day_evidence import KINDS
-from monitor.drift.pair_sums import sum_columns
-from monitor.drift.places import Condition, Where, explained_by
-from monitor.drift.reference import Reference, fit_reference
-from monitor.drift.where import where_of
-from monitor.drift.where_search import best_condition, confirm
+from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.records.day_evidence import KINDS
+from monitor.drift.records.places import Condition, Where, explained_by
+from monitor.drift.verdicts.pair_sums import sum_columns
+from monitor.drift.where.column_sums import sum_part
+from monitor.drift.where.segments import where_of
+from monitor.drift.where.where_search import best_condition, confirm
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats
 from monitor.segment_names import WHOLE

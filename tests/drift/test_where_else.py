@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from monitor.drift.places import Where
-from monitor.drift.reference import Reference, fit_reference
-from monitor.drift.region_state import Break, Family
-from monitor.drift.where_else import (
+from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.records.places import Where
+from monitor.drift.records.region_state import Break, Family
+from monitor.drift.where.where_else import (
     Measure,
     ValueSums,
     add_days,

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 import numpy as np
 import pytest
 
-from monitor.drift.inputs import inputs_of
+from monitor.drift.fold.inputs import inputs_of
 from monitor.evaluation.shadow import Shadow, map_summary
 from monitor.metrics.core.buckets import BIN_CENTRES, BIN_COUNT, BUCKETS, add_up_buckets
 from monitor.metrics.core.tally import tally_on_grid

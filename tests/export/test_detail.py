@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from monitor.drift.detector import Ended
-from monitor.drift.verdict import Verdict
+from monitor.drift.records.detector import Ended
+from monitor.drift.records.verdict import Verdict
 from monitor.export.detail import LOOKED_BACK_AT, OF_VERDICTS, Detail
 from monitor.export.gauges import CATALOGUE
 from monitor.export.http.app import Exporter

@@ -9,7 +9,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from monitor.config import Config
-from monitor.drift.verdict import STATES
+from monitor.drift.records.verdict import STATES
 from monitor.export.gauges import CATALOGUE
 from monitor.export.http.probe import NAME as PROBED
 from monitor.store.store import Store

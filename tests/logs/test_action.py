@@ -11,9 +11,9 @@ import pyarrow.csv
 import pytest
 from scipy.special import expit
 
-from monitor.drift.inputs import Day, Limits, fit_model_reference
-from monitor.drift.judge import judge
-from monitor.drift.verdict import WEEK, Verdict
+from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
+from monitor.drift.records.verdict import WEEK, Verdict
+from monitor.drift.verdicts.judge import judge
 from monitor.errors import DataError
 from monitor.evaluation.evaluate import evaluate
 from monitor.evaluation.score_errors import Settings

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from monitor.config import Model, load_config
-from monitor.drift.pairs import pair_parts
+from monitor.drift.classes.pairs import pair_parts
 from monitor.errors import ConfigError, DataError
 from monitor.evaluation.evaluate import evaluate
 from monitor.evaluation.score_errors import Settings

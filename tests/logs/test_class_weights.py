@@ -11,7 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from monitor.config import Engine, Model
-from monitor.drift.pairs import class_day, sum_of_days
+from monitor.drift.classes.pairs import class_day, sum_of_days
 from monitor.logs import batch_of_summary, count_through_map, open_databases, summarise_day
 from monitor.metrics.beyond_binary.class_counts import ClassCounts
 from monitor.metrics.beyond_binary.class_pairs import Pairs

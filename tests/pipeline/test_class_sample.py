@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from monitor.config import load_config
-from monitor.drift.verdict import Verdict
+from monitor.drift.records.verdict import Verdict
 from monitor.pipeline.run import run
 from monitor.pipeline.task import Task
 from monitor.store.store import Store

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from monitor.config import Classes, Config, Engine, load_config
-from monitor.drift.verdict import Verdict
+from monitor.drift.records.verdict import Verdict
 from monitor.evaluation.evaluate import evaluate
 from monitor.evaluation.evaluation import Evaluation
 from monitor.evaluation.score_errors import Settings

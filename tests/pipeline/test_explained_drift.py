@@ -10,8 +10,8 @@ import pytest
 from scipy.special import expit
 
 from monitor.config import load_config
-from monitor.drift.places import Condition
-from monitor.drift.verdict import Verdict
+from monitor.drift.records.places import Condition
+from monitor.drift.records.verdict import Verdict
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
 from monitor.pipeline.references import read_references

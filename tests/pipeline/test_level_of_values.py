@@ -10,7 +10,7 @@ import pytest
 from scipy.special import expit
 
 from monitor.config import load_config
-from monitor.drift.verdict import Verdict
+from monitor.drift.records.verdict import Verdict
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
 from monitor.pipeline.asked_where import answer_where

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from scipy.special import expit
 
 from monitor.config import load_config
-from monitor.drift.places import Condition
+from monitor.drift.records.places import Condition
 from monitor.pipeline.asked_where import answer_where
 from tests.support.drawn_days import judge_drawn_days
 

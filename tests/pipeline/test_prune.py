@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from monitor.config import Config, load_config
-from monitor.drift.detecting import new_detector
-from monitor.drift.detector import Second
+from monitor.drift.incidents.detecting import new_detector
+from monitor.drift.records.detector import Second
 from monitor.errors import ConfigError
 from monitor.pipeline.evaluations import evaluate_days
 from monitor.pipeline.prune import KINDS, plan, prune

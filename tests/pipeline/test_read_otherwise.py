@@ -14,7 +14,7 @@ import yaml
 from scipy.special import expit
 
 from monitor.config import load_config
-from monitor.drift.verdict import Verdict
+from monitor.drift.records.verdict import Verdict
 from monitor.pipeline.reading import differences
 from monitor.pipeline.run import run
 from monitor.pipeline.task import Task

@@ -19,7 +19,7 @@ from scipy.special import expit
 
 from monitor import program
 from monitor.config import Config, Model, load_config
-from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
+from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
 from monitor.evaluation.attribution import causes_of
 from monitor.pipeline import day_cache, references
 from monitor.pipeline.evaluations import evaluate_days, reach
@@ -345,7 +345,7 @@ def test_steps_are_told_in_order(fresh: Path) -> None:
 INTERRUPTED = """\
 import json, os, sys
 from pathlib import Path
-import monitor.cli.days, monitor.config, monitor.drift.judge, numba, scipy.special
+import monitor.cli.days, monitor.config, monitor.drift.verdicts.judge, numba, scipy.special
 from monitor.cli import main, parser
 from monitor.evaluation import compile_ahead
 

@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 
 from monitor.cli import app
 from monitor.config import Config, load_config
-from monitor.drift.inputs import reference_of_day
-from monitor.drift.verdict import Verdict
+from monitor.drift.fold.inputs import reference_of_day
+from monitor.drift.records.verdict import Verdict
 from monitor.errors import ConfigError
 from monitor.evaluation.evaluation import Evaluation
 from monitor.evaluation.shadow import (

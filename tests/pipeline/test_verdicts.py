@@ -13,8 +13,8 @@ import pytest
 from scipy.special import expit
 
 from monitor.config import Config, load_config
-from monitor.drift import detector
-from monitor.drift.verdict import Verdict
+from monitor.drift.records import detector
+from monitor.drift.records.verdict import Verdict
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.pipeline.progress import Failure, PhaseProgress
 from monitor.pipeline.references import read_references
@@ -467,16 +467,16 @@ def test_a_day_with_bad_logs_is_a_data_error_until_it_is_mended(judged: Config) 
 def test_segments_have_verdicts_of_their_own(judged: Config) -> None:
     """Each segment is compared with its own reference, and its evidence is its own.
 
-    Both alarm again on the last day, so their limit is 365 days, and not 365 for each of two
-    streams as on a day on which neither alarms. Both drifts were opened at 365 days or more too.
+    Their limit is that of a day on which neither is over it: the evidence, which is 0 after each
+    alarm, is compared with 365 days for each of two streams. Both drifts were opened at 365 days
+    or more, the limit of a day on which both alarm.
     """
     verdicts, _ = Store(judged.store).read_verdicts("ctr", DAYS[-1])
     assert [v.segment for v in verdicts] == ["all", "DE", "FR"]
     assert {v.state for v in verdicts} == {"calibration_drift"}
     assert verdicts[0].limit == pytest.approx(np.log10(1_000), rel=1e-12)
     for verdict in verdicts[1:]:
-        assert verdict.limit == pytest.approx(np.log10(365), rel=1e-12)
-        assert verdict.reached is not None
-        assert verdict.reached >= verdict.limit
+        assert verdict.limit == pytest.approx(np.log10(2 * 365), rel=1e-12)
+        assert verdict.detector.evidence < verdict.limit
         assert verdict.detector.incident is not None
         assert verdict.detector.incident.evidence >= np.log10(365)

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from monitor.cli import app
 from monitor.config import Config, Model, load_config
-from monitor.drift.verdict import Verdict
+from monitor.drift.records.verdict import Verdict
 from monitor.pipeline.asked_where import strata_instead, verdict_of
 from monitor.pipeline.part_search import search_parts
 from monitor.pipeline.references import read_references
@@ -422,9 +422,7 @@ def with_strata(config: Config) -> Config:
     named = json.dumps({"column": strata.column, "values": strata.values})
     folder = Path(config.store).parent
     text = (folder / "monitor.yaml").read_text().replace("store: store", "store: other")
-    (folder / "named.yaml").write_text(
-        text.replace("    segments:", f"    strata: {named}\n    segments:")
-    )
+    (folder / "named.yaml").write_text(text.replace("strata: auto", f"strata: {named}"))
     other = load_config(folder / "named.yaml")
     store_days(other, "ctr", MOVED_DAYS)
     judge(other, "ctr")

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from monitor.cli import app
 from monitor.config import load_config
-from monitor.drift.places import Condition
+from monitor.drift.records.places import Condition
 from monitor.errors import ConfigError, DataError
 from monitor.evaluation.evaluation import Evaluation
 from monitor.export.snapshot_reader import Reader

@@ -15,7 +15,7 @@ import pytest
 
 from monitor import open_store
 from monitor.decisions import Plan
-from monitor.drift.verdict import Verdict
+from monitor.drift.records.verdict import Verdict
 from monitor.errors import DataError
 from monitor.evaluation.map_gain import MapGain
 from monitor.export.gauges import CATALOGUE

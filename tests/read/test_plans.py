@@ -10,10 +10,10 @@ import pytest
 from scipy.special import expit
 
 from monitor.decisions import Plan
-from monitor.drift.inputs import Day, Limits, fit_model_reference
-from monitor.drift.judge import judge
-from monitor.drift.places import Condition, Explanation, Where
-from monitor.drift.verdict import Verdict
+from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
+from monitor.drift.records.places import Condition, Explanation, Where
+from monitor.drift.records.verdict import Verdict
+from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import coarsen
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.read.incidents import of_segment

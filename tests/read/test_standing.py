@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from monitor.drift.detector import EndReason
+from monitor.drift.records.detector import EndReason
 from monitor.read.incidents import IncidentSummary, incidents
 from monitor.read.results import Results
 from monitor.read.standing import newest

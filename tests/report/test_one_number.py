@@ -18,9 +18,9 @@ from scipy.special import expit
 from monitor import open_store
 from monitor.arrivals import Late
 from monitor.config import Config, load_config
-from monitor.drift.inputs import inputs_of
-from monitor.drift.judge import judge
-from monitor.drift.verdict import Verdict
+from monitor.drift.fold.inputs import inputs_of
+from monitor.drift.records.verdict import Verdict
+from monitor.drift.verdicts.judge import judge
 from monitor.export.gauges import CATALOGUE
 from monitor.export.openmetrics import openmetrics, past
 from monitor.export.snapshot_reader import Reader

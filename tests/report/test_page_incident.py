@@ -11,9 +11,9 @@ import pytest
 
 from monitor.config import Config, load_config
 from monitor.config.schema import Report
-from monitor.drift.day_evidence import KINDS
-from monitor.drift.region_state import Break
-from monitor.drift.verdict import SLOPE_KINDS, Verdict
+from monitor.drift.records.day_evidence import KINDS
+from monitor.drift.records.region_state import Break
+from monitor.drift.records.verdict import SLOPE_KINDS, Verdict
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.metrics.maps.calibration_map import CalibrationMap, apply_calibration_map
 from monitor.metrics.maps.daily_counts import daily_counts
@@ -44,7 +44,7 @@ models:
   animals:
     predictions:
       path: "predictions/{day}.parquet"
-      classes: {names: [cat, dog, eel], columns: [cat, dog, eel]}
+      classes: {names: [cat, dog, eel], vector: [cat, dog, eel]}
     outcomes: {path: "outcomes/{day}.parquet"}
   highest:
     predictions:

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import monitor
 from monitor.cli import app
 from monitor.config import Config, load_config
-from monitor.drift.verdict import Verdict
+from monitor.drift.records.verdict import Verdict
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.metrics.maps.map_file import MapFile
 from monitor.pipeline.evaluations import evaluate_days

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from monitor.drift.arriving import withheld
-from monitor.drift.facts import ThirdChoices
-from monitor.drift.verdict import Verdict
+from monitor.drift.evidence.arriving import withheld
+from monitor.drift.records.facts import ThirdChoices
+from monitor.drift.records.verdict import Verdict
 from monitor.errors import DataError
 from monitor.read.results import results_in, results_read_before
 from monitor.store.sealing import sealed

@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit
 from scipy.stats import chisquare, norm
 
-from monitor.drift.reference import fit_reference
+from monitor.drift.curve.reference import fit_reference
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from studies.drift.beside import _pit_counts, _profile, delays, page_hinkley, slope_z
 from studies.drift.rules import _slope_p, pool

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from monitor.drift.detecting import new_detector
-from monitor.drift.detector import Incident
-from monitor.drift.verdict import Verdict
+from monitor.drift.incidents.detecting import new_detector
+from monitor.drift.records.detector import Incident
+from monitor.drift.records.verdict import Verdict
 from monitor.evaluation.errors import Errors
 from monitor.evaluation.evaluation import Evaluation, InterceptCorrection, TceNull
 from monitor.export.http.app import Exporter

@@ -12,14 +12,14 @@ import numpy as np
 from monitor.arrivals import Arrivals
 from monitor.config import Config
 from monitor.decisions import Acknowledgement, Rebase
-from monitor.drift.day_evidence import DayEvidence, LabelChange
-from monitor.drift.detecting import new_detector
-from monitor.drift.detector import Ended, Incident, Shift, Worse
-from monitor.drift.facts import ClassFacts, Detectable, Facts, Unlike
-from monitor.drift.mix import MovedMix, MovedShare
-from monitor.drift.places import Condition, Explanation, Place, Where
-from monitor.drift.values import ValueIncident, ValuePast, ValueWatch
-from monitor.drift.verdict import Verdict
+from monitor.drift.incidents.detecting import new_detector
+from monitor.drift.records.day_evidence import DayEvidence, LabelChange
+from monitor.drift.records.detector import Ended, Incident, Shift, Worse
+from monitor.drift.records.facts import ClassFacts, Detectable, Facts, Unlike
+from monitor.drift.records.mix import MovedMix, MovedShare
+from monitor.drift.records.places import Condition, Explanation, Place, Where
+from monitor.drift.records.values import ValueIncident, ValuePast, ValueWatch
+from monitor.drift.records.verdict import Verdict
 from monitor.errors import Fault
 from monitor.evaluation.errors import Errors
 from monitor.evaluation.evaluation import (

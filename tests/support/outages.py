@@ -16,9 +16,9 @@ from pathlib import Path
 from time import sleep
 from typing import Any
 
-from monitor.drift.detecting import new_detector
-from monitor.drift.detector import Ended, Shift
-from monitor.drift.verdict import Verdict
+from monitor.drift.incidents.detecting import new_detector
+from monitor.drift.records.detector import Ended, Shift
+from monitor.drift.records.verdict import Verdict
 from monitor.run_record import FailedDay
 from monitor.store.store import Store
 from tests.support.alerting import await_posts, configure_alertmanager, sooner

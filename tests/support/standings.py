@@ -17,9 +17,9 @@ from scipy.special import expit
 
 from monitor.arrivals import Late
 from monitor.config import Config, load_config
-from monitor.drift.inputs import Day, failed_day, inputs_of
-from monitor.drift.judge import judge
-from monitor.drift.verdict import Verdict
+from monitor.drift.fold.inputs import Day, failed_day, inputs_of
+from monitor.drift.records.verdict import Verdict
+from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.metrics.maps.calibration_map import CalibrationMap
 from monitor.metrics.maps.map_file import Level, MapFile, Training

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 from monitor.arrivals import Late
-from monitor.drift.day_evidence import KINDS, DayEvidence, Family, LabelChange, WrongLabels
-from monitor.drift.detecting import new_detector
-from monitor.drift.detector import (
+from monitor.drift.incidents.detecting import new_detector
+from monitor.drift.records.day_evidence import KINDS, DayEvidence, Family, LabelChange, WrongLabels
+from monitor.drift.records.detector import (
     LEVEL_KINDS,
     NOT_COMPARABLE,
     Incident,
@@ -19,7 +19,7 @@ from monitor.drift.detector import (
     Quarter,
     Worse,
 )
-from monitor.drift.facts import (
+from monitor.drift.records.facts import (
     MAY_BE_LATE,
     NOT_ALIKE,
     ClassFacts,
@@ -38,10 +38,10 @@ from monitor.drift.facts import (
     Unlike,
     WorstPair,
 )
-from monitor.drift.lack import Lack
-from monitor.drift.mix import MovedMix, MovedShare, NewValue
-from monitor.drift.places import Condition, Explanation, Place, Where
-from monitor.drift.verdict import OF_LABELS, STATES, UNJUDGED, Verdict
+from monitor.drift.records.lack import Lack
+from monitor.drift.records.mix import MovedMix, MovedShare, NewValue
+from monitor.drift.records.places import Condition, Explanation, Place, Where
+from monitor.drift.records.verdict import OF_LABELS, STATES, UNJUDGED, Verdict
 from monitor.metrics.core.estimate import Estimate
 from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.words.verdict import sentences

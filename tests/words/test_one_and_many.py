@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from monitor.drift.facts import NO_CLASSES, Others
-from monitor.drift.places import Place, Where
+from monitor.drift.records.facts import NO_CLASSES, Others
+from monitor.drift.records.places import Place, Where
 from monitor.metrics.core.estimate import Estimate
 from monitor.words.classes import worst_pairs
 from monitor.words.where import MOST_NAMED, where_sentence

@@ -5,7 +5,7 @@ from datetime import date
 
 import pytest
 
-from monitor.drift.verdict import DRIFTING
+from monitor.drift.records.verdict import DRIFTING
 from monitor.words.next_steps import next_steps
 from monitor.words.trust import NO_MAP, Need, first_verdict, trust
 from monitor.words.where import Maps

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from monitor.decisions import Plan
-from monitor.drift.day_evidence import DayEvidence
-from monitor.drift.detecting import new_detector
-from monitor.drift.detector import Incident, Quarter, Worse
-from monitor.drift.facts import Detectable, Facts, LastingShift, Together, faults_of
-from monitor.drift.verdict import Verdict
+from monitor.drift.curve.reference import faults_of
+from monitor.drift.incidents.detecting import new_detector
+from monitor.drift.records.day_evidence import DayEvidence
+from monitor.drift.records.detector import Incident, Quarter, Worse
+from monitor.drift.records.facts import Detectable, Facts, LastingShift, Together
+from monitor.drift.records.verdict import Verdict
 from monitor.evaluation.evaluation import Causes, InterceptCorrection, Shares
 from monitor.metrics.core.estimate import Estimate
 from monitor.words.advice import what_can_be_found

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from monitor.drift.verdict import Verdict
+from monitor.drift.records.verdict import Verdict
 from monitor.report.diagrams.canvas import draw_nothing, dress, head, make_axes
 from monitor.report.diagrams.scales import broken, day_number, show_days
 from monitor.report.diagrams.series import ROOM, draw_line, in_order, name_once, owner

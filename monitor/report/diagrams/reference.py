@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from monitor.drift.reference import Reference
-from monitor.drift.region_state import Break
+from monitor.drift.curve.reference import Reference
+from monitor.drift.records.region_state import Break
 from monitor.metrics.binned.binning import Bins, monitor_sizes, pava_bc
 from monitor.metrics.binomial.acceptance import accepted_intervals
 from monitor.metrics.core.coarse import CENTRES, coarsen

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from monitor.drift.reference import Reference
+    from monitor.drift.curve.reference import Reference
     from monitor.metrics.core.buckets import BucketCounts
     from monitor.metrics.core.estimate import Estimate
     from monitor.metrics.core.tally import Tally
@@ -200,7 +200,7 @@ def compare(
     >>> change.verdict, change.kind, round(change.slope.value, 1)
     ('calibration_drift', 'too_extreme', 0.6)
     """
-    from monitor.drift.two_samples import find_change
+    from monitor.drift.verdicts.two_samples import find_change
     from monitor.metrics.core.coarse import coarsen
     from monitor.metrics.core.tally import merge
     from monitor.words.change import sentences

@@ -13,7 +13,7 @@ from monitor.report.notebook.mapping import path_of
 if TYPE_CHECKING:
     import pandas as pd
 
-    from monitor.drift.verdict import Verdict
+    from monitor.drift.records.verdict import Verdict
     from monitor.read.results import Results
 
 Columns = dict[str, Any]

@@ -7,8 +7,8 @@ from datetime import date, timedelta
 from typing import TypeVar
 
 from monitor.config import Config
-from monitor.drift.inputs import ModelReference
-from monitor.drift.verdict import Verdict
+from monitor.drift.fold.inputs import ModelReference
+from monitor.drift.records.verdict import Verdict
 from monitor.errors import DataError
 from monitor.evaluation.evaluation import Evaluation
 from monitor.measures.verdict_scopes import found_on

@@ -5,8 +5,8 @@ from datetime import date
 
 import numpy as np
 
-from monitor.drift.inputs import ModelReference, reference_of_day
-from monitor.drift.reference import Reference
+from monitor.drift.curve.reference import Reference
+from monitor.drift.fold.inputs import ModelReference, reference_of_day
 from monitor.metrics.binned.binning import paper_sizes, pava_bc
 from monitor.metrics.core.coarse import CENTRES, coarsen
 from monitor.metrics.core.tally import Tally, shift

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from datetime import date
 from math import isnan
 
-from monitor.drift.places import explained_by
-from monitor.drift.verdict import SLOPE_KINDS, Verdict
+from monitor.drift.records.places import explained_by
+from monitor.drift.records.verdict import SLOPE_KINDS, Verdict
 from monitor.evaluation.errors import Errors
 from monitor.evaluation.evaluation import Evaluation
 from monitor.read.standing import Standing

@@ -5,9 +5,9 @@ from datetime import date
 
 from monitor import program
 from monitor.config import Model, Verdicts
-from monitor.drift.detectable import REFERENCE_ERROR
-from monitor.drift.inputs import ModelReference, reference_of_day
-from monitor.drift.verdict import Verdict
+from monitor.drift.fold.inputs import ModelReference, reference_of_day
+from monitor.drift.incidents.detectable import REFERENCE_ERROR
+from monitor.drift.records.verdict import Verdict
 from monitor.report.page.words import interval, share
 from monitor.words.advice import missing, sensitivity
 

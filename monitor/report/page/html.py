@@ -13,9 +13,9 @@ from importlib.resources import files
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from monitor.drift.detector import Incident
-from monitor.drift.region_state import Break
-from monitor.drift.verdict import Verdict
+from monitor.drift.records.detector import Incident
+from monitor.drift.records.region_state import Break
+from monitor.drift.records.verdict import Verdict
 from monitor.errors import ConfigError
 from monitor.evaluation.evaluation import NAMES
 from monitor.metrics.core.estimate import Estimate

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from monitor.config import Config
-from monitor.drift.places import Condition
-from monitor.drift.verdict import Verdict
+from monitor.drift.records.places import Condition
+from monitor.drift.records.verdict import Verdict
 from monitor.errors import ConfigError, DataError
 from monitor.metrics.maps.calibration_map import CalibrationMap, apply_calibration_map
 from monitor.metrics.maps.daily_counts import DailyCounts

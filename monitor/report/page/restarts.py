@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from monitor.drift.verdict import Verdict
+from monitor.drift.records.verdict import Verdict
 from monitor.report.page.content import DayOnPage
 
 BETWEEN = {

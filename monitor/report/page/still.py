@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from math import ceil, exp, log
 
-from monitor.drift.region_state import Break
+from monitor.drift.records.region_state import Break
 from monitor.report.page.content import Bin, DayOnPage, Mapped
 from monitor.report.page.restarts import restarts
 from monitor.report.page.words import share as written

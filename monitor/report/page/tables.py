@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isfinite, isnan
 
-from monitor.drift.places import Place, name_of
-from monitor.drift.verdict import WEEK, Verdict
+from monitor.drift.records.places import Place, name_of
+from monitor.drift.records.verdict import WEEK, Verdict
 from monitor.evaluation.evaluation import Evaluation
 from monitor.read.incidents import IncidentSummary
 from monitor.read.value_incidents import PastValueIncident

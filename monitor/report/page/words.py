@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite, isnan
 
-from monitor.drift.verdict import Verdict
+from monitor.drift.records.verdict import Verdict
 from monitor.metrics.core.estimate import Estimate
 from monitor.report.columns import Styles
 from monitor.words.numbers import odds, percent, short_percent

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from monitor.config import REPORT_INDEX, Config, report_page
-from monitor.drift.inputs import ModelReference
+from monitor.drift.fold.inputs import ModelReference
 from monitor.files import open_filesystem, replace
 from monitor.pipeline.references import read_references
 from monitor.read.results import results_of

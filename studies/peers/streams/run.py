@@ -17,9 +17,9 @@ from statistics import median
 
 import numpy as np
 
-from monitor.drift.inputs import Day, Limits, fit_model_reference
-from monitor.drift.judge import judge
-from monitor.drift.verdict import WEEK
+from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
+from monitor.drift.records.verdict import WEEK
+from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats, Ints, locate
 from monitor.segment_names import WHOLE

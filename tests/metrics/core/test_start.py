@@ -2,7 +2,7 @@
 
 from scipy.special import chdtr, chdtrc, expit, ndtri
 
-from monitor.drift.variance import CAPPED_MEAN, MOST_OF_A_DIFFERENCE
+from monitor.drift.curve.variance import CAPPED_MEAN, MOST_OF_A_DIFFERENCE
 from monitor.evaluation.expected_prevalence import Z_95
 from monitor.metrics.core import special
 from monitor.metrics.core.grid import HIGHEST_SCORE, LOGIT_LIMIT, LOWEST_SCORE

@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 from scipy.special import expit
 
-from monitor.drift.reference import fit_reference
+from monitor.drift.curve.reference import fit_reference
 from monitor.metrics import coarsen, tally
 from monitor.metrics.core.tally import Tally
 from monitor.report.diagrams import (

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-from monitor.drift.reference import Reference, fit_reference
-from monitor.drift.region_state import Break
+from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.records.region_state import Break
 from monitor.metrics import (
     coarsen,
     confidence_band,

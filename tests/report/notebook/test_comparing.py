@@ -9,7 +9,7 @@ import pytest
 from scipy.special import expit, logit
 
 import monitor
-from monitor.drift.two_samples import find_change
+from monitor.drift.verdicts.two_samples import find_change
 from monitor.metrics import coarsen, tally_on_grid
 
 Rows = tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]

@@ -1,0 +1,1 @@
+"""Several classes: pairs, levels of classes, and scores of single classes."""

@@ -1,0 +1,475 @@
+"""Scores of a class that neither priors nor inputs that moved explain, over days. Pure.
+
+A Shiryaev-Roberts e-detector, as `monitor.drift.incidents.detecting` has it, of what
+`monitor.drift.classes.class_scores` bets on every class, place, side and size.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+from itertools import islice
+from math import exp, log, log1p, nan
+from typing import NamedTuple
+
+import numpy as np
+
+from monitor.drift.classes.class_scores import (
+    BELOW,
+    NEW,
+    PLACES,
+    SIDES,
+    SIZES,
+    ClassScores,
+    gains_of_day,
+    levels_of_day,
+    new_scores,
+    usual_variances,
+)
+from monitor.drift.curve.variance import WEEK
+from monitor.drift.evidence.directions import SIZES as TILTS
+from monitor.drift.evidence.directions import bounded, bounded_ratio
+from monitor.drift.evidence.history import week_of, weeks_of
+from monitor.drift.incidents.broken import LEAST_ROWS, scores_of
+from monitor.drift.incidents.level_watch import (
+    CERTAIN,
+    LEAST_AGE,
+    NEAR,
+    WEEKS_LEFT_OUT,
+    Moves,
+    is_unusual,
+    ratio_of,
+)
+from monitor.drift.records.day_evidence import DIRECTIONS, SLOPES
+from monitor.drift.records.detector import (
+    CLASS_PLACE,
+    LEVEL_KINDS,
+    LEVEL_SUMS,
+    RECOVERED,
+    Ended,
+    Incident,
+    LevelWatch,
+    Worse,
+)
+from monitor.drift.records.region_state import Break, Family
+from monitor.metrics.core.coarse import COARSE_COUNT, Coarse, sum_of
+from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.logistic.level import fit_level
+
+LIKELY = 1.35  # nats: half of the 90 % quantile of a chi-squared
+STILL = 0.8  # of what an open incident has measured: weighed against NEAR of it, as if it was over
+ALIKE = 0.5  # of the error at one place: as much elsewhere, and it is one of all scores
+FAR = 2.0  # times the least error of the level that is urgent, of a break among known scores
+MOST = 2.7  # log10 of what a day says at most: two of them suffice with 50 classes, none alone
+WEEKS_BACK = 8  # that say how far classes move by themselves
+MEASURED = 14  # days after the opening on which an error of the level is measured again
+Rest = Mapping[str, Coarse]  # each class against the rest
+DaysBack = Callable[[], Iterable[tuple[date, Rest]]]  # the newest first
+
+
+class _Again(NamedTuple):
+    """What an open incident is measured with: see `decide_classes`."""
+
+    back: DaysBack
+    least_to_page: float
+    usual: Floats
+
+
+class Found(NamedTuple):
+    """What stands out: numbers of its side, class and place, and the days since it began."""
+
+    side: int
+    of: int
+    place: int
+    days: Sequence[tuple[date, Rest]]
+    low: date
+    high: date
+
+
+def advance_classes(watch: LevelWatch, reference: ClassScores, day: date, rest: Rest) -> LevelWatch:
+    """Weigh a day, and accumulate it; the incident is not brought up to date yet.
+
+    While an incident is open nothing accumulates, and a day that says nothing begins nothing.
+    """
+    if watch.incident:
+        return replace(watch, counted=watch.counted + 1)
+    gains = gains_of_day(reference, rest, _usual(watch, reference, day)).ravel()
+    before = watch.sums if watch.sums.size == gains.size else np.zeros(gains.size)
+    sums = (before + (gains != 0.0)) * bounded_ratio(gains, MOST)
+    counted = replace(watch, sums=sums, counted=watch.counted + 1)
+    return _with_levels(counted, day, levels_of_day(reference, rest))
+
+
+def _with_levels(watch: LevelWatch, day: date, levels: Floats) -> LevelWatch:
+    """Add a day to its week, and forget weeks that are long past."""
+    number, numbers = week_of(day), weeks_of(watch.days)
+    kept = numbers > number - WEEKS_BACK
+    days = watch.days[kept]
+    weeks = watch.levels.reshape(watch.days.size, *levels.shape)[kept].astype(np.float64)
+    if number in numbers:
+        weeks[-1] += levels
+    else:
+        days, weeks = np.append(days, day.toordinal()), np.vstack([weeks, levels[np.newaxis]])
+    rows = weeks.reshape(-1, LEVEL_SUMS).astype(np.float32)
+    return replace(watch, days=days, levels=rows)
+
+
+def _usual(watch: LevelWatch, reference: ClassScores, day: date) -> Floats:
+    """Give how far classes move by themselves; the own week and the one before do not say that.
+
+    A break must not teach that breaks are usual before it is found.
+    """
+    weeks = watch.levels.reshape(watch.days.size, *reference.starts.shape, LEVEL_SUMS)
+    past = weeks_of(watch.days) <= week_of(day) - WEEKS_LEFT_OUT
+    return usual_variances(reference, weeks[past].astype(np.float64))
+
+
+def decide_classes(
+    watch: LevelWatch,
+    reference: ClassScores,
+    today: tuple[date, Rest],
+    *,
+    enough: float,
+    least: tuple[float, float],
+    back: DaysBack,
+) -> LevelWatch:
+    """Open, carry on or close the incident of a watch that has accumulated the day.
+
+    Parameters
+    ----------
+    watch : LevelWatch
+        After `advance_classes`.
+    reference : ClassScores
+        Of the model.
+    today : tuple of date and mapping of str to Coarse
+        The day, and on it each class against the rest.
+    enough : float
+        The evidence at which it alerts, log10.
+    least : tuple of float
+        The least error of the level that is worth a ticket, and that is urgent, in logit.
+    back : function
+        Gives the days up to this one once more, the newest first.
+
+    Notes
+    -----
+    What stands out is the class, place and side with the largest gain since any day. It is an error
+    of the level of the class where its outcomes are off elsewhere too, by half as much at least,
+    and the base rate of the class explains less than half of it; else a break at that place. It is
+    urgent by the rule of `monitor.drift.incidents.level_watch`: once both changes exceed the second
+    of `least` on each of two days in a row, on the same side, and 2.5 times what they move by
+    themselves. Those of the level are also five standard errors over both days; those among scores
+    that the reference has exceed it twice, because less may be inputs and priors that moved
+    against each other.
+    """
+    again = _Again(back, least[1], _usual(watch, reference, today[0]))
+    if watch.incident:
+        return _carried_on(watch, watch.incident, reference, today, again)
+    if watch.evidence < enough:
+        return watch
+    days = [*back()]
+    if not days:
+        return watch
+    found = _found(reference, days, again.usual)
+    incident = _begun(watch, reference, found)
+    levels = _levels(reference, found, least[0])
+    if levels:  # a class that is off puts the others off too, by less and to the other side
+        name = max(levels, key=lambda name: abs(levels[name].shift))
+        incident = _with_level(replace(incident, of_class=name), levels[name])
+    else:
+        incident = _with_place(incident, reference, found)
+    opened = replace(incident, urgent=_is_urgent(incident, reference, days, again))
+    return replace(_without_sums(watch, opened, incident.started), ended=watch.ended)
+
+
+def _without_sums(watch: LevelWatch, incident: Incident | None, before: date) -> LevelWatch:
+    """Begin to accumulate again; the weeks that began before a day go on to say what is usual."""
+    kept = weeks_of(watch.days) < week_of(before)
+    rows = np.repeat(kept, len(watch.levels) // max(1, kept.size))
+    return LevelWatch(
+        watch.sums * 0.0, days=watch.days[kept], levels=watch.levels[rows], incident=incident
+    )
+
+
+def _is_urgent(
+    incident: Incident, reference: ClassScores, days: Iterable[tuple[date, Rest]], again: _Again
+) -> bool:
+    """Say whether the newest two days are off by enough to page, each of them."""
+    name, place = incident.of_class, incident.place
+    newest = [(day, rest[name]) for day, rest in islice(days, 2) if name in rest]
+    if place and place.family != "region":
+        return True
+    if len(newest) < 2 or newest[0][0] - newest[1][0] > timedelta(days=WEEK):  # noqa: PLR2004
+        return False
+    of, parts = reference.names.index(name), [part for _, part in newest]
+    if place is None:
+        each = [moves_of_class(reference, name, part) for part in parts]
+        far = all(moves.are_off(again.least_to_page) for moves in each)
+        far = far and certain(moves_of_class(reference, name, sum_of(parts)))
+        usual = slice(BELOW, PLACES)
+    else:
+        cells = slice(place.first_cell, place.end_cell)
+        each = [_moves_at(reference, of, part, cells) for part in parts]
+        far = all(min(map(abs, m[::2])) >= FAR * again.least_to_page for m in each)
+        usual = slice(BELOW)
+    most = again.usual[::-1, of, usual].max(axis=1)  # of the rows first
+    sides = {np.sign(value) for moves in each for value in moves[::2]}
+    return far and sides == {np.sign(incident.size)} and all(is_unusual(m, most) for m in each)
+
+
+def _moves_at(reference: ClassScores, of: int, rows: Coarse, cells: slice) -> Moves:
+    """Measure how far rows at some scores, and the share of the outcomes there, are off."""
+    before = Coarse(reference.counts[of], reference.positives[of])
+    shares = [_log_odds_within(part, cells) for part in (before, rows)]
+    error = (1.0 / (int(rows.positives[cells].sum()) + 0.5)) ** 0.5
+    return Moves(_off_at(reference.curves[1, of], rows, cells), error, shares[1] - shares[0], error)
+
+
+def _found(reference: ClassScores, days: Sequence[tuple[date, Rest]], usual: Floats) -> Found:
+    """Find what explains most since any day, and when that began."""
+    shape = len(SIDES), len(reference.names), PLACES + 1, SIZES.size
+    sums = np.cumsum([gains_of_day(reference, rest, usual).ravel() for _, rest in days], axis=0)
+    best = int(sums.max(axis=0).argmax())
+    gained = sums[:, best]
+    first, likely = int(gained.argmax()), np.flatnonzero(gained >= gained.max() - LIKELY)
+    side, of, place, _ = (int(number) for number in np.unravel_index(best, shape))
+    low, high = days[int(likely[-1])][0], days[int(likely[0])][0]
+    return Found(side, of, place, days[: first + 1], low, high)
+
+
+def _rows(found: Found, name: str) -> Coarse:
+    """Add up what the days since it began have of a class; the newest one has it."""
+    return sum_of([rest[name] for _, rest in found.days if name in rest])
+
+
+def _begun(watch: LevelWatch, reference: ClassScores, found: Found) -> Incident:
+    return Incident(
+        opened=found.days[0][0],
+        started=found.days[-1][0],
+        start_low=found.low,
+        start_high=found.high,
+        kind=LEVEL_KINDS[found.side],
+        evidence=watch.evidence,
+        recovery=0.0,
+        size=0.0,
+        size_error=0.0,
+        scores=np.zeros(len(DIRECTIONS)),
+        informations=np.zeros(len(DIRECTIONS)),
+        slopes=np.zeros(len(SLOPES)),
+        urgent=False,
+        of_class=reference.names[found.of],
+    )
+
+
+def _levels(reference: ClassScores, found: Found, least: float) -> dict[str, Moves]:
+    """Measure the levels that are off since it began; of no class if only one place is off."""
+    if found.place in (BELOW, NEW):
+        return {}
+    of, rows = found.of, _rows(found, reference.names[found.of])
+    here = slice(int(reference.starts[of, found.place]), int(reference.ends[of, found.place]))
+    inside = np.zeros(COARSE_COUNT, np.bool_)
+    inside[here] = True
+    curve, sign = reference.curves[1, of], SIDES[found.side]
+    there, elsewhere = (
+        sign * fit_level(curve, Coarse(rows.counts * cells, rows.positives * cells)).delta
+        for cells in (inside, ~inside)
+    )
+    if not elsewhere >= ALIKE * there:  # nan without outcomes of both kinds
+        return {}
+    levels = {name: moves_of_class(reference, name, _rows(found, name)) for name in reference.names}
+    return {
+        name: moves for name, moves in levels.items() if moves.are_off(least) and certain(moves)
+    }
+
+
+def moves_of_class(reference: ClassScores, name: str, rows: Coarse) -> Moves:
+    """Measure how far the level of a class is off its curve, and what its base rate leaves of that.
+
+    Parameters
+    ----------
+    reference : ClassScores
+        Of the model.
+    name : str
+        The class.
+    rows : Coarse
+        Of the class against the rest, over some days.
+    """
+    of = reference.names.index(name)
+    before = Coarse(reference.counts[of], reference.positives[of])
+    ends = [fit_level(reference.curves[1, of], part) for part in (before, rows)]
+    shift = ends[1].delta - ends[0].delta
+    kappa = shift - (ends[1].log_odds - ends[0].log_odds)
+    return Moves(
+        shift,
+        sum(end.delta_variance for end in ends) ** 0.5,
+        kappa,
+        sum(end.difference_variance for end in ends) ** 0.5,
+    )
+
+
+def certain(moves: Moves) -> bool:
+    """Say whether both are as many standard errors as an error of the level that pages."""
+    ratios = moves.shift / moves.shift_error, moves.kappa / moves.kappa_error
+    return min(map(abs, ratios)) > CERTAIN
+
+
+def _with_level(incident: Incident, moves: Moves) -> Incident:
+    return replace(
+        incident,
+        kind=LEVEL_KINDS[int(moves.shift > 0.0)],
+        size=moves.shift,
+        size_error=moves.shift_error,
+        unexplained=moves.kappa,
+    )
+
+
+def _with_place(incident: Incident, reference: ClassScores, found: Found) -> Incident:
+    """Say at which scores the outcomes are, and by how much they are off."""
+    cells, family = _cells(reference, found)
+    rows = _rows(found, incident.of_class)
+    before = Coarse(reference.counts[found.of], reference.positives[found.of])
+    there, usual = (int(part.counts[cells].sum()) for part in (rows, before))
+    low, high = scores_of(cells, one=family == "value")
+    place = Break(
+        *(family, cells.start, cells.stop, low, high),
+        share_before=usual / int(before.counts.sum()),
+        rate_before=int(before.positives[cells].sum()) / usual if usual >= LEAST_ROWS else nan,
+        rows=there,
+        hits=int(rows.positives[cells].sum()),
+        total=int(rows.counts.sum()),
+        profile=np.zeros(TILTS.size),
+        information=0.0,
+    )
+    moves = _moves_at(reference, found.of, rows, cells)
+    return replace(
+        incident,
+        kind=CLASS_PLACE,
+        place=place,
+        size=moves.shift,
+        size_error=moves.shift_error,
+        unexplained=moves.kappa,
+    )
+
+
+def _cells(reference: ClassScores, found: Found) -> tuple[slice, Family]:
+    """Give the cells of what was found; one value that is new there, if it has most of the rows."""
+    name, (_, newest) = reference.names[found.of], found.days[0]
+    others = np.array([_others(newest.get(each)) for each in reference.names])
+    new = np.flatnonzero(new_scores(reference, others)[found.of])
+    here = slice(0, COARSE_COUNT)
+    if found.place != NEW:
+        ends = reference.starts[found.of, found.place], reference.ends[found.of, found.place]
+        here = slice(int(ends[0]), int(ends[1]))
+        new = new[(new >= here.start) & (new < here.stop)]
+    rows = newest[name].counts
+    if new.size:
+        value = int(new[rows[new].argmax()])
+        if found.place == NEW or rows[value] >= ALIKE * rows[here].sum():
+            return slice(value, value + 1), "value"
+    return here, "beyond" if found.place == BELOW else "region"
+
+
+def _others(part: Coarse | None) -> Ints:
+    return np.zeros(COARSE_COUNT, np.int64) if part is None else part.counts - part.positives
+
+
+def _off_at(curve: Floats, rows: Coarse, cells: slice) -> float:
+    """Give how far the log-odds of the rows in some cells are off the curve, half a row apart."""
+    counts, hits = rows.counts[cells], float(rows.positives[cells].sum())
+    total = float(counts.sum())
+    usual = float((counts / (1.0 + np.exp(-curve[cells]))).sum())
+    return log((hits + 0.5) / (total - hits + 0.5)) - log((usual + 0.5) / (total - usual + 0.5))
+
+
+def _log_odds_within(part: Coarse, cells: slice) -> float:
+    """Give the log-odds of the share of the outcomes that is in some cells, half a row apart."""
+    there, total = int(part.positives[cells].sum()), int(part.positives.sum())
+    return log((there + 0.5) / (total - there + 0.5))
+
+
+def _carried_on(
+    watch: LevelWatch,
+    incident: Incident,
+    reference: ClassScores,
+    today: tuple[date, Rest],
+    again: _Again,
+) -> LevelWatch:
+    day, part = today[0], today[1].get(incident.of_class)
+    if part is None or incident.of_class not in reference.names:
+        return watch
+    gone = _gone(incident, reference, part)
+    gained = max(0.0, incident.recovery + float(bounded(np.array(gone / log(10.0)))))
+    if gained >= RECOVERED and (day - incident.opened).days >= LEAST_AGE:
+        ended = Ended(incident.started, day, "recovered")
+        return replace(_without_sums(watch, None, incident.started), ended=ended)
+    begun = incident.recovering or day
+    now = replace(incident, recovery=gained, recovering=begun if gained else None)
+    if not gained:
+        now = _measured(now, reference, part, day, again.back)
+        urgent = now.urgent or _is_urgent(now, reference, again.back(), again)
+        now = replace(now, urgent=urgent)
+    if now.urgent and not incident.urgent and day - incident.opened > timedelta(days=1):
+        found = (day, incident.evidence, 1, incident.kind, incident.size, None)
+        now = replace(now, worse=Worse(*found))
+    return replace(watch, incident=now)
+
+
+def _measured(
+    incident: Incident,
+    reference: ClassScores,
+    part: Coarse,
+    day: date,
+    back: DaysBack,
+) -> Incident:
+    """Add the day to what was measured since it began."""
+    if place := incident.place:
+        cells = slice(place.first_cell, place.end_cell)
+        now = replace(
+            place,
+            rows=place.rows + int(part.counts[cells].sum()),
+            hits=place.hits + int(part.positives[cells].sum()),
+            total=place.total + int(part.counts.sum()),
+        )
+        return replace(incident, place=now)
+    if (day - incident.opened).days > MEASURED:
+        return incident
+    days = [rest for of, rest in back() if of >= incident.started]
+    since = [rest[incident.of_class] for rest in days if incident.of_class in rest]
+    moves = moves_of_class(reference, incident.of_class, sum_of(since))
+    return _with_level(incident, moves)
+
+
+def _gone(incident: Incident, reference: ClassScores, part: Coarse) -> float:
+    """Weigh of a day that it is over against that it is still there, in nats.
+
+    It is over where the outcomes fit the curve again, or where they do given their number.
+    """
+    curve = reference.curves[1, reference.names.index(incident.of_class)]
+    unexplained = incident.unexplained or 0.0
+    if incident.place is None:
+        moves = moves_of_class(reference, incident.of_class, part)
+        pairs = (
+            (moves.shift, moves.shift_error, incident.size),
+            (moves.kappa, moves.kappa_error, unexplained),
+        )
+        return max(
+            -float(ratio_of(np.array(value), error**2, NEAR * far, np.array(STILL * far)))
+            for value, error, far in pairs
+            if error == error  # noqa: PLR0124 nan of a day without both outcomes
+        )
+    cells = slice(incident.place.first_cell, incident.place.end_cell)
+    before = reference.positives[reference.names.index(incident.of_class)]
+    hits, total = int(part.positives[cells].sum()), int(part.positives.sum())
+    share = _log_odds_within(Coarse(before, before), cells)
+    of_outcomes = _kept(hits, total, share, unexplained)
+    counts = part.counts[cells]
+    near, far = (curve[cells] + of * incident.size for of in (NEAR, STILL))
+    of_rows = (
+        float((counts * (np.logaddexp(0.0, far) - np.logaddexp(0.0, near))).sum())
+        - hits * (STILL - NEAR) * incident.size
+    )
+    return max(of_outcomes, of_rows)
+
+
+def _kept(hits: int, total: int, share: float, change: float) -> float:
+    """Weigh a share of the outcomes near the usual one against the changed one, in nats."""
+    near, far = share + NEAR * change, share + STILL * change
+    return total * (log1p(exp(far)) - log1p(exp(near))) - hits * (far - near)

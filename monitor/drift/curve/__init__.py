@@ -1,0 +1,1 @@
+"""The curve of a reference, and how well it is known."""

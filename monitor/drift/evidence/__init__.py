@@ -1,0 +1,1 @@
+"""What a day says of the curve, and what makes it say less."""

@@ -1,0 +1,324 @@
+"""How far the outcomes of the same entities hang together, and what that leaves of evidence. Pure.
+
+Rule: what rows of an entity share stays in one bucket for ever, so the spread of the sums of the
+buckets over any span of days is the variance of that span, however its rows hang together
+(Liang and Zeger, Biometrika 73, 1986; buckets instead of entities, so that a day stays small).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from math import log, log10
+from typing import Any
+
+import numpy as np
+
+from monitor.drift.curve.reference import Reference, dispersions
+from monitor.drift.evidence.directions import known_cells
+from monitor.drift.evidence.history import since_counted
+from monitor.drift.records.day_evidence import DIRECTIONS, DayEvidence
+from monitor.drift.records.detector import Detector, History
+from monitor.metrics.core.buckets import BIN_COUNT, BUCKETS, CELLS_IN_BIN, BucketCounts
+from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse, occupied
+from monitor.metrics.core.compiled import compiled, inner
+from monitor.metrics.core.dispersion import bucket_sums, span_dispersions
+from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.special import expit, logsumexp
+from monitor.metrics.logistic.intercept import solve_factor
+
+HEADROOM = 3.0  # times the evidence of rows that hang together that evidence may be
+BLOCK = 32  # bins: a sum over whole blocks has the bits of one over all, which adds zeros
+SIGNS = np.array([-1.0, 1.0])  # of the two kinds of a direction
+MOST_HANGING = 1e4  # a single entity says nothing of how much entities differ
+MOST = 200.0  # log10 of an evidence that is far above every limit
+
+
+@dataclass(frozen=True, eq=False)
+class BucketSums:
+    """What the rows of each bucket say of each direction; it adds over parts and days.
+
+    Attributes
+    ----------
+    scores, informations : ndarray of shape (64, 4)
+        As those of `monitor.drift.records.day_evidence.DayEvidence`, at the reference curve with
+        the intercept of the day, of each bucket.
+    """
+
+    scores: Floats
+    informations: Floats
+
+    def __add__(self, other: "BucketSums") -> "BucketSums":
+        """Add up."""
+        return BucketSums(self.scores + other.scores, self.informations + other.informations)
+
+
+NOTHING = BucketSums(*np.zeros((2, BUCKETS, len(DIRECTIONS))))
+
+
+def sum_buckets(
+    reference: Reference, parts: Mapping[Any, Coarse], entities: Mapping[Any, BucketCounts]
+) -> BucketSums:
+    """Sum up what the buckets of a day say, each part with an intercept of its own.
+
+    Parameters
+    ----------
+    reference : Reference
+        Of the stream.
+    parts : mapping to Coarse
+        The day's outcomes by segment and stratum.
+    entities : mapping to BucketCounts
+        The same rows by bucket of their entity.
+
+    Returns
+    -------
+    BucketSums
+        Of the parts that have both outcomes.
+
+    Notes
+    -----
+    ``U_b = sum (D - mean_w D) (y - p)`` and ``I_b = sum w (D - mean_w D)**2`` over the rows of a
+    bucket in the cells that are evidence, with ``w = p (1 - p)``. Rows are known by their bin of
+    score: each counts with the mean of its bin, of p by rows and of D by information.
+
+    Examples
+    --------
+    >>> from scipy.special import expit
+    >>> from monitor.drift.curve.reference import fit_reference
+    >>> from monitor.metrics.core.coarse import CENTRES
+    >>> n = np.where(abs(CENTRES) < 3, 64, 0)
+    >>> day = {"all": Coarse(n, np.rint(n * expit(CENTRES)).astype(np.int64))}
+    >>> places = np.arange(BUCKETS * 24)  # a row in every bucket for each of its 8 cells
+    >>> rows = np.full(places.size, 8)
+    >>> hits = np.rint(rows * expit(-2.9 + 0.25 * (places % 24))).astype(np.int64)
+    >>> held = BucketCounts(places // 24, 52 + places % 24, rows, hits)
+    >>> sums = sum_buckets(fit_reference([day] * 28), day, {"all": held})
+    >>> sums.informations.shape, bool(np.ptp(sums.informations[:, 0]) < 1e-9)
+    ((64, 4), True)
+    """
+    span = known_cells(reference, list(parts.values()))
+    both = [(part, entities[name]) for name, part in parts.items() if name in entities]
+    return sum((_of_part(reference, span, *of_part) for of_part in both), NOTHING)
+
+
+def _of_part(reference: Reference, span: slice, part: Coarse, held: BucketCounts) -> BucketSums:
+    inside = np.zeros(COARSE_COUNT, np.int64)
+    inside[span] = part.counts[span]
+    hits = int(part.positives[span].sum())
+    if not (held.bins.size and 0 < hits < inside.sum()):
+        return NOTHING
+    seen = np.nonzero(inside)[0]
+    odds = np.exp(reference.curve - reference.curve[seen].max())
+    factor, information = solve_factor(odds[seen], inside[seen], hits)
+    p = factor * odds / (1.0 + factor * odds)
+    weights = inside * p * (1.0 - p)
+    middles = (weights * reference.directions).sum(axis=1) / information
+    chances, pulls, informations = _by_bin(
+        part.counts, inside, p, weights, reference.directions, middles
+    )
+    first = int(held.bins.min()) // BLOCK * BLOCK
+    last = (int(held.bins.max()) // BLOCK + 1) * BLOCK
+    counts, beyond = np.zeros((2, BUCKETS, last - first))
+    places = held.buckets, held.bins - first
+    counts[places] = held.counts
+    beyond[places] = held.positives - held.counts * chances[held.bins]
+    return BucketSums(
+        np.einsum("bi,ji->bj", beyond, pulls[:, first:last]),
+        np.einsum("bi,ji->bj", counts, informations[:, first:last]),
+    )
+
+
+@compiled
+def _by_bin(
+    counts: Ints, inside: Ints, p: Floats, weights: Floats, directions: Floats, middles: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Give what a row of each bin stands for: its chance, and pull and information (j, bins)."""
+    width = directions.shape[0]
+    chances = np.zeros(BIN_COUNT)
+    pulls, informations = np.zeros((width, BIN_COUNT)), np.zeros((width, BIN_COUNT))
+    expected, pulled, known = np.empty((3, CELLS_IN_BIN))
+    for i in range(BIN_COUNT):
+        first = i * CELLS_IN_BIN
+        last = first + CELLS_IN_BIN
+        rows, told = counts[first:last].sum(), inside[first:last].sum()
+        if told == 0:
+            continue
+        weight = _in_pairs(weights[first:last])
+        for c in range(CELLS_IN_BIN):
+            expected[c] = inside[first + c] * p[first + c]
+        chances[i] = _in_pairs(expected) / told
+        for j in range(width):
+            for c in range(CELLS_IN_BIN):
+                along = directions[j, first + c] - middles[j]
+                pulled[c] = weights[first + c] * along
+                known[c] = weights[first + c] * along**2
+            informations[j, i] = _in_pairs(known) / rows
+            if weight > 0.0:
+                pulls[j, i] = _in_pairs(pulled) * told / (weight * rows)
+    return chances, pulls, informations
+
+
+@inner
+def _in_pairs(of_cells: Floats) -> float:
+    """Add up the eight cells of a bin in the order of numpy."""
+    low: float = (of_cells[0] + of_cells[1]) + (of_cells[2] + of_cells[3])
+    high: float = (of_cells[4] + of_cells[5]) + (of_cells[6] + of_cells[7])
+    return low + high
+
+
+def hanging(reference: Reference, sums: BucketSums) -> Floats:
+    """Find by how much the rows of a reference hang together beyond what its days show.
+
+    Parameters
+    ----------
+    reference : Reference
+        Of the stream.
+    sums : BucketSums
+        Of all its days.
+
+    Returns
+    -------
+    ndarray of shape (4,)
+        `Reference.hanging`.
+    """
+    of_span = span_dispersions(sums.scores, sums.informations)
+    return hanging_beyond(of_span, reference.day_variances, reference.informations)
+
+
+def hanging_beyond(of_span: Floats, day_variances: Floats, informations: Floats) -> Floats:
+    """Compare the dispersion of a span with that which its days by themselves show."""
+    return np.clip(of_span / dispersions(day_variances, informations), 1.0, MOST_HANGING)
+
+
+def hanging_since(
+    first: date, *, day: date, day_variances: Floats, sums_of: Callable[[date], BucketSums]
+) -> Floats:
+    """Find `hanging` of the days from the first to a day; 1 where none has entities."""
+    days = [sums_of(date.fromordinal(n)) for n in range(first.toordinal(), day.toordinal() + 1)]
+    informations = np.array([of_day.informations.sum(axis=0) for of_day in days])
+    sums = sum(days, NOTHING)
+    of_span = span_dispersions(sums.scores, sums.informations)
+    return hanging_beyond(of_span, day_variances, informations)
+
+
+def intercept_hanging(everything: Coarse, held: BucketCounts, delta: float) -> float:
+    """Find by how much the variance of an intercept exceeds that of independent rows.
+
+    Parameters
+    ----------
+    everything : Coarse
+        The rows.
+    held : BucketCounts
+        The same rows by bucket of their entity.
+    delta : float
+        The fitted intercept.
+
+    Returns
+    -------
+    float
+        At least 1: `span_dispersions` of ``y - p``.
+    """
+    seen = occupied(everything)
+    p = expit(CENTRES[seen.cells] + delta)
+    sums = bucket_sums(seen.cells // CELLS_IN_BIN, seen.counts, held, 1.0 - p, -p)
+    return float(np.clip(span_dispersions(*sums)[0], 1.0, MOST_HANGING))
+
+
+def held_down_by_entities(
+    detector: Detector, evidence: DayEvidence, day: date, sums_of: Callable[[date], BucketSums]
+) -> Detector:
+    """Let the evidence be at most three times as strong as if outcomes hang together.
+
+    Parameters
+    ----------
+    detector : Detector
+        After `monitor.drift.incidents.detecting.accumulate`.
+    evidence : DayEvidence
+        Of the day.
+    day : date
+        The day, the last of its span.
+    sums_of : function of a date
+        What the buckets of that day say; of all 0 for a day without.
+
+    Returns
+    -------
+    Detector
+        The same where no day has entities.
+
+    Notes
+    -----
+    For each kind M is at most ``3 G``, with
+    ``G = sum_s days_s exp(((e - t) (+-U) - (e**2 - t**2) I / 2) / phi_s)`` over the starts s, each
+    of the last 28 days and the weeks before them; e and t are effect and tolerance of the day, and
+    ``phi_s = max(1 + day_variance I / days, phi)`` with phi of `span_dispersions`, of the span
+    since s.
+    """
+    kept = since_counted(detector.history, detector.counted)
+    buckets, known_of_buckets = _since_each(kept, day, sums_of)
+    if not known_of_buckets.any():
+        return detector
+    return held_down_to(detector, evidence, kept, span_dispersions(buckets, known_of_buckets))
+
+
+def held_down_to(
+    detector: Detector, evidence: DayEvidence, kept: History, dispersion: Floats
+) -> Detector:
+    """Let the evidence be at most `most_evidence` of the rows of a history.
+
+    Parameters
+    ----------
+    detector, evidence : Detector, DayEvidence
+        As for `held_down_by_entities`.
+    kept : History
+        The rows on which a drift may have begun.
+    dispersion : ndarray of shape (r, 4)
+        Of the span since each of them; days that differ by nature raise it.
+    """
+    days, pull, informations = (
+        np.cumsum(values[::-1].astype(np.float64), axis=0)[::-1]
+        for values in (kept.days, kept.scores, kept.informations)
+    )
+    phi = np.maximum(1.0 + detector.jitters * informations / days[:, None], dispersion)
+    most = most_evidence(kept.days, pull, informations, phi, evidence.tolerances, evidence.effects)
+    return replace(detector, sums=np.minimum(detector.sums, most.ravel()))
+
+
+def most_evidence(
+    days: Ints, pull: Floats, informations: Floats, phi: Floats, tolerances: Floats, effects: Floats
+) -> Floats:
+    """Give the most that evidence may be, where outcomes hang together.
+
+    Parameters
+    ----------
+    days : ndarray of shape (s,)
+        Days on which a drift may have begun, by start.
+    pull, informations, phi : ndarray of shape (s, ..., 4)
+        Scores, informations and dispersion of the span since each start.
+    tolerances, effects : ndarray of shape (4,)
+        Of the last day.
+
+    Returns
+    -------
+    ndarray of shape (..., 4, 2)
+        ``3 G`` of `held_down_by_entities`, down and up each direction.
+    """
+    reach, middles = effects - tolerances, 0.5 * (effects**2 - tolerances**2)
+    gains = ((reach * pull)[..., None] * SIGNS - (middles * informations)[..., None]) / phi[
+        ..., None
+    ]
+    begun = np.where(np.isfinite(phi), days.reshape(-1, *[1] * (phi.ndim - 1)), 0.0)
+    together = logsumexp(gains, axis=0, b=begun[..., None]) / log(10.0)
+    return np.asarray(10.0 ** np.minimum(together + log10(HEADROOM), MOST))
+
+
+def _since_each(
+    history: History, day: date, sums_of: Callable[[date], BucketSums]
+) -> tuple[Floats, Floats]:
+    """Sum up the buckets from each row of a history to the day; shape (r, 64, 4) each."""
+    firsts = history.firsts.tolist()
+    rows = [
+        sum((sums_of(date.fromordinal(n)) for n in range(first, end)), NOTHING)
+        for first, end in zip(firsts, [*firsts[1:], day.toordinal() + 1], strict=True)
+    ]
+    each = np.array([(row.scores, row.informations) for row in rows])
+    scores, informations = np.cumsum(each[::-1], axis=0)[::-1].swapaxes(0, 1)
+    return scores, informations

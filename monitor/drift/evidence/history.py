@@ -1,0 +1,149 @@
+"""What a stream has shown so far: the last days one by one, and the weeks before them. Pure.
+
+Rule: a history is a fold over days and holds at most a year, so its size does not grow.
+"""
+
+from collections.abc import Iterable
+from datetime import date, timedelta
+
+import numpy as np
+
+from monitor.drift.curve.reference import Reference
+from monitor.drift.curve.variance import WEEK, between_week_variance
+from monitor.drift.evidence.directions import LONG_RUN
+from monitor.drift.records.day_evidence import DIRECTIONS, DayEvidence
+from monitor.drift.records.detector import SUMS, WIDTHS, History, Span
+from monitor.metrics.core.grid import Floats, Ints
+
+WEEKS_APART = 4  # weeks whose days are kept one by one
+MOST_WEEKS = 52
+REMEMBERED = timedelta(weeks=MOST_WEEKS)
+FAR_APART = 10_000  # weeks: those of the reference neighbour no others
+
+
+def new_history() -> History:
+    """Begin without days."""
+    none = np.zeros(0, np.int64)
+    return History(none, none, *(np.zeros((0, width), np.float32) for width in WIDTHS))
+
+
+def remember(history: History, day: date, evidence: DayEvidence) -> History:
+    """Add a day; merge the days of weeks that are over for long, and forget weeks of a year ago."""
+    longer = History(
+        np.append(history.firsts, day.toordinal()),
+        np.append(history.days, 1),
+        *(
+            np.vstack([getattr(history, name), getattr(evidence, name).astype(np.float32)])
+            for name in SUMS
+        ),
+    )
+    weeks, this = weeks_of(longer.firsts), week_of(day)
+    old = weeks <= this - WEEKS_APART
+    if not np.any(old[1:] & (weeks[1:] == weeks[:-1])) and weeks[0] > this - MOST_WEEKS:
+        return longer
+    # A row begins where a week does, or is a day of one of the last weeks.
+    begins = np.append(True, ~old[1:] | (weeks[1:] != weeks[:-1]))
+    starts = np.nonzero(begins)[0]
+    merged = History(
+        longer.firsts[starts],
+        *(
+            np.add.reduceat(values, starts, axis=0)
+            for values in (longer.days, *(getattr(longer, name) for name in SUMS))
+        ),
+    )
+    return _rows(merged, int(np.searchsorted(weeks_of(merged.firsts), this - MOST_WEEKS + 1)))
+
+
+def week_of(day: date) -> int:
+    """Give the number of the week of a day, from Monday to Sunday."""
+    return (day.toordinal() - 1) // WEEK
+
+
+def learned_day_variances(
+    reference: Reference, history: History, day: date, drifted: Iterable[Span] = ()
+) -> Floats:
+    """Find the between-day variances from the reference and from all weeks before a day's.
+
+    Parameters
+    ----------
+    reference : Reference
+        Of the stream.
+    history : History
+        Of the days before.
+    day : date
+        Whose week is not looked at, so that the bet on it is fair.
+    drifted : iterable of Span
+        Days of drifts that were found. Their weeks are not looked at either: a drift that came and
+        went would count as what is usual, and hide the next one.
+
+    Returns
+    -------
+    ndarray of shape (4,)
+        The reference's, and seven days' share of what the days of a week have in common.
+
+    Notes
+    -----
+    With v the variance of `between_week_variance`, a day gets ``2 * 7 v``. More would hide lasting
+    changes in streams whose slope wanders a lot; see docs/drift.md.
+    """
+    weeks = weeks_of(history.firsts)
+    usual = weeks < week_of(day)
+    for span in drifted:
+        usual &= (weeks < week_of(span.first)) | (weeks > week_of(span.last))
+    past = History(*(values[usual] for values in vars(history).values()))
+    own = np.arange(len(reference.scores)) * reference.judge_every // WEEK - FAR_APART
+    numbers = np.concatenate([own, weeks_of(past.firsts)])
+    if not numbers.size:
+        return reference.day_variances
+    starts = np.nonzero(np.append(True, numbers[1:] != numbers[:-1]))[0]
+    scores = np.add.reduceat(np.vstack([reference.scores, past.scores]), starts)
+    informations = np.add.reduceat(np.vstack([reference.informations, past.informations]), starts)
+    between = [
+        between_week_variance(
+            numbers[starts],
+            scores[:, j],
+            informations[:, j],
+            day_variance=float(reference.day_variances[j]),
+        )
+        for j in range(len(DIRECTIONS))
+    ]
+    return np.asarray(reference.day_variances + LONG_RUN * WEEK * np.array(between))
+
+
+def since_counted(history: History, counted: int) -> History:
+    """Keep the rows that hold the last days, as many as a detector has counted; at least one."""
+    behind = int(np.searchsorted(np.cumsum(history.days[::-1]), max(1, counted)))
+    return _rows(history, max(0, history.firsts.size - behind - 1))
+
+
+def sums_since(
+    history: History, first: date, day_variances: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Add up scores, informations and slopes of the rows from a day on, over their dispersion."""
+    kept = rows_since(history, first)
+    phi = 1.0 + day_variances * kept.informations / kept.days[:, None]
+    return (
+        (kept.scores / phi).sum(axis=0),
+        (kept.informations / phi).sum(axis=0),
+        kept.slopes.sum(axis=0),
+    )
+
+
+def rows_since(history: History, first: date) -> History:
+    """Keep the rows from a day on."""
+    return _rows(history, int(np.searchsorted(history.firsts, first.toordinal())))
+
+
+def week_slopes(history: History, day: date) -> Floats:
+    """Add up the slopes of the week up to a day; spans of days as a whole."""
+    first = int(np.searchsorted(history.firsts, day.toordinal() - WEEK + 1))
+    return np.asarray(history.slopes[first:].astype(np.float64).sum(axis=0))
+
+
+def weeks_of(ordinals: Ints) -> Ints:
+    """Give the number of the week of each day, given by its ordinal."""
+    return np.asarray((ordinals - 1) // WEEK)
+
+
+def _rows(history: History, first: int, last: int | None = None) -> History:
+    return History(*(values[first:last] for values in vars(history).values()))

@@ -1,0 +1,1 @@
+"""One day of the fold over all streams."""

@@ -1,0 +1,264 @@
+"""One day of the fold: what every stream has accumulated after it. Pure.
+
+The steps, for the whole, its segments and families of pairs alike:
+
+1. *weigh* each stream by itself: what the day says of its level and of its curve;
+2. *budget*: at which evidence each stream alerts, which depends on that of all others;
+3. *gates*: evidence over its limit is held down by what else could make it, one gate after another;
+4. *budget* again, with what the gates have left;
+5. *life*: incidents open, go on or close; and beside an open one, a second look for another change.
+"""
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from monitor.drift.evidence.arriving import could_explain, released, withheld
+from monitor.drift.evidence.entities import hanging_since
+from monitor.drift.evidence.overlap import overlapping_since
+from monitor.drift.fold.as_they_are import with_own_fits
+from monitor.drift.fold.gate import held_down
+from monitor.drift.fold.inputs import Day, Limits, ModelReference, limit_alone
+from monitor.drift.fold.level_streams import with_class_levels, with_levels
+from monitor.drift.fold.past import profiles_since
+from monitor.drift.fold.region_incident import broken_instead
+from monitor.drift.fold.second import Own, look_again
+from monitor.drift.fold.today import Today
+from monitor.drift.incidents.detecting import (
+    HangingSince,
+    advance,
+    family_limit,
+    independent,
+    mean_evidence,
+    new_detector,
+    opened_incident,
+    rebased,
+    segment_limits,
+    update_incident,
+)
+from monitor.drift.records.day_evidence import DayEvidence
+from monitor.drift.records.detector import Detector, is_withheld
+from monitor.segment_names import FAMILIES, WHOLE
+
+Streams = Mapping[str, Detector]
+
+
+@dataclass(frozen=True)
+class Folded:
+    """What all streams have after a day.
+
+    Attributes
+    ----------
+    detectors : mapping of str to Detector
+        What has accumulated.
+    weighed : mapping of str to DayEvidence
+        What the day said, of the streams for which it is evidence.
+    limits : mapping of str to float
+        The evidence at which each of them alerts, log10; families of pairs have that of the whole.
+    reached : mapping of str to float
+        The evidence before an alarm set it back, log10; of families of pairs their mean.
+    alone : mapping of str to float
+        What would have been reached if rows did not hang together, where that is more.
+    own : mapping of str to Own
+        What the second looks beside open incidents rest on.
+    """
+
+    detectors: Streams
+    weighed: Mapping[str, DayEvidence]
+    limits: Mapping[str, float]
+    reached: Mapping[str, float]
+    alone: Mapping[str, float]
+    own: Mapping[str, Own]
+
+
+def fold_day(
+    before: Streams, own: Mapping[str, Own], today: Today, names: Container[str]
+) -> Folded:
+    """Add a day, and the days that are judged together with it, to what was before.
+
+    Parameters
+    ----------
+    before : mapping of str to Detector
+        Of every stream.
+    own : mapping of str to Own
+        What the second looks rest on.
+    today : Today
+        The day.
+    names : container of str
+        The streams that have a verdict today. The others are forgotten, as by a fold that goes on
+        from the store.
+    """
+    if today.day.day <= today.reference.last:
+        detectors = {name: rebased(d, today.day.day) for name, d in before.items()}
+        weighed = dict[str, DayEvidence]()
+    else:
+        detectors, weighed = weigh(let_go(before, today.day), today)
+    waiting = {name for name, d in before.items() if today.day.late and is_withheld(d)}
+    budget = partial(limits_of, weighed=weighed, today=today, waiting=waiting)
+    gated = pass_gates(detectors, weighed, budget(detectors), waiting, today)
+    limits, families = budget(gated), today.reference.families
+    reached, ungated = reached_by(gated, families), reached_by(detectors, families)
+    lived = live(gated, weighed, limits, reached, today)
+    kept = {name: detector for name, detector in lived.items() if name in names}
+    seen, own = look_beside(kept, own, weighed, today)
+    fitted = with_fits(seen, weighed, today) if weighed else seen
+    together = dict.fromkeys(families, limit_of_whole(today.reference, today.limits))
+    alone = {name: most for name, most in ungated.items() if most > reached[name]}
+    return Folded(fitted, weighed, limits | together, reached, alone, own)
+
+
+def let_go(before: Streams, day: Day) -> dict[str, Detector]:
+    """Begin the evidence again that was withheld while outcomes were late, once they are not."""
+    return dict(before) if day.late else {name: released(d) for name, d in before.items()}
+
+
+def weigh(before: Streams, today: Today) -> tuple[dict[str, Detector], dict[str, DayEvidence]]:
+    """Add what a day says of levels and curves to every stream that has a reference."""
+    detectors = with_class_levels(with_levels(before, today), today)
+    evidences, days = dict[str, DayEvidence](), [day.day for day in today.span]
+    late = any(day.late for day in today.span)
+    for name, own in today.own.items() if days else ():
+        detectors[name], evidences[name] = advance(
+            detectors.get(name, new_detector()), own, days, today.parts(name), late=late
+        )
+    return detectors, evidences
+
+
+def limits_of(
+    detectors: Streams, weighed: Iterable[str], today: Today, waiting: Container[str]
+) -> dict[str, float]:
+    """Give the evidence at which the streams that have been weighed alert today, log10.
+
+    Segments share their false alerts (e-d-BH); families of pairs alert where their mean does. What
+    late outcomes could explain in one family does not count for the other.
+    """
+    segments = {name: detectors[name] for name in weighed if name not in FAMILIES}
+    limits = segment_limits(segments, today.limits.segment_false_alert_days)
+    families = today.reference.families
+    counted = {
+        n: 0.0 if n in waiting else detectors[n].evidence for n in families if n in detectors
+    }
+    of_whole = limit_of_whole(today.reference, today.limits)
+    for name in families:
+        limits[name] = family_limit(of_whole, [counted[n] for n in counted if n != name])
+    return limits
+
+
+def limit_of_whole(reference: ModelReference, limits: Limits) -> float:
+    """Give the evidence at which the whole alerts, log10."""
+    return limit_alone(limits, WHOLE) if reference.limit is None else reference.limit
+
+
+def reached_by(detectors: Streams, families: Sequence[str]) -> dict[str, float]:
+    """Give the evidence of each stream, log10: of families of pairs the mean."""
+    evidences = {name: detector.evidence for name, detector in detectors.items()}
+    among = [name for name in families if name in evidences]
+    mean = mean_evidence([evidences[name] for name in among]) if among else 0.0
+    return evidences | dict.fromkeys(among, float(mean))
+
+
+def rows_hang_together(
+    name: str, detector: Detector, evidence: DayEvidence, limit: float, today: Today
+) -> Detector:
+    """Let rows of the same entities, or of neighbouring days, count as the fewer that they are."""
+    own = today.own[name]
+    sums_of = partial(today.sums_of, own, name)
+    return held_down(detector, evidence, own, today.span, enough=limit, sums_of=sums_of)
+
+
+GATES = (rows_hang_together,)  # each from a detector to a detector with no more evidence
+
+
+def pass_gates(
+    detectors: Streams,
+    weighed: Mapping[str, DayEvidence],
+    limits: Mapping[str, float],
+    waiting: Container[str],
+    today: Today,
+) -> dict[str, Detector]:
+    """Hold every evidence down that would raise an alert and that something else could make.
+
+    What stays withheld, because outcomes are still late, is a mark that cannot be held down.
+    """
+    gated = dict(detectors)
+    for name, evidence in weighed.items():
+        if name in waiting and may_be_late(name, detectors[name], evidence, today):
+            continue
+        for gate in GATES:
+            gated[name] = gate(name, gated[name], evidence, limits[name], today)
+    return gated
+
+
+def may_be_late(name: str, detector: Detector, evidence: DayEvidence, today: Today) -> bool:
+    """Return whether late outcomes could look like the drift that an alarm would report."""
+    if not today.day.late:
+        return False
+    since = partial(profiles_since, today, name, detector)
+    opened = opened_incident(detector, today.day.day, evidence, since)
+    return could_explain(today.day.late, today.own[name], opened)
+
+
+def live(
+    detectors: Streams,
+    weighed: Mapping[str, DayEvidence],
+    limits: Mapping[str, float],
+    reached: Mapping[str, float],
+    today: Today,
+) -> dict[str, Detector]:
+    """Open, carry on or close the incidents of the streams that have been weighed."""
+    lived = dict(detectors)
+    for name, evidence in weighed.items():
+        detector = detectors[name]
+        alarm = detector.evidence >= limits[name]
+        opens = alarm and not detector.incident
+        if opens and may_be_late(name, detector, evidence, today):
+            lived[name] = withheld(detector)
+            continue
+        lived[name] = update_incident(
+            *(detector, today.day.day, evidence),
+            alarm=alarm,
+            profiles_since=partial(profiles_since, today, name, detector),
+            hanging_since=_hanging(name, detector, today),
+        )
+        if opens and (opened := lived[name].incident):
+            spans_back = partial(today.spans_back, name)
+            named = broken_instead(opened, detector, today.own[name], spans_back)
+            dated = named and replace(named, evidence=reached[name])
+            lived[name] = replace(lived[name], incident=dated)
+    return lived
+
+
+def _hanging(name: str, detector: Detector, today: Today) -> HangingSince:
+    """Give what finds how far the rows of a stream have hung together since a day."""
+    own = today.own[name]
+    if today.has_entities:
+        variances, sums_of = detector.jitters, partial(today.sums_of, own, name)
+        return partial(hanging_since, day=today.day.day, day_variances=variances, sums_of=sums_of)
+    if own.overlap > 1.0:
+        return partial(overlapping_since, detector=detector, reference=own)
+    return independent
+
+
+def look_beside(
+    detectors: Streams, own: Mapping[str, Own], weighed: Container[str], today: Today
+) -> tuple[dict[str, Detector], dict[str, Own]]:
+    """Look beside every open incident for another change."""
+    seen, kept = dict(detectors), dict[str, Own]()
+    for name, detector in detectors.items():
+        seen[name], remains = look_again(
+            today, name, detector, own.get(name), weighed=name in weighed
+        )
+        if remains:
+            kept[name] = remains
+    return seen, kept
+
+
+def with_fits(detectors: Streams, weighed: Container[str], today: Today) -> dict[str, Detector]:
+    """Say of every open incident whether the scores fit as they are."""
+    segments = len([name for name in detectors if name not in FAMILIES])
+    return {
+        name: with_own_fits(today, name, detector, limit_alone(today.limits, name, segments))
+        if name in weighed
+        else detector
+        for name, detector in detectors.items()
+    }

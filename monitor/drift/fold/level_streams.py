@@ -1,0 +1,86 @@
+"""The levels of all streams after a day: of a curve, and of classes against the rest. Pure.
+
+Late outcomes look like fewer ones, so a day with many of them says nothing of any level.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from math import log10
+
+from monitor.drift.classes.class_watch import Rest, advance_classes, decide_classes
+from monitor.drift.curve.reference import Reference, merge_days
+from monitor.drift.fold.inputs import parts_of_stream
+from monitor.drift.fold.today import Today
+from monitor.drift.incidents.detecting import new_detector, segment_limits
+from monitor.drift.incidents.level_watch import advance_level, are_few, decide_level, not_comparable
+from monitor.drift.records.detector import Detector, LevelWatch
+from monitor.segment_names import FAMILIES, THIRD, WHOLE
+
+
+@dataclass(frozen=True)
+class _Advanced:
+    """The level of a stream after a day, before it is decided on.
+
+    `silent` says why its scores cannot be compared, if so; `few` whether there are too few rows.
+    """
+
+    watch: LevelWatch
+    own: Reference
+    silent: str | None
+    few: bool
+
+
+def with_levels(before: Mapping[str, Detector], today: Today) -> dict[str, Detector]:
+    """Weigh the level of every stream whose parts share one, and decide on its incident."""
+    advanced = dict(_advanced(before, today)) if today.span and not today.day.late else {}
+    segments = {name: of.watch for name, of in advanced.items() if name not in FAMILIES}
+    limits, of_all = today.limits, segment_limits(segments, today.limits.segment_false_alert_days)
+    detectors = dict(before)
+    for name, of in advanced.items():
+        decided = decide_level(
+            *(of.watch, of.own, today.span[-1].day),
+            enough=of_all.get(name, log10(limits.false_alert_days)),
+            least=limits.level,
+            least_to_page=limits.level_page,
+            silent=of.silent,
+            few=of.few,
+        )
+        detectors[name] = replace(before.get(name, new_detector()), level=decided)
+    return detectors
+
+
+def _advanced(before: Mapping[str, Detector], today: Today) -> Iterator[tuple[str, _Advanced]]:
+    """Add the day to the level of each stream of which it says something."""
+    for name, own in today.own.items():
+        if not own.levels or name == THIRD:
+            continue
+        parts = merge_days([parts_of_stream(day, name) for day in today.span])
+        detector = before.get(name, new_detector())
+        silent = None if detector.incident else not_comparable(own, parts)
+        few, watch = silent is not None and are_few(parts), detector.level
+        now = watch if few else advance_level(watch, own, today.span[-1].day, parts)
+        if few or now is not watch:
+            yield name, _Advanced(now, own, silent, few)
+
+
+def with_class_levels(before: Mapping[str, Detector], today: Today) -> dict[str, Detector]:
+    """Weigh the scores of each class against the rest, and decide on their incident."""
+    scores, rest = today.reference.scores, [day.rest for day in today.span if day.rest]
+    if not (scores and rest) or today.day.late:
+        return dict(before)
+    whole, now = before.get(WHOLE, new_detector()), merge_days(rest)
+    decided = decide_classes(
+        advance_classes(whole.level, scores, today.span[-1].day, now),
+        scores,
+        (today.span[-1].day, now),
+        enough=log10(today.limits.false_alert_days),
+        least=(today.limits.level, today.limits.level_page),
+        back=lambda: _rest_back(today),
+    )
+    return {**before, WHOLE: replace(whole, level=decided)}
+
+
+def _rest_back(today: Today) -> Iterator[tuple[date, Rest]]:
+    """Read the days of before with their classes, the newest first."""
+    return ((day.day, day.rest) for day in today.back() if day.rest)

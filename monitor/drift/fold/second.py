@@ -1,0 +1,386 @@
+"""Whether an open drift has become worse: another reference and detector beside the first. Pure.
+
+Rule 1: the other reference is fitted to days of the incident itself, from the one after its opening
+on, so it is a pure function of stored days; what is stored is their span.
+Rule 2: a change is news only if it leads further from the reference of the model. Any other change
+moves the start and the size of the incident, and raises no alert.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from functools import partial
+from math import inf, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from monitor.drift.classes.pairs import without_top
+from monitor.drift.curve.label_noise import wrong_labels
+from monitor.drift.curve.reference import Reference, fit_reference, what_a_reference_lacks
+from monitor.drift.curve.variance import WEEK
+from monitor.drift.evidence.arriving import could_explain, released, withheld
+from monitor.drift.evidence.directions import SIZES, day_evidence
+from monitor.drift.evidence.history import sums_since
+from monitor.drift.fold.gate import held_down
+from monitor.drift.fold.inputs import Day, weighed_parts, with_dependence
+from monitor.drift.fold.past import profiles_since
+from monitor.drift.fold.today import Today
+from monitor.drift.incidents.detecting import (
+    accumulate,
+    best_slope,
+    highest_of,
+    named,
+    new_detector,
+    opened_incident,
+)
+from monitor.drift.records.day_evidence import KINDS, DayEvidence
+from monitor.drift.records.detector import Detector, History, Incident, Second, Worse, is_withheld
+from monitor.metrics.core.grid import Floats
+
+FULL = 28  # days of the other reference, after which it stays
+MOST = 200  # days among which enough outcomes have to be
+# Standard errors by which a distortion may have grown, if days are independent, and has grown, even
+# if they hang together.
+POSSIBLE, CERTAIN = 1.0, 2.5
+ONE_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Own:
+    """The days of an incident that its reference is, or will be, fitted to; and that reference."""
+
+    days: tuple[Day, ...] = ()
+    reference: Reference | None = None
+
+
+def own_span(detector: Detector) -> tuple[date, date] | None:
+    """Give the span of days that the second reference of a detector is, or will be, fitted to."""
+    second = detector.second
+    if not second:
+        return None
+    return second.since, second.last if second.last and second.fitted >= FULL else date.max
+
+
+def recalled(today: Today, name: str, detector: Detector, days: Sequence[Day]) -> Own | None:
+    """Fit the second reference of a detector again, to the days that it was fitted to.
+
+    Parameters
+    ----------
+    today : Today
+        The last day that the detector was given.
+    name : str
+        The stream.
+    detector : Detector
+        As stored.
+    days : sequence of Day
+        All that have been weighed in the span of `own_span`.
+    """
+    second, span = detector.second, own_span(detector)
+    if not second or not span:
+        return None
+    within = [day for day in days if span[0] <= day.day <= span[1]]
+    kept, last = tuple(_with_rows(today, name, within)[:MOST]), second.last
+    if not last:
+        return Own(kept)
+    fitted = [day for day in kept if day.day <= last]
+    if _lacks(today, name, fitted):
+        return None  # somebody has deleted them: the days of the incident begin again
+    return Own(kept, _fit(today, name, fitted))
+
+
+def look_again(
+    today: Today, name: str, detector: Detector, own: Own | None, *, weighed: bool
+) -> tuple[Detector, Own | None]:
+    """Look beside an open incident for another change.
+
+    Parameters
+    ----------
+    today : Today
+        The day, and those that are judged together with it.
+    name : str
+        The stream.
+    detector : Detector
+        After today, its incident brought up to date.
+    own : Own or None
+        Of the days before; None where no incident was open.
+    weighed : bool
+        Whether the detector has been given the days.
+
+    Returns
+    -------
+    tuple of Detector and Own
+        The same detector without an open incident. A change begins the days of the incident again.
+    """
+    incident, second = detector.incident, detector.second
+    if not incident or incident.place:
+        return (replace(detector, second=None), None) if second else (detector, None)
+    if not second or not own:
+        return replace(detector, second=_begun(today.day.day)), Own()
+    since = [day for day in today.span if day.day >= second.since] if weighed else []
+    days = _with_rows(today, name, since)
+    if not days:
+        return detector, own
+    if own.reference:
+        seen = Looking(name, own.reference, detector, days)
+        second, change = _weighed(today, seen, second)
+        detector = replace(detector, second=second)
+        changed = _changed(today, seen, second, incident, change) if change else None
+        if changed:
+            return replace(detector, incident=changed, second=_begun(today.day.day)), Own()
+    return _with_days(today, name, detector, second, own, days)
+
+
+class Looking(NamedTuple):
+    """A stream beside whose open incident a second reference looks at days."""
+
+    name: str
+    reference: Reference
+    first: Detector
+    days: Sequence[Day]
+
+
+def _with_rows(today: Today, name: str, days: Sequence[Day]) -> list[Day]:
+    return [day for day in days if weighed_parts(day, name, today.reference)]
+
+
+def _lacks(today: Today, name: str, days: Sequence[Day]) -> bool:
+    return bool(what_a_reference_lacks([weighed_parts(d, name, today.reference) for d in days]))
+
+
+def _begun(day: date) -> Second:
+    return Second(day + ONE_DAY, 0, None, new_detector())
+
+
+def _weighed(today: Today, of: Looking, second: Second) -> tuple[Second, Incident | None]:
+    """Weigh days against the second reference; also the change that is certain now, if one is.
+
+    Days vary at least as much as the first detector has learned, and it says how many labels are
+    wrong.
+    """
+    reference, enough = of.reference, today.limit_alone(of.name)
+    wrong = wrong_labels(today.own[of.name].noise, of.first.noise)
+    before = second.detector if today.day.late else released(second.detector)
+    variances = np.maximum(reference.day_variances, of.first.jitters)
+    parts = today.parts(of.name, of.days)
+    evidence = day_evidence(reference, parts, variances, before.cross, wrong=wrong)
+    after = accumulate(before, of.days[0].day, evidence, variances)
+    if not (is_withheld(before) and _explained(after, evidence, reference, today.day)):
+        after = held_down(
+            *(after, evidence, reference, of.days),
+            enough=enough,
+            sums_of=partial(today.sums_of, reference, of.name),
+        )
+    if after.evidence < enough:
+        return replace(second, detector=after), None
+    if _explained(after, evidence, reference, today.day):
+        return replace(second, detector=withheld(after)), None
+    return replace(second, detector=after), opened_incident(after, today.day.day, evidence)
+
+
+def _explained(detector: Detector, evidence: DayEvidence, reference: Reference, today: Day) -> bool:
+    """Return whether late outcomes could look like the change that a detector has found."""
+    change = opened_incident(detector, today.day, evidence)
+    return today.late is not None and could_explain(today.late, reference, change)
+
+
+def _changed(
+    today: Today, of: Looking, second: Second, incident: Incident, change: Incident
+) -> Incident | None:
+    """Give the incident as it is since a change; None while nothing is certain, or it recovers."""
+    own, detector = today.own[of.name], of.first
+    sums = [
+        sums_since(detector.history, day, detector.jitters)
+        for day in (second.since, change.started)
+    ]
+    profiles = partial(profiles_since, today, of.name, detector)
+    of_now = profiles(change.started)
+    # Its own are known without reading days, and lack none of them unless another drift took over.
+    own_profiles = incident.profiles if incident.started < second.since else None
+    of_both = profiles(second.since) if own_profiles is None else own_profiles
+    of_before = None if of_now is None or of_both is None else of_both - of_now
+    before = _with_sums(
+        incident, of_before, *(all_of - since for all_of, since in zip(*sums, strict=True))
+    )
+    dated = {
+        name: getattr(change, name) for name in ("started", "start_low", "start_high", "gradual")
+    }
+    begun = replace(incident, recovery=0.0, recovering=None, **dated)
+    now = _with_sums(begun, of_now, *sums[1])
+    if of_before is None and _same_slope(now, before, own):
+        return None
+    days = [_days_since(detector.history, day) for day in (second.since, change.started)]
+    hanging = sum(
+        hanging_variance(detector.jitters, n, own.judge_every) for n in (days[1], days[0] - days[1])
+    )
+    grown = growth(now, before, own.tolerances, hanging) > CERTAIN
+    possible = growth(now, before, own.tolerances) > POSSIBLE
+    if not grown and (possible or incident.recovery > 0.0):
+        return None
+    return replace(now, worse=_worse(before, change, own), quarter=None) if grown else now
+
+
+def _same_slope(now: Incident, before: Incident, reference: Reference) -> bool:
+    """Say whether a slope is as far from 1 as before, within the tolerance.
+
+    Asked where profiles are not known: what scores say of a large distortion depends on the prior,
+    so their sums may differ where slopes do not.
+    """
+    if KINDS.index(now.kind) // 2:
+        return False
+    error = float(reference.errors[0])
+    slopes = best_slope(now.slopes, error), best_slope(before.slopes, error)
+    if not slopes[0] or not slopes[1]:
+        return False
+    further = abs(slopes[0].value - 1.0) - abs(slopes[1].value - 1.0)
+    return abs(further) <= float(reference.tolerances[0])
+
+
+def _with_sums(
+    incident: Incident,
+    profiles: Floats | None,
+    scores: Floats,
+    informations: Floats,
+    slopes: Floats,
+) -> Incident:
+    return named(
+        replace(
+            incident, profiles=profiles, scores=scores, informations=informations, slopes=slopes
+        )
+    )
+
+
+def _days_since(history: History, first: date) -> int:
+    """Count the days with evidence from a day on."""
+    return int(history.days[np.searchsorted(history.firsts, first.toordinal()) :].sum())
+
+
+def hanging_variance(day_variances: Floats, days: int, judge_every: int = 1) -> Floats:
+    """Give the variance that the mean of a span has if its days hang together, beyond chance.
+
+    Parameters
+    ----------
+    day_variances : ndarray of shape (4,)
+        Between-day variances.
+    days : int
+        How many times the span was judged: its days, or fewer where several are judged together.
+    judge_every : int
+        Number of days that are judged together.
+
+    Returns
+    -------
+    ndarray of shape (4,)
+        0 where days do not differ.
+
+    Notes
+    -----
+    ``day_variance (w - 1) / n`` for n days with w the smaller of n and a week: what makes a day
+    differ from the others beyond chance, a storm, may last for a week, so a week of such days says
+    no more than one of them. Sums over dispersions count them as independent.
+
+    Examples
+    --------
+    >>> [hanging_variance(np.array([0.01]), n).round(4).tolist() for n in (1, 2, 30)]
+    [[0.0], [0.005], [0.002]]
+    """
+    week, held = max(1.0, WEEK / judge_every), max(1, days)
+    return np.asarray(day_variances * (min(week, held) - 1.0) / held)
+
+
+def growth(
+    now: Incident, before: Incident, tolerances: Floats, hanging: Floats | float = 0.0
+) -> float:
+    """Measure how much further a distortion lies from the reference of the model than before.
+
+    Parameters
+    ----------
+    now, before : Incident
+        With the sums of the days since a change, and of those before it.
+    tolerances : ndarray of shape (4,)
+        Of that reference, in logit; what lies within them is not further.
+    hanging : ndarray of shape (4,) or 0
+        `hanging_variance` of both spans, added up; 0 if days are independent.
+
+    Returns
+    -------
+    float
+        In standard errors, along the direction in which it has grown most; 0 if in none.
+
+    Notes
+    -----
+    Along a direction x is the size at which the profile of a span is highest. The logarithm of
+    the likelihood of both spans is ``z**2 / 2`` higher at their own sizes than at the best ones
+    that are equally far from 0, so the standard error of ``d = |x_now| - |x_before|`` is ``d / z``,
+    beside what days add that hang together. Where profiles are not known, x is U / I with the
+    variance 1 / I. Where both spans have a distortion along one direction, no other is asked: what
+    a slope looks like along others depends on the prior.
+    """
+    kinds = [KINDS.index(incident.kind) // 2 for incident in (now, before)]
+    directions = kinds[:1] if kinds[0] == kinds[1] else range(len(tolerances))
+    added = np.broadcast_to(hanging, tolerances.shape)
+    return max(_grown(now, before, j, float(tolerances[j]), float(added[j])) for j in directions)
+
+
+def _grown(now: Incident, before: Incident, j: int, tolerance: float, hanging: float) -> float:
+    """Measure growth along one direction."""
+    if not (now.informations[j] > 0.0 and before.informations[j] > 0.0):
+        return 0.0
+    of_now, of_before = _profile(now, j), _profile(before, j)
+    (most_now, size_now), (most_before, size_before) = highest_of(of_now), highest_of(of_before)
+    further = abs(size_now) - abs(size_before)
+    if further <= 0.0 or abs(size_now) <= tolerance:
+        return 0.0
+    equally_far = max(highest_of(of_now + p)[0] for p in (of_before, of_before[::-1]))
+    lost = most_now + most_before - equally_far
+    chance = further**2 / (2.0 * lost) if lost > 0.0 else inf
+    return further / sqrt(chance + hanging)
+
+
+def _profile(incident: Incident, j: int) -> Floats:
+    """Give the profile along a direction, which knows as much near the reference as the scores.
+
+    Those of an incident are over the largest dispersion of all directions.
+    """
+    score, information = float(incident.scores[j]), float(incident.informations[j])
+    if incident.profiles is None:
+        return np.asarray(score * SIZES - 0.5 * information * SIZES**2)
+    profile, nearest = incident.profiles[j], SIZES.size // 2
+    bent = -float(profile[nearest - 1 : nearest + 1].sum()) / float(SIZES[nearest]) ** 2
+    return np.asarray(profile * (information / bent if bent > 0.0 else 1.0))
+
+
+def _worse(before: Incident, change: Incident, reference: Reference) -> Worse:
+    slope = best_slope(before.slopes, float(reference.errors[0]))
+    return Worse(
+        found=change.opened,
+        evidence=change.evidence,
+        times=before.worse.times + 1 if before.worse else 1,
+        kind=before.kind,
+        size=before.size,
+        slope=slope.value if slope else None,
+    )
+
+
+def _with_days(
+    today: Today, name: str, detector: Detector, second: Second, own: Own, more: Sequence[Day]
+) -> tuple[Detector, Own]:
+    """Add days to those of the incident, and fit its reference once they are enough."""
+    if second.fitted >= FULL or len(own.days) >= MOST:
+        return detector, own
+    days = (*own.days, *more)
+    waits = second.fitted and len(days) < FULL
+    if waits or _lacks(today, name, days):
+        return detector, replace(own, days=days)
+    fitted = replace(second, fitted=len(days), last=days[-1].day, detector=new_detector())
+    return replace(detector, second=fitted), Own(days, _fit(today, name, days))
+
+
+def _fit(today: Today, name: str, days: Sequence[Day]) -> Reference:
+    fitted = fit_reference(
+        [weighed_parts(day, name, today.reference) for day in days],
+        sensitivity=today.limits.sensitivity,
+        judge_every=today.limits.judge_every,
+        bare=True,
+    )
+    own = without_top(fitted) if today.reference.classes else fitted
+    return with_dependence(own, days, name)

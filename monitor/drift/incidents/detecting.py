@@ -1,0 +1,637 @@
+"""Evidence of a calibration drift, accumulated over days; incidents open and close. Pure.
+
+Rule: a detector is a fold over days. The same days give the same detector, however they arrive.
+
+A Shiryaev-Roberts e-detector (Shin, Ramdas and Rinaldo, 2024): the evidence for each kind of
+distortion is ``M = (M + w) E`` with E the evidence of a day and w at most 1. If an alert is given
+where the weighted mean of M over the kinds reaches A, at least A days pass between false ones on
+average.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from math import inf, log, log10, nan, sqrt
+from typing import Any
+
+import numpy as np
+
+from monitor.drift.curve.cubic import highest_points
+from monitor.drift.curve.label_noise import wrong_labels
+from monitor.drift.curve.monotone import monotone_at
+from monitor.drift.curve.reference import SOUGHT, Reference
+from monitor.drift.evidence.directions import (
+    SIZES,
+    DayRows,
+    bounded,
+    day_evidence,
+    day_profiles,
+    recovery_evidence,
+    rows_of_day,
+)
+from monitor.drift.evidence.history import (
+    REMEMBERED,
+    learned_day_variances,
+    new_history,
+    remember,
+    sums_since,
+    week_of,
+)
+from monitor.drift.incidents.broken import followed
+from monitor.drift.incidents.region_watch import watch_regions
+from monitor.drift.incidents.start import start_of
+from monitor.drift.incidents.undecided import with_recovery
+from monitor.drift.records.day_evidence import DIRECTIONS, KINDS, SLOPES, DayEvidence, WrongLabels
+from monitor.drift.records.detector import (
+    RECOVERED,
+    Detector,
+    Ended,
+    EndReason,
+    Incident,
+    LevelWatch,
+    Span,
+)
+from monitor.drift.records.region_state import RegionWatch
+from monitor.metrics.core.coarse import Coarse
+from monitor.metrics.core.estimate import Estimate
+from monitor.metrics.core.grid import Floats
+
+REPLACED = 2.0  # log10: another distortion, so much more likely than one day in all, takes over
+FULL_GAIN = 0.1  # nats: a day that may add as much counts in full
+USUAL_EFFECT = 0.2  # logit: of a direction that the scores of the day do not move along
+LEAST_AGE = 7  # days before an incident may close: weak drifts waver around the middle
+SIZES_AND_NONE = np.insert(SIZES, SIZES.size // 2, 0.0)
+LEAST_SIZE = 0.05  # logit: the least distortion that a recovery is weighed against
+ProfilesSince = Callable[[date], Floats | None]
+HangingSince = Callable[[date], Floats]
+
+
+def unknown_profiles(*_: object) -> None:
+    """Say that no day can be read once more."""
+
+
+def independent(_: date) -> Floats:
+    """Say that rows do not hang together."""
+    return np.ones(len(DIRECTIONS))
+
+
+def new_detector() -> Detector:
+    """Begin with no evidence of anything."""
+    return Detector(
+        np.zeros(len(KINDS)), 0, date.min, np.zeros(len(DIRECTIONS)), None, new_history()
+    )
+
+
+def advance(
+    detector: Detector,
+    reference: Reference,
+    days: Sequence[date],
+    parts: Mapping[Any, Coarse],
+    *,
+    late: bool = False,
+) -> tuple[Detector, DayEvidence]:
+    """Weigh the outcomes of a day, or of a span of days judged together, and accumulate them.
+
+    Parameters
+    ----------
+    detector : Detector
+        Of the days before.
+    reference : Reference
+        Of the stream.
+    days : sequence of date
+        The days of the span; one day by default.
+    parts : mapping to Coarse
+        Outcomes by segment and stratum.
+    late : bool
+        Whether too many outcomes arrive after the day has settled: then it says nothing of breaks
+        at one place.
+
+    Returns
+    -------
+    tuple of Detector and DayEvidence
+        The incident is not brought up to date yet; see `update_incident`.
+    """
+    begun = detector.history.firsts.size > 0
+    same_week = begun and week_of(detector.last) == week_of(days[-1])
+    day_variances = detector.jitters
+    if not same_week:
+        # While a drift is open, what makes its days differ makes a change of it harder to see.
+        day_variances = learned_day_variances(
+            reference, detector.history, days[0], detector.drifted
+        )
+    wrong = wrong_labels(reference.noise, detector.noise)
+    rows = rows_of_day(reference, parts, wrong)
+    evidence = day_evidence(reference, parts, day_variances, detector.cross, rows=rows)
+    regions = detector.regions if late else _watched(detector, reference, days[0], parts, wrong)
+    detector = replace(detector, regions=regions)
+    if detector.incident and detector.incident.place:
+        variance = float(regions.day_variances.max()) if regions else 0.0
+        incident, recovery = followed(
+            detector.incident, reference, parts, wrong=wrong, day_variance=variance
+        )
+        detector, evidence = (
+            replace(detector, incident=incident),
+            replace(evidence, recovery=recovery),
+        )
+    elif detector.incident:
+        recovery = _recovery(detector.incident, reference, parts, evidence, day_variances, rows)
+        profiles = None
+        if detector.incident.profiles is not None:
+            profiles = day_profiles(reference, parts, day_variances, rows=rows)
+        evidence = replace(evidence, recovery=recovery, profiles=profiles)
+    return accumulate(detector, days[0], evidence, day_variances), evidence
+
+
+def _watched(
+    detector: Detector,
+    reference: Reference,
+    day: date,
+    parts: Mapping[Any, Coarse],
+    wrong: WrongLabels | None,
+) -> RegionWatch | None:
+    """Accumulate what a day says of breaks; while a drift is open, only what is usual is learnt."""
+    if reference.regions is None:
+        return None
+    hanging = float(reference.hanging.max())
+    watch, _ = watch_regions(
+        *(detector.regions, reference.regions, day, parts), wrong=wrong, hanging=hanging
+    )
+    return replace(watch, sums=np.zeros_like(watch.sums)) if detector.incident else watch
+
+
+def _recovery(
+    incident: Incident,
+    reference: Reference,
+    parts: Mapping[Any, Coarse],
+    evidence: DayEvidence,
+    day_variances: Floats,
+    rows: DayRows,
+) -> float:
+    direction = KINDS.index(incident.kind) // 2
+    far, near = recovery_pair(incident, evidence)
+    ratio = recovery_evidence(reference, parts, direction, far, near, rows=rows)
+    phi = 1.0 + float(day_variances[direction] * evidence.informations[direction])
+    return float(bounded(np.array(ratio / phi / log(10.0))))
+
+
+def accumulate(
+    detector: Detector, day: date, evidence: DayEvidence, day_variances: Floats
+) -> Detector:
+    """Add a day to the evidence of every kind.
+
+    Parameters
+    ----------
+    detector : Detector
+        Of the days before.
+    day : date
+        The day.
+    evidence : DayEvidence
+        Of that day, weighed with these between-day variances.
+    day_variances : ndarray of shape (4,)
+        Between-day variances.
+
+    Returns
+    -------
+    Detector
+        The same if the day says nothing.
+    """
+    if not evidence.informations.any():
+        return detector
+    begun = share_of_start(
+        evidence.tolerances, evidence.effects, evidence.informations, day_variances
+    )
+    return replace(
+        detector,
+        sums=(detector.sums + np.repeat(begun, 2)) * 10.0**evidence.ratios,
+        last=day,
+        counted=detector.counted + 1,
+        jitters=day_variances,
+        cross=evidence.cross,
+        history=remember(detector.history, day, evidence),
+        noise=_learned(detector, evidence),
+    )
+
+
+def _learned(detector: Detector, evidence: DayEvidence) -> Floats:
+    """Learn of labels, unless a drift is open that could be mistaken for wrong ones."""
+    if detector.incident or evidence.noise is None:
+        return detector.noise
+    return np.asarray(detector.noise + evidence.noise)
+
+
+def share_of_start(
+    tolerances: Floats, effects: Floats, informations: Floats, day_variances: Floats
+) -> Floats:
+    """Give how much a day counts as the first one of a drift along each direction, at most 1.
+
+    Parameters
+    ----------
+    tolerances, effects, informations, day_variances : ndarray of shape (..., 4)
+        Of the day; see `DayEvidence`.
+
+    Notes
+    -----
+    ``w = min(1, 10 g)`` with ``g = (effect - tolerance)**2 I / (2 phi)`` what the day may add, in
+    nats: days that know nothing do not bring an alert nearer. It depends on the scores and on the
+    number of positive outcomes only.
+
+    Examples
+    --------
+    >>> share_of_start(np.array([0.1]), np.array([0.3]), np.array([2.5]), np.array([0.0])).round(2)
+    array([0.5])
+    """
+    gains = 0.5 * (effects - tolerances) ** 2 * informations / (1.0 + day_variances * informations)
+    return np.asarray(np.minimum(1.0, gains / FULL_GAIN))
+
+
+def rebased(detector: Detector, day: date) -> Detector:
+    """Discard all evidence, because another reference rules from this day on."""
+    level = detector.level
+    over = Ended(level.incident.started, day, "rebased") if level.incident else level.ended
+    ended = _ended(detector, day, "rebased")
+    return replace(new_detector(), ended=ended, level=LevelWatch(ended=over))
+
+
+def _ended(detector: Detector, day: date, reason: EndReason) -> Ended | None:
+    """Note the end of the open incident, if there is one."""
+    incident = detector.incident
+    return Ended(incident.started, day, reason) if incident else detector.ended
+
+
+def _recovered(detector: Detector, day: date, incident: Incident) -> Detector:
+    """Close an incident; its days say nothing of how much days usually differ."""
+    over = Span(incident.started, incident.recovering or day)
+    recent = [span for span in detector.drifted if span.last > day - REMEMBERED]
+    ended = _ended(detector, day, "recovered")
+    return replace(detector, incident=None, ended=ended, drifted=(*recent, over))
+
+
+def limit(false_alert_days: float) -> float:
+    """Give the evidence at which a stream alerts, log10: ``log10(A)``."""
+    return log10(false_alert_days)
+
+
+def alarms_among(evidences: Iterable[float], false_alert_days: float) -> tuple[int, list[float]]:
+    """Count the streams that alert today by e-d-BH, and give the limit for each such number.
+
+    Examples
+    --------
+    >>> alarmed, limits = alarms_among([0.0, 2.5], 100.0)
+    >>> alarmed, [round(value, 2) for value in limits]
+    (1, [2.3, 2.0])
+    """
+    ranked = sorted(evidences, reverse=True)
+    limits = [limit(false_alert_days * len(ranked) / k) for k in range(1, len(ranked) + 1)]
+    fair = (k for k, evidence in enumerate(ranked, 1) if evidence >= limits[k - 1])
+    return max(fair, default=0), limits
+
+
+def segment_limits(
+    detectors: Mapping[str, Detector | LevelWatch], false_alert_days: float
+) -> dict[str, float]:
+    """Give the evidence at which each of several streams alerts today, log10.
+
+    Parameters
+    ----------
+    detectors : mapping of str to Detector or LevelWatch
+        One for each segment.
+    false_alert_days : float
+        A: how many days a single stream should run without a false alert, on average.
+
+    Returns
+    -------
+    dict of str to float
+        A stream alerts if its evidence is as high.
+
+    Notes
+    -----
+    e-d-BH: with the evidence M sorted downwards, k is the largest number with
+    ``M_(k) >= A streams / k``. That is the limit of its k streams, and the one with k + 1 that of
+    all others.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> calm, loud = new_detector(), replace(new_detector(), sums=np.full(8, 10.0**2.5))
+    >>> limits = segment_limits({"a": loud, "b": calm}, 100.0)
+    >>> {name: round(value, 2) for name, value in limits.items()}
+    {'a': 2.3, 'b': 2.0}
+    """
+    strongest = {name: detector.evidence for name, detector in detectors.items()}
+    ranked = sorted(strongest, key=lambda name: -strongest[name])
+    alarmed, among = alarms_among([*strongest.values()], false_alert_days)
+    of_others = among[min(alarmed, len(among) - 1)] if among else 0.0
+    return {
+        name: among[alarmed - 1] if rank <= alarmed else of_others
+        for rank, name in enumerate(ranked, 1)
+    }
+
+
+def mean_evidence(evidences: Sequence[Any]) -> Any:
+    """Average the evidence of several families over the same days, all in log10.
+
+    Examples
+    --------
+    >>> round(float(mean_evidence([3.0, 0.0])), 2)
+    2.7
+    """
+    if len(evidences) == 1:
+        return evidences[0]
+    return np.log10(np.mean(np.power(10.0, evidences), axis=0))
+
+
+def family_limit(limit: float, others: Sequence[float]) -> float:
+    """Give the evidence at which one of several families alerts, log10.
+
+    Parameters
+    ----------
+    limit : float
+        log10 of A, at which the mean of the evidence of all of them alerts.
+    others : sequence of float
+        The evidence of the others, log10; 0 of those that do not count.
+
+    Notes
+    -----
+    ``max(A, n A - sum of the others)``. Each evidence grows by at most 1 a day on average while
+    nothing changes, however they depend on each other, and so does their mean. Where the mean
+    reaches A, at least one of them has.
+
+    Examples
+    --------
+    >>> [round(10.0 ** family_limit(3.0, [other])) for other in (0.0, 2.9, 4.0)]
+    [1999, 1206, 1000]
+    """
+    if not others:
+        return limit
+    left = (len(others) + 1) * 10.0**limit - sum(10.0**other for other in others)
+    return log10(max(10.0**limit, left))
+
+
+def recovery_pair(incident: Incident, evidence: DayEvidence) -> tuple[float, float]:
+    """Choose the two distortions between which a recovery is decided, signed, in logit.
+
+    Returns
+    -------
+    tuple of float
+        The one that may still be there: two standard errors below its estimate, but not more than
+        the effect of the day nor less than 0.05; and the tolerance, at most half of the first.
+    """
+    direction, sign = divmod(KINDS.index(incident.kind), 2)
+    far = abs(incident.size) - 2.0 * incident.size_error
+    far = min(float(evidence.effects[direction]), max(far, LEAST_SIZE))
+    near = min(float(evidence.tolerances[direction]), 0.5 * far)
+    return (2 * sign - 1) * far, (2 * sign - 1) * near
+
+
+def update_incident(
+    detector: Detector,
+    day: date,
+    evidence: DayEvidence,
+    *,
+    alarm: bool,
+    profiles_since: ProfilesSince = unknown_profiles,
+    hanging_since: HangingSince = independent,
+) -> Detector:
+    """Open, rename, carry on or close the incident of a detector that has accumulated the day.
+
+    Parameters
+    ----------
+    detector : Detector
+        After `accumulate`.
+    day : date
+        The day.
+    evidence : DayEvidence
+        Of that day.
+    alarm : bool
+        Whether the evidence is over its limit today.
+    profiles_since : function of a date
+        The `profiles` of an incident that began on that day; asked when one opens.
+    hanging_since : function of a date
+        By how much rows have hung together along each direction from that day on; asked when an
+        incident would close.
+
+    Returns
+    -------
+    Detector
+        After an alarm the evidence is 0 again. An open incident is never opened twice: a further
+        alarm ends what spoke for its recovery.
+    """
+    incident = detector.incident
+    if alarm and incident and incident.place:
+        return _restarted(detector, replace(incident, recovery=0.0, recovering=None))
+    if alarm and incident:
+        carried = _with_day(incident, evidence, detector.jitters)
+        again = replace(carried, recovery=0.0, recovering=None, quarter=None)
+        return _restarted(detector, named(again))
+    if alarm:
+        return _restarted(detector, opened_incident(detector, day, evidence, profiles_since))
+    if not incident:
+        return detector
+    return _carried_on(detector, incident, day, evidence, profiles_since, hanging_since)
+
+
+def _carried_on(
+    detector: Detector,
+    incident: Incident,
+    day: date,
+    evidence: DayEvidence,
+    profiles_since: ProfilesSince,
+    hanging_since: HangingSince,
+) -> Detector:
+    gained = max(0.0, incident.recovery + evidence.recovery)
+    begun = incident.recovering or detector.last
+    if incident.place:
+        now = replace(incident, recovery=gained, recovering=begun if gained > 0.0 else None)
+        over = gained >= RECOVERED and (day - now.opened).days >= LEAST_AGE
+        return _recovered(detector, day, now) if over else replace(detector, incident=now)
+    now = replace(
+        _with_day(incident, evidence, detector.jitters),
+        recovery=gained,
+        recovering=begun if gained > 0.0 else None,
+        quarter=with_recovery(incident.quarter, day, evidence.recovery),
+    )
+    if gained < RECOVERED:
+        # While the outcomes speak for recovery, name and size stay: they say nothing of it.
+        return replace(detector, incident=now if gained else named(now))
+    if gained < RECOVERED * hanging_since(begun)[KINDS.index(incident.kind) // 2]:
+        return replace(detector, incident=now)
+    if detector.sums.max() >= 10.0**REPLACED * detector.counted:
+        # One distortion has gone and another, as certain, has come: the curve is not back.
+        other = opened_incident(detector, day, evidence, profiles_since)
+        return replace(detector, incident=replace(other, opened=now.opened, evidence=now.evidence))
+    if (day - now.opened).days < LEAST_AGE:
+        return replace(detector, incident=now)
+    return _recovered(detector, day, now)
+
+
+def _restarted(detector: Detector, incident: Incident) -> Detector:
+    regions = detector.regions
+    return replace(
+        detector,
+        sums=np.zeros(len(KINDS)),
+        counted=0,
+        incident=incident,
+        ended=None,
+        regions=regions and replace(regions, sums=np.zeros_like(regions.sums)),
+    )
+
+
+def opened_incident(
+    detector: Detector,
+    day: date,
+    evidence: DayEvidence,
+    profiles_since: ProfilesSince = unknown_profiles,
+) -> Incident:
+    """Make the incident that an alarm on this day opens, dated by the kind with most evidence."""
+    direction, side = divmod(int(detector.sums.argmax()), 2)
+    # A limit that fell may raise the alarm on a day without outcomes of this stream.
+    effect = float(evidence.effects[direction]) or USUAL_EFFECT
+    start = start_of(
+        detector.history,
+        direction=direction,
+        sign=2 * side - 1,
+        day_variance=float(detector.jitters[direction]),
+        effect=effect,
+        error=effect / SOUGHT,  # or less, where more than six standard errors are looked for
+        counted=detector.counted,
+    )
+    scores, informations, slopes = sums_since(detector.history, start.day, detector.jitters)
+    opened = Incident(
+        opened=day,
+        started=start.day,
+        start_low=start.low,
+        start_high=start.high,
+        kind=KINDS[2 * direction + side],
+        evidence=detector.evidence,
+        recovery=0.0,
+        size=0.0,
+        size_error=0.0,
+        scores=scores,
+        informations=informations,
+        slopes=slopes,
+        gradual=start.gradual,
+        profiles=profiles_since(start.day),
+    )
+    return named(opened)
+
+
+def _with_day(incident: Incident, evidence: DayEvidence, day_variances: Floats) -> Incident:
+    phi = 1.0 + day_variances * evidence.informations
+    before, now = incident.profiles, evidence.profiles
+    return replace(
+        incident,
+        profiles=None if before is None or now is None else before + now[: len(before)],
+        scores=incident.scores + evidence.scores / phi,
+        informations=incident.informations + evidence.informations / phi,
+        slopes=incident.slopes + evidence.slopes,
+    )
+
+
+def named(incident: Incident) -> Incident:
+    """Name the distortion that fits best since the start, and measure it."""
+    if incident.profiles is not None and incident.profiles.any():
+        kind, size = best_profile(incident.profiles)
+    else:
+        kind, size = best_fit(incident.scores, incident.informations)
+    information = float(incident.informations[KINDS.index(kind) // 2])
+    error = 1.0 / sqrt(information) if information > 0.0 else 0.0
+    return replace(incident, kind=kind, size=size, size_error=error)
+
+
+def best_fit(scores: Floats, informations: Floats) -> tuple[str, float]:
+    """Name the single distortion that fits best, and give the size that fits it best, in logit.
+
+    Along direction j the log-likelihood gains ``U_j**2 / (2 I_j)`` at ``U_j / I_j``.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        gains = np.where(informations > 0, scores**2 / informations, 0.0)
+    direction = int(gains.argmax())
+    information = float(informations[direction])
+    size = float(scores[direction]) / information if information > 0.0 else 0.0
+    return KINDS[2 * direction + int(scores[direction] > 0)], size
+
+
+def best_profile(profiles: Floats) -> tuple[str, float]:
+    """Name the single distortion that fits best, and measure it, from profiles.
+
+    Parameters
+    ----------
+    profiles : ndarray of shape (4 or more, 16)
+        Of an `Incident`; only rows of directions count.
+
+    Returns
+    -------
+    tuple of str and float
+        The kind, and its size in logit, signed, at most 2.5.
+
+    Notes
+    -----
+    Between the sizes a profile is a cubic spline, and the size is where it is highest. `best_fit`
+    knows slope and curvature of the likelihood at the reference only: what is far from it, like a
+    slope of 0, seems to be larger, and often another kind.
+
+    Examples
+    --------
+    >>> gains = 100.0 * SIZES * (0.6 - SIZES)
+    >>> kind, size = best_profile(np.outer([1.0, 0.5, 0.0, 0.5], gains))
+    >>> kind, round(size, 3)
+    ('too_timid', 0.3)
+    """
+    best, kind = (-inf, 0.0), ""
+    for j, highest in enumerate(_highest_of_each(profiles[: len(DIRECTIONS)])):
+        if highest[0] > best[0]:
+            best, kind = highest, KINDS[2 * j + int(highest[1] > 0.0)]
+    return kind, best[1]
+
+
+def highest_of(profile: Floats) -> tuple[float, float]:
+    """Give how high a profile is at most, and the size at which it is.
+
+    Parameters
+    ----------
+    profile : ndarray of shape (16,)
+        Logarithm of the likelihood of each of `SIZES` over that of 0, in nats.
+
+    Examples
+    --------
+    >>> highest, size = highest_of(100.0 * SIZES * (0.6 - SIZES))
+    >>> round(highest, 2), round(size, 3)
+    (9.0, 0.3)
+    """
+    return _highest_of_each(profile[np.newaxis])[0]
+
+
+def _highest_of_each(profiles: Floats) -> list[tuple[float, float]]:
+    below, above = np.split(profiles, 2, axis=1)
+    none = np.zeros((len(profiles), 1))
+    return highest_points(SIZES_AND_NONE, np.concatenate([below, none, above], axis=1))
+
+
+def best_slope(slopes: Floats, error: float) -> Estimate | None:
+    """Find the slope of the outcomes on the reference curve.
+
+    Parameters
+    ----------
+    slopes : ndarray of shape (6,)
+        Sum over days, as in `DayEvidence`.
+    error : float
+        Standard error of the slope of the reference itself.
+
+    Returns
+    -------
+    Estimate or None
+        Where the sum is 0, between the first and the last of `SLOPES`; None if nothing is known.
+        One of these two without an interval where the slope is beyond it.
+
+    Examples
+    --------
+    >>> best_slope(np.array([75.0, 50.0, 25.0, 0.0, -35.0, -100.0]), 0.0).value
+    1.0
+    """
+    if not np.all(np.diff(slopes) < 0.0):  # it falls wherever there is any information
+        return None
+    if not slopes[-1] <= 0.0 <= slopes[0]:
+        return Estimate(SLOPES[0 if slopes[0] < 0.0 else -1], nan, nan)
+    slope, falls = monotone_at(slopes[::-1], np.array(SLOPES[::-1]), 0.0)
+    variance = -falls  # 1 / how fast the sums fall
+    return Estimate.normal(slope, sqrt(variance + (slope * error) ** 2)) if variance > 0.0 else None

@@ -1,0 +1,102 @@
+"""Whether an open drift is one of the scores, or labels that changed. Pure.
+
+Rule: labels are named only where they explain the outcomes since the drift began a hundred times
+better than every distortion of the curve does, and where a tenth to a half of one side are wrong;
+between a hundred times better and a hundred times worse, both are named. A real drift is none of
+the distortions exactly, so a likelihood alone calls it labels: that of the flights did.
+"""
+
+from math import log
+from typing import NamedTuple
+
+import numpy as np
+
+from monitor.drift.evidence.directions import CHANGES
+from monitor.drift.incidents.detecting import best_profile, highest_of
+from monitor.drift.records.day_evidence import DIRECTIONS, KINDS, TOLD, LabelChange
+from monitor.drift.records.detector import Incident
+from monitor.metrics.core.estimate import NORMAL_95, Estimate
+from monitor.metrics.core.grid import Floats
+
+MOST = 0.5  # of the outcomes of one side: a flatter curve is a model that says nothing
+
+
+class Best(NamedTuple):
+    """The share of wrong labels of one family that fits best, and its log-likelihood over none."""
+
+    share: Estimate
+    gain: float
+
+
+def best_shares(profiles: Floats) -> list[Best]:
+    """Give the best share of each family of `CHANGES`; none from profiles without labels.
+
+    Parameters
+    ----------
+    profiles : ndarray of shape (6, 16)
+        Of an `Incident`.
+
+    Notes
+    -----
+    The highest point lies on the parabola through the best of the shares that were weighed and its
+    neighbours. The interval is that of the signed root of twice the log-likelihood below it, which
+    is nearly straight between them, at 1.96.
+
+    Examples
+    --------
+    >>> from monitor.drift.evidence.directions import LOST, no_profiles
+    >>> profiles = no_profiles()
+    >>> profiles[-2] = 50.0 - 0.5 * ((LOST - 0.22) / 0.01) ** 2
+    >>> lost, _ = best_shares(profiles)
+    >>> f"{lost.share:.1%}", round(lost.gain, 3)
+    ('22.0 % (95 % 20.0 % to 24.0 %)', 50.0)
+    """
+    return [
+        _best(np.insert(shares, 0, 0.0), np.insert(profile, 0, 0.0))
+        for shares, profile in zip(CHANGES.values(), profiles[len(DIRECTIONS) :], strict=False)
+    ]
+
+
+def _best(shares: Floats, profile: Floats) -> Best:
+    top = int(np.clip(profile.argmax(), 1, shares.size - 2))
+    x, y = shares[top - 1 : top + 2], profile[top - 1 : top + 2]
+    bend, tilt, height = np.polyfit(x - x[1], y, 2)
+    peak, gain = float(shares[profile.argmax()]), float(profile.max())
+    if bend < 0.0:
+        peak = float(np.clip(x[1] - tilt / (2.0 * bend), x[0], x[2]))
+        gain = max(gain, float(height + (tilt + bend * (peak - x[1])) * (peak - x[1])))
+    roots = np.sign(shares - peak) * np.sqrt(2.0 * np.maximum(0.0, gain - profile))
+    places = np.argsort(np.append(shares, peak), kind="stable")
+    at, roots = np.append(shares, peak)[places], np.append(roots, 0.0)[places]
+    low, high = np.interp([-NORMAL_95, NORMAL_95], np.maximum.accumulate(roots), at)
+    return Best(Estimate(peak, float(low), float(high)), gain)
+
+
+def label_change(incident: Incident | None) -> LabelChange | None:
+    """Say how labels changed, if that may be what a drift is.
+
+    Parameters
+    ----------
+    incident : Incident or None
+        That is open.
+
+    Returns
+    -------
+    LabelChange or None
+        None where a distortion is a hundred times likelier, where more than half of the outcomes
+        of one side would have to be wrong, of breaks at one place and of the
+        level, and where the days could not be read once more.
+    """
+    if incident is None or incident.profiles is None or incident.place:
+        return None
+    direction = KINDS.index(best_profile(incident.profiles)[0]) // 2
+    bent, _ = highest_of(incident.profiles[direction])
+    found = dict(zip(CHANGES, best_shares(incident.profiles), strict=False))
+    if not found:
+        return None
+    family = max(found, key=lambda of: found[of].gain)
+    best = found[family]
+    evidence = (best.gain - bent) / log(10.0)
+    if evidence <= -TOLD or best.share.low <= 0.0 or best.share.high > MOST:
+        return None
+    return LabelChange(family, best.share, evidence)

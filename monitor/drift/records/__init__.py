@@ -1,0 +1,1 @@
+"""What is stored and shown of a verdict. Pure data."""

@@ -1,0 +1,1 @@
+"""Verdicts: the fold over days, and what is said of a stream on each."""

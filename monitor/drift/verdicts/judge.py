@@ -1,0 +1,221 @@
+"""The verdict of a day: calibration drift, or only a prior shift? A pure fold over days.
+
+Rule 1: the verdict of a day rests on the days up to it and on nothing else. Running day by day,
+a backfill and a second look after a limit was changed give the same verdicts.
+Rule 2: a verdict is said of settled days only. Half-arrived outcomes look like a prior shift.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from functools import lru_cache
+
+from monitor.drift.fold.fold_day import Folded, fold_day, let_go
+from monitor.drift.fold.inputs import (
+    Day,
+    Limits,
+    ModelReference,
+    Recall,
+    end_of_span,
+    is_evidence,
+    limit_alone,
+    recalled_sums,
+    reference_of_day,
+    segments_of,
+)
+from monitor.drift.fold.second import Own, own_span, recalled
+from monitor.drift.fold.today import Today
+from monitor.drift.incidents.detecting import new_detector, rebased
+from monitor.drift.records.detector import Detector, Shift
+from monitor.drift.records.verdict import SHIFTS, UNJUDGED, WEEK, Verdict
+from monitor.drift.verdicts.stream import Stream
+from monitor.drift.verdicts.verdict_of_day import Weighed, verdict_of
+from monitor.drift.verdicts.week import classes_of
+from monitor.segment_names import FAMILIES, WHOLE
+
+KEPT = 31  # days that are read once more for several streams
+
+
+def judge(
+    model: str,
+    days: Iterable[Day],
+    *,
+    references: Sequence[ModelReference],
+    limits: Limits,
+    recent: Sequence[Day] = (),
+    detectors: Mapping[str, Detector] | None = None,
+    recall: Recall = lambda _: None,
+) -> Iterator[list[Verdict]]:
+    """Fold days into verdicts.
+
+    Parameters
+    ----------
+    model : str
+        Its name.
+    days : iterable of Day
+        In their order.
+    references : sequence of ModelReference
+        In their order; each rules from its first day to the first of the next.
+    limits : Limits
+        When something is worth saying.
+    recent : sequence of Day
+        The days before the first that `days_needed` chooses.
+    detectors : mapping of str to Detector, optional
+        Of every stream before the first day; without it the fold begins here.
+    recall : function of a date
+        Gives a day up to the one that is judged once more, None if it is not known; asked of
+        models with entities whose evidence is over its limit, and when a drift opens.
+
+    Yields
+    ------
+    list of Verdict
+        Of each day: the whole first, then its segments.
+    """
+    before, read_again = deque(recent), lru_cache(KEPT)(recall)
+
+    def at_hand(day: date) -> Day | None:
+        return next((of for of in before if of.day == day), None) or read_again(day)
+
+    sums_of = recalled_sums(at_hand)
+
+    def today_of(day: Day, span: Sequence[Day], reference: ModelReference) -> Today:
+        counted = [earlier for earlier in span if is_evidence(earlier, reference)]
+        return Today(day, counted, reference, limits, at_hand, sums_of)
+
+    shifts = {name: detector.moved for name, detector in (detectors or {}).items()}
+    folded = _begin(detectors or {}, recent, references, today_of)
+    for day in days:
+        reference = reference_of_day(day.day, references)
+        if reference and reference.deployed:
+            if not before or before[-1].day < reference.deployed:
+                folded = _reset(folded, day.day)
+            # Scores of before the map was deployed are others.
+            before = deque(d for d in before if d.day >= reference.deployed)
+        span = _span_that_ends(day, before, limits.judge_every)
+        before.append(day)
+        while day.day - before[0].day >= days_to_recall(limits):
+            before.popleft()
+        names = dict.fromkeys([WHOLE, *(reference.streams if reference else ()), *segments_of(day)])
+        if reference:
+            today = today_of(day, span, reference)
+            folded = fold_day(folded.detectors, folded.own, today, names)
+        else:
+            folded = _not_compared(folded, day, names)
+        of_day = _Judged(model, reference, folded, [*before], limits, [*names])
+        verdicts = [_with_shift(of_day.verdict(name), shifts.get(name)) for name in names]
+        shifts = {v.segment: v.detector.moved for v in verdicts}
+        yield verdicts
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A day after the fold, of which each stream gets its verdict."""
+
+    model: str
+    reference: ModelReference | None
+    folded: Folded
+    recent: Sequence[Day]
+    limits: Limits
+    names: Sequence[str]
+
+    def verdict(self, name: str) -> Verdict:
+        """Reach the verdict of one of the streams."""
+        folded, detectors = self.folded, self.folded.detectors
+        segments = len([other for other in self.names if other not in FAMILIES])
+        stream = Stream(
+            *(self.model, name, self.reference, detectors.get(name, new_detector())),
+            *(self.recent, self.limits, self._beside(name)),
+        )
+        weighed = Weighed(
+            evidence=folded.weighed.get(name),
+            limit=folded.limits.get(name, limit_alone(self.limits, name, segments)),
+            reached=folded.reached.get(name, 0.0),
+            alone=folded.alone.get(name),
+        )
+        return verdict_of(stream, weighed, classes_of(stream, detectors))
+
+    def _beside(self, name: str) -> tuple[Detector, ...]:
+        """Give the detector of the other family of pairs, if there is one."""
+        families = self.reference.families if self.reference else ()
+        among = [other for other in families if other != name and name in families]
+        detectors = self.folded.detectors
+        return tuple(detectors[other] for other in among if other in detectors)
+
+
+def _begin(
+    detectors: Mapping[str, Detector],
+    recent: Sequence[Day],
+    references: Sequence[ModelReference],
+    today_of: Callable[[Day, Sequence[Day], ModelReference], Today],
+) -> Folded:
+    """Go on from what was stored; the second references of open incidents are fitted again."""
+    kept = {name: replace(detector, moved=None) for name, detector in detectors.items()}
+    reference = reference_of_day(recent[-1].day, references) if recent else None
+    own = _own_days(kept, recent, today_of(recent[-1], (), reference)) if reference else {}
+    return Folded(kept, {}, {}, {}, {}, own)
+
+
+def _reset(folded: Folded, day: date) -> Folded:
+    """Discard all evidence: the scores are those of another map from a day on."""
+    detectors = {name: rebased(d, day) for name, d in folded.detectors.items()}
+    return replace(folded, detectors=detectors)
+
+
+def _not_compared(folded: Folded, day: Day, names: Mapping[str, None]) -> Folded:
+    """Carry the streams on over a day without a reference."""
+    detectors = let_go(folded.detectors, day)
+    reached = {name: detector.evidence for name, detector in detectors.items()}
+    kept = {name: detector for name, detector in detectors.items() if name in names}
+    return Folded(kept, {}, {}, reached, {}, folded.own)
+
+
+def _with_shift(verdict: Verdict, before: Shift | None) -> Verdict:
+    """Note since when the level has moved; a day that could not be judged changes nothing."""
+    now = before
+    if verdict.state in SHIFTS:
+        same = before and before.state == verdict.state
+        now = before if same else Shift(verdict.state, verdict.day)
+    elif verdict.state not in UNJUDGED:
+        now = None
+    return replace(verdict, detector=replace(verdict.detector, moved=now))
+
+
+def days_to_recall(limits: Limits) -> timedelta:
+    """Give how long a day is part of what is said of later ones."""
+    return timedelta(days=max(WEEK, 2 * limits.judge_every))
+
+
+def days_needed(
+    days: Sequence[date], detectors: Mapping[str, Detector], limits: Limits
+) -> list[date]:
+    """Choose the days that a fold needs, which goes on from detectors after the last of them.
+
+    The last ones, and those of open incidents that their second references rest on.
+    """
+    spans = [span for detector in detectors.values() if (span := own_span(detector))]
+    if days:
+        spans.append((days[-1] - days_to_recall(limits) + timedelta(days=1), days[-1]))
+    return [day for day in days if any(first <= day <= last for first, last in spans)]
+
+
+def _own_days(
+    detectors: Mapping[str, Detector], recent: Sequence[Day], newest: Today
+) -> dict[str, Own]:
+    """Fit the second references of open incidents again."""
+    ended = end_of_span(newest.day.day + timedelta(days=1), newest.limits.judge_every)
+    weighed = [
+        day
+        for day in recent
+        if day.final and day.parts and is_evidence(day, newest.reference)
+        if newest.end_of_span(day) < ended
+    ]
+    owns = {name: recalled(newest, name, d, weighed) for name, d in detectors.items()}
+    return {name: own for name, own in owns.items() if own}
+
+
+def _span_that_ends(day: Day, before: Sequence[Day], length: int) -> list[Day]:
+    """Give the final days of every span that ends after the day before and up to this one."""
+    last = before[-1].day.toordinal() if before else 0
+    ending = [d for d in (*before, day) if last < end_of_span(d.day, length) <= day.day.toordinal()]
+    return [d for d in ending if d.final and d.parts]

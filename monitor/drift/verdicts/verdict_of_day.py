@@ -1,0 +1,266 @@
+"""The verdict of a stream on a day: its state, and the facts that are said of it. Pure."""
+
+from dataclasses import dataclass, replace
+from datetime import date
+from math import isfinite, nan
+
+from monitor.drift.curve.label_noise import wrong_labels
+from monitor.drift.curve.reference import Reference, faults_of, merge_days
+from monitor.drift.fold.inputs import (
+    Day,
+    coverage_of,
+    false_alert_days,
+    parts_of_stream,
+    prevalence_of,
+    weighed_parts,
+)
+from monitor.drift.incidents.label_change import label_change
+from monitor.drift.incidents.level_watch import off_today
+from monitor.drift.incidents.score_moves import scores_since
+from monitor.drift.records.day_evidence import DayEvidence, LabelChange
+from monitor.drift.records.detector import NOT_COMPARABLE, Detector, Incident, is_withheld
+from monitor.drift.records.facts import (
+    LESS_COVERED,
+    MAY_BE_LATE,
+    NOT_YET_COMPARED,
+    ClassFacts,
+    Coverage,
+    Facts,
+    Obstacle,
+    OneDay,
+    Scores,
+    ThirdChoices,
+    Unlike,
+)
+from monitor.drift.records.lack import Lack
+from monitor.drift.records.mix import MovedMix, moved_mix
+from monitor.drift.records.verdict import State, Verdict
+from monitor.drift.verdicts.obstacle import obstacle_of, state_without_verdict
+from monitor.drift.verdicts.one_day import contradicts
+from monitor.drift.verdicts.stream import Stream
+from monitor.drift.verdicts.week import Week, week_of_stream
+from monitor.metrics.core.estimate import Estimate
+from monitor.segment_names import FAMILIES, THIRD, WHOLE
+from monitor.summary import NO_SAMPLE
+
+OTHER_SPREAD = 1.1  # times that of the reference, or its inverse: of the log-odds of another model
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """What a day has added to a stream, beside its detector.
+
+    Attributes
+    ----------
+    evidence : DayEvidence or None
+        What the day said; None if it is no evidence.
+    limit : float
+        The evidence at which the stream alerts, log10.
+    reached : float
+        What has been reached, before an alarm set it back, log10.
+    alone : float or None
+        The same if rows did not hang together, where that is more.
+    """
+
+    evidence: DayEvidence | None
+    limit: float
+    reached: float
+    alone: float | None
+
+
+def verdict_of(stream: Stream, weighed: Weighed, classes: ClassFacts | None) -> Verdict:
+    """Reach the verdict of a stream on its newest day."""
+    day, own, week = stream.day, stream.own, week_of_stream(stream)
+    awaited, lift = _awaited(stream), week.lift
+    state, facts = _state_and_facts(stream, week, classes, weighed.limit)
+    return Verdict(
+        model=stream.model,
+        segment=stream.name,
+        day=day.day,
+        final=day.final,
+        known_at=day.known_at,
+        state=state,
+        reasons=(),
+        evidence=weighed.evidence,
+        detector=stream.detector,
+        limit=weighed.limit,
+        shift=Estimate.normal(lift.shift, lift.shift_error) if lift else None,
+        level_change=week.level_change,
+        slope=week.slope,
+        reference_prevalence=own.prevalence if own else nan,
+        reference_slope=own.own_slope if own else None,
+        reference_intercept=own.own_intercept if own else None,
+        detectable=stream.detectable,
+        reached=weighed.reached if stream.is_compared else None,
+        awaited=awaited[0] if awaited else None,
+        facts=replace(facts, awaits=awaited[1] if awaited else None, alone=weighed.alone),
+    )
+
+
+def _state_and_facts(
+    stream: Stream, week: Week, classes: ClassFacts | None, limit: float
+) -> tuple[State, Facts]:
+    """Choose the state, and collect what is said of it."""
+    day, obstacle, labels = stream.day, obstacle_of(stream), _labels(stream)
+    state = _state(stream, week, classes, labels)
+    if state == "level_drift" and day.late:  # fewer positives arrived: it looks the same
+        obstacle = obstacle or "level may be late outcomes"
+    if obstacle:
+        state = state_without_verdict(obstacle)
+    facts = replace(
+        _of_the_day(stream, obstacle),
+        moved=week.moved,
+        lift=week.lift.lift if week.lift and week.moved == "lift" else None,
+        lasting=week.lasting,
+        classes=classes and replace(classes, off=week.off.name if week.off else None),
+        labels=labels,
+        covered=_covered(stream) if state == "prior_shift" else None,
+    )
+    if stream.own and not obstacle:
+        facts = _with_scores(facts, stream, stream.own, limit)
+    return state, facts
+
+
+def _of_the_day(stream: Stream, obstacle: Obstacle | None) -> Facts:
+    """Collect what is said of a day whatever its state is."""
+    day, own, compared = stream.day, stream.own, stream.own_reference
+    early = obstacle in NOT_YET_COMPARED
+    return Facts(
+        obstacle=obstacle,
+        complaint=day.complaint or "",
+        lack=compared if isinstance(compared, Lack) else None,
+        coverage=day.coverage if obstacle == "outcomes awaited" else None,
+        reference=stream.compared_with if obstacle == "part of the reference" else (),
+        false_alert_days=false_alert_days(stream.limits, stream.name),
+        on_average=stream.limits.calibrated and stream.name in FAMILIES,
+        faults=faults_of(own, stream.limits.prior_shift) if own else (),
+        prevalence=stream.prevalence if isfinite(stream.prevalence) else None,
+        late=day.late if obstacle is None or obstacle in MAY_BE_LATE else None,
+        wrong=wrong_labels(own.noise, stream.detector.noise) if own else None,
+        third=next(filter(None, map(_third, stream.third)), None),
+        strata=stream.strata,
+        unlike=() if early else _unlike(stream),
+        mix=None if early else _mix(stream),
+    )
+
+
+def _with_scores(facts: Facts, stream: Stream, own: Reference, limit: float) -> Facts:
+    """Compare the scores of the week, and what this day alone says, with the reference."""
+    day, today = stream.day, None
+    if own.levels:  # a whole with classes watches theirs
+        today = off_today(stream.detector.level, own, day.day, stream.limits.level_page)
+    begun = stream.level.started if stream.level else date.min
+    return replace(
+        facts,
+        today=today,
+        one_day=_one_day(stream, own, limit),
+        scores=_scores(stream, own, begun if today is None else day.day) if own.levels else None,
+    )
+
+
+def _one_day(stream: Stream, own: Reference, limit: float) -> OneDay | None:
+    """Say whether the day alone contradicts the reference; late outcomes may look like that."""
+    reference, detector, day = stream.reference, stream.detector, stream.day
+    known = stream.incident or day.late or detector.last != day.day
+    if reference is None or known or stream.name == THIRD:
+        return None
+    return contradicts(detector, own, weighed_parts(day, stream.name, reference), limit)
+
+
+def _covered(stream: Stream) -> Coverage | None:
+    """Compare how many predictions of the week have an outcome with the reference, if they differ.
+
+    Outcomes that went missing of one kind look like a shift of the prior.
+    """
+    before = stream.reference.coverage if stream.reference else None
+    now = coverage_of(stream.week)
+    if stream.name != WHOLE or before is None or now is None:
+        return None
+    return Coverage(before, now) if abs(now - before) > LESS_COVERED else None
+
+
+def _labels(stream: Stream) -> LabelChange | None:
+    """Say how labels changed since a drift began; of pairs of classes no label has a side.
+
+    Labels that change leave the scores as they are: where these spread otherwise than in the
+    reference, it is another model, and where their spread is not known it may be one.
+    """
+    own = stream.own
+    if own is None or stream.reference is None or stream.reference.classes:
+        return None
+    found, begun = label_change(stream.incident), stream.level.started if stream.level else date.min
+    scores = _scores(stream, own, begun) if found and own.levels else None
+    if scores is None or not (scores.spread and scores.spread_before):
+        return None
+    spread = scores.spread / scores.spread_before
+    return found if max(spread, 1.0 / spread) <= OTHER_SPREAD else None
+
+
+def _scores(stream: Stream, own: Reference, begun: date) -> Scores | None:
+    """Compare the scores of the week, from a day on, with those of the reference."""
+    days = [day for day in stream.week if day.day >= begun]
+    parts = merge_days([parts_of_stream(day, stream.name) for day in days])
+    sampled = any(day.class_weights != NO_SAMPLE for day in days)
+    if stream.name == THIRD or sampled or not any(part.counts.any() for part in parts.values()):
+        return None
+    return scores_since(own, parts, prevalence_of(days, stream.name))
+
+
+def _third(detector: Detector) -> ThirdChoices | None:
+    """Give what third choices bring to the verdict of the whole; None if they are calm."""
+    drift, doubtful = detector.incident, is_withheld(detector)
+    if not (drift or detector.ended or doubtful):
+        return None
+    return ThirdChoices(drift and replace(drift, profiles=None), detector.ended, doubtful)
+
+
+def _awaited(stream: Stream) -> tuple[date, Lack] | None:
+    """Find the reference that a day would be compared with if it had enough days or outcomes."""
+    awaited = stream.reference.awaited if stream.reference else None
+    return awaited if awaited and stream.day.day >= awaited[0] else None
+
+
+def _state(
+    stream: Stream, week: Week, classes: ClassFacts | None, labels: LabelChange | None
+) -> State:
+    """Choose the most severe state that holds."""
+    if stream.incident or stream.level:
+        return _state_of_incident(stream.incident, stream.level, labels)
+    if week.off and week.off.name:
+        return "level_drift"
+    shift = week.lift.shift if week.lift and week.moved in ("prior", "lift") else 0.0
+    shifted = week.moved == "prior or inputs" or abs(shift) > stream.limits.prior_shift
+    return "prior_shift" if shifted or (classes and classes.shifts) else "ok"
+
+
+def _state_of_incident(
+    bent: Incident | None, level: Incident | None, labels: LabelChange | None
+) -> State:
+    """Choose the state while a distortion or an error of the level is open."""
+    incidents = [incident for incident in (bent, level) if incident]
+    if all(incident.improved for incident in incidents):
+        return "improved"
+    incident = next(incident for incident in incidents if not incident.improved)
+    if incident is bent:
+        if incident.undecided:
+            return "undecided"
+        return labels.kind if labels and labels.told else "calibration_drift"
+    unclear = incident.kind in NOT_COMPARABLE and not incident.urgent
+    return "undecided" if unclear else "level_drift"
+
+
+def _unlike(stream: Stream) -> tuple[Unlike, ...]:
+    """Say how a stream was read otherwise than its reference; of the whole also its segments."""
+    if stream.name == WHOLE:
+        return tuple(dict.fromkeys(stream.day.unlike.values()))
+    unlike = stream.day.unlike_of(stream.name)
+    return (unlike,) if unlike else ()
+
+
+def _mix(stream: Stream) -> MovedMix | None:
+    """Compare the shares of the segments of a day with those of the reference; of the whole."""
+    mix = stream.reference.mix if stream.reference and stream.name == WHOLE else None
+    day: Day = stream.day
+    if mix is None or not day.predicted or WHOLE in day.unlike:
+        return None
+    return moved_mix(day.predicted, day.unlisted, mix, but=day.unlike)

@@ -1,0 +1,1 @@
+"""Where a drift sits: segments, values of columns, parts of rows."""

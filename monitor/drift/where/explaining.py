@@ -1,0 +1,419 @@
+"""Which few values explain a drift: without them the rest is as before, in every way. Pure.
+
+Rule 1: some values explain a drift if the rest of the rows is as before along every direction, if
+each of them is off given the others, and if no fewer of them do.
+Rule 2: of several such sets the one with most evidence is named. Rows that share a part of those
+that drifted have less of it, whether they are more or fewer. What has hardly less is named beside.
+Rule 3: what is off beside them is named too, unless it may be off by rows that it shares with them:
+then its column is off in several values, or the rest is no nearer to what it was without it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import log10
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+
+from monitor.drift.curve.reference import Reference
+from monitor.drift.records.day_evidence import KINDS
+from monitor.drift.records.places import Condition, Explanation, Opposite, name_all
+from monitor.drift.where.column_sums import (
+    AS_BEFORE,
+    Sums,
+    change_of,
+    evidence_of,
+    exceeding,
+    nothing,
+    relative_slope,
+)
+from monitor.drift.where.value_sets import (
+    TINY,
+    WIDTH,
+    AllSums,
+    Layout,
+    Values,
+    ValueSets,
+    fit_sets,
+    lay_out,
+    rows_of_both,
+    values_of,
+)
+from monitor.metrics.core.estimate import Estimate
+from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.samples import Bools
+from monitor.metrics.core.special import chdtrc, ndtr
+
+MOST_TOGETHER = 5  # values that are called few
+MOST_TRIED = 50  # values, the clearest ones, of which a few are combined
+MOST_KEPT = 20  # sets of a size, with the least left in the rest, that a value is added to
+MOST_ROWS = 0.5  # of the outcomes: what is off in most rows is off in the whole
+LEAST_EXPLAINED = 0.5  # of the evidence, by the values that are said to explain it
+LEAST_REST = 0.1  # of the information: from less, "as before" would only mean that it is small
+CHANCE = 0.05  # that a value is called off in its own right by chance, of all values
+NOTHING_LEFT = 0.01  # a rest that is less likely without a change may need another value
+NEARLY = 2.0  # log10: sets of values with so much less evidence are named as well
+NOT_SHARED: AllSums = MappingProxyType({})
+NEARER = 1.0  # squared standard errors by which the rest without a further value must be nearer
+FURTHER = 4.0  # by which a rest that is further away shows that it only shares rows
+ALONE = 0.01  # less likely changes of the other values of its column say that these are off too
+STILL = 50.0  # times less likely may a sound rest be without values that were named before
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """A set of values that explains the drift.
+
+    Attributes
+    ----------
+    members : tuple of int
+        Places of its values.
+    direction : int
+        Along which its evidence is largest.
+    score : float
+        That evidence, log10, less the price of its values.
+    change : float
+        Mean change of its values along that direction, in logit.
+    rest, errors : ndarray of shape (4,)
+        As in `ValueSets`.
+    rows : float
+        Share of the outcomes that have any of its values.
+    """
+
+    members: tuple[int, ...]
+    direction: int
+    score: float
+    change: float
+    rest: Floats
+    errors: Floats
+    rows: float
+
+
+def explain(
+    reference: Reference,
+    sums: AllSums,
+    held: Sequence[Condition] = (),
+    shared: AllSums = NOT_SHARED,
+) -> Explanation | None:
+    """Find the few values without which all is as before.
+
+    Parameters
+    ----------
+    reference : Reference
+        Of the whole model.
+    sums : mapping of str to (mapping, mapping)
+        The values of every column, in the reference and since the drift began.
+    held : sequence of Condition
+        Values that were named before: they stay unless the outcomes speak against them.
+    shared : mapping of str to (mapping, mapping)
+        Crossings of these columns whose values are not named themselves.
+
+    Returns
+    -------
+    Explanation or None
+        Values of one column or of several, with the distortion that they have.
+
+    Notes
+    -----
+    One step of a logistic regression with a change for the rest and a further one for each
+    value: in each period ``M b = u``, where u holds the score of all rows and of the rows of each
+    value, and M their information and that of the rows that they share. Values of one column share
+    no rows, so b of the rest is ``(U - U_v) / (I - I_v)``. What two columns share is known where
+    their crossing is counted; otherwise they count as independent. A value without a past is
+    compared with the curve of all.
+
+    With the s further changes d of a set and their covariance V, its evidence is
+    ``(d' V^-1 d - s) / (2 ln 10)`` along the direction that has most of it, less ``log10 m`` for
+    each of its values, of m values.
+    """
+    every = values_of(sums)
+    if not every.conditions:
+        return None
+    values = _clearest(reference, every, held)
+    before = frozenset(i for i, each in enumerate(values.conditions) if each in held)
+    price = log10(len(every.conditions))
+    sets = _explaining(reference, lay_out({**sums, **shared}, values), before, price)
+    sets.sort(key=lambda each: -each.score)
+    if not sets:
+        return None
+    clear = [each for each in sets if each.score > sets[0].score - NEARLY]
+    chosen = next((each for each in clear if {*each.members} == before), clear[0])
+    instead = [name_all(_named(values, each)) for each in clear if each is not chosen]
+    named = [every.conditions.index(values.conditions[i]) for i in chosen.members]
+    named, beside = _with_further(reference, every, {**sums, **shared}, named)
+    if len(named) > len(chosen.members):
+        values = every.chosen(named)
+        layout, members = lay_out({**sums, **shared}, values), np.arange(len(named))
+        rows = _rows_of(layout, members)
+        chosen = _found(layout, fit_sets(reference, layout, members[None]), 0, rows, price)
+    explanation = _explanation(reference, values, chosen, instead, beside)
+    counted = all(
+        rows_of_both({**sums, **shared}, *pair) is not None
+        for pair in combinations(explanation.conditions if explanation else (), 2)
+    )
+    return replace(explanation, counted=counted) if explanation else None
+
+
+def _clearest(reference: Reference, values: Values, held: Sequence[Condition]) -> Values:
+    """Keep the values with most evidence, and those that were named before."""
+    count = len(values.conditions)
+    parts = [range(i, min(count, i + MOST_TRIED)) for i in range(0, count, MOST_TRIED)]
+    # A part of them at a time, because what values share is laid out for each pair.
+    fitted = [
+        fit_sets(reference, lay_out({}, values.chosen(part)), np.arange(len(part))[:, None])
+        for part in parts
+    ]
+    evidence = np.concatenate([sets.evidence.max(axis=1) for sets in fitted])
+    kept = {*np.argsort(-evidence, kind="stable")[:MOST_TRIED].tolist()}
+    kept |= {i for i, condition in enumerate(values.conditions) if condition in held}
+    return values.chosen(sorted(kept))
+
+
+def _explaining(
+    reference: Reference,
+    layout: Layout,
+    held: frozenset[int],
+    price: float,
+) -> list[_Found]:
+    """Find the sets that explain the drift: of the smallest size that does, and of one more."""
+    explaining: list[_Found] = []
+    sound: list[frozenset[int]] = []  # what leaves nothing in the rest
+    count, last = len(layout.past), MOST_TOGETHER
+    members = np.arange(count)[:, None]
+    while members.size and members.shape[1] <= last:
+        sets = fit_sets(reference, layout, members)
+        chances = _chances_of_the_rest(sets, reference.tolerances)
+        unmoved = _chances_of_the_rest(sets, np.zeros(WIDTH)) >= NOTHING_LEFT
+        needed = _all_needed(reference, sets, CHANCE / 10.0**price)
+        for place in np.flatnonzero(chances >= AS_BEFORE / STILL).tolist():
+            together = frozenset(members[place].tolist())
+            least = AS_BEFORE / (STILL if together == held else 1.0)
+            if chances[place] < least or any(fewer < together for fewer in sound):
+                continue
+            sound += [together] if unmoved[place] else []
+            rows = _rows_of(layout, members[place])
+            if needed[place] and rows <= MOST_ROWS:
+                explaining.append(_found(layout, sets, place, rows, price))
+        if sound:
+            last = min(last, len(sound[0]) + 1)
+        members = _one_more(members if members.shape[1] == 1 else _least_left(sets), count)
+    return explaining
+
+
+def _with_further(
+    reference: Reference, every: Values, sums: AllSums, named: list[int]
+) -> tuple[list[int], tuple[str, ...]]:
+    """Add what is off beside some values; give the names of what may only share rows with them."""
+    unclear: list[int] = []
+    while len(named) < MOST_TOGETHER:
+        columns = dict.fromkeys(condition.column for condition in every.conditions)
+        tested = [
+            further
+            for column in columns
+            if (further := _further(reference, every, sums, named, column))
+        ]
+        tested = sorted(further for further in tested if further[2] <= FURTHER)
+        unclear = [value for _, value, _ in tested]
+        clear = [value for _, value, nearer in tested if nearer <= -NEARER]
+        if not clear:
+            break
+        named = [*named, clear[0]]
+    return named, tuple(name_all([every.conditions[i]]) for i in unclear if i not in named)
+
+
+def _further(
+    reference: Reference, every: Values, sums: AllSums, named: Sequence[int], column: str
+) -> tuple[float, int, float] | None:
+    """Find the value of a column that is off beside some others, if it is the only one.
+
+    Gives how likely that is by chance, its place, and by how much the square of the rest, in
+    standard errors, is larger without it.
+    """
+    own = [i for i, c in enumerate(every.conditions) if c.column == column and i not in named]
+    values, size = every.chosen([*named, *own]), len(named)
+    layout = lay_out(sums, values)
+
+    def fitted(beside: Sequence[Sequence[int]]) -> ValueSets:
+        members = [[*range(size), *(size + i for i in positions)] for positions in beside]
+        return fit_sets(reference, layout, np.array(members))
+
+    if not own:
+        return None
+    sets, without = fitted([[place] for place in range(len(own))]), fitted([[]])
+    chances = WIDTH * _beyond_tolerance(reference, sets)[:, :, -1].min(axis=1)
+    best = int(chances.argmin())
+    limit = CHANCE / len(every.conditions)
+    rows = _rows_of(layout, sets.members[best])
+    if chances[best] > limit or rows > MOST_ROWS or sets.kept_share[best] < LEAST_REST:
+        return None
+    direction = int(sets.evidence[best].argmax())
+    others = [[best, place] for place in range(len(own)) if place != best]
+    if others:
+        beside = fitted(others)
+        squares = beside.effects[:, direction, -1] ** 2 / beside.covariances[:, direction, -1, -1]
+        if chdtrc(len(others), squares.sum()) < ALONE:
+            return None
+    rests = [
+        float((of.rest[place, direction] / of.errors[place, direction]) ** 2)
+        for of, place in ((sets, best), (without, 0))
+    ]
+    return float(chances[best]), own[best], rests[0] - rests[1]
+
+
+def _found(layout: Layout, sets: ValueSets, place: int, rows: float, price: float) -> _Found:
+    """Say along which direction a set is clearest, and how clear it is."""
+    members, evidence = sets.members[place], sets.evidence[place]
+    direction = int(evidence.argmax())
+    changes = sets.rest[place, direction] + sets.effects[place, direction]
+    return _Found(
+        tuple(members.tolist()),
+        direction,
+        score=float(evidence[direction]) - price * len(members),
+        change=float(
+            np.average(changes, weights=layout.informations[1, members, members, direction])
+        ),
+        rest=sets.rest[place],
+        errors=sets.errors[place],
+        rows=rows,
+    )
+
+
+def _one_more(members: Ints, count: int) -> Ints:
+    """Add a value to each set, in all ways."""
+    size = members.shape[1] + 1
+    larger = {
+        tuple(sorted({*chosen, value})) for chosen in members.tolist() for value in range(count)
+    }
+    return np.array(sorted(chosen for chosen in larger if len(chosen) == size), np.int64).reshape(
+        -1, size
+    )
+
+
+def _least_left(sets: ValueSets) -> Ints:
+    """Choose the sets that leave the least in the rest."""
+    left = np.abs(sets.rest / sets.errors).max(axis=1)
+    return sets.members[np.argsort(left, kind="stable")[:MOST_KEPT]]
+
+
+def _rows_of(layout: Layout, members: Ints) -> float:
+    """Estimate the share of the outcomes that have any of some values, up to shares of three."""
+    shares = layout.shares[np.ix_(members, members)]
+    return float(min(1.0, np.trace(shares) - np.triu(shares, 1).sum()))
+
+
+def _chances_of_the_rest(sets: ValueSets, tolerances: Floats) -> Floats:
+    """Return the p-value of a rest that is as before in every way; 0 if too little is left."""
+    beyond = _exceeding(sets.rest, sets.errors, tolerances)
+    chances = np.minimum(1.0, WIDTH * beyond.min(axis=1))
+    return np.where(sets.kept_share >= LEAST_REST, chances, 0.0)
+
+
+def _all_needed(reference: Reference, sets: ValueSets, chance: float) -> Bools:
+    """Say whether each value of a set changed otherwise than the rest, in some way."""
+    beyond = _beyond_tolerance(reference, sets)
+    return np.asarray((WIDTH * beyond.min(axis=1) <= chance).all(axis=1))
+
+
+def _beyond_tolerance(reference: Reference, sets: ValueSets) -> Floats:
+    """Return the p-values of effects within the tolerance, shape (n, 4, s)."""
+    errors = np.sqrt(np.maximum(np.einsum("ndss->nds", sets.covariances), TINY))
+    return _exceeding(sets.effects, errors, reference.tolerances[:, None])
+
+
+def _exceeding(changes: Floats, errors: Floats, tolerances: Floats) -> Floats:
+    """Return the p-values of changes that are no larger than the tolerance."""
+    sizes = np.abs(changes)
+    return np.asarray(ndtr((tolerances - sizes) / errors) + ndtr(-(sizes + tolerances) / errors))
+
+
+def _explanation(
+    reference: Reference,
+    values: Values,
+    chosen: _Found,
+    instead: Sequence[str],
+    beside: Sequence[str],
+) -> Explanation | None:
+    """Explain by values; None if they leave more than half of the evidence."""
+    members = chosen.members
+    old, now = whole = values.wholes[members[0]]
+    changes = [change_of(reference, j, *whole) for j in range(WIDTH)]
+    evidence = max(evidence_of(change) for change in changes)
+    rests = [
+        Estimate.normal(*of)
+        for of in zip(chosen.rest.tolist(), chosen.errors.tolist(), strict=True)
+    ]
+    share = 1.0 - max(map(evidence_of, rests)) / evidence if evidence else 0.0
+    if share < LEAST_EXPLAINED:
+        return None
+    sides = _sides(reference, values, chosen)
+    every, told = (_of_members(values, of) for of in (members, [i for i, _ in sides.alike]))
+    alone = len({values.conditions[i].column for i in members}) == 1
+    rest = relative_slope(old - every[0], now - every[1]) if alone else _slope(rests[0])
+    own = [of for i, of in sides.alike if values.past[i]]
+    return Explanation(
+        tuple(values.conditions[i] for i, _ in sides.alike),
+        share,
+        relative_slope(told[0] if len(own) == len(sides.alike) else old, told[1]),
+        rest,
+        rows=chosen.rows,
+        kind=_kind(chosen.direction, sides.size),
+        size=sides.size,
+        instead=tuple(instead),
+        beside=tuple(beside),
+        opposite=tuple(
+            Opposite(
+                values.conditions[i],
+                _kind(chosen.direction, change),
+                relative_slope(*values.parts[i]),
+            )
+            for i, change in sides.opposite
+        ),
+    )
+
+
+class _Sides(NamedTuple):
+    """The values of a set, with the change of each, by the way in which they moved."""
+
+    alike: list[tuple[int, float]]
+    opposite: list[tuple[int, float]]
+    size: float
+
+
+def _sides(reference: Reference, values: Values, chosen: _Found) -> _Sides:
+    """Part the values that clearly moved the other way from those with most of the evidence."""
+    tolerance = float(reference.tolerances[chosen.direction])
+    changes = {
+        i: change
+        for i in chosen.members
+        if values.past[i] and (change := change_of(reference, chosen.direction, *values.parts[i]))
+    }
+    clear = {i: c for i, c in changes.items() if exceeding(c, tolerance) < AS_BEFORE}
+    if len({change.value > 0.0 for change in clear.values()}) < 2:  # noqa: PLR2004 - both ways
+        return _Sides([(i, chosen.change) for i in chosen.members], [], chosen.change)
+    lead = changes[max(clear, key=lambda i: evidence_of(clear[i]))].value
+    opposite = [(i, c.value) for i, c in clear.items() if c.value * lead < 0.0]
+    moved = {i for i, _ in opposite}
+    alike = [(i, lead) for i in chosen.members if i not in moved]
+    own = [changes[i].value for i, _ in alike if i in changes]
+    return _Sides(alike, opposite, sum(own) / len(own))
+
+
+def _of_members(values: Values, members: Sequence[int]) -> tuple[Sums, Sums]:
+    """Add up some values, in the reference those that have a past there."""
+    past = [values.parts[i][0] for i in members if values.past[i]]
+    return sum(past, nothing()), sum((values.parts[i][1] for i in members), nothing())
+
+
+def _kind(direction: int, change: float) -> str:
+    return KINDS[2 * direction + (change > 0.0)]
+
+
+def _slope(change: Estimate) -> Estimate:
+    return Estimate.normal(1.0 + change.value, change.error)
+
+
+def _named(values: Values, chosen: _Found) -> tuple[Condition, ...]:
+    """Name the values of a set, the one with most evidence first."""
+    return tuple(values.conditions[i] for i in chosen.members)

@@ -1,0 +1,314 @@
+"""Where an error of the level sits, or a break at one place of the scores: in which values. Pure.
+
+Rule 1: what moved in a value is measured as in the whole, against the value's own reference, and
+each value has a prior of its own every day.
+Rule 2: few values of one column explain it if without them the rest of the rows is as before. What
+shares rows with them leaves a rest that is not.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from math import inf, log10, nan, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from monitor.drift.curve.reference import Reference
+from monitor.drift.curve.regions import Regions
+from monitor.drift.evidence.region_evidence import tilts_of_cells
+from monitor.drift.incidents.level_watch import HALF
+from monitor.drift.records.day_evidence import KINDS
+from monitor.drift.records.detector import LEVEL_KINDS, Incident
+from monitor.drift.records.places import Condition, Explanation, Place, Where
+from monitor.drift.records.region_state import Break, Family
+from monitor.drift.where.column_sums import (
+    AS_BEFORE,
+    LEAST_OF_EACH,
+    change_of,
+    evidence_of,
+    exceeding,
+    whole_of,
+)
+from monitor.drift.where.explaining import CHANCE, LEAST_EXPLAINED, MOST_ROWS, MOST_TOGETHER
+from monitor.drift.where.segments import FALSE_DISCOVERIES
+from monitor.drift.where.value_levels import KAPPA, SHIFT, value_levels
+from monitor.drift.where.value_sets import AllSums
+from monitor.metrics.core.coarse import COARSE_COUNT, Coarse
+from monitor.metrics.core.estimate import Estimate
+from monitor.metrics.core.grid import Floats
+from monitor.segment_names import OTHER
+from monitor.summary import ColumnPart, Columns
+
+OF_LEVEL, OF_TILT, OF_ROWS = 0.1, 0.15, 0.7  # logit: what is tolerated of each measure
+OF_EACH = 5  # sums, at most
+CLEAR = 2.0  # standard errors by which a distortion must be smaller within values to be gone
+STEP = 0.1  # logit: of a tilt, about none, whose likelihood gives score and information
+
+Cells = tuple[Family, int, int]  # of a break, the end cell is the one after the last
+ValueSums = Mapping[str, Mapping[str, Floats]]  # by column and value: outcomes, then what adds up
+
+
+class Measure(NamedTuple):
+    """How what moved in some rows is measured, from their sums in the reference and since.
+
+    All estimates must be off for the rows to be; the first one is told.
+    """
+
+    kind: str
+    tolerance: float
+    estimates: Callable[[Floats, Floats], Sequence[Estimate] | None]
+
+
+class _Value(NamedTuple):
+    condition: Condition
+    old: Floats
+    now: Floats
+    moved: Sequence[Estimate]
+
+
+def add_days(days: Sequence[ValueSums]) -> ValueSums:
+    """Add up days by column and value."""
+    together = dict[str, dict[str, Floats]]()
+    for day in days:
+        for column, values in day.items():
+            held = together.setdefault(column, {})
+            for value, sums in values.items():
+                held[value] = held[value] + sums if value in held else sums
+    return together
+
+
+def level_sums(reference: Reference, columns: Columns) -> ValueSums:
+    """Sum up what the values of a day say of their levels."""
+    found = dict[str, dict[str, Floats]]()
+    for column, values in columns.items():
+        levels = value_levels(reference, [*values.values()])
+        both = np.stack([levels.scores, levels.informations], axis=2).reshape(-1, 4)
+        rows = np.column_stack([levels.rows, both])
+        found[column] = dict(zip(values, rows, strict=True))
+    return found
+
+
+def of_level(kind: str, variances: Floats, days: tuple[int, int]) -> Measure:
+    """Measure an error of the level: D, and the part that the base rate leaves over.
+
+    Parameters
+    ----------
+    kind : str
+        One of `LEVEL_KINDS`.
+    variances : ndarray of shape (2,)
+        How far both move by themselves from day to day.
+    days : tuple of int
+        Number of days of the reference, and since.
+    """
+    sign = -1.0 if kind == LEVEL_KINDS[0] else 1.0
+
+    def estimates(old: Floats, now: Floats) -> Sequence[Estimate] | None:
+        moved = []
+        for i in (SHIFT, KAPPA):
+            before, after = old[1 + 2 * i : 3 + 2 * i], now[1 + 2 * i : 3 + 2 * i]
+            if not (before[1] > 0.0 and after[1] > 0.0):
+                return None
+            variance = 1.0 / before[1] + 1.0 / after[1] + variances[i] * sum(1.0 / n for n in days)
+            moved.append(
+                Estimate.normal(after[0] / after[1] - before[0] / before[1], sqrt(variance))
+            )
+        shift, kappa = moved
+        explained = sign * kappa.value <= HALF * sign * shift.value or sign * shift.value <= 0.0
+        return [shift, Estimate.normal(0.0, kappa.error)] if explained else moved
+
+    return Measure(kind, OF_LEVEL, estimates)
+
+
+def place_sums(
+    reference: Reference, columns: Columns, family: Family, first: int, end: int
+) -> ValueSums:
+    """Sum up what the values of a day say of a break: of a region its tilt, else its rows.
+
+    Parameters
+    ----------
+    reference, columns : Reference, Columns
+        Of the whole, and the day's.
+    family, first, end : str, int, int
+        The family, first cell and end cell of the `Break`.
+    """
+    regions = reference.regions if family == "region" else None
+    return {
+        column: {value: _at_place(regions, part, first, end) for value, part in values.items()}
+        for column, values in columns.items()
+    }
+
+
+def _at_place(regions: Regions | None, part: ColumnPart, first: int, end: int) -> Floats:
+    rows = float(part.counts.sum())
+    if regions is None:
+        there = (part.cells >= first) & (part.cells < end)
+        return np.array([rows, part.counts[there].sum()], np.float64)
+    counts, positives = np.zeros((2, COARSE_COUNT), np.int64)
+    counts[part.cells], positives[part.cells] = part.counts, part.positives
+    _, (below, above) = tilts_of_cells(
+        *(regions, {"": Coarse(counts, positives)}, slice(first, end)),
+        np.array([-STEP, STEP]),
+    )
+    information = -(below + above) / STEP**2
+    return np.array([rows, (above - below) / (2.0 * STEP), max(0.0, information)])
+
+
+def of_place(kind: str, place: Break) -> Measure:
+    """Measure a break: the tilt of a region, else the log-odds of rows to have such scores."""
+
+    def tilt(old: Floats, now: Floats) -> Sequence[Estimate] | None:
+        if not min(old[2], now[2]) > 0.0:
+            return None
+        return [
+            Estimate.normal(now[1] / now[2] - old[1] / old[2], sqrt(1.0 / now[2] + 1.0 / old[2]))
+        ]
+
+    def rows(old: Floats, now: Floats) -> Sequence[Estimate] | None:
+        if min(old[0], now[0]) < LEAST_OF_EACH:
+            return None
+        counts = np.array([now[1], now[0] - now[1], old[1], old[0] - old[1]]) + 0.5
+        logs = np.log(counts)
+        change = logs[0] - logs[1] - logs[2] + logs[3]
+        return [Estimate.normal(float(change), sqrt(float((1.0 / counts).sum())))]
+
+    region = place.family == "region"
+    return Measure(kind, OF_TILT if region else OF_ROWS, tilt if region else rows)
+
+
+def as_before_within(reference: Reference, sums: AllSums, incident: Incident) -> list[str]:
+    """List the columns within whose values, each with a level of its own, no distortion is left.
+
+    Then it is no distortion: where the level of some values moved, all rows together look bent.
+    """
+    direction = KINDS.index(incident.kind) // 2
+    tolerance, found = float(reference.tolerances[direction]), list[str]()
+    for column, both in sums.items():
+        change = change_of(reference, direction, *whole_of(*both))
+        size = abs(incident.size) - (abs(change.value) if change else inf)
+        left = change is not None and exceeding(change, tolerance) < AS_BEFORE
+        if change and not left and size > max(HALF * abs(incident.size), CLEAR * change.error):
+            found.append(column)
+    return found
+
+
+def where_else(measure: Measure, old: ValueSums, now: ValueSums) -> Where:
+    """Compare every value of every column with itself, and find few that explain the whole.
+
+    Parameters
+    ----------
+    measure : Measure
+        `of_level`, or `of_place`.
+    old, now : mapping of str to mapping
+        Sums over the days of the reference, and over those since the start.
+
+    Returns
+    -------
+    Where
+        Of all values; the change of each is what is measured, in logit.
+
+    Notes
+    -----
+    A value is flagged if all its estimates exceed the tolerance at a share of 5 % false discoveries
+    (Benjamini and Hochberg, JRSS B 57, 1995). The values of a column that are off beyond chance of
+    all values explain the whole if they are five at most, have at most half of its rows, and what
+    moved in the rest, measured on the sums of all other values, is within the tolerance
+    (p >= 0.05) and at most half of the evidence. Of several columns the one with most evidence,
+    less log10 of the number of values for each, is named.
+    """
+    values = [
+        _Value(Condition(column, value), old[column][value], sums, moved)
+        for column in old
+        for value, sums in now.get(column, {}).items()
+        if value in old[column] and (moved := measure.estimates(old[column][value], sums))
+    ]
+    chances = [_chance(measure, value.moved) for value in values]
+    ranked = sorted(range(len(values)), key=lambda i: (chances[i], i))
+    limits = [FALSE_DISCOVERIES * (k + 1) / len(values) for k in range(len(values))]
+    below = [k for k, i in enumerate(ranked) if chances[i] <= limits[k]]
+    flagged = {*ranked[: below[-1] + 1 if below else 0]}
+    places = [_place(values, i, flagged=i in flagged) for i in range(len(values))]
+    order = sorted(places, key=lambda p: (not p.flagged, -p.evidence, p.column, p.value))
+    explanation = _explanation(measure, [values[i] for i in ranked if i in flagged], old, now)
+    whole = next((w for c in old if (w := measure.estimates(*_whole(old, now, c, ())))), None)
+    return Where(measure.kind, whole[0] if whole else None, tuple(order), explanation)
+
+
+def _chance(measure: Measure, moved: Sequence[Estimate]) -> float:
+    """Give the p-value of what is within the tolerance: of the estimate that says least."""
+    return max(exceeding(estimate, measure.tolerance) for estimate in moved)
+
+
+def _evidence(moved: Sequence[Estimate]) -> float:
+    return min(evidence_of(estimate) for estimate in moved)
+
+
+def _place(values: Sequence[_Value], i: int, *, flagged: bool) -> Place:
+    value, column = values[i], values[i].condition.column
+    total = sum(_weight(v.moved[0]) for v in values if v.condition.column == column)
+    return Place(
+        *(column, value.condition.value, int(value.now[0]), value.moved[0]),
+        evidence=_evidence(value.moved),
+        share=_weight(value.moved[0]) / total if total else nan,
+        flagged=flagged,
+    )
+
+
+def _weight(moved: Estimate) -> float:
+    """Give the squared change beyond chance, weighed by its information."""
+    return max(0.0, (moved.value / moved.error) ** 2 - 1.0)
+
+
+def _whole(
+    old: ValueSums, now: ValueSums, column: str, without: Sequence[Condition]
+) -> tuple[Floats, Floats]:
+    """Add up the values of a column, but for some."""
+    gone = {condition.value for condition in without}
+    both = (
+        [sums for value, sums in of.get(column, {}).items() if value not in gone]
+        for of in (old, now)
+    )
+    before, after = (np.sum(sums, axis=0) if sums else np.zeros(OF_EACH) for sums in both)
+    return before, after
+
+
+def _explanation(
+    measure: Measure, flagged: Sequence[_Value], old: ValueSums, now: ValueSums
+) -> Explanation | None:
+    """Find the few values of a column without which the rest is as before; the clearest ones."""
+    tried = sum(len(values) for values in now.values())
+    found = list[tuple[float, Explanation]]()
+    for column in old:
+        whole = measure.estimates(*_whole(old, now, column, ()))
+        own = [v for v in flagged if v.condition.column == column and v.condition.value != OTHER]
+        named = [
+            v
+            for v in own
+            if whole
+            and v.moved[0].value * whole[0].value > 0.0
+            and _chance(measure, v.moved) <= CHANCE / tried
+        ]
+        named.sort(key=lambda v: -_evidence(v.moved))
+        few = 0 < len(named) <= MOST_TOGETHER
+        if few and (explanation := _explained(measure, named, old, now)):
+            clear = sum(_evidence(v.moved) - log10(tried) for v in named)
+            found.append((clear, explanation))
+    return max(found, key=lambda each: each[0])[1] if found else None
+
+
+def _explained(
+    measure: Measure, chosen: Sequence[_Value], old: ValueSums, now: ValueSums
+) -> Explanation | None:
+    """Explain the whole by some values of a column, if they are few and the rest is as before."""
+    column, conditions = chosen[0].condition.column, tuple(v.condition for v in chosen)
+    every = _whole(old, now, column, ())
+    whole = measure.estimates(*every)
+    rest = measure.estimates(*_whole(old, now, column, conditions))
+    rows = sum(float(v.now[0]) for v in chosen) / float(every[1][0])
+    evidence = _evidence(whole) if whole else 0.0
+    if not rest or not evidence or rows > MOST_ROWS:
+        return None
+    share = 1.0 - _evidence(rest) / evidence
+    if _chance(measure, rest) < AS_BEFORE or share < LEAST_EXPLAINED:
+        return None
+    before, after = (np.sum([getattr(v, of) for v in chosen], axis=0) for of in ("old", "now"))
+    moved = measure.estimates(before, after) or chosen[0].moved
+    return Explanation(conditions, share, None, None, rows, kind=measure.kind, size=moved[0].value)
