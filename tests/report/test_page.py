@@ -186,7 +186,6 @@ def test_without_jinja_it_names_the_extra(
     ("call", "message"),
     [
         ((), "there is no place for the pages; add --out FOLDER"),
-        (("--day", "2026-03-02", "--out", "x"), "name it with --model"),
         (("--model", "ctx", "--out", "x"), "there is no model 'ctx'"),
     ],
 )

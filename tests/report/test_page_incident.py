@@ -44,7 +44,7 @@ models:
   animals:
     predictions:
       path: "predictions/{day}.parquet"
-      classes: {names: [cat, dog, eel], columns: [cat, dog, eel]}
+      classes: {names: [cat, dog, eel], vector: [cat, dog, eel]}
     outcomes: {path: "outcomes/{day}.parquet"}
   highest:
     predictions:
