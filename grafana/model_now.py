@@ -242,7 +242,7 @@ def report() -> stat.Panel:
         panel.data_links([link("Open the report", "${__field.labels.url}")]),
         "Report page",
         "The page with all reasons and figures, if the configuration names one (report.path or "
-        "report_url). Click it to open it.",
+        "report.url). Click it to open it.",
         none="none configured",
         width=3,
     )

@@ -134,7 +134,7 @@ def within_memory(what: str) -> Iterator[None]:
         yield
     except MemoryError as error:
         msg = (
-            f"{what}: this process has run out of memory; lower --jobs or engine.memory_mb, or "
-            f"give the process more memory, then run again."
+            f"{what}: this process has run out of memory; lower engine.memory_mb, or --jobs of run "
+            f"and backfill, or give the process more memory, then run again."
         )
         raise DataError(msg) from error

@@ -35,6 +35,7 @@ models:
 """
 
 OF_SPARK = {
+    "spark.master": "local[2]",
     "spark.driver.memory": "1g",
     "spark.ui.enabled": "false",
     "spark.driver.host": "127.0.0.1",
@@ -197,7 +198,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Databases]:
     conf["spark.driver.extraJavaOptions"] += f" -Djava.io.tmpdir={folder}"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_PYTHON", sys.executable)  # of the server, for its clients' tasks
-        with open_databases(Engine(kind="spark", master="local[2]", conf=conf)) as databases:
+        with open_databases(Engine(kind="spark", conf=conf)) as databases:
             databases.spark.sparkContext.setLogLevel("OFF")
             yield databases
     databases.spark.stop()

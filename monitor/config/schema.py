@@ -405,9 +405,6 @@ class _Log(Section):
             if cls is OutcomeLog:
                 msg += "; or set in_predictions: true if predictions have a column of outcomes"
             raise ValueError(msg)
-        if info.data.get("catalog") and info.data["format"] != "iceberg":
-            msg = "is no Iceberg table, so it is in no catalog; remove catalog, or set its format"
-            raise ValueError(msg)
         if info.data["day"] is not None:
             return _names_no_day(path)
         if info.data["format"] in TABLES:

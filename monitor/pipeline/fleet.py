@@ -202,5 +202,6 @@ def _work(do: Do[T], config: Config, name: str, jobs: int) -> Done[T]:
 def _ended(name: str) -> str:
     return (
         f"{name}: its process was ended by the system, most likely because memory ran out; lower "
-        f"--jobs or engine.memory_mb, or give this machine more memory, then run again."
+        f"engine.memory_mb, or --jobs of run and backfill, or give this machine more memory, then "
+        f"run again."
     )

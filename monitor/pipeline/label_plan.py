@@ -92,7 +92,7 @@ def plan_for(
         msg = (
             f"--budget {budget}: {percent(uniform, 0)} of it, drawn from {total:,.0f} predictions "
             f"a day, is a rate below {LEAST_RATE:g}; give at least "
-            f"{LEAST_RATE * total / uniform:,.0f}, or raise --uniform."
+            f"{LEAST_RATE * total / uniform:,.0f}."
         )
         raise ConfigError(msg)
     direction = KINDS.index(kind) // 2

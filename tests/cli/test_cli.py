@@ -32,6 +32,10 @@ COMMANDS = (
     *("export openmetrics", "export table"),
 )
 DAYS = [date(2026, 3, 1) + timedelta(days=i) for i in range(4)]
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+SHOWN_CALL = re.compile(
+    r"calibration-monitor ((?:(?:map|export|store) )?[a-z-]+)((?: [^\s,;`\"']+)*)"
+)
 CONFIG = """\
 store: store
 models:
@@ -291,6 +295,24 @@ def test_few_options() -> None:
     for command, gone in GONE.items():
         names = {name for words, *names in options for name in names if words == " ".join(command)}
         assert names.isdisjoint(gone), command
+
+
+def test_the_code_names_options_that_exist() -> None:
+    """No message, help or page asks for one that is gone; behind a command stands its own."""
+    of_each = dict[str, set[str]]()
+    for words, *names in options_of(parser()):
+        of_each.setdefault(words, {"--help"}).update(names)
+    every = {"--collector", "--version"}.union(*of_each.values())  # node_exporter's
+    files = [*(ROOT / "monitor").rglob("*.py"), *(ROOT / "monitor").rglob("*.js")]
+    sources = [file.read_text() for file in files if file.name != "gone.py"]
+    shown = {call for source in sources for call in SHOWN_CALL.findall(source) if call[1]}
+    given = {
+        words: {*OPTION.findall(" ".join(o for w, o in shown if w == words))} for words in of_each
+    }
+
+    assert {option for source in sources for option in OPTION.findall(source)} <= every
+    assert {"run", "backfill"} < {words for words, options in given.items() if options}
+    assert {words: others for words in of_each if (others := given[words] - of_each[words])} == {}
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,9 @@ def messages(ended: Ended) -> list[str]:
 def test_a_lack_of_memory_is_an_error_of_the_data() -> None:
     """It says for what there was too little, and what to do."""
     with (
-        pytest.raises(DataError, match=r"^ctr 2026-03-02: .* out of memory; lower --jobs or"),
+        pytest.raises(
+            DataError, match=r"^ctr 2026-03-02: .* out of memory; lower engine.memory_mb"
+        ),
         within_memory("ctr 2026-03-02"),
     ):
         raise MemoryError

@@ -57,6 +57,7 @@ NOT_COUNTED: dict[str, Mapping[str, str]] = {
     "Highest": dict.fromkeys(("outcome",), "sums beside the counts; tests/logs/test_class_top.py"),
     "Price": {"*": "computed from counts"},
     "Span": {"*": "days of references and of known drifts"},
+    "PlannedSpan": {"*": "days of planned changes"},
     "Budget": {"*": "computed from counts"},
     "DecisionSetting": {"*": "computed from counts"},
     "Owner": {"*": "who hears of a model"},
@@ -76,6 +77,7 @@ NOT_COUNTED: dict[str, Mapping[str, str]] = {
 # Values of settings with a few values, that are written elsewhere.
 ELSEWHERE = {
     "iceberg": "read by the code of Delta Lake tables; tests/logs/test_shapes.py",
+    "counts": "rows that were counted before; tests/logs/test_counts.py",
     "sql": "rows that are read by the code of tables; tests/logs/test_databases.py",
     "s": "seconds and microseconds differ from milliseconds by a factor; tests/logs/test_shapes.py",
     "us": "as seconds",

@@ -924,6 +924,7 @@ class TestParsing:
         assert {".".join(name.split(".")[:2]) for name in ours} == {
             "monitor",
             "monitor.config",
+            "monitor.deadline",
             "monitor.errors",
             "monitor.public_names",
             "monitor.segment_names",

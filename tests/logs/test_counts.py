@@ -21,6 +21,8 @@ from monitor.config.apart import SETTINGS as APART_SETTINGS
 from monitor.errors import ConfigError, DataError
 from monitor.logs import Databases, columns_to_search, summarise_day, what_looks_wrong
 from monitor.logs.counts_table import NAMES
+from monitor.logs.partitions import open_log
+from monitor.logs.session import Session
 from monitor.store.sealing import sealed_table
 from monitor.store.summary_table import summary_table
 from monitor.summary import Summary, whole
@@ -308,6 +310,16 @@ def test_a_search_of_rows_is_refused(tmp_path: Path, duckdb: Databases) -> None:
     """Counts have no rows to search."""
     with pytest.raises(ConfigError, match="m: a search reads single rows"):
         columns_to_search("m", of_counts(tmp_path), ["device"], DAY, duckdb)
+
+
+def test_spark_does_not_read_counts(tmp_path: Path) -> None:
+    """The message has the setting to change."""
+    write(tmp_path, [row()])
+    session = Session("m", engine.connect(), spark=object())
+    with pytest.raises(
+        ConfigError, match=r"format: counts is read by DuckDB only; set engine\.kind"
+    ):
+        open_log(session, of_counts(tmp_path), "predictions", [DAY])
 
 
 def _is_valid(each: Row) -> bool:

@@ -396,9 +396,11 @@ def test_without_pyspark_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> 
 def test_settings_of_spark_need_spark() -> None:
     """A master without kind: spark would have no effect."""
     with pytest.raises(ValidationError, match="set kind: spark"):
-        Engine(master="local[2]")
+        Engine(conf={"spark.master": "local[2]"})
     with pytest.raises(ValidationError, match="exclude each other"):
-        Engine(kind="spark", master="local[2]", remote="sc://127.0.0.1:15002")
+        Engine(
+            kind="spark", conf={"spark.master": "local[2]", "spark.remote": "sc://127.0.0.1:15002"}
+        )
 
 
 def test_texts_are_read_back(spark: Databases) -> None:

@@ -18,8 +18,8 @@ from tests.support.servers import free_port
 ENGINE = """\
 engine:
   kind: spark
-  conf: {{spark.remote: "sc://127.0.0.1:{port}"}}
   conf:
+    spark.remote: "sc://127.0.0.1:{port}"
     spark.sql.codegen.wholeStage: true
     spark.sql.codegen.factoryMode: FALLBACK
     spark.sql.leafNodeDefaultParallelism: 2
@@ -52,4 +52,4 @@ def test_a_server_that_does_not_answer_is_named() -> None:
     port = free_port()
 
     with pytest.raises(ConfigError, match=f"127.0.0.1:{port}: no Spark Connect server answers"):
-        connect(Engine(kind="spark", remote=f"sc://127.0.0.1:{port}"))
+        connect(Engine(kind="spark", conf={"spark.remote": f"sc://127.0.0.1:{port}"}))

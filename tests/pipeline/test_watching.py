@@ -422,9 +422,7 @@ def with_strata(config: Config) -> Config:
     named = json.dumps({"column": strata.column, "values": strata.values})
     folder = Path(config.store).parent
     text = (folder / "monitor.yaml").read_text().replace("store: store", "store: other")
-    (folder / "named.yaml").write_text(
-        text.replace("    segments:", f"    strata: {named}\n    segments:")
-    )
+    (folder / "named.yaml").write_text(text.replace("strata: auto", f"strata: {named}"))
     other = load_config(folder / "named.yaml")
     store_days(other, "ctr", MOVED_DAYS)
     judge(other, "ctr")

@@ -149,7 +149,7 @@ def airflow(folder: Path, *, celery: bool) -> Iterator[Stack]:
     """
     (folder / "dags").mkdir()
     shutil.copy(ROOT / "dags" / "calibration.py", folder / "dags")
-    (example,) = re.findall("```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    (example,) = re.findall("```python\n(from airflow.*?)```", PAGE.read_text(), re.DOTALL)
     follower = example.replace("calibration_fraud", "calibration_daily")
     (folder / "dags" / "follower.py").write_text(follower)
     # The same file with the settings of a fleet, which Airflow parses in a process of its own.

@@ -19,7 +19,7 @@ function drawBins() {
   host.closest(".diagram").classList.toggle("empty", !drawn);
   if (!drawn) {
     const early = day.day < page.detailed;
-    tag("p", early ? `Bins and all segments of days before ${page.detailed} are on pages of their own: calibration-monitor report --model ${page.model} --day ${day.day} --out ${day.day}.html` : "No prediction of this week has an outcome.", host, "none");
+    tag("p", early ? `This page draws bins and all segments of the days from ${page.detailed} on. In a notebook, monitor.open_store reads the numbers of all days.` : "No prediction of this week has an outcome.", host, "none");
     note.textContent = "";
     return;
   }
