@@ -193,10 +193,11 @@ def _ending(
     def make(number: int, before: "Sequence[Decision]") -> "End":
         taken = lasting(before)
         if segment not in taken:
-            there = ", ".join(shown(each) for each in taken) or "none"
+            there = ", ".join(shown(each) for each in taken)
+            remedy = f"choose one of: {there}" if there else "see what is with ack --list"
             msg = (
                 f"{_part(name, segment, model)}: nothing is acknowledged that --end could end; "
-                f"choose one of: {there}."
+                f"{remedy}."
             )
             raise ConfigError(msg)
         return End(number, at, said["by"], said["why"], taken[segment].number)

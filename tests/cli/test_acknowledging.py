@@ -233,7 +233,7 @@ def test_show_and_page_tell_it(folder: Path, command: Command, tmp_path: Path) -
         (("fraud", *WHO, "--until", "2299-01-01"), "no drift to wait for: configure a new"),
         (("fraud", *WHO, "--segment", "IT"), "--segment IT is not configured; choose one of"),
         (("fraud", *WHO, "--segment", "FR"), "fraud, segment FR: no drift is open on 2001-03-01"),
-        (("fraud", *WHO, "--end"), "nothing is acknowledged that --end could end; acknowledged"),
+        (("fraud", *WHO, "--end"), "nothing is acknowledged that --end could end; see"),
         (("fraud", *WHO, "--end", "--until", "2999-01-01"), "leave out --until and --ticket."),
         (("new", *WHO), "new: nothing is stored yet"),
         (("frau", *WHO), "there is no model 'frau'"),

@@ -189,7 +189,7 @@ def test_a_check_that_rejects_most_rows_is_named(tmp_path: Path) -> None:
     )
 
     assert done.code == 0, done.err
-    lost = "checks.prediction_id_missing leaves out 1,500 of 2,000 rows (75 %) on 2026-03-02"
+    lost = "the check prediction_id_missing leaves out 1,500 of 2,000 rows (75 %) on 2026-03-02"
     assert lost in done.out
 
 

@@ -108,7 +108,7 @@ def test_the_setting_gives_the_numbers_of_all(folder: Path, model: str) -> None:
     (whole,) = (e for e in store.read_evaluations(model, DAY)[0] if e.window_days == 7)
     (plain,) = (e for e in store.read_evaluations("reviewed", DAY)[0] if e.window_days == 7)
 
-    shown = run_command("show", "--model", model, "--config", config)
+    shown = run_command("show", "--model", model, "--windows", "7", "--config", config)
     checked = run_command("check", "--day", DAY, "--model", model, "--config", config)
 
     assert (shown.code, checked.code) == (0, 0), shown.err + checked.err

@@ -109,10 +109,12 @@ def test_come_out_of_openmetrics(folder: Path, command: Callable[..., Ended]) ->
 @pytest.mark.parametrize("name", TEXTS)
 def test_are_shown_on_one_line(name: str, folder: Path, command: Callable[..., Ended]) -> None:
     """`show` finds a segment by its exact name, and no name can write to the terminal."""
-    done = command("show", "--config", folder / "monitor.yaml", "--model", "ctr", "--segment", name)
+    call = ("show", "--config", folder / "monitor.yaml", "--model", "ctr", "--segment", name)
+    done = command(*call, "--windows", "1")
 
     assert done.code == 0, done.err
-    assert f"ctr, segment {shown(name)}, windows of 1 day" in done.out
+    for title in (f"{DAY}", "windows of 1 day"):
+        assert f"ctr, segment {shown(name)}, {title}" in done.out
     assert all(sign.isprintable() for line in done.out.splitlines() for sign in line)
 
 

@@ -71,7 +71,7 @@ def fill(store: Path, folder: Path, first: date, last: date, *, repeat: str) -> 
     assert ended.code == 0, ended.err
     call = [program_path("promtool"), *BLOCKS, folder / "past.om", folder / "data"]
     subprocess.run(call, check=True, capture_output=True)
-    return int(json.loads(ended.out)["samples"])
+    return int(ended.out.split()[-2].replace(",", ""))
 
 
 def of_rules(where: str) -> set[str]:

@@ -116,7 +116,7 @@ class Exporter:
             config = load_config(self.path)
             for model in config.invalid.values():
                 log.error("%s", model.message)
-            if self.url and config.report:
+            if self.url and config.report and not config.report.url:
                 config = config.linked_to(f"{self.url.rstrip('/')}{REPORTS}")
             self._loaded = (
                 (state or ()),
