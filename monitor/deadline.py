@@ -10,15 +10,29 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def within(seconds: float, call: Callable[[], T]) -> T:
+STOP_SECONDS = 10.0  # for what is asked to stop
+
+
+class StillRunningError(TimeoutError):
+    """What was called takes longer and did not stop: nothing that it uses may be closed."""
+
+
+def within(seconds: float, call: Callable[[], T], stop: Callable[[], object] | None = None) -> T:
     """Call a function, and stop waiting for it after so many seconds.
 
-    What it does goes on in a thread that ends with the process.
+    Parameters
+    ----------
+    seconds : float
+        How long.
+    call : function
+        What to call. What it does goes on in a thread that ends with the process.
+    stop : function, optional
+        Asks it to stop, from another thread.
 
     Raises
     ------
     TimeoutError
-        If it takes longer.
+        If it takes longer; `StillRunningError` if it was asked to stop, and goes on.
 
     Examples
     --------
@@ -36,11 +50,15 @@ def within(seconds: float, call: Callable[[], T]) -> T:
     thread = Thread(target=do, daemon=True)
     thread.start()
     thread.join(seconds)
+    late = thread.is_alive()
+    if late and stop:
+        stop()
+        thread.join(STOP_SECONDS)
+    if late:
+        msg = f"no whole answer within {seconds:g} seconds"
+        raise StillRunningError(msg) if stop and thread.is_alive() else TimeoutError(msg)
     if errors:
         raise errors[0]
-    if not results:
-        msg = f"no whole answer within {seconds:g} seconds"
-        raise TimeoutError(msg)
     return results[0]
 
 

@@ -152,4 +152,4 @@ def written(
     for key, value in {"URI": uri, "TYPE": "sql", "S3__ENDPOINT": f"http://{place}"}.items():
         monkeypatch.setenv(f"PYICEBERG_CATALOG__SLOW__{key}", value)
     monkeypatch.setattr(pyiceberg.catalog, "_ENV_CONFIG", Config())  # read at the import
-    return {"path": "logs.t", "format": "iceberg", "catalog": "slow"}
+    return {"path": "logs.t", "format": "iceberg", "connection": "slow"}

@@ -205,7 +205,8 @@ def _gone(problem: ErrorDetails) -> str | None:
     """Say what to write instead of a key or a value that was there once."""
     key = str(problem["loc"][-1]) if problem["loc"] else ""
     if problem["type"] != "extra_forbidden":
-        return REMOVED.get(f"{key}: {problem['input']}")
+        value = problem["input"]
+        return REMOVED.get(f"{key}: {value}") if isinstance(value, str) else None
     if key in CHECKS and problem["loc"][-2:-1] == ("checks",):
         answer = problem["input"] if problem["input"] in ANSWERS else CHECKS[key][-1]
         return f"is not a key any more; write checks: {{{answer}: [{key}]}}."

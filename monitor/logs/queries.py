@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
-from monitor.deadline import within
+from monitor.deadline import StillRunningError, within
 from monitor.errors import ConfigError, DataError
 from monitor.files import keep_while_looking
 from monitor.sql_text import text_in_sql
@@ -46,6 +46,7 @@ NO_CONNECTION = (
 FIRST_MICROSECOND, FIRST_DAY = -210_866_803_200_000_000, -2_440_588
 # What the address leaves out, the library of PostgreSQL takes from these.
 OF_LIBPQ = "PGPASSWORD", "PGUSER", "PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE"
+LEFT_OPEN: list[Any] = []  # closing what a thread still uses would end the process
 WORD = 4  # letters that no other text has by chance
 SEPARATORS = re.compile(r"[\s:/@?&=,;'\"]+")
 
@@ -105,7 +106,8 @@ def schema_of(variable: str, snapshot: Snapshot | None, query: str) -> pa.Schema
     connection = _connect(variable, snapshot)
     try:
         with _cursor(variable, connection) as cursor:
-            schema: pa.Schema = _call(variable, lambda: cursor.adbc_execute_schema(query))
+            execute = partial(cursor.adbc_execute_schema, query)
+            schema: pa.Schema = _call(variable, execute, of=(cursor, connection))
             return schema
     finally:
         _end(connection)
@@ -126,9 +128,10 @@ def _rows(variable: str, connection: Any, query: str) -> list[dict[str, Any]]:
 
 def _batches(variable: str, connection: Any, query: str) -> Iterator[pa.RecordBatch]:
     with _cursor(variable, connection) as cursor:
-        _call(variable, lambda: cursor.execute(query))
-        reader = _call(variable, cursor.fetch_record_batch)
-        while (batch := _call(variable, lambda: next(reader, None))) is not None:
+        call = partial(_call, variable, of=(cursor, connection))
+        call(partial(cursor.execute, query))
+        reader = call(cursor.fetch_record_batch)
+        while (batch := call(lambda: next(reader, None))) is not None:
             _must_be_finite(batch)
             yield batch
 
@@ -174,7 +177,7 @@ def _connect(variable: str, snapshot: Snapshot | None) -> Any:
         )
         with _cursor(variable, connection) as cursor:
             for step in (BEGIN, *see, SETTINGS):
-                _call(variable, partial(cursor.execute, step))
+                _call(variable, partial(cursor.execute, step), of=(cursor, connection))
     except BaseException:
         _end(connection)
         raise
@@ -191,18 +194,27 @@ def _cursor(variable: str, connection: Any) -> Iterator[Any]:
 
 
 def _end(opened: Any) -> None:
-    """Close a connection or a cursor."""
+    """Close a connection or a cursor, unless a query that did not stop still uses it."""
+    if any(opened is left for left in LEFT_OPEN):
+        return
     with suppress(Exception):  # of a connection that was lost, or that still waits
         within(END_SECONDS, opened.close)
 
 
-def _call(variable: str, do: Callable[[], T], *, connecting: bool = False) -> T:
-    """Call the driver; an error of its own becomes one that holds no text of it."""
+def _call(
+    variable: str, do: Callable[[], T], *, of: tuple[Any, ...] = (), connecting: bool = False
+) -> T:
+    """Call the driver; an error of its own becomes one that holds no text of it.
+
+    `of` are the cursor and the connection of a query, which is cancelled if it takes too long.
+    """
     try:
-        return within(LONGEST, do)
+        return within(LONGEST, do, of[0].adbc_cancel if of else None)
     except MemoryError:
         raise
     except TimeoutError as error:
+        if isinstance(error, StillRunningError):
+            LEFT_OPEN.extend(of)
         msg = _of_slow(variable, error)
     except Exception as error:  # noqa: BLE001 - whatever a driver raises
         msg = _of_connection(variable, error) if connecting else _of_query(variable, error)

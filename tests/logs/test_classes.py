@@ -320,7 +320,7 @@ def test_sums_are_normalised_where_configured(tmp_path: Path) -> None:
     [
         ("names: [cat, cat], vector: p", "", "names must differ, but 'cat' is listed twice"),
         ("names: [a, b], vector: [p, p]", "", "vector must differ, but 'p' is listed twice"),
-        ("names: [cat, dog]", "", "needs either columns, one for each class, or vector"),
+        ("names: [cat, dog]", "", "needs either vector, one column for each class"),
         ("names: [cat, dog], vector: [a]", "", "vector lists 1 columns and names 2 classes"),
         (f"{LIST}, watch: [cow]", "", "watch lists cow, which names does not"),
         (LIST, "    segments: [{column: pair, top: 3}]\n", "must not name a column 'pair'"),

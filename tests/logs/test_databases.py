@@ -599,7 +599,7 @@ COMPLAINTS = [
     ({"sql": " ; "}, "predictions.sql: must be a query, such as SELECT id"),
     ({"day": None}, "predictions: format: sql needs day too"),
     ({"path": "p/{day}.parquet"}, "predictions.path: is for files; remove it, because the rows"),
-    ({"format": "parquet"}, "predictions: sql, connection needs format: sql"),
+    ({"format": "parquet"}, "predictions: sql needs format: sql"),
     ({"day": {"column": "a", "field": "b"}}, "day and changed must be columns of the query; give"),
 ]
 

@@ -854,7 +854,7 @@ REFUSED: dict[str, tuple[Callable[[Root], dict[str, Any]], str]] = {
     ),
     "numbers with a wrong unit": (
         lambda root: times(root, "parquet", MICROSECONDS, "s"),
-        "contains '17724",
+        "contains '17725",
     ),
     "text that is no time": (
         lambda root: times(root, "csv", (lambda _: "yesterday", pa.string())),
@@ -915,7 +915,7 @@ def test_a_stream_that_ends_too_early_is_damaged(packed: str, seed: int, tmp_pat
     kind = str(rng.choice(["predictions", "outcomes"]))
     root = Root(f"{tmp_path}/logs")
     config = dated(root, f"predictions/{{day}}.{packed}", f"outcomes/{{day}}.{packed}")
-    file = tmp_path / f"logs/{kind}/{DAYS[0]}.{packed}"
+    file = tmp_path / f"logs/{kind}/{DAYS[1]}.{packed}"
     content = file.read_bytes()
     if seed % 2:  # whole streams one after the other, as programs that append write them
         content += content

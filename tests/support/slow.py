@@ -68,7 +68,7 @@ LONGEST: tuple[str | tuple[str, ...], ...] = (
     "tests/logs/test_contract.py",
     "tests/logs/test_rows_of_many_days.py",
     "tests/logs/test_classes.py",
-    "tests/drift/test_acknowledging.py",
+    "tests/read/test_plans.py",
     "tests/drift/test_verdict.py",
     "tests/drift/test_calibrated_limit.py",
     "tests/drift/test_where.py",

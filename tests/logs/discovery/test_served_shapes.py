@@ -170,7 +170,9 @@ def settings_of(each: Guess) -> dict[str, Any]:
     """Give the settings as the file has them."""
     model: dict[str, Any] = {}
     for setting in each.settings:
-        if setting.active:
+        if setting.section == "checks":
+            model.setdefault("checks", {}).setdefault(setting.value, []).append(setting.key)
+        elif setting.active:
             place = model.setdefault(setting.section, {}) if setting.section else model
             place[setting.key] = setting.value
     return model
