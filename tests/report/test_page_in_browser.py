@@ -264,11 +264,11 @@ def test_scores_and_axes_can_be_switched(page: Page) -> None:
 
 def test_segments_can_be_sorted(page: Page) -> None:
     """A click on a heading sorts by number, up and then down."""
-    heading = page.locator("#segment-table thead button", has_text="outcomes")
-    column = page.locator("#segment-table tbody td:nth-child(8)")
+    heading = page.locator("#segment-table thead button", has_text="evidence")
+    column = page.locator("#segment-table tbody td:nth-child(3)")
 
     def counts() -> list[int]:
-        return [int(text.replace(",", "")) for text in texts(column)]
+        return [int(text.split()[0].replace(",", "")) for text in texts(column)]
 
     heading.click()
     rising = counts()
