@@ -41,8 +41,6 @@ class Budget(Section):
     # within one week; a ticket at the rate itself over 28 days and over the last 7.
     page: ClassVar[float] = 4.0
     ticket: ClassVar[float] = 1.0
-    # What a shift of the prior cost is no fault of the scores, and has an alert of its own.
-    prior_shift: ClassVar[bool] = False
 
 
 class DecisionSetting(Section):

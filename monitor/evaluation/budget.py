@@ -6,9 +6,7 @@ from monitor.evaluation.evaluation import NAMES, Causes, Lost
 from monitor.metrics.core.estimate import Estimate
 
 
-def burn(
-    causes: Causes | None, lost: Lost | None, *, per_prediction: float, prior_shift: bool
-) -> Estimate:
+def burn(causes: Causes | None, lost: Lost | None, *, per_prediction: float) -> Estimate:
     """Compare what miscalibration cost with what it may cost.
 
     Parameters
@@ -17,8 +15,6 @@ def burn(
         What explains an error, in nats, and what it cost if that has a price: then that counts.
     per_prediction : float
         What may be lost per prediction on average, in nats or in the unit of the price.
-    prior_shift : bool
-        Whether what a shift of the prior cost counts too.
 
     Returns
     -------
@@ -27,16 +23,17 @@ def burn(
 
     Notes
     -----
-    The causes that are known add up, and so do their variances: the gains of nested maps by maximum
-    likelihood are independent where the larger map is right.
+    What a shift of the prior cost is no fault of the scores, and has an alert of its own: it does
+    not count. The causes that are known add up, and so do their variances: the gains of nested maps
+    by maximum likelihood are independent where the larger map is right.
 
     Examples
     --------
     >>> lost = Lost("EUR", 0.2, *(Estimate.normal(v, 0.25) for v in (3.0, 1.5, 1.0, 0.5)))
-    >>> f"{burn(None, lost, per_prediction=0.5, prior_shift=False):.1f}"  # slope and shape
+    >>> f"{burn(None, lost, per_prediction=0.5):.1f}"  # slope and shape
     '3.0 (95 % 1.6 to 4.4)'
     """
-    names = NAMES if prior_shift else [name for name in NAMES if name != "prior_shift"]
+    names = [name for name in NAMES if name != "prior_shift"]
     if lost:
         parts = [part for name in names if (part := getattr(lost, name))]
     elif causes is None:

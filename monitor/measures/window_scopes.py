@@ -89,8 +89,7 @@ def _burn(e: Evaluation, snapshot: Snapshot) -> Estimate | None:
     budget = snapshot.models[e.model].budget
     if not budget or e.segment != WHOLE or not e.told_causes:
         return None
-    per_prediction, counts = budget.per_prediction, budget.prior_shift
-    return burn(e.told_causes, e.lost, per_prediction=per_prediction, prior_shift=counts)
+    return burn(e.told_causes, e.lost, per_prediction=budget.per_prediction)
 
 
 def _rejected(e: Evaluation, snapshot: Snapshot) -> Mapping[str, int]:
