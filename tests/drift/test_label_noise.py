@@ -13,7 +13,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
-from monitor.drift.curve.fitting import label_noise
+from monitor.drift.curve import label_noise
 from monitor.drift.curve.label_noise import FAMILIES, MOST_LOST, MOST_WRONG, wrong_labels
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.evidence.directions import day_evidence, recovery_evidence
