@@ -37,7 +37,12 @@ SOUND: dict[str, Any] = {
             "settled_after": 28,
             "windows": [1, 7],
             "calendar": {"weekdays": ["mon"], "closed": [date(2026, 1, 1)]},
-            "verdicts": {"references": [{"first": date(2026, 1, 1), "last": date(2026, 1, 9)}]},
+            "verdicts": {
+                "references": [{"first": date(2026, 1, 1), "last": date(2026, 1, 9)}],
+                "known_drifts": [
+                    {"first": date(2026, 3, 1), "last": date(2026, 3, 9), "segment": "all"}
+                ],
+            },
         }
     },
 }  # fmt: skip
@@ -111,3 +116,13 @@ def test_a_list_of_segments_is_named_as_it_is_written(tmp_path: Path) -> None:
         f"{where}.0.topp: is not a known key; did you mean 'top'?",
         f"{where}.3.cross: must have at least 2 items, got ['a']; correct the value.",
     ]
+
+
+def test_a_plan_is_for_segments_that_there_are(tmp_path: Path) -> None:
+    """The whole, a listed value, the others, and of classes their pairs; else it covers nothing."""
+    for segment in ("all", "AT", "other", "FR", "device = tv"):
+        content = copy.deepcopy(SOUND)
+        content["models"]["ctr"]["verdicts"]["known_drifts"][0]["segment"] = segment
+        said = " ".join(complaints(tmp_path, content))
+        unknown = segment in ("FR", "device = tv")
+        assert ("name one of all, AT, DE, other" in said) == unknown

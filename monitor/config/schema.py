@@ -817,6 +817,22 @@ class Model(Section):
             raise ValueError(msg)
 
     @model_validator(mode="after")
+    def _plans_for_its_segments(self) -> Self:
+        classes = self.predictions.classes
+        for plan in self.verdicts.known_drifts:
+            known = plan.segment in (WHOLE, *self.segment_names)
+            if classes:
+                known |= plan.segment == THIRD or is_pair(plan.segment, {*classes.names})
+            if not known:
+                there = ", ".join(dict.fromkeys((WHOLE, *self.segment_names)))
+                msg = (
+                    f"verdicts.known_drifts plans for the segment {brief(plan.segment)}, which the "
+                    f"model does not have; name one of {there}"
+                )
+                raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
     def _names_no_pairs_of_classes(self) -> Self:
         if self.predictions.classes is None:
             return self

@@ -13,11 +13,9 @@ from datetime import date
 from monitor.config import Model
 from monitor.decisions import Plan
 from monitor.drift.records.detector import Ended, Incident
-from monitor.drift.records.verdict import UNJUDGED, Brief, Verdict
+from monitor.drift.records.verdict import UNJUDGED, Verdict
 from monitor.segment_names import WHOLE
 from monitor.words.verdict import sentences
-
-NONE: tuple[Plan, ...] = ()
 
 
 def plans_of(model: Model) -> tuple[Plan, ...]:
@@ -103,8 +101,3 @@ def _with_plan(verdict: Verdict, plan: Plan) -> Verdict:
         values=values and replace(values, incidents=()),
     )
     return replace(covered, reasons=sentences(covered))
-
-
-def brief_with_plan(brief: Brief) -> Brief:
-    """Say the same of what lines draw of a day that a plan covers."""
-    return brief if brief.state in UNJUDGED else replace(brief, state="acknowledged")

@@ -152,6 +152,9 @@ def _judged(v: Verdict, maps: Maps, repair: str) -> Trust:
         return _drifting(v, v.incident, maps, repair)
     if v.state == "acknowledged":
         until = v.plan.last if v.plan else v.day
+        if v.day > until:
+            said = f"Not asked: a change was planned until {until}, and outcomes are recovering."
+            return Trust(said, "Nothing while they do; what lasts alerts again.")
         return Trust(f"Not asked: a change is planned until {until}.", "Nothing until then.")
     if "counted again" in v.facts.faults:
         return COUNTED_AGAIN

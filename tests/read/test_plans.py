@@ -12,15 +12,19 @@ from scipy.special import expit
 from monitor.decisions import Plan
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.records.places import Condition, Explanation, Where
-from monitor.drift.records.verdict import Verdict
+from monitor.drift.records.verdict import STATES, UNJUDGED, Verdict
 from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import coarsen
 from monitor.metrics.core.tally import tally_on_grid
+from monitor.read.failing import failing
 from monitor.read.incidents import of_segment
 from monitor.read.plans import with_plans
 from monitor.read.results import Results
+from monitor.read.standing import Standing
 from monitor.store.store import Store
+from monitor.words.trust import trust
 from monitor.words.verdict import sentences
+from tests.words.test_facts import Drawn, verdict_of
 
 FIRST, ROWS, REFERENCE_DAYS = date(2026, 1, 1), 3_000, 28
 DAYS = [FIRST + timedelta(days=i) for i in range(90)]
@@ -167,3 +171,25 @@ def test_a_plan_of_the_segment_that_explains_the_whole_covers_both() -> None:
         located = replace(whole, where=Where("too_timid", None, (), explained))
         (stands,) = with_plans([located], [plan(28, 89, "DE")])
         assert (stands.state == "acknowledged") == covers
+
+
+def test_whatever_is_found_a_plan_leaves_nothing_open() -> None:
+    """Of every state, kind and fact that can be drawn: nothing is open, and the words fit."""
+    states = set[str]()
+    for verdict in (verdict_of(Drawn(seed)) for seed in range(400)):
+        covering = Plan(verdict.day, verdict.day, why="new features")
+        (stands,) = with_plans([verdict], [covering])
+        states.add(verdict.state)
+        if not verdict.final or verdict.state in UNJUDGED:
+            assert stands is verdict
+            continue
+        assert (stands.state, stands.plan) == ("acknowledged", covering)
+        assert not any((stands.incident, stands.distortion, stands.level_incident, stands.labels))
+        assert stands.reasons == sentences(stands)
+        assert "(new features) is planned" in stands.reasons[0]
+        assert trust(stands).answer == f"Not asked: a change is planned until {verdict.day}."
+        after = replace(stands, plan=replace(covering, last=verdict.day - timedelta(days=1)))
+        assert "was planned until" in trust(after).answer
+        assert "recovering" in sentences(after)[0]
+        assert not failing({"all": Standing(stands)}, ["drift", "level", "labels"])
+    assert states == {*STATES}

@@ -1,17 +1,58 @@
 """What the days since a drift began say of it, read once more. Pure.
 
-Rule: days are read again only on the day on which a drift opens, and all of them or none: what some
-of them say would name another distortion in a store from which others were deleted.
+Rule 1: all of these days or none: what some of them say would name another distortion in a store
+from which others were deleted.
+Rule 2: what was summed up is kept from day to day while it is weighed alike, so an alarm that lasts
+reads no day again. It is never stored, and a fold without it sums up the same.
 """
 
-from datetime import date
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from itertools import groupby
+
+import numpy as np
 
 from monitor.drift.curve.label_noise import wrong_labels
+from monitor.drift.curve.reference import Reference
 from monitor.drift.evidence.directions import day_profiles, no_profiles
 from monitor.drift.fold.inputs import Day
 from monitor.drift.fold.today import Today
+from monitor.drift.records.day_evidence import WrongLabels
 from monitor.drift.records.detector import Detector
 from monitor.metrics.core.grid import Floats
+
+ONE_DAY = timedelta(days=1)
+WEEK = timedelta(days=7)  # sums that were not asked for as long are forgotten
+
+
+@dataclass(frozen=True, eq=False)
+class Summed:
+    """The profiles of some days, and with what they were weighed.
+
+    Attributes
+    ----------
+    own, day_variances, wrong : Reference, ndarray, WrongLabels or None
+        What they depend on, beside the days.
+    last : date
+        The last of the days.
+    sums : ndarray of shape (6, 16)
+        Their profiles, added up in the order of the days.
+    spans : int
+        How many spans of days said something.
+    """
+
+    own: Reference
+    day_variances: Floats
+    wrong: WrongLabels | None
+    last: date
+    sums: Floats
+    spans: int
+
+    def is_of(self, own: Reference, day_variances: Floats, wrong: WrongLabels | None) -> bool:
+        """Say whether days that follow would be weighed alike."""
+        alike = self.own is own and self.wrong == wrong
+        return alike and np.array_equal(self.day_variances, day_variances)
 
 
 def profiles_since(today: Today, name: str, detector: Detector, first: date) -> Floats | None:
@@ -34,19 +75,32 @@ def profiles_since(today: Today, name: str, detector: Detector, first: date) -> 
         `monitor.drift.records.detector.Incident.profiles`; None if other days are found than the
         history of the detector holds since then.
     """
-    own, spans, history = today.own.get(name), dict[int, list[Day]](), detector.history
+    own, history = today.own.get(name), detector.history
     rows = history.firsts >= first.toordinal()
     if own is None or not rows.any():
         return None
-    for day in today.since(date.fromordinal(int(history.firsts[rows][0]))):
-        spans.setdefault(today.end_of_span(day), []).append(day)
-    wrong = wrong_labels(own.noise, detector.noise)
-    of_spans = [
-        profiles
-        for days in spans.values()
-        if (
-            profiles := day_profiles(own, today.parts(name, days), detector.jitters, wrong=wrong)
-        ).any()
-    ]
-    counted = int(history.days[rows].sum())
-    return sum(of_spans, no_profiles()) if len(of_spans) == counted else None
+    begin, wrong = (
+        date.fromordinal(int(history.firsts[rows][0])),
+        wrong_labels(own.noise, detector.noise),
+    )
+    kept = today.profiled.setdefault(name, {})
+    summed = kept.get(begin)
+    if summed is None or not summed.is_of(own, detector.jitters, wrong):
+        summed = Summed(own, detector.jitters, wrong, begin - ONE_DAY, no_profiles(), 0)
+    for end, days in groupby(today.since(summed.last + ONE_DAY), today.end_of_span):
+        summed = _with_span(today, name, summed, days)
+        if end <= today.day.day.toordinal():  # the days of a span that goes on are read again
+            kept[begin] = replace(summed, last=date.fromordinal(end))
+    for old in [day for day, of in kept.items() if of.last < today.day.day - WEEK]:
+        del kept[old]
+    return summed.sums if summed.spans == int(history.days[rows].sum()) else None
+
+
+def _with_span(today: Today, name: str, before: Summed, days: Iterable[Day]) -> Summed:
+    """Add days that are judged together."""
+    parts = today.parts(name, [*days])
+    said = day_profiles(before.own, parts, before.day_variances, wrong=before.wrong)
+    counts = int(said.any())
+    return replace(
+        before, sums=before.sums + said if counts else before.sums, spans=before.spans + counts
+    )

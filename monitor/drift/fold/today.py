@@ -1,10 +1,11 @@
 """What every step of the fold is given of a day, and how earlier days are read once more. Pure."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import cached_property
 from itertools import groupby
+from typing import Any
 
 from monitor.drift.classes.pairs import Parts
 from monitor.drift.curve.reference import Reference, merge_days
@@ -43,6 +44,8 @@ class Today:
         Gives a day up to this one; None if it is not known.
     sums_of : function of a Reference, a stream and a date
         What the buckets of the entities of a day say.
+    profiled : dict
+        What `monitor.drift.fold.past` has summed up so far, by stream and first day; it adds to it.
     """
 
     day: Day
@@ -51,6 +54,7 @@ class Today:
     limits: Limits
     recall: Recall
     sums_of: SumsOf
+    profiled: dict[str, dict[date, Any]] = field(default_factory=dict)
 
     @cached_property
     def own(self) -> dict[str, Reference]:

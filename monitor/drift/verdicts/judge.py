@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import lru_cache
+from typing import Any
 
 from monitor.drift.fold.fold_day import Folded, fold_day, let_go
 from monitor.drift.fold.inputs import (
@@ -77,11 +78,11 @@ def judge(
     def at_hand(day: date) -> Day | None:
         return next((of for of in before if of.day == day), None) or read_again(day)
 
-    sums_of = recalled_sums(at_hand)
+    sums_of, profiled = recalled_sums(at_hand), dict[str, dict[date, Any]]()
 
     def today_of(day: Day, span: Sequence[Day], reference: ModelReference) -> Today:
         counted = [earlier for earlier in span if is_evidence(earlier, reference)]
-        return Today(day, counted, reference, limits, at_hand, sums_of)
+        return Today(day, counted, reference, limits, at_hand, sums_of, profiled)
 
     shifts = {name: detector.moved for name, detector in (detectors or {}).items()}
     folded = _begin(detectors or {}, recent, references, today_of)

@@ -7,7 +7,6 @@ from math import isfinite, nan
 from monitor.drift.curve.label_noise import wrong_labels
 from monitor.drift.curve.reference import Reference, faults_of, merge_days
 from monitor.drift.fold.inputs import (
-    Day,
     coverage_of,
     false_alert_days,
     parts_of_stream,
@@ -260,7 +259,7 @@ def _unlike(stream: Stream) -> tuple[Unlike, ...]:
 def _mix(stream: Stream) -> MovedMix | None:
     """Compare the shares of the segments of a day with those of the reference; of the whole."""
     mix = stream.reference.mix if stream.reference and stream.name == WHOLE else None
-    day: Day = stream.day
+    day = stream.day
     if mix is None or not day.predicted or WHOLE in day.unlike:
         return None
     return moved_mix(day.predicted, day.unlisted, mix, but=day.unlike)
