@@ -3,13 +3,14 @@
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 from typing import NamedTuple, TypeVar
 
 from monitor.decisions import Plan
 from monitor.drift.records.detector import Detector, EndReason, Incident, LevelWatch, is_level
 from monitor.drift.records.places import explained_by
 from monitor.drift.records.verdict import Verdict
+from monitor.read.plans import plan_of
 from monitor.read.results import Results
 from monitor.segment_names import THIRD, WHOLE
 
@@ -27,7 +28,7 @@ class IncidentSummary:
     closed : date or None
         The first day whose verdict no longer reports it; None while it is open.
     ended : str or None
-        Why it is over, or `acknowledged` if it lies on days of a planned change.
+        Why it is over; `acknowledged` if a planned change covers it now, or did on its last day.
     kind_now, explained_by : str or None
         While it is open, the name that the newest verdict gives it, and the values that explain
         it, if some do.
@@ -85,17 +86,19 @@ def of_segment(results: Results, days: Sequence[date], segment: str) -> list[Inc
 
     drifts = _of_watch(days, verdict, lambda of_day: of_day.detector)
     levels = _of_watch(days, verdict, lambda of_day: of_day.detector.level)
-    newest = days[-1] if days else date.min
-    plans = [p for p in results.plans if p.is_of(segment) and p.first <= newest]
+    judged = _newest_judged(verdict, len(days) - 1)
+    silent = judged is not None and plan_of(judged, results.plans) is not None
+    plans = [plan for plan in results.plans if plan.is_of(segment)]
     found = sorted([*drifts, *levels], key=lambda drift: drift.opened)
-    return [_as_planned(drift, plans) for drift in found]
+    return [_as_planned(drift, plans, silent=silent) for drift in found]
 
 
-def _as_planned(drift: IncidentSummary, plans: Sequence[Plan]) -> IncidentSummary:
-    """Say of a drift that it lies on days of a planned change, if it does."""
-    over = drift.closed or date.max
-    planned = any(drift.opened <= plan.last and over > plan.first for plan in plans)
-    return replace(drift, ended="acknowledged") if planned else drift
+def _as_planned(drift: IncidentSummary, plans: Sequence[Plan], *, silent: bool) -> IncidentSummary:
+    """Say of a drift that a plan covers it now, or covered it on the last day that it had."""
+    if drift.closed:
+        last = drift.closed - timedelta(days=1)
+        silent = any(plan.first <= last <= plan.last for plan in plans)
+    return replace(drift, ended="acknowledged") if silent else drift
 
 
 def _of_watch(

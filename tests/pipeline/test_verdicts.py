@@ -351,7 +351,7 @@ def test_a_plan_changes_what_stands_and_nothing_that_is_stored(judged: Config) -
     assert {v.state for v in silent} == {"acknowledged"}
     assert all("(new features) is planned until 2026-02-05" in v.reasons[0] for v in silent)
     assert read.verdicts(DAYS[-1])[0].state == "calibration_drift"
-    assert incidents(read)["all"] == [replace(paged, ended="acknowledged")]
+    assert incidents(read)["all"] == [paged]  # it lasts, and alerts again
     judge_from(known, FIRST)
     assert stored(known) == before
 

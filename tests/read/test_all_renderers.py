@@ -124,11 +124,6 @@ def expected(m: Morning, segment: str, plans: Sequence[Plan]) -> Shown:
         if segment in m.verdicts[day]
     }
     opened = {one.opened: of_days[one.opened] or one for one in of_days.values() if one}
-    planned = {
-        one.opened
-        for day, one in of_days.items()
-        if one and any(plan.first <= day <= plan.last for plan in plans)
-    }
     now = newest.detector.incident
     first = [
         m.verdicts[day][segment].headline(one).kind
@@ -170,7 +165,7 @@ def expected(m: Morning, segment: str, plans: Sequence[Plan]) -> Shown:
         "drawn": in_six_digits(v.reached),
         "since": v.detector.incident.started if v.detector.incident else None,
         "incidents": [
-            (day, one.started, now is not None and now.opened == day and day not in planned)
+            (day, one.started, now is not None and now.opened == day and not v.plan)
             for day, one in sorted(opened.items())
         ],
         "waiting": m.waiting,

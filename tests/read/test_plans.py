@@ -96,9 +96,10 @@ def check(segment: str, plans: Sequence[Plan]) -> None:
         else:
             assert stands is stored
     plain, kept = (of_segment(results(p), [*judged()], segment) for p in ((), plans))
+    silent_now = stands.state == "acknowledged"  # on the last day
     for before, now in zip(plain, kept, strict=True):
-        over = before.closed or date.max
-        planned = any(before.opened <= p.last and over > p.first for p in plans)
+        last = (before.closed or date.max) - timedelta(days=1)
+        planned = any(p.first <= last <= p.last for p in plans) if before.closed else silent_now
         assert now == (replace(before, ended="acknowledged") if planned else before)
 
 
