@@ -5,11 +5,6 @@ from collections.abc import Sequence
 from monitor.drift.records.verdict import Verdict
 from monitor.report.page.content import DayOnPage
 
-BETWEEN = {
-    "acknowledged": "an acknowledged drift",
-    "insufficient_data": "days that are no evidence",
-}
-
 
 def restarts(days: Sequence[DayOnPage]) -> list[str]:
     """Say of each day why its evidence starts from zero; empty where it goes on.
@@ -44,6 +39,4 @@ def _reason(before: Verdict | None, between: str) -> str:
 
 def _between(verdict: Verdict) -> str:
     """Name the days without evidence that discard what was there before."""
-    if verdict.state == "acknowledged":
-        return "an acknowledged drift"
     return "the days of its reference" if verdict.facts.obstacle == "part of the reference" else ""
