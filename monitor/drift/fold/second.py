@@ -54,6 +54,15 @@ class Own:
     reference: Reference | None = None
 
 
+class Looking(NamedTuple):
+    """A stream beside whose open incident a second reference looks at days."""
+
+    name: str
+    reference: Reference
+    first: Detector
+    days: Sequence[Day]
+
+
 def own_span(detector: Detector) -> tuple[date, date] | None:
     """Give the span of days that the second reference of a detector is, or will be, fitted to."""
     second = detector.second
@@ -129,15 +138,6 @@ def look_again(
         if changed:
             return replace(detector, incident=changed, second=_begun(today.day.day)), Own()
     return _with_days(today, name, detector, second, own, days)
-
-
-class Looking(NamedTuple):
-    """A stream beside whose open incident a second reference looks at days."""
-
-    name: str
-    reference: Reference
-    first: Detector
-    days: Sequence[Day]
 
 
 def _with_rows(today: Today, name: str, days: Sequence[Day]) -> list[Day]:
