@@ -103,6 +103,11 @@ def check_verdicts(model: str, day: date, verdicts: Iterable[Verdict]) -> None:
             "intervals",
             (v.shift, v.level_change, v.slope, v.reference_slope, v.reference_intercept),
         )
+        for watch in filter(None, (v.detector, v.detector.level, v.facts.third)):
+            if watch.incident:  # who lists drifts goes back from the day to the opening
+                _must("the opening of a drift", watch.incident.opened <= day)
+            if watch.ended:
+                _must("the end of a drift", watch.ended.closed <= day)
         for place in v.where.places if v.where else ():
             _must("where", place.rows >= 0 and place.evidence >= 0)
             _must("where", isnan(place.share) or 0 <= place.share <= 1)
