@@ -150,22 +150,22 @@ def _brief(row: Mapping[str, Any]) -> Brief:
 
 def _filled(table: pa.Table) -> pa.Table:
     """Leave out the columns, and the parts of columns, that have no value in any row."""
-    kept = {
-        name: _with_values(column.combine_chunks())
-        for name, column in zip(table.column_names, table.columns, strict=True)
-        if column.null_count < len(column)
-    }
-    return pa.table(kept)
+    columns_of = zip(table.column_names, table.columns, strict=True)
+    kept = {name: _with_values(column.combine_chunks()) for name, column in columns_of}
+    return pa.table({name: of for name, of in kept.items() if of is not None})
 
 
 def _with_values(array: Any) -> Any:
-    """Leave out the fields of a struct that are null wherever the struct is not."""
+    """Leave out the fields of a struct that have no value in any row; None if all are like that."""
+    if array.null_count == len(array):
+        return None
     if not pa.types.is_struct(array.type):
         return array
-    inner = {field.name: array.field(field.name) for field in array.type}
-    parts = {name: _with_values(of) for name, of in inner.items() if of.null_count < len(of)}
-    mask = array.is_null()
-    return pa.StructArray.from_arrays([*parts.values()], [*parts], mask=mask)
+    inner = {field.name: _with_values(array.field(field.name)) for field in array.type}
+    parts = {name: of for name, of in inner.items() if of is not None}
+    if not parts:
+        return None
+    return pa.StructArray.from_arrays([*parts.values()], [*parts], mask=array.is_null())
 
 
 def _row(verdict: Verdict) -> dict[str, Any]:
