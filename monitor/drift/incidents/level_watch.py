@@ -225,8 +225,8 @@ def usual_variances(reference: Reference, watch: LevelWatch, day: date) -> Float
     reference : Reference
         Of the stream.
     watch : LevelWatch
-        Of the days before. Days since an incident began say nothing, nor do its own week and the
-        two before: a break must not teach that breaks are usual before it is found.
+        Of the days before. Days since an incident began say nothing, nor do the week of the day and
+        the one before: a break must not teach that breaks are usual before it is found.
     day : date
         Whose week is looked for.
 
@@ -304,7 +304,7 @@ def decide_level(
     An incident is urgent once D and kappa exceed `least_to_page` on each of two days in a row, on
     the same side, and five standard errors over both days, and 2.5 times what they move by
     themselves on each. It closes when the days since then say with 1,000 to 1 that D or kappa is
-    within a third of what is left of the error.
+    within a third of what is left of the error, with the variance that they have by themselves.
     """
     if few and silent:
         return _collapsed(watch, day, silent)
@@ -319,7 +319,7 @@ def decide_level(
     if silent and not incident:
         return replace(watch, incident=_begun(watch, day, silent))
     if incident and incident.kind in LEVEL_KINDS:
-        return _carried_on(watch, incident, day, urgent=urgent)
+        return _carried_on(watch, incident, day, usual, urgent=urgent)
     if incident and silent:
         again = replace(measured(watch, incident), kind=silent, urgent=False)
         return replace(watch, incident=again)
@@ -513,8 +513,10 @@ def measured(watch: LevelWatch, incident: Incident) -> Incident:
     )
 
 
-def _carried_on(watch: LevelWatch, incident: Incident, day: date, *, urgent: bool) -> LevelWatch:
-    gained = max(0.0, incident.recovery + _recovery(watch, incident))
+def _carried_on(
+    watch: LevelWatch, incident: Incident, day: date, usual: Floats, *, urgent: bool
+) -> LevelWatch:
+    gained = max(0.0, incident.recovery + _recovery(watch, incident, usual))
     begun = incident.recovering or day
     now = replace(incident, recovery=gained, recovering=begun if gained else None)
     if not gained:
@@ -529,18 +531,22 @@ def _carried_on(watch: LevelWatch, incident: Incident, day: date, *, urgent: boo
     return replace(watch, incident=now)
 
 
-def _recovery(watch: LevelWatch, incident: Incident) -> float:
-    """Weigh of the last day that the error is gone against that it is still there, log10."""
+def _recovery(watch: LevelWatch, incident: Incident, usual: Floats) -> float:
+    """Weigh of the last day that the error is gone against that it is still there, log10.
+
+    A base rate that moves by itself may cover the error for some days, so each of D and kappa says
+    no more than how far it moves by itself leaves it.
+    """
     moves = moves_of(watch.levels[-1].astype(np.float64))
     if moves is None:
         return 0.0
     sign = SIDES[LEVEL_KINDS.index(incident.kind)]
     far = min(FAR, max(LEAST_FAR, abs(incident.size) - 2.0 * incident.size_error))
     gone = [
-        -float(ratio_of(np.array(sign * value), error**2, NEAR * far, np.array(far)))
-        for value, error in (
-            (moves.shift, moves.shift_error),
-            (moves.kappa, moves.kappa_error),
+        -float(ratio_of(np.array(sign * value), error**2 + by_itself, NEAR * far, np.array(far)))
+        for value, error, by_itself in (
+            (moves.shift, moves.shift_error, usual[0]),
+            (moves.kappa, moves.kappa_error, usual[1]),
         )
     ]
     return float(bounded(np.array(max(gone) / log(10.0))))
