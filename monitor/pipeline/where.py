@@ -13,7 +13,13 @@ from monitor.drift.curve.reference import Reference
 from monitor.drift.fold.inputs import ModelReference, inputs_of, reference_of_day
 from monitor.drift.records.carried import Carried
 from monitor.drift.records.day_evidence import KINDS
-from monitor.drift.records.detector import LEVEL_KINDS, NOT_COMPARABLE, Incident, is_level
+from monitor.drift.records.detector import (
+    LEVEL_KINDS,
+    NOT_COMPARABLE,
+    OUTCOMES_MISSING,
+    Incident,
+    is_level,
+)
 from monitor.drift.records.places import Condition, Explanation, Where
 from monitor.drift.records.region_state import Break
 from monitor.drift.records.verdict import Verdict
@@ -176,7 +182,7 @@ def _with_places(
     held: tuple[Condition, ...],
 ) -> Verdict:
     incident = whole.incident
-    if not (whole.final and incident) or incident.kind in NOT_COMPARABLE:
+    if not (whole.final and incident) or incident.kind in (*NOT_COMPARABLE, OUTCOMES_MISSING):
         return whole
     try:
         where = _compare(reader, references, whole, held).where
