@@ -159,6 +159,8 @@ def _with_values(array: Any) -> Any:
     """Leave out the fields of a struct that have no value in any row; None if all are like that."""
     if array.null_count == len(array):
         return None
+    if pa.types.is_list(array.type):
+        return array if len(array.flatten()) else None
     if not pa.types.is_struct(array.type):
         return array
     inner = {field.name: _with_values(array.field(field.name)) for field in array.type}
