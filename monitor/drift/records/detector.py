@@ -251,6 +251,7 @@ class Incident:
     unexplained: float | None = None
     own: OwnFit | None = None
     of_class: str = ""
+    other_class: str | None = None
 
     @property
     def improved(self) -> bool:
@@ -337,7 +338,7 @@ class LevelWatch:
     Attributes
     ----------
     sums : ndarray of shape (6,)
-        M for each of `LEVEL_KINDS` and each size; of k classes 32 k, for either side, each class,
+        M for each of `LEVEL_KINDS` and each size; of k classes 64 k, for either side, each class,
         place and size.
     counted : int
         Days with evidence since the sums were 0.
@@ -345,8 +346,9 @@ class LevelWatch:
         Ordinals of the days of the last nine weeks, rising; of classes of the first in each week.
     levels : ndarray of shape (n, 4)
         Of each day the change of the intercept since the reference over its variance, one over this
-        variance, and the same of the part that did not come with the base rate; of k classes 7 k
-        rows for each week, as `monitor.drift.classes.class_scores.levels_of_day` has them.
+        variance, and the same of the part that did not come with the base rate; of k classes 14 k
+        rows for each week, as `monitor.drift.classes.class_scores.levels_of_day` has them; half of
+        them, and of the sums, where no adjusted scores are judged.
     incident : Incident or None
         The open error of the level.
     ended : Ended or None
