@@ -252,9 +252,11 @@ def broken_row(name: str, streams: int) -> str:
             found += [one for one in opened if one[0] >= START][:1]
         names = {f"class {k % classes}" for k in right or range(classes)}
         named = sum(incident.of_class in names for _, incident in found)
+        both = sum({incident.of_class, incident.other_class} == names for _, incident in found)
+        of_both = f", {both} both" if len(right) > 1 else ""
         delays = [t - START + 1.0 for t, _ in found] + [inf] * (streams - len(found))
         middle = "never" if median(delays) == inf else f"{median(delays):g} days"
-        cells.append(f"{middle}, {len(found)} of {streams}, {named} named")
+        cells.append(f"{middle}, {len(found)} of {streams}, {named} named{of_both}")
     return f"| {name} | {' | '.join(cells)} |"
 
 

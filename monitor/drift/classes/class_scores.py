@@ -349,7 +349,7 @@ def gains_of_day(
         least = np.maximum(least, USUAL * np.sqrt(usual))
     gains = np.minimum(
         _of_outcomes(reference, positives, new, least[0]),
-        _of_rows(reference, counts, positives, new, least[1]),
+        _of_rows(reference, counts, positives, new, _with_worst(least[1])),
     )
     gains[0, :, BELOW:] = 0.0  # fewer outcomes below all scores contradict nothing
     if reference.apart:
@@ -382,9 +382,9 @@ def gains_of_adjusted(
     reference was right; twice its own error is tolerated on top.
     """
     counts, positives = _stacked(adjusted.names, rest)
-    least = np.full(adjusted.starts.shape, max(LEAST_TOLERANCE, BENT * adjusted.bent))
-    if usual is not None:
-        least = np.maximum(least, USUAL * np.sqrt(usual[1]))
+    least = np.full((len(counts), PLACES + 1), max(LEAST_TOLERANCE, BENT * adjusted.bent))
+    if usual is not None:  # which says nothing of scores that are new
+        least[:, :NEW] = np.maximum(least[:, :NEW], USUAL * np.sqrt(usual[1]))
     # Chosen by the scores of all rows, given which the rows of a class come by chance.
     gains = _of_rows(adjusted, counts, positives, new_scores(adjusted.counts, counts), least)
     gains[0, :, BELOW] = 0.0
@@ -446,7 +446,7 @@ def _of_rows(
     phi = _with_worst(reference.dispersions[1])
     there = np.maximum(_within(reference.positives, reference.starts, reference.ends), 0.5)
     tolerated = np.hstack([TOLERATED * np.sqrt(phi[:, :PLACES] / there), np.zeros((len(phi), 1))])
-    tolerated = np.maximum(tolerated, _with_worst(least))
+    tolerated = np.maximum(tolerated, least)
     centres = np.hstack([reference.centres, np.zeros((len(counts), 1))])
     gains = np.zeros((2, *tolerated.shape, SIZES.size))
     for place in range(PLACES + 1):

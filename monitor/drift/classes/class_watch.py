@@ -62,8 +62,7 @@ LIKELY = 1.35  # nats: half of the 90 % quantile of a chi-squared
 STILL = 0.8  # of what an open incident has measured: weighed against NEAR of it, as if it was over
 ALIKE = 0.5  # of the error at one place: as much elsewhere, and it is one of all scores
 FAR = 2.0  # times the least error of the level that is urgent, of a break among known scores
-OFF, BESIDE = log(1_000.0), 0.25  # nats of a class that is off too; of these, of all others
-LEAST_CLASSES = 3  # of two, one is off wherever the other one is
+OFF, AS_BEFORE, BESIDE = log(1_000.0), 2.0, 0.05  # nats of a class that is off too; of all others
 MOST = 2.7  # log10 of what a day says at most: two of them suffice with 50 classes, none alone
 WEEKS_BACK = 8  # that say how far classes move by themselves
 MEASURED = 14  # days after the opening on which an error of the level is measured again
@@ -147,7 +146,9 @@ def _usual(watch: LevelWatch, reference: ClassScores, day: date) -> Floats:
     if watch.levels.size != watch.days.size * np.prod(shape):  # of other classes
         past = past[:0]
     weeks = watch.levels[: past.size * shape[0] * PLACES].reshape(past.size, *shape)[past]
-    parts = np.split(weeks.astype(np.float64), np.cumsum([len(of.names) for of in readings])[:-1], 1)
+    parts = np.split(
+        weeks.astype(np.float64), np.cumsum([len(of.names) for of in readings])[:-1], 1
+    )
     of_each = (usual_variances(*each) for each in zip(readings, parts, strict=True))
     return np.concatenate([*of_each], axis=1)
 
@@ -202,7 +203,7 @@ def decide_classes(
     levels = _levels(reference, found, least[0])
     if levels:  # a class that is off puts the others off too, by less and to the other side
         name = max(levels, key=lambda name: abs(levels[name].shift))
-        incident = _with_level(replace(incident, of_class=name), levels[name])
+        incident = _with_level(replace(incident, of_class=name, other_class=None), levels[name])
     else:
         incident = _with_place(incident, reference, found)
     opened = replace(incident, urgent=_is_urgent(incident, reference, days, again))
@@ -225,7 +226,7 @@ def _is_urgent(
     (reference, name), place = _measured_by(incident, reference), incident.place
     newest = [(day, rest[name]) for day, rest in islice(days, 2) if name in rest]
     if place and place.family in ("beyond", "value"):
-        return True
+        return abs(incident.size) >= again.least_to_page
     if len(newest) < 2 or newest[0][0] - newest[1][0] > timedelta(days=WEEK):  # noqa: PLR2004
         return False
     of, parts = reference.names.index(name), [part for _, part in newest]
@@ -279,20 +280,19 @@ def _found(reference: ClassScores, days: Sequence[tuple[date, Rest]], usual: Flo
     side, of, place, _ = (int(number) for number in np.unravel_index(best, shape))
     low, high = days[int(likely[-1])][0], days[int(likely[0])][0]
     scores, of = readings[of // classes], of % classes
-    of_classes = sums[first].reshape(shape).max(axis=(0, 2, 3)).reshape(-1, classes).max(axis=0)
-    other = _other(of_classes, of) if classes >= LEAST_CLASSES else None
-    name = None if other is None else reference.names[other]
-    return Found(scores, name, side, of, place, days[: first + 1], low, high)
+    other = _other(reference, sums[first].reshape(shape), of)
+    return Found(scores, other, side, of, place, days[: first + 1], low, high)
 
 
-def _other(gains: Floats, of: int) -> int | None:
+def _other(reference: ClassScores, gains: Floats, of: int) -> str | None:
     """Find the one class beside the first that is off, where all others are as before.
 
     Where a class is left out all others are off; of two that changed places, only these.
     """
-    second, *rest = sorted((gain, k) for k, gain in enumerate(gains) if k != of)[::-1]
-    stands_out = second[0] > OFF and (not rest or rest[0][0] < BESIDE * second[0])
-    return second[1] if stands_out else None
+    of_classes = gains.max(axis=(0, 2, 3)).reshape(-1, len(reference.names)).max(axis=0)
+    second, *rest = sorted((float(gain), k) for k, gain in enumerate(of_classes) if k != of)[::-1]
+    stands_out = rest and second[0] > OFF and rest[0][0] < max(AS_BEFORE, BESIDE * second[0])
+    return reference.names[second[1]] if stands_out else None
 
 
 def _rows(found: Found, name: str) -> Coarse:
@@ -405,6 +405,7 @@ def _with_place(incident: Incident, logged: ClassScores, found: Found) -> Incide
     moves = _moves_at(reference, found.of, rows, cells)
     return replace(
         incident,
+        other_class=None if family == "value" else incident.other_class,
         kind=CLASS_PLACE,
         place=place,
         size=moves.shift,
@@ -480,7 +481,7 @@ def _carried_on(
     begun = incident.recovering or day
     now = replace(incident, recovery=gained, recovering=begun if gained else None)
     if not gained:
-        now = _measured(now, reference, part, day, again.back)
+        now = _measured(now, reference, part, day, again)
         urgent = now.urgent or _is_urgent(now, reference, again.back(), again)
         now = replace(now, urgent=urgent)
     if now.urgent and not incident.urgent and day - incident.opened > timedelta(days=1):
@@ -494,10 +495,16 @@ def _measured(
     reference: ClassScores,
     part: Coarse,
     day: date,
-    back: DaysBack,
+    again: _Again,
 ) -> Incident:
     """Add the day to what was measured since it began."""
-    if place := incident.place:
+    young, place = (day - incident.opened).days <= MEASURED, incident.place
+    days = [rest for of, rest in again.back() if of >= incident.started] if young else []
+    if days and place and place.family != "value" and not incident.other_class:
+        gains = np.sum([_gains(reference, rest, again.usual) for rest in days], axis=0)
+        other = _other(reference, gains, reference.names.index(incident.of_class))
+        incident = replace(incident, other_class=other)
+    if place:
         cells = slice(place.first_cell, place.end_cell)
         now = replace(
             place,
@@ -506,9 +513,8 @@ def _measured(
             total=place.total + int(part.counts.sum()),
         )
         return replace(incident, place=now)
-    if (day - incident.opened).days > MEASURED:
+    if not days:
         return incident
-    days = [rest for of, rest in back() if of >= incident.started]
     since = [rest[incident.of_class] for rest in days if incident.of_class in rest]
     moves = moves_of_class(reference, incident.of_class, sum_of(since))
     return _with_level(incident, moves)

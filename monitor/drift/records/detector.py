@@ -223,6 +223,8 @@ class Incident:
         How the outcomes since it began fit the scores as they are; None of a break at one place.
     of_class : str
         The class whose scores are off; empty if it is not one of them.
+    other_class : str or None
+        The only one that is off too, where two are and all others are as before.
 
     An error of the level has one of `LEVEL_KINDS`, scores that cannot be compared one of
     `NOT_COMPARABLE`, and a break of the scores of a class `CLASS_PLACE`, with its `place`; all have
