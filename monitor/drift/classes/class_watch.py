@@ -240,10 +240,10 @@ def _is_urgent(
         each = [_moves_at(reference, of, part, cells) for part in parts]
         far = all(min(map(abs, m[::2])) >= FAR * again.least_to_page for m in each)
         usual = slice(BELOW)
-    rows_first = [1, 0]
-    if name != incident.of_class:
-        of, rows_first = of + len(reference.names), [1, 1]
-    most = again.usual[rows_first, of, usual].max(axis=1)
+    if name == incident.of_class:
+        most = _by_itself(again.usual, of, usual)
+    else:  # of adjusted scores the rows say all
+        most = _by_itself(again.usual[[1, 1]], len(reference.names) + of, usual)
     sides = {np.sign(value) for moves in each for value in moves[::2]}
     return far and sides == {np.sign(incident.size)} and all(is_unusual(m, most) for m in each)
 
@@ -253,6 +253,11 @@ def _measured_by(incident: Incident, reference: ClassScores) -> tuple[ClassScore
     if reference.adjusted and incident.place and incident.place.family == "adjusted":
         return reference.adjusted, ADJUSTED + incident.of_class
     return reference, incident.of_class
+
+
+def _by_itself(usual: Floats, of: int, places: slice) -> Floats:
+    """Give the variances of a class at its places, shape (2,): of its rows first."""
+    return np.asarray(usual[::-1, of, places].max(axis=1))
 
 
 def _moves_at(reference: ClassScores, of: int, rows: Coarse, cells: slice) -> Moves:
@@ -473,7 +478,7 @@ def _carried_on(
     day, part = today[0], today[1].get(name)
     if part is None or name not in own.names:
         return watch
-    gone = _gone(incident, own, name, part)
+    gone = _gone(incident, (own, name), part, again.usual)
     gained = max(0.0, incident.recovery + float(bounded(np.array(gone / log(10.0)))))
     if gained >= RECOVERED and (day - incident.opened).days >= LEAST_AGE:
         ended = Ended(incident.started, day, "recovered")
@@ -520,26 +525,28 @@ def _measured(
     return _with_level(incident, moves)
 
 
-def _gone(incident: Incident, reference: ClassScores, name: str, part: Coarse) -> float:
+def _gone(incident: Incident, by: tuple[ClassScores, str], part: Coarse, usual: Floats) -> float:
     """Weigh of a day that it is over against that it is still there, in nats.
 
     It is over where the outcomes fit the curve again, or where they do given their number.
     """
-    curve = reference.curves[1, reference.names.index(name)]
-    unexplained = incident.unexplained or 0.0
+    (reference, name), unexplained = by, incident.unexplained or 0.0
+    of = reference.names.index(name)
+    curve = reference.curves[1, of]
     if incident.place is None:
         moves = moves_of_class(reference, incident.of_class, part)
+        by_itself = _by_itself(usual, of, slice(BELOW, PLACES))
         pairs = (
-            (moves.shift, moves.shift_error, incident.size),
-            (moves.kappa, moves.kappa_error, unexplained),
+            (moves.shift, moves.shift_error**2 + by_itself[0], incident.size),
+            (moves.kappa, moves.kappa_error**2 + by_itself[1], unexplained),
         )
         return max(
-            -float(ratio_of(np.array(value), error**2, NEAR * far, np.array(STILL * far)))
-            for value, error, far in pairs
-            if error == error  # noqa: PLR0124 nan of a day without both outcomes
+            -float(ratio_of(np.array(value), variance, NEAR * far, np.array(STILL * far)))
+            for value, variance, far in pairs
+            if variance == variance  # noqa: PLR0124 nan of a day without both outcomes
         )
     cells = slice(incident.place.first_cell, incident.place.end_cell)
-    before = reference.positives[reference.names.index(name)]
+    before = reference.positives[of]
     hits, total = int(part.positives[cells].sum()), int(part.positives.sum())
     share = _log_odds_within(Coarse(before, before), cells)
     of_outcomes = _kept(hits, total, share, unexplained)
