@@ -417,6 +417,9 @@ class Facts:
         How the day was read otherwise than its reference; of the whole also what is so of segments.
     mix : MovedMix or None
         Of the whole, the segments whose share is far outside of what the reference had.
+    lost : float or None
+        The share of the positives that may as well have got lost, in [0, 1], where the prior fell
+        and too few scores are high to distinguish both.
     """
 
     obstacle: Obstacle | None = None
@@ -445,6 +448,7 @@ class Facts:
     covered: Coverage | None = None
     unlike: tuple[Unlike, ...] = ()
     mix: MovedMix | None = None
+    lost: float | None = None
 
     @property
     def of_classes(self) -> ClassFacts:

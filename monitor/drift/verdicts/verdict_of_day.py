@@ -13,7 +13,7 @@ from monitor.drift.fold.inputs import (
     prevalence_of,
     weighed_parts,
 )
-from monitor.drift.incidents.label_change import label_change
+from monitor.drift.incidents.label_change import label_change, lost_like_prior
 from monitor.drift.incidents.level_watch import off_today
 from monitor.drift.incidents.score_moves import scores_since
 from monitor.drift.records.day_evidence import DayEvidence, LabelChange
@@ -120,6 +120,7 @@ def _state_and_facts(
         classes=classes and replace(classes, off=week.off.name if week.off else None),
         labels=labels,
         covered=None if obstacle else _covered(stream),
+        lost=_lost(stream, week) if state == "prior_shift" else None,
     )
     if stream.own and not obstacle:
         facts = _with_scores(facts, stream, stream.own, limit)
@@ -201,6 +202,16 @@ def _labels(stream: Stream) -> LabelChange | None:
         return None
     spread = scores.spread / scores.spread_before
     return found if max(spread, 1.0 / spread) <= OTHER_SPREAD else None
+
+
+def _lost(stream: Stream, week: Week) -> float | None:
+    """Say how many positives may as well have got lost, where the prior fell; none of classes."""
+    own, compared = stream.own, stream.reference
+    if not (own and own.levels and week.lift and week.lift.shift < 0.0):
+        return None
+    if compared is None or compared.classes:
+        return None
+    return lost_like_prior(own, merge_days([parts_of_stream(d, stream.name) for d in stream.week]))
 
 
 def _scores(stream: Stream, own: Reference, begun: date) -> Scores | None:
