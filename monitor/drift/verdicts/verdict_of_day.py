@@ -48,8 +48,6 @@ from monitor.metrics.core.estimate import Estimate
 from monitor.segment_names import FAMILIES, THIRD, WHOLE
 from monitor.summary import NO_SAMPLE
 
-OTHER_SPREAD = 1.1  # times that of the reference, or its inverse: of the log-odds of another model
-
 
 @dataclass(frozen=True)
 class Weighed:
@@ -198,10 +196,7 @@ def _labels(stream: Stream) -> LabelChange | None:
         return None
     found, begun = label_change(stream.incident), stream.level.started if stream.level else date.min
     scores = _scores(stream, own, begun) if found and own.levels else None
-    if scores is None or not (scores.spread and scores.spread_before):
-        return None
-    spread = scores.spread / scores.spread_before
-    return found if max(spread, 1.0 / spread) <= OTHER_SPREAD else None
+    return found if scores and scores.spreads_alike else None
 
 
 def _lost(stream: Stream, week: Week) -> float | None:
