@@ -23,6 +23,7 @@ from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.words.next_steps import next_steps
 from monitor.words.trust import trust
 from monitor.words.verdict import sentences
+from tests.support.stored import detectors_again
 
 FIRST, KNOWN_AT = date(2026, 1, 1), datetime(2026, 12, 1, tzinfo=UTC)
 REFERENCE, BEGINS, DAYS, ROWS = 28, 34, 46, 2_000
@@ -76,7 +77,8 @@ def test_labels_that_change_are_named_with_their_size(family: str, size: float) 
     assert trust(verdict).answer.startswith("Not the outcomes: labels")
     assert "recalibrate" not in f"{trust(verdict)} {next_steps(verdict)}"
     (stored,) = verdicts_of(verdict_table([verdict], about={}))
-    assert (stored.labels, stored.incident and label_change(stored.incident)) == (labels, labels)
+    carried = detectors_again([verdict])[verdict.segment].incident
+    assert (stored.labels, carried and label_change(carried)) == (labels, labels)
 
 
 @pytest.mark.parametrize(("what", "size"), [("slope", 0.75), ("prior", 1.5), ("prior", -1.5)])
