@@ -44,6 +44,7 @@ LEAST_INFORMATION = 10.0  # of a week, in logit: with less it does not say what 
 CHANCE = 2.0  # standard errors of how far weeks of a class differ by chance
 LEAST_OTHERS, TINY = 0.1, 1e-9  # rows of other classes among those at a place; no division by 0
 ADJUSTED = "\0"  # begins the name of a class where its scores are adjusted for the day's priors
+NEAR_CELLS = 16  # on either side of a score, a logit: outcomes there say what the curve is at it
 LEAST_OF_DAY = 10  # outcomes of a class, for its weight on a day to be free of the prior it has
 BENT = 2.0  # times how far the scores of a reference do not fit: adjusted ones move by as much
 MOST_CLASSES = 50
@@ -386,10 +387,22 @@ def gains_of_adjusted(
     if usual is not None:  # which says nothing of scores that are new
         least[:, :NEW] = np.maximum(least[:, :NEW], USUAL * np.sqrt(usual[1]))
     # Chosen by the scores of all rows, given which the rows of a class come by chance.
-    gains = _of_rows(adjusted, counts, positives, new_scores(adjusted.counts, counts), least)
+    new = new_scores(adjusted.counts, counts)
+    least[:, NEW] = np.maximum(least[:, NEW], TOLERATED * _curve_error(adjusted, counts * new))
+    gains = _of_rows(adjusted, counts, positives, new, least)
     gains[0, :, BELOW] = 0.0
     gains[:, positives.sum(axis=1) < LEAST_OF_DAY] = 0.0
     return gains
+
+
+def _curve_error(reference: ClassScores, rows: Ints) -> Floats:
+    """Say how well the curve of each class is known at some rows, by the outcomes near them."""
+    near = np.arange(COARSE_COUNT) + np.array([[-NEAR_CELLS], [NEAR_CELLS + 1]])
+    ends = near.clip(0, COARSE_COUNT)
+    sums = np.pad(reference.positives.cumsum(axis=1), ((0, 0), (1, 0)))
+    outcomes = (rows * (sums[:, ends[1]] - sums[:, ends[0]])).sum(axis=1)
+    there = np.maximum(outcomes / np.maximum(rows.sum(axis=1), 1), 0.5)
+    return np.asarray(np.sqrt(reference.dispersions[1].max(axis=1) / there))
 
 
 def new_scores(before: Ints, rows: Ints) -> Bools:
