@@ -25,7 +25,9 @@ from pydantic import (
 )
 
 from monitor.config.apart import (
+    APART,
     COLUMN_OF_RATES,
+    COUNTED,
     COUNTS,
     MORE_COLUMNS,
     OF_ROWS,
@@ -1005,6 +1007,17 @@ def _given_of_rows(model: Model) -> dict[str, bool]:
         COLUMN_OF_RATES: model.rates_in_log,
         MORE_COLUMNS: bool(model.columns),
     }
+
+
+def reasons_against_counts(model: Model) -> list[tuple[str, str]]:
+    """List the settings of a model that counts of its rows cannot have, each with the reason."""
+    given = _given(model)
+    return [
+        (pair.other, pair.why)
+        for pair in APART
+        if pair.one == COUNTS and pair.why != COUNTED and given[pair.other]
+        if pair.other != "outcomes.path"
+    ]
 
 
 MASTER, REMOTE = "spark.master", "spark.remote"

@@ -44,6 +44,8 @@ from tests.logs.test_shapes import (
 from tests.support.cases import a_third, some
 from tests.support.postgresql import postgresql
 from tests.support.undescribed import history, put, stacked
+from tests.support.warehouse_logs import cases, model_of_rows, tables
+from tests.support.warehouse_logs import statement as counting
 
 ENGINE = Engine(threads=1, memory_mb=200)
 PASSWORD = "pa:ss/w@rd %?#"  # noqa: S105 - every sign that an address writes in another way
@@ -628,3 +630,23 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "adbc_driver_postgresql", None)
     with pytest.raises(ConfigError, match=r"pip install 'calibration-monitor\[postgres\]'"):
         days_of(Model.model_validate(of_tables()), "predictions")
+
+
+def test_postgresql_counts_as_duckdb_does(server: str) -> None:
+    """The statement of each dialect gives the same rows of counts, whatever the settings."""
+
+    def place(name: str) -> dict[str, str]:
+        return {"format": "sql", "sql": f"SELECT * FROM w_{name}", "connection": ADDRESS}  # noqa: S608
+
+    with duckdb.connect() as here, dbapi.connect(server) as there, there.cursor() as cursor:
+        for name, table in tables().items():
+            here.from_arrow(table).create(f"w_{name}")
+            cursor.adbc_ingest(f"w_{name}", table, mode="replace")
+        for case in some(cases(), 2):
+            model = model_of_rows(case, place)
+            ours = here.sql(counting("m", model, "duckdb")).to_arrow_table()
+            cursor.execute(counting("m", model, "postgres"))
+            theirs = cursor.fetch_arrow_table()
+            order = [(name, "ascending") for name in ours.column_names]
+            assert theirs.sort_by(order).to_pylist() == ours.sort_by(order).to_pylist(), case
+            assert ours.num_rows > 500
