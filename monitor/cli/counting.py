@@ -34,7 +34,7 @@ def sql(
     ] = "plain",
     config_path: ConfigPath = DEFAULT_CONFIG,
 ) -> None:
-    """Print the SQL with which your warehouse counts the rows of a model.
+    """Print the SQL that counts rows in a warehouse.
 
     The monitor then reads the counts instead of the rows (docs/counts.md). It needs no connection:
     what the statement reads are the queries under sql, or tables whose names you put into it.
