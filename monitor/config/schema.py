@@ -408,7 +408,8 @@ class _Log(Section):
     def _dates_its_rows(cls, path: str, info: ValidationInfo) -> str:
         if info.data.get("in_predictions") or not {"format", "day"} <= info.data.keys():
             return path  # there is none, or these are wrong themselves
-        if info.data["format"] == "sql" or info.data.get("sql"):
+        counted = info.data["format"] == "counts"
+        if info.data["format"] == "sql" or (counted and info.data.get("sql")):
             if path != (info.data.get("connection", path) or ""):
                 msg = "is for files; remove it, because the rows are those of sql"
                 raise ValueError(msg)
@@ -420,9 +421,7 @@ class _Log(Section):
             raise ValueError(msg)
         if info.data["day"] is not None:
             return _names_no_day(path)
-        is_table = info.data["format"] == "counts" and (
-            info.data.get("connection") or path[-1] == "/"
-        )
+        is_table = counted and (info.data.get("connection") or path[-1] == "/")
         if is_table or info.data["format"] in TABLES:
             msg = "is a table; set the key day to the column that dates its rows"
             raise ValueError(msg)
