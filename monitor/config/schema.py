@@ -335,11 +335,10 @@ class _Log(Section):
     @model_validator(mode="before")
     @classmethod
     def _is_at_its_connection(cls, content: object) -> object:
-        of_query = isinstance(content, dict) and (
-            content.get("format") == "sql"
-            or (content.get("format") == "counts" and "sql" in content)
-        )
-        if of_query and "path" not in content:
+        if not isinstance(content, dict) or "path" in content:
+            return content
+        counted = content.get("format") == "counts" and "sql" in content
+        if content.get("format") == "sql" or counted:
             return {**content, "path": content.get("connection") or ""}
         return content
 
@@ -348,8 +347,8 @@ class _Log(Section):
         of_query = {"sql": self.sql, "connection": self.connection, "day": self.day}
         if self.stored_as == "sql":
             if missing := [name for name, value in of_query.items() if value is None]:
-                given = "sql" if self.format == "counts" else "format: sql"
-                msg = f"{given} needs {', '.join(missing)} too"
+                what = "sql" if self.format == "counts" else "format: sql"
+                msg = f"{what} needs {', '.join(missing)} too"
                 raise ValueError(msg)
             dated = [column for column in (self.day, self.changed) if column]
             if any(FIELD in column or expression_of(column) for column in dated):
