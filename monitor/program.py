@@ -1,7 +1,9 @@
 """The version of this program for people, and for what is kept the digest of its sources.
 
-Rule: a version stands still between releases, the sources do not. What the store keeps rests on the
-digest of the rooms that make it, so a change of a formula never meets results of the old one.
+Rule 1: a version stands still between releases, the sources do not. What the store keeps rests on
+the digest of the rooms that make it, so a change of a formula never meets results of the old one.
+Rule 2: verdicts are a fold over all days, so they rest on the number of the rules instead, and an
+upgrade that answers as before judges no past day again.
 """
 
 import hashlib
@@ -12,8 +14,11 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Literal
 
-Phase = Literal["fits", "summaries", "evaluations", "verdicts"]
+Phase = Literal["fits", "summaries", "evaluations"]
 
+# Of verdicts, raised whenever one would differ by more than rounding, so that all days are judged
+# again. tests/drift/test_crossings.py compares verdicts with those of this number.
+RULES = 1
 COUNTS = "metrics", "summary.py", "arrivals.py", "settling.py", "segment_names.py", "sql_text.py"
 JUDGING = *COUNTS, "decisions.py", "evaluation", "drift", "words", "pipeline", "logs"
 # What makes the results of each phase. The rooms that only carry values (the store, the
@@ -22,7 +27,6 @@ ROOMS: dict[Phase, tuple[str, ...]] = {
     "fits": JUDGING,  # of days that a map changes or strata split, too
     "summaries": (*COUNTS, "logs"),
     "evaluations": JUDGING,
-    "verdicts": JUDGING,
 }
 
 

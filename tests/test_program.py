@@ -24,7 +24,6 @@ ENTRIES: dict[Phase, str] = {
     "fits": "monitor.pipeline.references",
     "summaries": "monitor.logs",
     "evaluations": "monitor.pipeline.evaluations",
-    "verdicts": "monitor.pipeline.verdicts",
 }
 # Rooms that carry values and change none: their files have formats, and settings are in every
 # fingerprint. The style of numbers is that of messages only. What they import is not followed.
@@ -130,14 +129,14 @@ def test_a_zip_has_the_digests_of_a_folder(copied: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "moved"),
     [
-        ("drift/curve/reference.py", {"fits", "evaluations", "verdicts"}),
+        ("drift/curve/reference.py", {"fits", "evaluations"}),
         ("metrics/core/tally.py", set(PHASES)),
         ("logs/statement.py", set(PHASES)),
-        ("evaluation/shadow.py", {"fits", "evaluations", "verdicts"}),
-        ("pipeline/strata.py", {"fits", "evaluations", "verdicts"}),
+        ("evaluation/shadow.py", {"fits", "evaluations"}),
+        ("pipeline/strata.py", {"fits", "evaluations"}),
         ("summary.py", set(PHASES)),
         ("settling.py", set(PHASES)),
-        ("words/where.py", {"fits", "evaluations", "verdicts"}),
+        ("words/where.py", {"fits", "evaluations"}),
         ("cli/printing.py", set()),
         ("export/gauges.py", set()),
     ],
@@ -168,14 +167,16 @@ def basis_of(project: Project) -> dict[date, str]:
     return {day: store.read_verdicts("ctr", day)[1] for day in store.days("verdicts", "ctr")}
 
 
-def test_new_sources_judge_the_whole_fold_again(
-    project: Project, command: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("rules", [program.RULES, program.RULES + 1])
+def test_new_rules_judge_the_whole_fold_again(
+    project: Project, command: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch, rules: int
 ) -> None:
-    """The first run of a new program judges every stored day again, and evaluates its own."""
-    before, results = basis_of(project), project.results()
+    """The first run with other rules judges every stored day again; new sources alone do not."""
+    before, results, program_rules = basis_of(project), project.results(), program.RULES
     project.write("predictions", project.rows("predictions", DAY_AFTER), DAY_AFTER)
     project.write("outcomes", project.rows("outcomes", DAY_AFTER), DAY_AFTER)
-    change(monkeypatch, "verdicts", "evaluations")
+    change(monkeypatch, *PHASES)
+    monkeypatch.setattr(program, "RULES", rules)
 
     ended = command("run", "--day", DAY_AFTER, "--as-of", "2026-03-05")
 
@@ -183,7 +184,7 @@ def test_new_sources_judge_the_whole_fold_again(
     after = basis_of(project)
     assert [*after] == [DAY_BEFORE, DAY, DAY_AFTER]
     assert len({*after.values()}) == 1
-    assert not {*after.values()} & {*before.values()}
+    assert ({*after.values()} == {*before.values()}) == (rules == program_rules)
     kept = project.results()
     for kind in ("summaries", "evaluations"):  # of earlier days
         name = f"store/{day_file(kind, 'ctr', DAY_BEFORE)}"

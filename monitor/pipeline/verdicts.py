@@ -75,7 +75,7 @@ def judge_days(
 
     # Models without columns keep the basis that they had.
     unwatched = ["no values"] if model.columns and not watches_values(model) else []
-    basis = fingerprint([program.digest("verdicts"), repr(limits), references.marks, *unwatched])
+    basis = fingerprint([program.RULES, repr(limits), references.marks, *unwatched])
     stale = store.mark_stale(name, first)
     start, detectors = _beginning(*(store, name, days, stale, basis), may_heal=may_heal)
     if start < stale:  # if this run is killed, the next one may not go on between two programs

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from monitor.arrivals import Arrivals
+from monitor.drift.records.detector import Detector, LevelWatch
+from monitor.drift.records.facts import ThirdChoices
 from monitor.drift.records.verdict import STATES, Brief, Verdict
 from monitor.evaluation.evaluation import Evaluation
 from monitor.measures.catalogue import MEASURES
@@ -21,6 +23,7 @@ from monitor.metrics.core.grid import CELL_COUNT, OFFSETS_PER_CELL, Ints
 from monitor.store.revisions import Revision
 from monitor.summary import UNIT, Segment, Summary
 
+Watch = Detector | LevelWatch | ThirdChoices
 CHECKED = tuple(measure for measure in MEASURES if measure.checked)
 
 
@@ -103,6 +106,12 @@ def check_verdicts(model: str, day: date, verdicts: Iterable[Verdict]) -> None:
             "intervals",
             (v.shift, v.level_change, v.slope, v.reference_slope, v.reference_intercept),
         )
+        watches: list[Watch] = [v.detector, v.detector.level, *filter(None, [v.facts.third])]
+        for watch in watches:
+            if watch.incident:  # who lists drifts goes back from the day to the opening
+                _must("the opening of a drift", watch.incident.opened <= day)
+            if watch.ended:
+                _must("the end of a drift", watch.ended.closed <= day)
         for place in v.where.places if v.where else ():
             _must("where", place.rows >= 0 and place.evidence >= 0)
             _must("where", isnan(place.share) or 0 <= place.share <= 1)

@@ -302,7 +302,7 @@ class Store(DecisionLog):
     ) -> None:
         """Replace the verdicts of one day.
 
-        `basis` is the fingerprint of limits, references and program, `made_from` the digest of the
+        `basis` is the fingerprint of limits, references and rules, `made_from` the digest of the
         summary of the day; empty if it has none, because its logs broke the contract.
         """
         self._replace(*_file_of_verdicts(model, day, verdicts, basis, made_from))

@@ -21,6 +21,7 @@ from studies.drift.parts import locate_logits
 from tests.combinations.covering import Goal, Row, Rules, covering
 from tests.drift.test_spans import assert_same
 from tests.support.cases import some
+from tests.support.rules import must_answer_as_kept
 
 FIRST, MOMENT = date(2026, 1, 5), datetime(2027, 1, 1, tzinfo=UTC)
 REFERENCE, LENGTH, BEGINS, GROWS = 28, 66, 31, 54
@@ -145,6 +146,12 @@ def test_what_is_stored_is_all_that_the_fold_needs(number: int) -> None:
     in_pieces = fold(days, reference_of(number), limits_of(ARRAY[number]), ends)
 
     assert_same(in_pieces, at_once(number))
+
+
+@pytest.mark.parametrize("number", TRIED)
+def test_the_rules_have_the_number_of_their_answers(number: int) -> None:
+    """Verdicts are those that were kept for this number: numbers but for rounding, words aside."""
+    must_answer_as_kept(f"row {number}", at_once(number))
 
 
 def first_held(verdicts: Sequence[Mapping[str, Verdict]], name: str) -> int:

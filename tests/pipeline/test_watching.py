@@ -38,6 +38,7 @@ from monitor.store.store import Store
 from monitor.words.trust import trust
 from monitor.words.values import strata_instead_of_drift
 from tests.support.drawn_days import store_days
+from tests.support.rules import must_answer_as_kept
 
 FIRST, REFERENCE, LATER, ROWS = date(2026, 1, 1), 14, 12, 3_000
 DAYS = [FIRST + timedelta(days=i) for i in range(REFERENCE + LATER)]
@@ -110,6 +111,12 @@ def wholes(config: Config, name: str = "ctr", days: Sequence[date] = DAYS) -> Se
     store = Store(config.store)
     every = [v for day in days for v in store.read_verdicts(name, day)[0]]
     return [v for v in every if v.segment == WHOLE]
+
+
+def test_the_rules_have_the_number_of_their_answers(config: Config) -> None:
+    """Also those of values of columns."""
+    store = Store(config.store)
+    must_answer_as_kept("values", [store.read_verdicts("ctr", day)[0] for day in DAYS])
 
 
 def test_the_customer_is_named_while_the_whole_is_calm(config: Config) -> None:

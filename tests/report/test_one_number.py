@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from io import StringIO
+from itertools import groupby
 from math import log10, nan
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ from monitor.store.store import Store
 from monitor.summary import Segment, Summary
 from monitor.words.numbers import times
 from tests.support.opened_once import opened_once
+from tests.support.rules import must_answer_as_kept
 
 FIRST, ROWS = date(2026, 1, 1), 2_000
 DAYS = [FIRST + timedelta(days=i) for i in range(76)]
@@ -161,6 +163,12 @@ def test_the_world_holds_what_is_claimed(world: World) -> None:
     assert {"calibration_drift", "insufficient_data", "ok"} <= {v.state for v in found}
     assert len([v for v in found if v.withheld]) >= 3
     assert all(v.reached is None for v in found if v.day <= DAYS[13])
+
+
+def test_the_rules_have_the_number_of_their_answers(world: World) -> None:
+    """Also those of a drift that recovers, and of one that late outcomes could explain."""
+    by_day = groupby(world.verdicts.values(), lambda verdict: verdict.day)
+    must_answer_as_kept("one number", [[*of_day] for _, of_day in by_day])
 
 
 def test_an_open_incident_knows_its_evidence(world: World) -> None:
