@@ -12,7 +12,13 @@ from monitor.config import Config, Crossing, Model, Watched
 from monitor.drift.curve.reference import Reference
 from monitor.drift.fold.inputs import ModelReference, inputs_of, reference_of_day
 from monitor.drift.records.day_evidence import KINDS
-from monitor.drift.records.detector import LEVEL_KINDS, NOT_COMPARABLE, Incident, is_level
+from monitor.drift.records.detector import (
+    LEVEL_KINDS,
+    NOT_COMPARABLE,
+    OUTCOMES_MISSING,
+    Incident,
+    is_level,
+)
 from monitor.drift.records.places import Condition, Explanation, Where
 from monitor.drift.records.region_state import Break
 from monitor.drift.records.verdict import Verdict
@@ -175,7 +181,7 @@ def _with_places(
     before: Sequence[Verdict],
 ) -> Verdict:
     incident = whole.incident
-    if not (whole.final and incident) or incident.kind in NOT_COMPARABLE:
+    if not (whole.final and incident) or incident.kind in (*NOT_COMPARABLE, OUTCOMES_MISSING):
         return whole
     same = [v for v in before if v.incident and v.incident.opened == incident.opened]
     held = _named(same[0]) if same else ()

@@ -58,7 +58,7 @@ def about_week(standing: Standing) -> tuple[str, ...]:
         drifting=verdict.distortion is not None,
         incomplete=verdict.incomplete,
         level=verdict.level_incident is not None,
-        place=bool(verdict.incident and verdict.incident.place),
+        place=verdict.incident.place if verdict.incident else None,
     )
     of_all = week.population is not None
     return (*of_week, map_sentence(gain, of_all=of_all)) if gain else of_week

@@ -1,7 +1,9 @@
 """Sentences on the causes of a calibration error, and on what an intercept or map gains. Pure."""
 
-from math import isnan
+from math import isnan, sqrt
 
+from monitor.drift.incidents.broken import size_of
+from monitor.drift.records.region_state import Break
 from monitor.evaluation.evaluation import NAMES, Causes, Evaluation, InterceptCorrection, Lost
 from monitor.evaluation.map_gain import RECENT_DAYS, MapGain
 from monitor.metrics.core.estimate import NORMAL_95, Estimate
@@ -15,13 +17,12 @@ def week_sentences(
     drifting: bool,
     incomplete: bool = False,
     level: bool = False,
-    place: bool = False,
+    place: Break | None = None,
 ) -> tuple[str, ...]:
     """Say what explains the error of a window, and how much of it an intercept would remove.
 
     While an error of the level is open, what an intercept removes is called the level, not the
-    prior. While a drift is open at one place of the scores, `place`, what no smooth curve explains
-    is called the place.
+    prior. A drift that is open at one place of the scores, `place`, has a number of its own.
     Incomplete outcomes have another prior than complete ones, so nothing is said of them.
     """
     span = f"{week.window_days} days to {week.day}" if week.window_days > 1 else f"day {week.day}"
@@ -34,13 +35,10 @@ def week_sentences(
     corrected = f"all predictions of the {span}" if of_all and of_all.correction else f"the {span}"
     return (
         *said,
-        causes_sentence(causes, explained, level=level, place=place),
+        causes_sentence(causes, explained, level=level),
+        *((place_sentence(place),) if place and place.total and place.profile.any() else ()),
         correction_sentence(correction, corrected, drifting=drifting),
-        *(
-            (lost_sentence(week.lost, week.matched, span, level=level, place=place),)
-            if week.lost
-            else ()
-        ),
+        *((lost_sentence(week.lost, week.matched, span, level=level),) if week.lost else ()),
         *hanging_sentences(week, span),
     )
 
@@ -54,25 +52,39 @@ def hanging_sentences(window: Evaluation, span: str) -> tuple[str, ...]:
     return (f"Intervals and TCE by chance count entities, not rows: {said} independent ones.",)
 
 
-def cause_name(name: str, *, level: bool, place: bool) -> str:
+def cause_name(name: str, *, level: bool) -> str:
     """Name a cause of an error as the verdict does.
 
     Examples
     --------
-    >>> [cause_name(name, level=True, place=True) for name in ("prior_shift", "slope", "rest")]
-    ['level', 'slope', 'place']
+    >>> [cause_name(name, level=True) for name in ("prior_shift", "slope", "rest")]
+    ['level', 'slope', 'rest']
     """
-    if level and name == "prior_shift":
-        return "level"
-    return "place" if place and name == "rest" else name.replace("_", " ")
+    return "level" if level and name == "prior_shift" else name.replace("_", " ")
 
 
-def causes_sentence(causes: Causes, of: str, *, level: bool = False, place: bool = False) -> str:
+def place_sentence(place: Break) -> str:
+    """Say what a break at one place of the scores costs, beside the causes of the week.
+
+    Notes
+    -----
+    With g the logarithm of the likelihood of its tilt over none and N all rows since it began, it
+    is g / N with the standard error ``sqrt(2 g) / N`` of a squared normal estimate.
+    """
+    gain = size_of(place)[2]
+    cost = Estimate.normal(gain / place.total, sqrt(2.0 * gain) / place.total)
+    return (
+        f"Slope, shape and rest hold what the break at one place explains: {cost:.4f value} nats a "
+        f"prediction since it began ({cost:.4f interval}), against the curve of the reference."
+    )
+
+
+def causes_sentence(causes: Causes, of: str, *, level: bool = False) -> str:
     """Name the causes of a calibration error; `of` says of which predictions."""
 
     def share(name: str) -> str:
         value, error = getattr(causes.log_loss, name), getattr(causes.log_loss_errors, name)
-        word = cause_name(name, level=level, place=place)
+        word = cause_name(name, level=level)
         if isnan(value):
             return f"{word} unknown"
         sure = isnan(error) or abs(value) > NORMAL_95 * error
@@ -82,9 +94,7 @@ def causes_sentence(causes: Causes, of: str, *, level: bool = False, place: bool
     return f"The calibration error of {of}, in nats of log loss, by cause: {shares}."
 
 
-def lost_sentence(
-    lost: Lost, predictions: int, span: str, *, level: bool = False, place: bool = False
-) -> str:
+def lost_sentence(lost: Lost, predictions: int, span: str, *, level: bool = False) -> str:
     """Say what a miscalibration cost, in all and by cause."""
     unit = f" {lost.currency}" if lost.currency else ""
     by = "the calibration error"
@@ -93,7 +103,7 @@ def lost_sentence(
     whole = lost.all.value * predictions
     parts = {name: getattr(lost, name) for name in NAMES}
     shares = ", ".join(
-        f"{cause_name(name, level=level, place=place)} {amount(part.value)}"
+        f"{cause_name(name, level=level)} {amount(part.value)}"
         + ("" if part.low > 0.0 or part.high < 0.0 else " (n.s.)")
         for name, part in parts.items()
         if part

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit
 
 from monitor.metrics.core.coarse import CENTRES, Coarse
-from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.grid import Floats, Ints
 
 SCORES = expit(CENTRES)
 CERTAIN = 3.29  # standard errors: one in 1,000
@@ -90,24 +90,24 @@ def calibration_cusum(days: Sequence[Coarse], steps: Sequence[float], seed: int)
     """Run the CUSUM of Franck, Driscoll, Szajnfarber and Woodall (2025), a day at a time.
 
     ``C = max(0, C + W)``, W the log-likelihood ratio of the day's outcomes under scores whose
-    log-odds are moved by a step (their linear log odds map with gamma 1) and under the scores as
-    they are. The limit of each day is the quantile of as many in-control paths as have not
-    exceeded one before (dynamic probability control limits, Zhang and Woodall, 2015), drawn with
-    the mean and the variance that W has where scores are right. Alternatives share the false
-    alarms; each chart begins again after its alarm.
+    log-odds are moved by a step (their linear log odds map ``d x / (d x + 1 - x)`` with gamma 1 and
+    the step log d) and under the scores as they are. The limit of each day is the quantile of as
+    many in-control paths as have not exceeded one before (dynamic probability control limits,
+    Zhang and Woodall, 2015). W depends on the number of positives alone, which paths draw as
+    binomial with the mean and the variance that right scores give it. The article has outcomes one
+    by one or few at a time; on days of so many rows that chance never makes W positive the limit is
+    0, and false alarms are rarer than once in 1,000 days. Alternatives share the false alarms; each
+    chart begins again after its alarm.
     """
     rng, found = np.random.default_rng(seed), set[int]()
     share = 1.0 / (FALSE_ALARM_DAYS * len(steps))
     for step in steps:
-        moved = expit(CENTRES + step)
-        hit, miss = np.log(moved / SCORES), np.log((1.0 - moved) / (1.0 - SCORES))
+        miss = np.log((1.0 - expit(CENTRES + step)) / (1.0 - SCORES))
         total, paths = 0.0, np.zeros(PATHS)
         for t, day in enumerate(days):
-            total = max(0.0, total + float(day.positives @ (hit - miss) + day.counts @ miss))
-            mean = float(day.counts @ (SCORES * hit + (1.0 - SCORES) * miss))
-            variance = float(day.counts @ (SCORES * (1.0 - SCORES) * (hit - miss) ** 2))
-            drawn = rng.normal(mean, variance**0.5, PATHS)
-            paths = np.maximum(0.0, paths + drawn)
+            of_all = float(day.counts @ miss)  # a positive adds the step
+            total = max(0.0, total + step * int(day.positives.sum()) + of_all)
+            paths = np.maximum(0.0, paths + step * _positives(rng, day) + of_all)
             limit = float(np.quantile(paths, 1.0 - share))
             over = paths > limit
             paths[over] = rng.choice(paths[~over], int(over.sum()))
@@ -115,3 +115,10 @@ def calibration_cusum(days: Sequence[Coarse], steps: Sequence[float], seed: int)
                 found.add(t)
                 total, paths = 0.0, np.zeros(PATHS)
     return sorted(found)
+
+
+def _positives(rng: np.random.Generator, day: Coarse) -> Ints:
+    """Draw the number of positives of a day where scores are right, shape (PATHS,)."""
+    mean, variance = (float(day.counts @ of) for of in (SCORES, SCORES * (1.0 - SCORES)))
+    trials = max(1, round(mean / (1.0 - variance / mean))) if mean else 0
+    return rng.binomial(trials, min(1.0, mean / max(1, trials)), PATHS)

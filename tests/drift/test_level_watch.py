@@ -21,7 +21,7 @@ from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.words.trust import trust
 from monitor.words.verdict import sentences
-from studies.drift.levels import BROKEN, FIRST, REFERENCE, SOUND, START, draw, follow
+from studies.drift.levels import BROKEN, FIRST, REFERENCE, SOUND, START, Moves, draw, follow
 from studies.drift.worlds import Truth, World, stream, tilted
 from tests.drift.test_verdict import judged, watched
 
@@ -115,6 +115,21 @@ def test_a_bias_that_is_gone_closes_and_is_listed_as_over() -> None:
     assert verdicts[over].ended
     assert verdicts[over].ended.reason == "recovered"
     assert verdicts[over].ended.started == verdicts[START].day
+
+
+def test_a_base_rate_that_covers_a_bias_for_some_days_does_not_close_it() -> None:
+    """Days of a base rate that moves by itself; on three of them it moves with the scores."""
+
+    def moves(rng: np.random.Generator, days: int) -> Moves:
+        prior, still = rng.normal(0.0, 0.8, days), np.zeros(days)
+        covered = range(REFERENCE + START + 9, REFERENCE + START + 12)
+        prior[covered] = 1.5
+        return Moves(prior, still, np.where(np.arange(days) >= REFERENCE + START, 1.5, 0.0), still)
+
+    days = draw(WORLD, moves, 1, DAYS)
+    ((opened, *later),) = (incidents.ticket for incidents in follow([days], [fitted(days)]))
+    assert opened < START + 9
+    assert later == []
 
 
 def test_the_bet_of_a_day_is_fair_under_either_hypothesis() -> None:

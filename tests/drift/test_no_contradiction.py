@@ -1,21 +1,29 @@
 """No screen contradicts itself: an error that the prior does not explain is no `ok`."""
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from functools import cache
+from itertools import islice, product
 from math import hypot
 
 import numpy as np
 import pytest
 
-from monitor.drift.fold.inputs import Limits, fit_model_reference
+from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
+from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
 from monitor.evaluation.attribution import causes_of, mean_causes
 from monitor.metrics.binned.binning import paper_sizes, pava_bc
 from monitor.metrics.core.buckets import NO_BUCKETS
-from monitor.metrics.core.coarse import Coarse, sum_of, tally_of
-from monitor.metrics.core.tally import shift
+from monitor.metrics.core.coarse import Coarse, coarsen, sum_of, tally_of
+from monitor.metrics.core.tally import shift, tally
 from monitor.metrics.logistic.intercept import fit_intercept, has_intercept
 from monitor.metrics.test_based.null_reference import tce_null_reference
 from monitor.metrics.test_based.tce import count_rejected
-from monitor.words.verdict import sentences
+from studies.classes.breaks import BREAKS, FIRST, WORLDS, Moves, against_the_rest, stream
+from studies.classes.worlds import Rows, day_of_pairs
+from studies.drift.breaks import unchanged
 from studies.drift.everyday import EVERYDAY, days_of
 from tests.support.cases import ALL, some
 
@@ -25,7 +33,7 @@ MARKED, SHARE = 10, 0.05  # days of the newest, and of the reference
 SILENT = ("ok", "prior_shift")
 
 
-def left_by_the_prior(days: list[Coarse]) -> tuple[float, float]:
+def left_by_the_prior(days: Sequence[Coarse]) -> tuple[float, float]:
     """Give slope, shape and rest of the calibration error of some days in nats, and its error."""
     merged = tally_of(sum_of(days)), NO_BUCKETS
     causes = mean_causes([(tally_of(day), NO_BUCKETS) for day in days], merged, causes_of)
@@ -52,30 +60,88 @@ def exceeds_chance(day: Coarse, rng: np.random.Generator) -> bool:
     return bool(rejected / t.total > null.quantiles[2])
 
 
-@pytest.mark.parametrize("name", some(EVERYDAY, 4))
-@pytest.mark.parametrize("seed", range(5 if ALL else 1))
-def test_an_error_that_no_prior_explains_is_told(name: str, seed: int) -> None:
-    """Over the newest 14 days, at a random place, size, share and volume; sound ones are silent."""
-    rng = np.random.default_rng([seed, [*EVERYDAY].index(name)])
-    kind, rows = EVERYDAY[name], int(rng.choice([300, 2_000, 6_000]))
-    days = [*days_of(kind.drawn(rng), rng, rows, REFERENCE + SOUND, BROKEN)]
+def contradicts(state: str, days: Sequence[Coarse], rng: np.random.Generator) -> bool:
+    """Say whether numbers beside a state say that something changed which no prior explains."""
+    before, newest = days[:REFERENCE], days[-BROKEN:]
+    (own, _), (value, error) = left_by_the_prior(before), left_by_the_prior(newest)
+    costs = value - CERTAIN * error > MATTERS and own < MATTERS
+    marked = [sum(exceeds_chance(day, rng) for day in of) for of in (before, newest)]
+    often = marked[1] >= MARKED and marked[0] <= SHARE * REFERENCE
+    return state in SILENT and (costs or often)
+
+
+def last_of(days: Sequence[Day]) -> list[Verdict]:
+    """Judge all days after the reference; give the verdicts of the last one."""
     references = [fit_model_reference(days[:REFERENCE], Limits())]
     recall = {day.day: day for day in days}.get
     folded = judge("ctr", days[REFERENCE:], references=references, limits=Limits(), recall=recall)
-    *_, (last, *_) = folded
+    *_, last = folded
+    return last
 
-    counts = [part for day in days for part in day.parts.values()]
-    own, _ = left_by_the_prior(counts[:REFERENCE])
-    value, error = left_by_the_prior(counts[-BROKEN:])
 
-    if value - CERTAIN * error > MATTERS and own < MATTERS:
-        assert last.state not in SILENT, (value, error, rows)
-    own_days, newest = (
-        sum(exceeds_chance(day, rng) for day in some_days)
-        for some_days in (counts[:REFERENCE], counts[-BROKEN:])
-    )
-    if newest >= MARKED and own_days <= SHARE * REFERENCE:
-        said = last.state not in SILENT or "Not enough evidence" in " ".join(sentences(last))
-        assert said, (newest, own_days, rows)
-    if kind.sound:
-        assert last.state in SILENT
+# The last one is 15 % of the rows at 0.37: what it teaches of how weeks differ once hid it.
+AT_ONE_VALUE = "5 % of the rows get the score 0.5", 4
+DRAWN = [*product(some(EVERYDAY, 4), range(5 if ALL else 1)), AT_ONE_VALUE]
+
+
+@pytest.mark.parametrize(("name", "seed"), DRAWN)
+def test_an_error_that_no_prior_explains_is_told(name: str, seed: int) -> None:
+    """Over the newest 14 days, at a random place, size, share and volume; sound ones are silent.
+
+    Every second world has a sound segment beside, of which nothing is said.
+    """
+    number = [*EVERYDAY].index(name)
+    rng = np.random.default_rng([seed, number])
+    kind, rows = EVERYDAY[name], int(rng.choice([300, 2_000, 6_000]))
+    days = [*days_of(kind.drawn(rng), rng, rows, REFERENCE + SOUND, BROKEN)]
+    if (seed + number // 4) % 2:
+        calm = days_of(unchanged, rng, 2_000, REFERENCE + SOUND, BROKEN)
+        days = [
+            replace(day, parts={("FR", "all"): own, ("US", "all"): other})
+            for day, beside in zip(days, calm, strict=True)
+            for own, other in [(day.parts["all", "all"], beside.parts["all", "all"])]
+        ]
+    for v in last_of(days):
+        counts = [
+            sum_of([part for (name, _), part in day.parts.items() if v.segment in ("all", name)])
+            for day in days
+        ]
+        assert not contradicts(v.state, counts, rng), v.segment
+        if kind.sound or v.segment == "US":
+            assert v.state in SILENT
+
+
+@cache
+def of_classes() -> list[tuple[np.ndarray, np.ndarray]]:
+    """Draw vectors of three classes whose priors wander, and what came true."""
+    return [*islice(stream(WORLDS[0], Moves(priors=0.2), 3), REFERENCE + SOUND + BROKEN)]
+
+
+def broken(name: str, rng: np.random.Generator) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Break the newest of these days."""
+    yield from of_classes()[:-BROKEN]
+    for vectors, labels in of_classes()[-BROKEN:]:
+        moved, outcomes = vectors, labels
+        if name in BREAKS:
+            moved, outcomes = BREAKS[name][0](rng, vectors.copy(), labels)
+        yield moved / moved.sum(axis=1, keepdims=True), outcomes
+
+
+def of_first_choices(vectors: np.ndarray, labels: np.ndarray) -> Coarse:
+    """Count how often the class with the highest score comes true."""
+    right = vectors.argmax(axis=1) == labels
+    return coarsen(tally(right.astype(int), vectors.max(axis=1)))
+
+
+@pytest.mark.parametrize("name", some([*BREAKS, "nothing"], 5))
+def test_an_error_among_classes_is_told(name: str) -> None:
+    """The same of the first choices of a model with three classes."""
+    rng, days, firsts = np.random.default_rng(7), list[Day](), list[Coarse]()
+    for t, (vectors, labels) in enumerate(broken(name, rng)):
+        day = day_of_pairs(Rows(FIRST + timedelta(days=t - REFERENCE), vectors, labels))
+        days.append(Day(**{**vars(day), "rest": against_the_rest(vectors, labels)}))
+        firsts.append(of_first_choices(vectors, labels))
+    whole, *_ = last_of(days)
+
+    assert not contradicts(whole.state, firsts, rng)
+    assert name in BREAKS or whole.state in SILENT

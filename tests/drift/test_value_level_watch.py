@@ -22,7 +22,7 @@ from monitor.words.values import value_sentences, values_in_short
 
 FIRST, REFERENCE, LATER, ROWS = date(2026, 1, 1), 28, 14, 1_500
 SIZES = np.array([0.3, 0.25, 0.2, 0.15, 0.1])  # of the values of `country`
-DAYS = [FIRST + timedelta(days=i) for i in range(REFERENCE + LATER)]
+DAYS = [FIRST + timedelta(days=i) for i in range(REFERENCE + LATER + 3)]
 LEAST = log(1.25), log(2.0)
 Change = Callable[[Floats, Ints], Floats]  # of the scores of a day, by the number of the value
 AS_BEFORE: Change = lambda logits, _: logits  # noqa: E731
@@ -101,20 +101,25 @@ def only(number: int, scores: Change) -> Change:
 def test_a_value_whose_scores_are_lifted_is_named_and_no_other(
     beginning: tuple[Reference, ValueWatch], by: float
 ) -> None:
-    """By its side and size, since the first day, urgent after two days; it closes after the end."""
-    lifted = only(2, lambda logits, _: logits + by)
-    found = fold(beginning, 1 + (by > 0.0), [(lifted, 0.0)] * 6 + [(AS_BEFORE, 0.0)] * (LATER - 6))
+    """By its side and size, since the first day, urgent after two days; it closes after the end.
+
+    Not before it, though its base rate moves with its scores for five days.
+    """
+    lifted = only(1, lambda logits, _: logits + by)
+    days = [(lifted, 0.0)] * 6 + [(lifted, by)] * 5 + [(AS_BEFORE, 0.0)] * 6
+    found = fold(beginning, 1 + (by > 0.0), days)
 
     (incident,) = found[5].incidents
-    assert (incident.column, incident.value) == ("country", "C")
+    assert (incident.column, incident.value) == ("country", "B")
+    assert [each.opened for each in found[10].incidents] == [incident.opened]
     assert incident.kind == ("scores_too_high" if by > 0.0 else "scores_too_low")
     assert incident.started == DAYS[REFERENCE]
     assert incident.opened <= DAYS[REFERENCE + 3]
     assert incident.urgent
     assert incident.size == pytest.approx(-by, abs=4.0 * incident.size_error)
-    assert incident.share == pytest.approx(0.2, abs=0.03)  # of 1,500 rows a day
+    assert incident.share == pytest.approx(0.25, abs=0.03)  # of 1,500 rows a day
     side = "too high" if by > 0.0 else "too low"
-    assert re_match(f"scores of country = C are [23](.[0-9])? times {side}", found[5])
+    assert re_match(f"scores of country = B are [23](.[0-9])? times {side}", found[5])
     assert not found[-1].incidents
 
 

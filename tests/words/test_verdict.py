@@ -10,16 +10,18 @@ import pytest
 
 from monitor.decisions import Plan
 from monitor.drift.curve.reference import faults_of
+from monitor.drift.evidence.directions import SIZES
 from monitor.drift.incidents.detecting import new_detector
 from monitor.drift.records.day_evidence import DayEvidence
 from monitor.drift.records.detector import Incident, Quarter, Worse
 from monitor.drift.records.facts import Detectable, Facts, LastingShift, Together
+from monitor.drift.records.region_state import Break
 from monitor.drift.records.verdict import Verdict
 from monitor.evaluation.evaluation import Causes, InterceptCorrection, Shares
 from monitor.metrics.core.estimate import Estimate
 from monitor.words.advice import what_can_be_found
 from monitor.words.verdict import MEANINGS, in_short, sentences
-from monitor.words.windows import causes_sentence, correction_sentence
+from monitor.words.windows import causes_sentence, correction_sentence, place_sentence
 
 LEAST_SHIFT = 0.22  # logit
 SPAN = "7 days to 2026-03-07"
@@ -506,6 +508,18 @@ def test_no_number_is_minus_zero(removed: float) -> None:
 
     assert not re.search(r"-0\.0+\b", said)
     assert "+0.00" in said
+
+
+def test_a_break_at_one_place_has_a_number_of_its_own() -> None:
+    """A tilt of 0.5 with the information 800 explains 100 nats of 10,000 rows, with an error."""
+    place = Break(
+        *("value", 512, 513, 0.5, 0.5, 0.0, float("nan"), 500, 240, 10_000),
+        profile=100.0 - 400.0 * (SIZES - 0.5) ** 2,
+        information=800.0,
+    )
+
+    said = place_sentence(place)
+    assert "0.0100 nats a prediction since it began (95 % 0.0072 to 0.0128)" in said
 
 
 def test_causes_that_chance_explains_are_marked() -> None:

@@ -210,9 +210,14 @@ def _is_urgent(
         each = [_moves_at(reference, of, part, cells) for part in parts]
         far = all(min(map(abs, m[::2])) >= FAR * again.least_to_page for m in each)
         usual = slice(BELOW)
-    most = again.usual[::-1, of, usual].max(axis=1)  # of the rows first
+    most = _by_itself(again.usual, of, usual)
     sides = {np.sign(value) for moves in each for value in moves[::2]}
     return far and sides == {np.sign(incident.size)} and all(is_unusual(m, most) for m in each)
+
+
+def _by_itself(usual: Floats, of: int, places: slice) -> Floats:
+    """Give the variances of a class at its places, shape (2,): of its rows first."""
+    return np.asarray(usual[::-1, of, places].max(axis=1))
 
 
 def _moves_at(reference: ClassScores, of: int, rows: Coarse, cells: slice) -> Moves:
@@ -395,7 +400,7 @@ def _carried_on(
     day, part = today[0], today[1].get(incident.of_class)
     if part is None or incident.of_class not in reference.names:
         return watch
-    gone = _gone(incident, reference, part)
+    gone = _gone(incident, reference, part, again.usual)
     gained = max(0.0, incident.recovery + float(bounded(np.array(gone / log(10.0)))))
     if gained >= RECOVERED and (day - incident.opened).days >= LEAST_AGE:
         ended = Ended(incident.started, day, "recovered")
@@ -437,26 +442,27 @@ def _measured(
     return _with_level(incident, moves)
 
 
-def _gone(incident: Incident, reference: ClassScores, part: Coarse) -> float:
+def _gone(incident: Incident, reference: ClassScores, part: Coarse, usual: Floats) -> float:
     """Weigh of a day that it is over against that it is still there, in nats.
 
     It is over where the outcomes fit the curve again, or where they do given their number.
     """
-    curve = reference.curves[1, reference.names.index(incident.of_class)]
-    unexplained = incident.unexplained or 0.0
+    of = reference.names.index(incident.of_class)
+    curve, unexplained = reference.curves[1, of], incident.unexplained or 0.0
     if incident.place is None:
         moves = moves_of_class(reference, incident.of_class, part)
+        by_itself = _by_itself(usual, of, slice(BELOW, PLACES))
         pairs = (
-            (moves.shift, moves.shift_error, incident.size),
-            (moves.kappa, moves.kappa_error, unexplained),
+            (moves.shift, moves.shift_error**2 + by_itself[0], incident.size),
+            (moves.kappa, moves.kappa_error**2 + by_itself[1], unexplained),
         )
         return max(
-            -float(ratio_of(np.array(value), error**2, NEAR * far, np.array(STILL * far)))
-            for value, error, far in pairs
-            if error == error  # noqa: PLR0124 nan of a day without both outcomes
+            -float(ratio_of(np.array(value), variance, NEAR * far, np.array(STILL * far)))
+            for value, variance, far in pairs
+            if variance == variance  # noqa: PLR0124 nan of a day without both outcomes
         )
     cells = slice(incident.place.first_cell, incident.place.end_cell)
-    before = reference.positives[reference.names.index(incident.of_class)]
+    before = reference.positives[of]
     hits, total = int(part.positives[cells].sum()), int(part.positives.sum())
     share = _log_odds_within(Coarse(before, before), cells)
     of_outcomes = _kept(hits, total, share, unexplained)

@@ -225,8 +225,8 @@ def usual_variances(reference: Reference, watch: LevelWatch, day: date) -> Float
     reference : Reference
         Of the stream.
     watch : LevelWatch
-        Of the days before. Days since an incident began say nothing, nor do its own week and the
-        two before: a break must not teach that breaks are usual before it is found.
+        Of the days before. Days since an incident began say nothing, nor do the week of the day and
+        the one before: a break must not teach that breaks are usual before it is found.
     day : date
         Whose week is looked for.
 
@@ -294,7 +294,7 @@ def decide_level(
     least, least_to_page : float
         The least error of the log-odds that is worth a ticket, and that is urgent.
     silent : str, optional
-        What `not_comparable` says of the day.
+        What `not_comparable` says of the day, or that outcomes went missing with the base rate.
     few : bool
         Whether that is because few different scores are left: then the day says nothing of the
         level, and the second such day is urgent.
@@ -304,7 +304,7 @@ def decide_level(
     An incident is urgent once D and kappa exceed `least_to_page` on each of two days in a row, on
     the same side, and five standard errors over both days, and 2.5 times what they move by
     themselves on each. It closes when the days since then say with 1,000 to 1 that D or kappa is
-    within a third of what is left of the error.
+    within a third of what is left of the error, with the variance that they have by themselves.
     """
     if few and silent:
         return _collapsed(watch, day, silent)
@@ -319,9 +319,9 @@ def decide_level(
     if silent and not incident:
         return replace(watch, incident=_begun(watch, day, silent))
     if incident and incident.kind in LEVEL_KINDS:
-        return _carried_on(watch, incident, day, urgent=urgent)
+        return _carried_on(watch, incident, day, usual, urgent=urgent)
     if incident and silent:
-        again = replace(_measured(watch, incident), kind=silent, urgent=False)
+        again = replace(measured(watch, incident), kind=silent, urgent=False)
         return replace(watch, incident=again)
     return _replaced(watch, None, day) if incident else watch
 
@@ -391,7 +391,7 @@ def _begun(watch: LevelWatch, day: date, kind: str) -> Incident:
         slopes=np.zeros(len(SLOPES)),
         urgent=False,
     )
-    return _measured(watch, begun)
+    return measured(watch, begun)
 
 
 def off_today(watch: LevelWatch, reference: Reference, day: date, least: float) -> float | None:
@@ -483,7 +483,7 @@ def _opened(
         gradual=start.gradual,
         urgent=urgent,
     )
-    return _measured(watch, opened)
+    return measured(watch, opened)
 
 
 def _as_history(watch: LevelWatch) -> History:
@@ -502,7 +502,7 @@ def _as_history(watch: LevelWatch) -> History:
     )
 
 
-def _measured(watch: LevelWatch, incident: Incident) -> Incident:
+def measured(watch: LevelWatch, incident: Incident) -> Incident:
     """Measure an error over the days since its start, of the last nine weeks."""
     since = watch.days >= incident.started.toordinal()
     moves = moves_of(watch.levels[since].astype(np.float64).sum(axis=0))
@@ -513,12 +513,14 @@ def _measured(watch: LevelWatch, incident: Incident) -> Incident:
     )
 
 
-def _carried_on(watch: LevelWatch, incident: Incident, day: date, *, urgent: bool) -> LevelWatch:
-    gained = max(0.0, incident.recovery + _recovery(watch, incident))
+def _carried_on(
+    watch: LevelWatch, incident: Incident, day: date, usual: Floats, *, urgent: bool
+) -> LevelWatch:
+    gained = max(0.0, incident.recovery + _recovery(watch, incident, usual))
     begun = incident.recovering or day
     now = replace(incident, recovery=gained, recovering=begun if gained else None)
     if not gained:
-        now = _measured(watch, now)
+        now = measured(watch, now)
     if urgent and not incident.urgent:
         later = day - incident.opened > timedelta(days=1)
         worse = Worse(day, watch.evidence, 1, incident.kind, incident.size, None)
@@ -529,18 +531,22 @@ def _carried_on(watch: LevelWatch, incident: Incident, day: date, *, urgent: boo
     return replace(watch, incident=now)
 
 
-def _recovery(watch: LevelWatch, incident: Incident) -> float:
-    """Weigh of the last day that the error is gone against that it is still there, log10."""
+def _recovery(watch: LevelWatch, incident: Incident, usual: Floats) -> float:
+    """Weigh of the last day that the error is gone against that it is still there, log10.
+
+    A base rate that moves by itself may cover the error for some days, so each of D and kappa says
+    no more than how far it moves by itself leaves it.
+    """
     moves = moves_of(watch.levels[-1].astype(np.float64))
     if moves is None:
         return 0.0
     sign = SIDES[LEVEL_KINDS.index(incident.kind)]
     far = min(FAR, max(LEAST_FAR, abs(incident.size) - 2.0 * incident.size_error))
     gone = [
-        -float(ratio_of(np.array(sign * value), error**2, NEAR * far, np.array(far)))
-        for value, error in (
-            (moves.shift, moves.shift_error),
-            (moves.kappa, moves.kappa_error),
+        -float(ratio_of(np.array(sign * value), error**2 + by_itself, NEAR * far, np.array(far)))
+        for value, error, by_itself in (
+            (moves.shift, moves.shift_error, usual[0]),
+            (moves.kappa, moves.kappa_error, usual[1]),
         )
     ]
     return float(bounded(np.array(max(gone) / log(10.0))))

@@ -25,7 +25,7 @@ from monitor.metrics.core.grid import Floats
 
 MOST_OF_A_DAY = 1e4  # of one hypothesis: a bound keeps back as little as it takes
 GROWTH = 100.0  # of the weighted mean on one day: no day alone raises an alert
-MOST_WEEKS = 26
+MOST_WEEKS, WEEKS_LEFT_OUT = 26, 2  # that say how weeks differ, and the last ones, which do not yet
 
 
 def new_watch(regions: Regions) -> RegionWatch:
@@ -68,7 +68,7 @@ def watch_regions(
     if watch is None or watch.day_variances.size != regions.centres.size:
         watch = new_watch(regions)
     if not watch.weeks.size or watch.weeks[-1] != week_of(day):
-        watch = replace(watch, day_variances=learned_variances(regions, watch))
+        watch = replace(watch, day_variances=learned_variances(regions, watch, day))
     said = region_evidence(regions, parts, watch.day_variances, wrong=wrong, hanging=hanging)
     return accumulated(watch, day, said), said
 
@@ -100,17 +100,25 @@ def _remembering(watch: RegionWatch, day: date, said: RegionDay) -> RegionWatch:
     return replace(watch, weeks=weeks[first:], scores=rows[0][first:], informations=rows[1][first:])
 
 
-def learned_variances(regions: Regions, watch: RegionWatch) -> Floats:
+def learned_variances(regions: Regions, watch: RegionWatch, day: date) -> Floats:
     """Find the between-day variance of each region from the reference and from the weeks so far.
 
     Notes
     -----
-    As `monitor.drift.evidence.history.learned_day_variances` does along the directions.
+    As `monitor.drift.evidence.history.learned_day_variances` does along the directions, but the two
+    weeks before that of the day say nothing yet: a break must not teach that breaks are usual
+    before it is found.
     """
+    past = int(np.searchsorted(watch.weeks, week_of(day) - WEEKS_LEFT_OUT))
     own = np.arange(len(regions.scores)) // WEEK - FAR_APART
-    numbers = np.concatenate([own, watch.weeks])
+    numbers = np.concatenate([own, watch.weeks[:past]])
     starts = np.nonzero(np.append(True, numbers[1:] != numbers[:-1]))[0]
-    scores = np.add.reduceat(np.vstack([regions.scores, watch.scores]), starts)
-    informations = np.add.reduceat(np.vstack([regions.informations, watch.informations]), starts)
+    scores, informations = (
+        np.add.reduceat(np.vstack([before, since[:past]]), starts)
+        for before, since in (
+            (regions.scores, watch.scores),
+            (regions.informations, watch.informations),
+        )
+    )
     between = between_week_variances(numbers[starts], scores, informations, regions.day_variances)
     return np.asarray(regions.day_variances + LONG_RUN * WEEK * between)

@@ -16,6 +16,7 @@ from monitor.drift.evidence.directions import bounded
 from monitor.drift.incidents.level_watch import (
     FAR,
     FEW_SCORES,
+    HALF,
     LEAST_AGE,
     LEAST_FAR,
     LEAST_ROWS,
@@ -209,16 +210,22 @@ def _counted(incident: ValueIncident, i: int, today: _Day) -> ValueIncident:
 
 
 def _recovery(incident: ValueIncident, moves: Moves) -> float:
-    """Weigh of a day that an error is gone against that it is still there, log10."""
+    """Weigh of a day that an error is gone against that it is still there, log10.
+
+    A base rate that moves by itself may cover the error for some days, so D says that it is gone
+    only where less than half of it is left of kappa.
+    """
     sign = SIDES[LEVEL_KINDS.index(incident.kind)]
     far = min(FAR, max(LEAST_FAR, abs(incident.size) - 2.0 * incident.size_error))
-    gone = max(
+    of_shift, of_kappa = (
         -float(ratio_of(np.array(sign * value), error**2, NEAR * far, np.array(far)))
         for value, error in (
             (moves.shift, moves.shift_error),
             (moves.kappa, moves.kappa_error),
         )
     )
+    covered = sign * moves.kappa >= HALF * abs(incident.size)
+    gone = of_kappa if covered else max(of_shift, of_kappa)
     return float(bounded(np.array(gone / log(10.0))))
 
 

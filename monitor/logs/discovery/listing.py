@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from monitor.errors import ConfigError, DataError
 from monitor.files import open_filesystem, reaching
-from monitor.logs.compressed import Codec
+from monitor.logs.compressed import LONGEST_MAGIC, PACKED, how_packed
 
 MOST_FOLDERS = 1000  # opened below one path
 MOST_FILES = 200  # of one kind, remembered from one folder
@@ -27,17 +27,12 @@ FORMATS = {
     **dict.fromkeys((".csv", ".tsv"), "csv"),
     **dict.fromkeys((".json", ".jsonl", ".ndjson"), "json"),
 }
-PACKED = (".gz", ".zst")
 OTHER_FORMATS = (".avro", ".orc", ".xlsx", ".xls", ".feather", ".arrow", ".sqlite", ".duckdb")
 PARQUET_MAGIC = b"PAR1"
 # Names that say nothing of the format: without an ending, as Hive and Firehose write them, rotated
 # logs such as data.log.2026-01-01, and what is only compressed.
 UNTOLD = re.compile(r"([^.]*|.*\.(log|txt|dat|out|data)(\.[\d_-]+)?)(\.(gz|zst))?", re.IGNORECASE)
 HEAD = 65_536  # bytes of a file that are looked at
-MAGIC: dict[bytes, tuple[Codec, str]] = {
-    b"\x1f\x8b": ("gzip", ".gz"),
-    b"\x28\xb5\x2f\xfd": ("zstd", ".zst"),
-}
 SEPARATORS = ",;\t|"
 MOST_LINES = 20
 
@@ -189,9 +184,21 @@ def _note_file(filesystem: fsspec.AbstractFileSystem, root: str, name: str, whol
     if format_ is None and UNTOLD.fullmatch(name.rpartition("/")[2]):
         format_ = _format_within(filesystem, root, name, whole)
     if format_ is None:
-        whole.unusable.setdefault(ending if ending in OTHER_FORMATS else "other", name)
+        kind = ending if ending in OTHER_FORMATS else "other"
+        if kind not in whole.unusable:
+            whole.unusable[kind] = name + _how_packed(filesystem, f"{root}/{name}")
     else:
         whole.files[name] = format_
+
+
+def _how_packed(filesystem: fsspec.AbstractFileSystem, place: str) -> str:
+    """Say that a file is compressed, in parentheses; nothing if it is not."""
+    try:
+        head: bytes = filesystem.cat_file(place, 0, LONGEST_MAGIC)
+    except Exception:  # noqa: BLE001 - object stores raise errors of many libraries
+        return ""
+    why = how_packed(head)
+    return f" ({why})" if why else ""
 
 
 def format_of(name: str) -> str | None:
@@ -237,7 +244,7 @@ def format_of_content(head: bytes, name: str) -> str | None:
     """
     if head.startswith(PARQUET_MAGIC):
         return "parquet"
-    for magic, (codec, ending) in MAGIC.items():
+    for ending, (codec, _, magic) in PACKED.items():
         if head.startswith(magic):
             if not name.endswith(ending):  # by which DuckDB knows that it is compressed
                 return None

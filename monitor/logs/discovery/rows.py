@@ -10,19 +10,20 @@ from typing import Any, cast
 import duckdb
 from fsspec.implementations.local import LocalFileSystem
 
-from monitor.config import Exploded, Format, PredictionLog
+from monitor.config import FIELD, Exploded, Format, PredictionLog
 from monitor.errors import DataError
 from monitor.files import list_files, open_filesystem
 from monitor.logs.conversions import quoted
 from monitor.logs.discovery.columns import PLAIN, in_sql
 from monitor.logs.exploding import take_apart
-from monitor.logs.session import Layout, Session
+from monitor.logs.session import NESTED, Layout, Session, readable
 from monitor.logs.tables import TABLE_NAMES, Table, open_table
 from monitor.sql_text import text_in_sql
 
 MOST_LEAVES = 200  # values within nested columns that are looked at
 MOST_PLACES = 30  # of a list that is looked into
 ROUNDED = 1e-3  # how far the sum of probabilities may be from 1
+MOST_FILES = 30  # whose names are looked at for twins
 LOOKED_AT = 100  # rows that say what is in texts and maps
 OF_JSON = {
     **dict.fromkeys(("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "BOOLEAN"), True),
@@ -37,7 +38,7 @@ LEAST_FILLED = 0.3  # share of the rows that have a list, which may be that of a
 LEAST_OPTIONS = 3  # with a probability each
 SUM_TOLERANCE = 0.01  # of the probabilities of classes
 TEXTUAL = ("csv", "json")  # formats without types
-LISTS, NESTED = ("list", "array"), ("list", "array", "map", "union", "struct")
+LISTS = "list", "array"
 
 
 @dataclass(frozen=True)
@@ -480,14 +481,7 @@ def _opened(
     rows = session.connection.sql(query)
     in_path = re.findall(r"([^/=]+)=[^/]*/", names[0])
     session.must_be_a_table(names[0], format_, [c for c in rows.columns if c not in in_path])
-    single = session.single(names[0], format_, rows.columns)
-    if not single:
-        listed = ", ".join(session.twins[names[0]])
-        msg = (
-            f"{names[0]}: upper and lower case do not differ in names, so none of {listed} can be "
-            f"read; rename all but one."
-        )
-        raise DataError(msg)
+    single = _single(session, names, format_, rows)
     if len(single) < len(rows.columns):
         query = query.replace("SELECT *", f"SELECT {', '.join(map(quoted, single))}")
         rows = session.connection.sql(query)
@@ -500,6 +494,32 @@ def _opened(
         f"{text_in_sql(name)}: {text_in_sql(type_)}" for name, type_ in read.items()
     )
     return session.connection.sql(query.replace("'auto', ", f"'auto', columns = {{{written}}}, "))
+
+
+def _single(
+    session: Session, names: Sequence[str], format_: Format, rows: duckdb.DuckDBPyRelation
+) -> list[str]:
+    """List the columns of some files that can be read: without twins, or structs with some.
+
+    Raises
+    ------
+    DataError
+        If there are none.
+    """
+    single = rows.columns
+    for name in names[:MOST_FILES]:
+        own = session.single(name, format_, rows)
+        if twins := session.twins.get(name):
+            whole = {twin.partition(FIELD)[0] for twin in twins}
+            single = [column for column in single if column in own and column not in whole]
+    if not single:
+        listed = ", ".join(readable(session.twins[names[0]]))
+        msg = (
+            f"{names[0]}: upper and lower case do not differ in names, so none of {listed} can be "
+            f"read; rename all but one."
+        )
+        raise DataError(msg)
+    return single
 
 
 def table_of(source: Source) -> Table:

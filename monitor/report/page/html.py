@@ -280,9 +280,7 @@ def _day(day: DayOnPage) -> dict[str, Any]:
 
 def _names(v: Verdict | None) -> list[str] | None:
     """Name the causes of the error as the verdict does; None where that is as on other days."""
-    level = bool(v and v.level_incident)
-    place = bool(v and v.incident and v.incident.place)
-    return [cause_name(n, level=level, place=place) for n in NAMES] if level or place else None
+    return [cause_name(n, level=True) for n in NAMES] if v and v.level_incident else None
 
 
 def _place(incident: Incident) -> list[float | str | None] | None:
