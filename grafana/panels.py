@@ -49,6 +49,7 @@ KINDS = {
     "labels_lost": NEUTRAL,
     "labels_added": NEUTRAL,
     "class_place": PURPLE,
+    "outcomes_missing": NEUTRAL,
 }
 
 

@@ -9,7 +9,19 @@ from typing import Literal
 import pyarrow as pa
 
 Codec = Literal["gzip", "zstd"]  # what DuckDB unpacks
-PACKED: dict[str, tuple[Codec, str]] = {".gz": ("gzip", "gzip"), ".zst": ("zstd", "Zstandard")}
+# By the endings that DuckDB goes by: the codec, its name, and how such a file begins.
+PACKED: dict[str, tuple[Codec, str, bytes]] = {
+    ".gz": ("gzip", "gzip", b"\x1f\x8b"),
+    ".zst": ("zstd", "Zstandard", b"\x28\xb5\x2f\xfd"),
+}
+OTHERS = {
+    "bzip2": b"BZh",
+    "xz": b"\xfd7zXZ\x00",
+    "LZ4": b"\x04\x22\x4d\x18",
+    "Snappy": b"\xff\x06\x00\x00sNaPpY",
+    "zip": b"PK\x03\x04",
+}
+LONGEST_MAGIC = max(map(len, OTHERS.values()))  # bytes
 AT_A_TIME = 1 << 20  # bytes
 TRUNCATED = "Truncated"  # how the error of Arrow begins
 
@@ -25,7 +37,7 @@ def what_is_damaged(place: str) -> str | None:
     packing = next((PACKED[end] for end in PACKED if place.endswith(end)), None)
     if packing is None:
         return None
-    codec, name = packing
+    codec, name, _ = packing
     try:
         with pa.OSFile(place, "rb") as packed, pa.CompressedInputStream(packed, codec) as plain:
             while plain.read(AT_A_TIME):
@@ -36,3 +48,23 @@ def what_is_damaged(place: str) -> str | None:
             return f"ends in the middle of its {name} stream, so rows are missing"
         return f"cannot be read as {name} ({why})"
     return None
+
+
+def how_packed(head: bytes) -> str:
+    """Say why a file that is not read as compressed cannot be read; nothing if it is plain.
+
+    Parameters
+    ----------
+    head : bytes
+        How it begins.
+
+    Examples
+    --------
+    >>> how_packed(b"BZh91AY")
+    'it is compressed with bzip2, not with gzip or Zstandard'
+    """
+    for ending, (_, name, magic) in PACKED.items():
+        if head.startswith(magic):
+            return f"it is compressed with {name}, but its name does not end with {ending}"
+    other = (name for name, magic in OTHERS.items() if head.startswith(magic))
+    return next((f"it is compressed with {name}, not with gzip or Zstandard" for name in other), "")

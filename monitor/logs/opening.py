@@ -42,6 +42,7 @@ from monitor.logs.session import (
     Session,
     Type,
     first_line,
+    readable,
     with_structs,
     without_number,
 )
@@ -135,13 +136,8 @@ class OpenLog:
             return self._check_expression(column, setting, fits, wanted)
         what = self.session.what
         for file, types in self.files.items():
-            if len(twice := self._of_one_name(file, column)):
-                msg = (
-                    f"{what}: the {self.kind} have {len(twice)} columns of one name, "
-                    f"{', '.join(twice)} ({file}); upper and lower case do not differ; rename one "
-                    f"in the log, then rerun this day."
-                )
-                self.note(msg, "is there twice")
+            if twice := self._of_one_name(file, column):
+                self._note_twins(file, twice)
                 return False
             if FIELD in column:
                 of_field = self._type_of_field(file, column, types)
@@ -181,6 +177,15 @@ class OpenLog:
                 return False
         return True
 
+    def _note_twins(self, file: str, twins: Sequence[str]) -> None:
+        kind = "fields" if FIELD in twins[0] else "columns"
+        msg = (
+            f"{self.session.what}: the {self.kind} have {len(twins)} {kind} of one name, "
+            f"{', '.join(readable(twins))} ({file}); upper and lower case do not differ; rename "
+            f"one in the log, then rerun this day."
+        )
+        self.note(msg, "is there twice")
+
     def _formerly(
         self, types: Mapping[str, Type], near: Sequence[str], fits: Callable[[Type], bool]
     ) -> str | None:
@@ -201,6 +206,9 @@ class OpenLog:
         if not all(self.check(name, setting, lambda _: True, "of any type") for name in names):
             return False
         for file, types in self.files.items():
+            if twice := self._fields_in(file, column):
+                self._note_twins(file, twice)
+                return False
             try:
                 type_ = self.session.type_of_expression(
                     quoted(column), {name: f"{types[name]}" for name in names}
@@ -240,6 +248,16 @@ class OpenLog:
         wanted = {column.lower(), without_number(column).lower()}
         return [name for name in self.session.twins.get(file, ()) if name.lower() in wanted]
 
+    def _fields_in(self, file: str, expression: str) -> list[str]:
+        """List the fields of a file that an expression may mean, and that have one name."""
+        spoken = {*re.findall(r"\w+", expression.lower())}
+        met = {word for name in spoken for word in (name, without_number(name))}
+        return [
+            name
+            for name in self.session.twins.get(file, ())
+            if FIELD in name and met.issuperset(re.findall(r"\w+", name.lower()))
+        ]
+
     def type_of(self, column: str) -> Type:
         """Return the type of a checked column in the first file."""
         return next(iter(self.files.values()))[column]
@@ -248,6 +266,10 @@ class OpenLog:
         """Note the columns of a filter that a file lacks; SQL ignores the case of their names."""
         for column in columns_of_filter(row_filter) if row_filter else ():
             self.check(self.same_name(column), f"{self.kind}.where", lambda _: True, "of any type")
+        for file in self.files if row_filter else ():
+            if twice := self._fields_in(file, f"{row_filter}"):
+                self._note_twins(file, twice)
+                return
 
     def read(self, row_filter: str | None = None, **columns: str | Wanted) -> Any:
         """Read columns of the chosen rows under new names, in the widest type of any file."""

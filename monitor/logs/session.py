@@ -17,7 +17,7 @@ from fsspec import AbstractFileSystem
 from monitor.config import FIELD, Engine, Format
 from monitor.errors import DataError, Fault
 from monitor.files import limited, list_folder, reaching
-from monitor.logs.compressed import what_is_damaged
+from monitor.logs.compressed import LONGEST_MAGIC, PACKED, how_packed, what_is_damaged
 from monitor.logs.conversions import MISFIT, quoted
 from monitor.logs.databases import DRAFTS, Databases, open_databases
 from monitor.logs.spark import is_of_spark, word
@@ -39,7 +39,23 @@ CSV_OPTIONS: dict[str, Any] = {
     "comment": "",
 }
 CSV_LINE, REASONS = "CSV Error on Line", ("Expected", "Invalid", "Value ", "Error", "Maximum")
-LIMITS = ("maximum line size", "maximum_object_size", "maximum object size")
+NESTED = ("list", "array", "map", "struct", "union")
+ENCODINGS = ("utf-16", "utf-8")
+REMEDIES = {  # by what DuckDB says, or how_packed
+    ENCODINGS: "write the file in UTF-8",
+    ("maximum line size", "maximum_object_size", "maximum object size"): (
+        "its lines are longer than can be read: leave out what is long, or write Parquet"
+    ),
+    ("is compressed with",): "write it with gzip (.gz), Zstandard (.zst), or not compressed",
+    ("duplicate name",): (
+        "keys of an object in it differ only in case: rename one of them, or write the "
+        "configuration by hand with an expression such as payload->>'$.score', which tells them "
+        "by their case"
+    ),
+    (CSV_LINE.lower(),): (
+        "correct the line, or write the file again with one header for all of its lines"
+    ),
+}
 SEPARATORS = ",;\t|"
 SMALL = 16_000_000  # bytes of a file that is read whole, though only some of its columns are needed
 NO_ROOM = Fault("logs", "memory", "the day does not fit into the memory")
@@ -227,7 +243,7 @@ class Session:
             names = [str(native) for native in relation.types]
             if not self.dtypes.keys() >= set(names):
                 self.dtypes.update(zip(names, _dtypes(relation), strict=True))
-            single = self.single(file, form, relation.columns)
+            single = self.single(file, form, relation)
             self.types[file] = {
                 column: Type(self.dtypes[name], name)
                 for column, name in zip(relation.columns, names, strict=True)
@@ -237,18 +253,32 @@ class Session:
 
     def must_be_whole(self, file: str, form: Format) -> None:
         """Raise DataError for a compressed file that ends too early; Parquet has its own end."""
-        if form not in ("csv", "json") or file in self.whole:
-            return
-        if wrong := what_is_damaged(self.copies.get(file, file)):
+        if wrong := self.broken(file, form):
             msg = f"{self.what}: {file} {wrong}; write the file again, then rerun this day."
             raise DataError(msg, UNREADABLE)
-        self.whole.add(file)
+
+    def broken(self, file: str, form: Format) -> str | None:
+        """Say what is wrong with a compressed file as a whole; None if nothing."""
+        if form not in ("csv", "json") or file in self.whole:
+            return None
+        wrong = what_is_damaged(self.copies.get(file, file))
+        if wrong is None:
+            self.whole.add(file)
+        return wrong
 
     def must_be_a_table(self, file: str, form: Format, columns: Sequence[str]) -> None:
-        """Raise an error for a CSV whose lines have not the columns of the first.
+        """Raise an error for a CSV whose lines have not the columns of the first, and for an array.
 
-        DuckDB then takes the whole of the first line for the name of a single column.
+        DuckDB then takes the whole of the first line for the name of a single column, or gives
+        values of JSON that are no objects a column of their own.
         """
+        if form == "json" and [*columns] == ["json"] and self._begins_otherwise(file):
+            msg = (
+                f"{self.what}: {file} is no file with an object on each line, such as an array of "
+                f"objects; write it as JSON lines (pandas: orient='records', lines=True), then "
+                f"rerun this day."
+            )
+            raise DataError(msg, UNREADABLE)
         if form != "csv" or len(columns) != 1:
             return
         separator = max(SEPARATORS, key=columns[0].count)
@@ -258,6 +288,13 @@ class Session:
             how = {**CSV_OPTIONS, "all_varchar": False, "sep": separator}
             rows = self.connection.read_csv(place, **how, auto_detect=False, columns=types)
             rows.aggregate("max(hash(COLUMNS(*)))").fetchall()
+
+    def _begins_otherwise(self, file: str) -> bool:
+        """Tell whether the first line of JSON is no object; nothing is an empty log."""
+        lines = "SELECT json_type(json) FROM read_json_objects(?, format = 'newline_delimited')"
+        place = self.copies.get(file, file)
+        row = self.connection.execute(f"{lines} LIMIT 1", [place]).fetchone()
+        return row is not None and row[0] != "OBJECT"
 
     def type_of_field(self, file: str, column: str, schema: pa.Schema | None) -> Type | None:
         """Return the type of a field of a struct of a Parquet file, or of a table with a schema.
@@ -285,20 +322,18 @@ class Session:
         (dtype,), (name,) = _dtypes(value), map(str, value.types)
         return Type(dtype, name)
 
-    def single(self, file: str, form: Format, columns: Sequence[str]) -> list[str]:
+    def single(self, file: str, form: Format, rows: duckdb.DuckDBPyRelation) -> list[str]:
         """List the columns that have a name of their own, and note the others as twins.
 
-        Names in SQL have no case, so DuckDB adds a number to those of a file that it has had. What
-        it calls them then no file has, and depends on the order of the columns.
+        Names in SQL have no case, so DuckDB adds a number to those of a file that it has had, also
+        to fields of structs. What it calls them then no file has, and depends on their order.
         """
-        lowered = {column.lower() for column in columns}
-        numbered = (match[1] for column in columns if (match := NUMBERED.fullmatch(column)))
-        if any(name.lower() in lowered for name in numbered):
+        if _has_numbered(zip(rows.columns, rows.types, strict=True)):
             self.twins[file] = twins_of(self._names_in(file, form))
-        return without_twins(columns, self.twins.get(file, ()))
+        return without_twins(rows.columns, self.twins.get(file, ()))
 
     def _names_in(self, file: str, form: Format) -> list[str]:
-        """Return the names of columns as a file writes them."""
+        """Return the names of columns, and of fields of columns, as a file writes them."""
         place = self.copies.get(file, file)
         if form == "csv":
             head = self.connection.read_csv(
@@ -311,11 +346,13 @@ class Session:
         schema = self.connection.execute(
             "SELECT name, coalesce(num_children, 0) FROM parquet_schema(?)", [place]
         ).fetchall()
-        names, inner = list[str](), 0
+        names, above = list[str](), list[tuple[str, int]]()
         for name, children in schema[1:]:  # the first is the root; fields follow their column
-            if not inner:
-                names.append(name)
-            inner = max(inner - 1, 0) + children
+            names.append(FIELD.join([*(whole for whole, _ in above), name]))
+            above = [*above[:-1], (above[-1][0], above[-1][1] - 1)] if above else above
+            above = [*above, (name, children)] if children else above
+            while above and not above[-1][1]:
+                above.pop()
         return names
 
     def types_of_arrow(self, place: str, schema: pa.Schema) -> Mapping[str, Type]:
@@ -464,6 +501,18 @@ class Session:
         self.copies.update(copies)
 
 
+def _has_numbered(columns: Iterable[tuple[str, Any]]) -> bool:
+    """Tell whether a name, of a field too, may be another one with a number from DuckDB."""
+    named = [*columns]
+    lowered = {name.lower() for name, _ in named}
+    numbered = (match[1].lower() for name, _ in named if (match := NUMBERED.fullmatch(name)))
+    return not lowered.isdisjoint(numbered) or any(
+        _has_numbered(native.children)
+        for _, native in named
+        if getattr(native, "id", None) in NESTED
+    )
+
+
 def twins_of(names: Sequence[str]) -> list[str]:
     """List the names that differ from another in nothing but upper and lower case.
 
@@ -474,6 +523,11 @@ def twins_of(names: Sequence[str]) -> list[str]:
     """
     times = Counter(name.lower() for name in names)
     return [name for name in names if times[name.lower()] > 1]
+
+
+def readable(twins: Iterable[str]) -> list[str]:
+    """Write the names of twins for people."""
+    return [name.replace(FIELD, ".") for name in twins]
 
 
 def without_twins(columns: Sequence[str], twins: Sequence[str]) -> list[str]:
@@ -648,37 +702,38 @@ def damage_of(session: Session, file: str) -> str | None:
     form, place = session.files[file], session.copies.get(file, file)
     with suppress(duckdb.Error):  # after an error, DuckDB may refuse all but this
         session.connection.rollback()
+    if wrong := session.broken(file, form):
+        return wrong
     try:
         keys = [*session.types_of(file, form)]
         session.read([file], form, columns=keys).aggregate("max(hash(COLUMNS(*)))").fetchall()
     except RecursionError:
         return "a column is nested too deeply"
     except Exception as error:  # noqa: BLE001 - whatever a library raises about this file alone
-        if form != "parquet" and begins_as_utf_16(place):
+        head = _head_of(place)
+        if form != "parquet" and head.startswith((b"\xff\xfe", b"\xfe\xff")):
             return "it is UTF-16, not UTF-8"
-        return f"{error}" or type(error).__name__
+        packed = "" if place.endswith((*PACKED,)) else how_packed(head)
+        return packed or f"{error}" or type(error).__name__
     return None
 
 
-def begins_as_utf_16(place: str) -> bool:
-    """Tell whether a file on this machine has the byte order mark of UTF-16."""
+def _head_of(place: str) -> bytes:
+    """Read how a file on this machine begins."""
     if not Path(place).is_file():
-        return False
+        return b""
     with Path(place).open("rb") as file:
-        return file.read(2) in (b"\xff\xfe", b"\xfe\xff")
+        return file.read(LONGEST_MAGIC)
 
 
 def remedy_of(why: str, form: str) -> str:
     """Say what to do about a file, given why it cannot be read."""
     lowered = first_line(why).lower()
-    if form != "parquet" and ("utf-16" in lowered or "utf-8" in lowered):
-        return "write the file in UTF-8"
-    if any(limit in lowered for limit in LIMITS):
-        return "its lines are longer than can be read: leave out what is long, or write Parquet"
+    for signs, remedy in REMEDIES.items():
+        if any(sign in lowered for sign in signs) and (form != "parquet" or signs != ENCODINGS):
+            return remedy
     if form == "json":
         return "correct the file so that each line is one JSON object, or write it again"
-    if CSV_LINE.lower() in lowered:
-        return "correct the line, or write the file again with one header for all of its lines"
     return "write the file again"
 
 

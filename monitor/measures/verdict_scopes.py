@@ -3,7 +3,15 @@
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 
-from monitor.drift.records.detector import INCIDENT_KINDS, LEVEL_KINDS, Ended, Incident, Worse
+from monitor.drift.records.detector import (
+    CLASS_PLACE,
+    INCIDENT_KINDS,
+    LEVEL_KINDS,
+    OUTCOMES_MISSING,
+    Ended,
+    Incident,
+    Worse,
+)
 from monitor.drift.records.facts import Detectable
 from monitor.drift.records.places import Place, Where, explained_by, name_of
 from monitor.drift.records.verdict import SLOPE_KINDS, STATES, Verdict
@@ -23,6 +31,8 @@ KEPT_FOR = timedelta(days=28)  # after the end of a drift; a Prometheus that was
 MOST_NAMED = 3  # streams that a label names
 MISSING = "no value"  # of the column of the segments, as a label
 MOST_ALONE = 20  # values of a model that have gauges because they drift by themselves
+# Kinds of incidents of a segment too.
+OF_SEGMENTS = tuple(k for k in INCIDENT_KINDS if k not in (CLASS_PLACE, OUTCOMES_MISSING))
 URGENCIES = ("page", "ticket", "info", "none")
 
 VERDICTS = Base(
@@ -112,7 +122,8 @@ def _kinds(v: Verdict) -> Parts[float]:
     if not lately_open(v):
         return []
     name = v.headline(v.incident).kind if v.incident else None
-    return [((kind,), kind == name) for kind in INCIDENT_KINDS]
+    kinds = INCIDENT_KINDS if v.segment == WHOLE else OF_SEGMENTS
+    return [((kind,), kind == name) for kind in kinds]
 
 
 def _incident(v: Verdict) -> Parts[Incident]:

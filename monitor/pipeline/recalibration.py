@@ -254,12 +254,18 @@ def recalibrate(
 def _refuse_wrong_labels(store: Store, name: str, rows: _Rows, last: date | None) -> None:
     """Raise DataError for days since labels changed: a map would bend right scores to them."""
     verdict = _newest_verdict(store, name, rows.segment)
-    if not (verdict and verdict.labels and verdict.distortion):
+    if verdict and verdict.labels and verdict.distortion:
+        started, look = verdict.distortion.started, f"the outcomes look {as_if(verdict.labels)}"
+    elif verdict and verdict.missing_outcomes:
+        started, look = (
+            verdict.missing_outcomes.started,
+            "outcomes went missing as the base rate moved",
+        )
+    else:
         return
-    started = verdict.distortion.started
     if last is None or last >= started:
         msg = (
-            f"{name}, {rows.name}: since {started} the outcomes look {as_if(verdict.labels)}, so a "
+            f"{name}, {rows.name}: since {started} {look}, so a "
             f"map would bend right scores to wrong labels. Correct the outcomes and run these days "
             f"again; or name days before, with --to {started - timedelta(days=1)}."
         )

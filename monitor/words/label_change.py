@@ -3,7 +3,8 @@
 from functools import partial
 
 from monitor.drift.records.day_evidence import TOLD, Changed, LabelChange
-from monitor.drift.records.facts import Coverage
+from monitor.drift.records.detector import Incident
+from monitor.drift.records.facts import LESS_COVERED, Coverage
 from monitor.words.advice import LOOK_ALIKE
 from monitor.words.numbers import percent, short_percent, times
 
@@ -72,16 +73,34 @@ def labels_or_scores(labels: LabelChange) -> str:
 
 
 def covered(coverage: Coverage) -> str:
-    """Say that the share of known outcomes changed as the base rate did.
+    """Say how many predictions have an outcome, and had one.
 
     Examples
     --------
-    >>> covered(Coverage(1.0, 0.62))
-    'the base rate moved, and 62 % of the predictions have an outcome, 100 % in the reference.'
+    >>> covered(Coverage(1.0, 0.62)), covered(Coverage(1.0, 0.994))
+    ('62 % of the predictions have an outcome, 100 % in the reference',
+     '99.4 % of the predictions have an outcome, 100.0 % in the reference')
     """
+    digits = 0 if abs(coverage.now - coverage.before) > LESS_COVERED else 1
+    now, before = (percent(share, digits) for share in (coverage.now, coverage.before))
+    return f"{now} of the predictions have an outcome, {before} in the reference"
+
+
+def missing_in_short(coverage: Coverage | None, incident: Incident) -> str:
+    """Say in a few words that outcomes went missing on the days on which the base rate moved."""
+    of = f" ({covered(coverage)})" if coverage else ""
+    return f"outcomes went missing as the base rate moved, since {incident.started}{of}"
+
+
+def missing_sentence(coverage: Coverage | None, incident: Incident) -> str:
+    """Say what cannot be decided until the outcomes come."""
+    kind, rate = ("positive", "lower") if incident.size < 0.0 else ("negative", "higher")
+    fewer = f": {covered(coverage)}" if coverage else ""
     return (
-        f"the base rate moved, and {percent(coverage.now, 0)} of the predictions have an outcome, "
-        f"{percent(coverage.before, 0)} in the reference."
+        f"Since {incident.started} fewer predictions have an outcome{fewer}. On the same days the "
+        f"log-odds of all scores moved, and are now {incident.size:+z.2f} away from the reference. "
+        f"Missing {kind} outcomes look the same as a {rate} base rate, and these are enough to "
+        "explain half of the move or more: which it is will be known once they come."
     )
 
 

@@ -3,12 +3,19 @@
 from collections.abc import Iterator
 from math import exp, isfinite, isnan, log
 
-from monitor.drift.records.detector import LEVEL_KINDS, NOT_COMPARABLE, SCORES_EQUAL, Incident
+from monitor.drift.records.detector import (
+    LEVEL_KINDS,
+    NOT_COMPARABLE,
+    OUTCOMES_MISSING,
+    SCORES_EQUAL,
+    Incident,
+)
 from monitor.drift.records.facts import Scores
 from monitor.drift.records.places import Explanation, explained_by, listed
 from monitor.drift.records.region_state import Break
 from monitor.drift.records.verdict import Verdict
 from monitor.words.broken import score, share, which_scores
+from monitor.words.label_change import missing_in_short, missing_sentence
 from monitor.words.numbers import odds, percent, short_percent, times
 
 MOSTLY, WORTH = 0.75, log(1.25)  # of an error of the level: what the base rate explains; logit
@@ -41,6 +48,8 @@ def side_of(kind: str) -> str:
 def level_in_short(v: Verdict, incident: Incident) -> str:
     """Say in a few words what is wrong with all scores, and since when."""
     since = f"since {incident.started}"
+    if incident.kind == OUTCOMES_MISSING:
+        return missing_in_short(v.facts.covered, incident)
     if incident.kind == SCORES_EQUAL:
         few = v.facts.scores.few if v.facts.scores else ()
         return f"all scores are {score(few[0].score) if len(few) == 1 else 'equal'} {since}"
@@ -67,7 +76,9 @@ def level_in_short(v: Verdict, incident: Incident) -> str:
 def level_sentences(v: Verdict, incident: Incident) -> Iterator[str]:
     """Say what moved and what did not, by how much, since when, and how certain that is."""
     since = f"{incident.started} (90 % {incident.start_low} to {incident.start_high})"
-    if incident.kind in NOT_COMPARABLE:
+    if incident.kind == OUTCOMES_MISSING:
+        yield missing_sentence(v.facts.covered, incident)
+    elif incident.kind in NOT_COMPARABLE:
         yield _not_comparable(v, incident)
     elif incident.place:
         yield f"Since {since} {_of_class(incident, incident.place)}."
@@ -76,7 +87,7 @@ def level_sentences(v: Verdict, incident: Incident) -> Iterator[str]:
         yield f"{since} {_how_far(v, incident)}."
     if v.facts.scores:
         yield what_moved(v.facts.scores)
-        yield looks_like(v.facts.scores)
+        yield "" if incident.kind == OUTCOMES_MISSING else looks_like(v.facts.scores)
         if incident.kind not in NOT_COMPARABLE:
             yield outside(v.facts.scores)
     if incident.kind in LEVEL_KINDS:

@@ -72,7 +72,7 @@ def read_runbook(address: str) -> NextStep:
 def repairs(verdict: Verdict, maps: Maps) -> tuple[str, ...]:
     """Write the commands that fit a map of the rows that drift; none where no map can be fitted."""
     model = quote(verdict.model)
-    if verdict.labels:  # right scores would be bent to wrong labels
+    if verdict.labels or verdict.missing_outcomes:  # right scores would be bent to wrong labels
         return ()
     if maps == "parts" and verdict.explanation:
         return repair_commands(model, verdict.explanation)

@@ -6,7 +6,13 @@ from math import ceil
 from shlex import quote
 from typing import NamedTuple
 
-from monitor.drift.records.detector import NOT_COMPARABLE, SCORES_EQUAL, Incident, is_level
+from monitor.drift.records.detector import (
+    NOT_COMPARABLE,
+    OUTCOMES_MISSING,
+    SCORES_EQUAL,
+    Incident,
+    is_level,
+)
 from monitor.drift.records.facts import Obstacle, Scores
 from monitor.drift.records.verdict import DRIFTING, OF_LABELS, State, Verdict
 from monitor.segment_names import shown
@@ -170,9 +176,10 @@ def _of_level_today(v: Verdict) -> Trust | None:
     if v.facts.today:
         ask = f"Ask what was released on {v.day}, or changed in the service."
         return Trust(f"Not today: {today_in_short(v.facts.today)}.", f"{ask} Look again tomorrow.")
-    if v.facts.covered:
+    if v.facts.covered and v.state == "prior_shift":
         step = f"{label_change.ASKED['lost']} If none is missing: {ANSWERS['prior_shift'].step}"
-        return Trust(f"Not surely: {label_change.covered(v.facts.covered)}", step)
+        of = label_change.covered(v.facts.covered)
+        return Trust(f"Not surely: the base rate moved, and {of}.", step)
     if v.facts.one_day:
         ask = f"Ask what was released on {v.day}, or changed in the service."
         return Trust(
@@ -195,6 +202,9 @@ def _drifting(v: Verdict, incident: Incident, maps: Maps, repair: str) -> Trust:
         return Trust(
             f"Yes, better than before: {fits_in_short(v, incident)}.", rebased(v, incident)
         )
+    if incident.kind == OUTCOMES_MISSING:
+        step = f"{label_change.ASKED['lost']} A map would repair what may not be broken."
+        return Trust(f"Perhaps: {in_short(v)}.", f"{step} {label_change.SECTION}")
     if is_level(incident.kind):
         return _of_level(v, incident, maps)
     if v.labels and v.state in OF_LABELS:

@@ -324,8 +324,8 @@ def _no_drift(v: Verdict) -> Iterator[str]:
     yield _held_down(v)
     if v.facts.covered:
         yield (
-            f"Outcomes may be missing: {covered(v.facts.covered)} If those of one kind went "
-            "missing, that looks like a shift of the prior."
+            f"The share of known outcomes changed: {covered(v.facts.covered)}. If those of one "
+            "kind went missing, that looks like a shift of the prior."
         )
     yield "" if level else _moved(v)
     if v.facts.scores:

@@ -18,10 +18,10 @@ from monitor.drift.verdicts.judge import days_needed, judge
 from monitor.metrics.core.coarse import Coarse, occupied
 from monitor.metrics.logistic.conditional import conditional_log_ratio
 from monitor.segment_names import WHOLE
-from monitor.store.verdict_table import verdict_table, verdicts_of
 from studies.drift.kinds import DRIFTS, REFERENCE, START, days_of
 from studies.drift.worlds import World
 from tests.support.cases import some
+from tests.support.stored import detectors_again, whole_table
 
 MANY, PLAIN = World(0.05, 20_000), Limits()
 
@@ -59,8 +59,7 @@ def fold(
         ]
         before = [*before, *batch]
         found += verdicts
-        [last] = verdicts_of(verdict_table(verdicts[-1:], about={}))
-        detectors = {WHOLE: last.detector}
+        detectors = detectors_again(verdicts[-1:])
     return found
 
 
@@ -151,7 +150,7 @@ def test_daily_runs_store_the_bytes_of_a_backfill(judge_every: int) -> None:
     together, daily = fold(days, limits), fold(days, limits, daily=True)
 
     assert any(v.detector.incident for v in together)
-    assert verdict_table(daily, about={}).equals(verdict_table(together, about={}))
+    assert whole_table(daily).equals(whole_table(together))
 
 
 def test_without_one_of_the_days_the_name_is_that_at_the_reference() -> None:

@@ -1,6 +1,6 @@
 """A change of labels is distinguished from a drift of the scores and from a shift of the prior."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from monitor.arrivals import Late
 from monitor.drift.evidence.directions import LOST, SIZES, no_profiles
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.incidents.label_change import label_change
 from monitor.drift.records.day_evidence import LABEL_KINDS
-from monitor.drift.records.detector import PROFILED, Incident
+from monitor.drift.records.detector import OUTCOMES_MISSING, PROFILED, Incident
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import CENTRES, Coarse
@@ -22,6 +23,7 @@ from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.words.next_steps import next_steps
 from monitor.words.trust import trust
 from monitor.words.verdict import sentences
+from tests.support.stored import detectors_again
 
 FIRST, KNOWN_AT = date(2026, 1, 1), datetime(2026, 12, 1, tzinfo=UTC)
 REFERENCE, BEGINS, DAYS, ROWS = 28, 34, 46, 2_000
@@ -75,7 +77,8 @@ def test_labels_that_change_are_named_with_their_size(family: str, size: float) 
     assert trust(verdict).answer.startswith("Not the outcomes: labels")
     assert "recalibrate" not in f"{trust(verdict)} {next_steps(verdict)}"
     (stored,) = verdicts_of(verdict_table([verdict], about={}))
-    assert (stored.labels, stored.incident and label_change(stored.incident)) == (labels, labels)
+    carried = detectors_again([verdict])[verdict.segment].incident
+    assert (stored.labels, carried and label_change(carried)) == (labels, labels)
 
 
 @pytest.mark.parametrize(("what", "size"), [("slope", 0.75), ("prior", 1.5), ("prior", -1.5)])
@@ -96,27 +99,97 @@ def test_the_incident_ends_when_the_outcomes_come() -> None:
     assert not [v for v in verdicts("lost", 0.0) if v.incident]
 
 
-def test_a_base_rate_that_moves_with_the_share_of_outcomes_is_doubted() -> None:
-    """Half of the negatives have no outcome any more: the first line says so."""
-    days = []
-    for day in days_of("none", 0.0):
-        part = day.parts[WHOLE, ""]
-        kept = part.positives + (part.counts - part.positives) // 2
-        few = replace(
-            day, coverage=kept.sum() / ROWS, parts={(WHOLE, ""): replace(part, counts=kept)}
-        )
-        days.append(few if (day.day - FIRST).days >= BEGINS else day)
-    reference = fit_model_reference(days[:REFERENCE], Limits())
+def with_fewer(kept: Callable[[Coarse], Coarse], *, since: int = BEGINS, until: int) -> list[Day]:
+    """Let outcomes go missing on days whose priors move as before."""
+    days = [*days_of("none", 0.0)]
+    for t in range(since, until):
+        part = kept(days[t].parts[WHOLE, ""])
+        days[t] = replace(days[t], coverage=part.counts.sum() / ROWS, parts={(WHOLE, ""): part})
+    return days
 
-    *_, (verdict, *_) = judge("m", days, references=[reference], limits=Limits())
 
-    assert verdict.state == "prior_shift"
-    covered = "of the predictions have an outcome, 100 % in the reference"
-    assert trust(verdict).answer.startswith("Not surely: the base rate moved, and 7")
-    assert covered in trust(verdict).answer
-    assert any(covered in said for said in sentences(verdict))
-    (sound, *_), *_ = judge("m", days[:BEGINS][::-1][:1], references=[reference], limits=Limits())
-    assert sound.facts.covered is None
+def missing(positives: float, negatives: float) -> Callable[[Coarse], Coarse]:
+    """Lose the outcomes of shares of the positives and of the negatives."""
+    rng = np.random.default_rng(12)
+
+    def kept(part: Coarse) -> Coarse:
+        hits = part.positives - rng.binomial(part.positives, positives)
+        others = part.counts - part.positives
+        return Coarse(hits + others - rng.binomial(others, negatives), hits)
+
+    return kept
+
+
+def judged(days: list[Day], **options: object) -> list[Verdict]:
+    """Judge days against the first 28."""
+    reference, known = fit_model_reference(days[:REFERENCE], Limits()), {d.day: d for d in days}
+    folded = judge("m", days, references=[reference], limits=Limits(), recall=known.get, **options)
+    return [verdict for (verdict, *_) in folded]
+
+
+@pytest.mark.parametrize(("shares", "kind"), [((0.0, 0.5), "negative"), ((0.5, 0.0), "positive")])
+def test_outcomes_that_go_missing_with_the_base_rate_are_undecided_until_they_come(
+    shares: tuple[float, float], kind: str
+) -> None:
+    """The first line says so; it is open from the first day to the one on which they are back."""
+    back = DAYS - 3
+    found = judged(with_fewer(missing(*shares), until=back))
+
+    opened = [verdict for verdict in found if verdict.state == "undecided"]
+    assert 0 <= (opened[0].day - FIRST).days - BEGINS <= 3  # priors move by 0.3 by themselves
+    assert [(verdict.day - FIRST).days for verdict in opened][-1] == back - 1
+    last = opened[-1]
+    assert last.incident
+    assert last.incident.kind == OUTCOMES_MISSING
+    assert (last.incident.started - FIRST).days == BEGINS
+    assert not last.incident.urgent
+    assert trust(last).answer.startswith("Perhaps: outcomes went missing as the base rate moved")
+    assert "of the predictions have an outcome, 100 % in the reference" in trust(last).answer
+    assert "recalibrate" not in f"{trust(last)} {next_steps(last)}"
+    assert f"Missing {kind} outcomes look the same" in " ".join(sentences(last))
+    assert found[back].incident is None
+    (stored,) = verdicts_of(verdict_table([last], about={}))
+    assert stored.missing_outcomes
+    assert (stored.state, stored.facts.covered) == ("undecided", last.facts.covered)
+    assert stored.missing_outcomes.started == last.incident.started
+
+
+def test_they_are_back_however_late_others_come() -> None:
+    """Days that were late a month ago say nothing of the level, but outcomes are there."""
+    back = DAYS - 3
+    days = with_fewer(missing(0.0, 0.5), until=back)
+    days[back:] = [replace(day, late=Late(3, 0.5, 0.0, 11)) for day in days[back:]]
+
+    assert judged(days)[-1].level_incident is None
+
+
+@pytest.mark.parametrize(
+    ("positives", "since"),
+    [
+        (0.25, BEGINS),  # and of the negatives, at random: the level stays
+        (0.0, 2),  # as in the reference
+    ],
+)
+def test_outcomes_that_go_missing_otherwise_open_nothing(positives: float, since: int) -> None:
+    """A share that changes alone is said, and one that is usual is not."""
+    found = judged(with_fewer(missing(positives, 0.25), since=since, until=DAYS))
+
+    assert not [verdict for verdict in found if verdict.incident]
+    said = "The share of known outcomes changed: 75 % of the predictions have an outcome"
+    assert (said in " ".join(sentences(found[-1]))) == (since == BEGINS)
+
+
+def test_few_missing_outcomes_explain_no_large_move_of_the_base_rate() -> None:
+    """A tenth of the outcomes cannot be what moved the log-odds by 1.5."""
+    days, kept = [*days_of("prior", 1.5)], missing(0.1, 0.1)
+    for t in range(BEGINS, DAYS):
+        part = kept(days[t].parts[WHOLE, ""])
+        days[t] = replace(days[t], coverage=part.counts.sum() / ROWS, parts={(WHOLE, ""): part})
+
+    *_, verdict = judged(days)
+
+    assert (verdict.state, verdict.incident) == ("prior_shift", None)
+    assert trust(verdict).answer.startswith("Not surely: the base rate moved, and 9")
 
 
 def test_scores_and_labels_that_fit_nearly_as_well_are_both_said() -> None:

@@ -77,7 +77,7 @@ def test_a_model_of_a_fleet_has_few_series(folder: Path, tmp_path: Path) -> None
         f'calibration_verdict{{model="fraud",segment="all",state="{state}"}} {value}'
         for state, value in (("ok", 1.0), ("data_error", 0.0), ("insufficient_data", 0.0))
     }
-    assert len([line for line in drifting if line.startswith("calibration_drift_kind")]) == 17
+    assert len([line for line in drifting if line.startswith("calibration_drift_kind")]) == 18
 
 
 def test_a_model_with_segments_has_few_series(two_models: Path) -> None:
@@ -179,7 +179,7 @@ def test_a_drift_that_ended_has_its_kinds_for_a_while(tmp_path: Path) -> None:
         store.write_verdicts("fraud", verdict.day, [verdict], basis="")
         kinds.append(sum(s.startswith("calibration_drift_kind") for s in samples(story, "verdict")))
 
-    assert kinds == [17, 17, 0]
+    assert kinds == [18, 18, 0]
 
 
 def test_verdicts_suffice_for_alerts() -> None:

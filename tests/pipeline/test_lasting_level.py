@@ -9,6 +9,7 @@ import pytest
 from scipy.special import expit
 
 from monitor.config import Config, load_config
+from monitor.drift.records.verdict import Verdict
 from monitor.errors import DataError
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.pipeline.recalibration import recalibrate
@@ -17,7 +18,13 @@ from monitor.pipeline.verdicts import judge_days
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary
 from monitor.words.maps import lasting_sentence
-from tests.support.filled_store import FINAL, OLDER, configure, verdict_of_labels
+from tests.support.filled_store import (
+    FINAL,
+    OLDER,
+    configure,
+    verdict_of_labels,
+    verdict_of_missing,
+)
 
 DAYS = [date(2026, 1, 1) + timedelta(days=i) for i in range(52)]
 MOVED, SHIFT, ROWS = 14, 0.7, 1_500
@@ -77,13 +84,26 @@ def test_one_that_has_not_stayed_is_not_followed(config: Config) -> None:
     assert recalibrate(config, "ctr").lasting is None
 
 
-def test_labels_that_changed_are_not_repaired(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("changed", "refused"),
+    [
+        (
+            verdict_of_labels("all"),
+            "since 2026-02-28 the outcomes look as if 25 % (95 % 19 % to 31 %) of the positives",
+        ),
+        (
+            verdict_of_missing("all"),
+            "since 2026-02-28 outcomes went missing as the base rate moved, so a map would bend",
+        ),
+    ],
+)
+def test_labels_that_changed_are_not_repaired(
+    tmp_path: Path, changed: Verdict, refused: str
+) -> None:
     """A map of days since then would bend right scores to wrong labels; of days before it may."""
     config = configure(tmp_path, fraud={})
-    changed = verdict_of_labels("all")
     Store(config.store).write_verdicts("fraud", FINAL, [changed], basis="")
 
-    refused = "since 2026-02-28 the outcomes look as if 25 % (95 % 19 % to 31 %) of the positives"
     with pytest.raises(DataError, match=re.escape(refused)):
         recalibrate(config, "fraud")
     with pytest.raises(DataError, match="no final day with outcomes is stored"):

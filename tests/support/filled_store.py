@@ -14,8 +14,15 @@ from monitor.config import Config
 from monitor.decisions import Acknowledgement, Rebase
 from monitor.drift.incidents.detecting import new_detector
 from monitor.drift.records.day_evidence import DayEvidence, LabelChange
-from monitor.drift.records.detector import Ended, Incident, Shift, Worse
-from monitor.drift.records.facts import ClassFacts, Detectable, Facts, Unlike
+from monitor.drift.records.detector import (
+    OUTCOMES_MISSING,
+    Ended,
+    Incident,
+    LevelWatch,
+    Shift,
+    Worse,
+)
+from monitor.drift.records.facts import ClassFacts, Coverage, Detectable, Facts, Unlike
 from monitor.drift.records.mix import MovedMix, MovedShare
 from monitor.drift.records.places import Condition, Explanation, Place, Where
 from monitor.drift.records.values import ValueIncident, ValuePast, ValueWatch
@@ -195,6 +202,15 @@ def verdict_of_labels(segment: str) -> Verdict:
     drift = verdict(segment, replace(DRIFT, worse=None, unexplained=None))
     facts = Facts(labels=labels)
     return replace(drift, state="labels_lost", facts=facts, where=None, values=None, awaited=None)
+
+
+def verdict_of_missing(segment: str) -> Verdict:
+    """Make the verdict of a stream whose outcomes went missing as the base rate moved."""
+    missing = replace(DRIFT, kind=OUTCOMES_MISSING, worse=None, unexplained=None)
+    labels = verdict_of_labels(segment)
+    detector = replace(labels.detector, incident=None, level=LevelWatch(incident=missing))
+    facts = Facts(covered=Coverage(1.0, 0.75))
+    return replace(labels, state="undecided", detector=detector, facts=facts)
 
 
 def class_errors(name: str, at: float) -> ClassErrors:

@@ -357,7 +357,7 @@ def _with_what_days_say(reference: Reference, days: Sequence[Mapping[Any, Coarse
         own_intercept=own_intercept(strata),
         noise=noise,
         level_days=level_days,
-        level_variances=_level_variances(level_days),
+        level_variances=level_variances(level_days),
     )
 
 
@@ -564,7 +564,7 @@ def _level_spread(lifts: Sequence[Lift]) -> tuple[float, float]:
     )
 
 
-def _level_variances(level_days: Floats) -> Floats:
+def level_variances(level_days: Floats) -> Floats:
     """Estimate the variances of levels between days, by DerSimonian and Laird's moments."""
     pulls, precisions = level_days[:, ::2], level_days[:, 1::2]
     told = precisions.min(axis=1) > 0.0

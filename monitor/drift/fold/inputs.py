@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import cached_property, lru_cache
 from math import isfinite, log, log10, nan
-from statistics import median
+
+import numpy as np
 
 from monitor.arrivals import Late
 from monitor.drift.classes.class_levels import ClassLevels, fit_class_levels
@@ -60,6 +61,7 @@ from monitor.segment_names import FAMILIES, NO_VALUE, THIRD, WHOLE
 from monitor.summary import NO_SAMPLE, Entities, Summary, Unlisted
 
 WITH_THIRD = 3  # classes: so many have third choices
+WORST = 0.05  # of the days: an outage in the reference says nothing of its usual days
 MOST_KEPT = 2_000  # sums of a day and stream: five years of one, 8 MB
 
 
@@ -109,9 +111,9 @@ class ModelReference:
     `deployed` is the first day that is compared with the reference of a calibration map; other
     references are compared with from their own first day on.
     `strata` is the column whose values have priors of their own in the verdict of the whole, where
-    the monitor has found one. `coverage` is the share of the predictions of its days that have an
-    outcome; None if that is not known. `mix` are the shares of its
-    segments.
+    the monitor has found one. `coverage` is the share of the predictions of a usual day that have
+    an outcome, and `least_coverage` that of its second-worst day in 28; None if that is not known.
+    `mix` are the shares of its segments.
     """
 
     first: date
@@ -128,6 +130,7 @@ class ModelReference:
     limit: float | None = None
     strata: MovingPriors | None = None
     coverage: float | None = None
+    least_coverage: float | None = None
     scores: ClassScores | None = None
     mix: Mix | None = None
 
@@ -273,13 +276,27 @@ def fit_model_reference(days: Sequence[Day], limits: Limits) -> ModelReference:
         for name, own in streams.items()
         if isinstance(own, Reference)
     }
-    return replace(fitted, detectable=detectable, coverage=coverage_of(days))
+    least = coverage_of(days, WORST)
+    return replace(fitted, detectable=detectable, coverage=coverage_of(days), least_coverage=least)
 
 
-def coverage_of(days: Sequence[Day]) -> float | None:
-    """Give the share of the predictions that have an outcome, on a usual day; None without any."""
+def coverage_of(days: Sequence[Day], rank: float = 0.5) -> float | None:
+    """Give the share of the predictions that have an outcome, on a usual day or on a worse one.
+
+    Parameters
+    ----------
+    days : sequence of Day
+        Those that count.
+    rank : float
+        Share of the days that are worse, a ratio in [0, 1].
+
+    Returns
+    -------
+    float or None
+        A ratio in [0, 1]; None if no day has one.
+    """
     known = [day.coverage for day in days if isfinite(day.coverage)]
-    return median(known) if known else None
+    return float(np.quantile(known, rank, method="inverted_cdf")) if known else None
 
 
 def _fit_scores(days: Sequence[Day], limits: Limits) -> ModelReference:

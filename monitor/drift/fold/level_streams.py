@@ -6,15 +6,16 @@ Late outcomes look like fewer ones, so a day with many of them says nothing of a
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
-from math import log10
+from math import isfinite, log10
 
 from monitor.drift.classes.class_watch import Rest, advance_classes, decide_classes
 from monitor.drift.curve.reference import Reference, merge_days
 from monitor.drift.fold.inputs import parts_of_stream
+from monitor.drift.fold.missing_outcomes import dated, has_fewer_outcomes, missing_since
 from monitor.drift.fold.today import Today
 from monitor.drift.incidents.detecting import new_detector, segment_limits
 from monitor.drift.incidents.level_watch import advance_level, are_few, decide_level, not_comparable
-from monitor.drift.records.detector import Detector, LevelWatch
+from monitor.drift.records.detector import OUTCOMES_MISSING, Detector, Ended, LevelWatch
 from monitor.segment_names import FAMILIES, THIRD, WHOLE
 
 
@@ -22,18 +23,22 @@ from monitor.segment_names import FAMILIES, THIRD, WHOLE
 class _Advanced:
     """The level of a stream after a day, before it is decided on.
 
-    `silent` says why its scores cannot be compared, if so; `few` whether there are too few rows.
+    `silent` says why its scores cannot be compared, if so; `few` whether there are too few rows;
+    `missing` since when outcomes are missing that could be what moved the level.
     """
 
     watch: LevelWatch
     own: Reference
     silent: str | None
     few: bool
+    missing: date | None = None
 
 
 def with_levels(before: Mapping[str, Detector], today: Today) -> dict[str, Detector]:
     """Weigh the level of every stream whose parts share one, and decide on its incident."""
-    advanced = dict(_advanced(before, today)) if today.span and not today.day.late else {}
+    if today.day.late:
+        return _with_outcomes_back(before, today)
+    advanced = dict(_advanced(before, today)) if today.span else {}
     segments = {name: of.watch for name, of in advanced.items() if name not in FAMILIES}
     limits, of_all = today.limits, segment_limits(segments, today.limits.segment_false_alert_days)
     detectors = dict(before)
@@ -43,11 +48,23 @@ def with_levels(before: Mapping[str, Detector], today: Today) -> dict[str, Detec
             enough=of_all.get(name, log10(limits.false_alert_days)),
             least=limits.level,
             least_to_page=limits.level_page,
-            silent=of.silent,
+            silent=of.silent or (OUTCOMES_MISSING if of.missing else None),
             few=of.few,
         )
+        decided = dated(decided, of.missing) if of.missing else decided
         detectors[name] = replace(before.get(name, new_detector()), level=decided)
     return detectors
+
+
+def _with_outcomes_back(before: Mapping[str, Detector], today: Today) -> dict[str, Detector]:
+    """Close the incident of missing outcomes once they are there, however late others come."""
+    whole = before.get(WHOLE)
+    incident = whole.level.incident if whole else None
+    known = isfinite(today.day.coverage) and not has_fewer_outcomes(today.day, today.reference)
+    if whole is None or incident is None or incident.kind != OUTCOMES_MISSING or not known:
+        return dict(before)
+    ended = Ended(incident.started, today.day.day, "recovered")
+    return {**before, WHOLE: replace(whole, level=replace(whole.level, incident=None, ended=ended))}
 
 
 def _advanced(before: Mapping[str, Detector], today: Today) -> Iterator[tuple[str, _Advanced]]:
@@ -61,7 +78,8 @@ def _advanced(before: Mapping[str, Detector], today: Today) -> Iterator[tuple[st
         few, watch = silent is not None and are_few(parts), detector.level
         now = watch if few else advance_level(watch, own, today.span[-1].day, parts)
         if few or now is not watch:
-            yield name, _Advanced(now, own, silent, few)
+            missing = missing_since(today, own, now) if name == WHOLE else None
+            yield name, _Advanced(now, own, silent, few, missing)
 
 
 def with_class_levels(before: Mapping[str, Detector], today: Today) -> dict[str, Detector]:

@@ -294,7 +294,7 @@ def decide_level(
     least, least_to_page : float
         The least error of the log-odds that is worth a ticket, and that is urgent.
     silent : str, optional
-        What `not_comparable` says of the day.
+        What `not_comparable` says of the day, or that outcomes went missing with the base rate.
     few : bool
         Whether that is because few different scores are left: then the day says nothing of the
         level, and the second such day is urgent.
@@ -321,7 +321,7 @@ def decide_level(
     if incident and incident.kind in LEVEL_KINDS:
         return _carried_on(watch, incident, day, usual, urgent=urgent)
     if incident and silent:
-        again = replace(_measured(watch, incident), kind=silent, urgent=False)
+        again = replace(measured(watch, incident), kind=silent, urgent=False)
         return replace(watch, incident=again)
     return _replaced(watch, None, day) if incident else watch
 
@@ -391,7 +391,7 @@ def _begun(watch: LevelWatch, day: date, kind: str) -> Incident:
         slopes=np.zeros(len(SLOPES)),
         urgent=False,
     )
-    return _measured(watch, begun)
+    return measured(watch, begun)
 
 
 def off_today(watch: LevelWatch, reference: Reference, day: date, least: float) -> float | None:
@@ -483,7 +483,7 @@ def _opened(
         gradual=start.gradual,
         urgent=urgent,
     )
-    return _measured(watch, opened)
+    return measured(watch, opened)
 
 
 def _as_history(watch: LevelWatch) -> History:
@@ -502,7 +502,7 @@ def _as_history(watch: LevelWatch) -> History:
     )
 
 
-def _measured(watch: LevelWatch, incident: Incident) -> Incident:
+def measured(watch: LevelWatch, incident: Incident) -> Incident:
     """Measure an error over the days since its start, of the last nine weeks."""
     since = watch.days >= incident.started.toordinal()
     moves = moves_of(watch.levels[since].astype(np.float64).sum(axis=0))
@@ -520,7 +520,7 @@ def _carried_on(
     begun = incident.recovering or day
     now = replace(incident, recovery=gained, recovering=begun if gained else None)
     if not gained:
-        now = _measured(watch, now)
+        now = measured(watch, now)
     if urgent and not incident.urgent:
         later = day - incident.opened > timedelta(days=1)
         worse = Worse(day, watch.evidence, 1, incident.kind, incident.size, None)

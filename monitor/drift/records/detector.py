@@ -31,11 +31,12 @@ WITHHELD = 1e12
 LEVEL_KINDS = ("scores_too_high", "scores_too_low")  # of all scores, by what the prior leaves over
 SCORES_OUTSIDE, SCORES_EQUAL = "scores_outside", "scores_equal"
 NOT_COMPARABLE = (SCORES_OUTSIDE, SCORES_EQUAL)  # scores of which the reference says nothing
+OUTCOMES_MISSING = "outcomes_missing"  # on the days on which the base rate moved
 IMPROVED = "improved"  # changed since the reference, and the scores fit
 CLASS_PLACE = "class_place"  # at one place of the scores of a class
 INCIDENT_KINDS = (
     *(*KINDS, PLACE, *LEVEL_KINDS, *NOT_COMPARABLE),
-    *(IMPROVED, *LABEL_KINDS, CLASS_PLACE),
+    *(IMPROVED, *LABEL_KINDS, CLASS_PLACE, OUTCOMES_MISSING),
 )
 LEVEL_SIZES = 3  # sizes of a level error that are looked for
 PROFILED = 16  # sizes at which a distortion is profiled: `monitor.drift.evidence.directions.SIZES`
@@ -225,8 +226,9 @@ class Incident:
         The class whose scores are off; empty if it is not one of them.
 
     An error of the level has one of `LEVEL_KINDS`, scores that cannot be compared one of
-    `NOT_COMPARABLE`, and a break of the scores of a class `CLASS_PLACE`, with its `place`; all have
-    no scores, informations and slopes.
+    `NOT_COMPARABLE`, outcomes that went missing as the base rate moved `OUTCOMES_MISSING`, and a
+    break of the scores of a class `CLASS_PLACE`, with its `place`; all have no scores,
+    informations and slopes.
     """
 
     opened: date
@@ -265,7 +267,7 @@ class Incident:
 
 def is_level(kind: str) -> bool:
     """Return whether a kind of incident is of a `LevelWatch`: of the level, or of a class."""
-    return kind in (*LEVEL_KINDS, *NOT_COMPARABLE, CLASS_PLACE)
+    return kind in (*LEVEL_KINDS, *NOT_COMPARABLE, CLASS_PLACE, OUTCOMES_MISSING)
 
 
 def shape_size(incident: Incident) -> float | None:

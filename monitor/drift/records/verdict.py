@@ -9,6 +9,7 @@ from monitor.decisions import Plan
 from monitor.drift.records.day_evidence import KINDS, LABEL_KINDS, DayEvidence, LabelChange
 from monitor.drift.records.detector import (
     IMPROVED,
+    OUTCOMES_MISSING,
     Detector,
     Ended,
     Incident,
@@ -201,6 +202,12 @@ class Verdict:
     def level_incident(self) -> Incident | None:
         """The error of the level that is open, whether or not the curve drifts too."""
         return self.detector.level.incident
+
+    @property
+    def missing_outcomes(self) -> Incident | None:
+        """The outcomes that went missing as the base rate moved, while that is open."""
+        level = self.level_incident
+        return level if level and level.kind == OUTCOMES_MISSING else None
 
     @property
     def _families(self) -> list[Detector | ThirdChoices]:

@@ -17,7 +17,13 @@ from monitor.drift.incidents.label_change import label_change
 from monitor.drift.incidents.level_watch import off_today
 from monitor.drift.incidents.score_moves import scores_since
 from monitor.drift.records.day_evidence import DayEvidence, LabelChange
-from monitor.drift.records.detector import NOT_COMPARABLE, Detector, Incident, is_withheld
+from monitor.drift.records.detector import (
+    NOT_COMPARABLE,
+    OUTCOMES_MISSING,
+    Detector,
+    Incident,
+    is_withheld,
+)
 from monitor.drift.records.facts import (
     LESS_COVERED,
     MAY_BE_LATE,
@@ -113,7 +119,7 @@ def _state_and_facts(
         lasting=week.lasting,
         classes=classes and replace(classes, off=week.off.name if week.off else None),
         labels=labels,
-        covered=_covered(stream) if state == "prior_shift" else None,
+        covered=None if obstacle else _covered(stream),
     )
     if stream.own and not obstacle:
         facts = _with_scores(facts, stream, stream.own, limit)
@@ -169,13 +175,15 @@ def _one_day(stream: Stream, own: Reference, limit: float) -> OneDay | None:
 def _covered(stream: Stream) -> Coverage | None:
     """Compare how many predictions of the week have an outcome with the reference, if they differ.
 
-    Outcomes that went missing of one kind look like a shift of the prior.
+    Outcomes that went missing of one kind look like a shift of the prior; while they may be what
+    the verdict is about, it always says so.
     """
     before = stream.reference.coverage if stream.reference else None
-    now = coverage_of(stream.week)
+    missing = stream.level if stream.level and stream.level.kind == OUTCOMES_MISSING else None
+    now = coverage_of([day for day in stream.week if not missing or day.day >= missing.started])
     if stream.name != WHOLE or before is None or now is None:
         return None
-    return Coverage(before, now) if abs(now - before) > LESS_COVERED else None
+    return Coverage(before, now) if missing or abs(now - before) > LESS_COVERED else None
 
 
 def _labels(stream: Stream) -> LabelChange | None:
@@ -244,7 +252,7 @@ def _state_of_incident(
         if incident.undecided:
             return "undecided"
         return labels.kind if labels and labels.told else "calibration_drift"
-    unclear = incident.kind in NOT_COMPARABLE and not incident.urgent
+    unclear = incident.kind in (*NOT_COMPARABLE, OUTCOMES_MISSING) and not incident.urgent
     return "undecided" if unclear else "level_drift"
 
 

@@ -61,6 +61,8 @@ class Column:
         as `%d/%m/%Y %H:%M`.
     is_whole : bool
         Whether it has floating-point numbers that all are whole, as pandas makes of integers.
+    not_numbers : int
+        The rows without a value that have nan in its place.
     lost : bool
         Whether they are so large that each stands for several integers.
     """
@@ -82,6 +84,7 @@ class Column:
     form: str = ""
     is_whole: bool = False
     lost: bool = False
+    not_numbers: int = 0
 
     @property
     def has_grades(self) -> bool:
@@ -173,6 +176,7 @@ def _column(
             f"count(DISTINCT {column}) {known}",
             f"bool_and({number} = floor({number})) {known}",
         )
+        counted["not_numbers"] = rows - filled - counted["nulls"]
         counted["nulls"] = rows - filled
         counted["is_whole"] = bool(is_whole)
     if kind == "text" and filled:

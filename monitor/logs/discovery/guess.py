@@ -27,6 +27,7 @@ from monitor.logs.session import (
     damage_of,
     first_line,
     open_session,
+    readable,
     remedy_of,
 )
 
@@ -47,6 +48,7 @@ GENERIC = {
     ),
     *("prod", "production", "scored", "events", "export", "exports", "warehouse", "lake", "tables"),
 }
+WHAT_IS_READ = "is no Parquet, CSV or JSON file that can be read"
 MOST_NAMED = 3  # logs
 UNDATED = "neither its path nor a column dates its rows"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{1,62}")
@@ -251,6 +253,8 @@ def _unfinished(
     (name,) = _names([scored or observed or logs[0]])
     doubts = dict.fromkeys(doubt for log in (scored, observed) if log for doubt in log.doubts)
     model = Guess(name, tuple(settings_to_decide(scored, observed, known)), None, tuple(doubts))
+    unusable = (f"{s.root}/{name}: {WHAT_IS_READ}" for s in surveys for name in s.unusable.values())
+    left_out = [*left_out, *unusable]
     lacking = "\n".join(_found(", ".join(whole.root for whole in surveys), logs, known))
     return Guesses((model,), tuple(left_out), lacking)
 
@@ -296,7 +300,9 @@ def _nothing(
 def _found(roots: str, logs: Sequence[Log], known: Known) -> list[str]:
     scored = [log for log in logs if roles.scores(log.columns)]
     observed = [log for log in logs if roles.outcomes(log.columns)]
-    lines = [f"{roots}: " + _lacking(scored, observed, [log for log in logs if is_dated(log)])]
+    lacking = "" if scored else _unread_twins(logs)
+    lacking = lacking or _lacking(scored, observed, [log for log in logs if is_dated(log)])
+    lines = [f"{roots}: {lacking}"]
     named = [c for log in logs for c in log.columns if not scored and could_be_score(c)]
     lines += [f"  {how_to_map(c)}" for c in named]
     for log in logs:
@@ -308,6 +314,17 @@ def _found(roots: str, logs: Sequence[Log], known: Known) -> list[str]:
 
 def _shown(log: Log) -> str:
     return log.pattern.template or log.place
+
+
+def _unread_twins(logs: Sequence[Log]) -> str:
+    """Say that the score may be a column that is not read because of its name."""
+    twins = readable(twin for log in logs for twin in log.twins)
+    if not twins:
+        return ""
+    return (
+        f"has no score among what can be read: the names of {', '.join(twins)} differ only in "
+        f"case; rename all but one in the log, then run init again. These logs were found:"
+    )
 
 
 def _lacking(scored: Sequence[Log], observed: Sequence[Log], dated: Sequence[Log]) -> str:

@@ -27,7 +27,7 @@ from monitor.logs.discovery.rows import (
     look_into,
     open_rows,
 )
-from monitor.logs.session import DAMAGE, Session, damage_of, first_line, remedy_of
+from monitor.logs.session import DAMAGE, Session, damage_of, first_line, readable, remedy_of
 
 ROWS_PER_DAY = 20_000  # of each sampled day
 UNDATED_ROWS = 60_000  # of a log whose path does not name the day
@@ -72,6 +72,8 @@ class Log:
         What is unsure about it.
     question : str
         The question whose answers it has, if they are those of a decision model.
+    twins : tuple of str
+        The columns that are not read, because their names differ only in case.
     """
 
     source: Source
@@ -86,6 +88,7 @@ class Log:
     row_filter: str | None = None
     doubts: tuple[str, ...] = ()
     question: str = ""
+    twins: tuple[str, ...] = ()
 
     @property
     def place(self) -> str:
@@ -135,8 +138,9 @@ def sample_of(
         for tried in _from(days, day):
             try:
                 rows = _sample(session, source, tried, table)
-            except DataError as error:
-                failures.append(str(error))
+            except DataError as error:  # which is worded for a run
+                said = f"{error}".removeprefix(f"{session.what}: ")
+                failures.append(said.replace("then rerun this day", "then run init again"))
                 continue
             except DAMAGE as error:
                 failures.append(_why_unreadable(session, source, tried, error))
@@ -160,16 +164,28 @@ def sample_of(
         raise DataError(msg)
     nested, inner = _nested(session, source, read[0] if read else None)
     whole = Log(source, pattern, days, tuple(read), table, named, None, nested, inner)
-    return replace(whole, doubts=(*doubts, *_about_twins(session, source, read)))
+    twins = _twins_in(session, source, read)
+    return replace(whole, twins=twins, doubts=(*doubts, *about_twins(twins)))
 
 
-def _about_twins(session: Session, source: Source, read: Sequence[date]) -> list[str]:
-    """Say which columns cannot be told apart by their names."""
-    names = files_of(source, read[0] if read else None)
-    twins = session.twins.get(names[0]) if names else None
+def _twins_in(session: Session, source: Source, read: Sequence[date]) -> tuple[str, ...]:
+    """List the columns of the sampled files whose names differ only in case."""
+    files = (name for day in read or (None,) for name in files_of(source, day))
+    return tuple(dict.fromkeys(twin for file in files for twin in session.twins.get(file, ())))
+
+
+def about_twins(twins: Sequence[str]) -> list[str]:
+    """Say which columns are not read because of their names, and what to do.
+
+    Examples
+    --------
+    >>> about_twins(["Score", "score"])
+    ['upper and lower case do not differ in names, so none of `Score`, `score` is read; rename all \
+but one in the log']
+    """
     if not twins:
         return []
-    listed = ", ".join(f"`{name}`" for name in twins)
+    listed = ", ".join(f"`{name}`" for name in readable(twins))
     doubt = (
         f"upper and lower case do not differ in names, so none of {listed} is read; rename all but "
         f"one in the log"

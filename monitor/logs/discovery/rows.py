@@ -10,19 +10,20 @@ from typing import Any, cast
 import duckdb
 from fsspec.implementations.local import LocalFileSystem
 
-from monitor.config import Exploded, Format, PredictionLog
+from monitor.config import FIELD, Exploded, Format, PredictionLog
 from monitor.errors import DataError
 from monitor.files import list_files, open_filesystem
 from monitor.logs.conversions import quoted
 from monitor.logs.discovery.columns import PLAIN, in_sql
 from monitor.logs.exploding import take_apart
-from monitor.logs.session import Layout, Session
+from monitor.logs.session import NESTED, Layout, Session, readable
 from monitor.logs.tables import TABLE_NAMES, Table, open_table
 from monitor.sql_text import text_in_sql
 
 MOST_LEAVES = 200  # values within nested columns that are looked at
 MOST_PLACES = 30  # of a list that is looked into
 ROUNDED = 1e-3  # how far the sum of probabilities may be from 1
+MOST_FILES = 30  # whose names are looked at for twins
 LOOKED_AT = 100  # rows that say what is in texts and maps
 OF_JSON = {
     **dict.fromkeys(("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "BOOLEAN"), True),
@@ -37,7 +38,8 @@ LEAST_FILLED = 0.3  # share of the rows that have a list, which may be that of a
 LEAST_OPTIONS = 3  # with a probability each
 SUM_TOLERANCE = 0.01  # of the probabilities of classes
 TEXTUAL = ("csv", "json")  # formats without types
-LISTS, NESTED = ("list", "array"), ("list", "array", "map", "union", "struct")
+LISTS = "list", "array"
+WHOLE = ("tinyint", "smallint", "integer", "bigint", "utinyint", "usmallint", "uinteger", "ubigint")
 
 
 @dataclass(frozen=True)
@@ -236,7 +238,7 @@ def _within(few: duckdb.DuckDBPyRelation, leaf: Leaf, native: Any, format_: str)
     """List what a list, a map or JSON in a text holds; fields of structs below a list too."""
     if native.id in LISTS:
         child = dict(native.children)["child"]
-        if fields := _option_of(child):
+        if (fields := _option_of(child)) and _are_options(few, leaf, child, *fields):
             yield from _options(few, leaf, *fields, format_)
             return
         for place in range(_length(few, f"len({leaf.read})", plain=child.id not in NESTED)):
@@ -291,12 +293,20 @@ def _length(few: duckdb.DuckDBPyRelation, size: str, *, plain: bool) -> int:
 
 
 def _option_of(child: Any) -> tuple[str, str] | None:
-    """Name the fields of a record that is an option with its probability: a text and a number."""
+    """Name the fields of a record that is an option, a text or an integer, with a probability."""
     kinds = dict(child.children) if child.id == "struct" else {}
-    texts = [name for name, kind in kinds.items() if kind.id == "varchar"]
+    options = [name for name, kind in kinds.items() if kind.id in ("varchar", *WHOLE)]
     numbers = [name for name, kind in kinds.items() if kind.id in ("double", "float")]
-    both = len(kinds) == len(texts) + len(numbers) and len(texts) == len(numbers) == 1
-    return (texts[0], numbers[0]) if both else None
+    both = len(kinds) == len(options) + len(numbers) and len(options) == len(numbers) == 1
+    return (options[0], numbers[0]) if both else None
+
+
+def _are_options(
+    few: duckdb.DuckDBPyRelation, leaf: Leaf, child: Any, option: str, number: str
+) -> bool:
+    """Tell options of one record from several predictions: their integers have all of it."""
+    values = f"list_transform({leaf.read}, x -> x.{quoted(number)})"
+    return dict(child.children)[option].id == "varchar" or adds_up(few, values)
 
 
 def _options(
@@ -308,8 +318,10 @@ def _options(
     values = f"list_transform({leaf.read}, x -> x.{of}), list_transform({leaf.read}, x -> x.{p})"
     written = map_of_options(leaf, option, number, format_)
     for (key,) in keys.order("k").limit(MOST_LEAVES).fetchall():
-        step = f"[{text_in_sql(key)}]"
-        yield Leaf(f"{leaf.name}{step}", leaf.whole, f"map({values}){step}", f"{written}{step}")
+        text = f"[{text_in_sql(f'{key}')}]"
+        own = text if isinstance(key, str) else f"[{key}]"
+        step = text if format_ == "json" else own
+        yield Leaf(f"{leaf.name}{text}", leaf.whole, f"map({values}){own}", f"{written}{step}")
 
 
 def map_of_options(leaf: Leaf, option: str, number: str, format_: str) -> str:
@@ -473,21 +485,14 @@ def _opened(
     columns, options = {
         "parquet": ("*", f"read_parquet({listed}, hive_types_autocast = false, "),
         "csv": ("*", f"read_csv({listed}, {CSV_AS_IT_IS}, "),
-        "json": ("*", f"read_json({listed}, format = 'auto', "),
+        "json": ("*", f"read_json({listed}, format = 'newline_delimited', "),
     }[format_]
     unite = "union_by_name = true, " if by_name and len(names) > 1 else ""
     query = f"SELECT {columns} FROM {options} {unite}hive_partitioning = true)"
     rows = session.connection.sql(query)
     in_path = re.findall(r"([^/=]+)=[^/]*/", names[0])
     session.must_be_a_table(names[0], format_, [c for c in rows.columns if c not in in_path])
-    single = session.single(names[0], format_, rows.columns)
-    if not single:
-        listed = ", ".join(session.twins[names[0]])
-        msg = (
-            f"{names[0]}: upper and lower case do not differ in names, so none of {listed} can be "
-            f"read; rename all but one."
-        )
-        raise DataError(msg)
+    single = _single(session, names, format_, rows)
     if len(single) < len(rows.columns):
         query = query.replace("SELECT *", f"SELECT {', '.join(map(quoted, single))}")
         rows = session.connection.sql(query)
@@ -499,7 +504,35 @@ def _opened(
     written = ", ".join(
         f"{text_in_sql(name)}: {text_in_sql(type_)}" for name, type_ in read.items()
     )
-    return session.connection.sql(query.replace("'auto', ", f"'auto', columns = {{{written}}}, "))
+    return session.connection.sql(
+        query.replace("'newline_delimited', ", f"'newline_delimited', columns = {{{written}}}, ")
+    )
+
+
+def _single(
+    session: Session, names: Sequence[str], format_: Format, rows: duckdb.DuckDBPyRelation
+) -> list[str]:
+    """List the columns of some files that can be read: without twins, or structs with some.
+
+    Raises
+    ------
+    DataError
+        If there are none.
+    """
+    single = rows.columns
+    for name in names[:MOST_FILES]:
+        own = session.single(name, format_, rows)
+        if twins := session.twins.get(name):
+            whole = {twin.partition(FIELD)[0] for twin in twins}
+            single = [column for column in single if column in own and column not in whole]
+    if not single:
+        listed = ", ".join(readable(session.twins[names[0]]))
+        msg = (
+            f"{names[0]}: upper and lower case do not differ in names, so none of {listed} can be "
+            f"read; rename all but one."
+        )
+        raise DataError(msg)
+    return single
 
 
 def table_of(source: Source) -> Table:

@@ -1,5 +1,6 @@
 """What the logs of a model show becomes settings, each with its reason."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
@@ -20,6 +21,7 @@ from monitor.sql_text import text_in_sql
 from monitor.summary import days_between
 from monitor.words.numbers import percent
 
+KEY_OF_DAY = re.compile(r"([^/=]+)=[^/]*\{day")  # month={day:%m}
 FEW = 5  # positives of a day: with fewer, a day without any is not rare
 MOST_SHOWN = 4  # ages, columns or values in one comment
 MOST_SERVED = 5  # models that answer
@@ -529,6 +531,7 @@ def _segments(pair: Pair) -> Iterator[Setting]:
     }
     taken |= set(pair.key.scored) if pair.key else set()
     taken |= {f"{c.settings.get('predicted_label')}" for c in pair.scores[:1]}
+    taken |= {*KEY_OF_DAY.findall(pair.scored.place)}
     for segment in segment_columns(pair.scored.columns, taken)[:MOST_SHOWN]:
         value = {"column": segment.column, "values": list(segment.shares)}
         yield Setting("", "segments", value, _shares(segment), active=False)
@@ -583,7 +586,8 @@ def _invalid_outcomes(pair: Pair) -> Iterator[Setting]:
     unlisted = [
         f"{rows:,} are {value}" for value, rows in outcome.values.items() if value not in given
     ]
-    nulls = [f"{outcome.nulls:,} are null"] if pair.key and outcome.nulls else []
+    missing = outcome.nulls - outcome.not_numbers  # nan is an outcome that is not known yet
+    nulls = [f"{missing:,} are null"] if pair.key and missing else []
     if unlisted or nulls:
         why = f"Of {outcome.rows:,} sampled outcomes {', '.join([*nulls, *unlisted])}."
         yield Setting("checks", "outcome_invalid", "reject", why)

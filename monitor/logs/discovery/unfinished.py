@@ -10,7 +10,7 @@ from monitor.logs.discovery.examples import how_to_read
 from monitor.logs.discovery.keys import Key
 from monitor.logs.discovery.meanings import about_confidence, parts_of_one
 from monitor.logs.discovery.pairing import is_dated
-from monitor.logs.discovery.reading import Log
+from monitor.logs.discovery.reading import Log, about_twins
 from monitor.logs.discovery.settings import Setting, day_of, how_words_may_mean, place_of
 from monitor.logs.discovery.unread import could_be_score, how_to_map
 
@@ -19,13 +19,16 @@ MOST_SHOWN = 12  # columns in a comment
 
 def most_likely(logs: Sequence[Log]) -> tuple[Log | None, Log | None]:
     """Choose the logs that could be the predictions and the outcomes of a model."""
-    scored = [log for log in logs if roles.scores(log.columns)] or [
-        log for log in logs if any(map(could_be_score, log.columns))
-    ]
+    scored = (
+        [log for log in logs if roles.scores(log.columns)]
+        or [log for log in logs if any(map(could_be_score, log.columns))]
+        or [log for log in logs if log.twins]
+    )
     ours = max(scored, key=lambda log: len(log.days), default=None)
     observed = [log for log in logs if roles.outcomes(log.columns)]
     beside = [log for log in observed if roles.outcomes_beside(log.columns)]
     apart = [log for log in observed if log is not ours] or beside
+    apart = apart or [log for log in observed if log.twins]
     theirs = max(
         apart, key=lambda log: (roles.outcomes(log.columns)[0].points, len(log.days)), default=None
     )
@@ -127,6 +130,8 @@ def _score(log: Log | None, hints: Sequence[str]) -> Iterator[Setting]:
     if log and (scores := roles.scores(log.columns)):
         yield from _chosen("predictions", "score", scores[0])
         return
+    twins = about_twins(log.twins) if log else []
+    hints = [*(f"{doubt[0].upper()}{doubt[1:]}" for doubt in twins), *hints]
     named = [c for c in log.columns if could_be_score(c)] if log else []
     said = " ".join([*map(how_to_map, named), *(f"{hint}." for hint in hints)])
     why = f"The column with the predicted probability, a number. {said} {_list(log)}".rstrip()
