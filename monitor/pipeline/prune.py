@@ -3,7 +3,9 @@
 Rule 1: a day of a reference keeps its summary, however old: every verdict is compared with it. So
 do the days of an open drift that its second reference rests on.
 Rule 2: the oldest evaluation that is kept can be made again, so the summaries of its longest window
-are kept too, and the verdicts of those days, from which the fold goes on.
+are kept too, and the verdicts of those days.
+Rule 3: so can the oldest verdict of its day: the last file before it that holds what the fold
+carries is kept, with the days that are read to go on from there.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,9 +15,12 @@ from datetime import date, timedelta
 from monitor.arrivals import LATEST, LOOK_BACK
 from monitor.config import Config
 from monitor.drift.fold.second import own_span
+from monitor.drift.records.carried import Carried
 from monitor.drift.records.verdict import WEEK
+from monitor.drift.verdicts.judge import days_to_recall
 from monitor.errors import ConfigError
-from monitor.pipeline.references import read_references
+from monitor.pipeline.checkpoints import first_of_weeks
+from monitor.pipeline.references import limits_of, read_references
 from monitor.store.names import BACKFILLED, DAILY
 from monitor.store.store import Store
 
@@ -65,9 +70,14 @@ def plan(config: Config, name: str, *, keep_days: int, today: date) -> Pruning:
     firsts = {kind: oldest - timedelta(days=max(longest, WEEK)) for kind in KINDS}
     firsts["evaluations"] = oldest
     firsts["arrivals"] -= timedelta(days=LATEST + LOOK_BACK)  # which those verdicts look at
+    held = last_held(store, name, oldest)
+    if held:
+        recalled = held.day - days_to_recall(limits_of(model))
+        firsts |= {kind: min(firsts[kind], recalled) for kind in (*BACKFILLED, "arrivals")}
+        firsts["verdicts"] = min(firsts["verdicts"], held.day)
     old = {kind: [d for d in store.days(kind, name) if d < firsts[kind]] for kind in KINDS}
     spans = [(fit.first, fit.last) for fit in read_references(config, name).fitted]
-    spans += _own_spans(store, name, firsts["verdicts"])
+    spans += [span for of in (held.detectors.values() if held else ()) if (span := own_span(of))]
     reference = [d for d in old["summaries"] if any(first <= d <= last for first, last in spans)]
     kept = set(reference)
     for kind in BACKFILLED:
@@ -75,11 +85,12 @@ def plan(config: Config, name: str, *, keep_days: int, today: date) -> Pruning:
     return Pruning(name, old, reference)
 
 
-def _own_spans(store: Store, name: str, first: date) -> list[tuple[date, date]]:
-    """Find the days that the second references of drifts rest on, which are open on a day."""
-    kept = [day for day in store.days("verdicts", name) if day >= first]
-    verdicts = store.read_verdicts(name, kept[0])[0] if kept else []
-    return [span for verdict in verdicts if (span := own_span(verdict.detector))]
+def last_held(store: Store, name: str, first: date) -> Carried | None:
+    """Read what the fold carries at the last day before one of which a file holds it."""
+    for day in reversed(first_of_weeks(store.days("verdicts", name))):
+        if day < first and (carried := store.read_carried(name, day)[0]):
+            return carried
+    return None
 
 
 def prune(config: Config, pruning: Pruning) -> None:
@@ -91,6 +102,7 @@ def prune(config: Config, pruning: Pruning) -> None:
         If a file cannot be removed.
     """
     store = Store(config.store)
+    store.note_pruned(pruning.model, pruning.days["summaries"])
     for kind in reversed(KINDS):
         store.remove(kind, pruning.model, pruning.days[kind])
     store.record_digests(pruning.model)

@@ -1,6 +1,6 @@
 """From stored summaries to stored verdicts: which days are the reference, and where to begin."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 
@@ -8,9 +8,15 @@ from monitor import program
 from monitor.arrivals import late
 from monitor.config import Config
 from monitor.drift.fold.inputs import Day, failed_day, inputs_of, reference_of_day
-from monitor.drift.records.detector import Detector
+from monitor.drift.records.carried import Carried
+from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import days_needed, judge
-from monitor.errors import DataError
+from monitor.pipeline.checkpoints import (
+    carried_after,
+    first_of_weeks,
+    must_reach,
+    newest_before,
+)
 from monitor.pipeline.neighbours import known_until
 from monitor.pipeline.progress import Failure, PhaseProgress, fingerprint, in_parallel
 from monitor.pipeline.reading import Readings
@@ -50,8 +56,8 @@ def judge_days(
     failures : sequence of Failure
         Days of this run that have no summary because their logs broke the contract.
     may_heal : bool
-        Whether to raise DataError for a damaged verdict from which to go on, instead of judging
-        every day again.
+        Whether to raise DataError for a damaged file from which to go on, instead of going on from
+        an earlier one.
     as_of, jobs, on_progress : date, int, callable
         As for `run`; `as_of` is needed with failures. What verdicts said before is kept, as
         known until then.
@@ -64,7 +70,7 @@ def judge_days(
     Raises
     ------
     DataError
-        If a file of the store cannot be read.
+        If a file of the store cannot be read, or days were pruned that the verdicts need.
     """
     model, store = config.model(name), Store(config.store)
     limits = limits_of(model)
@@ -77,9 +83,14 @@ def judge_days(
     unwatched = ["no values"] if model.columns and not watches_values(model) else []
     basis = fingerprint([program.RULES, repr(limits), references.marks, *unwatched])
     stale = store.mark_stale(name, first)
-    start, detectors = _beginning(*(store, name, days, stale, basis), may_heal=may_heal)
-    if start < stale:  # if this run is killed, the next one may not go on between two programs
-        store.mark_stale(name, start)
+    carried = newest_before(store, name, stale, basis, may_heal=may_heal)
+    begin, weekly = stale if carried else min([stale, *days]), {*first_of_weeks(days)}
+    newest = max(store.days("verdicts", name), default=begin)
+    holds_no_more = newest if newest < begin and newest not in weekly else begin
+    if holds_no_more < stale:  # if this run is killed, the next one makes again all that it wrote
+        store.mark_stale(name, holds_no_more)
+    if days and not carried:
+        must_reach(store, name, references, days)
 
     delay_on, finder = delays(store, name, model), StrataFinder(model, store, name)
 
@@ -94,7 +105,8 @@ def judge_days(
         prepared = readings.compared(prepared, compared)
         return replace(prepared, late=late(delay_on(day, prepared.known_at), model.settled_after))
 
-    before, to_do = [d for d in days if d < start], [d for d in days if d >= start]
+    before = [d for d in days if carried and d <= carried.day]
+    to_do, detectors = days[len(before) :], carried.detectors if carried else {}
     recent = [read(d) for d in days_needed(before, detectors, limits)]
     verdicts = judge(
         name,
@@ -105,21 +117,44 @@ def judge_days(
         detectors=detectors,
         recall=lambda day: read(day) if day in stored_days else None,
     )
-    judged = set(store.days("verdicts", name)) if as_of else set()
-    until = known_until(store, name, model, as_of) if as_of else None
     reader = ColumnReader(model, store, name)
-    placed = map(place_adder(reader, references), verdicts)
-    for done, of_day in enumerate(map(value_watcher(reader, references), placed), 1):
+    placed = map(place_adder(reader, references, carried), verdicts)
+    watched = map(value_watcher(reader, references, carried), placed)
+    until = known_until(store, name, model, as_of) if as_of else None
+    write = _writer(store, name, basis, until)
+    settled = carried
+    for done, of_day in enumerate(watched, 1):
+        day, now = of_day[0].day, carried_after(of_day)
+        settled = now if of_day[0].final else settled
+        if day >= begin:  # earlier ones are folded again only to go on from them
+            holds = settled if day == days[-1] else now if day in weekly else None
+            write(of_day, marks.get(day, ""), holds)
+        on_progress(PhaseProgress("judge", day, done, len(to_do)))
+    if holds_no_more < begin:
+        store.drop_carried(name, holds_no_more)
+    store.clear_stale(name)
+    return [day for day in to_do if day >= begin]
+
+
+def _writer(
+    store: Store, name: str, basis: str, until: date | None
+) -> Callable[[list[Verdict], str, Carried | None], None]:
+    """Return what stores the verdicts of a day; `until` is from when they say otherwise."""
+    judged = set(store.days("verdicts", name)) if until else set()
+
+    def write(of_day: list[Verdict], made_from: str, carried: Carried | None) -> None:
         day = of_day[0].day
         told = [replace(verdict, reasons=sentences(verdict)) for verdict in of_day]
-        rests_on = {"basis": basis, "made_from": marks.get(day, "")}
         if until and day in judged:
-            store.replace_verdicts(name, day, told, **rests_on, as_of=until)
+            store.replace_verdicts(
+                *(name, day, told), basis=basis, made_from=made_from, carried=carried, as_of=until
+            )
         else:
-            store.write_verdicts(name, day, told, **rests_on)
-        on_progress(PhaseProgress("judge", day, done, len(to_do)))
-    store.clear_stale(name)
-    return to_do
+            store.write_verdicts(
+                *(name, day, told), basis=basis, made_from=made_from, carried=carried
+            )
+
+    return write
 
 
 def _complaints(
@@ -147,23 +182,3 @@ def _complaints(
     if as_of:
         known_at = end_of_day(as_of - timedelta(days=1), time_zone)
         yield from (failed_day(day, known_at, message) for day, message in fresh.items())
-
-
-def _beginning(
-    store: Store, name: str, days: Sequence[date], first: date, basis: str, *, may_heal: bool
-) -> tuple[date, Mapping[str, Detector]]:
-    """Go on from the verdicts before `first` if they rest on the same limits and references.
-
-    If they are damaged, a run that may heal them has to know; otherwise all are made again.
-    """
-    before = [day for day in days if day < first]
-    if before:
-        try:
-            verdicts, theirs = store.read_verdicts(name, before[-1])
-        except DataError as error:
-            if error.newer or (error.damaged and may_heal):
-                raise
-            theirs = None
-        if theirs == basis:
-            return first, {verdict.segment: verdict.detector for verdict in verdicts}
-    return min([first, *days]), {}

@@ -10,6 +10,7 @@ from math import log
 from monitor.config import Config, Crossing, Model
 from monitor.drift.curve.reference import LEAST_DAYS, Reference
 from monitor.drift.fold.inputs import ModelReference, reference_of_day
+from monitor.drift.records.carried import Carried
 from monitor.drift.records.values import MovingPriors, ValueWatch
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.where.moving_priors import moving_priors
@@ -62,25 +63,25 @@ def strata_found(store: Store, name: str) -> str:
 
 
 def value_watcher(
-    reader: ColumnReader, references: References
+    reader: ColumnReader, references: References, carried: Carried | None
 ) -> Callable[[list[Verdict]], list[Verdict]]:
     """Return what adds to the verdict of the whole what has accumulated for each value.
 
-    Days without counts of columns, and days that are no evidence, change nothing.
+    Days without counts of columns, and days that are no evidence, change nothing. `carried` is what
+    days before the first one came to.
     """
     model = reader.model
     if not watches_values(model):
         return lambda verdicts: verdicts
     days = _Days(reader)
-    before: list[ValueWatch | None] = []  # what was watched on the last day that was judged
+    watch = carried.values if carried else None
 
     def add(verdicts: list[Verdict]) -> list[Verdict]:
+        nonlocal watch
         whole = next(verdict for verdict in verdicts if verdict.segment == WHOLE)
-        if not before:
-            before.extend([v.values for v in reader.whole_before(whole.day)] or [None])
         compared = reference_of_day(whole.day, references.fitted)
-        before[0] = _watched(days, compared, whole, before[0], model)
-        return [replace(v, values=before[0]) if v is whole else v for v in verdicts]
+        watch = _watched(days, compared, whole, watch, model)
+        return [replace(v, values=watch) if v is whole else v for v in verdicts]
 
     return add
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from monitor.config import Config, Crossing, Model, Watched
 from monitor.drift.curve.reference import Reference
 from monitor.drift.fold.inputs import ModelReference, inputs_of, reference_of_day
+from monitor.drift.records.carried import Carried
 from monitor.drift.records.day_evidence import KINDS
 from monitor.drift.records.detector import (
     LEVEL_KINDS,
@@ -52,6 +53,7 @@ from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.maps.map_file import MapFile
 from monitor.pipeline.parts import Groups, merge_parts, parts_of_segments
 from monitor.pipeline.references import References, read_references
+from monitor.pipeline.where_labels import named_by_values
 from monitor.segment_names import OTHER, THIRD, WHOLE
 from monitor.store.map_file import read_map
 from monitor.store.store import Store
@@ -151,23 +153,23 @@ def compared_days(
 
 
 def place_adder(
-    reader: "ColumnReader", references: References
+    reader: "ColumnReader", references: References, carried: Carried | None
 ) -> Callable[[list[Verdict]], list[Verdict]]:
     """Return what adds to the verdict of the whole where its open drift sits.
 
     Only of models that have segments, further columns or classes, and only if every day that is
-    needed was counted by them.
+    needed was counted by them. `carried` is what days before the first one came to.
     """
     if not reader.model.has_places:
         return lambda verdicts: verdicts
-    before: list[Verdict] = []  # of the whole, on the last day that was judged
+    before = (carried.opened, carried.explained) if carried else (None, ())
 
     def add(verdicts: list[Verdict]) -> list[Verdict]:
+        nonlocal before
         whole = next(verdict for verdict in verdicts if verdict.segment == WHOLE)
-        if not before:
-            before.extend(reader.whole_before(whole.day))
-        placed = _with_places(reader, references, whole, verdicts, before)
-        before[:] = [placed]
+        same = whole.incident is not None and whole.incident.opened == before[0]
+        placed = _with_places(reader, references, whole, verdicts, before[1] if same else ())
+        before = (placed.incident.opened if placed.incident else None, _named(placed))
         return [placed if verdict is whole else verdict for verdict in verdicts]
 
     return add
@@ -178,13 +180,11 @@ def _with_places(
     references: References,
     whole: Verdict,
     verdicts: Sequence[Verdict],
-    before: Sequence[Verdict],
+    held: tuple[Condition, ...],
 ) -> Verdict:
     incident = whole.incident
     if not (whole.final and incident) or incident.kind in (*NOT_COMPARABLE, OUTCOMES_MISSING):
         return whole
-    same = [v for v in before if v.incident and v.incident.opened == incident.opened]
-    held = _named(same[0]) if same else ()
     try:
         where = _compare(reader, references, whole, held).where
     except DataError:
@@ -193,7 +193,14 @@ def _with_places(
         in_segments = _have_alerts(reader.model, where.explanation, verdicts, incident)
         explanation = replace(where.explanation, in_segments=in_segments)
         where = replace(where, explanation=explanation)
-    return replace(whole, where=where)
+    placed = replace(whole, where=where)
+    if not where.explanation or whole.of_third_choices:
+        return placed
+    compared, reference, span, _ = compared_days(reader.name, references, whole)
+    if compared.classes:
+        return placed
+    days, grouped = _days(reader, compared, span), partial(reader.grouped, compared)
+    return named_by_values(placed, reference, days, grouped)
 
 
 def _named(verdict: Verdict) -> tuple[Condition, ...]:
@@ -230,7 +237,6 @@ class ColumnReader:
         self.columns = lru_cache(MOST_REMEMBERED)(self._read_columns)
         self.segments = lru_cache(1)(self._segments)
         self.reference_sums = lru_cache(1)(self.sum_days)
-        self.whole_before = lru_cache(1)(self._whole_before)
         self.map_of = lru_cache(1)(self._map_of)
 
     def _read_day(self, day: date) -> tuple[tuple[str, ...], Columns] | None:
@@ -248,15 +254,6 @@ class ColumnReader:
             predicted = {name: part.predicted for name, part in summary.segments.items()}
             return columns_of_pairs(inputs_of(summary), primary, predicted)
         return {primary: parts_of_segments(summary)} if primary else {}
-
-    def _whole_before(self, day: date) -> list[Verdict]:
-        """Read the verdict of the whole on the day that was judged before one; none of the first.
-
-        Asked before the verdicts of that day are written.
-        """
-        earlier = [d for d in self.store.days("verdicts", self.name) if d < day]
-        verdicts = self.store.read_verdicts(self.name, earlier[-1])[0] if earlier else []
-        return [verdict for verdict in verdicts if verdict.segment == WHOLE]
 
     def _read_columns(self, day: date) -> Columns:
         return self.store.read_columns(self.name, day)

@@ -13,6 +13,7 @@ from monitor.report.tables import plain_table
 from monitor.segment_names import in_a_table
 from monitor.words.numbers import percent
 from monitor.words.where import (
+    labels_sentence,
     new_values,
     parts_sentence,
     repair_commands,
@@ -49,7 +50,8 @@ def where_text(
     for place in where.places[:most]:
         table.add_row(*_cells(place, where.kind), style="" if place.flagged else "dim")
     hidden = values_not_shown(len(where.places) - most, "; choose with --most")
-    lines = [where_sentence(where), new_values(where, most), hidden]
+    labels = labels_sentence(answer.labels, where.explanation) if answer.labels else ""
+    lines = [labels, where_sentence(where), new_values(where, most), hidden]
     below = [Text(command, no_wrap=True, overflow="ignore") for command in commands]
     below = [Text("A map of that part alone:"), *below] if commands else []
     return Group(Text("\n".join(filter(None, lines))), table, *below)
@@ -58,20 +60,22 @@ def where_text(
 def repair_of(name: str, answer: "Answer") -> list[str]:
     """Give the commands that repair what broke, ready to copy; none if no part explains a drift."""
     explanation = answer.where.explanation
-    if not (answer.drifting and explanation):
-        return []
+    if answer.labels or not (answer.drifting and explanation):
+        return []  # a map would bend right scores to wrong labels
     return [f"{command} --out map.json" for command in repair_commands(name, explanation)]
 
 
 def where_document(answer: "Answer", most: int, commands: Sequence[str] = ()) -> dict[str, Any]:
     """Lay the same out for programs."""
-    where = answer.where
+    where, labels = answer.where, answer.labels
+    told = labels_sentence(labels, where.explanation) if labels else ""
     return {
         "first": answer.first,
         "last": answer.last,
         "drifting": answer.drifting,
         "kind": where.kind,
-        "sentence": where_sentence(where),
+        "sentence": f"{told} {where_sentence(where)}".strip(),
+        "labels": labels,
         "explanation": where.explanation,
         "segments": list(where.places[:most]),
         "repair": commands,

@@ -4,12 +4,12 @@ A field that is added to what is stored is stored, and read back, without anothe
 """
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from datetime import date, datetime
 from functools import cache
 from math import nan
 from types import NoneType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pyarrow as pa
@@ -123,7 +123,7 @@ def rebuilt(kind: Any, value: Any) -> Any:
         return _estimate(value)
     if kind in ARRAYS:
         return np.array(value, ARRAYS[kind])
-    if kind in LAYOUTS or type(value) in PLAIN:
+    if kind in LAYOUTS or type(value) in PLAIN or is_dataclass(value):
         return dict(value) if isinstance(value, list) else value
     for ends, of in VALUES_OF_ENDS.items():
         if value.get(ends):
@@ -135,6 +135,22 @@ def rebuilt(kind: Any, value: Any) -> Any:
             for name, inner in value.items()
         }
     )
+
+
+def with_absent(kind: type, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Add None for the fields of a dataclass that are not there and have no default."""
+    kinds, whole = _kinds(kind), dict(row)
+    for each in fields(kind):
+        inner = kinds[each.name]
+        if isinstance(whole.get(each.name), dict) and is_dataclass(inner) and inner is not Estimate:
+            whole[each.name] = with_absent(cast("type", inner), whole[each.name])
+        elif each.name not in whole and _has_no_default(each):
+            whole[each.name] = None
+    return whole
+
+
+def _has_no_default(of: "Field[Any]") -> bool:
+    return of.default is MISSING and of.default_factory is MISSING
 
 
 def _estimate(row: Mapping[str, float]) -> Estimate:

@@ -7,7 +7,8 @@
     <root>/entities/<model>/2026-03-01.parquet      its counts by bucket of their entity
     <root>/mapped/<model>/2026-03-01.parquet        its counts of classes through a map
     <root>/evaluations/<model>/2026-03-01.arrows.zstevery window that ends that day
-    <root>/verdicts/<model>/2026-03-01.arrows.zst   verdicts of that day, and their detectors
+    <root>/verdicts/<model>/2026-03-01.arrows.zst   verdicts of that day; in the newest and
+                                                    one a week, what the fold carries
     <root>/arrivals/<model>/2026-03-01.arrows.zst   its outcomes by the age at which they came
     <root>/revisions/<model>/2026-03-01.arrows.zst  what verdicts of that day said before
     <root>/runs/<model>/2026-03-01.json             times and input files; not reproducible
@@ -33,6 +34,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from monitor.arrivals import Arrivals
+from monitor.drift.records.carried import Carried
 from monitor.drift.records.verdict import Brief, Verdict
 from monitor.errors import DataError, Fault
 from monitor.evaluation.evaluation import Causes, Evaluation
@@ -53,6 +55,7 @@ from monitor.store.entity_table import entities_of, entity_table
 from monitor.store.evaluation_table import OF_CAUSES, causes_of_day, evaluation_of, evaluation_table
 from monitor.store.held import held as held_of
 from monitor.store.holder import this_process
+from monitor.store.months import spans_of
 from monitor.store.names import OF_LOGS, day_file
 from monitor.store.ranges import (
     check_arrivals,
@@ -64,8 +67,15 @@ from monitor.store.ranges import (
 from monitor.store.revisions import Revision, revision_table, revisions_of, superseded
 from monitor.store.sealing import is_sealed, rows_of, said_digest
 from monitor.store.summary_table import named_entities, says_final, summary_of, summary_table
-from monitor.store.verdict_table import OF_BRIEF, briefs_of, verdict_table, verdicts_of
-from monitor.summary import Columns, Entities, Summary
+from monitor.store.verdict_table import (
+    OF_BRIEF,
+    briefs_of,
+    carried_of,
+    verdict_table,
+    verdicts_of,
+    without_carried,
+)
+from monitor.summary import Columns, Entities, Summary, days_between
 
 if TYPE_CHECKING:
     from monitor.drift.fold.inputs import ModelReference
@@ -73,7 +83,7 @@ if TYPE_CHECKING:
 NEWEST = 40  # days that the record of a run names: more than a scrape usually reads
 MAPPED_BY = "map"  # the fingerprint of the map that a day was counted through
 # Of runs, besides one for each day with a summary.
-RECORDS = "last", "begun", "stale", "counts", "references"
+RECORDS = "last", "begun", "stale", "counts", "references", "pruned"
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +140,7 @@ class Store(DecisionLog):
             "mapped": self.read_mapped,
             "arrivals": self.read_arrivals,
             "evaluations": self.read_evaluations,
-            "verdicts": self.read_verdicts,
+            "verdicts": lambda *of: (self.read_verdicts(*of), self.read_carried(*of)),
             "revisions": self.read_revisions,
         }
         return damage_of(lambda: read[kind](model, day))
@@ -298,14 +308,23 @@ class Store(DecisionLog):
             return None
 
     def write_verdicts(
-        self, model: str, day: date, verdicts: Sequence[Verdict], *, basis: str, made_from: str = ""
+        self,
+        model: str,
+        day: date,
+        verdicts: Sequence[Verdict],
+        *,
+        basis: str,
+        made_from: str = "",
+        carried: Carried | None = None,
     ) -> None:
         """Replace the verdicts of one day.
 
         `basis` is the fingerprint of limits, references and rules, `made_from` the digest of the
-        summary of the day; empty if it has none, because its logs broke the contract.
+        summary of the day; empty if it has none, because its logs broke the contract. `carried` is
+        what the fold carries, of files that hold it.
         """
-        self._replace(*_file_of_verdicts(model, day, verdicts, basis, made_from))
+        about = {"basis": basis, MADE_FROM: made_from}
+        self._replace(*_file_of_verdicts(model, day, verdicts, about, carried))
 
     def replace_verdicts(
         self,
@@ -315,10 +334,12 @@ class Store(DecisionLog):
         *,
         basis: str,
         made_from: str = "",
+        carried: Carried | None = None,
         as_of: date,
     ) -> None:
         """Replace verdicts that are stored already, and keep what they said if it changes."""
-        name, content = _file_of_verdicts(model, day, verdicts, basis, made_from)
+        about = {"basis": basis, MADE_FROM: made_from}
+        name, content = _file_of_verdicts(model, day, verdicts, about, carried)
         try:
             stored = self.content("verdicts", model, day)
             before = self.parse_verdicts(model, day, stored)[0] if stored != content else []
@@ -354,6 +375,21 @@ class Store(DecisionLog):
             verdicts = verdicts_of(table)
             check_verdicts(model, day, verdicts)
             return verdicts, (table.schema.metadata or {})[b"basis"].decode()
+
+    def read_carried(self, model: str, day: date) -> tuple[Carried | None, str]:
+        """Read what the fold carries, if the file of a day holds it, and the basis of that file."""
+        content = self.content("verdicts", model, day)
+        with self._table(day_file("verdicts", model, day), content) as (table, _):
+            return carried_of(table), (table.schema.metadata or {})[b"basis"].decode()
+
+    def drop_carried(self, model: str, day: date) -> None:
+        """Write the verdicts of a day again, without what the fold carries."""
+        name = day_file("verdicts", model, day)
+        with self._table(name, self._read(name)) as (table, _):
+            said = without_carried(table)
+        about = table.schema.metadata or {}
+        kept = {key: about[key] for key in (b"basis", MADE_FROM.encode())}
+        self._write(name, said.replace_schema_metadata(kept))
 
     def read_briefs(self, model: str, day: date) -> list[Brief]:
         """Read what a line over many days draws of the verdicts of one day."""
@@ -514,6 +550,18 @@ class Store(DecisionLog):
                 raise
             return None
 
+    def note_pruned(self, model: str, days: Sequence[date]) -> None:
+        """Note that the summaries of some days were removed."""
+        removed = sorted({*self.read_pruned(model), *days})
+        spans = [[f"{first}", f"{last}"] for first, last in spans_of(removed)] if removed else []
+        self._write_record(f"{model}/pruned", {"spans": spans})
+
+    def read_pruned(self, model: str) -> list[date]:
+        """Read whose summaries were removed, rising; empty if there is no sound record."""
+        spans = self._read_record(f"{model}/pruned", damaged={}).get("spans", [])
+        both = [(date.fromisoformat(first), date.fromisoformat(last)) for first, last in spans]
+        return [day for first, last in both for day in days_between(first, last)]
+
     def keep_counts(self, model: str, counts: Mapping[date, Sequence[Any]]) -> None:
         """Keep what was counted of each day, unless another process may be writing the model."""
         if held_of(self.root, model):
@@ -556,8 +604,12 @@ def _written(days: Mapping[str, Sequence[date]]) -> dict[str, list[str]]:
 
 
 def _file_of_verdicts(
-    model: str, day: date, verdicts: Sequence[Verdict], basis: str, made_from: str
+    model: str,
+    day: date,
+    verdicts: Sequence[Verdict],
+    about: Mapping[str, str],
+    carried: Carried | None,
 ) -> tuple[str, bytes]:
     """Give the name of a file in the store and its bytes."""
-    name, about = day_file("verdicts", model, day), {"basis": basis, MADE_FROM: made_from}
-    return name, content_of(name, verdict_table(verdicts, about=about))
+    name = day_file("verdicts", model, day)
+    return name, content_of(name, verdict_table(verdicts, about=about, carried=carried))

@@ -1,10 +1,14 @@
 """Verdicts as a table of the store, and back. Pure.
 
-The fields of a verdict are its columns, but what a detector comes to has columns of its own.
+Rule 1: the fields of a verdict are its columns, but of what a stream has accumulated only what is
+said. What the fold carries stands beside them, in one column of the file of few days: see
+`state_table`.
+Rule 2: a column without a value is left out, so a file has as many as its verdicts say.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from math import isnan, nan
 from typing import Any
 
@@ -12,102 +16,163 @@ import numpy as np
 import pyarrow as pa
 
 from monitor.arrivals import Late
-from monitor.drift.records.day_evidence import DIRECTIONS, KINDS, DayEvidence
+from monitor.drift.records.carried import Carried
+from monitor.drift.records.day_evidence import DIRECTIONS, KINDS
 from monitor.drift.records.detector import (
-    LEVEL_KINDS,
-    LEVEL_SIZES,
-    LEVEL_SUMS,
-    PROFILED,
-    SUMS,
     WIDTHS,
+    WITHHELD,
     Detector,
     Ended,
+    History,
     Incident,
     LevelWatch,
-    Second,
+    OwnFit,
+    Quarter,
     Shift,
-    are_withheld,
-    no_sums,
+    is_withheld,
 )
 from monitor.drift.records.facts import Facts
 from monitor.drift.records.places import Where
-from monitor.drift.records.region_state import RegionWatch
-from monitor.drift.records.values import OF_LEVEL, OF_VALUE, ValueWatch
+from monitor.drift.records.region_state import Break
+from monitor.drift.records.values import OF_VALUE, ValueIncident, ValuePast, ValueWatch
 from monitor.drift.records.verdict import Brief, Verdict
 from monitor.metrics.core.estimate import Estimate
-from monitor.metrics.core.grid import Floats, Singles
-from monitor.store.fields import LAYOUTS, columns, layout, plain, rebuilt, struct, table_of
+from monitor.store.fields import columns, layout, plain, rebuilt, struct, table_of, with_absent
 from monitor.store.sealing import rows_of
+from monitor.store.state_table import (
+    OF_DETECTOR,
+    detector_of,
+    shaped_values,
+    state_bytes,
+    state_of,
+)
 
-OF_DETECTOR = (
-    "incident",
-    "ended",
-    "moved",
-    "second",
-    "level",
-)  # columns of their own
 # A slope of a value is shown with its standard error.
 FULL = dict.fromkeys(("change", "slope", "rest"), struct("value", "low", "high", "standard_error"))
-DETECTOR = pa.struct([*columns(Detector, without=OF_DETECTOR).items()])
-ENDING = {"incident": layout(Incident), "ended": layout(Ended), "level": layout(LevelWatch)}
-COLUMNS: dict[str, pa.DataType] = {
-    **columns(Verdict, without=("detector", "evidence", "where", "values", "plan")),
-    "evidence": pa.struct([*columns(DayEvidence, without=("cross", "noise", "profiles")).items()]),
-    "where": pa.struct([*columns(Where, FULL, ("left_out", "flagged_left_out")).items()]),
-    "detector": DETECTOR,
-    **ENDING,
-    "moved": layout(Shift),
-    "second": pa.struct([*columns(Second, without=("detector",)).items(), ("detector", DETECTOR)]),
+# What only the fold reads of an open drift, and what is read in its place.
+NOT_SAID: Mapping[type, Mapping[str, Any]] = {
+    Incident: {"scores": (), "informations": (), "slopes": (), "profiles": None},
+    Quarter: {"since": date.min, "weeks": (), "recoveries": ()},
+    OwnFit: {
+        "since": date.min,
+        "slopes": (),
+        "profiles": None,
+        "pull": 0.0,
+        "information": 0.0,
+        "over": False,
+    },
+    Break: {"profile": (), "information": nan},
 }
-VERDICTS = pa.schema(COLUMNS)
-# Of models whose columns are watched. What the reference says has single precision by then.
-OF_PAST = dict.fromkeys(("known", "new", "levels"), LAYOUTS[Singles])
-LEVEL_WIDTH = len(LEVEL_KINDS) * LEVEL_SIZES
-VALUES = pa.field("values", pa.struct([*columns(ValueWatch, OF_PAST).items()]))
-# What a `Brief` is read from; `incident.opened` says whether a drift is open.
+
+
+def _said(of: type, **kept: pa.DataType) -> pa.DataType:
+    return pa.struct([*columns(of, kept, NOT_SAID[of]).items()])
+
+
+INCIDENT = _said(Incident, quarter=_said(Quarter), own=_said(OwnFit), place=_said(Break))
+FOUND = "incident", "ended", "level", "moved", "withheld"  # of the detector
+VERDICTS = pa.schema(
+    {
+        **columns(
+            *(Verdict, {"incident": INCIDENT}),
+            without=("detector", "evidence", "where", "values", "plan"),
+        ),
+        "evidence": struct("unknown_share"),
+        "where": pa.struct([*columns(Where, FULL, ("left_out", "flagged_left_out")).items()]),
+        "incident": INCIDENT,
+        "ended": layout(Ended),
+        "level": pa.struct([("incident", INCIDENT), ("ended", layout(Ended))]),
+        "moved": layout(Shift),
+        "withheld": pa.bool_(),
+        "values": pa.struct([("incidents", layout(tuple[ValueIncident, ...]))]),
+    }
+)
+NO_EVIDENCE = "ratios", "tolerances", "effects", "scores", "informations", "slopes", "levels"
+NO_DAYS, NO_SUMS = np.zeros(0, np.int64), [np.zeros((0, width), np.float32) for width in WIDTHS]
+NO_HISTORY = History(NO_DAYS, NO_DAYS, *NO_SUMS)
+CARRIED = pa.field("carried", pa.binary())  # in the first row: what the fold carries
+# What a `Brief` is read from.
 OF_BRIEF = [
     *("segment", "state", "reached", "slope", "where.explanation.slope"),
-    *("detector.sums", "incident.opened", "facts.third.withheld"),
+    *("withheld", "facts.third.withheld"),
 ]
 OF_BEFORE = ("forks", "acknowledged")  # what plans were to verdicts that knew of them
 # What verdicts said of late outcomes before they stored it.
 INCOMPLETE, LATE_BEFORE = "so the outcomes are incomplete", Late(0, nan, nan, None)
 
 
-def verdict_table(verdicts: Sequence[Verdict], *, about: Mapping[str, str]) -> pa.Table:
-    """Lay verdicts out as rows, with `about` as the metadata."""
-    watched = any(verdict.values for verdict in verdicts)
-    schema = VERDICTS.append(VALUES) if watched else VERDICTS
-    table = table_of([_row(verdict) for verdict in verdicts], schema)
+def verdict_table(
+    verdicts: Sequence[Verdict], *, about: Mapping[str, str], carried: Carried | None = None
+) -> pa.Table:
+    """Lay verdicts out as rows, with `about` as the metadata, and what the fold carries."""
+    table = _filled(table_of([_row(verdict) for verdict in verdicts], VERDICTS))
+    if carried:
+        state = [state_bytes(carried), *[None] * (len(verdicts) - 1)]
+        table = table.append_column(CARRIED, pa.chunked_array([pa.array(state, CARRIED.type)]))
     return table.replace_schema_metadata(dict(about))
+
+
+def carried_of(table: pa.Table) -> Carried | None:
+    """Read what the fold carries, if this file holds it."""
+    state = table["carried"][0].as_py() if "carried" in table.column_names else None
+    return state_of(state) if state else None
+
+
+def without_carried(table: pa.Table) -> pa.Table:
+    """Give the table as it was before that stood in it."""
+    return table.drop_columns(["carried"]) if "carried" in table.column_names else table
 
 
 def verdicts_of(table: pa.Table) -> list[Verdict]:
     """Read the rows of a table back."""
-    return [_verdict(row) for row in rows_of(table)]
+    return [_verdict(row) for row in rows_of(without_carried(table))]
 
 
 def briefs_of(table: pa.Table) -> list[Brief] | None:
     """Read what lines draw from the columns `OF_BRIEF`; None of a file that did not store it."""
-    return [_brief(row) for row in table.to_pylist()] if "reached" in table.column_names else None
+    if "withheld" not in table.column_names:
+        return None
+    return [_brief(row) for row in table.to_pylist()]
 
 
 def _brief(row: Mapping[str, Any]) -> Brief:
     explanation = (row.get("where") or {}).get("explanation")
     third = (row.get("facts") or {}).get("third")
-    own = row["incident"] is None and are_withheld(np.array(row["detector"]["sums"]))
+    slope = explanation.get("slope") if explanation else row.get("slope")
     return Brief(
         row["segment"],
         row["state"],
-        row["reached"],
-        withheld=own or bool(third and third["withheld"]),
-        slope=rebuilt(Estimate, explanation["slope"] if explanation else row["slope"]),
+        row.get("reached"),
+        withheld=row["withheld"] or bool(third and third["withheld"]),
+        slope=rebuilt(Estimate, slope),
     )
+
+
+def _filled(table: pa.Table) -> pa.Table:
+    """Leave out the columns, and the parts of columns, that have no value in any row."""
+    columns_of = zip(table.column_names, table.columns, strict=True)
+    kept = {name: _with_values(column.combine_chunks()) for name, column in columns_of}
+    return pa.table({name: of for name, of in kept.items() if of is not None})
+
+
+def _with_values(array: Any) -> Any:
+    """Leave out the fields of a struct that have no value in any row; None if all are like that."""
+    if array.null_count == len(array):
+        return None
+    if not pa.types.is_struct(array.type):
+        return array
+    inner = {field.name: _with_values(array.field(field.name)) for field in array.type}
+    parts = {name: of for name, of in inner.items() if of is not None}
+    if not parts:
+        return None
+    return pa.StructArray.from_arrays([*parts.values()], [*parts], mask=array.is_null())
 
 
 def _row(verdict: Verdict) -> dict[str, Any]:
     row: dict[str, Any] = plain(verdict)
-    row |= {name: row["detector"][name] for name in OF_DETECTOR}
+    of = row["detector"]
+    row |= {"incident": of["incident"], "ended": of["ended"], "moved": of["moved"]}
+    row |= {"level": of["level"], "withheld": is_withheld(verdict.detector)}
     if not verdict.has_reference:
         row["reference_prevalence"] = None
     for place in row["where"]["places"] if row["where"] else ():
@@ -116,92 +181,77 @@ def _row(verdict: Verdict) -> dict[str, Any]:
 
 
 def _verdict(row: dict[str, Any]) -> Verdict:
+    if "detector" in row:
+        return _verdict_before(row)
+    found = {name: row.pop(name, None) for name in FOUND}
+    row["detector"] = _detector(**found)
+    row = with_absent(Verdict, row)
+    if row["evidence"]:
+        row["evidence"] |= dict.fromkeys(NO_EVIDENCE, ())
+    if third := row["facts"].get("third"):
+        third["incident"] = _incident(third.get("incident"))
+    values = row.pop("values", None)
+    verdict: Verdict = rebuilt(Verdict, row)
+    return replace(verdict, values=values and _open_values(values["incidents"]))
+
+
+def _detector(
+    *,
+    incident: dict[str, Any] | None,
+    ended: Mapping[str, Any] | None,
+    level: Mapping[str, Any] | None,
+    moved: Mapping[str, Any] | None,
+    withheld: bool,
+) -> Detector:
+    """Read back what is said of a stream, and nothing in place of what only the fold reads."""
+    level = level or {}
+    return Detector(
+        sums=np.full(len(KINDS), WITHHELD if withheld else 0.0),
+        counted=0,
+        last=date.min,
+        jitters=np.zeros(0),
+        cross=None,
+        history=NO_HISTORY,
+        incident=rebuilt(Incident, _incident(incident)),
+        ended=rebuilt(Ended, ended),
+        moved=rebuilt(Shift, moved),
+        level=LevelWatch(
+            incident=rebuilt(Incident, _incident(level.get("incident"))),
+            ended=rebuilt(Ended, level.get("ended")),
+        ),
+    )
+
+
+def _incident(row: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Complete the row of an open drift."""
+    if row is None:
+        return None
+    parts: Mapping[str, type] = {"quarter": Quarter, "own": OwnFit, "place": Break}
+    said = {name: {**row[name], **NOT_SAID[of]} for name, of in parts.items() if row.get(name)}
+    return with_absent(Incident, {**row, **NOT_SAID[Incident], **said})
+
+
+def _open_values(rows: Sequence[Mapping[str, Any]]) -> ValueWatch:
+    """Read back which values drift."""
+    known, sums = np.zeros((0, len(OF_VALUE), len(DIRECTIONS))), np.zeros((0, len(KINDS)))
+    incidents = rebuilt(tuple[ValueIncident, ...], rows)
+    past = ValuePast((), known, (), known)
+    return ValueWatch(date.min, past, sums.astype(np.float32), sums.astype(np.float32), incidents)
+
+
+def _verdict_before(row: dict[str, Any]) -> Verdict:
+    """Read a verdict of a file of before, which held all that the fold carries."""
     for name in OF_BEFORE:
         row.pop(name, None)
-    detector = row["detector"] | {name: row.pop(name, None) for name in OF_DETECTOR}
-    if detector["level"] is None:  # of a program that did not look for errors of the level
-        del detector["level"]
     if facts := row.get("facts"):
         row["facts"] = _facts_row(facts)
+    detector = detector_of(row)
+    row = {name: of for name, of in row.items() if name not in OF_DETECTOR}
     verdict: Verdict = rebuilt(Verdict, row | {"detector": detector})
-    verdict = replace(
-        verdict,
-        detector=_shaped(verdict.detector),
-        values=verdict.values and _shaped_values(verdict.values),
-    )
+    verdict = replace(verdict, values=verdict.values and shaped_values(verdict.values))
     if "facts" not in row:
         verdict = replace(verdict, facts=_facts_before(verdict))
     return verdict if "reached" in row else replace(verdict, reached=_reached_before(verdict))
-
-
-def _shaped(detector: Detector) -> Detector:
-    """Give arrays their rows again."""
-    history, rows = detector.history, len(detector.history.firsts)
-    sums = {
-        name: getattr(history, name).reshape(rows, width)
-        for name, width in zip(SUMS, WIDTHS, strict=True)
-    }
-    level = detector.level
-    return replace(
-        detector,
-        level=replace(level, levels=level.levels.reshape(-1, LEVEL_SUMS)),
-        history=replace(history, **sums),
-        cross=_rows(detector.cross),
-        regions=detector.regions and _shaped_regions(detector.regions),
-        noise=_labels(detector.noise),
-        incident=detector.incident
-        and replace(detector.incident, profiles=_profiles(detector.incident.profiles)),
-        second=detector.second
-        and replace(detector.second, detector=_shaped(detector.second.detector)),
-    )
-
-
-def _shaped_regions(watch: RegionWatch) -> RegionWatch:
-    """Give what weeks said of regions a row for each week again."""
-    shape = watch.weeks.size, watch.day_variances.size
-    return replace(
-        watch,
-        scores=watch.scores.reshape(shape),
-        informations=watch.informations.reshape(shape),
-    )
-
-
-def _shaped_values(watch: ValueWatch) -> ValueWatch:
-    """Give the arrays of values their rows again."""
-    past, of_value = watch.past, (-1, len(OF_VALUE), len(DIRECTIONS))
-    return replace(
-        watch,
-        past=replace(
-            past,
-            known=past.known.reshape(of_value),
-            new=past.new.reshape(of_value),
-            levels=None if past.levels is None else past.levels.reshape(-1, len(OF_LEVEL)),
-        ),
-        levels=None if watch.levels is None else watch.levels.reshape(-1, LEVEL_WIDTH),
-        sums=watch.sums.reshape(-1, len(KINDS)),
-        own=watch.own.reshape(-1, len(KINDS)),
-    )
-
-
-def _rows(values: Floats | None) -> Floats | None:
-    """Give an array a row for each direction."""
-    return None if values is None else values.reshape(len(DIRECTIONS), -1)
-
-
-def _profiles(values: Floats | None) -> Floats | None:
-    """Give profiles rows of directions, and of labels; files of before have none of these."""
-    return None if values is None else values.reshape(-1, PROFILED)
-
-
-def _labels(learned: Floats) -> Floats:
-    """Give what was learned of wrong labels a row for each family; files of before had the first.
-
-    Of the others nothing has been learned then since the reference.
-    """
-    sums = no_sums()
-    rows = learned.reshape(-1, sums.shape[1])
-    sums[: len(rows)] = rows
-    return sums
 
 
 def _facts_row(row: dict[str, Any]) -> dict[str, Any]:

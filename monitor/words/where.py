@@ -4,9 +4,18 @@ from collections.abc import Sequence
 from shlex import quote
 from typing import TYPE_CHECKING, Literal
 
+from monitor.drift.records.day_evidence import LabelChange
 from monitor.drift.records.detector import LEVEL_KINDS
-from monitor.drift.records.places import Explanation, Where, listed, name_all, name_of
+from monitor.drift.records.places import (
+    Explanation,
+    Where,
+    explained_by,
+    listed,
+    name_all,
+    name_of,
+)
 from monitor.metrics.core.estimate import Estimate
+from monitor.words.label_change import as_if
 from monitor.words.level import factor, side_of
 from monitor.words.numbers import percent
 
@@ -65,6 +74,19 @@ def where_sentence(where: Where) -> str:
     )
     of = f"of {len(where.tested)} value{'s' if len(where.tested) > 1 else ''}"
     return f"{len(flagged)} {of} {differ}; no few values explain the drift."
+
+
+def labels_sentence(labels: LabelChange, explanation: Explanation | None) -> str:
+    """Say that it is the labels of some values that changed, or of all rows.
+
+    Examples
+    --------
+    >>> from monitor.metrics.core.estimate import Estimate
+    >>> labels_sentence(LabelChange("lost", Estimate(0.4, 0.3, 0.5), 5.0), None)
+    'The outcomes look as if 40 % (95 % 30 % to 50 %) of the positives were missing.'
+    """
+    of = f"In {explained_by(explanation)} the" if explanation else "The"
+    return f"{of} outcomes look {as_if(labels)}."
 
 
 def new_values(where: Where, most: int) -> str:

@@ -57,7 +57,7 @@ def test_one_suggestion_makes_an_old_store_readable(
 ) -> None:
     """The command that `show` prints for a store of an earlier version is enough for `show`."""
     sound = project.results()
-    missing = {"evaluations": "raw", "verdicts": "detector", "summaries": "offset_sum"}
+    missing = {"evaluations": "raw", "verdicts": "state", "summaries": "offset_sum"}
     for kind in old:
         for path in (project.folder / "store" / kind / "ctr").iterdir():
             rewrite(path, (missing[kind],))

@@ -12,12 +12,12 @@ from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import CENTRES, Coarse
-from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.words.trust import trust
 from monitor.words.verdict import in_short, sentences
 from studies.drift.breaks import BREAKS, Change, rerouted
 from studies.drift.rules import FIRST
 from tests.support.cases import ALL
+from tests.support.stored import detectors_again
 
 ROWS, REFERENCE, SOUND, AFTER = 2_000, 28, 4, 10
 BEGUN = FIRST + timedelta(REFERENCE + SOUND)
@@ -50,8 +50,7 @@ def judged(days: list[Day], cut: int = REFERENCE) -> list[Verdict]:
     given = {"references": references, "limits": Limits()}
     given |= {"recall": {day.day: day for day in days}.get}
     first = [*judge("ctr", days[REFERENCE:cut], **given)]
-    stored = verdicts_of(verdict_table(first[-1], about={})) if first else []
-    detectors = {verdict.segment: verdict.detector for verdict in stored}
+    detectors = detectors_again(first[-1] if first else [])
     rest = judge("ctr", days[cut:], **given, recent=days[cut - 7 : cut], detectors=detectors)
     return [whole for whole, *_ in (*first, *rest)]
 

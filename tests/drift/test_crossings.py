@@ -15,13 +15,13 @@ from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import days_needed, judge
 from monitor.metrics.core.buckets import BUCKETS, CELLS_IN_BIN, add_up_buckets
 from monitor.metrics.core.coarse import COARSE_COUNT, Coarse
-from monitor.store.verdict_table import verdict_table, verdicts_of
 from studies.classes import worlds as of_classes
 from studies.drift.parts import locate_logits
 from tests.combinations.covering import Goal, Row, Rules, covering
 from tests.drift.test_spans import assert_same
 from tests.support.cases import some
 from tests.support.rules import must_answer_as_kept
+from tests.support.stored import detectors_again
 
 FIRST, MOMENT = date(2026, 1, 5), datetime(2027, 1, 1, tzinfo=UTC)
 REFERENCE, LENGTH, BEGINS, GROWS = 28, 66, 31, 54
@@ -121,8 +121,7 @@ def fold(
     found: list[list[Verdict]] = []
     for first, last in zip([REFERENCE, *ends], [*ends, len(days)], strict=True):
         before, known = {d.day: d for d in days[:first]}, {d.day: d for d in days[:last]}
-        stored = verdicts_of(verdict_table(found[-1], about={})) if found else []
-        detectors = {v.segment: v.detector for v in stored}
+        detectors = detectors_again(found[-1] if found else [])
         found += judge(
             "m", days[first:last], references=[reference], limits=limits,
             recent=[before[day] for day in days_needed([*before], detectors, limits)],

@@ -29,10 +29,10 @@ from monitor.metrics.core.buckets import BIN_COUNT, BUCKETS, NO_BUCKETS, merge_b
 from monitor.metrics.core.dispersion import NO_DESIGN_EFFECTS, span_dispersions
 from monitor.metrics.logistic.intercept import solve_factor
 from monitor.segment_names import WHOLE
-from monitor.store.verdict_table import verdict_table, verdicts_of
 from studies.drift.entity_worlds import Rows, as_day, clean, customers, draw_days, panel
 from studies.drift.parts import locate_logits
 from tests.support.cases import some
+from tests.support.stored import detectors_again, whole_table
 
 KEY = (WHOLE, WHOLE)
 REFERENCE = 28
@@ -327,7 +327,7 @@ def fold(days: Sequence[Day], first: int = REFERENCE, last: int | None = None) -
 
 def test_what_hangs_together_opens_few_drifts() -> None:
     """Without entities every stream of the same customers opens a drift; with them one in four."""
-    opened, seeds = {True: 0, False: 0}, some(range(4), 2)
+    opened, seeds = {True: 0, False: 0}, some(range(4), 4)
     for seed in seeds:
         days = list(draw_days(customers(0.03), seed, 1.0, 999, REFERENCE + 150))
         for key in opened:
@@ -366,15 +366,14 @@ def test_a_fold_is_the_same_daily_and_in_one_call(draw: Callable[[], list[Day]])
             detectors=detectors,
             recall=known.get,
         )
-        [stored] = verdicts_of(verdict_table([verdict], about={}))
-        detectors = {WHOLE: stored.detector}
+        detectors = detectors_again([verdict])
         daily.append(verdict)
 
     held = [(v, v.facts.alone, v.reached) for v in together if v.facts.alone is not None]
     assert held
     assert all(alone > max(reached or 0.0, v.limit) for v, alone, reached in held)
     assert any(v.state == "calibration_drift" for v in together)
-    assert verdict_table(daily, about={}).equals(verdict_table(together, about={}))
+    assert whole_table(daily).equals(whole_table(together))
 
 
 def test_evidence_that_is_held_down_is_below_what_the_buckets_allow() -> None:

@@ -18,9 +18,10 @@ from monitor.drift.verdicts.judge import days_needed, judge
 from monitor.metrics.core.coarse import Coarse, occupied
 from monitor.metrics.logistic.conditional import conditional_log_ratio
 from monitor.segment_names import WHOLE
-from monitor.store.verdict_table import verdict_table, verdicts_of
 from studies.drift.kinds import DRIFTS, REFERENCE, START, days_of
 from studies.drift.worlds import World
+from tests.support.cases import some
+from tests.support.stored import detectors_again, whole_table
 
 MANY, PLAIN = World(0.05, 20_000), Limits()
 
@@ -58,8 +59,7 @@ def fold(
         ]
         before = [*before, *batch]
         found += verdicts
-        [last] = verdicts_of(verdict_table(verdicts[-1:], about={}))
-        detectors = {WHOLE: last.detector}
+        detectors = detectors_again(verdicts[-1:])
     return found
 
 
@@ -107,7 +107,10 @@ def test_beyond_the_sizes_the_last_one_is_said() -> None:
     assert best_profile(np.outer([0.0, 0.0, -1.0, 0.0], SIZES)) == (KINDS[4], -2.5)
 
 
-@pytest.mark.parametrize("name", ["slope -1", "slope 0", "slope 1.6", "ends +0.8", "tails -0.4"])
+FAR = ("slope -1", "slope 0", "slope 1.6", "ends +0.8", "tails -0.4")
+
+
+@pytest.mark.parametrize("name", some(FAR, 2))
 def test_a_drift_far_from_the_reference_has_its_name_and_size(name: str) -> None:
     """On every day that it is open, whatever the days have taught of their variance."""
     verdicts = fold(stream(name, 2))
@@ -147,7 +150,7 @@ def test_daily_runs_store_the_bytes_of_a_backfill(judge_every: int) -> None:
     together, daily = fold(days, limits), fold(days, limits, daily=True)
 
     assert any(v.detector.incident for v in together)
-    assert verdict_table(daily, about={}).equals(verdict_table(together, about={}))
+    assert whole_table(daily).equals(whole_table(together))
 
 
 def test_without_one_of_the_days_the_name_is_that_at_the_reference() -> None:

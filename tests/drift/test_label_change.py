@@ -23,6 +23,7 @@ from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.words.next_steps import next_steps
 from monitor.words.trust import trust
 from monitor.words.verdict import sentences
+from tests.support.stored import detectors_again
 
 FIRST, KNOWN_AT = date(2026, 1, 1), datetime(2026, 12, 1, tzinfo=UTC)
 REFERENCE, BEGINS, DAYS, ROWS = 28, 34, 46, 2_000
@@ -32,11 +33,11 @@ def days_of(what: str, size: float, *, until: int = DAYS) -> Iterator[Day]:
     """Draw days of half positive rows whose priors move; from `BEGINS` on something is wrong."""
     rng = np.random.default_rng(11)
     for t in range(DAYS):
-        z, prior = rng.normal(0.0, 1.5, ROWS), rng.normal(0.0, 0.3)
+        z, prior = rng.normal(-4.0 if "rare" in what else 0.0, 1.5, ROWS), rng.normal(0.0, 0.3)
         wrong = BEGINS <= t < until
         z *= 1.3 if wrong and "wider" in what else 1.0
         tilt = size if wrong and what == "slope" else 1.0
-        prior += size if wrong and what == "prior" else 0.0
+        prior += size if wrong and "prior" in what else 0.0
         positive, luck = rng.random(ROWS) < expit(tilt * z + prior), rng.random(ROWS)
         if wrong and what == "lost":
             positive &= luck >= size
@@ -76,7 +77,8 @@ def test_labels_that_change_are_named_with_their_size(family: str, size: float) 
     assert trust(verdict).answer.startswith("Not the outcomes: labels")
     assert "recalibrate" not in f"{trust(verdict)} {next_steps(verdict)}"
     (stored,) = verdicts_of(verdict_table([verdict], about={}))
-    assert (stored.labels, stored.incident and label_change(stored.incident)) == (labels, labels)
+    carried = detectors_again([verdict])[verdict.segment].incident
+    assert (stored.labels, carried and label_change(carried)) == (labels, labels)
 
 
 @pytest.mark.parametrize(("what", "size"), [("slope", 0.75), ("prior", 1.5), ("prior", -1.5)])
@@ -86,6 +88,19 @@ def test_neither_scores_that_drift_nor_priors_that_move_are_labels(what: str, si
 
     assert not states.intersection(LABEL_KINDS)
     assert ("calibration_drift" in states) == (what == "slope")
+
+
+@pytest.mark.parametrize(("what", "size"), [("rare prior", -0.6), ("prior", -0.6), ("prior", 1.5)])
+def test_a_prior_that_fell_may_be_lost_labels_where_few_scores_are_high(
+    what: str, size: float
+) -> None:
+    """Nothing opens, and the sentence says that it cannot be decided."""
+    *_, verdict = verdicts(what, size)
+
+    lost, said = verdict.facts.lost, " ".join(sentences(verdict))
+    assert (verdict.state, verdict.incident) == ("prior_shift", None)
+    assert (lost is not None) == ("of the positives were missing" in said) == ("rare" in what)
+    assert lost is None or 0.25 < lost < 0.5  # all of 0.45, and what a week varies by
 
 
 def test_the_incident_ends_when_the_outcomes_come() -> None:

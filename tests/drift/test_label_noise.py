@@ -26,11 +26,12 @@ from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.segment_names import WHOLE
-from monitor.store.verdict_table import verdict_table, verdicts_of
+from monitor.store.verdict_table import verdicts_of
 from monitor.words.verdict import sentences
 from studies.drift.noise import flipped_days
 from studies.drift.rules import FIRST, follow_detector
 from studies.drift.worlds import DRIFTS, Truth, World, stream
+from tests.support.stored import detectors_again, whole_table
 
 NOISY, SOUND = World(0.3, 3_000), World(0.05, 5_000)
 SWAPPED = WrongLabels("swapped", 0.03)
@@ -247,14 +248,13 @@ def folded(days: list[Day], *, stops: tuple[int, ...] = ()) -> list[Verdict]:
     """Judge days after a reference of 28; at each stop go on from what is stored."""
     found, verdicts = fit_model_reference(days[:28], Limits()), list[Verdict]()
     for first, last in pairwise((28, *stops, len(days))):
-        stored = verdicts_of(verdict_table(verdicts[-2:], about={})) if verdicts else []
         batch = judge(
             "ctr",
             days[first:last],
             references=[found],
             limits=Limits(),
             recent=days[max(0, first - 14) : first],
-            detectors={verdict.segment: verdict.detector for verdict in stored},
+            detectors=detectors_again(verdicts[-2:]),
         )
         verdicts += [verdict for of_day in batch for verdict in of_day]
     return verdicts
@@ -263,10 +263,10 @@ def folded(days: list[Day], *, stops: tuple[int, ...] = ()) -> list[Verdict]:
 def test_labels_are_learned_alike_however_days_arrive() -> None:
     """One call, days one by one from the store, and any stops give the same bytes of verdicts."""
     days = judged_days(noisy(1, 40))
-    expected = verdict_table(folded(days), about={})
+    expected = whole_table(folded(days))
 
     for stops in (tuple(range(29, 68)), (31, 50), (66,)):
-        assert verdict_table(folded(days, stops=stops), about={}).equals(expected)
+        assert whole_table(folded(days, stops=stops)).equals(expected)
 
 
 def judged_days(days: Days) -> list[Day]:
@@ -303,7 +303,7 @@ def test_a_store_of_one_family_goes_on_with_what_it_had_learned() -> None:
     """Its detectors hold a row of sums, its facts a share: those of swapped labels."""
     verdicts = folded(judged_days(noisy(1)))[-2:]
     sums, shares = [v.detector.noise[0] for v in verdicts], [0.03, None]
-    table = with_field(verdict_table(verdicts, about={}), "detector", "noise", pa.array(sums))
+    table = with_field(whole_table(verdicts), "detector", "noise", pa.array(sums))
     table = with_field(table, "facts", "wrong", pa.array(shares))
 
     found = verdicts_of(table)
@@ -317,7 +317,7 @@ def test_a_store_of_one_family_goes_on_with_what_it_had_learned() -> None:
 
 def test_a_store_from_before_labels_were_learned_begins_with_the_reference() -> None:
     """Its detectors have no such column: nothing was learned of labels since the reference."""
-    table = verdict_table(folded(judged_days(noisy(1, 5))), about={})
+    table = whole_table(folded(judged_days(noisy(1, 5))))
     place = table.schema.get_field_index("detector")
     kept = [field.name for field in table.schema.field(place).type if field.name != "noise"]
     old = pa.StructArray.from_arrays(

@@ -17,12 +17,12 @@ from monitor.drift.records.detector import Incident
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import days_needed, judge
 from monitor.metrics.core.coarse import CENTRES, Coarse
-from monitor.store.verdict_table import verdict_table, verdicts_of
 from studies.drift.rules import follow_detector, pool
 from studies.drift.shapes import shares
 from studies.drift.worlds import Truth, World, draw_day, stream, tilted
 from tests.drift.test_spans import assert_same
 from tests.support.cases import some
+from tests.support.stored import detectors_again
 
 FIRST = date(2026, 1, 5)
 MOMENT = datetime(2027, 1, 1, tzinfo=UTC)
@@ -115,9 +115,6 @@ def test_nothing_is_kept_without_an_open_incident() -> None:
 
     for verdict in found:
         assert (verdict.detector.second is None) == (verdict.detector.incident is None)
-    assert verdict_table(found, about={})["second"].null_count == sum(
-        v.detector.incident is None for v in found
-    )
     rests_on = {v.detector.second.fitted for v in found if v.detector.second}
     assert rests_on == {0, 14, FULL}
 
@@ -154,8 +151,7 @@ def in_pieces(
     found: list[list[Verdict]] = []
     for first, last in zip([0, *ends], [*ends, len(days)], strict=True):
         before = {day.day: day for day in days[:first]}
-        stored = verdicts_of(verdict_table(found[-1], about={})) if found else []
-        detectors = {v.segment: v.detector for v in stored}
+        detectors = detectors_again(found[-1] if found else [])
         found += judge(
             "m", days[first:last], references=references, limits=limits,
             recent=[before[day] for day in days_needed([*before], detectors, limits)],

@@ -19,10 +19,11 @@ from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import days_needed, judge
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.segment_names import WHOLE
-from monitor.store.verdict_table import verdict_table, verdicts_of
+from monitor.store.verdict_table import verdicts_of
 from monitor.words.verdict import sentences
 from studies.drift.worlds import draw_day, shares
 from tests.support.cases import some
+from tests.support.stored import detectors_again, whole_table
 
 MONDAY = date(2026, 1, 5)
 MOMENT = datetime(2026, 12, 31, tzinfo=UTC)
@@ -81,8 +82,7 @@ def day_by_day(
     found: list[list[Verdict]] = []
     for i, day in enumerate(days):
         before = {earlier.day: earlier for earlier in days[:i]}
-        stored = verdicts_of(table(found[-1])) if found else []
-        detectors = {v.segment: v.detector for v in stored}
+        detectors = detectors_again(found[-1] if found else [])
         found += judge(
             "m", [day], references=references, limits=limits,
             recent=[before[d] for d in days_needed([*before], detectors, limits)],
@@ -93,7 +93,7 @@ def day_by_day(
 
 def table(verdicts: Sequence[Verdict]) -> pa.Table:
     """Lay out the verdicts of a day as the store does."""
-    return verdict_table(verdicts, about={})
+    return whole_table(verdicts)
 
 
 def are_equal(one: pa.Table, other: pa.Table) -> bool:
@@ -114,7 +114,7 @@ def assert_same(found: Sequence[Sequence[Verdict]], expected: Sequence[Sequence[
         pytest.fail(f"the verdicts of {differ[0][0].day} differ")
 
 
-@pytest.mark.parametrize(("judge_every", "missing"), some(product([1, 2, 7, 10], MISSING), 5))
+@pytest.mark.parametrize(("judge_every", "missing"), some(product([1, 2, 7, 10], MISSING), 7))
 def test_day_by_day_is_all_at_once(judge_every: int, missing: str) -> None:
     """With missing days, a resting segment and a second reference: equal tables.
 

@@ -15,9 +15,10 @@ from monitor.drift.records.detector import WEEKS, Incident, Quarter
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
 from monitor.store.fields import plain
-from monitor.store.verdict_table import VERDICTS, verdict_table, verdicts_of
+from monitor.store.verdict_table import verdicts_of
 from studies.drift.rules import pool
 from studies.drift.worlds import Truth, World, stream
+from tests.support.stored import detectors_again, whole_table
 
 FIRST = date(2026, 1, 1)
 Said = list[tuple[int, float]]  # days since the last one, and what a day says of the recovery
@@ -125,15 +126,14 @@ def test_the_state_is_that_of_the_incident() -> None:
 def test_it_is_stored_and_a_store_of_before_stays_readable() -> None:
     """What is read back is what was written; a file without these columns has an open drift."""
     verdict = judged(undecided=True)
-    table = verdict_table([verdict], about={})
-    (read,) = verdicts_of(table)
-    place = VERDICTS.get_field_index("incident")
+    table, read = whole_table([verdict]), detectors_again([verdict])[verdict.segment]
+    place = table.schema.get_field_index("incident")
     rows = [
         {k: v for k, v in row.items() if k != "quarter"} for row in table["incident"].to_pylist()
     ]
     (before,) = verdicts_of(table.set_column(place, "incident", pa.array(rows)))
 
-    assert read.detector.incident is not None
-    assert str(plain(read.detector.incident)) == str(plain(verdict.detector.incident))
+    assert read.incident is not None
+    assert str(plain(read.incident)) == str(plain(verdict.detector.incident))
     assert before.detector.incident is not None
     assert (before.detector.incident.quarter, before.detector.incident.undecided) == (None, False)

@@ -15,12 +15,13 @@ import yaml
 from monitor.config import Config, load_config
 from monitor.drift.incidents.detecting import new_detector
 from monitor.drift.records.detector import Second
-from monitor.errors import ConfigError
+from monitor.errors import ConfigError, DataError
 from monitor.pipeline.evaluations import evaluate_days
-from monitor.pipeline.prune import KINDS, plan, prune
+from monitor.pipeline.prune import KINDS, last_held, plan, prune
 from monitor.pipeline.references import read_references
 from monitor.pipeline.run import run
 from monitor.pipeline.task import Task
+from monitor.pipeline.verdicts import judge_days
 from monitor.store.store import Store
 from tests.conftest import Ended
 from tests.support.exporting import COMMAND
@@ -81,6 +82,11 @@ def pruned(filled: Path, tmp_path: Path) -> Config:
     return config
 
 
+def monday(before: int) -> int:
+    """Give the place of the last Monday before one."""
+    return max(place for place in range(before) if day(place).weekday() == 0)
+
+
 def content(config: Config, kind: str, first: int = 0) -> dict[date, bytes]:
     """Read every file of a kind from a day on."""
     store = Store(config.store)
@@ -88,7 +94,10 @@ def content(config: Config, kind: str, first: int = 0) -> dict[date, bytes]:
 
 
 def test_what_is_removed(pruned: Config) -> None:
-    """Evaluations from the day named, a week more of the rest, and summaries of the reference."""
+    """Evaluations from the day named, a week more of the rest, and summaries of the reference.
+
+    Of summaries those of a week before the last Monday, from which the fold can go on.
+    """
     oldest = DAYS - KEPT
     found = {kind: list(content(pruned, kind)) for kind in KINDS}
     records = {path.stem for path in (Path(pruned.store) / "runs" / MODEL).glob("2026*.json")}
@@ -96,7 +105,7 @@ def test_what_is_removed(pruned: Config) -> None:
     assert found["evaluations"] == [day(place) for place in range(oldest, DAYS - 1)]
     assert found["verdicts"] == [day(place) for place in range(oldest - 7, DAYS - 1)]
     assert found["summaries"] == [
-        day(place) for place in (*range(REFERENCE_DAYS), *range(oldest - 7, DAYS - 1))
+        day(place) for place in (*range(REFERENCE_DAYS), *range(monday(oldest) - 7, DAYS - 1))
     ]
     assert records == set(map(str, found["summaries"]))
 
@@ -132,7 +141,10 @@ def test_pruning_twice_removes_nothing_more(pruned: Config) -> None:
 
 
 def test_a_reference_that_nobody_configured_stays(filled: Path, tmp_path: Path) -> None:
-    """Without references in the configuration the first 28 days are one, and are kept."""
+    """Without references in the configuration the first 28 days are one, and are kept.
+
+    So is the last week from which the fold can go on, however long ago that was.
+    """
     shutil.copytree(filled, tmp_path / "copy")
     configuration = yaml.safe_load((filled / "monitor.yaml").read_text())
     del configuration["models"][MODEL]["verdicts"]
@@ -140,22 +152,27 @@ def test_a_reference_that_nobody_configured_stays(filled: Path, tmp_path: Path) 
     config = load_config(tmp_path / "copy" / "monitor.yaml")
     planned = plan(config, MODEL, keep_days=KEPT, today=TODAY + timedelta(days=100))
 
-    assert list(planned.reference) == [day(place) for place in range(28)]
-    assert list(planned.days["summaries"]) == [day(place) for place in range(28, DAYS - 1)]
+    kept = monday(DAYS - 1) - 7
+    assert list(planned.reference) == [day(place) for place in range(kept)]
+    assert kept < 28
+    assert not planned.days["summaries"]
 
 
 def test_the_days_that_a_second_reference_rests_on_stay(whole: Config) -> None:
     """A drift that is open on the oldest verdict kept: a run can fit its reference again."""
-    store, oldest = Store(whole.store), day(DAYS - KEPT - 7)
+    store = Store(whole.store)
     removed = plan(whole, MODEL, keep_days=KEPT, today=TODAY).days["summaries"]
-    verdicts, _ = store.read_verdicts(MODEL, oldest)
-    second = Second(removed[0], 28, removed[1], new_detector())
-    drifting = [replace(v, detector=replace(v.detector, second=second)) for v in verdicts]
-    store.write_verdicts(MODEL, oldest, drifting, basis="")
+    held = last_held(store, MODEL, day(DAYS - KEPT))
+    assert held
+    verdicts, _ = store.read_verdicts(MODEL, held.day)
+    second = Second(removed[0], 28, removed[0], new_detector())
+    detectors = {name: replace(of, second=second) for name, of in held.detectors.items()}
+    drifting = replace(held, detectors=detectors)
+    store.write_verdicts(MODEL, held.day, verdicts, basis="", carried=drifting)
     planned = plan(whole, MODEL, keep_days=KEPT, today=TODAY)
 
-    assert removed[2:]
-    assert planned.days["summaries"] == removed[2:]
+    assert removed
+    assert planned.days["summaries"] == removed[1:]
 
 
 def test_what_the_next_run_needs_cannot_be_removed(whole: Config) -> None:
@@ -214,3 +231,36 @@ def test_a_number_of_days_is_wanted(
     assert done.code == 2
     assert "write for example 400d" in done.err
     assert {kind: content(whole, kind) for kind in KINDS} == before
+
+
+def other_limits(config: Config) -> Config:
+    """Let verdicts rest on another limit, so that the fold begins again."""
+    path = Path(config.store).parent / "monitor.yaml"
+    content = yaml.safe_load(path.read_text())
+    content["models"][MODEL]["verdicts"]["false_alert_days"] = 500
+    path.write_text(yaml.safe_dump(content))
+    return load_config(path)
+
+
+def test_a_fold_that_cannot_reach_its_reference_says_which_days_it_needs(
+    whole: Config, pruned: Config
+) -> None:
+    """With other limits all days since the reference are judged again: none may be missing."""
+    needed = f"{day(REFERENCE_DAYS)} to {pruned_last(pruned)}"
+    for config in map(other_limits, (whole, pruned)):
+        references = read_references(config, MODEL)
+        if config.store == pruned.store:
+            with pytest.raises(DataError, match=f"those from {needed} were pruned") as error:
+                judge_days(config, MODEL, references, day(DAYS - 2))
+            again = f"backfill --model {MODEL} --from {needed.replace(' to ', ' --to ')}"
+            assert again in str(error.value)
+            do(config, REFERENCE_DAYS, DAYS - 2)  # as it says
+        judge_days(config, MODEL, read_references(config, MODEL), day(DAYS - 2))
+
+    oldest = DAYS - KEPT
+    assert content(pruned, "verdicts", oldest) == content(whole, "verdicts", oldest)
+
+
+def pruned_last(config: Config) -> date:
+    """Give the last day whose summary was removed."""
+    return Store(config.store).read_pruned(MODEL)[-1]

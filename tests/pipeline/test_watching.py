@@ -213,9 +213,9 @@ def test_the_same_bytes_daily_and_at_once(config: Config) -> None:
     store = Store(config.store)
     at_once = {day: store.content("verdicts", "ctr", day) for day in DAYS}
 
-    for day in (DAYS[-2], DAYS[-1]):
-        store.remove("verdicts", "ctr", [d for d in DAYS if d >= day])
-        judge(config, "ctr", day)
+    for back in (2, 1):
+        store.remove("verdicts", "ctr", DAYS[-back:])
+        judge(config, "ctr", DAYS[-back])
         assert {d: store.content("verdicts", "ctr", d) for d in DAYS} == at_once
 
 
@@ -224,15 +224,15 @@ def test_a_day_that_was_not_counted_changes_nothing(config: Config) -> None:
     store, missing = Store(config.store), DAYS[-3]
     store.remove("columns", "ctr", [missing])
     judge(config, "ctr", missing)
-    before, at, after = (v.values for v in wholes(config, days=DAYS[-4:-1]))
+    before, at, after = (
+        [(i.value, i.recovery, i.information) for i in v.values.incidents] if v.values else []
+        for v in wholes(config, days=DAYS[-4:-1])
+    )
     store_days(config, "ctr", [missing])
     judge(config, "ctr", missing)
 
-    assert before is not None
-    assert at is not None
-    assert after is not None
-    np.testing.assert_array_equal(before.sums, at.sums)
-    assert not np.array_equal(at.sums, after.sums)
+    assert before == at != after
+    assert before
 
 
 def test_nothing_is_watched_without_columns_or_where_that_is_switched_off(config: Config) -> None:
@@ -412,7 +412,7 @@ def test_strata_are_found_in_the_reference(
         other = with_strata(config)
         for found, told in zip(verdicts, wholes(other, days=MOVED_DAYS), strict=True):
             assert (found.state, found.slope) == (told.state, told.slope)
-            assert found.detector.evidence == told.detector.evidence
+            assert found.reached == told.reached
             assert found.facts == replace(told.facts, strata="device")
     else:
         assert own in " ".join(CliRunner().invoke(app, call).output.split())

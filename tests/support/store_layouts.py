@@ -14,7 +14,8 @@ from monitor.store.fields import columns
 from monitor.store.names import day_file
 from monitor.store.revisions import Revision
 from monitor.store.sealing import FORMAT, metadata_of
-from monitor.store.verdict_table import VALUES, VERDICTS
+from monitor.store.state_table import STATE
+from monitor.store.verdict_table import CARRIED, VERDICTS
 from tests.conftest import finish
 
 LAYOUTS = Path(__file__).parent.parent / "golden" / "store_layouts.json"
@@ -26,7 +27,8 @@ def layouts(folder: Path) -> str:
     described = {
         "format": FORMAT,
         "evaluations": _columns(EVALUATIONS),
-        "verdicts": _columns({each.name: each.type for each in VERDICTS.append(VALUES)}),
+        "verdicts": _columns({each.name: each.type for each in VERDICTS.append(CARRIED)}),
+        "carried": _columns({each.name: each.type for each in STATE}),
         "revisions": _columns(columns(Revision)),
         "summaries": {
             "format": summary_table.FORMAT,

@@ -45,6 +45,7 @@ from monitor.drift.records.verdict import OF_LABELS, STATES, UNJUDGED, Verdict
 from monitor.metrics.core.estimate import Estimate
 from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.words.verdict import sentences
+from tests.support.stored import whole_table
 
 OBSTACLES: tuple[Obstacle, ...] = get_args(Obstacle)
 WITHOUT = {  # what keeps a day from being judged, by its state
@@ -326,7 +327,7 @@ def test_a_row_from_before_facts_were_stored_is_read(
 ) -> None:
     """Its sentences stay, and what is decided by facts is found in them once."""
     told = replace(verdict_of(Drawn(2)), state=state, reasons=(said,))
-    old = verdict_table([told], about={}).drop_columns(["facts"])
+    old = whole_table([told]).drop_columns(["facts"])
 
     (verdict,) = verdicts_of(old)
 
@@ -341,7 +342,7 @@ def test_a_row_with_phrases_for_what_was_lacking_is_read(obstacle: str) -> None:
     said = "ctr: 3 of at least 14 final days."
     told = replace(verdict_of(Drawn(3)), reasons=(said,))
     phrases = {"obstacle": obstacle, "lack": said, "awaited": "", "false_alert_days": 7}
-    table = verdict_table([told], about={}).drop_columns(["facts"])
+    table = whole_table([told]).drop_columns(["facts"])
 
     (verdict,) = verdicts_of(table.append_column("facts", pa.array([phrases])))
 
