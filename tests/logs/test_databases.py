@@ -42,7 +42,7 @@ from tests.logs.test_shapes import (
     stored,
     table_of,
 )
-from tests.support.cases import a_third, some
+from tests.support.cases import a_fifth, some
 from tests.support.postgresql import postgresql
 from tests.support.undescribed import history, put, stacked
 from tests.support.warehouse_logs import (
@@ -570,7 +570,7 @@ def told(error: BaseException) -> str:
 
 
 @given(drawn=secrets(), form=st.sampled_from(FORMS), escaped=st.booleans())
-@settings(max_examples=a_third(50), deadline=None)
+@settings(max_examples=a_fifth(50), deadline=None)
 def test_no_text_has_a_part_of_an_address(
     server: str, drawn: tuple[str, list[str]], form: str, *, escaped: bool
 ) -> None:
