@@ -3,6 +3,7 @@
 import io
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ models:
     segments: {column: country, values: [DE, FR]}
     windows: [1, 3]
 """
+
+BEFORE = pytest.StashKey[set[str]]()  # what the temporary folder has before the first test
 
 OF_SPARK = {
     "spark.master": "local[2]",
@@ -66,9 +69,31 @@ def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest
     return [file for file in (yield) if type(file) is pytest.Module]
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Remember what the temporary folder has; workers share it."""
+    if not hasattr(session.config, "workerinput"):
+        session.config.stash[BEFORE] = temporary_names()
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Name what is new in the temporary folder, be it of these tests or of another program."""
+    if new := sorted(temporary_names() - config.stash.get(BEFORE, set())):
+        terminalreporter.section("new in the temporary folder")
+        terminalreporter.line(" ".join(new))
+
+
 def pytest_report_header() -> str:
     """Say which cases a run tries."""
     return "drawn and crossed cases: " + ("all" if ALL else "a part (all: make test-all)")
+
+
+def temporary_names() -> set[str]:
+    """List the temporary folder, without what pytest, Java and killed commands of ours keep."""
+    kept = "pytest-of-", "hsperfdata_", "calibration-"
+    names = (path.name for path in Path(tempfile.gettempdir()).iterdir())
+    return {name for name in names if not name.startswith(kept)}
 
 
 class Ended(NamedTuple):

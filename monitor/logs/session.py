@@ -267,10 +267,18 @@ class Session:
         return wrong
 
     def must_be_a_table(self, file: str, form: Format, columns: Sequence[str]) -> None:
-        """Raise an error for a CSV whose lines have not the columns of the first.
+        """Raise an error for a CSV whose lines have not the columns of the first, and for an array.
 
-        DuckDB then takes the whole of the first line for the name of a single column.
+        DuckDB then takes the whole of the first line for the name of a single column, or gives
+        values of JSON that are no objects a column of their own.
         """
+        if form == "json" and [*columns] == ["json"] and self._begins_otherwise(file):
+            msg = (
+                f"{self.what}: {file} is no file with an object on each line, such as an array of "
+                f"objects; write it as JSON lines (pandas: orient='records', lines=True), then "
+                f"rerun this day."
+            )
+            raise DataError(msg, UNREADABLE)
         if form != "csv" or len(columns) != 1:
             return
         separator = max(SEPARATORS, key=columns[0].count)
@@ -280,6 +288,13 @@ class Session:
             how = {**CSV_OPTIONS, "all_varchar": False, "sep": separator}
             rows = self.connection.read_csv(place, **how, auto_detect=False, columns=types)
             rows.aggregate("max(hash(COLUMNS(*)))").fetchall()
+
+    def _begins_otherwise(self, file: str) -> bool:
+        """Tell whether the first line of JSON is no object; nothing is an empty log."""
+        lines = "SELECT json_type(json) FROM read_json_objects(?, format = 'newline_delimited')"
+        place = self.copies.get(file, file)
+        row = self.connection.execute(f"{lines} LIMIT 1", [place]).fetchone()
+        return row is not None and row[0] != "OBJECT"
 
     def type_of_field(self, file: str, column: str, schema: pa.Schema | None) -> Type | None:
         """Return the type of a field of a struct of a Parquet file, or of a table with a schema.

@@ -10,7 +10,9 @@ from monitor.logs.session import Layout, Session
 from monitor.sql_text import text_in_sql
 
 NULL_TEXT = r"\N"  # of databases that unload a table
-AS_LINES = "header = false, all_varchar = true, quote = '\"', escape = '\"'"
+AS_LINES = (
+    "header = false, all_varchar = true, quote = '\"', escape = '\"', hive_partitioning = false"
+)
 LOOKED_AT = 1000  # rows that show how no value is written
 IS_VALUE = r"regexp_full_match(c, '-?\d*\.\d+') OR try_cast(c AS TIMESTAMP) IS NOT NULL"
 IS_WHOLE = "try_cast(c AS BIGINT) IS NOT NULL"
@@ -39,7 +41,8 @@ def with_layout(session: Session, source: Source, days: Sequence[date]) -> Sourc
     columns = tuple(f"column_{number}" for number in range(1, len(first) + 1))
     laid_out = replace(source, layout=Layout(columns, separator))
     rows = open_rows(session, laid_out, day, most=LOOKED_AT, files=1)
-    assert rows is not None  # it has files
+    if rows is None:  # its only file of that day is damaged
+        return source
     is_null = " OR ".join(f"{quoted(name)} = {text_in_sql(NULL_TEXT)}" for name in columns)
     ((found,),) = rows.aggregate(f"coalesce(bool_or({is_null}), false)").fetchall()
     return replace(source, layout=Layout(columns, separator, NULL_TEXT if found else None))

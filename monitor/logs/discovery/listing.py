@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from monitor.errors import ConfigError, DataError
 from monitor.files import open_filesystem, reaching
-from monitor.logs.compressed import LONGEST_MAGIC, PACKED, how_packed
+from monitor.logs.compressed import PACKED, how_packed
 
 MOST_FOLDERS = 1000  # opened below one path
 MOST_FILES = 200  # of one kind, remembered from one folder
@@ -32,6 +32,7 @@ PARQUET_MAGIC = b"PAR1"
 # Names that say nothing of the format: without an ending, as Hive and Firehose write them, rotated
 # logs such as data.log.2026-01-01, and what is only compressed.
 UNTOLD = re.compile(r"([^.]*|.*\.(log|txt|dat|out|data)(\.[\d_-]+)?)(\.(gz|zst))?", re.IGNORECASE)
+HAS_OBJECT = re.compile(r"""^[^{,;\t|]*\{["'].*\}\s*$""")  # after a time, as CloudWatch exports it
 HEAD = 65_536  # bytes of a file that are looked at
 SEPARATORS = ",;\t|"
 MOST_LINES = 20
@@ -186,18 +187,21 @@ def _note_file(filesystem: fsspec.AbstractFileSystem, root: str, name: str, whol
     if format_ is None:
         kind = ending if ending in OTHER_FORMATS else "other"
         if kind not in whole.unusable:
-            whole.unusable[kind] = name + _how_packed(filesystem, f"{root}/{name}")
+            whole.unusable[kind] = name + _why_unusable(filesystem, f"{root}/{name}")
     else:
         whole.files[name] = format_
 
 
-def _how_packed(filesystem: fsspec.AbstractFileSystem, place: str) -> str:
-    """Say that a file is compressed, in parentheses; nothing if it is not."""
+def _why_unusable(filesystem: fsspec.AbstractFileSystem, place: str) -> str:
+    """Say in parentheses that a file is compressed, or has JSON that is not in lines."""
     try:
-        head: bytes = filesystem.cat_file(place, 0, LONGEST_MAGIC)
+        head: bytes = filesystem.cat_file(place, 0, HEAD)
     except Exception:  # noqa: BLE001 - object stores raise errors of many libraries
         return ""
-    why = how_packed(head)
+    packed = any(place.endswith(end) and head.startswith(m) for end, (*_, m) in PACKED.items())
+    why = "" if packed else how_packed(head)
+    if not why and b"{" in _plain(head):
+        why = "it has JSON, but not one object alone on each line"
     return f" ({why})" if why else ""
 
 
@@ -244,22 +248,32 @@ def format_of_content(head: bytes, name: str) -> str | None:
     """
     if head.startswith(PARQUET_MAGIC):
         return "parquet"
-    for ending, (codec, _, magic) in PACKED.items():
+    for ending, (_, _, magic) in PACKED.items():
         if head.startswith(magic):
             if not name.endswith(ending):  # by which DuckDB knows that it is compressed
                 return None
-            try:
-                with pa.CompressedInputStream(pa.BufferReader(head), codec) as plain:
-                    head = plain.read(HEAD // 4)
-            except OSError:
-                return None
+            head = _plain(head)
     whole = head.rpartition(b"\n")[0] or head
     lines = whole.decode("utf-8-sig", errors="replace").splitlines()[:MOST_LINES]
     if lines and lines[0].startswith("{"):
         return "json" if _is_object(lines[0]) else None
+    if any(HAS_OBJECT.search(line) for line in lines):
+        return None
     counts = [{line.count(sign) for line in lines} for sign in SEPARATORS]
     is_table = len(lines) > 1 and any(len(n) == 1 and n != {0} for n in counts)
     return "csv" if is_table else None
+
+
+def _plain(head: bytes) -> bytes:
+    """Unpack the beginning of a file, if it is compressed; nothing if that fails."""
+    for codec, _, magic in PACKED.values():
+        if head.startswith(magic):
+            try:
+                with pa.CompressedInputStream(pa.BufferReader(head), codec) as plain:
+                    return bytes(plain.read(HEAD // 4))
+            except OSError:
+                return b""
+    return head
 
 
 def _is_object(line: str) -> bool:

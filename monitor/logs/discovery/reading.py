@@ -138,8 +138,9 @@ def sample_of(
         for tried in _from(days, day):
             try:
                 rows = _sample(session, source, tried, table)
-            except DataError as error:
-                failures.append(str(error))
+            except DataError as error:  # which is worded for a run
+                said = f"{error}".removeprefix(f"{session.what}: ")
+                failures.append(said.replace("then rerun this day", "then run init again"))
                 continue
             except DAMAGE as error:
                 failures.append(_why_unreadable(session, source, tried, error))

@@ -104,8 +104,13 @@ def scores(columns: Sequence[Column], *, weak: bool = False) -> list[Candidate]:
 
 
 def outcomes(columns: Sequence[Column]) -> list[Candidate]:
-    """List the columns that may be the outcome, the best first."""
-    return _ranked(map(_outcome, columns))
+    """List the columns that may be the outcome, the best first.
+
+    What is named like a score is a decision that was made by it, if there is another one.
+    """
+    ranked = _ranked(map(_outcome, columns))
+    decisions = {c.name for c in columns if is_named_score(c) and _named(c, OUTCOME_WORDS) <= 0}
+    return [c for c in ranked if c.column not in decisions] or ranked
 
 
 def outcomes_beside(columns: Sequence[Column]) -> list[Candidate]:
@@ -208,9 +213,11 @@ def _outcome_in_words(column: Column, named: float, reason: str) -> Candidate | 
         first, second = sorted(column.values)
         means = {"positive": [second], "negative": [first]}
         return Candidate(column.name, named, reason, {"outcome_means": means}, unknown_words=True)
+    if positive and len(column.values) == 2 and named > 0:  # noqa: PLR2004 - the other is not it
+        negative = [value for value in column.values if value not in positive]
     if not positive or (not negative and len(column.values) > 1):
         return None
-    unknown = [value for value in column.values if value not in meaning]
+    unknown = [value for value in column.values if value not in (*positive, *negative)]
     if unknown:
         reason += f"; {', '.join(unknown)} count as not yet known or invalid"
     means = {"positive": sorted(positive), "negative": sorted(negative)}

@@ -39,6 +39,7 @@ LEAST_OPTIONS = 3  # with a probability each
 SUM_TOLERANCE = 0.01  # of the probabilities of classes
 TEXTUAL = ("csv", "json")  # formats without types
 LISTS = "list", "array"
+WHOLE = ("tinyint", "smallint", "integer", "bigint", "utinyint", "usmallint", "uinteger", "ubigint")
 
 
 @dataclass(frozen=True)
@@ -237,7 +238,7 @@ def _within(few: duckdb.DuckDBPyRelation, leaf: Leaf, native: Any, format_: str)
     """List what a list, a map or JSON in a text holds; fields of structs below a list too."""
     if native.id in LISTS:
         child = dict(native.children)["child"]
-        if fields := _option_of(child):
+        if (fields := _option_of(child)) and _are_options(few, leaf, child, *fields):
             yield from _options(few, leaf, *fields, format_)
             return
         for place in range(_length(few, f"len({leaf.read})", plain=child.id not in NESTED)):
@@ -292,12 +293,20 @@ def _length(few: duckdb.DuckDBPyRelation, size: str, *, plain: bool) -> int:
 
 
 def _option_of(child: Any) -> tuple[str, str] | None:
-    """Name the fields of a record that is an option with its probability: a text and a number."""
+    """Name the fields of a record that is an option, a text or an integer, with a probability."""
     kinds = dict(child.children) if child.id == "struct" else {}
-    texts = [name for name, kind in kinds.items() if kind.id == "varchar"]
+    options = [name for name, kind in kinds.items() if kind.id in ("varchar", *WHOLE)]
     numbers = [name for name, kind in kinds.items() if kind.id in ("double", "float")]
-    both = len(kinds) == len(texts) + len(numbers) and len(texts) == len(numbers) == 1
-    return (texts[0], numbers[0]) if both else None
+    both = len(kinds) == len(options) + len(numbers) and len(options) == len(numbers) == 1
+    return (options[0], numbers[0]) if both else None
+
+
+def _are_options(
+    few: duckdb.DuckDBPyRelation, leaf: Leaf, child: Any, option: str, number: str
+) -> bool:
+    """Tell options of one record from several predictions: their integers have all of it."""
+    values = f"list_transform({leaf.read}, x -> x.{quoted(number)})"
+    return dict(child.children)[option].id == "varchar" or adds_up(few, values)
 
 
 def _options(
@@ -309,8 +318,10 @@ def _options(
     values = f"list_transform({leaf.read}, x -> x.{of}), list_transform({leaf.read}, x -> x.{p})"
     written = map_of_options(leaf, option, number, format_)
     for (key,) in keys.order("k").limit(MOST_LEAVES).fetchall():
-        step = f"[{text_in_sql(key)}]"
-        yield Leaf(f"{leaf.name}{step}", leaf.whole, f"map({values}){step}", f"{written}{step}")
+        text = f"[{text_in_sql(f'{key}')}]"
+        own = text if isinstance(key, str) else f"[{key}]"
+        step = text if format_ == "json" else own
+        yield Leaf(f"{leaf.name}{text}", leaf.whole, f"map({values}){own}", f"{written}{step}")
 
 
 def map_of_options(leaf: Leaf, option: str, number: str, format_: str) -> str:
@@ -474,7 +485,7 @@ def _opened(
     columns, options = {
         "parquet": ("*", f"read_parquet({listed}, hive_types_autocast = false, "),
         "csv": ("*", f"read_csv({listed}, {CSV_AS_IT_IS}, "),
-        "json": ("*", f"read_json({listed}, format = 'auto', "),
+        "json": ("*", f"read_json({listed}, format = 'newline_delimited', "),
     }[format_]
     unite = "union_by_name = true, " if by_name and len(names) > 1 else ""
     query = f"SELECT {columns} FROM {options} {unite}hive_partitioning = true)"
@@ -493,7 +504,9 @@ def _opened(
     written = ", ".join(
         f"{text_in_sql(name)}: {text_in_sql(type_)}" for name, type_ in read.items()
     )
-    return session.connection.sql(query.replace("'auto', ", f"'auto', columns = {{{written}}}, "))
+    return session.connection.sql(
+        query.replace("'newline_delimited', ", f"'newline_delimited', columns = {{{written}}}, ")
+    )
 
 
 def _single(

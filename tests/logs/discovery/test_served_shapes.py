@@ -144,7 +144,7 @@ def without_header(root: Path, day: date, rows: Rows) -> None:
         for j, (k, p, y) in enumerate(zip(*rows, strict=True))
     ]
     for part in (0, 1):
-        name = f"scored/{day}/{part:04d}_part_00.gz"
+        name = f"scored/ds={day}/{part:04d}_part_00.gz"
         text(root, name, gzip.compress("".join(cells[part::2]).encode()))
 
 
@@ -152,7 +152,7 @@ def without_names(root: Path, day: date, rows: Rows) -> None:
     """Write whole numbers only into the outcomes, a file a day, so one file does not show it."""
     ids, scores, outcomes = rows
     of_scores = (f"{k},{p:.7f}\n" for k, p in zip(ids, scores, strict=True))
-    text(root, f"p/{day}.csv", "".join(of_scores))
+    text(root, f"p/ds={day}/p.csv", "".join(of_scores))
     text(root, f"o/{day}.csv", "".join(f"{k},{y}\n" for k, y in zip(ids, outcomes, strict=True)))
 
 
