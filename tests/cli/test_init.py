@@ -586,9 +586,15 @@ def settings(path: Path) -> dict[str, Any]:
     return flat
 
 
+ALL_THE_WAY = ("hive", "JSON lines", "Delta", "in Tokyo", "side by side")
+
+
 @pytest.mark.parametrize("case", FOLDERS)
 def test_a_folder_becomes_a_verdict(case: str, here: Path, command: Command) -> None:
-    """Four commands, none of which needs an edited file; the settings are those of the folder."""
+    """Four commands, none of which needs an edited file; the settings are those of the folder.
+
+    What check reads the other two read alike, so they run where the engine reads it differently.
+    """
     make, expected = FOLDERS[case]
     make(here / "logs")
 
@@ -600,6 +606,8 @@ def test_a_folder_becomes_a_verdict(case: str, here: Path, command: Command) -> 
     assert {key: found.get(key) for key in expected} == expected
     ended = command("check", "--as-of", AFTER)
     assert ended.code == 0, ended.err
+    if case not in ALL_THE_WAY:
+        return
     days = ("--from", FIRST, "--to", FIRST + timedelta(1))
     ended = command("backfill", "--model", name, *days)
     assert ended.code == 0, ended.err
