@@ -1,5 +1,6 @@
 """Where the drift of a day sits, for a person who asks: what the fold of verdicts does not need."""
 
+from dataclasses import replace
 from datetime import date
 
 from monitor.config import Config
@@ -28,7 +29,8 @@ def answer_where(config: Config, name: str, day: date | None = None) -> Answer:
     """
     check_columns(name, config.model(name))
     verdict = verdict_of(config, name, day)
-    return answer_of(config, name, read_references(config, name), verdict)
+    answer = answer_of(config, name, read_references(config, name), verdict)
+    return replace(answer, labels=verdict.labels)
 
 
 def strata_instead(config: Config, name: str, verdict: Verdict) -> MovingPriors | None:

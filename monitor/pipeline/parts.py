@@ -255,10 +255,15 @@ def _is_within(clause: Clause, ruled: Clause) -> bool:
 
 def tally_of_part(part: ColumnPart | None) -> Tally:
     """Give its tally: every score is the centre of its coarse cell."""
+    return tally_of(coarse_of_part(part))
+
+
+def coarse_of_part(part: ColumnPart | None) -> Coarse:
+    """Give its outcomes by coarse cell; none of no part."""
     counts, positives = np.zeros((2, COARSE_COUNT), np.int64)
     if part:
         counts[part.cells], positives[part.cells] = part.counts, part.positives
-    return tally_of(Coarse(counts, positives))
+    return Coarse(counts, positives)
 
 
 def tally_of_rest(summary: Summary, part: ColumnPart | None) -> Tally:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 
 import numpy as np
@@ -53,6 +53,7 @@ from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.maps.map_file import MapFile
 from monitor.pipeline.parts import Groups, merge_parts, parts_of_segments
 from monitor.pipeline.references import References, read_references
+from monitor.pipeline.where_labels import named_by_values
 from monitor.segment_names import OTHER, THIRD, WHOLE
 from monitor.store.map_file import read_map
 from monitor.store.store import Store
@@ -192,7 +193,14 @@ def _with_places(
         in_segments = _have_alerts(reader.model, where.explanation, verdicts, incident)
         explanation = replace(where.explanation, in_segments=in_segments)
         where = replace(where, explanation=explanation)
-    return replace(whole, where=where)
+    placed = replace(whole, where=where)
+    if not where.explanation or whole.of_third_choices:
+        return placed
+    compared, reference, span, _ = compared_days(reader.name, references, whole)
+    if compared.classes:
+        return placed
+    days, grouped = _days(reader, compared, span), partial(reader.grouped, compared)
+    return named_by_values(placed, reference, days, grouped)
 
 
 def _named(verdict: Verdict) -> tuple[Condition, ...]:

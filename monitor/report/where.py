@@ -13,6 +13,7 @@ from monitor.report.tables import plain_table
 from monitor.segment_names import in_a_table
 from monitor.words.numbers import percent
 from monitor.words.where import (
+    labels_sentence,
     new_values,
     parts_sentence,
     repair_commands,
@@ -33,23 +34,23 @@ COLUMNS = (
     "share of\nthe change",
     "",
 )
+MOST_VALUES = 20  # in a table, those that are most off
 # Of an error of the level, or of a break at one place of the scores.
 OF_OTHERS = (*COLUMNS[:3], "log-odds,\n0 as before", *COLUMNS[4:])
 OF_PART = ("part", "kind", "slope,\n1 as before", "share of\nthe outcomes", "p-value", "")
 
 
-def where_text(
-    name: str, answer: "Answer", most: int, commands: Sequence[str] = ()
-) -> RenderableType:
+def where_text(name: str, answer: "Answer", commands: Sequence[str] = ()) -> RenderableType:
     """Show the sentence, the values that are most off, and the commands that repair what broke."""
     where = answer.where
     state = "the drift that is open" if answer.drifting else "no drift is open"
     headings = COLUMNS if where.kind in KINDS else OF_OTHERS
     table = plain_table(f"{name}, {answer.first} to {answer.last} ({state})", headings)
-    for place in where.places[:most]:
+    for place in where.places[:MOST_VALUES]:
         table.add_row(*_cells(place, where.kind), style="" if place.flagged else "dim")
-    hidden = values_not_shown(len(where.places) - most, "; choose with --most")
-    lines = [where_sentence(where), new_values(where, most), hidden]
+    hidden = values_not_shown(len(where.places) - MOST_VALUES, "; --json has all")
+    labels = labels_sentence(answer.labels, where.explanation) if answer.labels else ""
+    lines = [labels, where_sentence(where), new_values(where, MOST_VALUES), hidden]
     below = [Text(command, no_wrap=True, overflow="ignore") for command in commands]
     below = [Text("A map of that part alone:"), *below] if commands else []
     return Group(Text("\n".join(filter(None, lines))), table, *below)
@@ -58,24 +59,25 @@ def where_text(
 def repair_of(name: str, answer: "Answer") -> list[str]:
     """Give the commands that repair what broke, ready to copy; none if no part explains a drift."""
     explanation = answer.where.explanation
-    if not (answer.drifting and explanation):
-        return []
+    if answer.labels or not (answer.drifting and explanation):
+        return []  # a map would bend right scores to wrong labels
     return [f"{command} --out map.json" for command in repair_commands(name, explanation)]
 
 
-def where_document(answer: "Answer", most: int, commands: Sequence[str] = ()) -> dict[str, Any]:
+def where_document(answer: "Answer", commands: Sequence[str] = ()) -> dict[str, Any]:
     """Lay the same out for programs."""
-    where = answer.where
+    where, labels = answer.where, answer.labels
+    told = labels_sentence(labels, where.explanation) if labels else ""
     return {
         "first": answer.first,
         "last": answer.last,
         "drifting": answer.drifting,
         "kind": where.kind,
-        "sentence": where_sentence(where),
+        "sentence": f"{told} {where_sentence(where)}".strip(),
+        "labels": labels,
         "explanation": where.explanation,
-        "segments": list(where.places[:most]),
+        "segments": list(where.places),
         "repair": commands,
-        "left_out": max(0, len(where.places) - most),
     }
 
 

@@ -77,13 +77,28 @@ def covered(coverage: Coverage) -> str:
 
     Examples
     --------
-    >>> covered(Coverage(1.0, 0.62)), covered(Coverage(1.0, 0.994))
-    ('62 % of the predictions have an outcome, 100 % in the reference',
-     '99.4 % of the predictions have an outcome, 100.0 % in the reference')
+    >>> covered(Coverage(1.0, 0.62))
+    '62 % of the predictions have an outcome, 100 % in the reference'
+    >>> covered(Coverage(1.0, 0.994))
+    '99.4 % of the predictions have an outcome, 100.0 % in the reference'
     """
     digits = 0 if abs(coverage.now - coverage.before) > LESS_COVERED else 1
     now, before = (percent(share, digits) for share in (coverage.now, coverage.before))
     return f"{now} of the predictions have an outcome, {before} in the reference"
+
+
+def lost_or_prior(share: float) -> str:
+    """Say that lost positives look like a base rate that fell.
+
+    Examples
+    --------
+    >>> lost_or_prior(0.21)
+    'If 21 % of the positives were missing, outcomes would look the same: too few scores are high.'
+    """
+    return (
+        f"If {percent(share, 0)} of the positives were missing, outcomes would look the same: "
+        "too few scores are high."
+    )
 
 
 def missing_in_short(coverage: Coverage | None, incident: Incident) -> str:

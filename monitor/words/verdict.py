@@ -25,7 +25,13 @@ from monitor.words.advice import (
 )
 from monitor.words.broken import broken_in_short, what_broke
 from monitor.words.improved import fits_in_short, improved_sentences, moved_sentence
-from monitor.words.label_change import as_if, covered, labels_in_short, labels_or_scores
+from monitor.words.label_change import (
+    as_if,
+    covered,
+    labels_in_short,
+    labels_or_scores,
+    lost_or_prior,
+)
 from monitor.words.level import (
     collapsed,
     duller,
@@ -328,6 +334,8 @@ def _no_drift(v: Verdict) -> Iterator[str]:
             "kind went missing, that looks like a shift of the prior."
         )
     yield "" if level else _moved(v)
+    if v.facts.lost:
+        yield lost_or_prior(v.facts.lost)
     if v.facts.scores:
         told = v.state == "prior_shift" and not v.facts.today
         yield what_moved(v.facts.scores) if told else ""

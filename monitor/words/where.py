@@ -4,9 +4,18 @@ from collections.abc import Sequence
 from shlex import quote
 from typing import TYPE_CHECKING, Literal
 
+from monitor.drift.records.day_evidence import LabelChange
 from monitor.drift.records.detector import LEVEL_KINDS
-from monitor.drift.records.places import Explanation, Where, listed, name_all, name_of
+from monitor.drift.records.places import (
+    Explanation,
+    Where,
+    explained_by,
+    listed,
+    name_all,
+    name_of,
+)
 from monitor.metrics.core.estimate import Estimate
+from monitor.words.label_change import as_if
 from monitor.words.level import factor, side_of
 from monitor.words.numbers import percent
 
@@ -67,6 +76,19 @@ def where_sentence(where: Where) -> str:
     return f"{len(flagged)} {of} {differ}; no few values explain the drift."
 
 
+def labels_sentence(labels: LabelChange, explanation: Explanation | None) -> str:
+    """Say that it is the labels of some values that changed, or of all rows.
+
+    Examples
+    --------
+    >>> from monitor.metrics.core.estimate import Estimate
+    >>> labels_sentence(LabelChange("lost", Estimate(0.4, 0.3, 0.5), 5.0), None)
+    'The outcomes look as if 40 % (95 % 30 % to 50 %) of the positives were missing.'
+    """
+    of = f"In {explained_by(explanation)} the" if explanation else "The"
+    return f"{of} outcomes look {as_if(labels)}."
+
+
 def new_values(where: Where, most: int) -> str:
     """Name the values that the reference does not know, but for those beyond so many; may be empty.
 
@@ -82,17 +104,17 @@ def new_values(where: Where, most: int) -> str:
     return f"New since the reference: {', '.join(new[:most])}{more}." if new else ""
 
 
-def values_not_shown(left_out: int, choose: str = "") -> str:
-    """Say how many values a table leaves out, and how to choose; empty if it shows all.
+def values_not_shown(left_out: int, elsewhere: str = "") -> str:
+    """Say how many values a table leaves out, and where they are; empty if it shows all.
 
     Examples
     --------
-    >>> values_not_shown(1), values_not_shown(12, "; choose with --most"), values_not_shown(0)
-    ('1 more value is not shown.', '12 more values are not shown; choose with --most.', '')
+    >>> values_not_shown(1), values_not_shown(12, "; --json has all"), values_not_shown(0)
+    ('1 more value is not shown.', '12 more values are not shown; --json has all.', '')
     """
     if left_out <= 0:
         return ""
-    return f"{left_out} more {'value is' if left_out == 1 else 'values are'} not shown{choose}."
+    return f"{left_out} more {'value is' if left_out == 1 else 'values are'} not shown{elsewhere}."
 
 
 def repair_commands(model: str, explanation: Explanation) -> tuple[str, ...]:

@@ -33,11 +33,11 @@ def days_of(what: str, size: float, *, until: int = DAYS) -> Iterator[Day]:
     """Draw days of half positive rows whose priors move; from `BEGINS` on something is wrong."""
     rng = np.random.default_rng(11)
     for t in range(DAYS):
-        z, prior = rng.normal(0.0, 1.5, ROWS), rng.normal(0.0, 0.3)
+        z, prior = rng.normal(-4.0 if "rare" in what else 0.0, 1.5, ROWS), rng.normal(0.0, 0.3)
         wrong = BEGINS <= t < until
         z *= 1.3 if wrong and "wider" in what else 1.0
         tilt = size if wrong and what == "slope" else 1.0
-        prior += size if wrong and what == "prior" else 0.0
+        prior += size if wrong and "prior" in what else 0.0
         positive, luck = rng.random(ROWS) < expit(tilt * z + prior), rng.random(ROWS)
         if wrong and what == "lost":
             positive &= luck >= size
@@ -88,6 +88,19 @@ def test_neither_scores_that_drift_nor_priors_that_move_are_labels(what: str, si
 
     assert not states.intersection(LABEL_KINDS)
     assert ("calibration_drift" in states) == (what == "slope")
+
+
+@pytest.mark.parametrize(("what", "size"), [("rare prior", -0.6), ("prior", -0.6), ("prior", 1.5)])
+def test_a_prior_that_fell_may_be_lost_labels_where_few_scores_are_high(
+    what: str, size: float
+) -> None:
+    """Nothing opens, and the sentence says that it cannot be decided."""
+    *_, verdict = verdicts(what, size)
+
+    lost, said = verdict.facts.lost, " ".join(sentences(verdict))
+    assert (verdict.state, verdict.incident) == ("prior_shift", None)
+    assert (lost is not None) == ("of the positives were missing" in said) == ("rare" in what)
+    assert lost is None or 0.25 < lost < 0.5  # all of 0.45, and what a week varies by
 
 
 def test_the_incident_ends_when_the_outcomes_come() -> None:

@@ -1,6 +1,7 @@
 """A drift of the whole that comes from one of four segments: everything speaks of that segment."""
 
 from datetime import date, timedelta
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +15,13 @@ from monitor.drift.records.places import Condition
 from monitor.drift.records.verdict import Verdict
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
+from monitor.pipeline.asked_where import answer_where
 from monitor.pipeline.references import read_references
 from monitor.pipeline.verdicts import judge_days
 from monitor.read.incidents import incidents
 from monitor.read.results import results_of
 from monitor.report.page.assemble import model_page
+from monitor.report.where import repair_of, where_document
 from monitor.segment_names import WHOLE
 from monitor.store.store import Store
 from monitor.words.trust import trust
@@ -40,17 +43,21 @@ models:
 """
 
 
-def write_day(folder: Path, day: date) -> None:
-    """Draw a day; after the reference the logits of ios are 1.7 times what they should be."""
+def write_day(folder: Path, day: date, *, lost: float = 0.0) -> None:
+    """Draw a day; after the reference the logits of ios are 1.7 times what they should be.
+
+    Or else a share of the positive outcomes of web is lost.
+    """
     rng = np.random.default_rng(day.toordinal())
     system = rng.choice(list(SYSTEMS), ROWS, p=[share for share, _ in SYSTEMS.values()])
     centre = np.array([SYSTEMS[name][1] for name in system])
     true = rng.normal(centre, 1.1)
-    stretched = (system == "ios") & (day >= DAYS[REFERENCE])
+    broken = (system == ("web" if lost else "ios")) & (day >= DAYS[REFERENCE])
+    kept = rng.random(ROWS) >= lost * broken if lost else True
     table = {
-        "score": expit(np.where(stretched, 1.7 * true, true)),
+        "score": expit(np.where(broken & (lost == 0.0), 1.7 * true, true)),
         "system": system,
-        "outcome": (rng.random(ROWS) < expit(true)).astype(np.int8),
+        "outcome": ((rng.random(ROWS) < expit(true)) & kept).astype(np.int8),
     }
     pq.write_table(pa.table(table), folder / f"predictions/{day}.parquet")
 
@@ -134,3 +141,21 @@ def test_one_call_or_several_say_the_same(folder: Path) -> None:
     judge_days(config, "bids", references, DAYS[-3])
 
     assert [store.content("verdicts", "bids", day) for day in DAYS] == before
+
+
+def test_labels_that_one_segment_lost_are_named_with_their_share(tmp_path: Path) -> None:
+    """All rows together look like a bent curve; those of the segment, which explains it, do not."""
+    store = judge_drawn_days(tmp_path, CONFIG, DAYS, partial(write_day, lost=0.4))
+    whole, *segments = store.read_verdicts("bids", DAYS[-1])[0]
+    answer = answer_where(load_config(tmp_path / "monitor.yaml"), "bids")
+
+    assert whole.explanation
+    assert whole.explanation.conditions == (Condition("system", "web"),)
+    assert {v.segment for v in segments if v.incident} == {"web"}
+    assert {v.state for v in (whole, *segments) if v.incident} == {"labels_lost"}
+    assert whole.labels
+    assert whole.labels.share.low < 0.4 < whole.labels.share.high
+    assert trust(whole).answer.startswith("Not the outcomes: system = web: labels lost, as if ")
+    document = where_document(answer, repair_of("bids", answer))
+    assert document["sentence"].startswith("In system = web the outcomes look as if ")
+    assert document["repair"] == []

@@ -43,6 +43,7 @@ NOT_YET_COMPARED = frozenset(
 )
 NOT_ALIKE = frozenset(["read otherwise", "other classes"])  # what is counted differs
 Level = Literal["as before", "prior", "lift", "prior or inputs", "not looked for"]
+OTHER_SPREAD = 1.1  # times that of the reference, or its inverse: of the log-odds of another model
 DULLER = 0.75  # of the spread of scores: less is worth a sentence
 USUAL_CHANGE = 0.2  # a slope of 0.8
 STRONG_CHANGE = 0.3  # a slope of 0.7
@@ -200,6 +201,14 @@ class Scores:
     different_before: int = 0
     spread_before: float | None = None
     spread: float | None = None
+
+    @property
+    def spreads_alike(self) -> bool:
+        """Whether the scores may be those of the same model: they spread as in the reference."""
+        if not (self.spread and self.spread_before):
+            return False
+        spread = self.spread / self.spread_before
+        return max(spread, 1.0 / spread) <= OTHER_SPREAD
 
     @property
     def duller(self) -> bool:
@@ -417,6 +426,9 @@ class Facts:
         How the day was read otherwise than its reference; of the whole also what is so of segments.
     mix : MovedMix or None
         Of the whole, the segments whose share is far outside of what the reference had.
+    lost : float or None
+        The share of the positives that may as well have got lost, in [0, 1], where the prior fell
+        and too few scores are high to distinguish both.
     """
 
     obstacle: Obstacle | None = None
@@ -445,6 +457,7 @@ class Facts:
     covered: Coverage | None = None
     unlike: tuple[Unlike, ...] = ()
     mix: MovedMix | None = None
+    lost: float | None = None
 
     @property
     def of_classes(self) -> ClassFacts:

@@ -13,7 +13,7 @@ from monitor.drift.fold.inputs import (
     prevalence_of,
     weighed_parts,
 )
-from monitor.drift.incidents.label_change import label_change
+from monitor.drift.incidents.label_change import label_change, lost_like_prior
 from monitor.drift.incidents.level_watch import off_today
 from monitor.drift.incidents.score_moves import scores_since
 from monitor.drift.records.day_evidence import DayEvidence, LabelChange
@@ -47,8 +47,6 @@ from monitor.drift.verdicts.week import Week, week_of_stream
 from monitor.metrics.core.estimate import Estimate
 from monitor.segment_names import FAMILIES, THIRD, WHOLE
 from monitor.summary import NO_SAMPLE
-
-OTHER_SPREAD = 1.1  # times that of the reference, or its inverse: of the log-odds of another model
 
 
 @dataclass(frozen=True)
@@ -120,6 +118,7 @@ def _state_and_facts(
         classes=classes and replace(classes, off=week.off.name if week.off else None),
         labels=labels,
         covered=None if obstacle else _covered(stream),
+        lost=_lost(stream, week) if state == "prior_shift" else None,
     )
     if stream.own and not obstacle:
         facts = _with_scores(facts, stream, stream.own, limit)
@@ -197,10 +196,17 @@ def _labels(stream: Stream) -> LabelChange | None:
         return None
     found, begun = label_change(stream.incident), stream.level.started if stream.level else date.min
     scores = _scores(stream, own, begun) if found and own.levels else None
-    if scores is None or not (scores.spread and scores.spread_before):
+    return found if scores and scores.spreads_alike else None
+
+
+def _lost(stream: Stream, week: Week) -> float | None:
+    """Say how many positives may as well have got lost, where the prior fell; none of classes."""
+    own, compared = stream.own, stream.reference
+    if not (own and own.levels and week.lift and week.lift.shift < 0.0):
         return None
-    spread = scores.spread / scores.spread_before
-    return found if max(spread, 1.0 / spread) <= OTHER_SPREAD else None
+    if compared is None or compared.classes:
+        return None
+    return lost_like_prior(own, merge_days([parts_of_stream(d, stream.name) for d in stream.week]))
 
 
 def _scores(stream: Stream, own: Reference, begun: date) -> Scores | None:

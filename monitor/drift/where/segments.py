@@ -15,7 +15,7 @@ from math import nan
 import numpy as np
 
 from monitor.drift.curve.reference import Reference
-from monitor.drift.records.day_evidence import KINDS
+from monitor.drift.records.day_evidence import KINDS, LabelChange
 from monitor.drift.records.places import Condition, Place, Where
 from monitor.drift.where.column_sums import (
     Periods,
@@ -47,12 +47,16 @@ class Answer:
         Whether a drift is open on the last of them.
     where : Where
         What was found.
+    labels : LabelChange or None
+        How labels changed, where that is what the drift is: in the values that explain it, if some
+        do.
     """
 
     first: date
     last: date
     drifting: bool
     where: Where
+    labels: LabelChange | None = None
 
 
 def where_of(
