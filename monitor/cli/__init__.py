@@ -18,6 +18,7 @@ from typer.main import get_command
 
 from monitor.cli.acknowledging import ack
 from monitor.cli.assets import assets
+from monitor.cli.counting import sql as counting_sql
 from monitor.cli.days import backfill, check, evaluate, run
 from monitor.cli.gone import check_options
 from monitor.cli.init import init
@@ -107,6 +108,7 @@ for command in (
     demo,
 ):
     app.command(epilog=EXIT_CODES)(command)
+app.command("sql", epilog=EXIT_CODES)(counting_sql)
 app.add_typer(maps, name="map")
 maps.command(epilog=EXIT_CODES)(show_map)
 maps.command(epilog=EXIT_CODES)(sql)

@@ -37,6 +37,7 @@ GONE: Mapping[tuple[str, ...], Mapping[str, str]] = {
     ("serve",): {"--json": "it says where it listens; remove the option"},
     ("show",): {"--window": "write --windows, with the number of days"},
     ("store", "compact"): {"--json": _NO_JSON, "--wait": _NO_WAIT, "--no-wait": _NO_WAIT},
+    ("where",): {"--most": "the table shows 20 values, and --json has all; remove the option"},
     ("textfile",): {"--json": _NO_JSON, "--most-segments": _SEGMENTS},
 }
 

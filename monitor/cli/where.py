@@ -17,9 +17,6 @@ def where(
     name: ThisModel,
     config_path: ConfigPath = DEFAULT_CONFIG,
     day: Day = None,
-    most: Annotated[
-        int, typer.Option(min=1, help="Show at most so many values: those that are most off.")
-    ] = 20,
     columns: Annotated[
         str | None,
         typer.Option(help="Search these columns of the logs instead, such as device,amount."),
@@ -52,8 +49,8 @@ def where(
         return
     answered = answer_where(config, name, day.date() if day else None)
     commands = repair_of(name, answered) if config.model(name).maps == "parts" else []
-    document = where_document(answered, most, commands)
-    answer(document, where_text(name, answered, most, commands), as_json=as_json)
+    document = where_document(answered, commands)
+    answer(document, where_text(name, answered, commands), as_json=as_json)
 
 
 def _search(

@@ -41,6 +41,7 @@ from monitor.config.schema import (
     Verdicts,
     id_columns,
     literal,
+    reasons_against_counts,
 )
 from monitor.config.worth import Budget
 from monitor.config.yaml_files import read_yaml
@@ -100,5 +101,6 @@ __all__ = [
     "load_config",
     "named",
     "read_yaml",
+    "reasons_against_counts",
     "report_page",
 ]

@@ -25,7 +25,9 @@ from pydantic import (
 )
 
 from monitor.config.apart import (
+    APART,
     COLUMN_OF_RATES,
+    COUNTED,
     COUNTS,
     MORE_COLUMNS,
     OF_ROWS,
@@ -283,8 +285,9 @@ class _Log(Section):
     Attributes
     ----------
     format : str
-        By default as the file name says: CSV, JSON lines, or else Parquet. With `counts` the files,
-        of any of these, have rows that were counted already.
+        By default as the file name says: CSV, JSON lines, or else Parquet. With `counts` the rows
+        were counted already: those of files of any of these, of a folder of Delta Lake, whose path
+        ends with /, of an Iceberg table of a `connection`, or of the query `sql`.
     connection : str or None
         Who knows the table: the catalog of PyIceberg's configuration, whose name of the table the
         path is; or the environment variable that holds the address of the database, which is then
@@ -332,16 +335,20 @@ class _Log(Section):
     @model_validator(mode="before")
     @classmethod
     def _is_at_its_connection(cls, content: object) -> object:
-        if isinstance(content, dict) and content.get("format") == "sql" and "path" not in content:
+        if not isinstance(content, dict) or "path" in content:
+            return content
+        counted = content.get("format") == "counts" and "sql" in content
+        if content.get("format") == "sql" or counted:
             return {**content, "path": content.get("connection") or ""}
         return content
 
     @model_validator(mode="after")
     def _is_a_query_or_not(self) -> Self:
         of_query = {"sql": self.sql, "connection": self.connection, "day": self.day}
-        if self.format == "sql":
+        if self.stored_as == "sql":
             if missing := [name for name, value in of_query.items() if value is None]:
-                msg = f"format: sql needs {', '.join(missing)} too"
+                what = "sql" if self.format == "counts" else "format: sql"
+                msg = f"{what} needs {', '.join(missing)} too"
                 raise ValueError(msg)
             dated = [column for column in (self.day, self.changed) if column]
             if any(FIELD in column or expression_of(column) for column in dated):
@@ -353,36 +360,41 @@ class _Log(Section):
                 "outcomes: {in_predictions: true}"
             )
             raise ValueError(msg)
-        if self.renamed and self.format in TABLES:
+        if self.renamed and self.stored_as in TABLES:
             msg = "renamed is for files; write {sql: 'coalesce(new, old)'} in the place of the name"
             raise ValueError(msg)
-        if self.format == "sql":
+        if self.stored_as == "sql":
             return self
         if given := [k for k in ("sql", "changed") if getattr(self, k) is not None]:
             msg = f"{', '.join(given)} needs format: sql; set it, or remove {', '.join(given)}"
             raise ValueError(msg)
-        if self.connection and self.format != "iceberg":
+        if self.connection and self.stored_as != "iceberg":
             msg = "connection needs format: sql or format: iceberg; set it, or remove connection"
             raise ValueError(msg)
         return self
 
     @property
-    def file_format(self) -> Format:
-        """The format of its files; that of counts is as their name says."""
+    def stored_as(self) -> Format:
+        """How its rows are stored; those of counts, as the other keys say."""
         if self.format != "counts":
             return self.format
-        match = FORMAT_BY_NAME.search(getattr(self, "path", ""))
+        if self.sql or self.connection:
+            return "sql" if self.sql else "iceberg"
+        path = getattr(self, "path", "")
+        if path.endswith("/"):
+            return "delta"
+        match = FORMAT_BY_NAME.search(path)
         return ("csv" if match[1] else "json") if match else "parquet"
 
     @property
     def catalog(self) -> str | None:
         """The catalog of PyIceberg's configuration that has the table."""
-        return self.connection if self.format == "iceberg" else None
+        return self.connection if self.stored_as == "iceberg" else None
 
     @field_validator("connection")
     @classmethod
     def _names_a_variable(cls, connection: str | None, info: ValidationInfo) -> str | None:
-        is_address = connection is not None and info.data.get("format") == "sql"
+        is_address = connection is not None and info.data.get("format") in ("sql", "counts")
         return _is_a_variable(connection or "") if is_address else connection
 
     @model_validator(mode="after")
@@ -395,7 +407,8 @@ class _Log(Section):
     def _dates_its_rows(cls, path: str, info: ValidationInfo) -> str:
         if info.data.get("in_predictions") or not {"format", "day"} <= info.data.keys():
             return path  # there is none, or these are wrong themselves
-        if info.data["format"] == "sql":
+        counted = info.data["format"] == "counts"
+        if info.data["format"] == "sql" or (counted and info.data.get("sql")):
             if path != (info.data.get("connection", path) or ""):
                 msg = "is for files; remove it, because the rows are those of sql"
                 raise ValueError(msg)
@@ -407,7 +420,8 @@ class _Log(Section):
             raise ValueError(msg)
         if info.data["day"] is not None:
             return _names_no_day(path)
-        if info.data["format"] in TABLES:
+        is_table = counted and (info.data.get("connection") or path[-1] == "/")
+        if is_table or info.data["format"] in TABLES:
             msg = "is a table; set the key day to the column that dates its rows"
             raise ValueError(msg)
         return _names_the_day(path)
@@ -1005,6 +1019,17 @@ def _given_of_rows(model: Model) -> dict[str, bool]:
         COLUMN_OF_RATES: model.rates_in_log,
         MORE_COLUMNS: bool(model.columns),
     }
+
+
+def reasons_against_counts(model: Model) -> list[tuple[str, str]]:
+    """List the settings of a model that counts of its rows cannot have, each with the reason."""
+    given = _given(model)
+    return [
+        (pair.other, pair.why)
+        for pair in APART
+        if pair.one == COUNTS and pair.why != COUNTED and given[pair.other]
+        if pair.other != "outcomes.path"
+    ]
 
 
 MASTER, REMOTE = "spark.master", "spark.remote"

@@ -52,7 +52,7 @@ def read_calendar(
             return Calendar((), 0)
         day = log.dating.day()
         rows_by_day: dict[date | None, Any]
-        if isinstance(version, Table) and version.log.format == "sql":
+        if isinstance(version, Table) and version.log.stored_as == "sql":
             rows_by_day = {**days_of_query(version, log.dating)}
             if None in rows_by_day:
                 log = replace(log, table=without_day(version, log.dating))

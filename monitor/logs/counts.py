@@ -24,8 +24,8 @@ from monitor.metrics.core.grid import Floats, Ints, locate
 from monitor.metrics.core.special import expit, logit
 
 _OF_PREDICTIONS = [check.status for check in ROW_CHECKS if check.of == "prediction"]
-# Statuses of what is no row of the predictions.
-ALONE = "outcome_id_missing", "outcome_orphan", "outcome_late"
+# Statuses of outcomes, not of predictions; that of a contradicted one is unlabelled.
+ALONE = "outcome_id_missing", "outcome_orphan", "outcome_late", "outcome_conflicting"
 
 
 def read_counts(session: Session, batch: Batch) -> tuple[Batch, DayRows]:

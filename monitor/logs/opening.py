@@ -381,7 +381,7 @@ class OpenLog:
     def _rows_of_table(self, table: Table, columns: Sequence[str]) -> duckdb.DuckDBPyRelation:
         """Read columns of a table; the rows of some days are kept, because a query reads twice."""
         rows = self.scan(table, columns)
-        if table.log.format == "sql":
+        if table.log.stored_as == "sql":
             return self.session.keep_batches(rows)
         if self.days is None:
             return self.session.connection.from_arrow(rows)
@@ -441,16 +441,16 @@ def open_files(
         for name in names:
             _must_be_a_readable_file(session.what, kind, name)
     else:
-        session.reach(filesystem, names, log.file_format)
+        session.reach(filesystem, names, log.stored_as)
     layout = layout_of(log)
     session.lay_out(names, layout)
     files = {
         name: _renamed(types, log)
-        for name, types in _inspect(session, log.file_format, names).items()
+        for name, types in _inspect(session, log.stored_as, names).items()
     }
     named = frozenset(_texts([log.model_dump(), model.segments and model.segments.column]))
     opened = OpenLog(
-        *(session, kind, log.file_format, files, dating_of(model, kind), days),
+        *(session, kind, log.stored_as, files, dating_of(model, kind), days),
         named=named,
         layout=layout,
         exploded=log.explode,
@@ -515,7 +515,7 @@ def open_table_of(
     types = session.types_of_arrow(log.path, table.schema)
     files = {} if days is not None and not days else {log.path: dict(types)}
     dating = dating_of(model, kind)
-    opened = OpenLog(session, kind, log.format, files, dating, days, table, exploded=log.explode)
+    opened = OpenLog(session, kind, log.stored_as, files, dating, days, table, exploded=log.explode)
     return _checked(opened)
 
 

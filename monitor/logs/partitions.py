@@ -61,7 +61,7 @@ def open_log(session: Session, model: Model, kind: Kind, days: Sequence[date]) -
             f"duckdb in the configuration."
         )
         raise ConfigError(msg)
-    if log.format in TABLES:
+    if log.stored_as in TABLES:
         return _readable(open_table_of(session, model, kind, open_table(log), days))
     dated = days[:1] if log.day else days  # every day has the same files
     names = [name for day in dated for name in list_files(log.path, day)]
@@ -77,7 +77,7 @@ def _readable(log: OpenLog) -> OpenLog:
 def _refuse_table(what: str, model: Model, kind: Kind, names: Sequence[str]) -> None:
     """Raise DataError for files of a table, some of whose rows do not count any more."""
     log = log_of(model, kind)
-    table = None if log.format in TABLES else table_around(log.path.format(day=date.min), names)
+    table = None if log.stored_as in TABLES else table_around(log.path.format(day=date.min), names)
     if not table:
         return
     folder, said, form = table
@@ -96,7 +96,7 @@ def _refuse_table(what: str, model: Model, kind: Kind, names: Sequence[str]) -> 
 
 def _calendar(model: Model, kind: Kind) -> Calendar:
     log = log_of(model, kind)
-    if log.format in TABLES:
+    if log.stored_as in TABLES:
         calendar = read_calendar(model, kind, (), open_table(log))
     else:
         _refuse_table(kind, model, kind, [])
@@ -128,9 +128,9 @@ def describe_inputs(model: Model, day: date, partitions: Sequence[date]) -> list
 def _describe(model: Model, kind: Kind, days: Sequence[date]) -> list[Any]:
     log = log_of(model, kind)
     dating = dating_of(model, kind)
-    if log.format == "sql" and dating:
+    if log.stored_as == "sql" and dating:
         return describe_days(open_table(log), dating, days)
-    if log.format in TABLES:
+    if log.stored_as in TABLES:
         return [open_table(log).version, [str(day) for day in days]]
     if log.day:
         return [describe_files(log.path, date.min), [str(day) for day in days]]
@@ -142,7 +142,7 @@ def versions_of_tables(model: Model) -> dict[str, str]:
     logs = {kind: log_of(model, kind) for kind in KINDS}
     if model.outcomes.in_predictions:
         del logs["outcomes"]
-    return {kind: open_table(log).version for kind, log in logs.items() if log.format in TABLES}
+    return {kind: open_table(log).version for kind, log in logs.items() if log.stored_as in TABLES}
 
 
 def place_of(model: Model, kind: Kind, day: date | None = None) -> str:
@@ -153,7 +153,7 @@ def place_of(model: Model, kind: Kind, day: date | None = None) -> str:
 
 def place_key(model: Model, kind: Kind) -> str:
     """Name the key of the configuration that says where a log is."""
-    return f"{kind}.{'sql' if log_of(model, kind).format == 'sql' else 'path'}"
+    return f"{kind}.{'sql' if log_of(model, kind).stored_as == 'sql' else 'path'}"
 
 
 def no_partition(what: str, model: Model, kind: Kind, day: date) -> str:

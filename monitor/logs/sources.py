@@ -187,7 +187,7 @@ def _logs(
         classes=classes,
         entity=model.predictions.entity is not None,
         acted=model.action is not None,
-        undated=_may_be_undated(model),
+        undated=may_be_undated(model),
     )
 
 
@@ -236,7 +236,7 @@ def _meaning(model: Model) -> tuple[object, ...]:
     scored, observed = model.predictions, model.outcomes
     weights = model.weight_column("predictions"), model.weight_column("outcomes")
     duplicates = scored.duplicates, observed.duplicates
-    meant = scored.score_means, observed.outcome_means, _may_be_undated(model)
+    meant = scored.score_means, observed.outcome_means, may_be_undated(model)
     return *meant, *duplicates, *weights, model.action
 
 
@@ -501,7 +501,7 @@ def _check_times(
     if scored.time and both:
         times.append(_Time(predictions, scored.time, "predictions.time", scored.time_unit))
     used = both or observed.duplicates == "latest" or observed.in_predictions
-    if observed.time and (used or _may_be_undated(model)):
+    if observed.time and (used or may_be_undated(model)):
         times.append(_Time(outcomes, observed.time, "outcomes.time", observed.time_unit))
     zones = [zone for time in times if time.is_known() and (zone := time.zone()) is not None]
     zoned = zones[0] if zones else True
@@ -511,7 +511,7 @@ def _check_times(
         time.setting: moment(time.column, time.setting, time.unit, zoned=zoned) for time in times
     }
     of_outcomes = {"observed_at": read["outcomes.time"]} if observed.time and used else {}
-    if _may_be_undated(model):
+    if may_be_undated(model):
         checks, at = model.checks, read["outcomes.time"]
         missing, impossible = map(checks.of, UNDATED)
         of_outcomes["undated"] = undated(
@@ -520,7 +520,7 @@ def _check_times(
     return {"scored_at": read["predictions.time"]} if both else {}, of_outcomes
 
 
-def _may_be_undated(model: Model) -> bool:
+def may_be_undated(model: Model) -> bool:
     """Return whether an outcome of 0 may be unknown because of its time; a class never is."""
     answers = {*map(model.checks.of, UNDATED)}
     return bool(model.outcomes.time) and not model.predictions.classes and answers != {"accept"}
@@ -619,7 +619,7 @@ def _no_outcomes(
     read = predictions.read(None, outcome_id=ids.wanted, **times)
     listed = model.outcomes.outcome_means.positive[0] if model.outcomes.outcome_means else 0
     weight = {"weight": nw.lit(1.0)} if model.weight_column("outcomes") else {}
-    if _may_be_undated(model):
+    if may_be_undated(model):
         weight["undated"] = nw.lit(0, nw.Int8)
     if model.predictions.classes:
         weight = {"said": nw.lit("")}

@@ -249,14 +249,13 @@ def located(rows: str, dialect: Dialect, odds_factor: float = 1.0) -> Steps:
     The odds of every score are first multiplied by a factor. `inside` says whether a score is well
     within the grid, and so valid.
     """
-    lowest, highest = _double(LOWEST), _double(HIGHEST_SCORE)
+    lowest, highest = as_double(LOWEST), as_double(HIGHEST_SCORE)
     # Statistics of Parquet leave out NaN, and DuckDB concludes from them that all lie in [0, 1].
     inside = f"NOT isnan(score) AND score >= {lowest} AND score <= {highest}"
     bounded = f"WHEN inside THEN score WHEN score > {highest} THEN {highest} ELSE {lowest}"
-    factor = "" if odds_factor == 1.0 else f" * {_double(odds_factor)}"
-    position = (
-        f"floor(({dialect.logarithm} + {_double(LOGIT_LIMIT)}) * {_double(POSITIONS_PER_LOGIT)})"
-    )
+    factor = "" if odds_factor == 1.0 else f" * {as_double(odds_factor)}"
+    logit = f"{dialect.logarithm} + {as_double(LOGIT_LIMIT)}"
+    position = f"floor(({logit}) * {as_double(POSITIONS_PER_LOGIT)})"
     if factor:
         position = f"least(greatest({position}, 0), {LAST_POSITION})"
     # Casts of integers cost less than those of floating-point numbers.
@@ -294,18 +293,18 @@ def _score_code(logs: Logs, keys: Keys) -> str:
     if logs.entity:
         # Rows without an entity are spread by the last digits of the score. So they count as
         # independent, and the bucket rests neither on their order nor on their number.
-        by_score = f"floor(offsets * {_double(BUCKETS / OFFSETS_PER_CELL)})"
+        by_score = f"floor(offsets * {as_double(BUCKETS / OFFSETS_PER_CELL)})"
         bucket = f"CASE WHEN entity IS NULL THEN {by_score} ELSE entity END"
         place = f"({place} * {BUCKETS} + {_whole(bucket, keys)})"
     part = f"{place} * {CELL_COUNT * OUTCOMES}"
     valid = f"{part} + {_whole('cell', keys)} * {OUTCOMES}"
     flaws = [(flaw, f"{part} + {int(status) * keys.limit}") for status, flaw in checks]
-    return _whole(_chosen([(" AND ".join(usual), valid), *flaws], valid), keys)
+    return _whole(first_true([(" AND ".join(usual), valid), *flaws], valid), keys)
 
 
 def _outcome_code(logs: Logs) -> str:
     """Write the code of an outcome; null where there is none."""
-    return f"CAST({_chosen(_outcome_cases(logs), f'{UNUSABLE}')} AS TINYINT) AS outcome_code"
+    return f"CAST({first_true(_outcome_cases(logs), f'{UNUSABLE}')} AS TINYINT) AS outcome_code"
 
 
 def _meet(logs: Logs, keys: Keys, dialect: Dialect) -> Steps:
@@ -342,7 +341,7 @@ def _first_choices(rows: str, dialect: Dialect) -> str:
         ("outcome < 0", f"{UNKNOWN_CLASS}"),
         ("outcome = best", "1"),
     ]
-    right = f"CAST({_chosen(cases, '0')} AS BIGINT)"
+    right = f"CAST({first_true(cases, '0')} AS BIGINT)"
     return f"SELECT * {dialect.without} (outcome), outcome AS label, {right} AS outcome FROM {rows}"
 
 
@@ -375,7 +374,7 @@ def _key(unobserved: Status, logs: Logs, keys: Keys) -> str:
     cases += [
         (flaw, f"score_code + {of(status) + WITH_OUTCOME}") for status, flaw in (*flawed, *both)
     ]
-    return _whole(_chosen(cases, "score_code + outcome_code"), keys)
+    return _whole(first_true(cases, "score_code + outcome_code"), keys)
 
 
 def _groups(rows: str) -> Steps:
@@ -398,7 +397,7 @@ def _groups(rows: str) -> Steps:
     return [("by_id", by_id), ("grouped", grouped), ("ordered", "SELECT * FROM grouped ORDER BY 1")]
 
 
-def _chosen(cases: Cases, otherwise: str) -> str:
+def first_true(cases: Cases, otherwise: str) -> str:
     """Write the value of the first condition that is true."""
     written = " ".join(f"WHEN {condition} THEN {value}" for condition, value in cases)
     return f"CASE {written} ELSE {otherwise} END"
@@ -408,7 +407,7 @@ def _whole(value: str, keys: Keys) -> str:
     return f"CAST({value} AS {keys.whole})"
 
 
-def _double(number: float) -> str:
+def as_double(number: float) -> str:
     """Write a number of double precision."""
     text = repr(number)
     return text if "e" in text else f"{text}e0"

@@ -109,8 +109,8 @@ def reading_table(log: PredictionLog | OutcomeLog) -> Iterator[None]:
         yield
     except ImportError as error:
         msg = (
-            f"{log.path}: reading {TABLE_NAMES[log.format]} needs a package that is not installed "
-            f"({error}); pip install 'calibration-monitor[{EXTRAS[log.format]}]'."
+            f"{log.path}: reading {TABLE_NAMES[log.stored_as]} needs a package that is not "
+            f"installed ({error}); pip install 'calibration-monitor[{EXTRAS[log.stored_as]}]'."
         )
         raise ConfigError(msg) from None
     except (ConfigError, DataError, MemoryError, duckdb.OutOfMemoryException):
@@ -118,16 +118,16 @@ def reading_table(log: PredictionLog | OutcomeLog) -> Iterator[None]:
     except Exception as error:
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         msg = (
-            f"{log.path}: cannot be read as {TABLE_NAMES[log.format]} ({why}); check the path and "
-            f"the rights of this user, then run again."
+            f"{log.path}: cannot be read as {TABLE_NAMES[log.stored_as]} ({why}); check the path "
+            f"and the rights of this user, then run again."
         )
         raise DataError(msg) from error
 
 
 def _open(log: PredictionLog | OutcomeLog, number: int | None) -> Table:
-    if log.format == "sql":
+    if log.stored_as == "sql":
         return query_table(log)
-    return _open_delta(log, number) if log.format == "delta" else _open_iceberg(log, number)
+    return _open_delta(log, number) if log.stored_as == "delta" else _open_iceberg(log, number)
 
 
 def _open_delta(log: PredictionLog | OutcomeLog, number: int | None) -> Table:

@@ -34,24 +34,23 @@ COLUMNS = (
     "share of\nthe change",
     "",
 )
+MOST_VALUES = 20  # in a table, those that are most off
 # Of an error of the level, or of a break at one place of the scores.
 OF_OTHERS = (*COLUMNS[:3], "log-odds,\n0 as before", *COLUMNS[4:])
 OF_PART = ("part", "kind", "slope,\n1 as before", "share of\nthe outcomes", "p-value", "")
 
 
-def where_text(
-    name: str, answer: "Answer", most: int, commands: Sequence[str] = ()
-) -> RenderableType:
+def where_text(name: str, answer: "Answer", commands: Sequence[str] = ()) -> RenderableType:
     """Show the sentence, the values that are most off, and the commands that repair what broke."""
     where = answer.where
     state = "the drift that is open" if answer.drifting else "no drift is open"
     headings = COLUMNS if where.kind in KINDS else OF_OTHERS
     table = plain_table(f"{name}, {answer.first} to {answer.last} ({state})", headings)
-    for place in where.places[:most]:
+    for place in where.places[:MOST_VALUES]:
         table.add_row(*_cells(place, where.kind), style="" if place.flagged else "dim")
-    hidden = values_not_shown(len(where.places) - most, "; choose with --most")
+    hidden = values_not_shown(len(where.places) - MOST_VALUES, "; --json has all")
     labels = labels_sentence(answer.labels, where.explanation) if answer.labels else ""
-    lines = [labels, where_sentence(where), new_values(where, most), hidden]
+    lines = [labels, where_sentence(where), new_values(where, MOST_VALUES), hidden]
     below = [Text(command, no_wrap=True, overflow="ignore") for command in commands]
     below = [Text("A map of that part alone:"), *below] if commands else []
     return Group(Text("\n".join(filter(None, lines))), table, *below)
@@ -65,7 +64,7 @@ def repair_of(name: str, answer: "Answer") -> list[str]:
     return [f"{command} --out map.json" for command in repair_commands(name, explanation)]
 
 
-def where_document(answer: "Answer", most: int, commands: Sequence[str] = ()) -> dict[str, Any]:
+def where_document(answer: "Answer", commands: Sequence[str] = ()) -> dict[str, Any]:
     """Lay the same out for programs."""
     where, labels = answer.where, answer.labels
     told = labels_sentence(labels, where.explanation) if labels else ""
@@ -77,9 +76,8 @@ def where_document(answer: "Answer", most: int, commands: Sequence[str] = ()) ->
         "sentence": f"{told} {where_sentence(where)}".strip(),
         "labels": labels,
         "explanation": where.explanation,
-        "segments": list(where.places[:most]),
+        "segments": list(where.places),
         "repair": commands,
-        "left_out": max(0, len(where.places) - most),
     }
 
 

@@ -104,17 +104,17 @@ def new_values(where: Where, most: int) -> str:
     return f"New since the reference: {', '.join(new[:most])}{more}." if new else ""
 
 
-def values_not_shown(left_out: int, choose: str = "") -> str:
-    """Say how many values a table leaves out, and how to choose; empty if it shows all.
+def values_not_shown(left_out: int, elsewhere: str = "") -> str:
+    """Say how many values a table leaves out, and where they are; empty if it shows all.
 
     Examples
     --------
-    >>> values_not_shown(1), values_not_shown(12, "; choose with --most"), values_not_shown(0)
-    ('1 more value is not shown.', '12 more values are not shown; choose with --most.', '')
+    >>> values_not_shown(1), values_not_shown(12, "; --json has all"), values_not_shown(0)
+    ('1 more value is not shown.', '12 more values are not shown; --json has all.', '')
     """
     if left_out <= 0:
         return ""
-    return f"{left_out} more {'value is' if left_out == 1 else 'values are'} not shown{choose}."
+    return f"{left_out} more {'value is' if left_out == 1 else 'values are'} not shown{elsewhere}."
 
 
 def repair_commands(model: str, explanation: Explanation) -> tuple[str, ...]:

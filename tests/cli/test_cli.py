@@ -26,13 +26,15 @@ COMMANDS = (
     "init",
     *("check", "run", "backfill", "evaluate", "show", "where", "recalibrate", "plan-labels"),
     *("report", "ack", "rebase", "serve"),
-    *("push", "textfile", "assets", "prune", "demo"),
+    *("push", "textfile", "assets", "prune", "demo", "sql"),
     *("map show", "map sql", "map compose", "map retire"),
     "store compact",
     *("export openmetrics", "export table"),
 )
 DAYS = [date(2026, 3, 1) + timedelta(days=i) for i in range(4)]
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+# Of node_exporter, dbt and the clients of warehouses.
+OF_OTHERS = "--collector", "--vars", "--select", "--param", "--parameter"
 SHOWN_CALL = re.compile(
     r"calibration-monitor ((?:(?:map|export|store) )?[a-z-]+)((?: [^\s,;`\"']+)*)"
 )
@@ -302,7 +304,7 @@ def test_the_code_names_options_that_exist() -> None:
     of_each = dict[str, set[str]]()
     for words, *names in options_of(parser()):
         of_each.setdefault(words, {"--help"}).update(names)
-    every = {"--collector", "--version"}.union(*of_each.values())  # node_exporter's
+    every = {"--version", *OF_OTHERS}.union(*of_each.values())
     files = [*(ROOT / "monitor").rglob("*.py"), *(ROOT / "monitor").rglob("*.js")]
     sources = [file.read_text() for file in files if file.name != "gone.py"]
     shown = {call for source in sources for call in SHOWN_CALL.findall(source) if call[1]}

@@ -586,7 +586,7 @@ def settings(path: Path) -> dict[str, Any]:
     return flat
 
 
-@pytest.mark.parametrize("case", FOLDERS)
+@pytest.mark.parametrize("case", some(FOLDERS, 2))
 def test_a_folder_becomes_a_verdict(case: str, here: Path, command: Command) -> None:
     """Four commands, none of which needs an edited file; the settings are those of the folder."""
     make, expected = FOLDERS[case]
@@ -607,7 +607,7 @@ def test_a_folder_becomes_a_verdict(case: str, here: Path, command: Command) -> 
     assert ended.code == 0, ended.err
 
 
-@pytest.mark.parametrize("case", TRAPS)
+@pytest.mark.parametrize("case", some(TRAPS, 2))
 def test_traps(case: str, here: Path, command: Command) -> None:
     """What would mislead a configuration is noticed and set, and the logs pass their check."""
     make, expected = TRAPS[case]

@@ -1,9 +1,12 @@
 """Stores of other versions of the program: messages lead forward, and nothing newer is touched."""
 
+import json
 import re
 import shlex
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO, cast
 
 import pytest
 
@@ -12,6 +15,7 @@ from monitor.store.names import day_file
 from monitor.store.sealing import FORMAT, open_record, open_table, sealed, sealed_record
 from monitor.store.store import Store
 from tests.conftest import DAY, DAY_BEFORE, Ended, Project, finish
+from tests.support.paths import GOLDEN
 
 Command = Callable[..., Ended]
 SEAL = b"digest", b"sha256"
@@ -197,3 +201,36 @@ def test_files_of_before_are_read_and_replaced(
         endings = {path.name.partition(".")[2] for path in (before / "store" / kind).rglob("2*.*")}
         assert endings == {names.ARROW[1:]}
     assert command("check", "--store", *config).code == 0
+
+
+def test_a_store_of_the_first_release_is_read_and_goes_on(
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Version 0.1.0 wrote it: 20 days, the last five with too extreme scores; no logs."""
+    with tarfile.open(GOLDEN / "store_of_0.1.0.tar.xz") as files:
+        for each in filter(tarfile.TarInfo.isfile, files):
+            path = tmp_path / each.name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(cast("IO[bytes]", files.extractfile(each)).read())
+    monkeypatch.setenv("CALIBRATION_MONITOR_CONFIG", str(tmp_path / "monitor.yaml"))
+    days = "--from", "2026-01-01", "--to", "2026-01-20"
+
+    before = incidents(command)
+    judged = command("evaluate", "--model", "ctr", *days)
+    after = incidents(command)
+
+    assert before == [("too_extreme", "2026-01-16", "2026-01-17")]
+    assert judged.code == 0, judged.err
+    assert "judged 20 (from 2026-01-01 on)" in judged.out
+    assert after == before
+    checked = command("check", "--store")
+    assert checked.code == 0
+    assert "damaged 0, missing 0" in checked.out
+
+
+def incidents(command: Command) -> list[tuple[str, str, str]]:
+    """Read what all incidents of the whole are, with their start and the day they were found."""
+    shown = command("show", "--model", "ctr", "--incidents", "--json")
+    assert shown.code == 0, shown.err
+    found = json.loads(shown.out)["incidents"]
+    return [(each["kind"], each["started"], each["opened"]) for each in found]

@@ -327,7 +327,7 @@ def fold(days: Sequence[Day], first: int = REFERENCE, last: int | None = None) -
 
 def test_what_hangs_together_opens_few_drifts() -> None:
     """Without entities every stream of the same customers opens a drift; with them one in four."""
-    opened, seeds = {True: 0, False: 0}, some(range(4), 2)
+    opened, seeds = {True: 0, False: 0}, some(range(4), 4)
     for seed in seeds:
         days = list(draw_days(customers(0.03), seed, 1.0, 999, REFERENCE + 150))
         for key in opened:

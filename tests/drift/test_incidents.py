@@ -22,7 +22,7 @@ def test_no_incident_closes_while_the_drift_lasts() -> None:
 
     At most 5 % may close within two years; none of three does.
     """
-    for seed in some(range(3), 2):
+    for seed in some(range(3), 3):
         (only,) = followed(World(0.5, 1_000), Truth(tilted(0.66)), seed, 730)
 
         assert only.day <= 10
@@ -43,13 +43,14 @@ def test_an_incident_closes_within_days_of_the_recovery() -> None:
 def test_the_start_is_dated(slope: float, kind: str) -> None:
     """In all of 12 streams of a drift after 30 days: to two days in the median.
 
-    In 9 or more it has its name a week later: of 5,000 rows a day, a slope and a top tenth look
-    alike for some days. At least 9 of the 90 % intervals hold the first day; a binomial number is
-    lower once in 40.
+    In two thirds it has its name a week later: of 5,000 rows a day, a slope and a top tenth look
+    alike for some days. As many of the 90 % intervals hold the first day; a binomial number is
+    lower once in 60, of six streams.
     """
+    seeds = some(range(12), 2)
     draw = partial(stream, World(0.05, 5_000), Truth(tilted(slope)), days=55, start=30)
     off, held, named = [], 0, 0
-    for seed in range(12):
+    for seed in seeds:
         days = list(draw(seed))
         found = follow_detector(fit_reference(days[:28]), days[28:])[0]
 
@@ -58,5 +59,5 @@ def test_the_start_is_dated(slope: float, kind: str) -> None:
         held += found.start_low <= 30 <= found.start_high
 
     assert np.median(off) <= 2
-    assert held >= 9
-    assert named >= 9
+    assert held >= 2 * len(seeds) / 3
+    assert named >= 2 * len(seeds) / 3

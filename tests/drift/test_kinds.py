@@ -20,6 +20,7 @@ from monitor.metrics.logistic.conditional import conditional_log_ratio
 from monitor.segment_names import WHOLE
 from studies.drift.kinds import DRIFTS, REFERENCE, START, days_of
 from studies.drift.worlds import World
+from tests.support.cases import some
 from tests.support.stored import detectors_again, whole_table
 
 MANY, PLAIN = World(0.05, 20_000), Limits()
@@ -106,7 +107,10 @@ def test_beyond_the_sizes_the_last_one_is_said() -> None:
     assert best_profile(np.outer([0.0, 0.0, -1.0, 0.0], SIZES)) == (KINDS[4], -2.5)
 
 
-@pytest.mark.parametrize("name", ["slope -1", "slope 0", "slope 1.6", "ends +0.8", "tails -0.4"])
+FAR = ("slope -1", "slope 0", "slope 1.6", "ends +0.8", "tails -0.4")
+
+
+@pytest.mark.parametrize("name", some(FAR, 2))
 def test_a_drift_far_from_the_reference_has_its_name_and_size(name: str) -> None:
     """On every day that it is open, whatever the days have taught of their variance."""
     verdicts = fold(stream(name, 2))

@@ -7,13 +7,16 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
+import deltalake
 import duckdb as engine
 import jsonschema
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
+import pyiceberg.catalog
 import pytest
+from pyiceberg.catalog.sql import SqlCatalog
 
 from monitor.config import Model
 from monitor.config.apart import COUNTS, complaints_of
@@ -272,6 +275,45 @@ def test_one_file_of_all_days_is_read_by_day(tmp_path: Path, duckdb: Databases) 
     read = [summarise_day("m", model, day, as_of=LATE, engine=duckdb) for day in (DAY, tomorrow)]
 
     assert [whole(summary).predicted for summary in read] == [9, 7]
+
+
+@pytest.mark.parametrize("stored", ["delta", "iceberg"])
+def test_counts_in_a_table_are_read_by_day(
+    stored: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, duckdb: Databases
+) -> None:
+    """Of a folder of Delta Lake, or a table of a catalog, the newest version counts."""
+    rows = pa.Table.from_pylist([row(), row(day=DAY + timedelta(days=1), known_until=LATE, rows=7)])
+    predictions = {"format": "counts", "day": "day"}
+    if stored == "delta":
+        deltalake.write_deltalake(tmp_path / "counts", rows.slice(0, 1))
+        deltalake.write_deltalake(tmp_path / "counts", rows, mode="overwrite")
+        predictions["path"] = f"{tmp_path}/counts/"
+    else:
+        place = f"sqlite:///{tmp_path}/catalog.db"
+        catalog = SqlCatalog("lake", uri=place, warehouse=f"file://{tmp_path}")
+        monkeypatch.setattr(pyiceberg.catalog, "load_catalog", {"lake": catalog}.__getitem__)
+        catalog.create_namespace("ml")
+        catalog.create_table("ml.counts", rows.schema).append(rows)
+        predictions |= {"connection": "lake", "path": "ml.counts"}
+
+    model = of_counts(tmp_path, predictions=predictions)
+    read = [
+        summarise_day("m", model, DAY + timedelta(days=i), as_of=LATE, engine=duckdb)
+        for i in range(2)
+    ]
+
+    assert [whole(summary).predicted for summary in read] == [9, 7]
+
+
+def test_counts_of_a_query_need_a_connection_and_a_day() -> None:
+    """The message names what lacks."""
+    query = {"format": "counts", "sql": "SELECT 1"}
+    for given, said in (
+        ({}, "sql needs connection, day too"),
+        ({"connection": "W", "day": "day", "path": "counts/"}, "is for files; remove it"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            of_counts(PAGE, predictions={**query, **given})
 
 
 REFUSED: dict[str, dict[str, Any]] = {

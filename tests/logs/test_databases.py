@@ -13,6 +13,7 @@ import duckdb
 import numpy as np
 import psycopg
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import yaml
 from adbc_driver_postgresql import dbapi
@@ -41,9 +42,19 @@ from tests.logs.test_shapes import (
     stored,
     table_of,
 )
-from tests.support.cases import a_third, some
+from tests.support.cases import a_fifth, some
 from tests.support.postgresql import postgresql
 from tests.support.undescribed import history, put, stacked
+from tests.support.warehouse_logs import (
+    AS_OF,
+    LAST,
+    cases,
+    content,
+    model_of_counts,
+    model_of_rows,
+    tables,
+)
+from tests.support.warehouse_logs import statement as counting
 
 ENGINE = Engine(threads=1, memory_mb=200)
 PASSWORD = "pa:ss/w@rd %?#"  # noqa: S105 - every sign that an address writes in another way
@@ -559,7 +570,7 @@ def told(error: BaseException) -> str:
 
 
 @given(drawn=secrets(), form=st.sampled_from(FORMS), escaped=st.booleans())
-@settings(max_examples=a_third(50), deadline=None)
+@settings(max_examples=a_fifth(50), deadline=None)
 def test_no_text_has_a_part_of_an_address(
     server: str, drawn: tuple[str, list[str]], form: str, *, escaped: bool
 ) -> None:
@@ -628,3 +639,32 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "adbc_driver_postgresql", None)
     with pytest.raises(ConfigError, match=r"pip install 'calibration-monitor\[postgres\]'"):
         days_of(Model.model_validate(of_tables()), "predictions")
+
+
+def test_postgresql_counts_as_duckdb_does(database: str, tmp_path: Path) -> None:
+    """The statement of each dialect gives the same rows, which are read where they are."""
+
+    def place(name: str) -> dict[str, str]:
+        return {"format": "sql", "sql": f"SELECT * FROM w_{name}", "connection": ADDRESS}  # noqa: S608
+
+    with duckdb.connect() as here, dbapi.connect(database) as there, there.cursor() as cursor:
+        for name, table in tables().items():
+            here.from_arrow(table).create(f"w_{name}")
+            cursor.adbc_ingest(f"w_{name}", table, mode="replace")
+        for case in some(cases(), 2):
+            model = model_of_rows(case, place)
+            ours = here.sql(counting("m", model, "duckdb")).to_arrow_table()
+            cursor.execute(counting("m", model, "postgres"))
+            theirs = cursor.fetch_arrow_table()
+            order = [(name, "ascending") for name in ours.column_names]
+            assert theirs.sort_by(order).to_pylist() == ours.sort_by(order).to_pylist(), case
+            assert ours.num_rows > 500
+        cursor.adbc_ingest("w_counts", ours, mode="replace")
+        there.commit()
+    pq.write_table(ours, tmp_path / "counts.parquet")
+    query = {"sql": "SELECT * FROM w_counts", "connection": ADDRESS}
+    read = [
+        content(summarise_day("m", model_of_counts(case, place), LAST, as_of=AS_OF, engine=ENGINE))
+        for place in (query, {"path": f"{tmp_path}/counts.parquet"})
+    ]
+    assert read[0] == read[1]

@@ -30,7 +30,7 @@ from monitor.metrics.core.grid import LAST_POSITION, OFFSETS_PER_CELL, locate
 from monitor.metrics.core.tally import Tally
 from monitor.store.store import Store
 from monitor.summary import Awaited
-from tests.support.cases import a_third
+from tests.support.cases import a_fifth
 
 DAY = date(2026, 3, 2)
 LONG_AFTER = date(2026, 12, 31)
@@ -88,7 +88,7 @@ ROWS = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=a_third(40))
+@settings(deadline=None, max_examples=a_fifth(40))
 @given(
     rows=st.lists(ROWS, min_size=1, max_size=60),
     id_type=st.sampled_from(list(ID_TYPES)),

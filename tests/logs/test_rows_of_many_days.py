@@ -14,6 +14,7 @@ from monitor.errors import DataError
 from monitor.logs import open_databases, summarise_day, summarise_days
 from monitor.store.summary_table import summary_table
 from monitor.summary import Summary
+from tests.support.cases import some
 
 FIRST = date(2026, 3, 2)
 DAYS = [FIRST + timedelta(days=i) for i in range(4)]
@@ -94,7 +95,7 @@ def stored(found: Summary | DataError) -> object:
     return summary_table(found), summary_table(found).schema.metadata, found.class_weights
 
 
-@pytest.mark.parametrize("case", SETTINGS)
+@pytest.mark.parametrize("case", some(SETTINGS, 2))
 def test_a_day_is_the_same_alone_and_with_others(case: str, folder: Path) -> None:
     """Tallies, rejects and messages of four days in one query are those of each day alone."""
     keys = {name: dict(of) for name, of in SETTINGS[case].items()}

@@ -156,6 +156,6 @@ def test_labels_that_one_segment_lost_are_named_with_their_share(tmp_path: Path)
     assert whole.labels
     assert whole.labels.share.low < 0.4 < whole.labels.share.high
     assert trust(whole).answer.startswith("Not the outcomes: system = web: labels lost, as if ")
-    document = where_document(answer, 20, repair_of("bids", answer))
+    document = where_document(answer, repair_of("bids", answer))
     assert document["sentence"].startswith("In system = web the outcomes look as if ")
     assert document["repair"] == []

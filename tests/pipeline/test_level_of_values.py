@@ -85,7 +85,7 @@ def test_the_level_of_a_value_that_bends_the_curve_of_all_rows_is_named(tmp_path
     """Pooled they look too extreme, in every country; within each device the curve is as before."""
     whole, *_ = judged(tmp_path, "device")
     where = answer_where(load_config(tmp_path / "monitor.yaml"), "bids")
-    document = where_document(where, 3)
+    document = where_document(where)
 
     assert whole.distortion
     assert whole.distortion.kind == "too_extreme"

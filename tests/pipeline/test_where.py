@@ -16,6 +16,7 @@ import pytest
 from scipy.special import expit, logit
 from typer.testing import CliRunner
 
+import monitor.report.where
 from monitor.cli import app
 from monitor.config import load_config
 from monitor.drift.records.places import Condition
@@ -110,7 +111,7 @@ def test_the_command_names_the_pair_that_drifts(folder: Path) -> None:
 
 def test_the_answer_for_programs_has_every_column(folder: Path) -> None:
     """Values as the reference divides them: the two most frequent devices, four parts of prices."""
-    call = ["where", "-m", "ctr", "--config", f"{folder}/monitor.yaml", "--json", "--most", "50"]
+    call = ["where", "-m", "ctr", "--config", f"{folder}/monitor.yaml", "--json"]
     found = json.loads(CliRunner().invoke(app, call).output)
 
     values: dict[str, set[str]] = {}
@@ -122,22 +123,22 @@ def test_the_answer_for_programs_has_every_column(folder: Path) -> None:
     assert values["country x device"] >= {"FR x tv", "DE x web", "FR x watch"}
     assert found["kind"] == "too_extreme"
     assert found["drifting"]
-    assert found["left_out"] == 0
     parts = [p["rows"] for p in found["segments"] if p["column"] == "price"]
     assert max(parts) < 1.5 * min(parts)  # steps of a quarter of a power of two are nearly fair
 
 
-def test_fewer_values_are_shown_and_the_rest_is_counted(folder: Path) -> None:
+def test_fewer_values_are_shown_and_the_rest_is_counted(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The worst are always among them."""
-    call = ["where", "-m", "ctr", "--config", f"{folder}/monitor.yaml", "--json", "--most", "1"]
-    found = json.loads(CliRunner().invoke(app, call).output)
+    monkeypatch.setattr(monitor.report.where, "MOST_VALUES", 1)
+    call = ["where", "-m", "ctr", "--config", f"{folder}/monitor.yaml"]
+    found = json.loads(CliRunner().invoke(app, [*call, "--json"]).output)
+    said = " ".join(CliRunner().invoke(app, call).output.split())
 
-    assert [place["value"] for place in found["segments"]] == ["FR x tv"]
-    assert found["left_out"] > 5
-    said = " ".join(
-        CliRunner().invoke(app, [one for one in call if one != "--json"]).output.split()
-    )
-    assert f"{found['left_out']} more values are not shown; choose with --most." in said
+    first, *others = (place["value"] for place in found["segments"])
+    assert first == "FR x tv"
+    assert f"{len(others)} more values are not shown; --json has all." in said
     assert "New since the reference: country x device = DE x watch and 2 more." in said
 
 

@@ -199,7 +199,7 @@ def test_old_records_do_not_hide_old_files(world: World, project: Project) -> No
     assert named(project.folder) == wrong  # which belong to another summary
 
 
-@pytest.mark.parametrize("kind", [kind for kind in DAILY if kind != "revisions"])
+@pytest.mark.parametrize("kind", some([kind for kind in DAILY if kind != "revisions"], 3))
 def test_a_backfill_heals_what_was_put_back(world: World, project: Project, kind: str) -> None:
     """The newest version but one of each file of a kind, put back at once, is made again."""
     older = {name: old for name, old in older_versions(world) if name.startswith(f"{kind}/")}
@@ -266,7 +266,7 @@ class KilledError(BaseException):
 @pytest.mark.parametrize(
     ("model", "writes"),
     some(
-        [*(("ctr", n) for n in (2, 4, 7, 11, 16, 22, 29)), *(("pets", n) for n in (11, 15, 20))], 2
+        [*(("ctr", n) for n in (2, 4, 7, 11, 16, 22, 29)), *(("pets", n) for n in (11, 15, 20))], 4
     ),
 )
 def test_a_killed_run_is_no_false_alarm(

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, seed, settings
 from pydantic import BaseModel
 
 from monitor.config import Config
-from tests.support.cases import a_third
+from tests.support.cases import a_fifth
 
 T = TypeVar("T", bound=Callable[..., None])
 
@@ -35,7 +35,7 @@ def fuzzed(examples: int) -> Callable[[T], T]:
     """
     common = settings(
         deadline=None,
-        max_examples=examples if SEED else a_third(examples // 2),
+        max_examples=examples if SEED else a_fifth(examples // 2),
         derandomize=SEED is None,
         database=None,
         suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

@@ -21,7 +21,7 @@ from monitor.metrics.beyond_binary.variance_scaling import (
     scale_variances,
 )
 from monitor.metrics.core.grid import Floats
-from tests.support.cases import a_third
+from tests.support.cases import a_fifth
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -102,7 +102,7 @@ class TestScore:
 class TestFit:
     """Platt scaling of the variance."""
 
-    @settings(max_examples=a_third(40))
+    @settings(max_examples=a_fifth(40))
     @given(seeds, st.integers(5, 60), st.floats(-0.4, 3.0))
     def test_no_line_is_better(self, seed: int, size: int, slope: float) -> None:
         """None of 500 lines that are positive where it matters has a lower mean score."""

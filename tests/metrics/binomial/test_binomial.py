@@ -30,7 +30,7 @@ from monitor.metrics.binomial.pvalue_curve import (
     tie,
     turning_point,
 )
-from tests.support.cases import a_third, some
+from tests.support.cases import a_fifth, some
 from tests.support.recorded import read_golden
 
 ALPHAS = (0.05, 0.01, 0.1, 0.001, 1e-9, 0.5, 0.9, 0.999)
@@ -74,7 +74,7 @@ class TestGolden:
 class TestPvalues:
     """The two-sided test itself."""
 
-    @settings(max_examples=a_third(200), deadline=None)
+    @settings(max_examples=a_fifth(200), deadline=None)
     @given(data=st.data(), n=st.integers(1, 40))
     def test_equals_rational_arithmetic(self, data: st.DataObject, n: int) -> None:
         """The p-value is right to 1e-12 relative whatever the probability, however extreme."""
@@ -90,7 +90,7 @@ class TestPvalues:
         assert binomial_pvalues(2, 10, q) == pytest.approx(45 * q * q, rel=1e-13)
         assert binomial_pvalues(0, 10, q) == 1.0
 
-    @settings(max_examples=a_third(150), deadline=None)
+    @settings(max_examples=a_fifth(150), deadline=None)
     @given(data=st.data(), n=st.integers(1, 3000), alpha=st.sampled_from(ALPHAS))
     def test_decides_like_scipy(self, data: st.DataObject, n: int, alpha: float) -> None:
         """Decisions are scipy's, except where its own p-value is within 1e-9 of alpha.
@@ -110,7 +110,7 @@ class TestPvalues:
 
         np.testing.assert_array_equal((ours <= alpha)[clear], (theirs <= alpha)[clear])
 
-    @settings(max_examples=a_third(200), deadline=None)
+    @settings(max_examples=a_fifth(200), deadline=None)
     @given(data=st.data(), n=st.integers(1, 10**6))
     def test_mirror_image(self, data: st.DataObject, n: int) -> None:
         """Swapping successes with failures and q with 1 - q changes nothing.
@@ -124,7 +124,7 @@ class TestPvalues:
 
         assert binomial_pvalues(k, n, q) == pytest.approx(mirrored, rel=1e-11, abs=0)
 
-    @settings(max_examples=a_third(100), deadline=None)
+    @settings(max_examples=a_fifth(100), deadline=None)
     @given(data=st.data(), n=st.integers(1, 10**8))
     def test_observed_rate_is_never_surprising(self, data: st.DataObject, n: int) -> None:
         """At q = k/n the observed count is the likeliest, so the p-value is exactly 1."""
@@ -327,7 +327,7 @@ class TestAcceptedIntervals:
         assert set(sets) == {1, 2}
         assert 0.025 < np.mean(np.array(sets) > 1) < 0.035
 
-    @settings(max_examples=a_third(200), deadline=None)
+    @settings(max_examples=a_fifth(200), deadline=None)
     @given(data=st.data(), n=st.integers(1, 10**5), alpha=st.floats(1e-6, 0.999))
     def test_mirror_image(self, data: st.DataObject, n: int, alpha: float) -> None:
         """The set of n - k is the set of k reflected about 1/2."""
@@ -338,7 +338,7 @@ class TestAcceptedIntervals:
         found = accepted_intervals(k, n, alpha=alpha)
         np.testing.assert_allclose(found, mirrored, rtol=0, atol=1e-11)
 
-    @settings(max_examples=a_third(200), deadline=None)
+    @settings(max_examples=a_fifth(200), deadline=None)
     @given(data=st.data(), n=st.integers(1, 10**5), alpha=st.floats(1e-6, 0.5))
     def test_shrinks_as_alpha_grows(self, data: st.DataObject, n: int, alpha: float) -> None:
         """Intervals are sorted and disjoint, hold k/n, and a larger alpha accepts less."""

@@ -15,7 +15,7 @@ from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.tally import Tally, tally
 from monitor.metrics.test_based.t_test import tce_t
 from monitor.metrics.test_based.tce import tce
-from tests.support.cases import a_third
+from tests.support.cases import a_fifth
 from tests.support.recorded import gaussian_scores, paper_quantile_bins, read_golden
 
 RECIPES = read_golden("tce_cases")["gaussian_datasets"]
@@ -73,7 +73,7 @@ def pvalues(outcomes: Floats, scores: Floats) -> Floats:
     return np.array([ttest_1samp(outcomes, q).pvalue for q in scores])
 
 
-@settings(deadline=None, max_examples=a_third(60))
+@settings(deadline=None, max_examples=a_fifth(60))
 @given(
     seed=st.integers(0, 2**32 - 1),
     total=st.integers(1, 120),

@@ -32,7 +32,7 @@ from monitor.metrics.test_based.tce import (
     rejected_per_bin,
     tce,
 )
-from tests.support.cases import a_third
+from tests.support.cases import a_fifth
 from tests.support.recorded import bins_at, gaussian_scores, read_golden
 
 # The same cases twice: of data that are generated again, and of data that were recorded too.
@@ -207,7 +207,7 @@ def rejected_in_one_bin(scores: Floats, counts: Ints, k: int, n: int, alpha: flo
 class TestDecisions:
     """Every decision is that of the test, wherever the scores lie."""
 
-    @settings(max_examples=a_third(400), deadline=None)
+    @settings(max_examples=a_fifth(400), deadline=None)
     @given(data=st.data(), n=st.integers(1, 3000), seed=st.integers(0, 2**32 - 1))
     def test_adversarial_scores(self, data: st.DataObject, n: int, seed: int) -> None:
         """Scores at and beside bounds and jumps, at 0, 1 and k/n, alone or in any company."""
@@ -258,7 +258,7 @@ class TestDecisions:
             10_101
         )
 
-    @settings(max_examples=a_third(150), deadline=None)
+    @settings(max_examples=a_fifth(150), deadline=None)
     @given(
         seed=st.integers(0, 2**32 - 1),
         total=st.integers(1, 400),
@@ -287,7 +287,7 @@ class TestDecisions:
                 count_rejected(t.scores, t.counts, t.positives, bins.starts, alpha), expected
             )
 
-    @settings(max_examples=a_third(60), deadline=None)
+    @settings(max_examples=a_fifth(60), deadline=None)
     @given(
         seed=st.integers(0, 2**32 - 1),
         total=st.integers(1, 1_000),
@@ -329,7 +329,7 @@ class TestDecisions:
             assert 0 < expected.sum() < t.total
             np.testing.assert_array_equal(tce(t, bins).rejected, expected)
 
-    @settings(max_examples=a_third(150), deadline=None)
+    @settings(max_examples=a_fifth(150), deadline=None)
     @given(
         seed=st.integers(0, 2**32 - 1),
         groups=st.integers(1, FEW_GROUPS + 2),

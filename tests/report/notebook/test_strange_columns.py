@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import monitor
 from monitor import metrics
-from tests.support.cases import a_third
+from tests.support.cases import a_fifth
 
 ROWS = 120
 RNG = np.random.default_rng(8)
@@ -115,7 +115,7 @@ def scores_and_labels(draw: Any, names: list[Any]) -> tuple[Any, dict[str, Any]]
     return pa.table({str(whole[name]): columns[name].tolist() for name in order}), {}
 
 
-@settings(max_examples=a_third(150), deadline=None, derandomize=True)
+@settings(max_examples=a_fifth(150), deadline=None, derandomize=True)
 @given(st.data())
 def test_sound_columns_give_the_numbers_of_plain_arrays(data: st.DataObject) -> None:
     """Whatever holds them, whatever the labels are, and in whatever order the columns are."""

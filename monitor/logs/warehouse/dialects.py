@@ -1,0 +1,205 @@
+"""Where the SQL of warehouses differs: one object for each. What all of them share needs none."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# Words that name no column without quotes somewhere; `user` would even be another value.
+RESERVED = {
+    *("all", "and", "any", "array", "as", "between", "by", "case", "cast", "check", "column"),
+    *("create", "cross", "current", "default", "desc", "distinct", "else", "end", "except"),
+    *("exists", "false", "for", "from", "full", "group", "groups", "having", "if", "in", "inner"),
+    *("interval", "into", "is", "join", "left", "like", "limit", "merge", "natural", "new", "no"),
+    *("not", "null", "of", "on", "or", "order", "outer", "over", "partition", "primary", "range"),
+    *("references", "right", "row", "rows", "select", "set", "some", "table", "tag", "then", "to"),
+    *("true", "union", "unique", "unnest", "user", "using", "when", "where", "window", "with"),
+}
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a warehouse writes what it writes otherwise than others.
+
+    Attributes
+    ----------
+    real, whole, text, day : str
+        The types of numbers of double precision, of whole numbers, of texts and of days.
+    is_nan, logarithm : str
+        A condition and a function of `{}`.
+    later : str
+        The day that is `{days}` days after `{day}`.
+    quote : str
+        What stands around a name that needs it.
+    folds : str
+        What becomes of the letters of a name without quotes: lower, upper, or "".
+    escapes : bool
+        Whether a backslash begins an escape in a text.
+    parameter : str or None
+        The parameter `{}`, a day; None if there are no named ones.
+    given : str
+        How the parameter `{name}` is given.
+    today : str
+        The day of the session.
+    zone : str or None
+        Sets the time zone `{}` of the session; None if the statement cannot.
+    ending, stored : str
+        Stand behind the statement, and behind the columns of a new table.
+    strategy : tuple of str
+        The settings of an incremental model of dbt that replaces whole days.
+    scheduler : str
+        What runs a statement every morning.
+    """
+
+    real: str = "DOUBLE"
+    whole: str = "BIGINT"
+    text: str = "VARCHAR"
+    day: str = "DATE"
+    is_nan: str = "isnan({})"
+    logarithm: str = "ln({})"
+    later: str = "({day} + {days})"
+    quote: str = '"'
+    folds: str = ""
+    escapes: bool = False
+    parameter: str | None = None
+    given: str = ""
+    today: str = "CURRENT_DATE"
+    zone: str | None = None
+    ending: str = ""
+    stored: str = ""
+    strategy: tuple[str, ...] = ("incremental_strategy='delete+insert'", "unique_key='day'")
+    scheduler: str = "cron or your orchestrator"
+
+    def name(self, column: str) -> str:
+        """Write the name of a column of a log, in quotes only if it needs them.
+
+        Examples
+        --------
+        >>> DIALECTS["snowflake"].name("country"), DIALECTS["snowflake"].name("order")
+        ('country', '"ORDER"')
+        >>> DIALECTS["postgres"].name("isFraud")
+        '"isFraud"'
+        """
+        plain = PLAIN_NAME.fullmatch(column)
+        kept = not self.folds or self.folds == "upper" or column == column.lower()
+        if plain and kept and column.lower() not in RESERVED:
+            return column
+        is_usual = plain and self.folds == "upper" and column == column.lower()
+        return self.quoted(column.upper() if is_usual else column)
+
+    def quoted(self, column: str) -> str:
+        """Write a name in quotes."""
+        return f"{self.quote}{column.replace(self.quote, self.quote * 2)}{self.quote}"
+
+    def literal(self, value: str) -> str:
+        r"""Write a text.
+
+        Examples
+        --------
+        >>> DIALECTS["trino"].literal("it's"), DIALECTS["bigquery"].literal("it's")
+        ("'it''s'", "'it\\'s'")
+        """
+        if self.escapes:
+            escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+            return f"'{escaped}'"
+        doubled = value.replace("'", "''")
+        return f"'{doubled}'"
+
+    def after(self, day: str, days: int) -> str:
+        """Write the day that is some days after another."""
+        return self.later.format(day=day, days=days) if days else day
+
+
+DIALECTS: Mapping[str, Dialect] = {
+    "duckdb": Dialect(
+        parameter="CAST(${} AS DATE)",
+        given='connection.execute(statement, {{"{name}": "{value}", ...}})',
+        zone="SET TimeZone = {}",
+    ),
+    "postgres": Dialect(
+        real="DOUBLE PRECISION",
+        text="TEXT",
+        is_nan="({} = 'NaN')",
+        folds="lower",
+        parameter="CAST(:'{}' AS DATE)",
+        given="psql -v {name}={value}",
+        zone="SET TIME ZONE {}",
+        scheduler="pg_cron, or cron with psql",
+    ),
+    "redshift": Dialect(
+        real="DOUBLE PRECISION",
+        text="VARCHAR(1000)",
+        is_nan="({} = 'NaN')",
+        folds="lower",
+        escapes=True,
+        parameter="CAST(:'{}' AS DATE)",
+        given="psql -v {name}={value}",
+        zone="SET TIMEZONE TO {}",
+        scheduler="a schedule of the query editor v2",
+    ),
+    "snowflake": Dialect(
+        is_nan="({} = 'NaN')",
+        folds="upper",
+        escapes=True,
+        parameter="CAST(${} AS DATE)",
+        given="SET {name} = '{value}';",
+        zone="ALTER SESSION SET TIMEZONE = {}",
+        strategy=("incremental_strategy='delete+insert'", "unique_key='\"day\"'"),
+        scheduler="a task: CREATE TASK ... SCHEDULE = 'USING CRON 0 5 * * * UTC' AS BEGIN ... END",
+    ),
+    "bigquery": Dialect(
+        real="FLOAT64",
+        whole="INT64",
+        text="STRING",
+        is_nan="IS_NAN({})",
+        later="DATE_ADD({day}, INTERVAL {days} DAY)",
+        quote="`",
+        escapes=True,
+        parameter="@{}",
+        given="bq query --parameter={name}:DATE:{value}",
+        zone="SET @@time_zone = {}",
+        strategy=(
+            "incremental_strategy='insert_overwrite'",
+            "partition_by={'field': 'day', 'data_type': 'date'}",
+        ),
+        scheduler="a scheduled query",
+    ),
+    "databricks": Dialect(
+        text="STRING",
+        later="date_add({day}, {days})",
+        quote="`",
+        escapes=True,
+        parameter="CAST(:{} AS DATE)",
+        given="EXECUTE IMMEDIATE ..., or a parameter of the query: {name} = {value}",
+        zone="SET TIME ZONE {}",
+        strategy=("incremental_strategy='insert_overwrite'", "partition_by=['day']"),
+        scheduler="a job with a SQL task",
+    ),
+    "clickhouse": Dialect(
+        real="Nullable(Float64)",
+        whole="Nullable(Int64)",
+        text="Nullable(String)",
+        day="Nullable(Date32)",
+        is_nan="isNaN({})",
+        later="addDays({day}, {days})",
+        quote="`",
+        escapes=True,
+        parameter="{{{}:Date32}}",
+        given="clickhouse-client --param_{name}={value}",
+        # Without the first, what a join does not find is 0, not null.
+        ending="SETTINGS join_use_nulls = 1, prefer_column_name_to_alias = 1",
+        stored=" ENGINE = MergeTree ORDER BY tuple()",
+        today="today()",
+        strategy=(
+            "incremental_strategy='delete+insert'",
+            "unique_key='day'",
+            "query_settings={'join_use_nulls': 1, 'prefer_column_name_to_alias': 1}",
+        ),
+        scheduler="cron with clickhouse-client",
+    ),
+    "trino": Dialect(
+        is_nan="is_nan({})",
+        later="date_add('day', {days}, {day})",
+        zone="SET TIME ZONE {}",
+    ),
+}
