@@ -121,7 +121,7 @@ class ClassFacts:
     worst : WorstPair or None
         Of the pairs with a verdict of their own, while a drift is open.
     others : Others or None
-        All other pairs, while a drift is open.
+        All other pairs, while a drift is open; while only the scores of a class are off, its pairs.
     off : str or None
         The class whose level moved otherwise than with the frequencies; empty if no single one
         explains what moved, None if they explain all.
