@@ -68,6 +68,15 @@ def worst_pairs(facts: ClassFacts) -> str:
     return " ".join(filter(None, [worst, others]))
 
 
+def worst_of_class(facts: ClassFacts) -> str:
+    """Name the worst pair of a class that is off; empty if none stands out."""
+    worst = facts.others
+    if not (worst and worst.worst):
+        return ""
+    slope = f": slope {worst.slope:.2f}" if worst.slope else ""
+    return f"Of its {worst.count:,} pairs {worst.worst} is worst this week{slope}."
+
+
 def _worst(worst: WorstPair) -> str:
     size = f", slope {worst.slope:.2f}" if worst.slope else ""
     same = "as before, " if worst.rest_as_before else ""

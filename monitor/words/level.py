@@ -15,6 +15,7 @@ from monitor.drift.records.places import Explanation, explained_by, listed
 from monitor.drift.records.region_state import Break
 from monitor.drift.records.verdict import Verdict
 from monitor.words.broken import score, share, which_scores
+from monitor.words.classes import worst_of_class
 from monitor.words.label_change import missing_in_short, missing_sentence
 from monitor.words.numbers import odds, percent, short_percent, times
 
@@ -96,6 +97,8 @@ def level_sentences(v: Verdict, incident: Incident) -> Iterator[str]:
         yield f"The evidence for a break reached {times(incident.evidence)} to 1."
     if incident.kind in LEVEL_KINDS or (incident.place and incident.place.family == "region"):
         yield CHANCE
+    if incident.of_class and not v.distortion:
+        yield worst_of_class(v.facts.of_classes)
 
 
 def _how_far(v: Verdict, incident: Incident) -> str:
@@ -134,18 +137,38 @@ def whose(incident: Incident, of_all: str = "scores") -> str:
 def of_class_in_short(incident: Incident, place: Break) -> str:
     """Say in a few words at which scores of a class its outcomes are others than before."""
     often = "more" if incident.size > 0.0 else "less"
-    return f"{incident.of_class} comes true {often} often where its score is {which_scores(place)}"
+    other = f", and {incident.other_class} is off too" if incident.other_class else ""
+    return (
+        f"{incident.of_class} comes true {often} often where its {_reading(place)} is "
+        f"{which_scores(place)}{other}"
+    )
+
+
+def _reading(place: Break) -> str:
+    """Name the scores of a class at which a break is."""
+    if place.family == "adjusted":
+        return "score, adjusted for the priors of each day,"
+    return "score"
 
 
 def _of_class(incident: Incident, place: Break) -> str:
     """Say how many rows have such scores of a class, and how often it comes true there."""
     before = "" if isnan(place.rate_before) else f" ({share(place.rate_before)} in the reference)"
     usual = share(place.share_before) if place.share_before else "none"
+    other = incident.other_class
+    confused = (
+        ""
+        if other is None
+        else (
+            f". The only other class that is off is {other}: as if outcomes of one were recorded "
+            "as the other, or both had changed places"
+        )
+    )
     return (
-        f"{incident.of_class} comes true in {share(place.rate)} of the rows "
-        f"where its score is {which_scores(place)}{before}: these are {share(place.share)} of all "
-        f"rows ({usual} in the reference). No shift of the priors of classes puts outcomes there, "
-        "nor do inputs that moved"
+        f"{incident.of_class} comes true in {share(place.rate)} of the rows where its "
+        f"{_reading(place)} is {which_scores(place)}{before}: these are {share(place.share)} of "
+        f"all rows ({usual} in the reference). No shift of the priors of classes puts outcomes "
+        f"there, nor do inputs that moved{confused}"
     )
 
 

@@ -16,9 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monitor.drift.classes.class_scores import fit_class_scores
+from monitor.drift.classes.class_scores import ADJUSTED, fit_class_scores
 from monitor.drift.classes.class_watch import Rest, advance_classes, decide_classes
 from monitor.drift.records.detector import Incident, LevelWatch
+from monitor.metrics.beyond_binary.class_pairs import adjusted_vectors
+from monitor.metrics.beyond_binary.class_priors import fit_class_weights
 from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats, Ints, locate
 from studies.classes.run import page_with, rows_of
@@ -153,13 +155,16 @@ BREAKS: Mapping[str, tuple[Change, tuple[int, ...]]] = {
 
 def against_the_rest(vectors: Floats, labels: Ints) -> Rest:
     """Count each class against the rest, as the daily job does."""
-    cells, counted = locate(vectors)[0] // CELLS_IN_ONE, dict[str, Coarse]()
-    for k in range(vectors.shape[1]):
-        counts, hits = (
-            np.bincount(found, minlength=COARSE_COUNT)
-            for found in (cells[:, k], cells[labels == k, k])
-        )
-        counted[f"class {k}"] = Coarse(counts, hits)
+    weights = fit_class_weights(lambda: [(vectors, labels)], vectors.shape[1])
+    counted = dict[str, Coarse]()
+    for begin, read in (("", vectors), (ADJUSTED, adjusted_vectors(vectors, weights))):
+        cells = locate(read)[0] // CELLS_IN_ONE
+        for k in range(vectors.shape[1]):
+            counts, hits = (
+                np.bincount(found, minlength=COARSE_COUNT)
+                for found in (cells[:, k], cells[labels == k, k])
+            )
+            counted[f"{begin}class {k}"] = Coarse(counts, hits)
     return counted
 
 
@@ -247,9 +252,11 @@ def broken_row(name: str, streams: int) -> str:
             found += [one for one in opened if one[0] >= START][:1]
         names = {f"class {k % classes}" for k in right or range(classes)}
         named = sum(incident.of_class in names for _, incident in found)
+        both = sum({incident.of_class, incident.other_class} == names for _, incident in found)
+        of_both = f", {both} both" if len(right) > 1 else ""
         delays = [t - START + 1.0 for t, _ in found] + [inf] * (streams - len(found))
         middle = "never" if median(delays) == inf else f"{median(delays):g} days"
-        cells.append(f"{middle}, {len(found)} of {streams}, {named} named")
+        cells.append(f"{middle}, {len(found)} of {streams}, {named} named{of_both}")
     return f"| {name} | {' | '.join(cells)} |"
 
 

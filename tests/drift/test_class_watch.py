@@ -1,6 +1,7 @@
 """Scores of single classes: a break is told with the class, what priors or inputs move is not."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from functools import cache, partial
 from itertools import islice
@@ -9,7 +10,13 @@ from math import log
 import numpy as np
 import pytest
 
-from monitor.drift.classes.class_scores import BELOW, ClassScores, fit_class_scores, gains_of_day
+from monitor.drift.classes.class_scores import (
+    BELOW,
+    ClassScores,
+    fit_class_scores,
+    gains_of_adjusted,
+    gains_of_day,
+)
 from monitor.drift.classes.class_watch import Rest, advance_classes, decide_classes
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.records.detector import CLASS_PLACE, LEVEL_KINDS, Incident, LevelWatch
@@ -34,12 +41,17 @@ from studies.classes.breaks import (
     stream,
 )
 from studies.classes.breaks import follow as study
-from studies.classes.worlds import Rows, day_of_pairs
+from studies.classes.worlds import NONE, Rows, day_of_pairs
+from studies.classes.worlds import WORLDS as BENT_WORLDS
+from studies.classes.worlds import stream as bent_stream
 
 FOUR = WORLDS[1]
 AFTER = 10
-SLOW = {"half of the last class but one labelled as the first": AFTER}
-UNSEEN = {"clipped to 0.02 to 0.8"}  # so few outcomes are at the ends that little is wrong
+SLOW = {
+    "half of the last class but one labelled as the first": AFTER,
+    "clipped to 0.02 to 0.8": AFTER,  # few outcomes are at the ends
+}
+CONFUSED = ("the last two", "a fifth of")
 Vectors = tuple[np.ndarray, np.ndarray]
 
 
@@ -88,7 +100,7 @@ def opened(name: str) -> tuple[int, Incident] | None:
     return None
 
 
-@pytest.mark.parametrize("name", [name for name in BREAKS if name not in UNSEEN])
+@pytest.mark.parametrize("name", BREAKS)
 def test_a_break_is_told_with_the_class(name: str) -> None:
     """Each is found within five days, but for few outcomes that are relabelled."""
     found = opened(name)
@@ -97,7 +109,12 @@ def test_a_break_is_told_with_the_class(name: str) -> None:
     day, incident = found
     right = BREAKS[name][1]
     assert day <= SLOW.get(name, 5)
-    assert not right or incident.of_class in {f"class {k % 4}" for k in right}
+    classes = {f"class {k % 4}" for k in right}
+    assert not right or incident.of_class in classes
+    if name.startswith(CONFUSED):
+        assert {incident.of_class, incident.other_class} == classes
+    else:
+        assert incident.other_class in {None, *classes}
     assert incident.start_low <= FIRST <= incident.start_high
     assert (incident.kind in LEVEL_KINDS) == name.startswith("logit")
     assert (incident.place is not None) == (incident.kind == CLASS_PLACE)
@@ -168,15 +185,26 @@ def test_inputs_that_jump_while_priors_move_as_usual_are_silent() -> None:
     assert [*study(days, 125)] == []
 
 
-def test_each_bet_is_fair_while_priors_move() -> None:
-    """The mean of what is bet is at most 1 over drawn days, by three standard errors at most."""
+@pytest.mark.parametrize("moves", [Moves(priors=0.8), Moves(priors=0.5, inputs=0.5)], ids=str)
+def test_each_bet_is_fair_while_priors_move(moves: Moves) -> None:
+    """The mean of what is bet is at most 1 over drawn days, by three standard errors at most.
+
+    Of adjusted scores that holds while inputs move too.
+    """
     world = FOUR._replace(rows=300)
-    moves = Moves(priors=0.8)
     days = [against_the_rest(*day) for day in islice(stream(world, moves, 4), REFERENCE + 150)]
     reference = fit_class_scores(days[:REFERENCE])
     assert reference is not None
+    assert reference.adjusted is not None
 
-    bets = np.exp([gains_of_day(reference, day) for day in days[REFERENCE:]])
+    bets = np.exp(
+        [
+            gains_of_adjusted(reference.adjusted, day)
+            if moves.inputs
+            else gains_of_day(reference, day)
+            for day in days[REFERENCE:]
+        ]
+    )
     errors = bets.std(axis=0) / len(bets) ** 0.5
     assert (bets.mean(axis=0) <= 1.0 + 3.0 * errors).all()
     assert bets.max() > 1.0
@@ -204,6 +232,7 @@ def test_parts_with_priors_of_their_own_are_judged_below_all_scores_only() -> No
     days = [against_the_rest(*day) for day in drawn()[:REFERENCE]]
     apart = fit_class_scores(days, apart=True)
     assert apart is not None
+    assert apart.adjusted is None
     dropped = against_the_rest(*next(broken("the first class is 0")))
 
     gains = gains_of_day(apart, dropped)
@@ -255,7 +284,11 @@ def judged(name: str) -> tuple[Verdict, ...]:
     [
         ("the first class is 0", "class 0 comes true in 4"),
         ("logit of the second class + 1.5", "the scores of class 1 are 4."),
-        ("the last two classes changed places", "where its score is "),
+        ("the last two classes changed places", "The only other class that is off is class 3"),
+        (
+            "the last two classes changed places",
+            "class 2 against class 3 is worst this week: slope 0.",
+        ),
     ],
 )
 def test_the_verdict_of_the_whole_names_the_class(name: str, said: str) -> None:
@@ -268,3 +301,19 @@ def test_the_verdict_of_the_whole_names_the_class(name: str, said: str) -> None:
     assert said in " ".join(sentences(last))
     assert last.incident.of_class in trust(last).answer
     assert ("Look at how the scores" in trust(last).step) == (last.incident.place is not None)
+
+
+def test_scores_that_did_not_fit_are_tolerated_once_adjusted() -> None:
+    """Weights move a curve that is bent, so as much as the reference was off is no break."""
+    drawn_days = bent_stream(replace(BENT_WORLDS[5], rows=2_000), NONE, 3, days=12, start=99)
+    days = [against_the_rest(day.vectors, day.labels) for day in drawn_days]
+    reference = fit_class_scores(days[:REFERENCE])
+    assert reference is not None
+    assert reference.adjusted is not None
+    assert fitted().adjusted is not None
+    assert reference.adjusted.bent > 0.5
+    assert fitted().adjusted.bent < 0.1
+
+    assert [*follow(reference, iter(days[REFERENCE:]))][-1].evidence < 1.0
+    unbent = replace(reference, adjusted=replace(reference.adjusted, bent=0.0))
+    assert [*follow(unbent, iter(days[REFERENCE:]))][-1].incident is not None

@@ -10,6 +10,11 @@ outcomes of a class has such scores, and that another share of the rows with suc
 class, on the same side, each by more than it moves by itself from week to week. Each is a fair bet
 while its own null hypothesis holds, so the smaller is one while either does, and may hold another
 one on each day.
+
+Scores that are adjusted for the priors of the day are judged too. If priors move, or inputs, or
+both, a row of a model that was right is of class k with ``p_k w_k / sum_j p_j w_j``, w the weights
+of the day. So these scores come true as often as before whatever moved, and of them the second
+ratio alone is bet. It is blind to a class whose odds are off by a factor: that is a weight.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,6 +43,10 @@ LEAST_OUTCOMES = 30  # of a class in a reference
 LEAST_INFORMATION = 10.0  # of a week, in logit: with less it does not say what is usual
 CHANCE = 2.0  # standard errors of how far weeks of a class differ by chance
 LEAST_OTHERS, TINY = 0.1, 1e-9  # rows of other classes among those at a place; no division by 0
+ADJUSTED = "\0"  # begins the name of a class where its scores are adjusted for the day's priors
+NEAR_CELLS = 16  # on either side of a score, a logit: outcomes there say what the curve is at it
+LEAST_OF_DAY = 10  # outcomes of a class, for its weight on a day to be free of the prior it has
+BENT = 2.0  # times how far the scores of a reference do not fit: adjusted ones move by as much
 MOST_CLASSES = 50
 # Of new scores: rows, share of the rows, times as many as usual, and standard deviations more.
 LEAST_ROWS, LEAST_SHARE, LEAST_TIMES, LEAST_DEVIATIONS = 5, 0.003, 3.0, 4.0
@@ -69,6 +78,12 @@ class ClassScores:
         reference say something.
     weeks : ndarray of shape (w, k, 7, 4) or None
         The sums of `levels_of_day` over each whole week of the reference.
+    adjusted : ClassScores or None
+        The same classes with their scores adjusted for the priors of each day; None where parts of
+        the traffic have priors of their own, and where logs lack scores.
+    bent : float
+        How far the outcomes of the reference are from the scores themselves, beyond chance, at the
+        worst place of any class, in logit.
     """
 
     names: tuple[str, ...]
@@ -82,6 +97,13 @@ class ClassScores:
     dispersions: Floats
     apart: bool = False
     weeks: Floats | None = None
+    adjusted: "ClassScores | None" = None
+    bent: float = 0.0
+
+    @property
+    def readings(self) -> "list[ClassScores]":
+        """The scores as logged, and adjusted ones if there are any."""
+        return [self, self.adjusted] if self.adjusted else [self]
 
 
 def fit_class_scores(
@@ -92,7 +114,8 @@ def fit_class_scores(
     Parameters
     ----------
     days : sequence of mapping of str to Coarse
-        Each class against the rest, on every day of the reference.
+        Each class against the rest, on every day of the reference; with `ADJUSTED` before its name
+        with the adjusted scores.
     apart : bool
         As in `ClassScores`.
 
@@ -102,6 +125,15 @@ def fit_class_scores(
         The classes with most outcomes, at least 30; None if there are none, or logs lack scores.
     """
     named = [name for name in days[0] if all(name in day for day in days)] if days else []
+    adjusted = [name for name in named if name.startswith(ADJUSTED)]
+    fitted = _fitted([name for name in named if name not in adjusted], days, apart=apart)
+    own = None if apart else _fitted(adjusted, days, apart=False)
+    return replace(fitted, adjusted=own and replace(own, bent=_bent(own))) if fitted else None
+
+
+def _fitted(
+    named: Sequence[str], days: Sequence[Mapping[str, Coarse]], *, apart: bool
+) -> ClassScores | None:
     seen = {name: sum(int(day[name].positives.sum()) for day in days) for name in named}
     names = [
         name
@@ -140,14 +172,28 @@ def _stacked(names: Sequence[str], rest: Mapping[str, Coarse]) -> Ints:
 
 
 def _continued(counts: Ints, positives: Ints) -> Floats:
-    """Fit the curve of a class, falling and level below the scores that were seen; (2, 1024)."""
+    """Fit the curve of a class, falling and level below the scores that were seen; (2, 1024).
+
+    Above them it is level and rising.
+    """
     curve = fit_curve(counts[np.newaxis], positives[np.newaxis]).values
     seen = np.nonzero(counts)[0]
     first, last = int(seen[0]), int(seen[-1])
     level = curve[np.clip(np.arange(COARSE_COUNT), first, last)]
-    falling = level.copy()
+    falling, rising = level.copy(), level
     falling[:first] += CENTRES[:first] - CENTRES[first]
-    return np.stack([falling, level])
+    rising[last:] += CENTRES[last:] - CENTRES[last]
+    return np.stack([falling, rising])
+
+
+def _bent(fitted: ClassScores) -> float:
+    """Find how far the outcomes of a reference are from its scores at the worst place, in logit."""
+    scores, at = expit(CENTRES), (fitted.starts[:, :BELOW], fitted.ends[:, :BELOW])
+    usual = np.maximum(_within(fitted.counts * scores, *at), TINY)
+    known = np.maximum(_within(fitted.counts * scores * (1.0 - scores), *at), TINY)
+    there = _within(fitted.positives, *at)
+    off = np.log((there + 0.5) / (usual + 0.5)) / np.maximum(known / usual, LEAST_OTHERS)
+    return max(0.0, float((abs(off) - TOLERATED / np.sqrt(known)).max()))
 
 
 def _places(counts: Ints, positives: Ints) -> tuple[Ints, Ints]:
@@ -298,13 +344,13 @@ def gains_of_day(
     priors move no more than that.
     """
     counts, positives = _stacked(reference.names, rest)
-    new = new_scores(reference, counts - positives)
+    new = new_scores(reference.counts - reference.positives, counts - positives)
     least = np.full((2, *reference.starts.shape), LEAST_TOLERANCE)
     if usual is not None:
         least = np.maximum(least, USUAL * np.sqrt(usual))
     gains = np.minimum(
         _of_outcomes(reference, positives, new, least[0]),
-        _of_rows(reference, counts, positives, new, least[1]),
+        _of_rows(reference, counts, positives, new, _with_worst(least[1])),
     )
     gains[0, :, BELOW:] = 0.0  # fewer outcomes below all scores contradict nothing
     if reference.apart:
@@ -312,23 +358,68 @@ def gains_of_day(
     return gains
 
 
-def new_scores(reference: ClassScores, others: Ints) -> Bools:
+def gains_of_adjusted(
+    adjusted: ClassScores, rest: Mapping[str, Coarse], usual: Floats | None = None
+) -> Floats:
+    """Weigh the adjusted scores of a day against the reference.
+
+    Parameters
+    ----------
+    adjusted : ClassScores
+        Of the adjusted scores.
+    rest, usual : mapping of str to Coarse, ndarray of shape (2, k, 7), optional
+        As for `gains_of_day`.
+
+    Returns
+    -------
+    ndarray of shape (2, k, 8, 2)
+        As `gains_of_day` gives them, of the rows alone.
+
+    Notes
+    -----
+    Given the scores and how often each class came true, the weights of a day are fixed, and if its
+    vectors are right up to weights the rows at a place come true as independent ones do, or vary
+    less. So the ratio is a fair bet under every move of priors and inputs, as far as the
+    reference was right; twice its own error is tolerated on top.
+    """
+    counts, positives = _stacked(adjusted.names, rest)
+    least = np.full((len(counts), PLACES + 1), max(LEAST_TOLERANCE, BENT * adjusted.bent))
+    if usual is not None:  # which says nothing of scores that are new
+        least[:, :NEW] = np.maximum(least[:, :NEW], USUAL * np.sqrt(usual[1]))
+    # Chosen by the scores of all rows, given which the rows of a class come by chance.
+    new = new_scores(adjusted.counts, counts)
+    least[:, NEW] = np.maximum(least[:, NEW], TOLERATED * _curve_error(adjusted, counts * new))
+    gains = _of_rows(adjusted, counts, positives, new, least)
+    gains[0, :, BELOW] = 0.0
+    gains[:, positives.sum(axis=1) < LEAST_OF_DAY] = 0.0
+    return gains
+
+
+def _curve_error(reference: ClassScores, rows: Ints) -> Floats:
+    """Say how well the curve of each class is known at some rows, by the outcomes near them."""
+    near = np.arange(COARSE_COUNT) + np.array([[-NEAR_CELLS], [NEAR_CELLS + 1]])
+    ends = near.clip(0, COARSE_COUNT)
+    sums = np.pad(reference.positives.cumsum(axis=1), ((0, 0), (1, 0)))
+    outcomes = (rows * (sums[:, ends[1]] - sums[:, ends[0]])).sum(axis=1)
+    there = np.maximum(outcomes / np.maximum(rows.sum(axis=1), 1), 0.5)
+    return np.asarray(np.sqrt(reference.dispersions[1].max(axis=1) / there))
+
+
+def new_scores(before: Ints, rows: Ints) -> Bools:
     """Say in which cells a day holds far more rows than the reference; shape (k, 1024).
 
     Parameters
     ----------
-    reference : ClassScores
-        Of the model.
-    others : ndarray of shape (k, 1024)
-        Rows of all other classes: so the outcomes of a class there are not chosen with the cells.
+    before, rows : ndarray of shape (k, 1024)
+        Of the reference, and of the day: of all other classes where the share of the outcomes of a
+        class is compared, so that these are not chosen with the cells.
     """
-    before = reference.counts - reference.positives
-    total, total_before = (rows.sum(axis=1, keepdims=True) for rows in (others, before))
+    total, total_before = (of.sum(axis=1, keepdims=True) for of in (rows, before))
     usual = total * before / np.maximum(total_before, 1)
     return np.asarray(
-        (others >= np.maximum(LEAST_ROWS, LEAST_SHARE * total))
-        & (others >= LEAST_TIMES * usual + LEAST_ROWS * total / np.maximum(total_before, 1))
-        & (others >= usual + LEAST_DEVIATIONS * np.sqrt(usual))
+        (rows >= np.maximum(LEAST_ROWS, LEAST_SHARE * total))
+        & (rows >= LEAST_TIMES * usual + LEAST_ROWS * total / np.maximum(total_before, 1))
+        & (rows >= usual + LEAST_DEVIATIONS * np.sqrt(usual))
     )
 
 
@@ -368,7 +459,7 @@ def _of_rows(
     phi = _with_worst(reference.dispersions[1])
     there = np.maximum(_within(reference.positives, reference.starts, reference.ends), 0.5)
     tolerated = np.hstack([TOLERATED * np.sqrt(phi[:, :PLACES] / there), np.zeros((len(phi), 1))])
-    tolerated = np.maximum(tolerated, _with_worst(least))
+    tolerated = np.maximum(tolerated, least)
     centres = np.hstack([reference.centres, np.zeros((len(counts), 1))])
     gains = np.zeros((2, *tolerated.shape, SIZES.size))
     for place in range(PLACES + 1):

@@ -14,12 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from monitor.drift.classes.class_scores import (
+    ADJUSTED,
     BELOW,
     NEW,
     PLACES,
     SIDES,
     SIZES,
     ClassScores,
+    gains_of_adjusted,
     gains_of_day,
     levels_of_day,
     new_scores,
@@ -53,12 +55,14 @@ from monitor.drift.records.detector import (
 from monitor.drift.records.region_state import Break, Family
 from monitor.metrics.core.coarse import COARSE_COUNT, Coarse, sum_of
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.samples import Bools
 from monitor.metrics.logistic.level import fit_level
 
 LIKELY = 1.35  # nats: half of the 90 % quantile of a chi-squared
 STILL = 0.8  # of what an open incident has measured: weighed against NEAR of it, as if it was over
 ALIKE = 0.5  # of the error at one place: as much elsewhere, and it is one of all scores
 FAR = 2.0  # times the least error of the level that is urgent, of a break among known scores
+OFF, AS_BEFORE, BESIDE = log(1_000.0), 2.0, 0.05  # nats of a class that is off too; of all others
 MOST = 2.7  # log10 of what a day says at most: two of them suffice with 50 classes, none alone
 WEEKS_BACK = 8  # that say how far classes move by themselves
 MEASURED = 14  # days after the opening on which an error of the level is measured again
@@ -75,8 +79,14 @@ class _Again(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What stands out: numbers of its side, class and place, and the days since it began."""
+    """What stands out: numbers of its side, class and place, and the days since it began.
 
+    `scores` are those of the reading in which it does, `other` is the one class beside it that is
+    off, if there is one.
+    """
+
+    scores: ClassScores
+    other: str | None
     side: int
     of: int
     place: int
@@ -92,15 +102,27 @@ def advance_classes(watch: LevelWatch, reference: ClassScores, day: date, rest: 
     """
     if watch.incident:
         return replace(watch, counted=watch.counted + 1)
-    gains = gains_of_day(reference, rest, _usual(watch, reference, day)).ravel()
+    gains = _gains(reference, rest, _usual(watch, reference, day)).ravel()
     before = watch.sums if watch.sums.size == gains.size else np.zeros(gains.size)
     sums = (before + (gains != 0.0)) * bounded_ratio(gains, MOST)
     counted = replace(watch, sums=sums, counted=watch.counted + 1)
-    return _with_levels(counted, day, levels_of_day(reference, rest))
+    levels = np.concatenate([levels_of_day(of, rest) for of in reference.readings])
+    return _with_levels(counted, day, levels)
+
+
+def _gains(reference: ClassScores, rest: Rest, usual: Floats) -> Floats:
+    """Weigh a day, of each class the scores as logged and then the adjusted ones."""
+    gains = gains_of_day(reference, rest, usual[:, : len(reference.names)])
+    if reference.adjusted is None:
+        return gains
+    adjusted = gains_of_adjusted(reference.adjusted, rest, usual[:, len(reference.names) :])
+    return np.concatenate([gains, adjusted], axis=1)
 
 
 def _with_levels(watch: LevelWatch, day: date, levels: Floats) -> LevelWatch:
     """Add a day to its week, and forget weeks that are long past."""
+    if watch.levels.size != watch.days.size * levels.size:  # of other classes
+        watch = replace(watch, days=watch.days[:0], levels=watch.levels[:0])
     number, numbers = week_of(day), weeks_of(watch.days)
     kept = numbers > number - WEEKS_BACK
     days = watch.days[kept]
@@ -118,9 +140,17 @@ def _usual(watch: LevelWatch, reference: ClassScores, day: date) -> Floats:
 
     A break must not teach that breaks are usual before it is found.
     """
-    weeks = watch.levels.reshape(watch.days.size, *reference.starts.shape, LEVEL_SUMS)
+    readings = reference.readings
+    shape = sum(len(of.names) for of in readings), PLACES, LEVEL_SUMS
     past = weeks_of(watch.days) <= week_of(day) - WEEKS_LEFT_OUT
-    return usual_variances(reference, weeks[past].astype(np.float64))
+    if watch.levels.size != watch.days.size * np.prod(shape):  # of other classes
+        past = past[:0]
+    weeks = watch.levels[: past.size * shape[0] * PLACES].reshape(past.size, *shape)[past]
+    parts = np.split(
+        weeks.astype(np.float64), np.cumsum([len(of.names) for of in readings])[:-1], 1
+    )
+    of_each = (usual_variances(*each) for each in zip(readings, parts, strict=True))
+    return np.concatenate([*of_each], axis=1)
 
 
 def decide_classes(
@@ -169,11 +199,11 @@ def decide_classes(
     if not days:
         return watch
     found = _found(reference, days, again.usual)
-    incident = _begun(watch, reference, found)
+    incident = _begun(watch, found)
     levels = _levels(reference, found, least[0])
     if levels:  # a class that is off puts the others off too, by less and to the other side
         name = max(levels, key=lambda name: abs(levels[name].shift))
-        incident = _with_level(replace(incident, of_class=name), levels[name])
+        incident = _with_level(replace(incident, of_class=name, other_class=None), levels[name])
     else:
         incident = _with_place(incident, reference, found)
     opened = replace(incident, urgent=_is_urgent(incident, reference, days, again))
@@ -193,10 +223,10 @@ def _is_urgent(
     incident: Incident, reference: ClassScores, days: Iterable[tuple[date, Rest]], again: _Again
 ) -> bool:
     """Say whether the newest two days are off by enough to page, each of them."""
-    name, place = incident.of_class, incident.place
+    (reference, name), place = _measured_by(incident, reference), incident.place
     newest = [(day, rest[name]) for day, rest in islice(days, 2) if name in rest]
-    if place and place.family != "region":
-        return True
+    if place and place.family in ("beyond", "value"):
+        return abs(incident.size) >= again.least_to_page
     if len(newest) < 2 or newest[0][0] - newest[1][0] > timedelta(days=WEEK):  # noqa: PLR2004
         return False
     of, parts = reference.names.index(name), [part for _, part in newest]
@@ -210,9 +240,19 @@ def _is_urgent(
         each = [_moves_at(reference, of, part, cells) for part in parts]
         far = all(min(map(abs, m[::2])) >= FAR * again.least_to_page for m in each)
         usual = slice(BELOW)
-    most = _by_itself(again.usual, of, usual)
+    if name == incident.of_class:
+        most = _by_itself(again.usual, of, usual)
+    else:  # of adjusted scores the rows say all
+        most = _by_itself(again.usual[[1, 1]], len(reference.names) + of, usual)
     sides = {np.sign(value) for moves in each for value in moves[::2]}
     return far and sides == {np.sign(incident.size)} and all(is_unusual(m, most) for m in each)
+
+
+def _measured_by(incident: Incident, reference: ClassScores) -> tuple[ClassScores, str]:
+    """Give the scores that an incident is measured by, and the name that the class has there."""
+    if reference.adjusted and incident.place and incident.place.family == "adjusted":
+        return reference.adjusted, ADJUSTED + incident.of_class
+    return reference, incident.of_class
 
 
 def _by_itself(usual: Floats, of: int, places: slice) -> Floats:
@@ -221,23 +261,43 @@ def _by_itself(usual: Floats, of: int, places: slice) -> Floats:
 
 
 def _moves_at(reference: ClassScores, of: int, rows: Coarse, cells: slice) -> Moves:
-    """Measure how far rows at some scores, and the share of the outcomes there, are off."""
+    """Measure how far rows at some scores, and the share of the outcomes there, are off.
+
+    Of adjusted scores the rows say all.
+    """
+    off, hits = _off_at(reference.curves[1, of], rows, cells), int(rows.positives[cells].sum())
+    error = (1.0 / (hits + 0.5)) ** 0.5
+    if reference.names[of].startswith(ADJUSTED):
+        return Moves(off, error, off, error)
     before = Coarse(reference.counts[of], reference.positives[of])
     shares = [_log_odds_within(part, cells) for part in (before, rows)]
-    error = (1.0 / (int(rows.positives[cells].sum()) + 0.5)) ** 0.5
-    return Moves(_off_at(reference.curves[1, of], rows, cells), error, shares[1] - shares[0], error)
+    return Moves(off, error, shares[1] - shares[0], error)
 
 
 def _found(reference: ClassScores, days: Sequence[tuple[date, Rest]], usual: Floats) -> Found:
     """Find what explains most since any day, and when that began."""
-    shape = len(SIDES), len(reference.names), PLACES + 1, SIZES.size
-    sums = np.cumsum([gains_of_day(reference, rest, usual).ravel() for _, rest in days], axis=0)
+    classes, readings = len(reference.names), reference.readings
+    shape = len(SIDES), classes * len(readings), PLACES + 1, SIZES.size
+    sums = np.cumsum([_gains(reference, rest, usual).ravel() for _, rest in days], axis=0)
     best = int(sums.max(axis=0).argmax())
     gained = sums[:, best]
     first, likely = int(gained.argmax()), np.flatnonzero(gained >= gained.max() - LIKELY)
     side, of, place, _ = (int(number) for number in np.unravel_index(best, shape))
     low, high = days[int(likely[-1])][0], days[int(likely[0])][0]
-    return Found(side, of, place, days[: first + 1], low, high)
+    scores, of = readings[of // classes], of % classes
+    other = _other(reference, sums[first].reshape(shape), of)
+    return Found(scores, other, side, of, place, days[: first + 1], low, high)
+
+
+def _other(reference: ClassScores, gains: Floats, of: int) -> str | None:
+    """Find the one class beside the first that is off, where all others are as before.
+
+    Where a class is left out all others are off; of two that changed places, only these.
+    """
+    of_classes = gains.max(axis=(0, 2, 3)).reshape(-1, len(reference.names)).max(axis=0)
+    second, *rest = sorted((float(gain), k) for k, gain in enumerate(of_classes) if k != of)[::-1]
+    stands_out = rest and second[0] > OFF and rest[0][0] < max(AS_BEFORE, BESIDE * second[0])
+    return reference.names[second[1]] if stands_out else None
 
 
 def _rows(found: Found, name: str) -> Coarse:
@@ -245,7 +305,7 @@ def _rows(found: Found, name: str) -> Coarse:
     return sum_of([rest[name] for _, rest in found.days if name in rest])
 
 
-def _begun(watch: LevelWatch, reference: ClassScores, found: Found) -> Incident:
+def _begun(watch: LevelWatch, found: Found) -> Incident:
     return Incident(
         opened=found.days[0][0],
         started=found.days[-1][0],
@@ -260,13 +320,14 @@ def _begun(watch: LevelWatch, reference: ClassScores, found: Found) -> Incident:
         informations=np.zeros(len(DIRECTIONS)),
         slopes=np.zeros(len(SLOPES)),
         urgent=False,
-        of_class=reference.names[found.of],
+        of_class=found.scores.names[found.of].removeprefix(ADJUSTED),
+        other_class=found.other,
     )
 
 
 def _levels(reference: ClassScores, found: Found, least: float) -> dict[str, Moves]:
     """Measure the levels that are off since it began; of no class if only one place is off."""
-    if found.place in (BELOW, NEW):
+    if found.place in (BELOW, NEW) or found.scores is not reference:
         return {}
     of, rows = found.of, _rows(found, reference.names[found.of])
     here = slice(int(reference.starts[of, found.place]), int(reference.ends[of, found.place]))
@@ -326,10 +387,13 @@ def _with_level(incident: Incident, moves: Moves) -> Incident:
     )
 
 
-def _with_place(incident: Incident, reference: ClassScores, found: Found) -> Incident:
+def _with_place(incident: Incident, logged: ClassScores, found: Found) -> Incident:
     """Say at which scores the outcomes are, and by how much they are off."""
-    cells, family = _cells(reference, found)
-    rows = _rows(found, incident.of_class)
+    (cells, family), reference = _cells(logged, found), logged
+    if family == "adjusted":
+        reference = found.scores
+    name = reference.names[found.of]
+    rows = _rows(found, name)
     before = Coarse(reference.counts[found.of], reference.positives[found.of])
     there, usual = (int(part.counts[cells].sum()) for part in (rows, before))
     low, high = scores_of(cells, one=family == "value")
@@ -346,6 +410,7 @@ def _with_place(incident: Incident, reference: ClassScores, found: Found) -> Inc
     moves = _moves_at(reference, found.of, rows, cells)
     return replace(
         incident,
+        other_class=None if family == "value" else incident.other_class,
         kind=CLASS_PLACE,
         place=place,
         size=moves.shift,
@@ -354,22 +419,34 @@ def _with_place(incident: Incident, reference: ClassScores, found: Found) -> Inc
     )
 
 
-def _cells(reference: ClassScores, found: Found) -> tuple[slice, Family]:
-    """Give the cells of what was found; one value that is new there, if it has most of the rows."""
-    name, (_, newest) = reference.names[found.of], found.days[0]
-    others = np.array([_others(newest.get(each)) for each in reference.names])
-    new = np.flatnonzero(new_scores(reference, others)[found.of])
-    here = slice(0, COARSE_COUNT)
+def _cells(logged: ClassScores, found: Found) -> tuple[slice, Family]:
+    """Give the cells of what was found; one value that is new there, if it has most of the rows.
+
+    What is new is a value as logged, if there is one.
+    """
+    of, newest, here = found.of, found.days[0][1], slice(0, COARSE_COUNT)
     if found.place != NEW:
-        ends = reference.starts[found.of, found.place], reference.ends[found.of, found.place]
-        here = slice(int(ends[0]), int(ends[1]))
-        new = new[(new >= here.start) & (new < here.stop)]
-    rows = newest[name].counts
+        starts, ends = found.scores.starts[of, found.place], found.scores.ends[of, found.place]
+        here = slice(int(starts), int(ends))
+    new = np.flatnonzero(_new(logged, newest)[of])
+    new = new[(new >= here.start) & (new < here.stop)]
+    rows = newest[logged.names[of]].counts
     if new.size:
         value = int(new[rows[new].argmax()])
         if found.place == NEW or rows[value] >= ALIKE * rows[here].sum():
             return slice(value, value + 1), "value"
-    return here, "beyond" if found.place == BELOW else "region"
+    if found.scores is logged:
+        return here, "beyond" if found.place == BELOW else "region"
+    new = np.flatnonzero(_new(found.scores, newest)[of])
+    if found.place == NEW and new.size:
+        here = slice(int(new[0]), int(new[-1]) + 1)
+    return here, "adjusted"
+
+
+def _new(reference: ClassScores, rest: Rest) -> Bools:
+    """Say which scores are new on a day, by the rows of other classes."""
+    others = np.array([_others(rest.get(name)) for name in reference.names])
+    return new_scores(reference.counts - reference.positives, others)
 
 
 def _others(part: Coarse | None) -> Ints:
@@ -397,10 +474,11 @@ def _carried_on(
     today: tuple[date, Rest],
     again: _Again,
 ) -> LevelWatch:
-    day, part = today[0], today[1].get(incident.of_class)
-    if part is None or incident.of_class not in reference.names:
+    own, name = _measured_by(incident, reference)
+    day, part = today[0], today[1].get(name)
+    if part is None or name not in own.names:
         return watch
-    gone = _gone(incident, reference, part, again.usual)
+    gone = _gone(incident, (own, name), part, again.usual)
     gained = max(0.0, incident.recovery + float(bounded(np.array(gone / log(10.0)))))
     if gained >= RECOVERED and (day - incident.opened).days >= LEAST_AGE:
         ended = Ended(incident.started, day, "recovered")
@@ -408,7 +486,7 @@ def _carried_on(
     begun = incident.recovering or day
     now = replace(incident, recovery=gained, recovering=begun if gained else None)
     if not gained:
-        now = _measured(now, reference, part, day, again.back)
+        now = _measured(now, reference, part, day, again)
         urgent = now.urgent or _is_urgent(now, reference, again.back(), again)
         now = replace(now, urgent=urgent)
     if now.urgent and not incident.urgent and day - incident.opened > timedelta(days=1):
@@ -422,10 +500,16 @@ def _measured(
     reference: ClassScores,
     part: Coarse,
     day: date,
-    back: DaysBack,
+    again: _Again,
 ) -> Incident:
     """Add the day to what was measured since it began."""
-    if place := incident.place:
+    young, place = (day - incident.opened).days <= MEASURED, incident.place
+    days = [rest for of, rest in again.back() if of >= incident.started] if young else []
+    if days and place and place.family != "value" and not incident.other_class:
+        gains = np.sum([_gains(reference, rest, again.usual) for rest in days], axis=0)
+        other = _other(reference, gains, reference.names.index(incident.of_class))
+        incident = replace(incident, other_class=other)
+    if place:
         cells = slice(place.first_cell, place.end_cell)
         now = replace(
             place,
@@ -434,21 +518,21 @@ def _measured(
             total=place.total + int(part.counts.sum()),
         )
         return replace(incident, place=now)
-    if (day - incident.opened).days > MEASURED:
+    if not days:
         return incident
-    days = [rest for of, rest in back() if of >= incident.started]
     since = [rest[incident.of_class] for rest in days if incident.of_class in rest]
     moves = moves_of_class(reference, incident.of_class, sum_of(since))
     return _with_level(incident, moves)
 
 
-def _gone(incident: Incident, reference: ClassScores, part: Coarse, usual: Floats) -> float:
+def _gone(incident: Incident, by: tuple[ClassScores, str], part: Coarse, usual: Floats) -> float:
     """Weigh of a day that it is over against that it is still there, in nats.
 
     It is over where the outcomes fit the curve again, or where they do given their number.
     """
-    of = reference.names.index(incident.of_class)
-    curve, unexplained = reference.curves[1, of], incident.unexplained or 0.0
+    (reference, name), unexplained = by, incident.unexplained or 0.0
+    of = reference.names.index(name)
+    curve = reference.curves[1, of]
     if incident.place is None:
         moves = moves_of_class(reference, incident.of_class, part)
         by_itself = _by_itself(usual, of, slice(BELOW, PLACES))
@@ -472,7 +556,7 @@ def _gone(incident: Incident, reference: ClassScores, part: Coarse, usual: Float
         float((counts * (np.logaddexp(0.0, far) - np.logaddexp(0.0, near))).sum())
         - hits * (STILL - NEAR) * incident.size
     )
-    return max(of_outcomes, of_rows)
+    return of_rows if incident.place.family == "adjusted" else max(of_outcomes, of_rows)
 
 
 def _kept(hits: int, total: int, share: float, change: float) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 
 from monitor.arrivals import Late
 from monitor.drift.classes.class_levels import ClassLevels, fit_class_levels
-from monitor.drift.classes.class_scores import ClassScores, fit_class_scores
+from monitor.drift.classes.class_scores import ADJUSTED, ClassScores, fit_class_scores
 from monitor.drift.classes.pairs import (
     SAME,
     ClassDay,
@@ -53,6 +53,7 @@ from monitor.drift.records.facts import Detectable, Unlike
 from monitor.drift.records.lack import Lack
 from monitor.drift.records.mix import Mix, mix_of_days
 from monitor.drift.records.values import MovingPriors
+from monitor.metrics.beyond_binary.class_counts import ClassCounts
 from monitor.metrics.core.buckets import BucketCounts, merge_buckets
 from monitor.metrics.core.coarse import Coarse, coarsen, sum_of, tally_of
 from monitor.metrics.core.dispersion import design_effects
@@ -181,7 +182,7 @@ class Day:
     true, of a model with classes. `entities` are the rows of its parts by bucket of their entity,
     empty without the key `entity`. `unlike` says of streams, or of the whole for all of them, how
     the day was read otherwise than its reference, so that they are not compared. `rest` are the
-    most frequent classes, each against the rest, of a model with classes whose log has all scores.
+    most frequent classes, each against the rest, of a model with classes.
     `predicted` are the predictions by segment, `NO_VALUE` those without a value, and `unlisted` as
     in `Summary`.
     """
@@ -229,7 +230,7 @@ def inputs_of(summary: Summary) -> Day:
     )
     if counts := summary.classes:
         parts, third = pair_parts(counts), third_parts(counts)
-        rest = {counts.names[k]: coarsen(tally) for k, tally in counts.raw.by_class.items()}
+        rest = against_the_rest(counts)
         classes = class_day(counts, right)
         return replace(counted, parts=parts, third=third, classes=classes, rest=rest)
     of_scores: Parts = {
@@ -239,6 +240,17 @@ def inputs_of(summary: Summary) -> Day:
         if leaf.predicted
     }
     return replace(counted, parts=of_scores)
+
+
+def against_the_rest(counts: ClassCounts) -> dict[str, Coarse]:
+    """Name each class that is counted against the rest, as logged and adjusted for the priors."""
+    readings = ("", counts.raw), (ADJUSTED, counts.adjusted)
+    return {
+        begin + counts.names[k]: coarsen(tally)
+        for begin, reading in readings
+        if reading
+        for k, tally in reading.by_class.items()
+    }
 
 
 def _predicted(summary: Summary) -> dict[str, int]:

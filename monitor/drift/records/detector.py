@@ -224,6 +224,8 @@ class Incident:
         How the outcomes since it began fit the scores as they are; None of a break at one place.
     of_class : str
         The class whose scores are off; empty if it is not one of them.
+    other_class : str or None
+        The only one that is off too, where two are and all others are as before.
 
     An error of the level has one of `LEVEL_KINDS`, scores that cannot be compared one of
     `NOT_COMPARABLE`, outcomes that went missing as the base rate moved `OUTCOMES_MISSING`, and a
@@ -253,6 +255,7 @@ class Incident:
     unexplained: float | None = None
     own: OwnFit | None = None
     of_class: str = ""
+    other_class: str | None = None
 
     @property
     def improved(self) -> bool:
@@ -339,7 +342,7 @@ class LevelWatch:
     Attributes
     ----------
     sums : ndarray of shape (6,)
-        M for each of `LEVEL_KINDS` and each size; of k classes 32 k, for either side, each class,
+        M for each of `LEVEL_KINDS` and each size; of k classes 64 k, for either side, each class,
         place and size.
     counted : int
         Days with evidence since the sums were 0.
@@ -347,8 +350,9 @@ class LevelWatch:
         Ordinals of the days of the last nine weeks, rising; of classes of the first in each week.
     levels : ndarray of shape (n, 4)
         Of each day the change of the intercept since the reference over its variance, one over this
-        variance, and the same of the part that did not come with the base rate; of k classes 7 k
-        rows for each week, as `monitor.drift.classes.class_scores.levels_of_day` has them.
+        variance, and the same of the part that did not come with the base rate; of k classes 14 k
+        rows for each week, as `monitor.drift.classes.class_scores.levels_of_day` has them; half of
+        them, and of the sums, where no adjusted scores are judged.
     incident : Incident or None
         The open error of the level.
     ended : Ended or None

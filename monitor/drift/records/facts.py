@@ -121,7 +121,7 @@ class ClassFacts:
     worst : WorstPair or None
         Of the pairs with a verdict of their own, while a drift is open.
     others : Others or None
-        All other pairs, while a drift is open.
+        All other pairs, while a drift is open; while only the scores of a class are off, its pairs.
     off : str or None
         The class whose level moved otherwise than with the frequencies; empty if no single one
         explains what moved, None if they explain all.
@@ -428,7 +428,7 @@ class Facts:
         Of the whole, the segments whose share is far outside of what the reference had.
     lost : float or None
         The share of the positives that may as well have got lost, in [0, 1], where the prior fell
-        and too few scores are high to distinguish both.
+        and the outcomes do not distinguish both.
     """
 
     obstacle: Obstacle | None = None

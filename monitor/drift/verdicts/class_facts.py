@@ -73,14 +73,14 @@ def about_classes(
     pairs : mapping of str to (Detector, Reference)
         The pairs that have a verdict of their own.
     others : OtherPairs or None
-        All other pairs, while there is a drift.
+        All other pairs, while there is a drift; those of the class that is off, while one is.
     tolerated : float
         The change of a slope that is tolerated.
     """
     return replace(
         about_frequencies(before, now, least),
         worst=_worst_pair(drift, pairs, tolerated) if drift else None,
-        others=_others(others) if drift and others else None,
+        others=_others(others) if others else None,
     )
 
 

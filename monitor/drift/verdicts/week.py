@@ -124,12 +124,19 @@ def classes_of(stream: Stream, detectors: Mapping[str, Detector]) -> ClassFacts 
         if isinstance(own := reference.streams[pair], Reference) and pair in detectors
     }
     drift, whole = stream.detector.incident, stream.own
+    off = stream.level.of_class if stream.level and not stream.incident else ""
+    named = [pair for pair, of in both[1].pairs.items() if off not in _names(both[1], of)]
+    others = (
+        other_pairs(whole, reference.curves, days, named if off else pairs)
+        if whole and (drift or off)
+        else None
+    )
     return about_classes(
         *both,
         least=limits.prior_shift,
         drift=drift,
         pairs=pairs,
-        others=other_pairs(whole, reference.curves, days, pairs) if drift and whole else None,
+        others=others,
         tolerated=limits.sensitivity.tolerances[0],
     )
 
@@ -147,3 +154,7 @@ def _classes_to_compare(
     before = reference.classes and reference.classes.of(name)
     now = before and sum_of_days((day.classes for day in days), name)
     return (before, now) if before and now and now.is_like(before) else None
+
+
+def _names(classes: ClassDay, ends: tuple[int, int]) -> list[str]:
+    return [classes.names[k] for k in ends]
