@@ -56,7 +56,7 @@ BY_OTHERS = (
     *("place.first_cell", "place.end_cell", ".size_error", ".recovering"),
     *("own.slope", "own.intercept", "level.incident.worse", "standard_error"),
     # Said of large values alone, which tests/words/test_facts.py draws.
-    *("facts.lift", "own.gain", "scores.spread", "labels.evidence"),
+    *("facts.lift", "own.gain", "scores.spread", "labels.evidence", "incident.other_class"),
     *("where.kind", "where.change", "where.places.[].change", "opposite.[].condition.first"),
 )
 
