@@ -93,12 +93,10 @@ def lost_or_prior(share: float) -> str:
     Examples
     --------
     >>> lost_or_prior(0.21)
-    'If 21 % of the positives were missing, outcomes would look the same: too few scores are high.'
+    'These outcomes do not say whether the base rate fell or 21 % of the positives are missing.'
     """
-    return (
-        f"If {percent(share, 0)} of the positives were missing, outcomes would look the same: "
-        "too few scores are high."
-    )
+    missing = f"{percent(share, 0)} of the positives are missing"
+    return f"These outcomes do not say whether the base rate fell or {missing}."
 
 
 def missing_in_short(coverage: Coverage | None, incident: Incident) -> str:

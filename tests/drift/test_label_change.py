@@ -99,7 +99,7 @@ def test_a_prior_that_fell_may_be_lost_labels_where_few_scores_are_high(
 
     lost, said = verdict.facts.lost, " ".join(sentences(verdict))
     assert (verdict.state, verdict.incident) == ("prior_shift", None)
-    assert (lost is not None) == ("of the positives were missing" in said) == ("rare" in what)
+    assert (lost is not None) == ("of the positives are missing." in said) == ("rare" in what)
     assert lost is None or 0.25 < lost < 0.5  # all of 0.45, and what a week varies by
 
 

@@ -45,7 +45,7 @@ def test_the_words_of_the_page_are_those_that_programs_write() -> None:
         calibrated.INTRO.format(streams=40),
         entities.INTRO.format(streams=40),
         kinds.INTRO.format(streams=10),
-        label_changes.INTRO.format(streams=24),
+        label_changes.INTRO.format(streams=40),
         mixes.INTRO.format(streams=40),
         mixes.FOUND.format(world=mixes.HARDEST),
         noise.PARTS["lost"].intro.format(streams=24),

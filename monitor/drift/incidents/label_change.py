@@ -6,14 +6,14 @@ between a hundred times better and a hundred times worse, both are named. A real
 the distortions exactly, so a likelihood alone calls it labels: that of the flights did.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isfinite, log
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from monitor.drift.curve.reference import Reference
-from monitor.drift.evidence.directions import CHANGES
+from monitor.drift.curve.reference import Reference, merge_days
+from monitor.drift.evidence.directions import CHANGES, LOST, day_profiles, no_profiles
 from monitor.drift.incidents.detecting import best_profile, highest_of
 from monitor.drift.records.day_evidence import DIRECTIONS, KINDS, TOLD, LabelChange
 from monitor.drift.records.detector import Incident
@@ -22,7 +22,7 @@ from monitor.metrics.core.estimate import NORMAL_95, Estimate
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.special import expit
 
-SURE = log(1000.0)  # nats: what the outcomes of a week must say to tell a bend
+SURE = log(1000.0)  # nats: what the outcomes of a week must say against lost labels
 MOST = 0.5  # of the outcomes of one side: a flatter curve is a model that says nothing
 
 
@@ -107,54 +107,45 @@ def label_change(incident: Incident | None) -> LabelChange | None:
     return LabelChange(family, best.share, evidence)
 
 
-def lost_like_prior(reference: Reference, parts: Mapping[Any, Coarse]) -> float | None:
+def lost_like_prior(reference: Reference, days: Sequence[Mapping[Any, Coarse]]) -> float | None:
     """Give the share of lost positives that outcomes do not distinguish from a prior that fell.
 
     Parameters
     ----------
     reference : Reference
         Of the stream.
-    parts : mapping to Coarse
-        The outcomes of a week by segment and stratum.
+    days : sequence of mapping to Coarse
+        The outcomes of each day of a week by segment and stratum.
 
     Returns
     -------
     float or None
         The share, in (0, 0.5], that makes as many outcomes positive as are; None if it is another,
-        or if so many lost ones would bend the curve by more than could be overlooked.
-
-    Notes
-    -----
-    A share b of lost positives moves the log-odds of a score with rate p by
-    ``h = log(1 - b) + log(1 - p) - log(1 - (1 - b) p)``: alike where p is small. Once the prior of
-    each part is free, n outcomes a cell say ``sum n q (1 - q) (h - mean h)**2 / 2`` of what is left
-    of h, in nats and on average, with ``q = (1 - b) p`` and the mean weighted by n q (1 - q). Below
-    log(1000) the week cannot decide.
+        or if the outcomes speak against it with 1,000 to 1, by the profiles of `label_change`.
 
     Examples
     --------
     >>> from monitor.drift.curve.reference import fit_reference
     >>> from monitor.metrics.core.coarse import CENTRES
     >>> n = np.where(abs(CENTRES) < 3, 50, 0)
-    >>> def day(prior, kept=1.0):
-    ...     return {"all": Coarse(n, np.rint(n * kept * expit(CENTRES + prior)).astype(np.int64))}
+    >>> def day(prior):
+    ...     return {"all": Coarse(n, np.rint(n * expit(CENTRES + prior)).astype(np.int64))}
     >>> rare, usual = (fit_reference([day(prior)] * 28) for prior in (-5.0, 0.0))
-    >>> round(lost_like_prior(rare, day(-5.0, 0.7)), 1), lost_like_prior(usual, day(0.0, 0.7))
+    >>> round(lost_like_prior(rare, [day(-5.4)] * 7), 1), lost_like_prior(usual, [day(-0.5)] * 7)
     (0.3, None)
     """
-    known = [
-        (part, expit(reference.curve + before.delta))
-        for name, part in parts.items()
-        if (before := reference.levels.get(name)) and isfinite(before.delta)
-    ]
-    expected = sum(float(part.counts @ p) for part, p in known)
-    kept = sum(int(part.positives.sum()) for part, _ in known) / expected if expected else 0.0
-    if not 1.0 - MOST <= kept < 1.0:
+    expected = kept = 0.0
+    for name, part in merge_days(days).items():
+        before = reference.levels.get(name)
+        if before and isfinite(before.delta):
+            expected += float(part.counts @ expit(reference.curve + before.delta))
+            kept += float(part.positives.sum())
+    lost = 1.0 - kept / expected if expected else 0.0
+    if not 0.0 < lost <= MOST:
         return None
-    said = 0.0
-    for part, p in known:
-        moved = np.log1p(-p) - np.log1p(-kept * p)
-        weights = part.counts * kept * p * (1.0 - kept * p)
-        mean = weights @ moved / max(float(weights.sum()), 1e-9)
-        said += 0.5 * float(weights @ (moved - mean) ** 2)
-    return 1.0 - kept if said < SURE else None
+    profiles = sum(
+        (day_profiles(reference, day, reference.day_variances) for day in days), no_profiles()
+    )
+    told = profiles[len(DIRECTIONS) + [*CHANGES].index("lost")]
+    evidence = np.interp(lost, np.insert(LOST, 0, 0.0), np.insert(told, 0, 0.0))
+    return lost if evidence > -SURE else None

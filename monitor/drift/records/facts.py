@@ -428,7 +428,7 @@ class Facts:
         Of the whole, the segments whose share is far outside of what the reference had.
     lost : float or None
         The share of the positives that may as well have got lost, in [0, 1], where the prior fell
-        and too few scores are high to distinguish both.
+        and the outcomes do not distinguish both.
     """
 
     obstacle: Obstacle | None = None

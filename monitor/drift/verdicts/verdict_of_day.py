@@ -206,7 +206,7 @@ def _lost(stream: Stream, week: Week) -> float | None:
         return None
     if compared is None or compared.classes:
         return None
-    return lost_like_prior(own, merge_days([parts_of_stream(d, stream.name) for d in stream.week]))
+    return lost_like_prior(own, [parts_of_stream(day, stream.name) for day in stream.week])
 
 
 def _scores(stream: Stream, own: Reference, begun: date) -> Scores | None:

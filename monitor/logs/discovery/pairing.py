@@ -30,6 +30,7 @@ from monitor.logs.discovery.ranking import best_reading
 from monitor.logs.discovery.reading import PARTITION, Log, open_log
 from monitor.logs.discovery.roles import Candidate
 from monitor.logs.discovery.rows import ask, open_rows
+from monitor.logs.discovery.scales import about_scale
 from monitor.logs.discovery.subsets import Subset, live_rows, only, version_rows
 from monitor.logs.discovery.unread import unread_scores
 from monitor.logs.plausibility import Remark, about_times
@@ -189,7 +190,9 @@ def pair_logs(
             match = None
         pair = _joined(session, log, *match) if match else _in_one(session, log)
         if pair:
-            pair = replace(pair, doubts=(*log.doubts, *pair.doubts, *_about_names(pair)))
+            of_scale = [d for score in pair.scores[:1] for d in about_scale(session, log, score)]
+            doubts = (*log.doubts, *of_scale, *pair.doubts, *_about_names(pair))
+            pair = replace(pair, doubts=doubts)
             day = (
                 quoted(PARTITION) if log.days else f"({moment(roles.times(log.columns)[0])})::DATE"
             )

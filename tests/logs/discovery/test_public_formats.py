@@ -76,6 +76,21 @@ def test_one_word_that_is_known_tells_the_other(tmp_path: Path) -> None:
     assert (found["score"], found["outcome"]) == ("churn", "target")
 
 
+@pytest.mark.parametrize("changed", [3, DAYS])
+def test_a_scale_that_changes_is_a_doubt(changed: int, tmp_path: Path) -> None:
+    """Percent from a day on; where all days have percent, no doubt speaks of it."""
+
+    def row(number: int, score: float, outcome: int) -> dict[str, Any]:
+        percent = changed == DAYS or number // ROWS >= changed
+        return {"id": number, "score": 100 * score if percent else score, "y": outcome}
+
+    (model,) = guess([str(write(tmp_path / "logs", row))]).models
+
+    found = [doubt for doubt in model.doubts if "as if its scale had changed" in doubt]
+    assert len(found) == (changed < DAYS)
+    assert all(f"from 0 to 1 on {FIRST + timedelta(1)} and reaches" in doubt for doubt in found)
+
+
 def test_a_decision_named_score_is_no_outcome(tmp_path: Path) -> None:
     """A probability predicts the decision that was made by it better than anything else."""
 
