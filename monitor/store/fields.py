@@ -138,14 +138,14 @@ def rebuilt(kind: Any, value: Any) -> Any:
 
 
 def with_absent(kind: type, row: Mapping[str, Any]) -> dict[str, Any]:
-    """Add None for the fields of a dataclass that are not there and have no default."""
+    """Add None, or no items, for fields of a dataclass that are not there and have no default."""
     kinds, whole = _kinds(kind), dict(row)
     for each in fields(kind):
         inner = kinds[each.name]
         if isinstance(whole.get(each.name), dict) and is_dataclass(inner) and inner is not Estimate:
             whole[each.name] = with_absent(cast("type", inner), whole[each.name])
         elif each.name not in whole and _has_no_default(each):
-            whole[each.name] = None
+            whole[each.name] = None if _items(inner) is None else ()
     return whole
 
 

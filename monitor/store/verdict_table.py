@@ -49,7 +49,7 @@ from monitor.store.state_table import (
 
 # A slope of a value is shown with its standard error.
 FULL = dict.fromkeys(("change", "slope", "rest"), struct("value", "low", "high", "standard_error"))
-# What only the fold reads of an open drift, and what is read in its place.
+# What only the fold reads of open drifts, and what is read in its place.
 NOT_SAID: Mapping[type, Mapping[str, Any]] = {
     Incident: {"scores": (), "informations": (), "slopes": (), "profiles": None},
     Quarter: {"since": date.min, "weeks": (), "recoveries": ()},
@@ -62,6 +62,7 @@ NOT_SAID: Mapping[type, Mapping[str, Any]] = {
         "over": False,
     },
     Break: {"profile": (), "information": nan},
+    ValueIncident: {"score": nan, "information": nan},
 }
 
 
@@ -84,7 +85,7 @@ VERDICTS = pa.schema(
         "level": pa.struct([("incident", INCIDENT), ("ended", layout(Ended))]),
         "moved": layout(Shift),
         "withheld": pa.bool_(),
-        "values": pa.struct([("incidents", layout(tuple[ValueIncident, ...]))]),
+        "values": pa.struct([("incidents", pa.list_(_said(ValueIncident)))]),
     }
 )
 NO_EVIDENCE = "ratios", "tolerances", "effects", "scores", "informations", "slopes", "levels"
@@ -159,6 +160,8 @@ def _with_values(array: Any) -> Any:
     """Leave out the fields of a struct that have no value in any row; None if all are like that."""
     if array.null_count == len(array):
         return None
+    if pa.types.is_list(array.type):
+        return array if len(array.flatten()) else None
     if not pa.types.is_struct(array.type):
         return array
     inner = {field.name: _with_values(array.field(field.name)) for field in array.type}
@@ -231,10 +234,10 @@ def _incident(row: Mapping[str, Any] | None) -> dict[str, Any] | None:
     return with_absent(Incident, {**row, **NOT_SAID[Incident], **said})
 
 
-def _open_values(rows: Sequence[Mapping[str, Any]]) -> ValueWatch:
+def _open_values(rows: Sequence[dict[str, Any]]) -> ValueWatch:
     """Read back which values drift."""
     known, sums = np.zeros((0, len(OF_VALUE), len(DIRECTIONS))), np.zeros((0, len(KINDS)))
-    incidents = rebuilt(tuple[ValueIncident, ...], rows)
+    incidents = tuple(rebuilt(ValueIncident, {**row, **NOT_SAID[ValueIncident]}) for row in rows)
     past = ValuePast((), known, (), known)
     return ValueWatch(date.min, past, sums.astype(np.float32), sums.astype(np.float32), incidents)
 

@@ -225,7 +225,7 @@ def test_a_day_that_was_not_counted_changes_nothing(config: Config) -> None:
     store.remove("columns", "ctr", [missing])
     judge(config, "ctr", missing)
     before, at, after = (
-        [(i.value, i.recovery, i.information) for i in v.values.incidents] if v.values else []
+        [(i.value, i.recovery, i.size) for i in v.values.incidents] if v.values else []
         for v in wholes(config, days=DAYS[-4:-1])
     )
     store_days(config, "ctr", [missing])
