@@ -487,7 +487,7 @@ def _measure_of(
     None of a place of a class either: it is one among the scores of that class against the rest,
     and values are counted by the scores of the first choice.
     """
-    if incident and incident.place and incident.of_class is None:
+    if incident and incident.place and not incident.of_class:
         return of_place(incident.kind, incident.place)
     if incident and incident.kind in LEVEL_KINDS:
         return of_level(incident.kind, reference.level_variances, days)
