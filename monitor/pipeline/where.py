@@ -482,8 +482,12 @@ def _levels_instead(
 def _measure_of(
     incident: Incident | None, reference: Reference, days: tuple[int, int]
 ) -> Measure | None:
-    """Give what measures an incident that is no distortion; None of one that is, or of none."""
-    if incident and incident.place:
+    """Give what measures an incident that is no distortion; None of one that is, or of none.
+
+    None of a place of a class either: it is one among the scores of that class against the rest,
+    and values are counted by the scores of the first choice.
+    """
+    if incident and incident.place and not incident.of_class:
         return of_place(incident.kind, incident.place)
     if incident and incident.kind in LEVEL_KINDS:
         return of_level(incident.kind, reference.level_variances, days)

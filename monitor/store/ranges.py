@@ -98,6 +98,7 @@ def check_verdicts(model: str, day: date, verdicts: Iterable[Verdict]) -> None:
     """Check verdicts of a day: whose they are, and their states, limits and intervals."""
     for v in verdicts:
         _must("model and day", (v.model, v.day) == (model, day))
+        _must("segment and final", None not in (v.segment, v.final))
         _must("state", v.state in STATES)
         _must("limit", v.limit > 0)
         prevalence = v.reference_prevalence

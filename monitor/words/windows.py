@@ -2,7 +2,6 @@
 
 from math import isnan, sqrt
 
-from monitor.drift.incidents.broken import size_of
 from monitor.drift.records.region_state import Break
 from monitor.evaluation.evaluation import NAMES, Causes, Evaluation, InterceptCorrection, Lost
 from monitor.evaluation.map_gain import RECENT_DAYS, MapGain
@@ -71,6 +70,9 @@ def place_sentence(place: Break) -> str:
     With g the logarithm of the likelihood of its tilt over none and N all rows since it began, it
     is g / N with the standard error ``sqrt(2 g) / N`` of a squared normal estimate.
     """
+    # It loads mathematics, which only a break at one place needs.
+    from monitor.drift.incidents.broken import size_of  # noqa: PLC0415
+
     gain = size_of(place)[2]
     cost = Estimate.normal(gain / place.total, sqrt(2.0 * gain) / place.total)
     return (

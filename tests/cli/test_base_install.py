@@ -225,6 +225,8 @@ def test_commands_work_or_name_their_extra(
             assert_names_extra(NEEDS[call[0]], code, err)
         elif call[:2] == ("map", "retire"):  # no model of this world has a map
             assert (code, "no map is deployed" in err) == (2, True), (call, err)
+        elif call[0] == "sql":  # the logs of this world are files with the day in their names
+            assert (code, "name the column that dates the rows" in err) == (2, True), (call, err)
         else:
             ends = {0, 4} if "--fail-on" in call else {0}
             assert code in ends, (call, err)
@@ -285,11 +287,14 @@ def test_every_extra_is_named_by_what_needs_it(base: BaseEnvironment, folder: Pa
         changes[extra] = config | {"models": {"fraud": fraud | {"predictions": table}}}
     query = {"sql": "SELECT 1", "connection": "WAREHOUSE_URL", "format": "sql", "day": "scored_at"}
     changes["postgres"] = config | {"models": {"fraud": fraud | {"predictions": query}}}
+    both = {"predictions": {**query, "where": "amount > 5"}, "outcomes": query}
+    changes["sql"] = config | {"models": {"fraud": {**both, "settled_after": 1}}}
     for extra, content in changes.items():
         (folder / f"{extra}.yaml").write_text(yaml.safe_dump(content))
     hashed = f"$2y$10${53 * 'a'}"
     (folder / "web.yaml").write_text(f"basic_auth_users: {{me: {hashed}}}\n")
     calls: dict[str, Call] = {e: ("check", "--config", f"{e}.yaml") for e in changes}
+    calls["sql"] = "sql", "fraud", "snowflake", "--config", "sql.yaml"
     calls |= {"web": ("serve", "--port", "0", "--web-config", "web.yaml"), "demo": ("demo",)}
     calls["report"] = ("report", "--out", "pages")
     ended = base.commands_ended(folder, calls.values())

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -36,10 +36,10 @@ models:
 """
 
 
-def configure(folder: Path, store: str) -> Config:
+def configure(folder: Path, store: str, names: Sequence[str] = NAMES) -> Config:
     """Configure the model with a store of its own."""
     path = folder / f"{store}.yaml"
-    path.write_text(CONFIG.format(store=store, names=", ".join(NAMES)))
+    path.write_text(CONFIG.format(store=store, names=", ".join(names)))
     return load_config(path)
 
 
@@ -158,3 +158,26 @@ def test_a_change_of_the_classes_begins_again(logs: Path) -> None:
     last = Store(config.store).read_verdicts("pets", DAYS[-1])[0][0]
     assert whole.where is not None
     assert whole.where == last.where  # the day has no part in it
+
+
+def test_classes_that_changed_places_are_named_without_a_search_by_value(tmp_path: Path) -> None:
+    """The break is among the scores of a class, and values are counted by the first choice."""
+    names, priors = ["cat", "dog", "fish", "bird"], [8.0, 6.0, 1.0, 0.7]
+    for number, day in enumerate(DAYS[:17]):
+        vectors, labels = draw(np.random.default_rng(number), 1_000, 4, priors=priors)
+        vectors *= priors
+        vectors /= vectors.sum(axis=1, keepdims=True)
+        if number >= 15:
+            vectors = vectors[:, [0, 1, 3, 2]]
+        outcomes = pa.array(np.array(names)[labels])
+        write_day(tmp_path / "logs", day, vectors, outcomes, names=names)
+    config = configure(tmp_path, "swapped", names)
+    run_days(config, DAYS[0], DAYS[16])
+
+    incident = Store(config.store).read_verdicts("pets", DAYS[16])[0][0].incident
+
+    assert incident is not None
+    assert (incident.kind, {incident.of_class, incident.other_class}) == (
+        "class_place",
+        {"fish", "bird"},
+    )

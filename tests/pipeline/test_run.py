@@ -27,7 +27,7 @@ from monitor.pipeline.references import read_references
 from monitor.pipeline.run import PhaseProgress, RunReport, run
 from monitor.pipeline.summaries import share
 from monitor.pipeline.task import Task
-from monitor.store.names import day_file, stem
+from monitor.store.names import day_file
 from monitor.store.store import Store
 from tests.conftest import Ended
 
@@ -442,10 +442,15 @@ def go_on(folder: Path, command: Callable[..., Ended]) -> None:
 
 
 @pytest.fixture(scope="module")
-def backfilled(expected: dict[str, bytes]) -> dict[str, bytes]:
-    """Choose what the store has of the days of the backfills."""
-    days = {f"{day}" for day in BACKFILLED}
-    return {name: content for name, content in expected.items() if stem(Path(name).name) in days}
+def backfilled(
+    logs: Path, tmp_path_factory: pytest.TempPathFactory, command: Callable[..., Ended]
+) -> dict[str, bytes]:
+    """Backfill the days without a stop; the newest file of verdicts holds what is carried."""
+    folder = tmp_path_factory.mktemp("backfilled")
+    shutil.copytree(logs / "logs", folder / "logs")
+    configure(folder)
+    go_on(folder, command)
+    return results(folder)
 
 
 @pytest.mark.parametrize("when", MOMENTS)

@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from monitor.sql_text import text_in_sql
+
 PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # Words that name no column without quotes somewhere; `user` would even be another value.
 RESERVED = {
@@ -99,11 +101,7 @@ class Dialect:
         >>> DIALECTS["trino"].literal("it's"), DIALECTS["bigquery"].literal("it's")
         ("'it''s'", "'it\\'s'")
         """
-        if self.escapes:
-            escaped = value.replace("\\", "\\\\").replace("'", "\\'")
-            return f"'{escaped}'"
-        doubled = value.replace("'", "''")
-        return f"'{doubled}'"
+        return text_in_sql(value, "spark" if self.escapes else "duckdb")
 
     def after(self, day: str, days: int) -> str:
         """Write the day that is some days after another."""
