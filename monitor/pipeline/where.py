@@ -431,7 +431,9 @@ def _compare(
     if measure := _measure_of(verdict.incident, reference, (len(before), len(after))):
         place = verdict.incident.place if verdict.incident else None
         both = (reader.other_sums(compared, reference, days, place) for days in (before, after))
-        return Answer(*span, drifting=True, where=where_else(measure, *both))
+        has_map = place is None or place.family == "region"
+        where = where_else(measure, *both)
+        return Answer(*span, drifting=True, where=where, has_map=has_map)
     old, old_shared = reader.reference_sums(compared, reference, tuple(before))
     now, now_shared = reader.sum_days(compared, reference, after)
     # What values share with pairs is known, but has no place of its own.

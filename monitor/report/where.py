@@ -59,8 +59,8 @@ def where_text(name: str, answer: "Answer", commands: Sequence[str] = ()) -> Ren
 def repair_of(name: str, answer: "Answer") -> list[str]:
     """Give the commands that repair what broke, ready to copy; none if no part explains a drift."""
     explanation = answer.where.explanation
-    if answer.labels or not (answer.drifting and explanation):
-        return []  # a map would bend right scores to wrong labels
+    if answer.labels or not answer.has_map or not (answer.drifting and explanation):
+        return []  # a map would bend right scores to wrong labels, or hide a default score
     return [f"{command} --out map.json" for command in repair_commands(name, explanation)]
 
 

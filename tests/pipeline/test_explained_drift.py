@@ -43,19 +43,21 @@ models:
 """
 
 
-def write_day(folder: Path, day: date, *, lost: float = 0.0) -> None:
+def write_day(folder: Path, day: date, *, lost: float = 0.0, default: float = 0.0) -> None:
     """Draw a day; after the reference the logits of ios are 1.7 times what they should be.
 
-    Or else a share of the positive outcomes of web is lost.
+    Or else a share of the positive outcomes of web is lost, or has the score 0.
     """
     rng = np.random.default_rng(day.toordinal())
     system = rng.choice(list(SYSTEMS), ROWS, p=[share for share, _ in SYSTEMS.values()])
     centre = np.array([SYSTEMS[name][1] for name in system])
     true = rng.normal(centre, 1.1)
-    broken = (system == ("web" if lost else "ios")) & (day >= DAYS[REFERENCE])
+    of_web = lost or default
+    broken = (system == ("web" if of_web else "ios")) & (day >= DAYS[REFERENCE])
     kept = rng.random(ROWS) >= lost * broken if lost else True
+    score = expit(np.where(broken & (not of_web), 1.7 * true, true))
     table = {
-        "score": expit(np.where(broken & (lost == 0.0), 1.7 * true, true)),
+        "score": np.where(broken & (rng.random(ROWS) < default), 0.0, score) if default else score,
         "system": system,
         "outcome": ((rng.random(ROWS) < expit(true)) & kept).astype(np.int8),
     }
@@ -159,3 +161,16 @@ def test_labels_that_one_segment_lost_are_named_with_their_share(tmp_path: Path)
     document = where_document(answer, repair_of("bids", answer))
     assert document["sentence"].startswith("In system = web the outcomes look as if ")
     assert document["repair"] == []
+
+
+def test_no_map_is_offered_for_a_default_score(tmp_path: Path) -> None:
+    """Its rows cannot be told from others with that score; the segment that has them is named."""
+    store = judge_drawn_days(tmp_path, CONFIG, DAYS, partial(write_day, default=0.3))
+    whole = store.read_verdicts("bids", DAYS[-1])[0][0]
+    answer = answer_where(load_config(tmp_path / "monitor.yaml"), "bids")
+
+    assert whole.incident
+    assert whole.incident.kind == "place"
+    assert answer.where.explanation
+    assert answer.where.explanation.conditions == (Condition("system", "web"),)
+    assert repair_of("bids", answer) == []

@@ -50,6 +50,8 @@ class Answer:
     labels : LabelChange or None
         How labels changed, where that is what the drift is: in the values that explain it, if some
         do.
+    has_map : bool
+        Whether a map could repair it: none can where one value of the scores has too many rows.
     """
 
     first: date
@@ -57,6 +59,7 @@ class Answer:
     drifting: bool
     where: Where
     labels: LabelChange | None = None
+    has_map: bool = True
 
 
 def where_of(
