@@ -125,7 +125,7 @@ def check_countable(asked: Asked) -> None:
     """
     reasons = [*reasons_against_counts(asked.model), *_reasons(asked.model)]
     if reasons:
-        lines = [f"models.{asked.name}.{setting}: {why}." for setting, why in reasons]
+        lines = [f"models.{asked.name}: {setting}: {why}." for setting, why in reasons]
         raise ConfigError("\n".join(lines))
 
 

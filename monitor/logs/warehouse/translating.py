@@ -35,7 +35,14 @@ def translated(text: str, dialect: str, setting: str) -> str:
             f"install 'calibration-monitor[sql]'."
         )
         raise ConfigError(msg) from None
-    tree = sqlglot.parse_one(text, read="duckdb")
+    try:
+        tree = sqlglot.parse_one(text, read="duckdb")
+    except sqlglot.errors.SqlglotError:  # DuckDB reads it, and it knows more
+        msg = (
+            f"{setting}: {text} cannot be translated; compute it in the query under sql, give it a "
+            f"name there, and write the name here."
+        )
+        raise ConfigError(msg) from None
     odd = [part for part in tree.walk() if type(part).__name__ not in PORTABLE]
     if odd:
         msg = (
