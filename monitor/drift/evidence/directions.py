@@ -355,6 +355,7 @@ def day_profiles(
     *,
     wrong: WrongLabels | None = None,
     rows: "DayRows | None" = None,
+    cautious: bool = False,
 ) -> Floats:
     """Weigh sixteen sizes of a distortion along each direction, and of labels that changed.
 
@@ -362,6 +363,8 @@ def day_profiles(
     ----------
     reference, parts, day_variances, wrong, rows
         As for `day_evidence`.
+    cautious : bool
+        Whether the largest dispersion of the directions counts instead of their mean.
 
     Returns
     -------
@@ -371,8 +374,8 @@ def day_profiles(
 
     Notes
     -----
-    It is divided by the largest dispersion of the day, the same along all directions: what a
-    drift has taught of how much days vary along its own direction must not favour the others.
+    It is divided by the mean dispersion of the day, the same along all directions: what a drift
+    has taught of how much days vary along its own direction must not favour the others.
 
     Examples
     --------
@@ -392,7 +395,8 @@ def day_profiles(
         ratios[-2] += weigh_changes(*part[:3], _NONE, LOST)
         ratios[-1] += weigh_changes(*part[:3], ADDED, _NONE)
         informations += score_directions(*part[:4])[1]
-    return np.asarray(ratios / (1.0 + day_variances * informations).mean())
+    dispersions = 1.0 + day_variances * informations
+    return np.asarray(ratios / (dispersions.max() if cautious else dispersions.mean()))
 
 
 class Rows(NamedTuple):
