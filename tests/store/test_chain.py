@@ -30,7 +30,7 @@ DAYS = [date(2026, 3, n) for n in (1, 2, 3, 4)]
 LATER = date(2026, 4, 5)  # by which the outcomes of the first days have all come
 LONG_AFTER = "2026-04-14"
 SPAN = "--from", DAYS[0], "--to", DAYS[-1]
-AS_OF = "2026-03-06", "2026-03-07", LONG_AFTER, LONG_AFTER  # of the versions of the store
+AS_OF = "2026-03-06", LONG_AFTER, LONG_AFTER  # of the versions of the store
 CHAINED = CONFIG.replace(
     "segments: {column: country, values: [DE, FR]}",
     "segments: [{column: country, values: [DE, FR], primary: true}, {column: device, top: 9}]\n"
@@ -149,15 +149,6 @@ def named(root: Path, models: Sequence[str] = MODELS) -> set[str]:
     return {said.partition("store/")[2].partition(":")[0] for said in damaged}
 
 
-def test_each_version_is_a_link(world: World, project: Project) -> None:
-    """The newest store is in order; the cases hold older versions of every kind of file."""
-    kinds = {name.partition("/")[0] for name, _ in older_versions(world)}
-
-    assert named(project.folder) == set()
-    assert kinds == {*DAILY}
-    assert len([*older_versions(world)]) > 40
-
-
 def of_one_kind(world: World) -> Iterator[tuple[str, dict[str, bytes]]]:
     """Give earlier versions of one kind, of at most one file of each day, and their model."""
     lots = defaultdict[tuple[str, str, int], dict[str, bytes]](dict)
@@ -199,7 +190,7 @@ def test_old_records_do_not_hide_old_files(world: World, project: Project) -> No
     assert named(project.folder) == wrong  # which belong to another summary
 
 
-@pytest.mark.parametrize("kind", some([kind for kind in DAILY if kind != "revisions"], 3))
+@pytest.mark.parametrize("kind", some([kind for kind in DAILY if kind != "revisions"], 4))
 def test_a_backfill_heals_what_was_put_back(world: World, project: Project, kind: str) -> None:
     """The newest version but one of each file of a kind, put back at once, is made again."""
     older = {name: old for name, old in older_versions(world) if name.startswith(f"{kind}/")}
@@ -266,7 +257,7 @@ class KilledError(BaseException):
 @pytest.mark.parametrize(
     ("model", "writes"),
     some(
-        [*(("ctr", n) for n in (2, 4, 7, 11, 16, 22, 29)), *(("pets", n) for n in (11, 15, 20))], 4
+        [*(("ctr", n) for n in (2, 4, 7, 11, 16, 22, 29)), *(("pets", n) for n in (11, 15, 20))], 7
     ),
 )
 def test_a_killed_run_is_no_false_alarm(
