@@ -33,7 +33,7 @@ ONCE_WRONG = (
     {"classes": "list", "outcome": "float", "format": "csv"},
 )
 SHARES = 8  # of the rows that are tried, each of them one test
-FIRST = 24  # rows that `make test` tries: they have every value, and most pairs
+FIRST = 30  # rows that `make test` tries: they have every value, and most pairs
 OF_OTHER_PLACES = dict.fromkeys(
     ("sql", "connection", "changed"), "needs a database; tests/logs/test_databases.py"
 )

@@ -4,7 +4,6 @@ import socket
 import sys
 import traceback
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -20,15 +19,12 @@ from adbc_driver_postgresql import dbapi
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monitor.config import Config, Engine, Model, load_config
+from monitor.config import Engine, Model, load_config
 from monitor.errors import ConfigError, DataError
 from monitor.files import looking_once
 from monitor.logs import days_of, describe_inputs, queries, summarise_day
 from monitor.logs.partitions import open_log
 from monitor.logs.session import Session
-from monitor.pipeline.run import run
-from monitor.pipeline.task import Task
-from monitor.store.store import Store
 from tests.conftest import run_command
 from tests.logs.test_shapes import (
     DAYS,
@@ -59,7 +55,6 @@ from tests.support.warehouse_logs import statement as counting
 ENGINE = Engine(threads=1, memory_mb=200)
 PASSWORD = "pa:ss/w@rd %?#"  # noqa: S105 - every sign that an address writes in another way
 ADDRESS = "MONITOR_TEST_WAREHOUSE"
-FIRST = date(2026, 3, 1)
 
 # How the queries write the times, and the setting that dates the rows.
 QUERIES: dict[str, tuple[str, str]] = {
@@ -253,131 +248,6 @@ def test_a_table_that_is_updated_leaves_the_bytes_of_files(tmp_path: Path) -> No
 
     expected = bytes_of(files, tmp_path / "a")
     assert bytes_of(together, tmp_path / "b") == bytes_of(mixed, tmp_path / "c") == expected
-
-
-@pytest.mark.usefixtures("database")
-def test_the_probability_of_a_label_leaves_the_bytes_of_files(tmp_path: Path) -> None:
-    """A label of a query says whose probability the score is."""
-    files = SHAPES["a file for each day"](Root(f"{tmp_path}/files"))
-    sql = (
-        "SELECT *, prediction_id % 3 = 0 AS label, "
-        "CASE WHEN prediction_id % 3 = 0 THEN score ELSE 1 - score END AS confidence FROM scores"
-    )
-    of_label = {"score_means": "probability_of_label", "predicted_label": "label"}
-    scored = log(sql, "scored_at", time="scored_at", score="confidence", **of_label)
-
-    assert bytes_of(files | {"predictions": scored}, tmp_path / "a") == bytes_of(
-        files, tmp_path / "b"
-    )
-
-
-def drifting(address: str, folder: Path) -> list[dict[str, Any]]:
-    """Write the days of a model that drifts into files and a table; give both configurations."""
-    rng = np.random.default_rng(8)
-    days, count = 13, 13 * 300
-    at = [datetime(2026, 3, 1, 7, tzinfo=UTC) + timedelta(days=i % days) for i in range(count)]
-    score = rng.beta(2, 4, count)
-    late = np.array([t >= at[0] + timedelta(days=9) for t in at])
-    observed = [t + timedelta(hours=15) for t in at]
-    table = pa.table(
-        {
-            "prediction_id": np.arange(count),
-            "score": score,
-            "scored_at": pa.array(at, pa.timestamp("us", "UTC")),
-            "outcome": (rng.random(count) < np.where(late, score**0.5, score)).astype(np.int8),
-            "observed_at": pa.array(observed, pa.timestamp("us", "UTC")),
-        }
-    )
-    write(address, "drifting", table)
-    Root(f"{folder}").write("all.parquet", as_parquet(table))
-    files = {
-        "predictions": {"path": f"{folder}/all.parquet", "day": "scored_at"},
-        "outcomes": {"path": f"{folder}/all.parquet", "day": "observed_at"},
-    }
-    query = {
-        "predictions": log("SELECT * FROM drifting", "scored_at"),
-        "outcomes": log("SELECT * FROM drifting", "observed_at", changed="observed_at"),
-    }
-    return [files, query]
-
-
-JUDGED = {
-    "settled_after": 1,
-    "windows": [1, 3],
-    "verdicts": {"references": [{"first": "2026-03-01", "last": "2026-03-08"}]},
-}
-
-
-def results(logs: dict[str, Any], store: Path, *, until: date) -> dict[tuple[str, date], bytes]:
-    """Run all days of a model; give every summary, evaluation and verdict."""
-    config = Config.model_validate({"store": f"{store}", "models": {"ctr": {**JUDGED, **logs}}})
-    task = Task("ctr", FIRST, until, until + timedelta(days=5))
-    report = run(config, task, clock=lambda: datetime.now(UTC), jobs=1)
-    assert report.failures == ()
-    kept = Store(config.store)
-    return {
-        (kind, day): kept.content(kind, "ctr", day)
-        for kind in ("summaries", "evaluations", "verdicts")
-        for day in kept.days(kind, "ctr")
-    }
-
-
-def test_evaluations_and_verdicts_are_those_of_files(database: str, tmp_path: Path) -> None:
-    """A backfill of a drift leaves the same summaries, evaluations and verdicts."""
-    files, query = drifting(database, tmp_path)
-    until = FIRST + timedelta(days=12)
-
-    of_files = results(files, tmp_path / "a", until=until)
-
-    assert len(of_files) == 3 * 13
-    assert results(query, tmp_path / "b", until=until) == of_files
-
-
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Note every query that is sent."""
-    sent = list[str]()
-    original = queries._batches  # noqa: SLF001 - all that is sent
-
-    def noted(variable: str, connection: Any, query: str) -> Iterator[pa.RecordBatch]:
-        sent.append(query)
-        return original(variable, connection, query)
-
-    monkeypatch.setattr(queries, "_batches", noted)
-    return sent
-
-
-@pytest.mark.usefixtures("database")
-def test_a_run_counts_the_days_of_each_log_once(asked: list[str], tmp_path: Path) -> None:
-    """However many days a run has, it asks once for their days, and once for sums of rows."""
-    config = Config.model_validate(
-        {"store": f"{tmp_path}", "models": {"ctr": {"settled_after": 1, **of_tables()}}}
-    )
-    run(config, Task("ctr", DAYS[0], DAYS[1], LONG_AFTER), clock=lambda: datetime.now(UTC))
-
-    counting = [query for query in asked if "count(*)" in query]
-    assert len(counting) == 4  # two logs: their days, and the sums of their rows
-    assert sum("pg_export_snapshot" in query for query in asked) == 1
-
-
-@pytest.mark.usefixtures("database")
-def test_a_run_opens_a_database_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """All connections of a run share what the driver learns of the database, on all threads."""
-    opened, connect = list[str](), dbapi.connect
-
-    def noted(address: str) -> Any:
-        opened.append(address)
-        return connect(address)
-
-    monkeypatch.setattr(dbapi, "connect", noted)
-    config = Config.model_validate(
-        {"store": f"{tmp_path}", "models": {"ctr": {"settled_after": 1, **of_tables()}}}
-    )
-    task = Task("ctr", DAYS[0], DAYS[1], LONG_AFTER)
-    report = run(config, task, clock=lambda: datetime.now(UTC), jobs=3)
-
-    assert report.failures == ()
-    assert len(opened) == 1
 
 
 CHANGES = (

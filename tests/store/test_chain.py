@@ -30,7 +30,7 @@ DAYS = [date(2026, 3, n) for n in (1, 2, 3, 4)]
 LATER = date(2026, 4, 5)  # by which the outcomes of the first days have all come
 LONG_AFTER = "2026-04-14"
 SPAN = "--from", DAYS[0], "--to", DAYS[-1]
-AS_OF = "2026-03-06", LONG_AFTER, LONG_AFTER  # of the versions of the store
+AS_OF = "2026-03-06", "2026-03-07", LONG_AFTER, LONG_AFTER  # of the versions of the store
 CHAINED = CONFIG.replace(
     "segments: {column: country, values: [DE, FR]}",
     "segments: [{column: country, values: [DE, FR], primary: true}, {column: device, top: 9}]\n"
@@ -118,8 +118,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
         write_logs(project, version)
         backfill(project.folder, as_of)
         versions.append(files(project.folder))
-    assert {name.partition("/")[0] for name in versions[-1]} == {*DAILY}
-    return World(project.folder, versions)
+    found = World(project.folder, versions)
+    for of_kinds in (versions[-1], dict(older_versions(found))):
+        assert {name.partition("/")[0] for name in of_kinds} == {*DAILY}
+    return found
 
 
 @pytest.fixture
