@@ -50,11 +50,10 @@ from tests.support.warehouse_logs import (
     LAST,
     cases,
     content,
-    model_of_counts,
     model_of_rows,
     tables,
 )
-from tests.support.warehouse_logs import statement as counting
+from tests.support.warehouse_logs import FIRST as DAY_ONE
 
 ENGINE = Engine(threads=1, memory_mb=200)
 PASSWORD = "pa:ss/w@rd %?#"  # noqa: S105 - every sign that an address writes in another way
@@ -641,30 +640,41 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         days_of(Model.model_validate(of_tables()), "predictions")
 
 
-def test_postgresql_counts_as_duckdb_does(database: str, tmp_path: Path) -> None:
-    """The statement of each dialect gives the same rows, which are read where they are."""
+def place(name: str) -> dict[str, str]:
+    """Say where a log is in the database."""
+    return {"format": "sql", "sql": f"SELECT * FROM w_{name}", "connection": ADDRESS}  # noqa: S608
 
-    def place(name: str) -> dict[str, str]:
-        return {"format": "sql", "sql": f"SELECT * FROM w_{name}", "connection": ADDRESS}  # noqa: S608
 
-    with duckdb.connect() as here, dbapi.connect(database) as there, there.cursor() as cursor:
-        for name, table in tables().items():
-            here.from_arrow(table).create(f"w_{name}")
-            cursor.adbc_ingest(f"w_{name}", table, mode="replace")
-        for case in some(cases(), 2):
-            model = model_of_rows(case, place)
-            ours = here.sql(counting("m", model, "duckdb")).to_arrow_table()
-            cursor.execute(counting("m", model, "postgres"))
-            theirs = cursor.fetch_arrow_table()
-            order = [(name, "ascending") for name in ours.column_names]
-            assert theirs.sort_by(order).to_pylist() == ours.sort_by(order).to_pylist(), case
-            assert ours.num_rows > 500
-        cursor.adbc_ingest("w_counts", ours, mode="replace")
-        there.commit()
-    pq.write_table(ours, tmp_path / "counts.parquet")
-    query = {"sql": "SELECT * FROM w_counts", "connection": ADDRESS}
-    read = [
-        content(summarise_day("m", model_of_counts(case, place), LAST, as_of=AS_OF, engine=ENGINE))
-        for place in (query, {"path": f"{tmp_path}/counts.parquet"})
-    ]
-    assert read[0] == read[1]
+@pytest.fixture(scope="module")
+def counted(server: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the logs of the array as files and as tables, where times have a zone."""
+    folder = tmp_path_factory.mktemp("counted")
+    for name, table in tables().items():
+        pq.write_table(table, folder / f"{name}.parquet")
+        write(server, f"w_{name}", table)
+    return folder
+
+
+WAREHOUSE = Engine(kind="warehouse", threads=1, memory_mb=200)
+
+
+@pytest.mark.usefixtures("database")
+@pytest.mark.parametrize("number", some(range(len(cases())), 3))
+def test_rows_that_are_counted_there_leave_the_bytes_of_files(number: int, counted: Path) -> None:
+    """Of a day that is final and of one that waits, with what is left out and why."""
+    case = cases()[number]
+    there, here = (
+        model_of_rows(case, at)
+        for at in (place, lambda name: {"path": f"{counted}/{name}.parquet"})
+    )
+    with looking_once():
+        for day in (DAY_ONE, LAST):
+            theirs = summarise_day("m", there, day, as_of=AS_OF, engine=WAREHOUSE)
+            ours = summarise_day("m", here, day, as_of=AS_OF, engine=ENGINE)
+            assert content(theirs) == content(ours), case
+            assert theirs.unlisted == ours.unlisted, case
+            for setting, (rows, of) in ours.left_out.items():
+                left, all_rows = theirs.left_out[setting]
+                assert left == rows, (case, setting)
+                assert all_rows == of or "where" not in setting, (case, setting)
+            assert sum(theirs.rejected.values()) > 0

@@ -37,8 +37,17 @@ FIRST_DAY, LAST_DAY = "'1970-01-02'", f"'{LATEST}'"  # of what can have been obs
 PLACED = [MATCHED, UNLABELLED, *(NAMES[status] for status in IN_PREDICTED if status in NAMES)]
 
 
-def counting(asked: Asked, span: Span) -> str:
+def counting(asked: Asked, span: Span, *, versioned: bool = True) -> str:
     """Write the statement that counts some days.
+
+    Parameters
+    ----------
+    asked : Asked
+        The model.
+    span : Span
+        The days.
+    versioned : bool
+        Write the version and the last day of outcomes into each row, as others read it.
 
     Raises
     ------
@@ -47,10 +56,10 @@ def counting(asked: Asked, span: Span) -> str:
     """
     steps = [("scored", scored(asked, span)), *_paired(asked, span)]
     steps += [("stated", _stated(asked)), *_placed(asked)]
-    parts = [_counts(asked, span)]
+    parts = [_counts(asked, span, versioned=versioned)]
     if not asked.joined:
         steps += _without_prediction(asked, span)
-        parts.append(_counts_of_outcomes(asked, span))
+        parts.append(_counts_of_outcomes(asked, span, versioned=versioned))
     written = ",\n".join(f"{name} AS (\n{query}\n)" for name, query in steps)
     ending = f"\n{asked.dialect.ending}" if asked.dialect.ending else ""
     return f"WITH {written}\n" + "\nUNION ALL\n".join(parts) + ending
@@ -260,26 +269,27 @@ def _placed(asked: Asked) -> Steps:
     return [*_in_cells(asked.dialect, "stated"), ("placed", rows)]
 
 
-def _counts(asked: Asked, span: Span) -> str:
+def _counts(asked: Asked, span: Span, *, versioned: bool) -> str:
     """Count the predictions of each day, status, part and cell."""
     parts = [name for name, _ in parts_of(asked)]
     positive = f"CASE WHEN status = {_text(MATCHED)} AND outcome = 1 THEN 1 ELSE 0 END"
     by = ", ".join(["scored_on", "status", *parts, "own_cell"])
     counts = "own_cell", "count(*)", f"sum({positive})", "sum(place)"
-    return _columns(asked, span, "status", counts, f"FROM placed\n  GROUP BY {by}")
+    rows = f"FROM placed\n  GROUP BY {by}"
+    return _columns(asked, span if versioned else None, counts, rows)
 
 
-def _columns(asked: Asked, span: Span, status: str, counts: tuple[str, ...], rest: str) -> str:
+def _columns(asked: Asked, span: Span | None, counts: tuple[str, ...], rest: str) -> str:
     """Write the columns of a log of counts: all but the first and the parts as whole numbers."""
     quoted = asked.dialect.quoted
     nothing = asked.as_text("NULL")
     parts = [(name, name if "placed" in rest else nothing) for name, _ in parts_of(asked)]
     named = zip(("cell", "rows", "positives", "offset_sum"), counts, strict=True)
     columns = [
-        ("version", f"{VERSION}"),
+        *([("version", f"{VERSION}")] if span else []),
         ("day", "scored_on"),
-        ("known_until", _known_until(asked, span)),
-        ("status", status),
+        *([("known_until", _known_until(asked, span))] if span else []),
+        ("status", "status"),
         *parts,
         *((name, asked.as_whole(value)) for name, value in named),
     ]
@@ -341,10 +351,11 @@ def _alone(asked: Asked, keys: list[str]) -> str:
     return f"{select(columns, rest)}\n{contradicting}"
 
 
-def _counts_of_outcomes(asked: Asked, span: Span) -> str:
+def _counts_of_outcomes(asked: Asked, span: Span, *, versioned: bool) -> str:
     """Count the outcomes of each day and status that belong to no prediction."""
     rest = f"FROM alone\n  WHERE status <> {_text(MATCHED)}\n  GROUP BY scored_on, status"
-    return _columns(asked, span, "status", ("0", "sum(arrivals)", "0", "0"), rest)
+    counts = "0", "sum(arrivals)", "0", "0"
+    return _columns(asked, span if versioned else None, counts, rest)
 
 
 def _named(table: str, names: list[str], prefix: str) -> str:

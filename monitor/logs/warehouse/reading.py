@@ -86,9 +86,27 @@ def _of_days(asked: Asked, log: Log, first: str, *until: str, chosen_only: bool 
     if log.where and chosen_only:
         place = f"models.{asked.name}.{kind}.where"
         conditions.append(translated(log.where, asked.language, place))
+    return f"FROM {rows_of_log(log, kind)}\n  WHERE {' AND '.join(conditions)}"
+
+
+def rows_of_log(log: Log, kind: str) -> str:
+    """Write where the rows of a log are."""
     named = log.path if log.catalog else kind
-    rows = f"(\n{log.sql}\n  ) AS {kind}" if log.sql else named
-    return f"FROM {rows}\n  WHERE {' AND '.join(conditions)}"
+    return f"(\n{log.sql}\n  ) AS {kind}" if log.sql else named
+
+
+def left_out(asked: Asked, log: Log, span: Span) -> str:
+    """Count the rows of each day that the filter of a log leaves out, and all rows."""
+    place = f"models.{asked.name}.{asked.kind_of(log)}.where"
+    chosen = f"CASE WHEN {translated(f'{log.where}', asked.language, place)} THEN 0 ELSE 1 END"
+    columns = [
+        ("on_day", asked.as_day(asked.day_of(log))),
+        ("left_out", asked.as_whole(f"sum({chosen})")),
+        ("of", asked.as_whole("count(*)")),
+    ]
+    columns = [(asked.dialect.quoted(name), value) for name, value in columns]
+    rows = _of_days(asked, log, span.first, span.last, chosen_only=False)
+    return select(columns, f"{rows}\n  GROUP BY {columns[0][1]}")
 
 
 def _ids(asked: Asked, log: Log) -> list[tuple[str, str]]:
