@@ -47,6 +47,7 @@ from monitor.logs.searching import (
     parts_to_search,
     read_part_rows,
 )
+from monitor.logs.warehouse.running import is_counted_there
 
 __all__ = [
     "Again",
@@ -71,6 +72,7 @@ __all__ = [
     "entities_of_day",
     "first_morning",
     "has_day",
+    "is_counted_there",
     "mostly_left_out",
     "newest_day",
     "newest_settled_day",

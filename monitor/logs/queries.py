@@ -30,7 +30,8 @@ BEGIN = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 # What a text in a query or in a fingerprint depends on.
 SETTINGS = (
     "SELECT set_config('TimeZone', {zone}, TRUE), set_config('DateStyle', 'ISO', TRUE), "
-    "set_config('IntervalStyle', 'postgres', TRUE), set_config('extra_float_digits', '1', TRUE)"
+    "set_config('IntervalStyle', 'postgres', TRUE), set_config('extra_float_digits', '1', TRUE), "
+    "set_config('jit', 'off', TRUE)"  # compiling a query takes longer than it saves
 )
 # How the driver begins to say why there is no connection, and what a person is told instead.
 NO_CONNECTION = (

@@ -139,9 +139,7 @@ def open_logs(session: Session, model: Model, day: date, outcome_days: Sequence[
     )
 
 
-def check_columns(
-    session: Session, model: Model, day: date, outcome_days: Sequence[date]
-) -> None:
+def check_columns(session: Session, model: Model, day: date, outcome_days: Sequence[date]) -> None:
     """Check the columns that `open_logs` reads, without a row; raises what it raises of them."""
     predictions = open_log(session, model, "predictions", [day])
     together = model.outcomes.in_predictions

@@ -39,7 +39,7 @@ from tests.logs.test_shapes import (
     SHAPES,
     Root,
     as_parquet,
-    stored,
+    stored_with,
     table_of,
 )
 from tests.support.cases import a_fifth, some
@@ -113,10 +113,13 @@ def of_tables(scored_at: str = "scored_at", observed_at: str = "observed_at") ->
     return {"predictions": log(scored, "at"), "outcomes": log(observed, "at")}
 
 
+WAREHOUSE = Engine(kind="warehouse", threads=1, memory_mb=200)
+
+
 @looking_once()
-def bytes_of(config: dict[str, Any], folder: Path) -> list[bytes]:
+def bytes_of(config: dict[str, Any], folder: Path, engine: Engine = ENGINE) -> list[bytes]:
     """Summarise days as a run does, which connects once for what it asks of all days."""
-    return stored(config, folder)
+    return stored_with(engine, config, folder)
 
 
 CHOSEN: dict[str, dict[str, Any]] = {
@@ -235,7 +238,9 @@ def test_queries_leave_the_bytes_of_files(kind: str, tmp_path: Path) -> None:
     config = of_tables(*QUERIES[kind])
 
     files = SHAPES["one file with a date"](Root(f"{tmp_path}/files"))
-    assert bytes_of(config, tmp_path / "query") == bytes_of(files, tmp_path / "files")
+    expected = bytes_of(files, tmp_path / "files")
+    assert bytes_of(config, tmp_path / "query") == expected
+    assert bytes_of(config, tmp_path / "counted", WAREHOUSE) == expected
 
 
 @pytest.mark.usefixtures("database")
@@ -252,6 +257,9 @@ def test_a_table_that_is_updated_leaves_the_bytes_of_files(tmp_path: Path) -> No
 
     expected = bytes_of(files, tmp_path / "a")
     assert bytes_of(together, tmp_path / "b") == bytes_of(mixed, tmp_path / "c") == expected
+    assert bytes_of(together, tmp_path / "d", WAREHOUSE) == expected
+    with pytest.raises(ConfigError, match=r"no connection in common; .*engine\.kind: duckdb"):
+        bytes_of(mixed, tmp_path / "e", WAREHOUSE)
 
 
 @pytest.mark.usefixtures("database")
@@ -307,9 +315,14 @@ JUDGED = {
 }
 
 
-def results(logs: dict[str, Any], store: Path, *, until: date) -> dict[tuple[str, date], bytes]:
+def results(
+    logs: dict[str, Any], store: Path, *, until: date, kind: str = "duckdb"
+) -> dict[tuple[str, date], bytes]:
     """Run all days of a model; give every summary, evaluation and verdict."""
-    config = Config.model_validate({"store": f"{store}", "models": {"ctr": {**JUDGED, **logs}}})
+    models = {"ctr": {**JUDGED, **logs}}
+    config = Config.model_validate(
+        {"store": f"{store}", "engine": {"kind": kind}, "models": models}
+    )
     task = Task("ctr", FIRST, until, until + timedelta(days=5))
     report = run(config, task, clock=lambda: datetime.now(UTC), jobs=1)
     assert report.failures == ()
@@ -330,6 +343,8 @@ def test_evaluations_and_verdicts_are_those_of_files(database: str, tmp_path: Pa
 
     assert len(of_files) == 3 * 13
     assert results(query, tmp_path / "b", until=until) == of_files
+    counted = results(query, tmp_path / "c", until=until, kind="warehouse")
+    assert counted == of_files
 
 
 @pytest.fixture
@@ -655,11 +670,8 @@ def counted(server: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-WAREHOUSE = Engine(kind="warehouse", threads=1, memory_mb=200)
-
-
 @pytest.mark.usefixtures("database")
-@pytest.mark.parametrize("number", some(range(len(cases())), 3))
+@pytest.mark.parametrize("number", some(range(len(cases())), 6))
 def test_rows_that_are_counted_there_leave_the_bytes_of_files(number: int, counted: Path) -> None:
     """Of a day that is final and of one that waits, with what is left out and why."""
     case = cases()[number]
@@ -678,3 +690,40 @@ def test_rows_that_are_counted_there_leave_the_bytes_of_files(number: int, count
                 assert left == rows, (case, setting)
                 assert all_rows == of or "where" not in setting, (case, setting)
             assert sum(theirs.rejected.values()) > 0
+
+
+TYPED = "SELECT *, 0.5::float8 AS size, '1' AS at_text FROM w_predictions"
+NOT_COUNTED: dict[str, tuple[dict[str, Any], str]] = {
+    "a number in a text": (
+        {"segments": {"column": "size", "values": ["0.5"]}},
+        "segments.column is double; cast it to text in the query under sql, or set engine.kind:",
+    ),
+    "a time in a text": (
+        {"predictions": {"time": "at_text"}},
+        "predictions.time is string; cast it to a timestamp",
+    ),
+    "an entity": (
+        {"predictions": {"entity": "device"}},
+        "predictions.entity: counts do not say .*; or set engine.kind: duckdb, which brings",
+    ),
+    "a missing column": ({"predictions": {"score": "odds"}}, "no column 'odds'"),
+    "a filter": (
+        {"outcomes": {"where": "regexp_matches(version, 'v')"}},
+        "may mean something else in postgres",
+    ),
+}
+
+
+@pytest.mark.usefixtures("database", "counted")
+@pytest.mark.parametrize("case", NOT_COUNTED)
+def test_what_cannot_be_counted_there_is_refused(case: str) -> None:
+    """With the setting, the reason, and what works instead."""
+    changed, said = NOT_COUNTED[case]
+    logs = {
+        "predictions": log(TYPED, "scored_on"),
+        "outcomes": log("SELECT * FROM w_outcomes", "seen_on", time="observed_at"),
+    }
+    logs = {kind: of | changed.get(kind, {}) for kind, of in logs.items()}
+    model = Model.model_validate({**changed, **logs, "settled_after": 3})
+    with pytest.raises((ConfigError, DataError), match=said):
+        summarise_day("m", model, DAY_ONE, as_of=AS_OF, engine=WAREHOUSE)

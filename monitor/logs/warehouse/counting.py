@@ -14,6 +14,7 @@ from monitor.logs.sources import Logs
 from monitor.logs.statement import LOWEST, Cases, Steps, as_double, first_true
 from monitor.logs.times import BEFORE, BEYOND, NO_TIME, OBSERVED
 from monitor.logs.warehouse.asked import Asked
+from monitor.logs.warehouse.by_id import SEVERAL, alone_once, grouped, paired_once
 from monitor.logs.warehouse.dialects import Dialect
 from monitor.logs.warehouse.reading import (
     Span,
@@ -54,18 +55,23 @@ def counting(asked: Asked, span: Span, *, versioned: bool = True) -> str:
     ConfigError
         If the dialect cannot say a setting of the model.
     """
-    steps = [("scored", scored(asked, span)), *_paired(asked, span)]
-    steps += [("stated", _stated(asked)), *_placed(asked)]
+    among = SEVERAL if asked.dialect.by_id and not asked.joined else None
+    steps = [*grouped(asked, span, Settling(asked.model).longest)] if among else []
+    steps += [("scored", scored(asked, span, among)), *_paired(asked, span, among)]
+    if among:
+        once = paired_once(asked, _undated(asked, "observed_at"))
+        steps.append(("all_paired", f"  SELECT *\n  FROM paired\n  UNION ALL\n{once}"))
+    steps += [("stated", _stated(asked, steps[-1][0])), *_placed(asked)]
     parts = [_counts(asked, span, versioned=versioned)]
     if not asked.joined:
-        steps += _without_prediction(asked, span)
+        steps += _without_prediction(asked, span, among)
         parts.append(_counts_of_outcomes(asked, span, versioned=versioned))
     written = ",\n".join(f"{name} AS (\n{query}\n)" for name, query in steps)
     ending = f"\n{asked.dialect.ending}" if asked.dialect.ending else ""
     return f"WITH {written}\n" + "\nUNION ALL\n".join(parts) + ending
 
 
-def _paired(asked: Asked, span: Span) -> Steps:
+def _paired(asked: Asked, span: Span, among: str | None) -> Steps:
     """Give each prediction what is known of its outcome; `has_outcome` is 0 where nothing is."""
     if asked.joined:
         return [("paired", _paired_rows(asked, span))]
@@ -76,7 +82,7 @@ def _paired(asked: Asked, span: Span) -> Steps:
     times = f"count(*) OVER (PARTITION BY scored_on, {keys}) AS times"
     steps += [
         ("counted", f"  SELECT *, {times}\n  FROM {rows}"),
-        ("observed", observed(asked, span)),
+        ("observed", observed(asked, span, among)),
         *_met(asked, rows),
     ]
     steps.append(("known", _known(asked, steps[-1][0])))
@@ -188,9 +194,10 @@ def _undated(asked: Asked, at: str) -> str:
     return first_true(cases, f"{OBSERVED}")
 
 
-def _stated(asked: Asked) -> str:
+def _stated(asked: Asked, rows: str) -> str:
     """Say of each prediction what it is."""
-    return f"  SELECT *,\n    {first_true(_cases(asked), _text(MATCHED))} AS status\n  FROM paired"
+    status = first_true(_cases(asked), _text(MATCHED))
+    return f"  SELECT *,\n    {status} AS status\n  FROM {rows}{asked.dialect.fence}"
 
 
 def _cases(asked: Asked) -> Cases:
@@ -252,7 +259,10 @@ def _in_cells(dialect: Dialect, rows: str) -> Steps:
             f"  SELECT *, CAST({bounded} AS {dialect.real}) AS bounded_score\n  FROM {rows}",
         ),
         ("spotted", f"  SELECT *, CAST({spot} AS {dialect.real}) AS raw_spot\n  FROM bounded"),
-        ("limited", f"  SELECT *, CAST({within} AS {dialect.whole}) AS spot\n  FROM spotted"),
+        (
+            "limited",
+            f"  SELECT *, CAST({within} AS {dialect.whole}) AS spot\n  FROM spotted{dialect.fence}",
+        ),
         ("in_cells", f"  SELECT *, CAST({cell} AS {dialect.whole}) AS cell\n  FROM limited"),
     ]
 
@@ -302,7 +312,7 @@ def _known_until(asked: Asked, span: Span) -> str:
     return asked.as_day(first_true([(f"{settled} < {span.known}", settled)], span.known))
 
 
-def _without_prediction(asked: Asked, span: Span) -> Steps:
+def _without_prediction(asked: Asked, span: Span, among: str | None) -> Steps:
     """Find out on which day outcomes were predicted that came on one of the days."""
     longest = Settling(asked.model).longest
     same = " AND ".join(f"a.{key} = o.outcome_{key}" for key in asked.keys)
@@ -322,14 +332,14 @@ def _without_prediction(asked: Asked, span: Span) -> Steps:
         f"  GROUP BY o.seen_on, {of_o}"
     )
     return [
-        ("asked", ids_before(asked, span, longest)),
+        ("asked", ids_before(asked, span, longest, among)),
         ("arrived", came),
         ("predicted", predicted),
-        ("alone", _alone(asked, keys)),
+        ("alone", _alone(asked, keys, alone_once(asked, span, longest) if among else None)),
     ]
 
 
-def _alone(asked: Asked, keys: list[str]) -> str:
+def _alone(asked: Asked, keys: list[str], once: str | None) -> str:
     """Say of outcomes why no prediction of a day that reads them is theirs, if none is."""
     on = " AND ".join(f"o.{key} = p.predicted_{key}" for key in keys)
     nameless = " OR ".join(f"o.{key} IS NULL" for key in keys)
@@ -348,7 +358,8 @@ def _alone(asked: Asked, keys: list[str]) -> str:
         f"  UNION ALL\n  SELECT known_on, {_text('outcome_conflicting')}, outcomes_of_id\n"
         "  FROM known\n  WHERE differs = 1"
     )
-    return f"{select(columns, rest)}\n{contradicting}"
+    others = f"\n  UNION ALL\n{once}" if once else ""
+    return f"{select(columns, rest)}\n{contradicting}{others}"
 
 
 def _counts_of_outcomes(asked: Asked, span: Span, *, versioned: bool) -> str:

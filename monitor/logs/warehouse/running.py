@@ -4,10 +4,12 @@ Rule: what the rows' own path reads of a log is checked first, without a row, by
 path. So a column that is missing gives the same message with each engine.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -30,6 +32,7 @@ KINDS: Mapping[str, pa.DataType] = {
     **{name: kind for name, kind in OF_CELLS.items() if name != "version"},
     **COUNTS,
 }
+NUMBERS = "cell", "rows", "positives", "offset_sum"
 REMEDY = "or set engine.kind: duckdb, which brings the rows here"
 LeftOut = Mapping[str, tuple[int, int]]
 
@@ -57,11 +60,11 @@ def count_there(session: Session, batch: Batch) -> Iterator[tuple[date, DayRows 
     asked = _with_known_types(asked)
     days = first, batch.days[-1], batch.as_of - timedelta(days=1)
     span = Span(*(asked.as_day(f"'{day}'") for day in days))
-    counts = _ask(asked, counting(asked, span, versioned=False))
+    parts = [name for name, _ in parts_of(asked)]
+    packed = _ask(asked, _packed(counting(asked, span, versioned=False), parts))
     filtered = _left_out(asked, span)
     for day in batch.days:
-        own = counts.filter(pc.equal(counts["day"], pa.scalar(day)))
-        parts = [name for name, _ in parts_of(asked)]
+        own = _unpacked(packed.filter(pc.equal(packed["day"], pa.scalar(day))), parts)
         try:
             place = f"counted in {batch.model.predictions.connection}"
             table = checked_table(own, f"{batch.name} {day}", day, place, kinds=KINDS, parts=parts)
@@ -166,6 +169,25 @@ def _ask(asked: Asked, query: str) -> pa.Table:
     snapshot = open_table(log).snapshot
     rows = batches_of(f"{log.connection}", snapshot, query, zone=asked.model.time_zone)
     return pa.Table.from_batches(rows)
+
+
+def _packed(statement: str, parts: Sequence[str]) -> str:
+    """Send the counts of a status and part as one value: 28 bytes for each cell instead of 75."""
+    by = ", ".join(f'"{name}"' for name in ("day", "status", *parts))
+    sends = 'int4send("cell"::int)', *(f'int8send("{name}")' for name in NUMBERS[1:])
+    packed = f"string_agg({' || '.join(sends)}, ''::bytea) AS packed"
+    return f"SELECT {by}, {packed} FROM (\n{statement}\n) AS counts GROUP BY {by}"
+
+
+def _unpacked(packed: pa.Table, parts: Sequence[str]) -> pa.Table:
+    """Make a row of each cell again."""
+    layout = np.dtype([(name, ">i8" if i else ">i4") for i, name in enumerate(NUMBERS)])
+    values: list[Any] = packed["packed"].to_pylist()
+    cells = [np.frombuffer(value, layout) for value in values]
+    repeated = np.repeat(np.arange(len(cells)), [*map(len, cells)])
+    numbers = np.concatenate([np.empty(0, layout), *cells])
+    columns = {name: packed[name].take(repeated) for name in ("day", "status", *parts)}
+    return pa.table({**columns, **{name: numbers[name].astype(np.int64) for name in NUMBERS}})
 
 
 def _left_out(asked: Asked, span: Span) -> dict[date, dict[str, tuple[int, int]]]:
