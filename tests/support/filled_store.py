@@ -22,7 +22,14 @@ from monitor.drift.records.detector import (
     Shift,
     Worse,
 )
-from monitor.drift.records.facts import ClassFacts, Coverage, Detectable, Facts, Unlike
+from monitor.drift.records.facts import (
+    ClassFacts,
+    Coverage,
+    Detectable,
+    Facts,
+    OneDay,
+    Unlike,
+)
 from monitor.drift.records.mix import MovedMix, MovedShare
 from monitor.drift.records.places import Condition, Explanation, Place, Where
 from monitor.drift.records.values import ValueIncident, ValuePast, ValueWatch
@@ -191,6 +198,8 @@ def verdict(segment: str, incident: Incident | None) -> Verdict:
             classes=None if incident else ClassFacts((), 0.5, 0.5, 0.5, None, None, "cat"),
             unlike=UNLIKE if segment == "all" else (),
             mix=MIX if segment == "all" else None,
+            today=None if incident else -1.5,
+            one_day=None if incident else OneDay(40.0, "place"),
         ),
         values=VALUES if incident else None,
     )
