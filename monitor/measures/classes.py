@@ -1,24 +1,18 @@
 """The measures of models with classes."""
 
-from collections import Counter
-
 from monitor.evaluation.errors import Errors
 from monitor.evaluation.evaluation import ClassErrors, ClassMeasures, Evaluation, VectorErrors
 from monitor.measures import units
 from monitor.measures.measure import (
-    Base,
     Measure,
     Parts,
     Scope,
     Unit,
     held,
-    itself,
     unexported,
 )
-from monitor.measures.snapshot import Snapshot
 from monitor.measures.window_scopes import WINDOWS
 from monitor.measures.windows import around
-from monitor.segment_names import FAMILIES
 
 TWO_CLASSES = "of models with two classes"
 ONLY_WHOLE = f"{TWO_CLASSES}; of segments"
