@@ -198,8 +198,6 @@ def verdict(segment: str, incident: Incident | None) -> Verdict:
             classes=None if incident else ClassFacts((), 0.5, 0.5, 0.5, None, None, "cat"),
             unlike=UNLIKE if segment == "all" else (),
             mix=MIX if segment == "all" else None,
-            today=None if incident else -1.5,
-            one_day=None if incident else OneDay(40.0, "place"),
         ),
         values=VALUES if incident else None,
     )
@@ -209,7 +207,7 @@ def verdict_of_labels(segment: str) -> Verdict:
     """Make the verdict of a segment whose positive outcomes got lost."""
     labels = LabelChange("lost", Estimate(0.25, 0.1875, 0.3125), 4.5)
     drift = verdict(segment, replace(DRIFT, worse=None, unexplained=None))
-    facts = Facts(labels=labels)
+    facts = Facts(labels=labels, today=-1.5, one_day=OneDay(40.0, "place"))
     return replace(drift, state="labels_lost", facts=facts, where=None, values=None, awaited=None)
 
 
