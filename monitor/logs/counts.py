@@ -18,11 +18,11 @@ from monitor.logs.counts_table import MATCHED, STATUSES, Table, read_table
 from monitor.logs.daily import DayRows
 from monitor.logs.days import Batch
 from monitor.logs.joining import Groups
-from monitor.logs.plausibility import Remark
 from monitor.logs.session import Session
 from monitor.logs.unlisted import unlisted_among
 from monitor.metrics.core.grid import Floats, Ints, locate
 from monitor.metrics.core.special import expit, logit
+from monitor.words.plausibility import Remark
 
 _OF_PREDICTIONS = [check.status for check in ROW_CHECKS if check.of == "prediction"]
 # Statuses of outcomes, not of predictions; that of a contradicted one is unlabelled.
