@@ -28,7 +28,6 @@ from monitor.logs.days import (
     newest_settled_day,
     outcome_days,
 )
-from monitor.logs.left_out import LeftOut, mostly_left_out
 from monitor.logs.looking import what_looks_wrong
 from monitor.logs.one_day import count_through_map, read_parts_of_vector, read_vectors
 from monitor.logs.partitions import (
@@ -38,7 +37,6 @@ from monitor.logs.partitions import (
     present_days,
     versions_of_tables,
 )
-from monitor.logs.plausibility import unless_mapped
 from monitor.logs.returning import Returning, entities_of_day
 from monitor.logs.searching import (
     columns_to_search,
@@ -47,11 +45,11 @@ from monitor.logs.searching import (
     parts_to_search,
     read_part_rows,
 )
+from monitor.logs.warehouse.running import is_counted_there
 
 __all__ = [
     "Again",
     "Databases",
-    "LeftOut",
     "Returning",
     "awaits_no_outcomes",
     "batch_of",
@@ -71,7 +69,7 @@ __all__ = [
     "entities_of_day",
     "first_morning",
     "has_day",
-    "mostly_left_out",
+    "is_counted_there",
     "newest_day",
     "newest_settled_day",
     "open_databases",
@@ -84,7 +82,6 @@ __all__ = [
     "read_vectors",
     "summarise_day",
     "summarise_days",
-    "unless_mapped",
     "versions_of_tables",
     "what_looks_wrong",
 ]

@@ -5,7 +5,7 @@ import difflib
 from monitor.config import Classes
 from monitor.logs.checks import Status
 from monitor.logs.class_labels import has_numbers
-from monitor.logs.plausibility import LABELS, MOST_ROUNDED
+from monitor.words.plausibility import LABELS, MOST_ROUNDED
 
 # What a check of rows says of vectors instead of single scores.
 SAID_OF_CLASSES = {

@@ -24,12 +24,12 @@ from monitor.logs.joining import (
     merge_predictions,
     repeated_ids,
 )
-from monitor.logs.plausibility import ScoreRange, about_scores
 from monitor.logs.session import Frame, Session
 from monitor.logs.sources import Logs
 from monitor.logs.spark_texts import as_duckdb_writes, text_of_id
 from monitor.logs.statement import Query
 from monitor.segment_names import printable
+from monitor.words.plausibility import ScoreRange, about_scores
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ A log of counts holds what our own statement gives of the rows, so all that foll
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
@@ -17,11 +18,11 @@ from monitor.logs.counts_table import MATCHED, STATUSES, Table, read_table
 from monitor.logs.daily import DayRows
 from monitor.logs.days import Batch
 from monitor.logs.joining import Groups
-from monitor.logs.plausibility import Remark
 from monitor.logs.session import Session
 from monitor.logs.unlisted import unlisted_among
 from monitor.metrics.core.grid import Floats, Ints, locate
 from monitor.metrics.core.special import expit, logit
+from monitor.words.plausibility import Remark
 
 _OF_PREDICTIONS = [check.status for check in ROW_CHECKS if check.of == "prediction"]
 # Statuses of outcomes, not of predictions; that of a contradicted one is unlabelled.
@@ -46,11 +47,25 @@ def read_counts(session: Session, batch: Batch) -> tuple[Batch, DayRows]:
     model, (day,) = batch.model, batch.days
     table = read_table(session, model, day)
     batch = batch.known_until(table.known_until) if table.known_until else batch
+    return batch, rows_of_table(table, batch, day, {})
+
+
+def rows_of_table(
+    table: Table, batch: Batch, day: date, filtered: Mapping[str, tuple[int, int]]
+) -> DayRows:
+    """Make of the counts of a day what `read_day` gives of its rows, and what filters leave out.
+
+    Raises
+    ------
+    DataError
+        If they break a check that is set to fail.
+    """
+    model = batch.model
     groups = _groups(table, model, negative=batch.negative)
     violations = _violations(table)
-    contract.enforce(batch.what, violations, model.checks)
+    contract.enforce(f"{batch.name} {day}", violations, model.checks)
     unlisted = unlisted_among(_by_segment(table), model, groups)
-    return batch, DayRows(day, groups, violations, {}, unlisted=unlisted)
+    return DayRows(day, groups, violations, filtered, unlisted=unlisted)
 
 
 def must_have_rows(name: str, model: Model, asked: str) -> None:

@@ -8,7 +8,10 @@ from monitor.logs.counts import about_intervals
 from monitor.logs.databases import Databases
 from monitor.logs.opening import Kind, OpenLog
 from monitor.logs.partitions import has_day, open_log
-from monitor.logs.plausibility import (
+from monitor.logs.session import open_session
+from monitor.logs.times import is_time, moment
+from monitor.summary import Summary, whole
+from monitor.words.plausibility import (
     MOST_ROUNDED,
     ORPHANS,
     Remark,
@@ -19,9 +22,6 @@ from monitor.logs.plausibility import (
     about_sums,
     about_times,
 )
-from monitor.logs.session import open_session
-from monitor.logs.times import is_time, moment
-from monitor.summary import Summary, whole
 
 QUANTILES = 0.05, 0.25, 0.5, 0.75, 0.95  # of times
 

@@ -19,7 +19,6 @@ from monitor.logs.discovery.reading import Log
 from monitor.logs.discovery.settings import MOST_REJECTED, Setting, settings_of, span
 from monitor.logs.discovery.unfinished import Known, most_likely, settings_to_decide
 from monitor.logs.discovery.unread import could_be_score, how_to_map
-from monitor.logs.plausibility import ORPHANS, Remark
 from monitor.logs.session import (
     DAMAGE,
     FORMAT_NAMES,
@@ -30,6 +29,7 @@ from monitor.logs.session import (
     readable,
     remedy_of,
 )
+from monitor.words.plausibility import ORPHANS, Remark
 
 GENERIC = {
     *("predictions", "prediction", "scores", "score", "outcomes", "outcome", "labels", "log"),

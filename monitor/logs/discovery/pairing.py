@@ -33,9 +33,9 @@ from monitor.logs.discovery.rows import ask, open_rows
 from monitor.logs.discovery.scales import about_scale
 from monitor.logs.discovery.subsets import Subset, live_rows, only, version_rows
 from monitor.logs.discovery.unread import unread_scores
-from monitor.logs.plausibility import Remark, about_times
 from monitor.logs.session import Session
 from monitor.sql_text import text_in_sql
+from monitor.words.plausibility import Remark, about_times
 
 MOST_LOGS = 40  # logs that are sampled; those with the most files first
 MOST_VERSIONS = 5  # of a model, with a row for each id

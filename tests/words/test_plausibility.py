@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-from monitor.logs.plausibility import (
+from monitor.words.plausibility import (
     Remark,
     ScoreRange,
     about_outcomes,
