@@ -2,14 +2,14 @@
 
 `databases` keeps DuckDB connections open, `session` uses one of them for a day, `partitions` says
 which days a log has, `opening` opens their files, `conversions` gives text its types, `sources`
-makes two frames with fixed column names of them, `statement` joins and counts them, `checks` says
+makes rows with canonical columns of them, `statement` joins and counts them, `checks` says
 what a row is, and `contract` reports what is wrong with the rows. `days` decides what is read,
 `one_day` and `many_days` count the rows of one statement, `daily` makes summaries of them, and
-`batches` puts them together. `arriving` counts when outcomes came.
+`batches` puts them together. `ages` counts when outcomes came.
 """
 
 from monitor.logs.again import Again, delivered_again
-from monitor.logs.arriving import can_count_arrivals, count_arrivals
+from monitor.logs.ages import can_count_arrivals, count_arrivals
 from monitor.logs.batches import (
     days_at_a_time,
     plan_batches,

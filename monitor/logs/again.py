@@ -7,15 +7,14 @@ folder of a later day. They count on both days, and no check of a single day see
 from dataclasses import dataclass
 from datetime import date, timedelta
 from math import sqrt
-
-import narwhals as nw
+from typing import Any
 
 from monitor.config import Engine, Model
 from monitor.logs.databases import Databases
-from monitor.logs.joining import read_counts
 from monitor.logs.partitions import has_day
-from monitor.logs.session import Frame, Session, open_session
+from monitor.logs.session import Session, open_session
 from monitor.logs.sources import read_rows
+from monitor.logs.steps import KNOWN, SCORED
 from monitor.words.numbers import percent
 
 LOOK_BACK = 7  # days, of which the newest with predictions is compared
@@ -95,24 +94,26 @@ def delivered_again(
     every = max(1, rows // SAMPLE)
     with open_session(f"{name} {day}", engine) as session:
         today, old = (_scores(session, model, each, every) for each in (day, before))
-        met = today.join(old.rename({"score": "old"}), on="id", how="inner")
-        same = (nw.col("score") == nw.col("old")).cast(nw.Int64)
-        ids, came = read_counts(met.select(nw.len().cast(nw.Int64), same=same.sum()))
+        ((ids, came),) = session.fetch_rows(
+            f"SELECT count(*) AS ids, sum(CASE WHEN a.score = b.score THEN 1 ELSE 0 END) AS came "
+            f"FROM {SCORED} AS a JOIN {KNOWN} AS b ON a.id = b.id",
+            *(today, old),
+        )
+        came = int(came or 0)
         if not came or came < max(ALL_BUT * ids, LEAST * rows / every):
             return None
-        alike = today.group_by("score").agg(nw.len().alias("n"))
-        of, pairs = read_counts(
-            alike.select(nw.col("n").sum().cast(nw.Int64), pairs=(nw.col("n") ** 2).sum())
-        )
+        alike = f"SELECT score, count(*) AS n FROM {SCORED} GROUP BY score"
+        sums = session.fetch_rows(f"SELECT sum(n) AS a, sum(n * n) AS b FROM ({alike})", today)
+        of, pairs = map(int, sums[0])
     chance = pairs / of**2  # that two predictions have one score
     if came <= ids * chance + STANDARD_ERRORS * sqrt(ids * chance * (1 - chance)):
         return None
     return Again(day, before, came, of)
 
 
-def _scores(session: Session, model: Model, day: date, every: int) -> Frame:
+def _scores(session: Session, model: Model, day: date, every: int) -> Any:
     """Read id and score of the chosen predictions of a day."""
     rows = read_rows(session, model, day, []).predictions
-    chosen = rows.filter(f"hash(id) % {every} = 0") if every > 1 else rows
-    frame = session.frame(session.show(f"scores of {day}", chosen))
-    return frame.filter(~nw.col("id").is_null(), ~nw.col("score").is_null()).select("id", "score")
+    chosen = f" AND hash(id) % {every} = 0" if every > 1 else ""
+    known = f"id IS NOT NULL AND score IS NOT NULL{chosen}"
+    return session.begin(f"SELECT id, score FROM {SCORED} WHERE {known}", rows)

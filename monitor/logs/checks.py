@@ -3,12 +3,11 @@
 A new check of rows is a `Status`, a `Check` here, and its key under `checks` in the configuration.
 """
 
-from collections.abc import Callable
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal
 
-from monitor.logs.sources import Logs
 from monitor.logs.times import NO_TIME
 from monitor.metrics.core.grid import END_TOLERANCE
 
@@ -66,8 +65,10 @@ class Check:
         checks of predictions the first that is broken counts, then those of outcomes.
     column : str
         The column of the join that shows the value.
-    condition : callable
-        SQL that is true of such rows, on the columns of `Logs`; None if the logs need no check.
+    condition : str
+        SQL that is true of such rows.
+    needs : tuple of str
+        The columns of `Logs` that it rests on; logs without one of them need no check.
     """
 
     status: Status
@@ -75,7 +76,8 @@ class Check:
     saying: str
     of: Literal["prediction", "outcome", "both"]
     column: str
-    condition: Callable[[Logs], str | None]
+    condition: str
+    needs: tuple[str, ...] = ()
 
 
 ROW_CHECKS = (
@@ -84,56 +86,61 @@ ROW_CHECKS = (
         "prediction_id_missing",
         "predictions have no id",
         *("prediction", "score"),
-        lambda logs: None if logs.joined else "id IS NULL",
+        "id IS NULL",
+        ("outcome_id",),
     ),
     Check(
         Status.SCORE_MISSING,
         "score_missing",
         "predictions have no score (null or NaN)",
         *("prediction", "score"),
-        lambda _: "score IS NULL OR isnan(score)",
+        "score IS NULL OR isnan(score)",
     ),
     Check(
         Status.SCORE_OUT_OF_RANGE,
         "score_out_of_range",
         "scores lie outside [0, 1]",
         *("prediction", "score"),
-        lambda _: f"score < -{END_TOLERANCE!r} OR score > {1.0 + END_TOLERANCE!r}e0",
+        f"score < -{END_TOLERANCE!r} OR score > {1.0 + END_TOLERANCE!r}e0",
     ),
     Check(
         Status.SCORE_SUM,
         "score_sum",
         "vectors of probabilities do not add up to 1",
         *("prediction", "total"),
-        lambda logs: "off = 1" if logs.classes else None,
+        "off = 1",
+        ("off",),
     ),
     Check(
         Status.OUTCOME_INVALID,
         "outcome_invalid",
         "outcomes are neither 0 nor 1",
         *("outcome", "outcome"),
-        lambda _: "outcome IS NULL OR outcome NOT IN (0, 1)",
+        "outcome IS NULL OR outcome NOT IN (0, 1)",
     ),
     Check(
         Status.OUTCOME_EARLY,
         "outcome_early",
         "outcomes are earlier than their prediction",
         *("both", "observed_at"),
-        lambda logs: "observed_at < scored_at" if logs.timed else None,
+        "observed_at < scored_at",
+        ("observed_at", "scored_at"),
     ),
     Check(
         Status.OUTCOME_TIME_MISSING,
         "outcome_time_missing",
         "outcomes are 0 and have no time",
         *("outcome", "outcome"),
-        lambda logs: f"outcome = 0 AND undated = {NO_TIME}" if logs.undated else None,
+        f"outcome = 0 AND undated = {NO_TIME}",
+        ("undated",),
     ),
     Check(
         Status.OUTCOME_TIME_IMPOSSIBLE,
         "outcome_time_impossible",
         "outcomes are 0 and have a time at which nothing can have been observed",
         *("outcome", "outcome"),
-        lambda logs: f"outcome = 0 AND undated > {NO_TIME}" if logs.undated else None,
+        f"outcome = 0 AND undated > {NO_TIME}",
+        ("undated",),
     ),
 )
 
@@ -148,7 +155,10 @@ OF_OTHER_ROWS = {
 }
 
 
-def checks_of(logs: Logs, of: str) -> list[tuple[Status, str]]:
-    """List the checks that logs need, with their conditions."""
-    found = ((check.status, check.condition(logs)) for check in ROW_CHECKS if check.of == of)
-    return [(status, condition) for status, condition in found if condition is not None]
+def checks_of(columns: Collection[str], of: str) -> list[tuple[Status, str]]:
+    """List the checks that logs with some columns need, with their conditions."""
+    return [
+        (check.status, check.condition)
+        for check in ROW_CHECKS
+        if check.of == of and {*columns}.issuperset(check.needs)
+    ]

@@ -10,14 +10,12 @@ import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import narwhals as nw
-
 from monitor.config import Classes, named
 from monitor.logs.class_objects import of_map, of_text
 from monitor.logs.class_top import highest_scores, scores_of_outcome
 from monitor.logs.conversions import MISFIT, Wanted, number, quoted
 from monitor.logs.opening import OpenLog
-from monitor.logs.session import Type
+from monitor.logs.types import Type
 from monitor.metrics.core.grid import END_TOLERANCE
 from monitor.sql_text import text_in_sql
 
@@ -86,7 +84,7 @@ def parts_of_vector(log: OpenLog, classes: Classes) -> list[str]:
         return [quoted(column) for column in classes.columns]
     name, types = quoted(classes.whole), next(iter(log.files.values()), {})
     type_ = types.get(classes.whole)
-    if type_ and (isinstance(type_.dtype, nw.Struct) or _of_map(type_)):
+    if type_ and (type_.is_struct or type_.is_map):
         return [f"{name}[{text_in_sql(of)}]" for of in classes.names]
     as_list = f"TRY_CAST({name} AS DOUBLE[])" if log.is_text else name
     return [f"{as_list}[{place}]" for place in range(1, len(classes.names) + 1)]
@@ -119,13 +117,13 @@ def _of_columns(log: OpenLog, columns: Sequence[str], types: Mapping[str, Type])
 
 def _of_one_column(column: str, type_: Type, classes: Classes) -> str:
     name, count = quoted(column), len(classes.names)
-    if isinstance(type_.dtype, nw.Struct):
+    if type_.is_struct:
         of_classes = map(text_in_sql, classes.names)
         fields = (f"CAST(struct_extract({name}, {of}) AS DOUBLE)" for of in of_classes)
         return f"[{', '.join(fields)}]"
-    if _of_map(type_):
+    if type_.is_map:
         return of_map(column, f"CAST({name} AS MAP(VARCHAR, DOUBLE))", classes.names)
-    if isinstance(type_.dtype, nw.String):
+    if type_.is_text:
         return of_text(
             column, classes.names, _of_list(column, f"TRY_CAST({name} AS DOUBLE[])", count)
         )
@@ -145,9 +143,9 @@ def _of_list(column: str, as_list: str, count: int) -> str:
 
 def _check_fields(log: OpenLog, file: str, type_: Type, classes: Classes) -> None:
     """Note a struct whose fields are not the configured classes."""
-    if not isinstance(type_.dtype, nw.Struct):
+    if not type_.is_struct:
         return
-    fields = [field.name for field in type_.dtype.fields]
+    fields = [*type_.fields]
     missing = [name for name in classes.names if name not in fields]
     new = [name for name in fields if name not in classes.names]
     if not (missing or new):
@@ -174,21 +172,12 @@ def few_classes(names: Sequence[str]) -> str:
 
 
 def _is_real(type_: Type) -> bool:
-    return type_.dtype.is_float() or type_.dtype.is_decimal()
+    return type_.is_real
 
 
 def _is_vector(type_: Type) -> bool:
-    if _of_map(type_):
+    if type_.is_map:
         return type_.name in {"MAP(VARCHAR, DOUBLE)", "MAP(VARCHAR, FLOAT)"}
-    if isinstance(type_.dtype, nw.Struct):
-        return all(_made(field.dtype).is_float() for field in type_.dtype.fields)
-    return isinstance(type_.dtype, (nw.List, nw.Array)) and _made(type_.dtype.inner).is_float()
-
-
-def _made(dtype: Any) -> nw.dtypes.DType:
-    """Make a data type of its class, which narwhals also allows."""
-    return dtype() if isinstance(dtype, type) else dtype  # type: ignore[no-any-return]
-
-
-def _of_map(type_: Type) -> bool:
-    return type_.name.startswith("MAP(")
+    if type_.is_struct:
+        return all(field.is_float for field in type_.fields.values())
+    return type_.is_list and type_.inner.is_float

@@ -3,12 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-import narwhals as nw
-
 from monitor.config import Classes, Model
 from monitor.logs.conversions import Wanted, quoted
 from monitor.logs.opening import OpenLog
-from monitor.logs.session import Type
+from monitor.logs.types import Type
 from monitor.sql_text import text_in_sql
 
 LABEL_TYPES = "text or an integer"
@@ -51,7 +49,7 @@ def has_numbers(classes: Classes) -> bool:
 def _said(column: str, types: Mapping[str, Any]) -> str:
     """Write an outcome as text; pandas makes floating point of integers with gaps."""
     name = quoted(column)
-    if not types[column].dtype.is_float():
+    if not types[column].is_float:
         return f"CAST({name} AS VARCHAR)"
     whole = f"abs({name}) <= {LARGEST_EXACT} AND {name} = floor({name})"
     return (
@@ -61,5 +59,4 @@ def _said(column: str, types: Mapping[str, Any]) -> str:
 
 
 def _is_label(type_: Type) -> bool:
-    dtype = type_.dtype
-    return isinstance(dtype, nw.String) or dtype.is_integer() or dtype.is_float()
+    return type_.is_text or type_.is_integer or type_.is_float

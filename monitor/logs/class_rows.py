@@ -1,17 +1,16 @@
 """The vectors of a day become counts by class, wherever its rows are."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-import narwhals as nw
 import numpy as np
 
 from monitor.config import Classes
 from monitor.logs.checks import Status
 from monitor.logs.class_shares import Batches, Shares, matched_rows
 from monitor.logs.class_top import OF_OUTCOME
-from monitor.logs.session import Frame, Session
+from monitor.logs.statement import Query
 from monitor.metrics.beyond_binary.class_counts import (
     Batch,
     ClassCounts,
@@ -40,49 +39,36 @@ from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.tally import Tally, merge
 from monitor.metrics.maps.vector_map import VectorMap, apply_vector_map
 
-Labels = Mapping[str, tuple[nw.Expr, Sequence[str]]]
-
 
 def count_day(
-    session: Session,
-    joined: Frame,
+    query: Query,
     classes: Classes,
     parts: Sequence[tuple[str, str]] = (),
-    codes: Mapping[str, int] | None = None,
-    labels: Labels | None = None,
+    sizes: Sequence[int] = (),
 ) -> tuple[ClassCounts, list[list[ClassPart]]]:
     """Count the rows of a day whose outcome is known, and their pairs by the code of each column.
 
     Parameters
     ----------
-    session : Session
-        The one that reads the day.
-    joined : LazyFrame
-        The join of a day, with `status`, `vector`, `label` and `part`.
+    query : Query
+        Of a day of a model with classes.
     classes : Classes
         The configured classes.
     parts : sequence of (str, str)
         Segment and stratum of each part; none if the traffic is not divided.
-    codes : mapping of str to int
-        The columns of the join that hold codes of watched columns, and how many codes each has.
-    labels : mapping of str to (Expr, sequence of str)
-        Of a join of Spark instead; see `matched_rows`.
+    sizes : sequence of int
+        How many codes each watched column has.
     """
-    count, codes, labels = len(classes.names), codes or {}, labels or {}
-    sizes = [*codes.values(), *(len(names) + 1 for _, names in labels.values())]
-    with matched_rows(session, joined, count, [*codes], labels) as rows:
+    with matched_rows(query, len(classes.names)) as rows:
         counts = _count(rows, classes, parts)
         of_codes = [_parts(rows, classes, at, size) for at, size in enumerate(sizes, 1)]
     if classes.top:
-        counts = only_highest(
-            counts, _vector_scores(session, joined) if classes.top.outcome else None
-        )
+        counts = only_highest(counts, _vector_scores(query) if classes.top.outcome else None)
     return counts, of_codes
 
 
 def count_mapped_day(
-    session: Session,
-    joined: Frame,
+    query: Query,
     classes: Classes,
     vector_map: VectorMap,
     parts: Sequence[tuple[str, str]] = (),
@@ -93,12 +79,12 @@ def count_mapped_day(
 
     Parameters
     ----------
-    session, joined, classes, parts
+    query, classes, parts
         As for `count_day`.
     vector_map : VectorMap
         The map.
     """
-    with matched_rows(session, joined, len(classes.names)) as rows:
+    with matched_rows(query, len(classes.names)) as rows:
         offsets = _log_offsets(classes)
         sums = partial(_score_sums, len(classes.names), offsets)
         logged = np.sum(rows.each(sums), axis=0)
@@ -211,23 +197,22 @@ def _placed(rows: Iterable[Batches], place: int) -> Iterator[PlacedBatch]:
     return ((vectors, labels, part_of_row[place]) for vectors, labels, part_of_row in rows)
 
 
-def _vector_scores(session: Session, joined: Frame) -> tuple[Sums, Sums]:
+def _vector_scores(query: Query) -> tuple[Sums, Sums]:
     """Sum Brier and log scores up, of what the log says of whole vectors."""
-    with session.drafting():
-        rows = joined.filter(nw.col("status") == int(Status.MATCHED)).select(*OF_OUTCOME)
-    table = rows.collect(backend="pyarrow")
+    matched = f"FROM rows_of_day WHERE status = {int(Status.MATCHED)}"
+    table = query.fetch(f"SELECT {', '.join(OF_OUTCOME)} {matched}")
     return vector_scores(*(table[name].to_numpy() for name in OF_OUTCOME))
 
 
-def read_matched(session: Session, joined: Frame, classes: Classes) -> Batch:
+def read_matched(query: Query, classes: Classes) -> Batch:
     """Read the vectors of the rows of a day whose outcome is known, and the labels, in any order.
 
     Parameters
     ----------
-    session, joined, classes
+    query, classes
         As for `count_day`.
     """
-    with matched_rows(session, joined, len(classes.names)) as rows:
+    with matched_rows(query, len(classes.names)) as rows:
         shares = rows.each(partial(_together, len(classes.names)))
     vectors, labels = (np.concatenate(of) for of in zip(*shares, strict=True))
     return vectors, labels

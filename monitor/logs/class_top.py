@@ -7,12 +7,10 @@ scores are those of the whole vector; what needs the other scores is not counted
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-import narwhals as nw
-
 from monitor.config import Classes, Highest
 from monitor.logs.conversions import MISFIT, Wanted, quoted
 from monitor.logs.opening import OpenLog
-from monitor.logs.session import Type
+from monitor.logs.types import Type
 from monitor.sql_text import text_in_sql
 
 SETTING = "predictions.classes.top"
@@ -31,7 +29,7 @@ def highest_scores(log: OpenLog, classes: Classes, top: Highest) -> tuple[tuple[
     for name in () if top.map else top.scores:
         log.check(name, f"{SETTING}.scores", _is_score, "floating point, or a list of it")
     for name in top.outcome:
-        log.check(name, SETTING, lambda type_: type_.dtype.is_float(), "floating point")
+        log.check(name, SETTING, lambda type_: type_.is_float, "floating point")
     columns = (*top.columns, *top.outcome)
     return columns, lambda types: _vector(classes, top, types)
 
@@ -90,7 +88,7 @@ def _listed(columns: Sequence[str], sql_type: str, types: Mapping[str, Type]) ->
 
 
 def _is_list(type_: Type) -> bool:
-    return isinstance(type_.dtype, (nw.List, nw.Array, nw.String))
+    return type_.is_list or type_.is_text
 
 
 def _is_map(type_: Type) -> bool:
@@ -98,4 +96,4 @@ def _is_map(type_: Type) -> bool:
 
 
 def _is_score(type_: Type) -> bool:
-    return type_.dtype.is_float() or isinstance(type_.dtype, (nw.List, nw.Array))
+    return type_.is_float or type_.is_list

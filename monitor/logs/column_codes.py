@@ -1,43 +1,47 @@
 """Codes for the values of watched columns, so that one reading of a day serves all columns.
 
-DuckDB writes them into the rows before the join; the rows are stored once with their key and codes,
-and every count of the day is made from there. A row has a few bytes, whatever the columns hold.
+They are written into the rows before the join. DuckDB stores the rows once with their key and
+codes, and every count of the day is made from there: a row has a few bytes, whatever the columns
+hold. Spark counts the rows by code.
+
+A row counts once in every column. Values beyond the most frequent ones of the day are `other`, so
+neither memory nor the store grows with what the log contains.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import duckdb
-import narwhals as nw
 import numpy as np
 
 from monitor.config import Crossing, Model, Watched
 from monitor.logs.checks import IN_PREDICTED, Status
 from monitor.logs.column_labels import (
     LARGEST_STEP,
-    label_name,
-    labels,
+    below_edges,
+    is_no_number,
+    label_of,
     range_names,
-    watched_columns,
-    watched_name,
+    step_of,
+    text_of,
 )
-from monitor.logs.conversions import quoted
 from monitor.logs.joining import Groups
-from monitor.logs.session import Session
 from monitor.logs.sources import Logs
-from monitor.logs.statement import OUTCOMES, POSITIVE, Query, group, unpack
+from monitor.logs.statement import OUTCOMES, POSITIVE, Query, groups_of, unpack
+from monitor.logs.steps import SCORED, Dialect, first_true, written
 from monitor.metrics.beyond_binary.class_parts import ClassPart, sum_of_parts
 from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import CELL_COUNT, Ints
 from monitor.segment_names import OTHER
-from monitor.sql_text import text_in_sql
 from monitor.summary import CodedRows, ColumnPart, Columns, column_part, named_pairs, paired_part
 
+MOST_VALUES = 100  # of a column on one day; which of them have a segment, the reference decides
+LEAST_SHARE = 1_000  # a value with less than one row in so many is `other`
 ROWS_AT_A_TIME, LARGEST_BYTE = 1_000_000, 255
 TABLE = "rows_with_codes"
-CODE = "code "  # before the number of a watched column
+CODE = "code_"  # before the number of a watched column
 MATCHED = int(Status.MATCHED)
 PREDICTED = np.array([int(status) for status in IN_PREDICTED])
 
@@ -53,17 +57,37 @@ class Counted:
     part_count: int
 
 
-def code_names(model: Model, kept: Names) -> dict[str, Sequence[str]]:
+def code_names(model: Model, logs: Logs | None = None, rows: int = 0) -> dict[str, Sequence[str]]:
     """Name the codes of every watched column; code 0 is `other`.
 
     Parameters
     ----------
     model : Model
         Its `columns`.
-    kept : mapping of str to sequence of str
-        The values that count by themselves, of columns that do not name them.
+    logs, rows : Logs and int
+        Of a day, and its predictions: those of columns that do not name their values are its most
+        frequent ones.
     """
-    return {w.name: kept.get(label_name(w)) or _names(w) for w in model.columns}
+    return {
+        w.name: _frequent(w, model, logs, rows) if logs and _names_none(w) else _names(w)
+        for w in model.columns
+    }
+
+
+def _names_none(watched: Watched) -> bool:
+    return isinstance(watched, Crossing) or watched.top is not None
+
+
+def _frequent(watched: Watched, model: Model, logs: Logs, rows: int) -> list[str]:
+    """Find the values of a day that count by themselves, the most frequent first."""
+    # Apart, each column is counted by its dictionary.
+    label = label_of(watched, model, logs.session.dialect)
+    counted = logs.fetch_rows(
+        f"SELECT value, count(*) AS rows FROM labelled WHERE value <> '' GROUP BY value "
+        f"HAVING count(*) * {LEAST_SHARE} >= {rows} ORDER BY rows DESC, value LIMIT {MOST_VALUES}",
+        [("labelled", f"SELECT {label} AS value FROM {logs.predictions}")],
+    )
+    return [value for value, _ in counted]
 
 
 def _names(watched: Watched) -> Sequence[str]:
@@ -76,102 +100,79 @@ def _names(watched: Watched) -> Sequence[str]:
     return [str(step) for step in range(-LARGEST_STEP, LARGEST_STEP + 1)]
 
 
-def with_codes(session: Session, logs: Logs, model: Model, names: Names) -> Logs:
-    """Add the code of each row in every watched column, in the place of the values.
-
-    The rows are a view of their own, so the query over them depends on the types of the codes, and
-    not on the values of a day.
-    """
+def with_codes(logs: Logs, model: Model, names: Names) -> Logs:
+    """Add the code of each row in every watched column."""
     codes = tuple(f"{CODE}{i}" for i in range(len(model.columns)))
-    with session.drafting():
-        rows = _write_codes(logs, model, names, codes)
-    view = session.show("predictions with codes", rows)
-    return session.once(
-        (view, logs, codes), lambda: replace(logs, predictions=session.frame(view), codes=codes)
+    dialect = logs.session.dialect
+    values = (
+        f"{_narrow(_code(w, model, names[w.name], dialect), len(names[w.name]), dialect)} AS {code}"
+        for w, code in zip(model.columns, codes, strict=True)
     )
+    rows = f"SELECT *, {', '.join(values)} FROM {logs.predictions}"
+    return logs.also([("with_codes", rows)], predictions="with_codes", codes=codes)
 
 
-def _write_codes(logs: Logs, model: Model, names: Names, codes: Sequence[str]) -> Any:
-    """Write the query of the predictions with their codes, as a relation of DuckDB."""
-    written = {label_name(w): labels(model)[label_name(w)] for w in model.columns if _needs(w)}
-    labelled = logs.predictions.with_columns(**written) if written else logs.predictions
-    relation: Any = labelled.to_native()
-    # Of predictions with the same id, only equal rows are one; their values are needed for that.
-    values = [] if logs.identical else [watched_name(column) for column in watched_columns(model)]
-    coded = [
-        duckdb.SQLExpression(_narrow(_code_sql(w, names[w.name]), len(names[w.name])))
-        for w in model.columns
-    ]
-    return relation.select(
-        duckdb.StarExpression(exclude=[*written, *values]),
-        *(code.alias(name) for code, name in zip(coded, codes, strict=True)),
-    )
-
-
-def labels_of_codes(model: Model, names: Names) -> dict[str, tuple[nw.Expr, Sequence[str]]]:
-    """Give the label of a row in every watched column, and the names of its codes from 1 on."""
-    written = labels(model)
-    return {
-        name: (written[name], names[watched.name])
-        for watched in model.columns
-        for name in [label_name(watched)]
-    }
-
-
-def _needs(watched: Watched) -> bool:
-    """Whether the code of a row rests on its label, rather than on the value itself."""
-    return isinstance(watched, Crossing) or watched.quantiles is not None
-
-
-def _code_sql(watched: Watched, names: Sequence[str]) -> str:
+def _code(watched: Watched, model: Model, names: Sequence[str], dialect: Dialect) -> str:
     """Write the code of a row; null is code 0."""
     if isinstance(watched, Crossing):
-        return _position(names, quoted(label_name(watched)))
-    value = quoted(watched_name(watched.column))
+        return dialect.place(names, label_of(watched, model, dialect))
+    column = watched.column
     if watched.quantiles:
-        return f"TRY_CAST({quoted(label_name(watched))} AS INTEGER) + {LARGEST_STEP + 1}"
+        return f"{step_of(column, dialect)} + {LARGEST_STEP + 1}"
     if watched.edges:
-        number = f"CAST({value} AS DOUBLE)"
-        below = " ".join(f"WHEN {number} < {e!r} THEN {i}" for i, e in enumerate(watched.edges, 1))
-        unknown = f"{number} IS NULL OR isnan({number})"
-        return f"CASE WHEN {unknown} THEN 0 {below} ELSE {len(watched.edges) + 1} END"
-    return _position(names, f"CAST({value} AS VARCHAR)")
+        below = [(condition, f"{i}") for condition, i in below_edges(column, watched.edges)]
+        return first_true([(is_no_number(column), "0"), *below], f"{len(watched.edges) + 1}")
+    return dialect.place(names, text_of(column))
 
 
-def _narrow(code: str, largest: int) -> str:
+def _narrow(code: str, largest: int, dialect: Dialect) -> str:
     """Write a code as the smallest integer; null is 0."""
     small = "UTINYINT" if largest <= LARGEST_BYTE else "USMALLINT"
-    return f"CAST(coalesce({code}, 0) AS {small})"
+    return f"CAST(coalesce({code}, 0) AS {'INTEGER' if dialect.engine == 'spark' else small})"
 
 
-def _position(names: Sequence[str], value: str) -> str:
-    return f"list_position([{', '.join(map(text_in_sql, names))}]::VARCHAR[], {value})"
-
-
-def group_with_codes(session: Session, query: Query, codes: Sequence[str]) -> Counted:
-    """Run the join of a day once: store its rows, and group them."""
-    relation: Any = query.keyed.to_native()
+def group_with_codes(query: Query) -> Counted:
+    """Run the join of a day once with DuckDB: store its rows, and group them."""
+    logs, session = query.logs, query.logs.session
     session.connection.execute(f"DROP TABLE IF EXISTS {TABLE}")
-    with session.drafting():
-        relation = relation.select(duckdb.StarExpression(exclude=["lone_place"]))
-    relation.create(TABLE)
+    logs.begin(query.slim, query.steps).create(TABLE)
     rows = session.connection.table(TABLE)
-    view = session.show("rows with codes", rows)
-    grouped = session.once((view, "groups"), lambda: group(session, session.frame(view)))
-    groups = unpack(grouped.collect(backend="pyarrow").to_native(), query.keys)
+    grouped = session.fetch(
+        written([*groups_of(SCORED), ("ordered", "SELECT * FROM grouped ORDER BY 1")]), rows
+    )
     # An outcome without a prediction has no codes, and counts in no column.
-    predicted = rows.filter(f"{quoted(codes[0])} IS NOT NULL")
-    return Counted(groups, predicted.select(*map(quoted, ("key", *codes))), query.keys.part_count)
+    predicted = rows.filter(f"{logs.codes[0]} IS NOT NULL")
+    coded = predicted.select(", ".join(("key", *logs.codes)))
+    return Counted(unpack(grouped, query.keys), coded, query.keys.part_count)
 
 
-def count_codes(counted: Counted, model: Model, names: Names) -> Columns:
-    """Count the rows by the values of every watched column."""
+def count_codes(query: Query, counted: Counted | None, model: Model, names: Names) -> Columns:
+    """Count the rows by the values of every watched column.
+
+    Parameters
+    ----------
+    query : Query
+        Of a day.
+    counted : Counted or None
+        Its rows, unless Spark has them.
+    model, names
+        For and from `code_names`.
+    """
+    if not model.columns:
+        return {}
     sizes = [len(names[watched.name]) + 1 for watched in model.columns]
     starts = np.concatenate([[0], np.cumsum(sizes)])
     counts, positives = np.zeros((2, starts[-1], COARSE_COUNT), np.int64)
     predicted = np.zeros(starts[-1], np.int64)
-    for keys, codes in _batches(counted.rows):
-        add_up(keys, codes, starts[:-1], counted.part_count, counts, positives, predicted)
+    if counted:
+        for keys, codes in _batches(counted.rows):
+            add_up(keys, codes, starts[:-1], counted.part_count, counts, positives, predicted)
+    else:
+        for column, code, place, rows, hits in _by_code(query):
+            at = starts[int(column)] + code
+            predicted[at] += rows
+            if place >= 0:
+                counts[at, place], positives[at, place] = rows, hits
     return {
         watched.name: dict(
             sorted(
@@ -183,6 +184,25 @@ def count_codes(counted: Counted, model: Model, names: Names) -> Columns:
         )
         for watched, low, high in zip(model.columns, starts[:-1], starts[1:], strict=True)
     }
+
+
+def _by_code(query: Query) -> list[tuple[int, ...]]:
+    """Count the rows by column, code and coarse cell in Spark; -1 where no outcome is known."""
+    codes = query.logs.codes
+    stacked = ", ".join(f"{i}, {code}" for i, code in enumerate(codes))
+    scored = ", ".join(f"{int(status)}" for status in IN_PREDICTED)
+    matched = f"status = {MATCHED}"
+    place = f"CASE WHEN {matched} THEN CAST(floor(cell / {CELLS_IN_ONE}) AS INTEGER) ELSE -1 END"
+    hit = f"CASE WHEN {matched} THEN CAST(outcome AS INTEGER) ELSE 0 END"
+    slim = (
+        f"SELECT stack({len(codes)}, {stacked}) AS (number, code), {place} AS place, {hit} AS hit "
+        f"FROM rows_of_day WHERE status IN ({scored})"
+    )
+    counted = (
+        f"SELECT number, code, place, count(*) AS rows, CAST(sum(hit) AS BIGINT) AS hits "
+        f"FROM ({slim}) GROUP BY number, code, place"
+    )
+    return query.fetch_rows(counted)
 
 
 def coded_rows(counted: Counted, columns: int) -> CodedRows:

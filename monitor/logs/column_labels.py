@@ -3,10 +3,8 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-import narwhals as nw
-
-from monitor.config import Crossing, Model, Watched, WatchedColumn
-from monitor.logs.rows import choose
+from monitor.config import Model, Watched, WatchedColumn
+from monitor.logs.steps import Dialect, as_double, first_true
 from monitor.segment_names import CROSSED, OTHER
 
 # Numbers to be cut at quantiles are counted in steps of a quarter of a power of two.
@@ -21,8 +19,8 @@ def watched_columns(model: Model) -> list[str]:
 
 
 def watched_name(column: str) -> str:
-    """Name a watched column so that it meets no other name of the query."""
-    return f"watched {column}"
+    """Name a watched column so that it meets no other name of the query, and needs no quotes."""
+    return f"watched_{column.encode().hex()}"
 
 
 def label_name(watched: Watched) -> str:
@@ -30,25 +28,21 @@ def label_name(watched: Watched) -> str:
     return f"label {watched.name}"
 
 
-def labels(model: Model) -> dict[str, nw.Expr]:
-    """Write the label of a row in every watched column, by the name of its column.
+def label_of(watched: Watched, model: Model, dialect: Dialect) -> str:
+    """Write the label of a row in a watched column, in SQL.
 
     A value that is missing is `other`, or null until it has been counted. Numbers that are cut at
     quantiles are the numbers of their steps; see `step_edge`.
     """
-    named = {w.column: _label(w) for w in model.columns if isinstance(w, WatchedColumn)}
-    if model.segments and model.segments.column in watched_columns(model):
+    if isinstance(watched, WatchedColumn):
+        return _label(watched, dialect)
+    named = {w.column: _label(w, dialect) for w in model.columns if isinstance(w, WatchedColumn)}
+    if model.segments:
         column = model.segments.column
-        named.setdefault(column, _among(column, model.segments.values))
-    written = dict[str, nw.Expr]()
-    for watched in model.columns:
-        if isinstance(watched, Crossing):
-            parts = [named.get(column, _text(column)) for column in watched.cross]
-            parts = [part.fill_null(OTHER) for part in parts]
-            written[label_name(watched)] = nw.concat_str(*parts, separator=CROSSED)
-        else:
-            written[label_name(watched)] = named[watched.column]
-    return written
+        named.setdefault(column, _among(column, model.segments.values, dialect))
+    parts = (named.get(column) or text_of(column) for column in watched.cross)
+    other = dialect.text(OTHER)
+    return f" || {dialect.text(CROSSED)} || ".join(f"coalesce({part}, {other})" for part in parts)
 
 
 def step_edge(step: int) -> float:
@@ -78,39 +72,55 @@ def range_names(edges: tuple[float, ...]) -> Iterator[str]:
     yield f"{edges[-1]:g} and more"
 
 
-def _label(watched: WatchedColumn) -> nw.Expr:
+def text_of(column: str) -> str:
+    """Write the value of a watched column as text."""
+    return f"CAST({watched_name(column)} AS STRING)"
+
+
+def step_of(column: str, dialect: Dialect) -> str:
+    """Write the step of a number: quarters of powers of two, and half a step off.
+
+    So no power of two is an edge. It is null where there is no number.
+    """
+    number = f"CAST({watched_name(column)} AS DOUBLE)"
+    apart = f"CASE WHEN {number} = 0e0 THEN 1e0 ELSE abs({number}) END"
+    quarters = f"floor({dialect.logarithm.format(apart)} / ln(2e0) * {STEPS}e0 + 0.5e0)"
+    step = f"greatest(least({quarters}, {FARTHEST}), -{FARTHEST}) + {FARTHEST + 1}"
+    cases = [
+        (is_no_number(column), "NULL"),
+        (f"{number} < 0e0", f"-CAST({step} AS BIGINT)"),
+        (f"{number} > 0e0", f"CAST({step} AS BIGINT)"),
+    ]
+    return first_true(cases, "0")
+
+
+def is_no_number(column: str) -> str:
+    """Write that a value of a watched column is no number."""
+    number = f"CAST({watched_name(column)} AS DOUBLE)"
+    return f"({number} IS NULL OR isnan({number}))"
+
+
+def below_edges(column: str, edges: tuple[float, ...]) -> list[tuple[str, int]]:
+    """List the conditions that a number is below an edge, each with the number of its range."""
+    number = f"CAST({watched_name(column)} AS DOUBLE)"
+    return [(f"{number} < {as_double(edge)}", i) for i, edge in enumerate(edges, 1)]
+
+
+def _label(watched: WatchedColumn, dialect: Dialect) -> str:
     if watched.values:
-        return _among(watched.column, watched.values)
+        return _among(watched.column, watched.values, dialect)
     if watched.edges:
-        return _range(watched.column, watched.edges)
-    return _step(watched.column) if watched.quantiles else _text(watched.column)
+        names = [dialect.text(name) for name in range_names(watched.edges)]
+        cases = [(is_no_number(watched.column), dialect.text(OTHER))]
+        cases += [(c, names[i - 1]) for c, i in below_edges(watched.column, watched.edges)]
+        return first_true(cases, names[-1])
+    if watched.quantiles:
+        step = f"CAST({step_of(watched.column, dialect)} AS STRING)"
+        return f"coalesce({step}, {dialect.text(OTHER)})"
+    return text_of(watched.column)
 
 
-def _text(column: str) -> nw.Expr:
-    return nw.col(watched_name(column)).cast(nw.String)
-
-
-def _among(column: str, values: tuple[str, ...]) -> nw.Expr:
-    text = _text(column)
-    return nw.when(text.is_in(values)).then(text).otherwise(nw.lit(OTHER))
-
-
-def _range(column: str, edges: tuple[float, ...]) -> nw.Expr:
-    number, names = nw.col(watched_name(column)).cast(nw.Float64), [*range_names(edges)]
-    cases = [(_is_no_number(number), nw.lit(OTHER))]
-    cases += [(number < edge, nw.lit(name)) for edge, name in zip(edges, names[:-1], strict=True)]
-    return choose(cases, nw.lit(names[-1]))
-
-
-def _step(column: str) -> nw.Expr:
-    """Count quarters of powers of two; half a step off, so that no power of two is an edge."""
-    number = nw.col(watched_name(column)).cast(nw.Float64)
-    apart = nw.when(number == 0.0).then(nw.lit(1.0)).otherwise(number.abs())
-    step = (apart.log(2.0) * STEPS + 0.5).floor().clip(-FARTHEST, FARTHEST) + (FARTHEST + 1)
-    signed = choose([(number < 0.0, -step), (number > 0.0, step)], nw.lit(0.0))
-    written = signed.cast(nw.Int64).cast(nw.String)
-    return choose([(_is_no_number(number), nw.lit(OTHER))], written)
-
-
-def _is_no_number(number: nw.Expr) -> nw.Expr:
-    return number.is_null() | number.is_nan()
+def _among(column: str, values: tuple[str, ...], dialect: Dialect) -> str:
+    text = text_of(column)
+    listed = ", ".join(map(dialect.text, values))
+    return f"CASE WHEN {text} IN ({listed}) THEN {text} ELSE {dialect.text(OTHER)} END"

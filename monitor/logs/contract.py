@@ -11,23 +11,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import isfinite, isnan
 
-import narwhals as nw
+import duckdb
 
 from monitor.config import UNDATED, Checks, Classes, Model
 from monitor.errors import DataError, Fault
 from monitor.logs.checks import OF_OTHER_ROWS, ROW_CHECKS, Check, Status
 from monitor.logs.class_columns import few_classes
 from monitor.logs.class_complaints import SAID_OF_CLASSES, about_vector
-from monitor.logs.joining import (
-    Groups,
-    merge_outcomes,
-    merge_predictions,
-    repeated_ids,
-)
-from monitor.logs.session import Frame, Session
+from monitor.logs.joining import Groups
 from monitor.logs.sources import Logs
-from monitor.logs.spark_texts import as_duckdb_writes, text_of_id
 from monitor.logs.statement import Query
+from monitor.logs.steps import Steps
 from monitor.segment_names import printable
 from monitor.words.plausibility import ScoreRange, about_scores
 
@@ -57,24 +51,9 @@ class Violation:
         return Fault(log, self.check, self.saying, self.rows, self.of, _number(example.value))
 
 
-@dataclass(frozen=True, eq=False)
-class UnmatchedOutcomes:
-    """Queries about the outcomes of one partition that have no prediction, not yet run."""
-
-    outcomes: Frame
-    unmatched: Frame
-    counted: Frame
-
-    def first(self) -> Example:
-        """Show the first one with an id."""
-        with_id = self.unmatched.filter(~nw.col("outcome_id").is_null()).sort("outcome_id")
-        return Example(f"first id {_first_row(with_id, 'outcome_id')[0]}")
-
-
 CONVERTED = {"integer": "an integer", "uuid": "a UUID", "text": "a text"}  # by ids.cast
-# What an id of ids.cast is to one of the engines, as they should be called.
-ID_NAMES = {nw.Decimal: "Int128", nw.Unknown: "String"}
 UUID_TEXT = re.compile(r"\{?[0-9a-fA-F]{8}(-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}\}?")
+OUTSIDE = "score < 0", "score > 1"
 WHOLE_NUMBER = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 
 
@@ -107,50 +86,46 @@ def _saying(check: Check, model: Model) -> str:
 
 def _example(query: Query, check: Check, model: Model) -> Example:
     """Show the first row that breaks a check, by id."""
-    status, column, joined = check.status, check.column, query.joined
+    status, column, logs = check.status, check.column, query.logs
     classes = model.predictions.classes
-    if (
-        status == Status.OUTCOME_TIME_IMPOSSIBLE
-        and "observed_at" in joined.collect_schema().names()
-    ):
+    if status == Status.OUTCOME_TIME_IMPOSSIBLE and "observed_at" in logs.columns:
         column = "observed_at"
-    if status == Status.OUTCOME_INVALID and (model.outcomes.outcome_means or classes):
+    if status == Status.OUTCOME_INVALID and "said" in logs.columns:
         column = "said"
-    offenders = joined.filter(nw.col("status") == int(status)).sort("id", column)
-    identity, value = _first_row(offenders, "id", column)
+    identity, value = _first_row(
+        logs, f"FROM rows_of_day WHERE status = {int(status)}", ("id", column), query.steps
+    )
     if classes:
-        value = _without_number(offenders, classes) if status == Status.SCORE_MISSING else value
+        value = _without_number(query, classes) if status == Status.SCORE_MISSING else value
         remark = about_vector(status, value, classes)
     else:
         odd = status == Status.SCORE_OUT_OF_RANGE and model.predictions.score_means == "probability"
-        remark = _scale(joined) if odd else ""
+        remark = _scale(query) if odd else ""
     nameless = identity == "null" and status != Status.PREDICTION_ID_MISSING
     text = f"first {value}" if nameless else f"first {value} (id {identity})"
     return Example(text, value, remark)
 
 
-def _without_number(offenders: Frame, classes: Classes) -> str:
+def _without_number(query: Query, classes: Classes) -> str:
     """Name the classes that have no number in the first vector."""
-    table = offenders.head(1).select("vector").collect(backend="pyarrow").to_native()
+    table = query.fetch(
+        f"SELECT vector FROM rows_of_day WHERE status = {int(Status.SCORE_MISSING)} "
+        f"ORDER BY id NULLS FIRST, score NULLS FIRST LIMIT 1"
+    )
     (vector,) = table["vector"].to_pylist()
     values = dict(zip(classes.names, vector or (), strict=bool(vector)))
     lacking = [name for name, value in values.items() if value is None or isnan(value)]
     return f"without {few_classes(lacking)}" if len(lacking) < len(values) else "null"
 
 
-def _scale(joined: Frame) -> str:
+def _scale(query: Query) -> str:
     """Say what scale the scores seem to have; empty if only a few lie outside [0, 1]."""
-    score = nw.col("score")
-    finite = joined.filter(~score.is_null() & score.is_finite())
-    shares = (nw.when(c).then(nw.lit(1.0)).otherwise(nw.lit(0.0)) for c in (score < 0, score > 1))
-    negative, above = shares
-    counted = finite.select(
-        score.min().alias("lowest"),
-        score.max().alias("highest"),
-        negative.mean().alias("negative"),
-        above.mean().alias("above"),
+    shares = ", ".join(f"avg(CASE WHEN {out} THEN 1e0 ELSE 0e0 END)" for out in OUTSIDE)
+    (numbers,) = query.logs.fetch_rows(
+        f"SELECT min(score) AS a, max(score) AS b, {shares} FROM rows_of_day "
+        f"WHERE abs(score) < CAST('inf' AS DOUBLE)",
+        query.steps,
     )
-    numbers = counted.collect(backend="pyarrow").row(0)
     remarks = about_scores(ScoreRange(*map(float, numbers))) if numbers[0] is not None else []
     return "".join(f"{remark.sentence} Else " for remark in remarks)
 
@@ -161,16 +136,16 @@ def _no_id(saying: str, model: Model) -> str:
 
 
 def without_repeats(
-    session: Session, logs: Logs, groups: Groups, *, predictions: int, outcomes: int
+    logs: Logs, model: Model, groups: Groups, *, predictions: int, outcomes: int
 ) -> tuple[Logs, list[Violation]]:
     """Check that no id is repeated, and leave out or merge the rows of repeated ids.
 
     Parameters
     ----------
-    session : Session
-        The one that reads the day.
     logs : Logs
         As read.
+    model : Model
+        The configuration.
     groups : Groups
         Of their join, which proves or refutes that ids are unique.
     predictions, outcomes : int
@@ -185,52 +160,86 @@ def without_repeats(
     list of Violation
         Repeated predictions and conflicting outcomes.
     """
-    violations = []
-    scored, observed = logs.predictions, logs.outcomes
+    violations, clean = list[Violation](), logs
     if groups.outcome_rows > outcomes or groups.repeats.any():
-        with session.drafting():
-            scored = merge_predictions(scored) if logs.identical else scored
-            ids = repeated_ids(scored, "id")
-        if rows := _total(session, ids):
-            check, show = "prediction_repeated", partial(_repeated, ids)
+        scored = logs.also(_repeated_predictions(logs, model))
+        if rows := _total(scored, "repeated"):
+            check, show = "prediction_repeated", partial(_repeated, scored)
             violations.append(Violation(check, rows, predictions, OF_OTHER_ROWS[check], show))
-            with session.drafting():
-                scored = scored.join(ids, on="id", how="anti")
+            clean = scored.also([("alone", _not_among("single", "repeated", "id"))])
+            clean = replace(clean, predictions="alone")
+        elif model.predictions.duplicates == "keep_identical":
+            clean = replace(scored, predictions="single")
     if groups.prediction_rows > predictions:
-        unlike = nw.col("outcome") != nw.col("greatest")
-        differs = unlike.fill_null(False) | nw.col("nulls").is_between(
-            0, nw.col("rows"), closed="none"
-        )
-        with session.drafting():
-            merged = merge_outcomes(logs)
-            observed = merged.filter(~differs).with_columns(observed=nw.lit(1, nw.Int8))
-            conflicts = merged.filter(differs).join(
-                logs.predictions, left_on="outcome_id", right_on="id", how="semi"
-            )
-        if rows := _total(session, conflicts):
-            check, show = (
-                "outcome_conflicting",
-                partial(_conflicting, conflicts, latest=logs.latest),
-            )
+        observed = clean.also(_merged_outcomes(logs, model))
+        if rows := _total(observed, "conflicts"):
+            latest = model.outcomes.duplicates == "latest"
+            check, show = "outcome_conflicting", partial(_conflicting, observed, latest=latest)
             violations.append(Violation(check, rows, outcomes, OF_OTHER_ROWS[check], show))
-    if scored is logs.predictions and observed is logs.outcomes:
-        return logs, []
-    return replace(logs, predictions=scored, outcomes=observed), violations
+        clean = replace(observed, outcomes="agreed")
+    return clean, violations
 
 
-def find_unmatched_outcomes(outcomes: Frame, scored: Frame) -> UnmatchedOutcomes:
-    """Query outcomes without an id and outcomes whose id has no prediction.
+def _repeated_predictions(logs: Logs, model: Model) -> Steps:
+    """Write the predictions with identical ones as one, if that is set, and the repeated ids."""
+    rows = f"SELECT * FROM {logs.predictions}"
+    if model.predictions.duplicates == "keep_identical":
+        rows = (
+            f"SELECT DISTINCT * FROM {logs.predictions} WHERE id IS NOT NULL "
+            f"UNION ALL {rows} WHERE id IS NULL"
+        )
+    ids = (
+        "SELECT id, count(*) AS rows FROM single WHERE id IS NOT NULL "
+        "GROUP BY id HAVING count(*) > 1"
+    )
+    return [("single", rows), ("repeated", ids)]
 
-    Parameters
-    ----------
-    outcomes : LazyFrame
-        Of one partition, with the column `outcome_id`.
-    scored : LazyFrame
-        Predictions of every day that may get outcomes from the partition, with the column `id`.
+
+def _not_among(rows: str, others: str, column: str) -> str:
+    return f"SELECT * FROM {rows} ANTI JOIN {others} USING ({column})"
+
+
+def _merged_outcomes(logs: Logs, model: Model) -> Steps:
+    """Write one row of each outcome id, those that agree and those in conflict.
+
+    If the latest outcome counts, only rows with the latest time of their id are merged. Outcomes
+    that were never observed count only where an id has no other.
     """
-    unmatched = outcomes.join(scored, left_on="outcome_id", right_on="id", how="anti")
-    counted = unmatched.select(nw.len().alias("rows"), nw.col("outcome_id").null_count())
-    return UnmatchedOutcomes(outcomes, unmatched, counted)
+    rows, steps = logs.outcomes, list[tuple[str, str]]()
+    if "undated" in logs.columns:
+        doubtful = "CASE WHEN outcome = 0 AND undated > 0 THEN 1 ELSE 0 END"
+        least = f"min({doubtful}) OVER (PARTITION BY outcome_id)"
+        steps += [
+            ("doubted", f"SELECT *, {doubtful} AS doubtful, {least} AS least FROM {rows}"),
+            ("dated", "SELECT * FROM doubted WHERE doubtful = least"),
+        ]
+        rows = "dated"
+    if model.outcomes.duplicates == "latest":
+        newest = "max(observed_at) OVER (PARTITION BY outcome_id)"
+        steps += [
+            ("in_order", f"SELECT *, {newest} AS newest FROM {rows}"),
+            ("latest", "SELECT * FROM in_order WHERE observed_at = newest OR newest IS NULL"),
+        ]
+        rows = "latest"
+    weights = ["weight"] * (model.weight_column("outcomes") is not None)
+    kept = [*(c for c in ("observed_at", "undated", "said") if c in logs.columns), *weights]
+    values = "".join(f", min({column}) AS {column}" for column in kept)
+    seen, ids = (
+        "SELECT *, CAST(1 AS TINYINT) AS observed FROM merged",
+        f"SELECT id FROM {logs.predictions}",
+    )
+    merged = (
+        f"SELECT outcome_id, min(outcome) AS outcome, max(outcome) AS greatest, "
+        f"count(*) - count(outcome) AS nulls, count(*) AS rows{values} "
+        f"FROM {rows} GROUP BY outcome_id"
+    )
+    differs = "outcome <> greatest OR (nulls > 0 AND nulls < rows)"
+    return [
+        *steps,
+        ("merged", merged),
+        ("agreed", f"{seen} WHERE NOT coalesce({differs}, FALSE)"),
+        ("conflicts", f"SELECT * FROM merged WHERE ({differs}) AND outcome_id IN ({ids})"),
+    ]
 
 
 def outcome_violations(
@@ -238,7 +247,7 @@ def outcome_violations(
     *,
     of: int,
     missing: int,
-    unmatched: int,
+    orphans: int,
     late: int,
     show: Callable[[], Example] = Example,
 ) -> list[Violation]:
@@ -250,14 +259,13 @@ def outcome_violations(
         The configuration.
     of : int
         Rows of the partition of outcomes.
-    missing, unmatched : int
+    missing, orphans : int
         Those without an id, and those with one that no prediction has.
     late : int
         Outcomes whose prediction is older than `settled_after`.
     show : callable
         Gives the first of those that have no prediction.
     """
-    late = min(late, unmatched)
     after = f"later than settled_after ({model.settled_after} days)"
     listed = (
         (
@@ -266,8 +274,7 @@ def outcome_violations(
             _no_id(OF_OTHER_ROWS["outcome_id_missing"], model),
             partial(Example, "id null"),
         ),
-        # The first one may be late: which of them are is not worth another query.
-        ("outcome_orphan", unmatched - late, OF_OTHER_ROWS["outcome_orphan"], show),
+        ("outcome_orphan", orphans, OF_OTHER_ROWS["outcome_orphan"], show),
         (
             "outcome_late",
             late,
@@ -320,7 +327,7 @@ def fails(violation: Violation, checks: Checks) -> bool:
 
 def no_common_id(logs: Logs) -> str:
     """Word that no id is in both logs: what they look like, and the setting that may help."""
-    scored, observed = _look(logs.predictions, "id"), _look(logs.outcomes, "outcome_id")
+    scored, observed = _look(logs, logs.predictions, "id"), _look(logs, logs.outcomes, "outcome_id")
     cast = _cast_that_may_help(scored.examples, observed.examples)
     remedy = f"set ids: {{cast: {cast}}}" if cast else "check predictions.id and outcomes.id"
     return (
@@ -345,17 +352,16 @@ class _Look:
         return f"{both} ({self.dtype}, {span}{self.longest} characters)"
 
 
-def _look(rows: Frame, column: str) -> _Look:
-    dtype = rows.collect_schema()[column]
-    text = text_of_id(rows, column)
-    length = text.str.len_chars()
-    extremes = rows.select(
-        *(text.min().alias("least"), text.max().alias("greatest")),
-        *(length.min().alias("shortest"), length.max().alias("longest")),
+def _look(logs: Logs, rows: str, column: str) -> _Look:
+    read = logs.scored if column == "id" else logs.known
+    type_ = logs.session.types_in(read)[column]
+    text = logs.session.text_of(read, column)
+    length = f"length({text})"
+    ((least, greatest, shortest, longest),) = logs.fetch_rows(
+        f"SELECT min({text}) AS a, max({text}) AS b, min({length}) AS c, max({length}) AS d "
+        f"FROM {rows}"
     )
-    least, greatest, shortest, longest = extremes.collect(backend="pyarrow").row(0)
-    named = next((n for kind, n in ID_NAMES.items() if isinstance(dtype, kind)), str(dtype))
-    return _Look((str(least), str(greatest)), named, int(shortest or 0), int(longest or 0))
+    return _Look((str(least), str(greatest)), f"{type_}", int(shortest or 0), int(longest or 0))
 
 
 def _cast_that_may_help(scored: Sequence[str], observed: Sequence[str]) -> str | None:
@@ -376,28 +382,31 @@ def _number(text: str) -> float | None:
     return number if isfinite(number) else None
 
 
-def _first_row(frame: Frame, *columns: str) -> list[str]:
-    """Read the first row as text, written by the engine because it supports years after 9999."""
-    texts = as_duckdb_writes(frame.head(1)).select(
-        nw.col(*columns).cast(nw.String).fill_null("null")
-    )
-    return [printable(str(text)) for text in texts.collect(backend="pyarrow").row(0)]
+def _first_row(logs: Logs, rows: str, columns: Sequence[str], steps: Steps = ()) -> list[str]:
+    """Read the first row as text, written by DuckDB because it supports years after 9999."""
+    order = ", ".join(f"{column} NULLS FIRST" for column in columns)
+    named = ", ".join(f"{column} AS c{i}" for i, column in enumerate(columns))
+    begun = logs.begin(f"SELECT {named} {rows} ORDER BY {order} LIMIT 1", steps)
+    if logs.session.spark is not None:
+        connection = duckdb.connect()
+        connection.execute("SET TimeZone = 'UTC'")
+        begun = connection.from_arrow(begun.toArrow())
+    texts = ", ".join(f"coalesce(CAST(c{i} AS VARCHAR), 'null')" for i in range(len(columns)))
+    return [printable(str(text)) for text in begun.project(texts).fetchone()]
 
 
-def _total(session: Session, frame: Frame) -> int:
-    with session.drafting():
-        summed = frame.select(nw.col("rows").sum())
-    return int(summed.collect(backend="pyarrow").item() or 0)
+def _total(logs: Logs, rows: str) -> int:
+    return logs.numbers(f"SELECT sum(rows) AS total FROM {rows}")[0]
 
 
-def _repeated(ids: Frame) -> Example:
-    identity, times = _first_row(ids.sort("id"), "id", "rows")
+def _repeated(logs: Logs) -> Example:
+    identity, times = _first_row(logs, "FROM repeated", ("id", "rows"))
     return Example(f"first id {identity}, {times} times")
 
 
-def _conflicting(conflicts: Frame, *, latest: bool) -> Example:
+def _conflicting(logs: Logs, *, latest: bool) -> Example:
     columns = "outcome_id", "outcome", "greatest", "nulls"
-    identity, least, greatest, nulls = _first_row(conflicts.sort("outcome_id"), *columns)
+    identity, least, greatest, nulls = _first_row(logs, "FROM conflicts", columns)
     other = greatest if nulls == "0" else "null"
     correct = "if later outcomes correct earlier ones, set outcomes.duplicates to latest. Else "
     return Example(

@@ -9,8 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals as nw
-
 from monitor.config import FIELD, expression_of, named
 from monitor.config.filters import columns_of_filter
 from monitor.sql_text import text_in_sql
@@ -86,7 +84,7 @@ def label(column: str) -> Wanted:
 
     def write(types: Mapping[str, Any]) -> str:
         value = quoted(column)
-        if not types[column].dtype.is_float():
+        if not types[column].is_float:
             return value
         return f"CASE WHEN isnan({value}) THEN NULL ELSE {value} END"
 
@@ -118,7 +116,7 @@ def number_or_text(column: str, of_text: Wanted) -> Wanted:
     """Read a column as it is, and as `of_text` says in files that have it as text."""
 
     def write(types: Mapping[str, Any]) -> str:
-        has_text = isinstance(types[column].dtype, nw.String)
+        has_text = types[column].is_text
         return of_text.sql(types) if has_text else quoted(column)
 
     return Wanted((column,), write)

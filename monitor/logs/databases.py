@@ -8,7 +8,6 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 import duckdb
-import narwhals as nw
 
 from monitor.config import Engine
 from monitor.logs.spark import connect
@@ -19,17 +18,15 @@ from monitor.temporary import sweep_folders, temporary_folder
 # million rows took 140 to 220 MB beyond the limit; with these thresholds it took about 100 MB.
 UNCOUNTED_SHARE, UNCOUNTED_MB = 10, 50
 KEPT_PAGES = "16MB"
-DRAFTS = "drafts"  # beside the views of logs: views of the same columns without files
 
 
 @dataclass(frozen=True)
 class Database:
-    """A DuckDB connection, its spill folder, and the queries over its views by their key."""
+    """A DuckDB connection and its spill folder."""
 
     connection: duckdb.DuckDBPyConnection
     spill: str
     release: ExitStack  # removes the folder
-    queries: dict[Hashable, Any] = field(default_factory=dict)
 
     @property
     def copies(self) -> str:
@@ -49,7 +46,6 @@ class Database:
 
     def close(self) -> None:
         """Release the memory and the folder."""
-        self.queries.clear()
         self.connection.close()
         self.release.close()
 
@@ -64,9 +60,6 @@ class Databases:
         The share of the machine that each may use.
     idle : SimpleQueue
         Connections that are not in use.
-    dtypes : dict
-        The column type of each of DuckDB's type names seen so far; without it every file would
-        need another query.
     schemas : dict
         Spark's schema of Parquet files by their columns and types; without it Spark would run a
         query for the files of every day.
@@ -77,7 +70,6 @@ class Databases:
     engine: Engine
     spark: Any = None
     idle: SimpleQueue[Database] = field(default_factory=SimpleQueue)
-    dtypes: dict[str, nw.dtypes.DType] = field(default_factory=dict)
     schemas: dict[Hashable, Any] = field(default_factory=dict)
 
     @contextmanager
@@ -115,7 +107,6 @@ class Databases:
         database = Database(duckdb.connect(config=settings), spill, release)
         # Otherwise messages would show times in the time zone of this machine.
         database.connection.execute("SET TimeZone = 'UTC'")
-        database.connection.execute(f"ATTACH ':memory:' AS {DRAFTS}")
         return database
 
 

@@ -47,7 +47,7 @@ def _digest_sql(columns: tuple[str, ...], types: Mapping[str, Any]) -> str:
 
 def _text_sql(column: str, type_: Any) -> str:
     """Write an id as text; a whole floating-point number, as pandas makes of ids with gaps."""
-    if not type_.dtype.is_float():
+    if not type_.is_float:
         return f"CAST({column} AS VARCHAR)"
     whole = f"{column} = floor({column}) AND abs({column}) <= {LARGEST_EXACT}"
     return f"CASE WHEN {whole} THEN CAST(CAST({column} AS BIGINT) AS VARCHAR) END"

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import duckdb
-import narwhals as nw
 
 from monitor.config import ELEMENT, FIELD, POSITION, Exploded, expression_of
 from monitor.logs.conversions import columns_in, quoted
-from monitor.logs.session import Session, Type
+from monitor.logs.session import Session
+from monitor.logs.types import Type
 from monitor.sql_text import text_in_sql
 
 LIST = '"the list"'  # the name of the list while it is taken apart
@@ -71,17 +71,16 @@ def list_in(way: Way, type_: Type) -> str:
     ValueError
         If values of this type hold no list; says what they are instead.
     """
-    value, dtype, steps = quoted(way.column), type_.dtype, [*way.steps]
-    while steps and isinstance(dtype, nw.Struct):
-        of = {field.name: field.dtype for field in dtype.fields}
+    value, kind, steps = quoted(way.column), type_, [*way.steps]
+    while steps and kind.is_struct:
+        of = kind.fields
         if steps[0] not in of:
             msg = f"has no field '{steps[0]}', only {', '.join(of)}"
             raise ValueError(msg)
-        value, inner = f"struct_extract({value}, {text_in_sql(steps[0])})", of[steps.pop(0)]
-        dtype = inner() if isinstance(inner, type) else inner
-    if isinstance(dtype, nw.String) or (type_.name == "JSON" and steps == [*way.steps]):
+        value, kind = f"struct_extract({value}, {text_in_sql(steps[0])})", of[steps.pop(0)]
+    if kind.is_text:
         return list_in_text(value, steps, way.separator)
-    if isinstance(dtype, (nw.List, nw.Array)) and not (steps or way.separator):
+    if kind.is_list and not (steps or way.separator):
         return value
     msg = f"is {type_}, in which no list is at this place"
     raise ValueError(msg)
@@ -114,12 +113,9 @@ def types_of_elements(session: Session, way: Way, types: Mapping[str, Type]) -> 
     ValueError
         If it holds no list; says what it is instead.
     """
-    key = ("type of the elements", way, types[way.column])
-    if key not in session.queries:
-        known = {name: f"{types[name]}" for name in sources(way)}
-        sql = list_in(way, types[way.column])
-        session.queries[key] = session.type_of_expression(f"({sql})[1]", known)
-    return {ELEMENT: session.queries[key], POSITION: Type(nw.Int64(), "BIGINT")}
+    known = {name: f"{types[name]}" for name in sources(way)}
+    element = session.type_of_expression(f"({list_in(way, types[way.column])})[1]", known)
+    return {ELEMENT: element, POSITION: Type("BIGINT")}
 
 
 def explode(rows: duckdb.DuckDBPyRelation, way: Way, type_: Type) -> duckdb.DuckDBPyRelation:

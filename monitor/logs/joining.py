@@ -1,14 +1,10 @@
-"""The rows of the join in groups, and the rows of repeated ids as one."""
+"""The rows of the join in groups."""
 
 from dataclasses import dataclass, fields
 
-import narwhals as nw
 import numpy as np
 
 from monitor.logs.checks import IN_PREDICTED, WITHOUT_PREDICTION, Status
-from monitor.logs.rows import choose
-from monitor.logs.session import Frame
-from monitor.logs.sources import Logs
 from monitor.metrics.core.grid import (
     Ints,
 )
@@ -86,65 +82,3 @@ class Groups:
         if part is not None:
             chosen &= self.parts == part
         return int(self.counts[chosen].sum())
-
-
-def read_counts(frame: Frame) -> tuple[int, ...]:
-    """Run a query that returns one row of counts; a null, the sum of no rows, counts as 0."""
-    return tuple(int(count or 0) for count in frame.collect(backend="pyarrow").row(0))
-
-
-def count_rows(logs: Logs) -> Frame:
-    """Query the numbers of predictions and of outcomes, which Parquet stores in its metadata."""
-    predictions, outcomes = (
-        frame.select(nw.len().alias(name))
-        for name, frame in (("predictions", logs.predictions), ("outcomes", logs.outcomes))
-    )
-    return predictions.join(outcomes, how="cross")
-
-
-def repeated_ids(frame: Frame, column: str, *among: str) -> Frame:
-    """List the ids that occur more than once in a log, or among equal rows, with their number."""
-    named = frame.filter(~nw.col(column).is_null())
-    return named.group_by(column, *among).agg(nw.len().alias("rows")).filter(nw.col("rows") > 1)
-
-
-def merge_predictions(predictions: Frame) -> Frame:
-    """Make one row of the identical predictions of each id; rows without an id stay."""
-    columns = predictions.collect_schema().names()
-    named = predictions.filter(~nw.col("id").is_null()).group_by(*columns).agg(nw.len().alias("n"))
-    nameless = predictions.filter(nw.col("id").is_null())
-    return nw.concat([named.select(*columns), nameless.select(*columns)], how="vertical")
-
-
-def merge_outcomes(logs: Logs) -> Frame:
-    """Make one row of each outcome id: least and greatest outcome, nulls, and earliest time.
-
-    If the latest outcome counts, only rows with the latest time of their id are merged. Outcomes
-    that were never observed count only where an id has no other.
-    """
-    outcomes = logs.outcomes
-    if logs.undated:
-        doubtful = choose(
-            [((nw.col("outcome") == 0) & (nw.col("undated") > 0), nw.lit(1))], nw.lit(0)
-        )
-        outcomes = outcomes.with_columns(doubtful=doubtful)
-        least = nw.col("doubtful").min().over("outcome_id")
-        outcomes = outcomes.with_columns(least=least).filter(nw.col("doubtful") == nw.col("least"))
-    if logs.latest:
-        newest = nw.col("observed_at").max().over("outcome_id")
-        outcomes = outcomes.with_columns(newest=newest).filter(
-            (nw.col("observed_at") == nw.col("newest")) | nw.col("newest").is_null()
-        )
-    times = [nw.col("observed_at").min()] if logs.timed else []
-    times += [nw.col("undated").min()] if logs.undated else []
-    said = [nw.col("said").min()] if logs.said else []
-    weights = [nw.col("weight").min()] if logs.outcomes_weighted else []
-    return outcomes.group_by("outcome_id").agg(
-        nw.col("outcome").min().alias("outcome"),
-        nw.col("outcome").max().alias("greatest"),
-        nw.col("outcome").null_count().alias("nulls"),
-        nw.len().alias("rows"),
-        *times,
-        *said,
-        *weights,
-    )

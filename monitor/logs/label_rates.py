@@ -6,62 +6,50 @@ counted; beside them are sums of 1/r and of 1/r squared, in fixed point, so that
 
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
 from monitor.config import LEAST_RATE
 from monitor.errors import DataError, Fault
 from monitor.logs.checks import Status
-from monitor.logs.session import Frame, Session
-from monitor.logs.statement import OUTCOMES, POSITIVE
+from monitor.logs.statement import OUTCOMES, POSITIVE, Query
+from monitor.logs.steps import as_double
 from monitor.metrics.core.grid import CELL_COUNT
 from monitor.summary import SQUARE, UNIT, Rated, rated
 
 Parts = dict[int, Rated]  # by the number of segment and stratum
 
 
-def count_rated(session: Session, joined: Frame) -> Parts:
+def count_rated(query: Query) -> Parts:
     """Add up what the outcomes of a day stand for, by part and cell.
 
     Parameters
     ----------
-    session : Session
-        The one that reads the day.
-    joined : LazyFrame
-        The join, with the columns `status`, `key` and `weight`, the probability of a row.
+    query : Query
+        Of a day whose rows have `weight`, the probability of a row.
 
     Raises
     ------
     DataError
         If a row with an outcome has no probability, or one that is none.
     """
-    rate = nw.col("weight")
     # Statistics of Parquet leave out NaN, and DuckDB concludes from them that there is none.
-    usable = ~rate.is_nan() & (rate >= LEAST_RATE) & (rate <= 1.0)
-    inverse = 1.0 / nw.when(usable).then(rate).otherwise(1.0)
-    with session.drafting():
-        rows = (
-            joined.filter(nw.col("status") == int(Status.MATCHED))
-            .select(
-                "key",
-                "weight",
-                inverse=(inverse * UNIT + 0.5).floor().cast(nw.Int64),
-                square=(inverse * inverse * SQUARE + 0.5).floor().cast(nw.Int64),
-                wrong=nw.when(usable).then(0).otherwise(1).cast(nw.Int64),
-            )
-            .group_by("key")
-            .agg(
-                nw.col("inverse").sum(),
-                nw.col("square").sum(),
-                nw.col("wrong").sum(),
-                nw.len().alias("rows"),
-                nw.col("weight").min().alias("least"),
-                nw.col("weight").max().alias("most"),
-            )
-        )
-    table = rows.collect(backend="pyarrow").to_native()
+    usable = f"NOT isnan(weight) AND weight >= {as_double(LEAST_RATE)} AND weight <= 1e0"
+    inverse = f"(1e0 / CASE WHEN {usable} THEN weight ELSE 1e0 END)"
+
+    def total(value: str, unit: int) -> str:
+        return f"sum(CAST(floor({value} * {as_double(float(unit))} + 0.5e0) AS BIGINT))"
+
+    table: Any = query.fetch(
+        f"SELECT key, {total(inverse, UNIT)} AS inverse, "
+        f"{total(f'{inverse} * {inverse}', SQUARE)} AS square, "
+        f"sum(CASE WHEN {usable} THEN 0 ELSE 1 END) AS wrong, count(*) AS rows, "
+        f"min(weight) AS least, max(weight) AS most "
+        f"FROM rows_of_day WHERE status = {int(Status.MATCHED)} GROUP BY key"
+    )
     if wrong := sum(int(of) for of in table["wrong"].to_pylist()):
-        raise _refusal(session.what, wrong, sum(int(of) for of in table["rows"].to_pylist()), table)
+        raise _refusal(
+            query.logs.session.what, wrong, sum(int(of) for of in table["rows"].to_pylist()), table
+        )
     key, inverses, squares = (
         table[name].cast("int64").to_numpy() for name in ("key", "inverse", "square")
     )

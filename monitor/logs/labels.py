@@ -3,13 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-import narwhals as nw
-
 from monitor.config import Model, OutcomeMeans
 from monitor.logs.conversions import Wanted, misfit, outcome, quoted
 from monitor.logs.opening import OpenLog
 from monitor.logs.rows import wrong_meaning
-from monitor.logs.session import Type
+from monitor.logs.types import Type
 from monitor.sql_text import text_in_sql
 
 OUTCOME_TYPES = "integer, boolean or floating point"
@@ -62,7 +60,7 @@ def score_of_label(score: Wanted, label: str, means: OutcomeMeans | None) -> Wan
     def write(types: Mapping[str, Any]) -> str:
         type_, name = types[label], quoted(label)
         missing = f"{name} IS NULL"
-        if type_.dtype.is_float():
+        if type_.is_float:
             missing += f" OR isnan({name})"
         said, positive, negative = _said(label, type_, means)
         wrong = misfit(
@@ -80,12 +78,12 @@ def score_of_label(score: Wanted, label: str, means: OutcomeMeans | None) -> Wan
 
 def is_outcome(type_: Type) -> bool:
     """Return whether values of this type can be 0 and 1."""
-    return type_.dtype.is_numeric() or isinstance(type_.dtype, nw.Boolean)
+    return type_.is_number or type_.is_boolean
 
 
 def _said(label: str, type_: Type, means: OutcomeMeans | None) -> tuple[str, str, str]:
     """Write a label in SQL so that it can be compared, and the values that stand for 1 and 0."""
-    as_it_is = type_.dtype.is_numeric() or isinstance(type_.dtype, nw.Boolean)
+    as_it_is = type_.is_number or type_.is_boolean
     if means is None:
         said = quoted(label) if as_it_is else outcome(label, SETTING).sql({})
         return f"CAST({said} AS DOUBLE)", "1", "0"

@@ -5,26 +5,25 @@ is left to `one_day`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import date
 from typing import Any
 
 import duckdb
-import narwhals as nw
 
 from monitor.config import Model
 from monitor.errors import DataError
 from monitor.logs import contract
+from monitor.logs.ages import LATE, outcomes_seen
 from monitor.logs.checks import Status
 from monitor.logs.daily import DayRows
 from monitor.logs.days import Batch, readable_days
-from monitor.logs.joining import Groups, repeated_ids
-from monitor.logs.lateness import count_late, days_of_late
+from monitor.logs.joining import Groups
 from monitor.logs.partitions import has_day, open_log
-from monitor.logs.session import Session, by_halves
-from monitor.logs.sources import Logs, prepare, read_ids, read_rows, settings_of_rows
-from monitor.logs.spark_days import tag, union
+from monitor.logs.session import Session
+from monitor.logs.sources import Logs, prepare, read_ids, read_rows
+from monitor.logs.sources import Rows as BothRows
 from monitor.logs.statement import run, write
+from monitor.logs.tagging import tag, union
 from monitor.logs.unlisted import has_others, unlisted_of_days
 from monitor.settling import Settling
 
@@ -38,10 +37,7 @@ def read_days(session: Session, batch: Batch) -> Iterator[DayRows]:
     logs = _open(session, batch, earlier)
     first = min([*earlier, *days])
     part_count = ((max([*days, *partitions]) - first).days + 1) * batch.part_count
-    query = session.once(
-        (logs, batch.negative, part_count),
-        lambda: write(session, logs, part_count, absent_is_negative=batch.negative),
-    )
+    query = write(logs, part_count, absent_is_negative=batch.negative)
     groups = run(query)
     of_days = {day: groups.of_place((day - first).days, batch.part_count) for day in days}
     scored, logged = _count_predictions(logs), _count_outcomes(logs)
@@ -50,7 +46,7 @@ def read_days(session: Session, batch: Batch) -> Iterator[DayRows]:
     late = _count_late(session, batch, of_days)
     with_others = [(d - first).days for d, own in of_days.items() if has_others(own, model)]
     rows_of = {place: scored.get((place, 1), 0) for place in with_others}
-    unlisted = unlisted_of_days(logs.predictions, model, rows_of)
+    unlisted = unlisted_of_days(logs, model, rows_of)
     for day, own in of_days.items():
         place = (day - first).days
         rows = scored.get((place, 1), 0), logged.get(place, 0)
@@ -63,7 +59,7 @@ def read_days(session: Session, batch: Batch) -> Iterator[DayRows]:
                 model,
                 of=rows[1],
                 missing=own.rows_with(Status.OUTCOME_ID_MISSING),
-                unmatched=own.rows_with(Status.UNMATCHED_OUTCOME),
+                orphans=own.rows_with(Status.UNMATCHED_OUTCOME) - late.get(day, 0),
                 late=late.get(day, 0),
             )
         if not any(contract.fails(violation, model.checks) for violation in violations):
@@ -92,27 +88,34 @@ def _count_late(session: Session, batch: Batch, groups: Mapping[date, Groups]) -
         for day, own in groups.items()
         if day in batch.partitions[day] and own.rows_with(Status.UNMATCHED_OUTCOME)
     ]
-    scored_on = readable_days(session, batch.model, days_of_late(batch.model, seen_on))
-    return count_late(session, batch.model, scored_on, seen_on)
+    if not seen_on:
+        return {}
+    settling = Settling(batch.model)
+    counting = sorted({day for seen in seen_on for day in settling.counting(seen)})
+    scored_on = readable_days(session, batch.model, counting)
+    seen = outcomes_seen(session, batch.model, scored_on, seen_on)
+    return {day: seen.of(day, LATE) for day in seen_on}
 
 
 def _count_predictions(logs: Logs) -> dict[tuple[int, int], int]:
     """Count the rows by the place of their day, and by whether they are chosen, 1 or 0."""
-    counted = logs.predictions.group_by("day", "predicted").agg(nw.len().alias("rows"))
-    return {(place, own): rows for place, own, rows in counted.collect("pyarrow").rows()}
+    counted = "SELECT day, predicted, count(*) AS rows FROM predictions GROUP BY day, predicted"
+    return {(place, own): rows for place, own, rows in logs.fetch_rows(counted)}
 
 
 def _count_outcomes(logs: Logs) -> dict[int, int]:
     """Count the rows by the place of the partition."""
-    counted = logs.outcomes.group_by("partition").agg(nw.len().alias("rows"))
-    return dict(counted.collect("pyarrow").rows())
+    counted = "SELECT partition, count(*) AS rows FROM outcomes GROUP BY partition"
+    return dict(logs.fetch_rows(counted))
 
 
 def _places_of_repeats(logs: Logs) -> set[int]:
     """Find the places of the days that have an id twice."""
-    chosen = logs.predictions.filter(nw.col("predicted") == 1)
-    twice = repeated_ids(chosen, "id", "day").select("day").unique().collect("pyarrow")
-    return {place for (place,) in twice.rows()}
+    twice = (
+        "SELECT day, id FROM predictions WHERE predicted = 1 AND id IS NOT NULL "
+        "GROUP BY day, id HAVING count(*) > 1"
+    )
+    return {place for (place,) in logs.fetch_rows(f"SELECT DISTINCT day FROM ({twice})")}
 
 
 def _left_out(
@@ -152,40 +155,28 @@ def _open(session: Session, batch: Batch, earlier: Sequence[date]) -> Logs:
     """
     model, days, part_count = batch.model, batch.days, batch.part_count
     first = min([*earlier, *days])
-    scored, observed, timed = _read_all(session, model, days, batch.outcome_days)
+    scored, observed, columns = _read_all(session, model, days, batch.outcome_days)
     _must_be_alike(session, scored.values())
     _must_be_alike(session, observed.values())
-    of_day = [_tag(rows, day=(day - first).days, own=1) for day, rows in scored.items()]
+    of_day = [tag(rows, day=(day - first).days, own=1) for day, rows in scored.items()]
     if batch.outcome_days:
         ids = _other_ids(session, model, days, earlier, batch.outcome_days)
         _must_be_alike(session, [*(rows.select("id") for rows in scored.values()), *ids.values()])
         like = scored[days[0]]
         of_day += [
-            _tag(_with_nulls(rows, like), day=(day - first).days, own=0)
-            for day, rows in ids.items()
+            tag(_with_nulls(rows, like), day=(day - first).days, own=0) for day, rows in ids.items()
         ]
     outcomes = [
-        _tag(rows, partition=(day - first).days, own_part=(day - first).days * part_count)
+        tag(rows, partition=(day - first).days, own_part=(day - first).days * part_count)
         for day, rows in observed.items()
     ]
-    views = (
-        session.show("predictions of days", _union(of_day)),
-        session.show("outcomes of days", _union(outcomes)),
-    )
-
-    def write() -> Logs:
-        logs = prepare(session.frame(views[0]), session.frame(views[1]), model, timed=timed)
-        numbered = logs.predictions.with_columns(
-            predicted=nw.col("own"), part=nw.col("day") * part_count + nw.col("part")
-        )
-        return replace(logs, predictions=numbered, horizon=model.settled_after)
-
-    return session.once((*views, *settings_of_rows(model), model.settled_after), write)
+    rows = BothRows(union(of_day), union(outcomes), columns)
+    return prepare(session, rows, model, of_days=True)
 
 
 def _read_all(
     session: Session, model: Model, days: Sequence[date], outcome_days: Sequence[date]
-) -> tuple[dict[date, Rows], dict[date, Rows], bool]:
+) -> tuple[dict[date, Rows], dict[date, Rows], frozenset[str]]:
     """Read each day of both logs once; the checks of `open_logs` compare the two logs."""
     scored, observed = dict[date, Rows](), dict[date, Rows]()
     for day in sorted({*days, *outcome_days}):
@@ -194,7 +185,7 @@ def _read_all(
         scored.setdefault(of_predictions, rows.predictions)
         if day in outcome_days or not outcome_days:
             observed[day] = rows.outcomes
-    return scored, observed, rows.timed
+    return scored, observed, rows.columns
 
 
 def _other_ids(
@@ -229,18 +220,6 @@ def _columns(rows: Rows) -> tuple[Any, ...]:
     return (*rows.columns, *map(str, rows.types))
 
 
-def _tag(rows: Rows, **numbers: int) -> Rows:
-    """Add columns of whole numbers that are the same in every row."""
-    if not isinstance(rows, duckdb.DuckDBPyRelation):
-        return tag(rows, **numbers)
-    # The join stores some of them beside every outcome, so they are no larger than they must be.
-    columns = (
-        duckdb.ConstantExpression(number).cast("INTEGER").alias(name)
-        for name, number in numbers.items()
-    )
-    return rows.select(duckdb.StarExpression(), *columns)
-
-
 def _with_nulls(ids: Rows, like: Rows) -> Rows:
     """Add the columns of the other relation, empty; Spark does so as it puts rows together."""
     if not isinstance(ids, duckdb.DuckDBPyRelation):
@@ -253,9 +232,3 @@ def _with_nulls(ids: Rows, like: Rows) -> Rows:
             for name, sql_type in zip(like.columns, like.types, strict=True)
         )
     )
-
-
-def _union(logs: Sequence[Rows]) -> Rows:
-    if not isinstance(logs[0], duckdb.DuckDBPyRelation):
-        return union(logs)
-    return by_halves(logs, lambda halves: duckdb.DuckDBPyRelation.union(*halves))

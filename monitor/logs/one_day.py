@@ -7,39 +7,30 @@ with these, as of many days, would take their memory for a single day.
 from dataclasses import dataclass
 from datetime import date
 
-import narwhals as nw
-
 from monitor.config import Classes, Model
 from monitor.logs import contract
+from monitor.logs.ages import LATE, MISSING, ORPHAN, outcomes_seen
 from monitor.logs.checks import Status
 from monitor.logs.class_columns import parts_of_vector
 from monitor.logs.class_rows import count_day, count_mapped_day, read_matched
 from monitor.logs.column_codes import (
     Counted,
-    Names,
     code_names,
     coded_rows,
     count_codes,
     group_with_codes,
-    labels_of_codes,
     pairs_of_codes,
     with_codes,
 )
-from monitor.logs.column_rows import Frequent, count_columns, frequent_values
 from monitor.logs.daily import DayRows, is_settled
 from monitor.logs.databases import Databases
 from monitor.logs.days import Batch, readable_days
-from monitor.logs.joining import (
-    Groups,
-    count_rows,
-    read_counts,
-)
+from monitor.logs.joining import Groups
 from monitor.logs.label_rates import Parts, count_rated
-from monitor.logs.lateness import count_late, days_of_late
 from monitor.logs.opening import KINDS
 from monitor.logs.partitions import has_day, open_log
-from monitor.logs.session import Frame, Session, open_session
-from monitor.logs.sources import Logs, open_ids, open_logs
+from monitor.logs.session import Session, open_session
+from monitor.logs.sources import Logs, open_logs
 from monitor.logs.statement import Query, run, write
 from monitor.logs.unlisted import unlisted_values
 from monitor.logs.weights import class_weights
@@ -49,7 +40,7 @@ from monitor.metrics.core.grid import Ints
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.maps.vector_map import VectorMap
 from monitor.settling import Settling
-from monitor.summary import CodedRows, Columns
+from monitor.summary import CodedRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,48 +62,30 @@ def read_day(session: Session, batch: Batch) -> list[DayRows]:
     """
     model, (day,) = batch.model, batch.days
     opened = open_logs(session, model, day, batch.partitions[day])
-    predictions, outcomes = _count_both(session, opened)
-    frequent = frequent_values(session, opened.predictions, model, predictions)
-    names = code_names(model, frequent.values)
-    coded = model.columns and not session.spark
-    logs = with_codes(session, opened, model, names) if coded else opened
-    query = _query(session, batch, logs)
-    result = _run(session, query, logs)
-    clean, violations = contract.without_repeats(
-        session, logs, result.groups, predictions=predictions, outcomes=outcomes
-    )
-    if clean is not logs:
-        result = _run(session, _write(session, batch, clean), clean)
+    predictions, outcomes = _count_both(opened)
+    names = code_names(model, opened, predictions)
+    logs = with_codes(opened, model, names) if model.columns else opened
+    result, violations = _counted(batch, logs, predictions, outcomes)
     violations += contract.row_violations(result.groups, result.query, model)
     if day in batch.partitions[day] and result.groups.unmatched_rows:
         violations += _unmatched_outcomes(session, model, day)
     contract.enforce(batch.what, violations, model.checks)
     filtered = _left_out_by_filters(session, model, day)
-    weights = _class_weights(session, batch, result)
-    if weights[0] != weights[1]:
-        query = _write(session, batch, clean, odds_factor=weights[0] / weights[1])
-        result = _run(session, query, clean)
-    groups = result.groups
+    result, weights = _weighed(batch, result)
+    query, groups = result.query, result.groups
     apart = predictions and outcomes and not groups.met_rows and is_settled(batch, day, groups)
-    columns, of_classes = _columns(result, model, names, frequent), None
+    columns, of_classes = count_codes(query, result.coded, model, names), None
     if classes := model.predictions.classes:
-        sizes = (len(names[watched.name]) + 1 for watched in model.columns)
-        of_classes, by_code = count_day(
-            session,
-            result.query.joined,
-            classes,
-            _parts(model),
-            dict(zip(logs.codes, sizes, strict=False)),  # Spark has labels instead
-            labels_of_codes(model, names) if session.spark else {},
-        )
+        sizes = [len(names[watched.name]) + 1 for watched in model.columns]
+        of_classes, by_code = count_day(query, classes, _parts(model), sizes)
         columns = pairs_of_codes(columns, model, names, classes.names, by_code)
     rows = DayRows(
         *(day, groups, violations, filtered, weights),
-        hint=contract.no_common_id(clean) if apart else "",
+        hint=contract.no_common_id(query.logs) if apart else "",
         classes=of_classes,
         columns=columns,
-        rated=_rated(session, batch, result),
-        unlisted=unlisted_values(logs.predictions, model, groups, predictions),
+        rated=_rated(batch, result),
+        unlisted=unlisted_values(opened, model, groups, predictions),
     )
     return [rows]
 
@@ -126,7 +99,7 @@ def read_vectors(batch: Batch, classes: Classes, engine: Databases) -> Vectors:
         If they cannot be read.
     """
     with open_session(batch.what, engine) as session:
-        return read_matched(session, _joined(session, batch), classes)
+        return read_matched(_joined(session, batch), classes)
 
 
 def read_coded_rows(batch: Batch, engine: Databases) -> CodedRows:
@@ -142,21 +115,11 @@ def read_coded_rows(batch: Batch, engine: Databases) -> CodedRows:
     model, (day,) = batch.model, batch.days
     with open_session(batch.what, engine) as session:
         opened = open_logs(session, model, day, batch.partitions[day])
-        predictions, outcomes = _count_both(session, opened)
-        logs = with_codes(session, opened, model, code_names(model, {}))
-        query = _query(session, batch, logs)
-        coded = group_with_codes(session, query, logs.codes)
-        clean, _ = contract.without_repeats(
-            session, logs, coded.groups, predictions=predictions, outcomes=outcomes
-        )
-        if clean is not logs:
-            query = _write(session, batch, clean)
-            coded = group_with_codes(session, query, clean.codes)
-        weights = _class_weights(session, batch, _Result(query, coded.groups, coded))
-        if weights[0] != weights[1]:
-            query = _write(session, batch, clean, odds_factor=weights[0] / weights[1])
-            coded = group_with_codes(session, query, clean.codes)
-        return coded_rows(coded, len(model.columns))
+        logs = with_codes(opened, model, code_names(model))
+        result, _ = _counted(batch, logs, *_count_both(opened))
+        result, _ = _weighed(batch, result)
+        assert result.coded is not None  # DuckDB has the rows
+        return coded_rows(result.coded, len(model.columns))
 
 
 def count_through_map(
@@ -170,9 +133,7 @@ def count_through_map(
         If they cannot be read.
     """
     with open_session(batch.what, engine) as session:
-        return count_mapped_day(
-            session, _joined(session, batch), classes, vector_map, _parts(batch.model)
-        )
+        return count_mapped_day(_joined(session, batch), classes, vector_map, _parts(batch.model))
 
 
 def read_parts_of_vector(batch: Batch, classes: Classes, engine: Databases) -> list[str]:
@@ -182,47 +143,55 @@ def read_parts_of_vector(batch: Batch, classes: Classes, engine: Databases) -> l
         return parts_of_vector(log, classes)
 
 
-def _joined(session: Session, batch: Batch) -> Frame:
+def _joined(session: Session, batch: Batch) -> Query:
     """Join the rows of a day without those of repeated ids."""
     (day,) = batch.days
     logs = open_logs(session, batch.model, day, batch.partitions[day])
-    predictions, outcomes = _count_both(session, logs)
-    query = _query(session, batch, logs)
-    clean, _ = contract.without_repeats(
-        session, logs, run(query), predictions=predictions, outcomes=outcomes
+    return _counted(batch, logs, *_count_both(logs))[0].query
+
+
+def _count_both(logs: Logs) -> tuple[int, ...]:
+    """Count the predictions and the outcomes, which Parquet stores in its metadata."""
+    if logs.joined:
+        return logs.numbers("SELECT count(*) AS a, count(observed) AS b FROM predictions")
+    each = (f"(SELECT count(*) FROM {name}) AS {name}" for name in ("predictions", "outcomes"))
+    return logs.numbers(f"SELECT {', '.join(each)}")
+
+
+def _counted(
+    batch: Batch, logs: Logs, predictions: int, outcomes: int
+) -> tuple[_Result, list[contract.Violation]]:
+    """Count the rows of a day without those of repeated ids."""
+    result = _run(batch, logs)
+    clean, violations = contract.without_repeats(
+        logs, batch.model, result.groups, predictions=predictions, outcomes=outcomes
     )
-    return (query if clean is logs else _write(session, batch, clean)).joined
+    return (result if clean is logs else _run(batch, clean)), violations
 
 
-def _count_both(session: Session, logs: Logs) -> tuple[int, ...]:
-    """Count the predictions and the outcomes."""
-    return read_counts(session.once((logs, "rows"), lambda: count_rows(logs)))
-
-
-def _query(session: Session, batch: Batch, logs: Logs) -> Query:
-    """Write the query over logs, which is the same for all days with logs of the same shape."""
-    return session.once((logs, batch.negative), lambda: _write(session, batch, logs))
-
-
-def _write(session: Session, batch: Batch, logs: Logs, odds_factor: float = 1.0) -> Query:
-    negative = batch.negative
-    count = batch.part_count
-    return write(session, logs, count, absent_is_negative=negative, odds_factor=odds_factor)
-
-
-def _run(session: Session, query: Query, logs: Logs) -> _Result:
-    """Run a query; if its rows have codes, so that they are stored and can be counted by them."""
-    if not logs.codes:
+def _run(batch: Batch, logs: Logs, odds_factor: float = 1.0) -> _Result:
+    """Run the statement; if its rows have codes, so that they are stored and counted by them."""
+    query = write(
+        logs, batch.part_count, absent_is_negative=batch.negative, odds_factor=odds_factor
+    )
+    if not logs.codes or logs.session.spark is not None:
         return _Result(query, run(query), None)
-    coded = group_with_codes(session, query, logs.codes)
+    coded = group_with_codes(query)
     return _Result(query, coded.groups, coded)
 
 
-def _columns(result: _Result, model: Model, names: Names, frequent: Frequent) -> Columns:
-    """Count the rows by the values of watched columns."""
-    if result.coded:
-        return count_codes(result.coded, model, names)
-    return count_columns(result.query.joined, model, frequent) if model.columns else {}
+def _weighed(batch: Batch, result: _Result) -> tuple[_Result, tuple[float, float]]:
+    """Count with the odds of the population, if the rows are a sample by outcome.
+
+    Last comes what a row of each outcome stands for; both 1 if the log is no sample.
+    """
+    weighted = batch.model.predictions.weight or batch.model.outcomes.weight
+    if not weighted or not result.groups.predicted_rows:
+        return result, (1.0, 1.0)
+    weights = class_weights(result.query, batch.model)
+    if weights[0] != weights[1]:
+        result = _run(batch, result.query.logs, weights[0] / weights[1])
+    return result, weights
 
 
 def _parts(model: Model) -> list[tuple[str, str]]:
@@ -241,41 +210,22 @@ def _left_out_by_filters(session: Session, model: Model, day: date) -> dict[str,
     }
 
 
-def _class_weights(session: Session, batch: Batch, result: _Result) -> tuple[float, float]:
-    """Find what a row of each outcome stands for; both 1 if the log is not a sample."""
-    weighted = batch.model.predictions.weight or batch.model.outcomes.weight
-    if not weighted or not result.groups.predicted_rows:
-        return 1.0, 1.0
-    return class_weights(session, result.query.joined, batch.model)
-
-
-def _rated(session: Session, batch: Batch, result: _Result) -> Parts:
+def _rated(batch: Batch, result: _Result) -> Parts:
     """Add up what the outcomes stand for; nothing if the log does not say it."""
     if not batch.model.rates_in_log or not result.groups.rows_with(Status.MATCHED):
         return {}
-    return count_rated(session, result.query.joined)
+    return count_rated(result.query)
 
 
 def _unmatched_outcomes(session: Session, model: Model, day: date) -> list[contract.Violation]:
     """List what is wrong with outcomes of `day` that have no prediction on any possible day."""
-    possible = Settling(model).read_by(day)
-    scored, outcomes = open_ids(session, model, readable_days(session, model, possible), [day])
-    unmatched = session.once(
-        (outcomes, scored),
-        lambda: contract.find_unmatched_outcomes(session.frame(outcomes), session.frame(scored)),
-    )
-    rows, missing = read_counts(unmatched.counted)
-    if not rows:
-        return []
-    late = 0
-    if rows > missing:
-        candidates = readable_days(session, model, days_of_late(model, [day]))
-        late = count_late(session, model, candidates, [day]).get(day, 0)
+    scored_on = readable_days(session, model, Settling(model).counting(day))
+    seen = outcomes_seen(session, model, scored_on, [day])
     return contract.outcome_violations(
         model,
-        of=read_counts(unmatched.outcomes.select(nw.len()))[0],
-        missing=missing,
-        unmatched=rows - missing,
-        late=late,
-        show=unmatched.first,
+        of=seen.of(day),
+        missing=seen.of(day, MISSING),
+        orphans=seen.of(day, ORPHAN),
+        late=seen.of(day, LATE),
+        show=lambda: contract.Example(f"first id {seen.first_orphan()}"),
     )

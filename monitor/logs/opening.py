@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import duckdb
-import narwhals as nw
 import pyarrow as pa
 from fsspec.implementations.local import LocalFileSystem
 
@@ -40,7 +39,6 @@ from monitor.logs.exploding import ADDED, explode, sources, types_of_elements, w
 from monitor.logs.session import (
     Layout,
     Session,
-    Type,
     first_line,
     readable,
     with_structs,
@@ -48,13 +46,14 @@ from monitor.logs.session import (
 )
 from monitor.logs.tables import Range, Table, reading_table
 from monitor.logs.times import Dating, dating_of, is_day
+from monitor.logs.types import Type
 from monitor.sql_text import text_in_sql
 
 PATH_PART = re.compile(r"([^/=]+)=[^/]*/")  # country=DE/
 NULL_IN_PATH = "__HIVE_DEFAULT_PARTITION__"  # how Hive and Spark write a null
-TEXT = Type(nw.String(), "VARCHAR")
+TEXT = Type("VARCHAR")
 NO_TYPE = "INTEGER"  # what DuckDB calls the type of a column of nothing but nulls in Parquet
-IN_PATH = Type(nw.String(), "VARCHAR", in_path=True)
+IN_PATH = Type("VARCHAR", in_path=True)
 TIME_TYPES = "a text such as 2026-03-01T10:00:00Z, or a number with time_unit"
 Kind = Literal["predictions", "outcomes"]
 KINDS: tuple[Kind, ...] = ("predictions", "outcomes")
@@ -503,7 +502,7 @@ def _check_dating(log: OpenLog) -> None:
         fits: Callable[[Type], bool] = lambda type_: is_day(type_, dating.unit)  # noqa: E731
         if log.form == "sql":  # the database finds the day
             wanted = "a date or a timestamp; convert it in sql"
-            fits = lambda type_: isinstance(type_.dtype, (nw.Date, nw.Datetime))  # noqa: E731
+            fits = lambda type_: type_.is_date or type_.is_time  # noqa: E731
         log.check(dating.column, f"{log.kind}.day", fits, wanted)
 
 

@@ -78,7 +78,7 @@ def _by_day(
     rows = ask(
         f"{table.log.connection}",
         table.snapshot,
-        f"SELECT {_day(table, dating)} AS {column}, count(*) AS rows, {newest} AS newest, "  # noqa: S608
+        f"SELECT {_day(table, dating)} AS {column}, count(*) AS rows, {newest} AS newest, "
         f"{total} AS total FROM (\n{table.log.sql}\n) AS {ROWS} {in_span} GROUP BY 1",
     )
     counted = dict[date | None, Count]()

@@ -2,18 +2,17 @@
 
 from dataclasses import dataclass
 from datetime import date, timedelta
-
-import narwhals as nw
+from typing import Any
 
 from monitor.config import Engine, Model
 from monitor.logs.databases import Databases
 from monitor.logs.entities import digest_of, entity_columns
-from monitor.logs.joining import read_counts
 from monitor.logs.opening import raise_all
 from monitor.logs.partitions import has_day, open_log
 from monitor.logs.rows import can_be_cast
-from monitor.logs.session import Frame, Session, open_session
+from monitor.logs.session import Session, open_session
 from monitor.logs.sources import ID_TYPES
+from monitor.logs.steps import KNOWN, SCORED
 from monitor.words.numbers import percent
 
 LOOK_BACK = 7  # days, of which the newest with predictions is compared
@@ -74,21 +73,22 @@ def entities_of_day(
     before = next((other for other in earlier if has_day(model, "predictions", other)), None)
     with open_session(f"{name} {day}", engine) as session:
         today = _entities(session, model, day)
-        rows, entities = read_counts(today.select(nw.col("rows").sum(), entities=nw.len()))
+        each = (
+            f"SELECT entity, count(*) AS n FROM {SCORED} WHERE entity IS NOT NULL GROUP BY entity"
+        )
+        counts = f"SELECT sum(n) AS a, count(*) AS b FROM ({each})"
+        ((rows, entities),) = session.fetch_rows(counts, today)
         again = 0
         if before:
-            both = today.join(_entities(session, model, before), on="entity", how="semi")
-            (again,) = read_counts(both.select(nw.len()))
-    return Returning(day, before, rows, entities, again)
+            both = f"SELECT count(*) AS a FROM ({each}) AS t SEMI JOIN {KNOWN} USING (entity)"
+            ((again,),) = session.fetch_rows(both, today, _entities(session, model, before))
+    return Returning(day, before, int(rows or 0), entities, again)
 
 
-def _entities(session: Session, model: Model, day: date) -> Frame:
-    """Count the chosen rows of a day by their entity."""
+def _entities(session: Session, model: Model, day: date) -> Any:
+    """Read the entities of the chosen rows of a day."""
     log, columns = open_log(session, model, "predictions", [day]), entity_columns(model.predictions)
     for column in columns:  # of an expression, the type becomes known so
         log.check(column, "predictions.entity", can_be_cast, ID_TYPES)
     raise_all(log)
-    rows = log.read(model.predictions.where, entity=digest_of(columns))
-    view = session.show(f"entities of {day}", rows)
-    named = session.frame(view).filter(~nw.col("entity").is_null())
-    return named.group_by("entity").agg(nw.len().alias("rows"))
+    return log.read(model.predictions.where, entity=digest_of(columns))

@@ -1,15 +1,13 @@
 """What the columns of a row mean: its id, its score, its part, its outcome.
 
-Ids are written in SQL, because they are made where the files are opened; everything else is written
-in Narwhals. Neither runs anything.
+All is SQL, and nothing runs. Ids are made where the files are opened, everything else in steps over
+the rows that were read.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
-
-import narwhals as nw
 
 from monitor.config import (
     Model,
@@ -21,7 +19,8 @@ from monitor.config import (
     named,
 )
 from monitor.logs.conversions import MISFIT, Wanted, as_type, quoted
-from monitor.logs.session import Frame, Type
+from monitor.logs.steps import KNOWN, SCORED, Dialect, Steps, first_true, literal
+from monitor.logs.types import Type
 from monitor.sql_text import text_in_sql
 
 Cast = Literal["integer", "uuid", "text"]
@@ -79,24 +78,24 @@ def key_sql(key: Key, types: Mapping[str, Type]) -> str:
 
 def is_id(type_: Type) -> bool:
     """Return whether ids of this type are compared without a `cast`; of floats, whole numbers."""
-    as_text = isinstance(type_.dtype, (nw.String, nw.Binary))
+    as_text = type_.is_text or type_.name == "BLOB"
     return as_text or is_number(type_) or type_.name == "UUID"
 
 
 def is_number(type_: Type) -> bool:
     """Return whether ids of this type are compared by their value."""
-    return is_whole(type_) or type_.dtype.is_float()
+    return is_whole(type_) or type_.is_float
 
 
 def is_whole(type_: Type) -> bool:
     """Return whether values of this type are whole numbers, of any width; decimals may be."""
-    return type_.dtype.is_integer() or bool(WHOLE_DECIMAL.fullmatch(type_.name))
+    return type_.is_integer or bool(WHOLE_DECIMAL.fullmatch(type_.name))
 
 
 def can_be_cast(type_: Type) -> bool:
     """Return whether ids of this type can be converted."""
-    text = isinstance(type_.dtype, nw.String) or type_.name == "UUID"
-    return text or is_whole(type_) or type_.dtype.is_float()
+    text = type_.is_text or type_.name == "UUID"
+    return text or is_whole(type_) or type_.is_float
 
 
 def likely_cast(first: Type, second: Type) -> Cast:
@@ -104,129 +103,147 @@ def likely_cast(first: Type, second: Type) -> Cast:
     types = first, second
     if any(type_.name == "UUID" for type_ in types):
         return "uuid"
-    numbers = [type_.dtype.is_numeric() for type_ in types]
-    is_real = any(type_.dtype.is_float() for type_ in types)
+    numbers = [type_.is_number for type_ in types]
+    is_real = any(type_.is_float for type_ in types)
     return "integer" if all(numbers) or is_real else "text"
 
 
-def prepare_predictions(rows: Frame, model: Model) -> Frame:
+def steps_of_rows(
+    model: Model,
+    dialect: Dialect,
+    scored: Mapping[str, Type],
+    known: Mapping[str, Type],
+    *,
+    of_days: bool = False,
+) -> Steps:
+    """Write the steps `predictions` and `outcomes`, with canonical columns, of rows that were read.
+
+    Parameters
+    ----------
+    model : Model
+        Says what their values mean.
+    dialect : Dialect
+        Of the engine that runs them.
+    scored, known : mapping of str to Type
+        The columns of the rows of both logs.
+    of_days : bool
+        Whether they are of many days: then `day` is part of `part`, and `own` says which
+        predictions are only there for their ids.
+    """
+    predictions = _with(_of_predictions(model, dialect, of_days=of_days), SCORED, scored, dialect)
+    if not model.outcomes.in_predictions:
+        return [("predictions", predictions), *outcome_steps(model, dialect, known)]
+    weighted = model.weight_column("outcomes") is not None
+    outcome = _of_outcomes(model, dialect, scored["outcome"], weighted=weighted)
+    unknown = "outcome IS NULL" + " OR isnan(outcome)" * scored["outcome"].is_float
+    nothing = dict.fromkeys(("id", "outcome_id"), "CAST(NULL AS BIGINT)")
+    seen = {"observed": f"CASE WHEN {unknown} THEN NULL ELSE CAST(1 AS TINYINT) END"}
+    both = _with({**outcome, **nothing, **seen}, "prepared", scored, dialect)
+    return [
+        ("prepared", predictions),
+        ("predictions", both),
+        ("outcomes", "SELECT * FROM predictions WHERE observed IS NOT NULL"),
+    ]
+
+
+def outcome_steps(model: Model, dialect: Dialect, known: Mapping[str, Type]) -> Steps:
+    """Write the step `outcomes`; a row whose outcome is nan is one that is not known, so no row."""
+    weighted = model.weight_column("outcomes") is not None and "weight" in known
+    values = _of_outcomes(model, dialect, known["outcome"], weighted=weighted)
+    values["observed"] = "CAST(1 AS TINYINT)"
+    rows = _with(values, KNOWN, known, dialect)
+    if known["outcome"].is_float:
+        rows += " WHERE outcome IS NULL OR NOT isnan(outcome)"
+    return [("outcomes", rows)]
+
+
+def _with(
+    values: Mapping[str, str], rows: str, columns: Mapping[str, Type], dialect: Dialect
+) -> str:
+    """Add columns to rows, some in the place of others of the same name."""
+    replaced = ", ".join(name for name in values if name in columns)
+    star = f"* {dialect.without} ({replaced})" if replaced else "*"
+    added = "".join(f", {value} AS {name}" for name, value in values.items())
+    return f"SELECT {star}{added} FROM {rows}"
+
+
+def _of_predictions(model: Model, dialect: Dialect, *, of_days: bool) -> dict[str, str]:
     """Make of each score a probability, and add `part` and `predicted`."""
-    score = nw.col("score").cast(nw.Float64)
-    rows = _weighted(rows, model, "predictions")
+    segment = _place("segment", model.segments, dialect)
+    part = f"{segment} * {len(model.stratum_names)} + {_place('stratum', model.strata, dialect)}"
+    parts = len(model.segment_names) * len(model.stratum_names)
+    values = {
+        "score": _as_probability("CAST(score AS DOUBLE)", model.predictions.score_means),
+        "part": f"day * {parts} + {part}" if of_days else part,
+        "predicted": "own" if of_days else "CAST(1 AS TINYINT)",
+    }
+    if model.weight_column("predictions"):
+        values["weight"] = "CAST(weight AS DOUBLE)"
     if model.action:
-        is_acted = nw.col("acted").cast(nw.Int8) == 1
-        rows = rows.with_columns(acted=choose([(is_acted, nw.lit(1))], nw.lit(0)))
-    return rows.with_columns(
-        score=_as_probability(score, model.predictions.score_means),
-        part=_place(rows, "segment", model.segments) * len(model.stratum_names)
-        + _place(rows, "stratum", model.strata),
-        predicted=nw.lit(1, nw.Int8),
-    )
+        values["acted"] = "CASE WHEN CAST(acted AS TINYINT) = 1 THEN 1 ELSE 0 END"
+    return values
 
 
-def known_outcomes(rows: Frame) -> Frame:
-    """Leave out rows of a log of outcomes whose outcome is nan: one that is not known."""
-    if not rows.collect_schema()["outcome"].is_float():
-        return rows
-    return rows.filter(nw.col("outcome").is_null() | ~nw.col("outcome").is_nan())
-
-
-def prepare_outcomes(rows: Frame, model: Model) -> Frame:
-    """Make of each outcome a number, and add `observed`."""
+def _of_outcomes(model: Model, dialect: Dialect, type_: Type, *, weighted: bool) -> dict[str, str]:
+    """Make of each outcome a number."""
     means = model.outcomes.outcome_means
-    rows = _weighted(rows, model, "outcomes")
-    observed = nw.lit(1, nw.Int8)
+    values = {"weight": "CAST(weight AS DOUBLE)"} if weighted else {}
     if model.predictions.classes:
-        return rows.with_columns(observed=observed)
-    dtype = rows.collect_schema()["outcome"]
+        return values
     if means:
-        said = nw.col("outcome").cast(nw.String)
-        return rows.with_columns(_meant(dtype, means), said=said, observed=observed)
+        said = "CAST(outcome AS STRING)"
+        return values | {"outcome": _meant(type_, means, dialect), "said": said}
     # Only if all files have booleans, or decimals, is a cast needed.
-    outcome = nw.col("outcome")
-    if isinstance(dtype, nw.Boolean):
-        outcome = outcome.cast(nw.Int8)
-    elif dtype.is_decimal():
-        outcome = outcome.cast(nw.Float64)
-    return rows.with_columns(outcome, observed=observed)
+    kind = "TINYINT" if type_.is_boolean else "DOUBLE" if type_.is_decimal else None
+    return values | ({"outcome": f"CAST(outcome AS {kind})"} if kind else {})
 
 
 def wrong_meaning(type_: Type, means: OutcomeMeans) -> str | None:
     """Say which kind of values `outcome_means` must list for a column, if it lists another."""
     kinds = {type(value) for value in (*means.positive, *means.negative)}
-    if isinstance(type_.dtype, nw.Boolean):
+    if type_.is_boolean:
         return None if kinds == {bool} else "true or false"
-    if type_.dtype.is_numeric():
+    if type_.is_number:
         return None if kinds <= {int, float} else "numbers without quotes"
     return None if kinds <= {str, int} else "texts (in quotes, because YAML reads yes as true)"
 
 
 WHOLE_DECIMAL = re.compile(r"DECIMAL\(\d+, ?0\)", re.IGNORECASE)  # as warehouses write integers
-FEW = 16  # listed values that are compared one after the other
 
 
-def choose(cases: Sequence[tuple[nw.Expr, nw.Expr]], otherwise: nw.Expr) -> nw.Expr:
-    """Return the value of the first case that is true."""
-    for condition, value in reversed(cases):
-        otherwise = nw.when(condition).then(value).otherwise(otherwise)
-    return otherwise
-
-
-def _weighted(rows: Frame, model: Model, kind: Literal["predictions", "outcomes"]) -> Frame:
-    """Make weights numbers, where they were read: counts of arrivals need none."""
-    if not model.weight_column(kind) or "weight" not in rows.collect_schema().names():
-        return rows
-    return rows.with_columns(nw.col("weight").cast(nw.Float64))
-
-
-def _as_probability(score: nw.Expr, means: str) -> nw.Expr:
+def _as_probability(score: str, means: str) -> str:
     if means == "percent":
-        return score / 100.0
+        return f"{score} / 100e0"
     if means == "logit":
-        return 1.0 / (1.0 + (-score).exp())
-    return 1.0 - score if means == "probability_of_0" else score
+        return f"1e0 / (1e0 + exp(-{score}))"
+    return f"1e0 - {score}" if means == "probability_of_0" else score
 
 
-def _meant(dtype: nw.dtypes.DType, means: OutcomeMeans) -> nw.Expr:
+def _meant(type_: Type, means: OutcomeMeans, dialect: Dialect) -> str:
     """Write the outcome as 1, 0, or null for a value that is not listed."""
-    outcome = nw.col("outcome")
-    positive, negative = list(means.positive), list(means.negative)
-    if not (dtype.is_numeric() or isinstance(dtype, nw.Boolean)):
-        outcome = outcome.cast(nw.String)
-        positive, negative = list(map(str, positive)), list(map(str, negative))
-    hit, miss = nw.lit(1, nw.Int8), nw.lit(0, nw.Int8)
-    negatives = nw.when(outcome.is_in(negative)).then(miss)
-    return nw.when(outcome.is_in(positive)).then(hit).otherwise(negatives).alias("outcome")
+    as_it_is = type_.is_number or type_.is_boolean
+    outcome = "outcome" if as_it_is else "CAST(outcome AS STRING)"
+    write = (lambda v: literal(v, dialect)) if as_it_is else dialect.text
+    cases = [
+        (f"{outcome} IN ({', '.join(map(write, values))})", f"CAST({number} AS TINYINT)")
+        for number, values in ((1, means.positive), (0, means.negative))
+        if values
+    ]
+    return first_true(cases, "NULL")
 
 
-def _place(rows: Frame, name: str, parts: Segments | None) -> nw.Expr:
-    """Return each row's part: its index in the listed values, or the index after the last."""
+def _place(name: str, parts: Segments | None, dialect: Dialect) -> str:
+    """Write each row's part: its index in the listed values, or the index after the last."""
     if parts is None:
-        return nw.lit(0)
-    value, listed = nw.col(name).cast(nw.String), parts.values
-    if len(listed) <= FEW:
-        if rows.implementation.is_duckdb():  # which looks up each value of a dictionary once
-            indices = [*range(len(listed))]
-            return value.replace_strict([*listed], indices, default=nw.lit(len(listed)))
-        cases = [(value == item, nw.lit(place)) for place, item in enumerate(listed)]
-        return choose(cases, nw.lit(len(listed)))
-    is_listed = value.is_in([*listed])
-    return choose([(is_listed, _place_among(value, listed, 0))], nw.lit(len(listed)))
-
-
-def _place_among(value: nw.Expr, listed: Sequence[str], first: int) -> nw.Expr:
-    """Find the index of a listed value by halves: a chain of 500 cases is too deep for a query."""
-    if len(listed) == 1:
-        return nw.lit(first)
-    middle = len(listed) // 2
-    low, high = listed[:middle], listed[middle:]
-    below = _place_among(value, low, first)
-    return choose([(value.is_in([*low]), below)], _place_among(value, high, first + middle))
+        return "0"
+    # DuckDB looks up each value of a dictionary once.
+    place = dialect.place(parts.values, f"CAST({name} AS STRING)")
+    return f"coalesce(CAST({place} AS INTEGER) - 1, {len(parts.values)})"
 
 
 def _cast_sql(column: str, type_: Type, cast: Cast | None) -> str:
     name = quoted(column)
-    if type_.dtype.is_float() and cast in (None, "integer"):
+    if type_.is_float and cast in (None, "integer"):
         return _whole_sql(column, type_, or_null=cast is not None)
     if cast is None:
         return name
@@ -234,7 +251,7 @@ def _cast_sql(column: str, type_: Type, cast: Cast | None) -> str:
         return f"CAST({name} AS VARCHAR)"
     if cast == "uuid":
         return f"TRY_CAST({name} AS UUID)"
-    if not isinstance(type_.dtype, nw.String):
+    if not type_.is_text:
         return f"TRY_CAST({name} AS HUGEINT)"
     # A cast alone would round 1.5 to 2 and so join it to another id.
     whole = rf"regexp_full_match({name}, '\s*[+-]?\d+\s*')"

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
@@ -19,7 +18,8 @@ from monitor.logs.days import batch_of
 from monitor.logs.one_day import read_coded_rows
 from monitor.logs.opening import OpenLog, raise_all
 from monitor.logs.partitions import open_log
-from monitor.logs.session import Frame, open_session
+from monitor.logs.session import open_session
+from monitor.logs.steps import SCORED
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.segment_names import OTHER
 from monitor.settling import Settling
@@ -53,12 +53,11 @@ def columns_to_search(
             log.check(column, "--columns", lambda _: True, "of any type")
         raise_all(log)
         for column in columns:
-            kind = log.type_of(column).dtype
-            if not (kind.is_float() or kind.is_decimal()):
+            if not log.type_of(column).is_real:
                 watched.append(WatchedColumn(column=column, top=MOST_VALUES))
                 continue
-            rows = session.frame(session.show(f"search {column}", log.read(None, value=column)))
-            edges = _quartiles(rows)
+            rows = session.fetch(f"SELECT * FROM {SCORED}", log.read(None, value=column))
+            edges = _quartiles(rows["value"])
             if not edges:
                 msg = (
                     f"{name} {day}: column '{column}' of the predictions has no number on that "
@@ -69,10 +68,9 @@ def columns_to_search(
     return watched
 
 
-def _quartiles(rows: Frame) -> tuple[float, ...]:
+def _quartiles(values: Any) -> tuple[float, ...]:
     """Find where the numbers of a column are cut; nowhere if there are none."""
-    read = rows.collect(backend="pyarrow").to_native()["value"].drop_null().to_numpy()
-    numbers = read.astype(float)
+    numbers = values.drop_null().to_numpy().astype(float)
     numbers = numbers[np.isfinite(numbers)]
     if not numbers.size:
         return ()
@@ -158,11 +156,11 @@ def parts_to_search(
             log.check(column, "--columns", lambda _: True, "of any type")
         raise_all(log)
         for column in columns or _free_columns(log, model):
-            read = log.read(None, value=column)
-            rows = session.frame(session.show(f"search {column}", read))
-            counted = rows.group_by("value").agg(nw.len().alias("rows"))
-            table = counted.collect(backend="pyarrow").to_native()
-            numbers = log.type_of(column).dtype.is_numeric()
+            table = session.fetch(
+                f"SELECT value, count(*) AS rows FROM {SCORED} GROUP BY value",
+                log.read(None, value=column),
+            )
+            numbers = log.type_of(column).is_number
             divided = _divided(column, table["value"], table["rows"].to_numpy(), numbers=numbers)
             if divided:
                 watched.append(divided)
@@ -202,8 +200,8 @@ def _free_columns(log: OpenLog, model: Model) -> list[str]:
         column
         for column, of in types.items()
         if column not in roles
-        and not (of.in_path or FIELD in column or of.dtype.is_nested() or of.dtype.is_temporal())
-        and not isinstance(of.dtype, nw.Binary)
+        and not (of.in_path or FIELD in column or of.is_nested or of.is_temporal)
+        and of.name != "BLOB"
         and column.isprintable()
         and all(column in others for others in log.files.values())
     ]

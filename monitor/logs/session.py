@@ -7,10 +7,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from traceback import walk_tb
-from typing import Any, TypeVar
+from typing import Any
 
 import duckdb
-import narwhals as nw
 import pyarrow as pa
 from fsspec import AbstractFileSystem
 
@@ -19,14 +18,17 @@ from monitor.errors import DataError, Fault
 from monitor.files import limited, list_folder, reaching
 from monitor.logs.compressed import LONGEST_MAGIC, PACKED, how_packed, what_is_damaged
 from monitor.logs.conversions import MISFIT, quoted
-from monitor.logs.databases import DRAFTS, Databases, open_databases
+from monitor.logs.databases import Databases, open_databases
 from monitor.logs.spark import is_of_spark, word
+from monitor.logs.steps import DUCKDB, KNOWN, SCORED, SPARK, Dialect
+from monitor.logs.types import Type
+from monitor.sql_text import text_in_sql
 
 # A damaged column name causes the decoding error, because DuckDB passes it on as it is; a column
 # that is nested too deeply that of recursion.
 DAMAGE = (duckdb.Error, UnicodeDecodeError, RecursionError)
 # Whatever else these raise is about what they read, too.
-READERS = {"duckdb", "_duckdb", "narwhals", "pyarrow", "fsspec"}
+READERS = {"duckdb", "_duckdb", "pyarrow", "fsspec"}
 
 NUMBERED = re.compile(r"(.+)_\d+")  # what DuckDB calls all but the first of the columns of one name
 # How a CSV is read: nothing but the delimiter is guessed from its rows.
@@ -64,39 +66,6 @@ UNREADABLE = Fault("logs", "unreadable", "a file cannot be read")
 DEEP_LISTS = re.compile(r"(?:\[\]){100}")
 
 FORMAT_NAMES = {"parquet": "Parquet", "csv": "CSV", "json": "JSON lines"}
-
-Frame = nw.LazyFrame[Any]
-Rows = TypeVar("Rows")
-Written = TypeVar("Written")
-
-
-@dataclass(frozen=True)
-class Type:
-    """The type of a column, its name for messages, and where it is if not under its own name.
-
-    Attributes
-    ----------
-    in_path : bool
-        Whether it stands only in the path.
-    written : tuple of str
-        What the file calls it, if it was renamed; the first of these that is not null counts.
-    """
-
-    dtype: nw.dtypes.DType = field(compare=False)  # the name says as much, and is compared flatly
-    name: str
-    in_path: bool = False
-    written: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        return self.name
-
-
-@dataclass(frozen=True)
-class View:
-    """The name of a view and its columns with types: all that a query depends on."""
-
-    name: str
-    columns: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -155,14 +124,8 @@ class Session:
         Compressed files that have been read to their end.
     refused : dict of str to str
         Damaged files that are left out, each with the reason; only `init` leaves any out.
-    dtypes : dict
-        As in `Databases`.
-    queries : dict
-        Queries of this connection, by what they depend on.
     spark : SparkSession or None
         Runs the queries instead, if the engine is Spark.
-    frames : dict
-        What the views of Spark show.
     schemas : dict
         As in `Databases`.
     layouts : dict
@@ -179,10 +142,7 @@ class Session:
     twins: dict[str, list[str]] = field(default_factory=dict)
     whole: set[str] = field(default_factory=set)
     refused: dict[str, str] = field(default_factory=dict)
-    dtypes: dict[str, nw.dtypes.DType] = field(default_factory=dict)
-    queries: dict[Hashable, Any] = field(default_factory=dict)
     spark: Any = None
-    frames: dict[str, Any] = field(default_factory=dict)
     schemas: dict[Hashable, Any] = field(default_factory=dict)
     layouts: dict[str, Layout] = field(default_factory=dict)
 
@@ -240,13 +200,10 @@ class Session:
             self.must_be_whole(file, form)
             relation = self._keys_of(file) if form == "json" else self.read([file], form)
             self.must_be_a_table(file, form, relation.columns)
-            names = [str(native) for native in relation.types]
-            if not self.dtypes.keys() >= set(names):
-                self.dtypes.update(zip(names, _dtypes(relation), strict=True))
             single = self.single(file, form, relation)
             self.types[file] = {
-                column: Type(self.dtypes[name], name)
-                for column, name in zip(relation.columns, names, strict=True)
+                column: Type(str(native))
+                for column, native in zip(relation.columns, relation.types, strict=True)
                 if column in single
             }
         return self.types[file]
@@ -310,17 +267,15 @@ class Session:
         native = dict(zip(rows.columns, rows.types, strict=True)).get(whole)
         if native is None or native.id != "struct" or field not in dict(native.children):
             return None
-        inner = rows.select(duckdb.SQLExpression(quoted(column)).alias("field"))
-        (dtype,), (name,) = _dtypes(inner), map(str, inner.types)
-        return Type(dtype, name)
+        return Type(str(dict(native.children)[field]))
 
     def type_of_expression(self, expression: str, columns: Mapping[str, str]) -> Type:
         """Return the type of an expression on columns of some types."""
         nulls = ", ".join(f"CAST(NULL AS {name}) AS {quoted(c)}" for c, name in columns.items())
         rows = self.connection.sql(f"SELECT {nulls or 'NULL'} LIMIT 0")
         value = rows.select(duckdb.SQLExpression(expression).alias("value"))
-        (dtype,), (name,) = _dtypes(value), map(str, value.types)
-        return Type(dtype, name)
+        (native,) = value.types
+        return Type(str(native))
 
     def single(self, file: str, form: Format, rows: duckdb.DuckDBPyRelation) -> list[str]:
         """List the columns that have a name of their own, and note the others as twins.
@@ -360,7 +315,7 @@ class Session:
         relation = self.connection.from_arrow(schema.empty_table())
         self.twins[place] = twins_of(schema.names)
         single = without_twins(relation.columns, self.twins[place])
-        types = map(Type, _dtypes(relation), map(str, relation.types))
+        types = (Type(str(native)) for native in relation.types)
         named = zip(relation.columns, types, strict=True)
         return {column: type_ for column, type_ in named if column in single}
 
@@ -388,73 +343,55 @@ class Session:
             hive_partitioning=False,
         )
 
-    def once(self, key: Hashable, write: Callable[[], Written]) -> Written:
-        """Build a query, unless this connection has it from another day.
+    @property
+    def dialect(self) -> Dialect:
+        """What its engine writes otherwise than others."""
+        return DUCKDB if self.spark is None else SPARK
 
-        On a small day building the query takes longer than running it. A query over views reads
-        the current content of the views, so one query serves all days.
-        """
-        if key not in self.queries:
-            with self.drafting():
-                self.queries[key] = write()
-        return self.queries[key]  # type: ignore[no-any-return]
+    def types_in(self, rows: Any) -> dict[str, Type]:
+        """Return the types of the columns of a relation of DuckDB or a frame of Spark."""
+        if self.spark is None:
+            return {n: Type(str(of)) for n, of in zip(rows.columns, rows.types, strict=True)}
+        return {n: Type(of.upper().replace("STRING", "VARCHAR")) for n, of in rows.dtypes}
 
-    @contextmanager
-    def drafting(self) -> Iterator[None]:
-        """Build queries over views of the same columns without files; run nothing meanwhile.
+    def begin(self, query: str, scored: Any = None, known: Any = None) -> Any:
+        """Begin a query in SQL, in which `SCORED` and `KNOWN` stand for rows."""
+        if self.spark is None:
+            return _over(self.connection.sql, query, scored, known)
+        text = query.replace("{", "{{").replace("}", "}}")
+        text = text.replace(SCORED, "{scored}").replace(KNOWN, "{known}")
+        named = {"scored": scored, "known": known}
+        return self.spark.sql(text, **{n: rows for n, rows in named.items() if rows is not None})
 
-        DuckDB understands the whole of a query again at each of its dozens of steps, and so would
-        look into the files again each time.
-        """
-        if self.spark is not None:
-            yield
-            return
-        self.connection.execute(f"USE {DRAFTS}")
-        try:
-            yield
-        finally:
-            self.connection.execute("USE memory")
+    def fetch(self, query: str, scored: Any = None, known: Any = None) -> pa.Table:
+        """Run a query as `begin` writes it."""
+        if self.spark is None:
+            table: pa.Table = _over(self.connection.execute, query, scored, known).to_arrow_table()
+        else:
+            table = self.begin(query, scored, known).toArrow()
+        return table
 
-    def show(self, name: str, relation: Any) -> View:
-        """Make the view of this name show a relation of DuckDB or a frame of Spark."""
-        if self.spark is not None:
-            self.frames[name] = relation
-            return View(name, tuple(relation.dtypes))
-        relation.create_view(name, replace=True)
-        view = View(name, tuple(zip(relation.columns, map(str, relation.types), strict=True)))
-        if self.queries.get((DRAFTS, name)) != view:
-            self._draft(name, relation)
-            self.queries[DRAFTS, name] = view
-        return view
+    def fetch_rows(
+        self, query: str, scored: Any = None, known: Any = None
+    ) -> list[tuple[Any, ...]]:
+        """Run a query that gives few rows."""
+        columns = self.fetch(query, scored, known).to_pydict().values()
+        return [*zip(*columns, strict=True)]
 
-    def _draft(self, name: str, relation: duckdb.DuckDBPyRelation) -> None:
-        """Make the view of this name in the drafts: one row of nulls of the same types."""
-        columns = zip(relation.columns, relation.types, strict=True)
-        nulls = [duckdb.ConstantExpression(None).cast(kind).alias(c) for c, kind in columns]
-        with self.drafting():
-            self.connection.sql("SELECT NULL").select(*nulls).create_view(name, replace=True)
+    def text_of(self, rows: Any, column: str) -> str:
+        """Write an id as text; a key of several columns as DuckDB does."""
+        kind = None if self.spark is None else rows.schema[column].dataType
+        if kind is None or kind.typeName() != "struct":
+            return f"CAST({column} AS STRING)"
+        pieces = list[str]()
+        for name in kind.names:
+            before = f"{', ' if pieces else '{'}'{name}': "
+            pieces += [text_in_sql(before, "spark"), f"CAST({column}.`{name}` AS STRING)"]
+        return f"concat({', '.join(pieces)}, '}}')"
 
     def count(self, rows: Any) -> int:
         """Count the rows of a relation of DuckDB or a frame of Spark."""
         return len(rows) if self.spark is None else int(rows.count())
-
-    def frame(self, view: View) -> Frame:
-        """Begin a query over a view."""
-        native: Any = self.frames.get(view.name)
-        if native is None:
-            native = self.connection.view(view.name)
-        frame: Frame = nw.from_native(native).lazy()
-        return frame
-
-    def select(self, text: str, scored: Frame, known: Frame) -> Frame:
-        """Begin a query in SQL, in which `{scored}` and `{known}` stand for two others."""
-        logs: Any = {"scored": scored.to_native(), "known": known.to_native()}
-        if self.spark is not None:
-            native = self.spark.sql(text, **logs)
-        else:
-            native = _over(self.connection, text.format(scored="scored", known="known"), **logs)
-        frame: Frame = nw.from_native(native).lazy()
-        return frame
 
     def reach(self, filesystem: AbstractFileSystem, files: Sequence[str], form: Format) -> None:
         """Let DuckDB read these files of an object store, or a copy of them.
@@ -548,23 +485,6 @@ def without_number(column: str) -> str:
     return match[1] if match else column
 
 
-def by_halves(parts: Sequence[Rows], union: Callable[[list[Rows]], Rows]) -> Rows:
-    """Put rows below one another.
-
-    DuckDB looks at all the files of a union when it is written. A chain of n unions would make it
-    look at n²/2 files.
-
-    Examples
-    --------
-    >>> by_halves(["a", "b", "c"], lambda halves: f"({' '.join(halves)})")
-    '(a (b c))'
-    """
-    middle = len(parts) // 2
-    if not middle:
-        return parts[0]
-    return union([by_halves(parts[:middle], union), by_halves(parts[middle:], union)])
-
-
 def with_structs(types: Mapping[str, str]) -> dict[str, str]:
     """Give the types of whole columns from those of columns and of fields of columns.
 
@@ -615,23 +535,15 @@ def open_session(what: str, engine: Engine | Databases) -> Iterator[Session]:
             yield session
         return
     with engine.lend() as database:
-        # A query of Spark reads the files that it was built for, so no other day can use it.
-        queries = database.queries if engine.spark is None else {}
         session = Session(
             what,
             database.connection,
             folder=database.copies,
-            dtypes=engine.dtypes,
-            queries=queries,
             spark=engine.spark,
             schemas=engine.schemas,
         )
         with _understanding(session, engine.engine):
             yield session
-
-
-def _dtypes(relation: duckdb.DuckDBPyRelation) -> list[nw.dtypes.DType]:
-    return list(nw.from_native(relation).collect_schema().values())
 
 
 @contextmanager
@@ -754,10 +666,10 @@ def first_line(error: Exception | str) -> str:
 
 
 def _over(
-    connection: duckdb.DuckDBPyConnection,
-    text: str,
-    scored: duckdb.DuckDBPyRelation,  # noqa: ARG001 - DuckDB finds relations by the names of locals
-    known: duckdb.DuckDBPyRelation,  # noqa: ARG001
-) -> duckdb.DuckDBPyRelation:
-    """Begin a query in SQL over the relations `scored` and `known`."""
-    return connection.sql(text)
+    run: Callable[[str], Any],
+    query: str,
+    scored: Any,  # noqa: ARG001 - DuckDB finds rows by the names of locals
+    known: Any,  # noqa: ARG001
+) -> Any:
+    """Run a query in SQL over `scored` and `known`."""
+    return run(query.replace(SCORED, "scored").replace(KNOWN, "known"))

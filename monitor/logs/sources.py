@@ -1,11 +1,11 @@
-"""The rows of one day as two lazy frames with fixed column names and checked types."""
+"""The rows of both logs with canonical column names and checked types, ready to be joined."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
-import narwhals as nw
+import pyarrow as pa
 
 from monitor.config import UNDATED, Model, OutcomeLog, TimeUnit
 from monitor.logs.class_columns import scores_of_classes
@@ -19,85 +19,95 @@ from monitor.logs.partitions import open_log
 from monitor.logs.rows import (
     Key,
     can_be_cast,
-    choose,
     is_id,
     is_number,
     key_of,
-    known_outcomes,
     likely_cast,
-    prepare_outcomes,
-    prepare_predictions,
+    outcome_steps,
+    steps_of_rows,
 )
-from monitor.logs.session import Frame, Session, Type, View, by_halves
-from monitor.logs.times import age_on, has_zone, is_time, known_by, moment, undated
+from monitor.logs.session import Session
+from monitor.logs.steps import SCORED, Steps, literal, written
+from monitor.logs.tagging import tag, union
+from monitor.logs.times import age_on, is_time, known_by, moment, undated
+from monitor.logs.types import Type
 
-WHOLE = Type(nw.Int128(), "HUGEINT")
+WHOLE = Type("HUGEINT")
 ID_TYPES = "integer, string, UUID or a whole floating point number"
 PROBABILITY = "probability", "probability_of_0", "probability_of_label"
 
 
 @dataclass(frozen=True, eq=False)
 class Logs:
-    """Both logs of one day, ready to be joined; the same object for days of the same shape.
+    """Both logs, ready to be joined: rows that were read, and steps that prepare them.
 
     Attributes
     ----------
-    predictions : LazyFrame
-        Columns `id`, `score` (Float64), `part` (index of segment and stratum),
-        `predicted`, which is always 1, and `scored_at` if both logs have times.
-    outcomes : LazyFrame
-        Columns `outcome_id`, `outcome` (a number), `observed`, which is always 1, and
-        `observed_at` if both logs have times.
-    timed : bool
-        Whether both logs have times.
-    said : bool
-        Whether the outcomes have the column `said`: what the log says where `outcome` is a number
-        that the configuration gives it.
-    latest : bool
-        Whether the outcome with the latest time counts of those with the same id.
-    joined : bool
-        Whether the predictions have the columns of the outcomes already. Then no row has an id,
-        and `observed` is null where the outcome is not known.
-    outcomes_weighted : bool
-        Whether the outcomes have the column `weight`, rather than the predictions.
-    identical : bool
-        Whether identical predictions of an id count once.
+    session : Session
+        Reads them.
+    scored, known : relation or frame
+        The rows of predictions and of outcomes; `known` is None if they lie beside the scores.
+    steps : sequence of tuple of (str, str)
+        Make of them rows with canonical columns.
+    columns : frozenset of str
+        The canonical columns, of those that not all logs have. Predictions have `id`, `score`,
+        `part`, and `predicted`, which is 0 for those of which only the id is read; outcomes have
+        `outcome_id`, `outcome` and `observed`. Besides these there may be `scored_at` and
+        `observed_at`; `said`, what the log says where `outcome` is a number that the configuration
+        gives it; `weight`; `entity`, a bucket; `acted`; `undated` (see `monitor.logs.times`); and
+        the columns of classes (see `monitor.logs.class_columns`).
+    predictions, outcomes : str
+        The steps that have them.
     horizon : int or None
         If the logs are of many days: how many days after its prediction an outcome counts. Then
-        predictions have the number of their day, `day`, which is part of `part` too, outcomes have
-        `partition`, and `predicted` is 0 for predictions of which only the id is read.
-    classes : bool
-        Whether the rows have the columns of `monitor.logs.class_columns`; then `outcome` is the
-        class that came true.
+        predictions have the number of their day, `day`, and outcomes have `partition`.
     codes : tuple of str
         The columns of the predictions that hold codes; see `monitor.logs.column_codes`.
-    entity : bool
-        Whether the predictions have `entity`, the bucket of the row's entity, null if unknown.
-    acted : bool
-        Whether the predictions have `acted`, 1 if the row was acted on, else 0.
-    undated : bool
-        Whether the outcomes have `undated`; see `monitor.logs.times.undated`.
     """
 
-    predictions: Frame
-    outcomes: Frame
-    timed: bool
-    said: bool = False
-    latest: bool = False
-    joined: bool = False
-    outcomes_weighted: bool = False
-    identical: bool = False
+    session: Session
+    scored: Any
+    known: Any
+    steps: Steps
+    columns: frozenset[str] = frozenset()
+    predictions: str = "predictions"
+    outcomes: str = "outcomes"
     horizon: int | None = None
-    classes: bool = False
     codes: tuple[str, ...] = ()
-    entity: bool = False
-    acted: bool = False
-    undated: bool = False
+
+    @property
+    def joined(self) -> bool:
+        """Whether the predictions have the columns of the outcomes already, and no ids."""
+        return self.known is None
 
     @property
     def is_coded_late(self) -> bool:
         """Whether an outcome is only one beside its prediction."""
-        return self.joined or self.classes
+        return self.joined or "vector" in self.columns
+
+    def text(self, query: str, steps: Steps = ()) -> str:
+        """Write a query over the steps, and over further ones."""
+        return written([*self.steps, *steps, ("asked", query)])
+
+    def begin(self, query: str, steps: Steps = ()) -> Any:
+        """Begin a query, as `Session.begin`."""
+        return self.session.begin(self.text(query, steps), self.scored, self.known)
+
+    def fetch(self, query: str, steps: Steps = ()) -> pa.Table:
+        """Run a query."""
+        return self.session.fetch(self.text(query, steps), self.scored, self.known)
+
+    def fetch_rows(self, query: str, steps: Steps = ()) -> list[tuple[Any, ...]]:
+        """Run a query that gives few rows."""
+        return self.session.fetch_rows(self.text(query, steps), self.scored, self.known)
+
+    def numbers(self, query: str, steps: Steps = ()) -> tuple[int, ...]:
+        """Run a query that gives one row of counts; a null, the sum of no rows, counts as 0."""
+        return tuple(int(count or 0) for count in self.fetch_rows(query, steps)[0])
+
+    def also(self, steps: Steps, **changes: Any) -> "Logs":
+        """Add steps, and name those that the logs now have."""
+        return replace(self, steps=[*self.steps, *steps], **changes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +116,7 @@ class Rows:
 
     predictions: Any
     outcomes: Any
-    timed: bool
+    columns: frozenset[str]
 
 
 def open_logs(session: Session, model: Model, day: date, outcome_days: Sequence[date]) -> Logs:
@@ -115,7 +125,7 @@ def open_logs(session: Session, model: Model, day: date, outcome_days: Sequence[
     Parameters
     ----------
     session : Session
-        Runs the queries; must stay open as long as the frames are used.
+        Runs the queries; must stay open as long as the logs are used.
     model : Model
         Where the logs are.
     day : date
@@ -130,13 +140,21 @@ def open_logs(session: Session, model: Model, day: date, outcome_days: Sequence[
     """
     if model.outcomes.in_predictions:
         predictions = open_log(session, model, "predictions", [day])
-        return _open_together(session, model, predictions, outcome_days)
-    rows = read_rows(session, model, day, outcome_days)
-    views = session.show("predictions", rows.predictions), session.show("outcomes", rows.outcomes)
-    return session.once(
-        (*views, *settings_of_rows(model)),
-        lambda: prepare(session.frame(views[0]), session.frame(views[1]), model, timed=rows.timed),
+        rows = _read_together(model, predictions, outcome_days)
+    else:
+        rows = read_rows(session, model, day, outcome_days)
+    return prepare(session, rows, model)
+
+
+def prepare(session: Session, rows: Rows, model: Model, *, of_days: bool = False) -> Logs:
+    """Write the steps that prepare the rows of both logs for the join."""
+    scored, known = (
+        {} if each is None else session.types_in(each) for each in (rows.predictions, rows.outcomes)
     )
+    steps = steps_of_rows(model, session.dialect, scored, known, of_days=of_days)
+    columns = rows.columns | {"said"} if model.outcomes.outcome_means else rows.columns
+    horizon = model.settled_after if of_days else None
+    return Logs(session, rows.predictions, rows.outcomes, steps, columns, horizon=horizon)
 
 
 def read_rows(session: Session, model: Model, day: date, outcome_days: Sequence[date]) -> Rows:
@@ -155,46 +173,12 @@ def read_rows(session: Session, model: Model, day: date, outcome_days: Sequence[
         outcomes.read(observed.where, outcome_id=observed_id.wanted, **of_outcomes)
         if outcomes.files
         else _no_outcomes(predictions, model, scored_id, observed_at=scored_at),
-        timed=scored_at is not None,
+        frozenset([*of_predictions, *of_outcomes, "outcome_id"]),
     )
 
 
-def settings_of_rows(model: Model) -> tuple[object, ...]:
-    """Return the settings that the preparation of rows depends on."""
-    parts = model.segments, model.columns, model.strata
-    return *parts, model.predictions.classes, model.predictions.entity, *_meaning(model)
-
-
-def prepare(predictions: Frame, outcomes: Frame, model: Model, *, timed: bool) -> Logs:
-    """Prepare the rows of both logs for the join."""
-    scored = prepare_predictions(predictions, model)
-    observed = prepare_outcomes(known_outcomes(outcomes), model)
-    return _logs(scored, observed, model, timed=timed)
-
-
-def _logs(
-    predictions: Frame, outcomes: Frame, model: Model, *, timed: bool, joined: bool = False
-) -> Logs:
-    classes = model.predictions.classes is not None
-    return Logs(
-        *(predictions, outcomes),
-        timed=timed,
-        said=model.outcomes.outcome_means is not None or classes,
-        latest=model.outcomes.duplicates == "latest",
-        joined=joined,
-        outcomes_weighted=model.weight_column("outcomes") is not None,
-        identical=model.predictions.duplicates == "keep_identical",
-        classes=classes,
-        entity=model.predictions.entity is not None,
-        acted=model.action is not None,
-        undated=may_be_undated(model),
-    )
-
-
-def _open_together(
-    session: Session, model: Model, log: OpenLog, outcome_days: Sequence[date]
-) -> Logs:
-    """Open a log whose rows have both score and outcome.
+def _read_together(model: Model, log: OpenLog, outcome_days: Sequence[date]) -> Rows:
+    """Read a log whose rows have both score and outcome.
 
     If outcomes have times, those after the last day that counts are not known yet. So a day gives
     the same whenever it is read.
@@ -208,48 +192,7 @@ def _open_together(
         outcome, at, dated = (wanted.get(name) for name in ("outcome", "observed_at", "undated"))
         if outcome and at:
             wanted["outcome"] = known_by(last, zone, outcome, at, dated)
-    rows = log.read(model.predictions.where, **wanted)
-    view = session.show("predictions with outcomes", rows)
-    return session.once(
-        (view, *settings_of_rows(model)),
-        lambda: _prepare_together(session.frame(view), model, timed="scored_at" in wanted),
-    )
-
-
-def _prepare_together(rows: Frame, model: Model, *, timed: bool) -> Logs:
-    value = nw.col("outcome")
-    unknown = value.is_null()
-    if rows.collect_schema()["outcome"].is_float():
-        unknown |= value.is_nan()  # pandas makes floating point of integers with gaps
-    nothing = nw.lit(None, nw.Int64)
-    seen = choose([(unknown, nw.lit(None, nw.Int8))], nw.lit(1, nw.Int8))
-    prepared = prepare_predictions(rows.with_columns(seen=seen), model)
-    prepared = prepare_outcomes(prepared, model).with_columns(
-        id=nothing, outcome_id=nothing, observed=nw.col("seen")
-    )
-    observed = prepared.filter(~nw.col("observed").is_null())
-    return _logs(prepared, observed, model, timed=timed, joined=True)
-
-
-def _meaning(model: Model) -> tuple[object, ...]:
-    """Return the settings that say what rows mean, on which the query depends."""
-    scored, observed = model.predictions, model.outcomes
-    weights = model.weight_column("predictions"), model.weight_column("outcomes")
-    duplicates = scored.duplicates, observed.duplicates
-    meant = scored.score_means, observed.outcome_means, may_be_undated(model)
-    return *meant, *duplicates, *weights, model.action
-
-
-def open_ids(
-    session: Session, model: Model, prediction_days: Sequence[date], outcome_days: Sequence[date]
-) -> tuple[View, View]:
-    """Open only the ids of some days of both logs, as `id` and `outcome_id`.
-
-    The filter of outcomes holds, but not that of predictions: an outcome whose prediction is in the
-    log, though not chosen, is no orphan.
-    """
-    scored, observed = read_ids(session, model, prediction_days, outcome_days)
-    return session.show("ids of predictions", scored), session.show("ids of outcomes", observed)
+    return Rows(log.read(model.predictions.where, **wanted), None, frozenset(wanted))
 
 
 def read_ids(
@@ -280,14 +223,15 @@ def open_dated(
     outcome_days: Sequence[date],
     *,
     chosen: bool = True,
-) -> tuple[View, Frame]:
+) -> Logs:
     """Open ids and outcomes of some days, each row with the ordinal of its day.
 
-    With `chosen`, the filter of predictions holds.
+    With `chosen`, the filter of predictions holds. An outcome whose prediction is in the log,
+    though not chosen, is no orphan.
 
     Returns
     -------
-    tuple of View and LazyFrame
+    Logs
         Predictions with `id` and `scored_on`; outcomes with `outcome_id`, `outcome` and `seen_on`.
     """
     row_filter = model.predictions.where if chosen else None
@@ -302,18 +246,18 @@ def open_dated(
     rows = _dated(scored, "scored_on", row_filter, id=scored_id.wanted)
     outcome_id = observed_id.wanted
     seen = _dated(observed, "seen_on", model.outcomes.where, outcome_id=outcome_id, **outcome)
-    shown = session.frame(session.show("dated outcomes", seen))
-    known = known_outcomes(shown)
-    return session.show("dated predictions", rows), prepare_outcomes(known, model)
+    ids: Steps = [("predictions", f"SELECT * FROM {SCORED}")]
+    known = outcome_steps(model, session.dialect, session.types_in(seen))
+    return Logs(session, rows, seen, [*ids, *known])
 
 
-def open_aged(session: Session, model: Model, days: Sequence[date]) -> Frame:
+def open_aged(session: Session, model: Model, days: Sequence[date]) -> Logs:
     """Open the outcomes that lie beside the scores of some days, by when they were observed.
 
     Returns
     -------
-    LazyFrame
-        Columns `scored_on`, `outcome`, and `age`, null where the time is unknown.
+    Logs
+        Outcomes with `scored_on`, `outcome`, and `age`, null where the time is unknown.
     """
     parts = []
     for day in days:
@@ -324,11 +268,9 @@ def open_aged(session: Session, model: Model, days: Sequence[date]) -> Frame:
         raise_all(log)
         age = age_on(day, model.time_zone, observed_at["observed_at"])
         row_filter = model.predictions.where
-        parts.append(
-            nw.from_native(_dated({day: log}, "scored_on", row_filter, **outcome, age=age))
-        )
-    view = session.show("outcomes by age", by_halves(parts, nw.concat).to_native())
-    return prepare_outcomes(session.frame(view), model)
+        parts.append(_dated({day: log}, "scored_on", row_filter, **outcome, age=age))
+    seen = union(parts)
+    return Logs(session, None, seen, outcome_steps(model, session.dialect, session.types_in(seen)))
 
 
 def _open_apart(
@@ -361,13 +303,10 @@ def _dated(
     A day without rows may have no types, and is left out.
     """
     logs = {day: log for day, log in logs.items() if log.files} or logs
-    parts = [
-        nw.from_native(log.read(row_filter, **wanted)).with_columns(
-            nw.lit(day.toordinal()).alias(name)
-        )
-        for day, log in logs.items()
-    ]
-    return by_halves(parts, nw.concat).to_native()
+    read = (
+        tag(log.read(row_filter, **wanted), **{name: day.toordinal()}) for day, log in logs.items()
+    )
+    return union([*read])
 
 
 def check_readable(session: Session, model: Model, day: date) -> None:
@@ -423,7 +362,7 @@ def _check_id(
 
 def _as_id(type_: Type) -> Type:
     """Return the type that ids of this type are read as."""
-    return WHOLE if type_.dtype.is_float() else type_
+    return WHOLE if type_.is_float else type_
 
 
 def _check_columns(
@@ -454,7 +393,9 @@ def _check_values(
         return scores, outcome_of_classes(outcomes, model, classes)
     column, means = model.predictions.score, model.predictions.score_means
     real, wanted = (
-        (_is_real, "floating point") if means in PROBABILITY else (_is_number, "a number")
+        ((lambda t: t.is_real), "floating point")
+        if means in PROBABILITY
+        else (_is_number, "a number")
     )
     predictions.check(column, "predictions.score", real, wanted)
     score = number(column, "predictions.score") if predictions.is_text else as_it_is(column)
@@ -483,7 +424,7 @@ def _check_outcomes(outcomes: OpenLog, log: OutcomeLog) -> None:
         setting = "outcomes.outcome" + " (null if every row is a 1)" * clicks
         wanted = f"{OUTCOME_TYPES}, or text (or list its values in outcomes.outcome_means)"
         # Text is converted, as that of CSV: pandas writes True and False where values are missing.
-        fits = lambda type_: is_outcome(type_) or isinstance(type_.dtype, nw.String)  # noqa: E731
+        fits = lambda type_: is_outcome(type_) or type_.is_text  # noqa: E731
         outcomes.check(log.outcome, setting, fits, wanted)
         return
     if not outcomes.check(log.outcome, "outcomes.outcome", lambda _: True, "of any type"):
@@ -545,21 +486,21 @@ class _Time:
         if not self.log.files:
             return None
         type_ = self.log.type_of(self.column)
-        return None if isinstance(type_.dtype, nw.String) else self._has_zone(type_)
+        return None if type_.is_text else self._has_zone(type_)
 
     def check_zone(self, *, zoned: bool) -> None:
         """Note a file whose times cannot be compared with those of the others."""
         wanted = f"a timestamp {'with' if zoned else 'without'} time zone, as in predictions"
 
         def fits(type_: Type) -> bool:
-            text = isinstance(type_.dtype, nw.String)
+            text = type_.is_text
             return text or not is_time(type_, self.unit) or self._has_zone(type_) == zoned
 
         if all(self.column in types for types in self.log.files.values()):
             self.log.check(self.column, self.setting, fits, wanted)
 
     def _has_zone(self, type_: Type) -> bool:
-        return type_.dtype.is_numeric() or has_zone(type_)
+        return type_.is_number or type_.has_zone
 
 
 def _check_parts(predictions: OpenLog, model: Model) -> dict[str, Wanted]:
@@ -617,24 +558,22 @@ def _no_outcomes(
     """Make an empty log with ids and times of the same types as the predictions."""
     times = {"observed_at": observed_at} if observed_at else {}
     read = predictions.read(None, outcome_id=ids.wanted, **times)
-    listed = model.outcomes.outcome_means.positive[0] if model.outcomes.outcome_means else 0
-    weight = {"weight": nw.lit(1.0)} if model.weight_column("outcomes") else {}
+    means = model.outcomes.outcome_means
+    session = predictions.session
+    values = {"outcome": literal(means.positive[0], session.dialect) if means else "0"}
+    if model.weight_column("outcomes"):
+        values["weight"] = "1e0"
     if may_be_undated(model):
-        weight["undated"] = nw.lit(0, nw.Int8)
+        values["undated"] = "CAST(0 AS TINYINT)"
     if model.predictions.classes:
-        weight = {"said": nw.lit("")}
-    empty = nw.from_native(read).lazy().head(0)
-    with_outcome: Any = empty.with_columns(outcome=nw.lit(listed), **weight)
-    return with_outcome.to_native()
-
-
-def _is_real(type_: Type) -> bool:
-    return type_.dtype.is_float() or type_.dtype.is_decimal()
+        values["said"] = "''"
+    added = ", ".join(f"{value} AS {name}" for name, value in values.items())
+    return session.begin(f"SELECT *, {added} FROM {SCORED} LIMIT 0", read)
 
 
 def _is_true_or_false(type_: Type) -> bool:
-    return type_.dtype.is_integer() or isinstance(type_.dtype, nw.Boolean)
+    return type_.is_integer or type_.is_boolean
 
 
 def _is_number(type_: Type) -> bool:
-    return type_.dtype.is_numeric()
+    return type_.is_number

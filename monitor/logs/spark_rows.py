@@ -11,7 +11,6 @@ from typing import Any
 from urllib.parse import unquote
 
 import duckdb
-import narwhals as nw
 
 from monitor.config import FIELD, expression_of
 from monitor.config.filters import needs_duckdb
@@ -75,7 +74,7 @@ def _is_plain(log: OpenLog, types: Mapping[str, Any], wanted: Mapping[str, Wante
         log.form == "parquet"
         and not any(type_.written for type_ in types.values())
         and not any(type_.name in UNKNOWN_TO_SPARK for type_ in types.values())
-        and not (dated and (expression_of(dated) or isinstance(types[dated].dtype, nw.String)))
+        and not (dated and (expression_of(dated) or types[dated].is_text))
         and all(_is_known_to_spark(value, types) for value in wanted.values())
     )
 
@@ -84,9 +83,9 @@ def _is_known_to_spark(value: Wanted, types: Mapping[str, Any]) -> bool:
     if any(map(expression_of, value.columns)):
         return False  # its dialect is another
     if value.is_bucket:
-        kinds = [types[column].dtype for column in value.columns]
-        return all(kind.is_integer() or isinstance(kind, nw.String) for kind in kinds)
-    as_they_are = not any(types[column].dtype.is_float() for column in value.columns)
+        kinds = [types[column] for column in value.columns]
+        return all(kind.is_integer or kind.is_text for kind in kinds)
+    as_they_are = not any(types[column].is_float for column in value.columns)
     return (bool(value.names) and as_they_are) or value.is_column(types)
 
 

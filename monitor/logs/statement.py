@@ -2,7 +2,7 @@
 
 It is one SQL text of named steps, for one day and for many, which DuckDB and Spark both run; where
 their words differ stands in `Dialect`. What a row is, is an ordered list of conditions: the first
-that is true counts. Capabilities that a model does not use add no step and no condition.
+that is true counts. Capabilities that a model does not use add no column, and so no condition.
 
 How the statement proves that no id is repeated. A full join returns every row of both logs at least
 once. If it returns as many rows with a prediction as there are predictions, no prediction matched
@@ -15,22 +15,18 @@ number before the join: `score_code` holds what is wrong with a prediction, its 
 `outcome_code` holds the outcome. For most rows the sum of both is the key of its group. Other
 columns are only carried where a query shows examples. Of every choice the usual case comes first,
 because an engine looks at the other cases only for the other rows.
-
-Numbers with a point end with an exponent: without one, DuckDB reads them as decimal.
 """
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from monitor.logs.checks import ROW_CHECKS, Status, checks_of
 from monitor.logs.joining import Groups
-from monitor.logs.session import Frame, Session
 from monitor.logs.sources import Logs
+from monitor.logs.steps import Cases, Dialect, Steps, as_double, first_true
 from monitor.logs.times import BEYOND
 from monitor.metrics.core.buckets import BUCKETS
 from monitor.metrics.core.grid import (
@@ -53,29 +49,6 @@ LARGEST_INT32 = 2**31 - 1
 # In the middle of the first position, so that rounding cannot make it the one before.
 LOWEST = LOWEST_SCORE * (1 + 0.5 / POSITIONS_PER_LOGIT)
 OFFSET_BITS = OFFSETS_PER_CELL.bit_length() - 1
-
-Cases = Sequence[tuple[str, str]]  # conditions in SQL with their values
-Steps = Sequence[tuple[str, str]]  # names with queries, each of the ones before it
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """Where the SQL of two engines differs.
-
-    Attributes
-    ----------
-    logarithm : str
-        The natural logarithm of the column `odds`.
-    without : str
-        The word before columns that a star leaves out.
-    """
-
-    logarithm: str
-    without: str
-
-
-DUCKDB = Dialect(f"(log(odds) / log({math.e!r}e0))", "EXCLUDE")
-SPARK = Dialect("ln(odds)", "EXCEPT")
 
 
 @dataclass(frozen=True)
@@ -111,8 +84,6 @@ class Query:
 
     Attributes
     ----------
-    session : Session
-        Runs it.
     logs : Logs
         What it reads.
     steps : sequence of tuple of (str, str)
@@ -121,58 +92,37 @@ class Query:
         How keys are made.
     """
 
-    session: Session
     logs: Logs
     steps: Steps
     keys: Keys
 
-    @cached_property
-    def grouped(self) -> Frame:
-        """The rows in groups."""
-        return self._write([("slim", self._slim), *_groups("slim")])
+    def fetch(self, query: str) -> pa.Table:
+        """Ask something of the rows of the full join, `rows_of_day`."""
+        return self.logs.fetch(query, self.steps)
 
-    @cached_property
-    def joined(self) -> Frame:
-        """The full join of predictions and outcomes, each row with its `key` and `status`."""
-        return self._write([])
-
-    @cached_property
-    def keyed(self) -> Frame:
-        """Only the `key` of each row, what is added up, and the codes of columns."""
-        return self._write([("slim", self._slim)])
+    def fetch_rows(self, query: str) -> list[tuple[Any, ...]]:
+        """Ask something of them that has few rows."""
+        return self.logs.fetch_rows(query, self.steps)
 
     @property
-    def _slim(self) -> str:
+    def slim(self) -> str:
         """Take what is grouped: keys, ids without an outcome, what is added up, codes."""
         chosen = f"score_code < {int(Status.NOT_CHOSEN) * self.keys.limit}"
         place = "0" if self.logs.horizon is None else "day"
-        codes = "".join(f'"{code}", ' for code in self.logs.codes)
+        codes = "".join(f"{code}, " for code in self.logs.codes)
         return (
             f"SELECT {codes}key, CASE WHEN outcome_code IS NULL AND {chosen} THEN id END "
             f"AS lone_id, -1 - {place} AS lone_place, offsets FROM rows_of_day"
         )
 
-    def _write(self, more: Steps) -> Frame:
-        with self.session.drafting():
-            return self.session.select(
-                written([*self.steps, *more]), self.logs.predictions, self.logs.outcomes
-            )
-
 
 def write(
-    session: Session,
-    logs: Logs,
-    part_count: int,
-    *,
-    absent_is_negative: bool = False,
-    odds_factor: float = 1.0,
+    logs: Logs, part_count: int, *, absent_is_negative: bool = False, odds_factor: float = 1.0
 ) -> Query:
     """Build the statement.
 
     Parameters
     ----------
-    session : Session
-        Runs it.
     logs : Logs
         From `open_logs` or `without_repeats`.
     part_count : int
@@ -182,12 +132,12 @@ def write(
     odds_factor : float
         By which the odds of outcome 1 in the log are larger than in its population.
     """
-    buckets = BUCKETS if logs.entity else 1
+    buckets = BUCKETS if "entity" in logs.columns else 1
     keys = Keys(part_count * buckets, buckets)
-    dialect = DUCKDB if session.spark is None else SPARK
+    dialect = logs.session.dialect
     unobserved = Status.MATCHED if absent_is_negative else Status.UNLABELLED
     steps = [
-        *located("{scored}", dialect, odds_factor),
+        *located(logs.predictions, dialect, odds_factor),
         ("scores", f"SELECT *, {_score_code(logs, keys)} AS score_code FROM located"),
         *_meet(logs, keys, dialect),
         ("keyed", f"SELECT *, {_key(unobserved, logs, keys)} AS key FROM met"),
@@ -203,18 +153,13 @@ def write(
             else "SELECT * FROM stated",
         ),
     ]
-    return Query(session, logs, steps, keys)
+    return Query(logs, steps, keys)
 
 
 def run(query: Query) -> Groups:
     """Run the statement and unpack its groups."""
-    return unpack(query.grouped.collect(backend="pyarrow").to_native(), query.keys)
-
-
-def group(session: Session, rows: Frame) -> Frame:
-    """Group rows that were stored with their `key`, `lone_id` and `offsets`."""
-    slim = "SELECT key, lone_id, -1 AS lone_place, offsets FROM {scored}"
-    return session.select(written([("slim", slim), *_groups("slim")]), rows, rows)
+    steps = [*query.steps, ("slim", query.slim), *groups_of("slim")]
+    return unpack(query.logs.fetch("SELECT * FROM grouped ORDER BY 1", steps), query.keys)
 
 
 def unpack(table: pa.Table, keys: Keys) -> Groups:
@@ -237,12 +182,6 @@ def unpack(table: pa.Table, keys: Keys) -> Groups:
     )
 
 
-def written(steps: Steps) -> str:
-    """Write steps as one query, of what the last one gives."""
-    named = ",\n".join(f"{name} AS ({query})" for name, query in steps)
-    return f"WITH {named}\nSELECT * FROM {steps[-1][0]}"
-
-
 def located(rows: str, dialect: Dialect, odds_factor: float = 1.0) -> Steps:
     """Add `cell` and `offsets`, the place in it: `monitor.metrics.core.grid.locate` in SQL.
 
@@ -254,7 +193,7 @@ def located(rows: str, dialect: Dialect, odds_factor: float = 1.0) -> Steps:
     inside = f"NOT isnan(score) AND score >= {lowest} AND score <= {highest}"
     bounded = f"WHEN inside THEN score WHEN score > {highest} THEN {highest} ELSE {lowest}"
     factor = "" if odds_factor == 1.0 else f" * {as_double(odds_factor)}"
-    logit = f"{dialect.logarithm} + {as_double(LOGIT_LIMIT)}"
+    logit = f"{dialect.logarithm.format('odds')} + {as_double(LOGIT_LIMIT)}"
     position = f"floor(({logit}) * {as_double(POSITIONS_PER_LOGIT)})"
     if factor:
         position = f"least(greatest({position}, 0), {LAST_POSITION})"
@@ -274,11 +213,11 @@ def _outcome_cases(logs: Logs) -> Cases:
     """List what an outcome may be, with its code: that of no outcome is null."""
     unusable = [
         (condition, f"{CODES[status]}")
-        for status, condition in checks_of(logs, "outcome")
+        for status, condition in checks_of(logs.columns, "outcome")
         if status != Status.OUTCOME_INVALID  # what remains
     ]
     # Beside its prediction, any other outcome with a time beyond all days is awaited.
-    awaited = [(f"undated = {BEYOND}", "NULL")] * (logs.joined and logs.undated)
+    awaited = [(f"undated = {BEYOND}", "NULL")] * (logs.joined and "undated" in logs.columns)
     usual = [("outcome = 0", f"{WITH_OUTCOME}"), ("outcome = 1", f"{POSITIVE}")]
     return [("observed IS NULL", "NULL"), *unusable, *awaited, *usual]
 
@@ -286,11 +225,11 @@ def _outcome_cases(logs: Logs) -> Cases:
 def _score_code(logs: Logs, keys: Keys) -> str:
     """Write the key of a matched row less its outcome, or that of a flaw."""
     checks = [(Status.NOT_CHOSEN, "predicted = 0")] * (logs.horizon is not None)
-    checks += checks_of(logs, "prediction")
+    checks += checks_of(logs.columns, "prediction")
     of_score = Status.SCORE_MISSING, Status.SCORE_OUT_OF_RANGE
     usual = ["inside", *(f"NOT ({flaw})" for status, flaw in checks if status not in of_score)]
     place = _whole("part", keys)
-    if logs.entity:
+    if "entity" in logs.columns:
         # Rows without an entity are spread by the last digits of the score. So they count as
         # independent, and the bucket rests neither on their order nor on their number.
         by_score = f"floor(offsets * {as_double(BUCKETS / OFFSETS_PER_CELL)})"
@@ -319,11 +258,11 @@ def _meet(logs: Logs, keys: Keys, dialect: Dialect) -> Steps:
             same += f" AND {in_time if logs.horizon else 'partition = day'}"
         columns = "SELECT *" if logs.is_coded_late else f"SELECT *, {code}"
         steps = [
-            ("coded", f"{columns} FROM {{known}}"),
+            ("coded", f"{columns} FROM {logs.outcomes}"),
             ("paired", f"SELECT * FROM scores FULL OUTER JOIN coded ON {same}"),
         ]
     last = steps[-1][0] if steps else "scores"
-    if logs.classes:
+    if "vector" in logs.columns:
         steps.append(("choices", _first_choices(last, dialect)))
         last = "choices"
     met = f"SELECT *, {code} FROM {last}" if logs.is_coded_late else f"SELECT * FROM {last}"
@@ -360,24 +299,24 @@ def _key(unobserved: Status, logs: Logs, keys: Keys) -> str:
     if logs.horizon is not None:  # an outcome alone counts on the day on which it was logged
         alone += f" + {_whole('own_part', keys)} * {keys.buckets * CELL_COUNT * OUTCOMES}"
     usual = [f"score_code < {keys.limit}", f"outcome_code < {UNUSABLE}"]
-    both = checks_of(logs, "both")
-    usual += [f"NOT ({flaw})" for _, flaw in both] + ["acted = 0"] * logs.acted
+    both = checks_of(logs.columns, "both")
+    usual += [f"NOT ({flaw})" for _, flaw in both] + ["acted = 0"] * ("acted" in logs.columns)
     acted = f"acted = 1 AND score_code < {keys.limit}"
     cases = [
         (" AND ".join(usual), "score_code + outcome_code"),
-        *[(acted, f"score_code + {of(Status.ACTED_ON)} + {seen}")] * logs.acted,
+        *[(acted, f"score_code + {of(Status.ACTED_ON)} + {seen}")] * ("acted" in logs.columns),
         ("score_code IS NULL", alone),
         (f"score_code >= {keys.limit}", f"score_code + {seen}"),
         ("outcome_code IS NULL", f"score_code + {of(unobserved) + NO_OUTCOME}"),
     ]
-    flawed = [(s, f"outcome_code = {CODES[s]}") for s, _ in checks_of(logs, "outcome")]
+    flawed = [(s, f"outcome_code = {CODES[s]}") for s, _ in checks_of(logs.columns, "outcome")]
     cases += [
         (flaw, f"score_code + {of(status) + WITH_OUTCOME}") for status, flaw in (*flawed, *both)
     ]
     return _whole(first_true(cases, "score_code + outcome_code"), keys)
 
 
-def _groups(rows: str) -> Steps:
+def groups_of(rows: str) -> Steps:
     """Group rows of the same status, part and cell, and those with and without an outcome."""
     # Two predictions with the same id may have different keys. Which key remains does not
     # matter, because without_repeats leaves both out.
@@ -394,20 +333,8 @@ def _groups(rows: str) -> Steps:
         "CAST(coalesce(sum(offsets), 0) AS BIGINT) AS offsets "
         "FROM by_id GROUP BY key - key % 2"
     )
-    return [("by_id", by_id), ("grouped", grouped), ("ordered", "SELECT * FROM grouped ORDER BY 1")]
-
-
-def first_true(cases: Cases, otherwise: str) -> str:
-    """Write the value of the first condition that is true."""
-    written = " ".join(f"WHEN {condition} THEN {value}" for condition, value in cases)
-    return f"CASE {written} ELSE {otherwise} END"
+    return [("by_id", by_id), ("grouped", grouped)]
 
 
 def _whole(value: str, keys: Keys) -> str:
     return f"CAST({value} AS {keys.whole})"
-
-
-def as_double(number: float) -> str:
-    """Write a number of double precision."""
-    text = repr(number)
-    return text if "e" in text else f"{text}e0"

@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-import narwhals as nw
-
 from monitor.config import EARLIEST, LATEST, Model, TimeUnit
 from monitor.logs.conversions import Wanted, or_misfit, quoted
-from monitor.logs.session import Type
 from monitor.logs.tables import Range
+from monitor.logs.types import Type
 from monitor.sql_text import text_in_sql
 from monitor.summary import end_of_day
 
@@ -59,7 +57,7 @@ class Dating:
     def is_in(self, days: Sequence[date], types: Mapping[str, Type]) -> str:
         """Write in SQL that the day of a row is one of some days."""
         type_, column = types[self.column], quoted(self.column)
-        if isinstance(type_.dtype, nw.String) or not days:
+        if type_.is_text or not days:
             listed = ", ".join(f"DATE '{day}'" for day in days) or "NULL"
             return f"{self._day(types)} IN ({listed})"
         return " OR ".join(
@@ -69,7 +67,7 @@ class Dating:
 
     def ranges(self, days: Sequence[date], type_: Type) -> list[Range]:
         """Return ranges of the column's values for some days; of text, ranges that hold them."""
-        if isinstance(type_.dtype, nw.String):
+        if type_.is_text:
             return [] if self.unit else _ranges_of_text(days)
         return [
             self._cut(self._start(first, type_), self._start(last + timedelta(days=1), type_))
@@ -78,7 +76,7 @@ class Dating:
 
     def can_be_cut(self, type_: Type) -> bool:
         """Return whether a day has many values, so that it can be cut into pieces."""
-        return isinstance(type_.dtype, nw.Datetime) or self.unit_of(type_) is not None
+        return type_.is_time or self.unit_of(type_) is not None
 
     def _cut(self, low: Any, high: Any) -> Range:
         """Take the piece of a range."""
@@ -89,9 +87,9 @@ class Dating:
 
     def _day(self, types: Mapping[str, Type]) -> str:
         type_, column = types[self.column], quoted(self.column)
-        if isinstance(type_.dtype, nw.String):
+        if type_.is_text:
             return self._day_of_text(column)
-        if has_zone(type_):
+        if type_.has_zone:
             return self._local_day(column)
         return (
             self._local_day(since_1970(column, self.unit))
@@ -119,18 +117,16 @@ class Dating:
 
     def unit_of(self, type_: Type) -> TimeUnit | None:
         """Return the unit if the type needs one."""
-        return self.unit if type_.dtype.is_numeric() else None
+        return self.unit if type_.is_number else None
 
     def _start(self, day: date, type_: Type) -> date | datetime | int:
         """Return the first value of a day."""
         midnight = end_of_day(day - timedelta(days=1), self.zone)
         if unit := self.unit_of(type_):
             return round(midnight.timestamp()) * 1_000_000 // MICROSECONDS[unit]
-        if has_zone(type_):
+        if type_.has_zone:
             return midnight
-        return (
-            day if isinstance(type_.dtype, nw.Date) else datetime.combine(day, datetime.min.time())
-        )
+        return day if type_.is_date else datetime.combine(day, datetime.min.time())
 
 
 def dating_of(model: Model, kind: str) -> Dating | None:
@@ -151,10 +147,10 @@ def moment(column: str, setting: str, unit: TimeUnit | None, *, zoned: bool) -> 
 
     def write(types: Mapping[str, Type]) -> str:
         type_, value = types[column], quoted(column)
-        if type_.dtype.is_numeric():
+        if type_.is_number:
             kind = f"a time in {unit} since 1970"
             return or_misfit(column, since_1970(value, unit), kind, f"{setting}_unit")
-        if not isinstance(type_.dtype, nw.String):
+        if not type_.is_text:
             return value
         if not zoned:
             plain = (
@@ -246,18 +242,13 @@ def age_on(day: date, zone: str, observed_at: Wanted) -> Wanted:
 
 def is_time(type_: Type, unit: TimeUnit | None) -> bool:
     """Return whether a type can tell the time; a number needs a unit."""
-    by_itself = isinstance(type_.dtype, (nw.Datetime, nw.String))
-    return by_itself or (type_.dtype.is_numeric() and unit is not None)
+    by_itself = type_.is_time or type_.is_text
+    return by_itself or (type_.is_number and unit is not None)
 
 
 def is_day(type_: Type, unit: TimeUnit | None) -> bool:
     """Return whether a type can tell the day."""
-    return isinstance(type_.dtype, nw.Date) or is_time(type_, unit)
-
-
-def has_zone(type_: Type) -> bool:
-    """Return whether a type has a time zone."""
-    return getattr(type_.dtype, "time_zone", None) is not None
+    return type_.is_date or is_time(type_, unit)
 
 
 def _literal(value: date | datetime | int) -> str:

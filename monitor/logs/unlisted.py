@@ -4,14 +4,13 @@ Where they become many, or others than before, a person has to see which they ar
 frequent ones are kept, and the number of rows without a value.
 """
 
-from collections.abc import Iterable, Mapping
-
-import narwhals as nw
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from monitor.config import Model
 from monitor.logs.joining import Groups
-from monitor.logs.rows import choose
-from monitor.logs.session import Frame
+from monitor.logs.sources import Logs
+from monitor.logs.steps import first_true
 from monitor.segment_names import OTHER
 from monitor.summary import Unlisted
 
@@ -28,12 +27,11 @@ def has_others(groups: Groups, model: Model) -> bool:
     return bool((groups.parts >= place).any())
 
 
-def unlisted_values(predictions: Frame, model: Model, groups: Groups, rows: int) -> Unlisted:
+def unlisted_values(logs: Logs, model: Model, groups: Groups, rows: int) -> Unlisted:
     """Find them among the predictions of a day, of which there are `rows`."""
     if not has_others(groups, model):
         return ()
-    counted = _of_others(predictions, model, []).filter(_is_told(nw.lit(rows)))
-    return _most_frequent(counted.collect("pyarrow").rows())
+    return _most_frequent(_of_others(logs, model, f"{rows}", (), "TRUE"))
 
 
 def unlisted_among(rows: Mapping[str | None, int], model: Model, groups: Groups) -> Unlisted:
@@ -48,33 +46,35 @@ def unlisted_among(rows: Mapping[str | None, int], model: Model, groups: Groups)
     )
 
 
-def unlisted_of_days(
-    predictions: Frame, model: Model, rows: Mapping[int, int]
-) -> dict[int, Unlisted]:
+def unlisted_of_days(logs: Logs, model: Model, rows: Mapping[int, int]) -> dict[int, Unlisted]:
     """Find them on several days, given the predictions of each by the place of the day."""
     if not rows:
         return {}
-    own = predictions.filter(nw.col("predicted") == 1, nw.col("day").is_in([*rows]))
-    totals = choose(
-        [(nw.col("day") == place, nw.lit(total)) for place, total in rows.items()], nw.lit(0)
-    )
-    counted = _of_others(own, model, ["day"]).filter(_is_told(totals)).collect("pyarrow").rows()
+    of = first_true([(f"day = {place}", f"{total}") for place, total in rows.items()], "0")
+    own = f"predicted = 1 AND day IN ({', '.join(map(str, rows))})"
+    counted = _of_others(logs, model, of, ("day",), own)
     return {
         place: _most_frequent((value, count) for of, value, count in counted if of == place)
         for place in rows
     }
 
 
-def _of_others(predictions: Frame, model: Model, by: list[str]) -> Frame:
-    """Count the rows of each value that is not listed."""
-    values = predictions.select(*by, value=nw.col("segment").cast(nw.String))
-    counted = values.group_by(*by, "value").agg(nw.len().alias("rows"))
-    listed = [*model.segments.values] if model.segments else []
-    return counted.filter(nw.col("value").is_null() | ~nw.col("value").is_in(listed))
-
-
-def _is_told(rows: nw.Expr) -> nw.Expr:
-    return nw.col("value").is_null() | (nw.col("rows") * LEAST_SHARE >= rows)
+def _of_others(
+    logs: Logs, model: Model, rows: str, by: Sequence[str], own: str
+) -> list[tuple[Any, ...]]:
+    """Count the rows of each value that is not listed, unless it is rare among so many rows."""
+    names = ", ".join([*by, "value"])
+    values = ", ".join([*by, "CAST(segment AS STRING) AS value"])
+    listed = model.segments.values if model.segments else ()
+    other = logs.session.dialect.place(listed, "value")
+    return logs.fetch_rows(
+        f"SELECT * FROM counted WHERE value IS NULL "
+        f"OR ({other} IS NULL AND rows * {LEAST_SHARE} >= {rows})",
+        [
+            ("valued", f"SELECT {values} FROM {logs.predictions} WHERE {own}"),
+            ("counted", f"SELECT {names}, count(*) AS rows FROM valued GROUP BY {names}"),
+        ],
+    )
 
 
 def _most_frequent(counted: Iterable[tuple[str | None, int]]) -> Unlisted:

@@ -8,14 +8,12 @@ by log 10. That is exact, and every count stays the integer that was logged.
 
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any
-
-import narwhals as nw
 
 from monitor.config import Model
 from monitor.errors import DataError, Fault
 from monitor.logs.checks import IN_PREDICTED, Status
-from monitor.logs.session import Frame, Session
+from monitor.logs.statement import Query
+from monitor.logs.steps import as_double
 
 SAME = 1e-9  # relative: a weight that was rounded, or stored in another type
 
@@ -33,15 +31,13 @@ class _Span:
         return self.greatest - self.least <= SAME * self.greatest
 
 
-def class_weights(session: Session, joined: Frame, model: Model) -> tuple[float, float]:
+def class_weights(query: Query, model: Model) -> tuple[float, float]:
     """Find how many rows of the population a row of outcome 0, and one of outcome 1, stands for.
 
     Parameters
     ----------
-    session : Session
-        The one that reads the day.
-    joined : LazyFrame
-        The join, with the columns `status`, `outcome` and `weight`.
+    query : Query
+        Of a day whose rows have weights.
     model : Model
         Its configuration.
 
@@ -51,54 +47,40 @@ def class_weights(session: Session, joined: Frame, model: Model) -> tuple[float,
         If weights differ inside a class, are missing or not positive, or those of a class cannot
         be known because it has no row.
     """
-    matched = nw.col("status") == int(Status.MATCHED)
-    of_class = {
-        outcome: _span(session, joined, matched & (nw.col("outcome") == outcome))
-        for outcome in (0, 1)
-    }
+    what, matched = query.logs.session.what, f"status = {int(Status.MATCHED)}"
+    of_class = {outcome: _span(query, f"{matched} AND outcome = {outcome}") for outcome in (0, 1)}
     for outcome, span in of_class.items():
         if span and (span.unusable or not span.constant):
-            raise _refusal(session.what, model, outcome, span)
+            raise _refusal(what, model, outcome, span)
     weights = {outcome: span.greatest for outcome, span in of_class.items() if span}
     if len(weights) == 1 and model.predictions.weight:
-        weights |= _by_elimination(session, joined, weights)
+        weights |= _by_elimination(query, weights)
     if len(weights) < 2:  # noqa: PLR2004 - the two classes
-        raise _unknown(session.what, model, weights)
+        raise _unknown(what, model, weights)
     return weights[0], weights[1]
 
 
-def _span(session: Session, joined: Frame, *chosen: nw.Expr) -> _Span | None:
+def _span(query: Query, chosen: str) -> _Span | None:
     """Describe the weights of some rows; None without a row."""
-    weight = nw.col("weight")
-    unusable = weight.is_null() | ~(weight > 0.0) | ~weight.is_finite()
-    with session.drafting():
-        described = joined.filter(*chosen).select(
-            nw.len().alias("rows"),
-            weight.min().alias("least"),
-            weight.max().alias("greatest"),
-            unusable.cast(nw.Int64).sum().alias("unusable"),
-        )
-    count, *rest = _row(described)
-    if not count:
+    usable = "weight > 0 AND weight < CAST('inf' AS DOUBLE)"
+    ((rows, least, greatest, unusable),) = query.fetch_rows(
+        f"SELECT count(*) AS a, min(weight) AS b, max(weight) AS c, "
+        f"sum(CASE WHEN {usable} THEN 0 ELSE 1 END) AS d FROM rows_of_day WHERE {chosen}"
+    )
+    if not rows:
         return None
-    least, greatest, bad = (float(value) if value is not None else 0.0 for value in rest)
-    return _Span(least, greatest, int(bad))
+    return _Span(float(least or 0.0), float(greatest or 0.0), int(unusable))
 
 
-def _by_elimination(session: Session, joined: Frame, weights: dict[int, float]) -> dict[int, float]:
+def _by_elimination(query: Query, weights: dict[int, float]) -> dict[int, float]:
     """Give the class without an outcome the other one of two weights in the log."""
     ((outcome, weight),) = weights.items()
-    scored = nw.col("status").is_in([int(status) for status in IN_PREDICTED])
-    value = nw.col("weight")
-    other = (value - weight).abs() > SAME * weight
-    rest = _span(session, joined, scored, other)
+    scored = ", ".join(f"{int(status)}" for status in IN_PREDICTED)
+    other = f"abs(weight - {as_double(weight)}) > {as_double(SAME * weight)}"
+    rest = _span(query, f"status IN ({scored}) AND {other}")
     if rest is None:
         return {}
     return {1 - outcome: rest.greatest} if rest.constant and not rest.unusable else {}
-
-
-def _row(frame: Frame) -> tuple[Any, ...]:
-    return tuple(frame.collect(backend="pyarrow").row(0))
 
 
 def _refusal(what: str, model: Model, outcome: int, span: _Span) -> DataError:
