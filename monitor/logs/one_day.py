@@ -219,8 +219,13 @@ def _rated(batch: Batch, result: _Result) -> Parts:
 
 def _unmatched_outcomes(session: Session, model: Model, day: date) -> list[contract.Violation]:
     """List what is wrong with outcomes of `day` that have no prediction on any possible day."""
-    scored_on = readable_days(session, model, Settling(model).counting(day))
-    seen = outcomes_seen(session, model, scored_on, [day])
+    settling = Settling(model)
+    seen = outcomes_seen(
+        session, model, readable_days(session, model, settling.read_by(day)), [day]
+    )
+    if seen.of(day, ORPHAN):  # or it is late, which few days need to know
+        scored_on = readable_days(session, model, settling.counting(day))
+        seen = outcomes_seen(session, model, scored_on, [day])
     return contract.outcome_violations(
         model,
         of=seen.of(day),

@@ -3,6 +3,7 @@
 Numbers with a point end with an exponent: without one, DuckDB reads them as decimal.
 """
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,15 +27,14 @@ class Dialect:
         The natural logarithm of `{}`.
     without : str
         The word before columns that a star leaves out.
-    listed, position : str
-        A list of the texts `{}`, and the position of `{value}` in `{listed}`, from 1.
+    position : str
+        The position of a text `{value}` among `{texts}`, or those of a list in `{json}`, from 1.
     engine : str
         Its name.
     """
 
     logarithm: str
     without: str
-    listed: str
     position: str
     engine: Literal["duckdb", "spark"]
 
@@ -44,22 +44,22 @@ class Dialect:
 
     def place(self, values: Sequence[str], value: str) -> str:
         """Write the position of a text among some, from 1; null if it is none of them."""
-        listed = self.listed.format(", ".join(map(self.text, values)))
-        return f"nullif({self.position.format(listed=listed, value=value)}, 0)"
+        listed = self.text(json.dumps([*values], ensure_ascii=False))
+        texts = ", ".join(map(self.text, values))
+        return f"nullif({self.position.format(json=listed, texts=texts, value=value)}, 0)"
 
 
 DUCKDB = Dialect(
     logarithm=f"(log({{}}) / log({math.e!r}e0))",
     without="EXCLUDE",
-    listed="[{}]::VARCHAR[]",
-    position="list_position({listed}, {value})",
+    position="list_position([{texts}]::VARCHAR[], {value})",
     engine="duckdb",
 )
 SPARK = Dialect(
     logarithm="ln({})",
     without="EXCEPT",
-    listed="CAST(array({}) AS ARRAY<STRING>)",
-    position="array_position({listed}, {value})",
+    # The word array would make its parser take >> for the ends of two types.
+    position="array_position(from_json({json}, 'array<string>'), {value})",
     engine="spark",
 )
 
