@@ -123,7 +123,7 @@ def _scale(query: Query) -> str:
     shares = ", ".join(f"avg(CASE WHEN {out} THEN 1e0 ELSE 0e0 END)" for out in OUTSIDE)
     (numbers,) = query.logs.fetch_rows(
         f"SELECT min(score) AS a, max(score) AS b, {shares} FROM rows_of_day "
-        f"WHERE abs(score) < CAST('inf' AS DOUBLE)",
+        f"WHERE NOT isnan(score) AND abs(score) < CAST('inf' AS DOUBLE)",
         query.steps,
     )
     remarks = about_scores(ScoreRange(*map(float, numbers))) if numbers[0] is not None else []

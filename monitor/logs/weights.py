@@ -62,7 +62,8 @@ def class_weights(query: Query, model: Model) -> tuple[float, float]:
 
 def _span(query: Query, chosen: str) -> _Span | None:
     """Describe the weights of some rows; None without a row."""
-    usable = "weight > 0 AND weight < CAST('inf' AS DOUBLE)"
+    # Statistics of Parquet leave out NaN, and DuckDB concludes from them that there is none.
+    usable = "NOT isnan(weight) AND weight > 0 AND weight < CAST('inf' AS DOUBLE)"
     ((rows, least, greatest, unusable),) = query.fetch_rows(
         f"SELECT count(*) AS a, min(weight) AS b, max(weight) AS c, "
         f"sum(CASE WHEN {usable} THEN 0 ELSE 1 END) AS d FROM rows_of_day WHERE {chosen}"
