@@ -131,7 +131,7 @@ def test_a_zip_has_the_digests_of_a_folder(copied: Path) -> None:
     [
         ("drift/curve/reference.py", {"fits", "evaluations"}),
         ("metrics/core/tally.py", set(PHASES)),
-        ("logs/statement.py", set(PHASES)),
+        ("logs/statement/statement.py", set(PHASES)),
         ("evaluation/shadow.py", {"fits", "evaluations"}),
         ("pipeline/strata.py", {"fits", "evaluations"}),
         ("summary.py", set(PHASES)),

@@ -5,8 +5,8 @@ import numpy as np
 import pyarrow as pa
 from scipy.special import expit
 
-from monitor.logs.statement import located
-from monitor.logs.steps import DUCKDB, written
+from monitor.logs.engines.steps import DUCKDB, written
+from monitor.logs.statement.statement import located
 from monitor.metrics.core.grid import (
     CELL_COUNT,
     HIGHEST_SCORE,

@@ -20,7 +20,7 @@ from monitor.logs.discovery.reading import Log
 from monitor.logs.discovery.settings import MOST_REJECTED, Setting, settings_of, span
 from monitor.logs.discovery.unfinished import most_likely, settings_to_decide
 from monitor.logs.discovery.unread import could_be_score, how_to_map
-from monitor.logs.session import (
+from monitor.logs.engines.session import (
     DAMAGE,
     FORMAT_NAMES,
     Session,

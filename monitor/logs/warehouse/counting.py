@@ -1,16 +1,16 @@
 """The statement that counts the rows of some days, as a log of counts has them, step by step.
 
-What a row is comes from the same checks as everywhere (`monitor.logs.checks`). A cell is found with
-whole numbers in double precision, which all warehouses have alike; only their logarithms differ, in
-the last bit.
+What a row is comes from the same checks as everywhere (`monitor.logs.checks.checks`). A cell is
+found with whole numbers in double precision, which all warehouses have alike; only their logarithms
+differ, in the last bit.
 """
 
 from monitor.config import LATEST, UNDATED
-from monitor.logs.checks import IN_PREDICTED, ROW_CHECKS, Status, checks_of
-from monitor.logs.counts_table import MATCHED, UNLABELLED, VERSION
-from monitor.logs.statement import LOWEST
-from monitor.logs.steps import Cases, Steps, as_double, first_true
-from monitor.logs.times import BEFORE, BEYOND, NO_TIME, OBSERVED
+from monitor.logs.checks.checks import IN_PREDICTED, ROW_CHECKS, Status, checks_of
+from monitor.logs.engines.steps import Cases, Steps, as_double, first_true
+from monitor.logs.sources.times import BEFORE, BEYOND, NO_TIME, OBSERVED
+from monitor.logs.statement.counts_table import MATCHED, UNLABELLED, VERSION
+from monitor.logs.statement.statement import LOWEST
 from monitor.logs.warehouse.asked import Asked
 from monitor.logs.warehouse.dialects import Dialect
 from monitor.logs.warehouse.reading import (
