@@ -2,9 +2,9 @@
 
 On eight shelves, of which each imports only from lower ones: `engines` run SQL, `sources` say where
 the rows of a day lie and open them, `columns` make rows with canonical columns of them, `checks`
-say what a row is, `statement` joins and counts the rows and all that asks them, `days` decide which
-days are read and make summaries of them; `discovery` describes logs for `init`, and `warehouse`
-writes the statement in the SQL of others.
+say what a row is, `statement` joins and counts the rows and all that asks them, `warehouse` writes
+it in the SQL of others, `days` decide which days are read and make summaries of them; `discovery`
+describes logs for `init`.
 """
 
 from monitor.logs.days.again import Again, delivered_again
@@ -25,6 +25,7 @@ from monitor.logs.days.days import (
     newest_settled_day,
     outcome_days,
 )
+from monitor.logs.days.in_warehouse import is_counted_there
 from monitor.logs.days.looking import what_looks_wrong
 from monitor.logs.days.one_day import count_through_map, read_parts_of_vector, read_vectors
 from monitor.logs.days.returning import Returning, entities_of_day
@@ -67,6 +68,7 @@ __all__ = [
     "entities_of_day",
     "first_morning",
     "has_day",
+    "is_counted_there",
     "newest_day",
     "newest_settled_day",
     "open_databases",

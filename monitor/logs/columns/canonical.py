@@ -68,8 +68,8 @@ class Logs:
         `part`, and `predicted`, which is 0 for those of which only the id is read; outcomes have
         `outcome_id`, `outcome` and `observed`. Besides these there may be `scored_at` and
         `observed_at`; `said`, what the log says where `outcome` is a number that the configuration
-        gives it; `weight`; `entity`, a bucket; `acted`; `undated`, see `monitor.logs.sources.times`;
-        and the columns of classes, see `monitor.logs.columns.class_columns`.
+        gives it; `weight`; `entity`, a bucket; `acted`; `undated`, as `sources.times` reads it; and
+        the columns of classes, as `class_columns` reads them.
     predictions, outcomes : str
         The steps that have them.
     horizon : int or None
@@ -169,6 +169,19 @@ def prepare(session: Session, rows: Rows, model: Model, *, of_days: bool = False
     columns = rows.columns | {"said"} if model.outcomes.outcome_means else rows.columns
     horizon = model.settled_after if of_days else None
     return Logs(session, rows.predictions, rows.outcomes, steps, columns, horizon=horizon)
+
+
+def check_columns(session: Session, model: Model, day: date, outcome_days: Sequence[date]) -> None:
+    """Check the columns that `open_logs` reads, without a row; raises what it raises of them."""
+    predictions = open_log(session, model, "predictions", [day])
+    together = model.outcomes.in_predictions
+    outcomes = predictions if together else open_log(session, model, "outcomes", outcome_days)
+    if not together:
+        _check_ids(predictions, outcomes, model)
+    _check_columns(predictions, outcomes, model)
+    predictions.check_filter(model.predictions.where)
+    outcomes.check_filter(model.outcomes.where)
+    raise_all(predictions, outcomes)
 
 
 def read_rows(session: Session, model: Model, day: date, outcome_days: Sequence[date]) -> Rows:
