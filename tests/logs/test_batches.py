@@ -17,13 +17,13 @@ from monitor.errors import DataError
 from monitor.files import looking_once
 from monitor.logs import (
     Databases,
-    batches,
     days_at_a_time,
     open_databases,
     plan_batches,
     summarise_day,
     summarise_days,
 )
+from monitor.logs.days import batches
 from monitor.logs.sources.opening import OpenLog
 from monitor.store.store import Store
 from monitor.summary import Summary
