@@ -39,7 +39,7 @@ CARRIERS = tuple(
         "program",
         "short_text",
         "words.numbers",
-        *("drift.records", "words.level"),  # what `check` words of a day, which is not stored
+        *("drift.records", "words.level", "words.plausibility"),  # what `check` says, not stored
     )
 )
 PRINT = (
