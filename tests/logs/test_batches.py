@@ -16,12 +16,14 @@ from monitor.errors import DataError
 from monitor.files import looking_once
 from monitor.logs import (
     Databases,
-    batches,
+    days_at_a_time,
     open_databases,
+    plan_batches,
     summarise_day,
     summarise_days,
 )
-from monitor.logs.opening import OpenLog
+from monitor.logs.days import batches
+from monitor.logs.sources.opening import OpenLog
 from monitor.store.store import Store
 from monitor.summary import Summary
 from tests.support.cases import some
@@ -294,3 +296,37 @@ def content(found: Summary | DataError, folder: Path) -> bytes | tuple[str, obje
     store = Store(str(folder))
     store.write_summary(found)
     return store.content("summaries", "ctr", found.days[0])
+
+
+@pytest.mark.parametrize(
+    ("memory_mb", "wait", "jobs", "lengths"),
+    [
+        (300, 3, 1, [9]),
+        (300, 0, 2, [5, 4]),
+        (300, 200, 1, [9]),
+    ],
+)
+def test_batches_fit_the_memory(
+    memory_mb: int, wait: int, jobs: int, lengths: list[int], plain: Path
+) -> None:
+    """Small days make one batch, or one for each job."""
+    engine = Engine(threads=1, memory_mb=memory_mb)
+    model = model_of(plain, settled_after=wait)
+    with open_databases(engine) as databases:
+        batches = plan_batches("ctr", model, DAYS, databases=databases, jobs=jobs)
+
+    assert [len(batch) for batch in batches] == lengths
+
+
+@pytest.mark.parametrize(
+    ("rows_in_memory", "wait", "expected"),
+    [(2000, 0, 4), (2, 0, 3), (1, 0, 1), (2000, 3, 1)],
+)
+def test_days_at_a_time_fit_the_memory(
+    rows_in_memory: int, wait: int, expected: int, plain: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Large days are read one after the other, and so are days that share partitions."""
+    monkeypatch.setattr("monitor.logs.days.batches.ROWS_IN_MEMORY", rows_in_memory)
+    model, engine = model_of(plain, settled_after=wait), Engine(threads=4, memory_mb=100)
+
+    assert days_at_a_time("ctr", model, DAYS, engine=engine, jobs=4) == expected

@@ -13,7 +13,7 @@ import pytest
 from monitor.config import Config
 from monitor.errors import DataError
 from monitor.logs import Databases, summarise_day
-from monitor.logs.column_labels import step_edge
+from monitor.logs.columns.column_labels import step_edge
 from monitor.metrics.core.coarse import CELLS_IN_ONE
 from monitor.metrics.core.grid import locate
 from monitor.store.store import Store

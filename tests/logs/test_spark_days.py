@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from monitor.config import Model
-from monitor.logs import Databases, batches, count_arrivals, summarise_days
+from monitor.logs import Databases, count_arrivals, summarise_days
+from monitor.logs.days import batches
 from tests.logs.test_batches import (
     DAYS,
     LONG_AFTER,

@@ -334,7 +334,9 @@ def test_the_verdict_says_it_from_the_opening_on(folder: Path) -> None:
 
     answer = answer_where(config, "ctr").where
     assert where_sentence(answer) in last.reasons
-    assert last.where == answer
+    assert last.where
+    assert answer
+    assert last.where.explanation == answer.explanation
     for verdict in verdicts:
         said = any("of the evidence comes from" in reason for reason in verdict.reasons)
         assert said <= (verdict.detector.incident is not None)
