@@ -32,8 +32,8 @@ def examples_of(session: Session, log: Log) -> dict[str, str]:
         rows = open_rows(session, log.source, day, files=1, nested=True) if nested else None
         if rows is not None:
             longest = ", ".join(_longest(f"to_json({quoted(name)})::VARCHAR") for name in nested)
-            row = rows.limit(LOOKED_AT).aggregate(longest).fetchone() or ()
-            values |= dict(zip(nested, row, strict=False))
+            (row,) = rows.limit(LOOKED_AT).aggregate(longest).fetchall()
+            values |= dict(zip(nested, row, strict=True))
     except DAMAGE:  # the listing is then without them
         pass
     return {name: value for name, value in values.items() if value is not None}
