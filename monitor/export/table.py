@@ -170,7 +170,7 @@ def _into_duckdb(place: str, table: pa.Table, old: str) -> None:
             connection.register("found", table)
             connection.begin()
             connection.execute(f"CREATE TABLE IF NOT EXISTS {NAME} AS FROM found LIMIT 0")
-            connection.execute(f"DELETE FROM {NAME} WHERE {old}")
+            connection.execute(f"DELETE FROM {NAME} WHERE {old}")  # noqa: S608
             connection.execute(f"INSERT INTO {NAME} BY NAME FROM found")
             connection.commit()
     except duckdb.Error as error:

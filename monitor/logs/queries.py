@@ -126,9 +126,9 @@ def batches_of(
 
 
 def replace_rows(variable: str, name: str, rows: pa.Table, old: str) -> None:
-    """Write rows into a table, which is made if there is none, in the place of those that meet `old`.
+    """Write rows into a table in the place of those that meet the condition `old`.
 
-    All of it is one transaction.
+    All of it is one transaction, which makes the table if there is none.
 
     Raises
     ------
