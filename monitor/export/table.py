@@ -17,7 +17,7 @@ from monitor.drift.records.verdict import Verdict
 from monitor.errors import DataError
 from monitor.evaluation.evaluation import Evaluation
 from monitor.files import replacing, writing
-from monitor.logs.queries import replace_rows
+from monitor.logs.sources.queries import replace_rows
 from monitor.metrics.core.estimate import Estimate
 from monitor.read.results import Results
 from monitor.read.standing import nearest_to_week
