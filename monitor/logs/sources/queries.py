@@ -142,7 +142,7 @@ def replace_rows(variable: str, name: str, rows: pa.Table, old: str) -> None:
         with _cursor(variable, connection) as cursor:
             call = partial(_call, variable, of=(cursor, connection))
             call(partial(cursor.adbc_ingest, name, rows.slice(0, 0), mode="create_append"))
-            call(partial(cursor.execute, f"DELETE FROM {name} WHERE {old}"))  # noqa: S608
+            call(partial(cursor.execute, f"DELETE FROM {name} WHERE {old}"))
             call(partial(cursor.adbc_ingest, name, rows, mode="append"))
         _call(variable, connection.commit)
     finally:
