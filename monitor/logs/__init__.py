@@ -45,6 +45,7 @@ from monitor.logs.searching import (
     parts_to_search,
     read_part_rows,
 )
+from monitor.logs.warehouse.running import is_counted_there
 
 __all__ = [
     "Again",
@@ -68,6 +69,7 @@ __all__ = [
     "entities_of_day",
     "first_morning",
     "has_day",
+    "is_counted_there",
     "newest_day",
     "newest_settled_day",
     "open_databases",

@@ -13,13 +13,14 @@ from math import ceil
 from monitor.config import Engine, Model
 from monitor.errors import ConfigError, DataError
 from monitor.logs.counts import read_counts
-from monitor.logs.daily import summarise
+from monitor.logs.daily import DayRows, summarise
 from monitor.logs.databases import Databases, open_databases
 from monitor.logs.days import Batch, batch_of, batches_of
 from monitor.logs.many_days import read_days
 from monitor.logs.one_day import read_day
 from monitor.logs.session import open_session
 from monitor.logs.sources import read_ids
+from monitor.logs.warehouse.running import count_there, is_counted_there
 from monitor.summary import Summary
 
 MOST_DAYS = 31
@@ -51,7 +52,8 @@ def plan_batches(
     awaited = model.settled_after
     morning = awaited + 1  # the day that settles and those after it
     most = min(max(MOST_DAYS, morning), ceil(len(days) / jobs))
-    if databases.spark is not None:  # rows take the memory of the cluster, which has disks
+    there = is_counted_there(model, databases.engine)
+    if there or databases.spark is not None:  # rows take the memory and the disks of others
         return [days[i : i + most] for i in range(0, len(days), most)]
     rows = max(1, _rows_of(name, model, days[len(days) // 2], databases))
     room = databases.engine.memory_mb * ROWS_IN_MEMORY // rows
@@ -78,7 +80,7 @@ def days_at_a_time(
     """
     if model.settled_after or not days[1:]:
         return 1
-    if jobs == 1 or engine.kind == "spark":
+    if jobs == 1 or engine.kind == "spark" or is_counted_there(model, engine):
         return jobs
     with open_databases(engine) as databases:
         rows = max(1, _rows_of(name, model, days[len(days) // 2], databases))
@@ -170,13 +172,18 @@ def _read_together(batch: Batch, databases: Databases) -> dict[date, Summary | D
 def _read(batch: Batch, engine: Engine | Databases) -> dict[date, Summary | DataError]:
     """Summarise the days of a batch, as far as `read_days` can read them together."""
     read = read_days if batch.days[1:] else read_day
+    share = engine.engine if isinstance(engine, Databases) else engine
+    results = dict[date, Summary | DataError]()
     with open_session(batch.what, engine) as session:
         if batch.model.predictions.format == "counts":
             batch, rows = read_counts(session, batch)
             rows_of_days = [rows]
+        elif is_counted_there(batch.model, share):
+            counted = dict(count_there(session, batch))
+            rows_of_days = [rows for rows in counted.values() if isinstance(rows, DayRows)]
+            results |= {d: wrong for d, wrong in counted.items() if isinstance(wrong, DataError)}
         else:
             rows_of_days = [*read(session, batch)]
-    results = dict[date, Summary | DataError]()
     for rows in rows_of_days:
         try:
             results[rows.day] = summarise(batch, rows)

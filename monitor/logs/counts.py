@@ -4,6 +4,7 @@ A log of counts holds what our own statement gives of the rows, so all that foll
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
@@ -46,11 +47,25 @@ def read_counts(session: Session, batch: Batch) -> tuple[Batch, DayRows]:
     model, (day,) = batch.model, batch.days
     table = read_table(session, model, day)
     batch = batch.known_until(table.known_until) if table.known_until else batch
+    return batch, rows_of_table(table, batch, day, {})
+
+
+def rows_of_table(
+    table: Table, batch: Batch, day: date, filtered: Mapping[str, tuple[int, int]]
+) -> DayRows:
+    """Make of the counts of a day what `read_day` gives of its rows, and what filters leave out.
+
+    Raises
+    ------
+    DataError
+        If they break a check that is set to fail.
+    """
+    model = batch.model
     groups = _groups(table, model, negative=batch.negative)
     violations = _violations(table)
-    contract.enforce(batch.what, violations, model.checks)
+    contract.enforce(f"{batch.name} {day}", violations, model.checks)
     unlisted = unlisted_among(_by_segment(table), model, groups)
-    return batch, DayRows(day, groups, violations, {}, unlisted=unlisted)
+    return DayRows(day, groups, violations, filtered, unlisted=unlisted)
 
 
 def must_have_rows(name: str, model: Model, asked: str) -> None:

@@ -96,7 +96,34 @@ def read_table(session: Session, model: Model, day: date) -> Table:
     raise_all(log)
     wanted = {name: as_it_is(name) for name in kinds} | {name: _text(name) for name in parts}
     rows = log.read(None, **wanted).to_arrow_table()
-    complaints = _Complaints(session.what, ", ".join(log.files) or log.kind)
+    place = ", ".join(log.files) or log.kind
+    return checked_table(rows, session.what, day, place, kinds=kinds, parts=parts)
+
+
+def checked_table(
+    rows: pa.Table, what: str, day: date, place: str, *, kinds: Kinds, parts: Sequence[str]
+) -> Table:
+    """Check the counts of a day.
+
+    Parameters
+    ----------
+    rows : Table
+        Has the columns of `kinds` and `parts`.
+    what, place : str
+        Model and day, and where the counts come from, for messages.
+    day : date
+        The day that they are of.
+    kinds : mapping of str to DataType
+        The columns with their types.
+    parts : sequence of str
+        Which of `segment` and `stratum` there are.
+
+    Raises
+    ------
+    DataError
+        If what is counted cannot be true.
+    """
+    complaints = _Complaints(what, place)
     typed = {name: complaints.cast(rows[name], name, kind) for name, kind in kinds.items()}
     status = typed["status"].to_pylist() if "status" in typed else [MATCHED] * len(rows)
     texts = {"status": status} | {name: rows[name].to_pylist() for name in parts}

@@ -29,8 +29,9 @@ END_SECONDS = 10  # to say good-bye
 BEGIN = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 # What a text in a query or in a fingerprint depends on.
 SETTINGS = (
-    "SELECT set_config('TimeZone', 'UTC', TRUE), set_config('DateStyle', 'ISO', TRUE), "
-    "set_config('IntervalStyle', 'postgres', TRUE), set_config('extra_float_digits', '1', TRUE)"
+    "SELECT set_config('TimeZone', {zone}, TRUE), set_config('DateStyle', 'ISO', TRUE), "
+    "set_config('IntervalStyle', 'postgres', TRUE), set_config('extra_float_digits', '1', TRUE), "
+    "set_config('jit', 'off', TRUE)"  # compiling a query takes longer than it saves
 )
 # How the driver begins to say why there is no connection, and what a person is told instead.
 NO_CONNECTION = (
@@ -113,9 +114,11 @@ def schema_of(variable: str, snapshot: Snapshot | None, query: str) -> pa.Schema
         _end(connection)
 
 
-def batches_of(variable: str, snapshot: Snapshot | None, query: str) -> Iterator[pa.RecordBatch]:
-    """Read the rows of a query as they come."""
-    connection = _connect(variable, snapshot)
+def batches_of(
+    variable: str, snapshot: Snapshot | None, query: str, zone: str = "UTC"
+) -> Iterator[pa.RecordBatch]:
+    """Read the rows of a query as they come; times with a zone have the days of `zone`."""
+    connection = _connect(variable, snapshot, zone)
     try:
         yield from _batches(variable, connection, query)
     finally:
@@ -155,7 +158,7 @@ def _must_be_finite(batch: pa.RecordBatch) -> None:
             raise DataError(msg)
 
 
-def _connect(variable: str, snapshot: Snapshot | None) -> Any:
+def _connect(variable: str, snapshot: Snapshot | None, zone: str = "UTC") -> Any:
     """Connect to the database that a variable names, and see the content of a snapshot."""
     from adbc_driver_postgresql import dbapi  # noqa: PLC0415 - an extra
 
@@ -176,7 +179,7 @@ def _connect(variable: str, snapshot: Snapshot | None) -> Any:
             else []
         )
         with _cursor(variable, connection) as cursor:
-            for step in (BEGIN, *see, SETTINGS):
+            for step in (BEGIN, *see, SETTINGS.format(zone=text_in_sql(zone))):
                 _call(variable, partial(cursor.execute, step), of=(cursor, connection))
     except BaseException:
         _end(connection)

@@ -139,6 +139,19 @@ def open_logs(session: Session, model: Model, day: date, outcome_days: Sequence[
     )
 
 
+def check_columns(session: Session, model: Model, day: date, outcome_days: Sequence[date]) -> None:
+    """Check the columns that `open_logs` reads, without a row; raises what it raises of them."""
+    predictions = open_log(session, model, "predictions", [day])
+    together = model.outcomes.in_predictions
+    outcomes = predictions if together else open_log(session, model, "outcomes", outcome_days)
+    if not together:
+        _check_ids(predictions, outcomes, model)
+    _check_columns(predictions, outcomes, model)
+    predictions.check_filter(model.predictions.where)
+    outcomes.check_filter(model.outcomes.where)
+    raise_all(predictions, outcomes)
+
+
 def read_rows(session: Session, model: Model, day: date, outcome_days: Sequence[date]) -> Rows:
     """Read the chosen rows of a day of predictions and some days of outcomes, as `open_logs`."""
     predictions = open_log(session, model, "predictions", [day])
