@@ -23,9 +23,10 @@ from hypothesis import strategies as st
 from monitor.config import Config, Engine, Model, load_config
 from monitor.errors import ConfigError, DataError
 from monitor.files import looking_once
-from monitor.logs import days_of, describe_inputs, queries, summarise_day
-from monitor.logs.partitions import open_log
-from monitor.logs.session import Session
+from monitor.logs import days_of, describe_inputs, summarise_day
+from monitor.logs.engines.session import Session
+from monitor.logs.sources import queries
+from monitor.logs.sources.partitions import open_log
 from monitor.pipeline.run import run
 from monitor.pipeline.task import Task
 from monitor.store.store import Store

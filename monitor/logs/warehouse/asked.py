@@ -14,7 +14,7 @@ from monitor.config import (
     reasons_against_counts,
 )
 from monitor.errors import ConfigError
-from monitor.logs.sources import may_be_undated
+from monitor.logs.columns.canonical import may_be_undated
 from monitor.logs.warehouse.dialects import DIALECTS, Dialect
 from monitor.logs.warehouse.translating import translated
 

@@ -4,7 +4,7 @@ What an id has that is there once, or once in each log, is all known then. Only 
 are few, are joined.
 """
 
-from monitor.logs.statement import Steps, first_true
+from monitor.logs.engines.steps import Steps, first_true
 from monitor.logs.warehouse.asked import Asked
 from monitor.logs.warehouse.reading import Span, observed, parts_of, scored_before, select
 

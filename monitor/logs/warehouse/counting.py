@@ -1,18 +1,16 @@
 """The statement that counts the rows of some days, as a log of counts has them, step by step.
 
-What a row is comes from the same checks as everywhere (`monitor.logs.checks`). A cell is found with
-whole numbers in double precision, which all warehouses have alike; only their logarithms differ, in
-the last bit.
+What a row is comes from the same checks as everywhere (`monitor.logs.checks.checks`). A cell is
+found with whole numbers in double precision, which all warehouses have alike; only their logarithms
+differ, in the last bit.
 """
 
-from typing import Any
-
 from monitor.config import LATEST, UNDATED
-from monitor.logs.checks import IN_PREDICTED, ROW_CHECKS, Status, checks_of
-from monitor.logs.counts_table import MATCHED, UNLABELLED, VERSION
-from monitor.logs.sources import Logs
-from monitor.logs.statement import LOWEST, Cases, Steps, as_double, first_true
-from monitor.logs.times import BEFORE, BEYOND, NO_TIME, OBSERVED
+from monitor.logs.checks.checks import IN_PREDICTED, ROW_CHECKS, Status, checks_of
+from monitor.logs.engines.steps import Cases, Steps, as_double, first_true
+from monitor.logs.sources.times import BEFORE, BEYOND, NO_TIME, OBSERVED
+from monitor.logs.statement.counts_table import MATCHED, UNLABELLED, VERSION
+from monitor.logs.statement.statement import LOWEST
 from monitor.logs.warehouse.asked import Asked
 from monitor.logs.warehouse.by_id import SEVERAL, alone_once, grouped, paired_once
 from monitor.logs.warehouse.dialects import Dialect
@@ -202,14 +200,14 @@ def _stated(asked: Asked, rows: str) -> str:
 
 def _cases(asked: Asked) -> Cases:
     """List what a prediction may be, in the order of the statement of this machine."""
-    nothing: Any = None
-    logs = Logs(nothing, nothing, timed=asked.timed, joined=asked.joined, undated=asked.undated)
+    columns = {*["scored_at", "observed_at"] * asked.timed, *["undated"] * asked.undated}
+    columns |= {"outcome_id"} if not asked.joined else set()
     no_id = " OR ".join(f"{key} IS NULL" for key in asked.keys)
 
     def of(kind: str, *but: Status) -> list[tuple[str, str]]:
         return [
             (_said(asked, condition, no_id), _text(NAMES[status]))
-            for status, condition in checks_of(logs, kind)
+            for status, condition in checks_of(columns, kind)
             if status not in but
         ]
 

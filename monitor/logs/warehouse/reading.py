@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from monitor.config import OutcomeMeans, Segments, id_columns
-from monitor.logs.statement import first_true
+from monitor.logs.engines.steps import first_true
 from monitor.logs.warehouse.asked import Asked, Log
 from monitor.logs.warehouse.translating import translated
 
