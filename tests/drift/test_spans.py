@@ -22,7 +22,7 @@ from monitor.segment_names import WHOLE
 from monitor.words.verdict import sentences
 from studies.drift.worlds import draw_day, shares
 from tests.support.cases import some
-from tests.support.stored import detectors_again, whole_table
+from tests.support.stored import detectors_again, read_of_before, whole_table
 
 MONDAY = date(2026, 1, 5)
 MOMENT = datetime(2026, 12, 31, tzinfo=UTC)
