@@ -286,8 +286,9 @@ class _Log(Section):
     ----------
     format : str
         By default as the file name says: CSV, JSON lines, or else Parquet. With `counts` the rows
-        were counted already: those of files of any of these, of a folder of Delta Lake, whose path
-        ends with /, of an Iceberg table of a `connection`, or of the query `sql`.
+        were counted already: those of files of any of these, of a folder of Delta Lake or
+        Iceberg, whose path ends with /, of an Iceberg table of a `connection`, or of the query
+        `sql`.
     connection : str or None
         Who knows the table: the catalog of PyIceberg's configuration, whose name of the table the
         path is; or the environment variable that holds the address of the database, which is then
@@ -1041,7 +1042,8 @@ class Engine(Section):
     Attributes
     ----------
     kind : str
-        DuckDB reads on this machine, Spark where it runs.
+        DuckDB reads on this machine, Spark where it runs. With `warehouse` the rows of a log of
+        `format: sql` are counted where they lie; others are read as with DuckDB.
     threads, memory_mb : int
         What DuckDB may use, with what it does not count itself.
     conf : mapping
@@ -1050,7 +1052,7 @@ class Engine(Section):
         environment says.
     """
 
-    kind: Literal["duckdb", "spark"] = "duckdb"
+    kind: Literal["duckdb", "spark", "warehouse"] = "duckdb"
     threads: Annotated[int, Field(ge=1, le=1024)] = 2
     memory_mb: Annotated[int, Field(ge=100, le=100_000_000)] = 1500
     conf: Mapping[str, Annotated[str | bool | int, BeforeValidator(is_whole_scalar)]] = {}

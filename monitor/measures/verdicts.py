@@ -2,6 +2,7 @@
 
 from math import isfinite, nan
 
+from monitor.drift.records.life import STATES_MEAN, life_state
 from monitor.drift.records.verdict import OF_LABELS, Verdict
 from monitor.measures import units
 from monitor.measures import verdict_scopes as of
@@ -19,7 +20,7 @@ def finite(value: float) -> float:
 def may_page(verdict: Verdict) -> bool:
     """Return whether the open drift is urgent and certain, and one of the scores."""
     incident = verdict.incident
-    if incident is None or incident.undecided or incident.improved:
+    if incident is None or life_state(incident) == "undecided" or incident.improved:
         return False
     return incident.urgent and verdict.state not in OF_LABELS
 
@@ -198,6 +199,14 @@ OF_VERDICTS = (
         units.RATIO,
     ),
     Measure(
+        "one_day_date_seconds",
+        of.ONE_DAY,
+        "The newest judged day, if it alone contradicts the reference, and in what: the Unix time "
+        "of that date's midnight in UTC. No drift opens on a single day; it does on the next one "
+        "if that says the same.",
+        units.TIME,
+    ),
+    Measure(
         "drift_size_logit",
         of.SHAPE,
         "How far the log-odds are off where the open calibration drift is strongest; not of drifts "
@@ -252,10 +261,9 @@ OF_VERDICTS = (
     Measure(
         "drift_undecided",
         of.INCIDENT,
-        "Whether the last 13 weeks say neither that the open calibration drift lasts nor that it "
-        "is over: 1 yes, 0 no.",
+        f"Whether {STATES_MEAN['undecided']}: 1 yes, 0 no.",
         units.FLAG,
-        lambda incident: incident.undecided,
+        lambda incident: life_state(incident) == "undecided",
     ),
     Measure(
         "drift_urgent",
@@ -344,14 +352,6 @@ OF_VERDICTS = (
         "their own: 1 yes, 0 no. Theirs then stand for it.",
         units.FLAG,
         lambda v: bool(v.explanation and v.explanation.in_segments),
-    ),
-    Measure(
-        "values_left_out",
-        of.WHERE,
-        "Values of columns that were compared, but have no gauges of their own because of the "
-        "exporter's limit.",
-        units.VALUES,
-        lambda where: where.left_out,
     ),
     Measure(
         "prior_shift_logit",

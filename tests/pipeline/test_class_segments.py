@@ -254,7 +254,7 @@ def test_gauges_show_and_page_have_segments_and_pairs(
 
     assert 'calibration_slope{maturity="final",model="pets",segment="FR",window="7d"}' in text
     assert 'calibration_verdict{model="pets",segment="FR",state="calibration_drift"} 1.0' in text
-    assert 'calibration_pairs_left_out{model="pets"} 0.0' in text
+    assert 'calibration_left_out{model="pets",of="pairs"} 0.0' in text
     assert (whole.code, segment.code, page.code) == (0, 0, 0), segment.err
     assert "FR" in whole.out
     assert "scores are too extreme" in " ".join(segment.out.split())
@@ -279,20 +279,6 @@ def test_where_flags_the_segment_and_no_pair(logs: Path, command: Callable[..., 
     assert ("country", "FR") in flagged
     assert flagged <= {("country", "FR"), *(("country x device", f"FR x d{i}") for i in range(3))}
     assert places["country", "FR"]["slope"]["low"] < 0.5 < places["country", "FR"]["slope"]["high"]
-
-
-def test_a_search_of_the_logs_finds_the_segment(logs: Path, command: Callable[..., Any]) -> None:
-    """Found on every second day and confirmed on the others, with the slope of its pairs."""
-    configure(logs, "whole")
-    place = ("--config", logs / "whole.yaml", "--model", "pets", "--columns", "device,country")
-    ended = command("where", *place, "--json")
-    found = json.loads(ended.out)
-
-    assert ended.code == 0, ended.err
-    assert found["confirmed"]
-    assert found["found"]["conditions"] == [{"column": "country", "value": "FR", "first": None}]
-    assert found["found"]["slope"]["low"] < 0.5 < found["found"]["slope"]["high"]
-    assert found["found"]["rest"]["low"] < 1.05
 
 
 def test_no_name_of_a_segment_is_taken_for_a_tally_of_classes(tmp_path: Path) -> None:

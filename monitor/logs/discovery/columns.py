@@ -10,7 +10,7 @@ from typing import Any
 
 import duckdb
 
-from monitor.logs.conversions import quoted
+from monitor.logs.engines.conversions import quoted
 from monitor.metrics.core.grid import END_TOLERANCE
 
 MOST_VALUES = 60  # distinct values that are counted one by one
@@ -158,9 +158,8 @@ def _column(
     column = quoted(name)
 
     def ask(*expressions: str) -> tuple[Any, ...]:
-        row = connection.sql(f"SELECT {', '.join(expressions)} FROM {table}").fetchone()
-        assert row is not None
-        return row
+        (row,) = connection.sql(f"SELECT {', '.join(expressions)} FROM {table}").fetchall()
+        return tuple(row)
 
     rows, filled, distinct = ask("count(*)", f"count({column})", f"count(DISTINCT {column})")
     counted: dict[str, Any] = {"rows": rows, "nulls": rows - filled, "distinct": distinct}

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
-from monitor.logs.conversions import quoted
 from monitor.logs.discovery.rows import Source, ask, files_of, open_rows
-from monitor.logs.session import Layout, Session
+from monitor.logs.engines.conversions import quoted
+from monitor.logs.engines.session import Layout, Session
 from monitor.sql_text import text_in_sql
 
 NULL_TEXT = r"\N"  # of databases that unload a table
@@ -51,5 +51,5 @@ def with_layout(session: Session, source: Source, days: Sequence[date]) -> Sourc
 def _first_line(session: Session, name: str) -> list[str]:
     """Return the cells of the first line of a file."""
     query = f"SELECT * FROM read_csv({text_in_sql(name)}, {AS_LINES}) LIMIT 1"
-    row = session.connection.execute(query).fetchone() or ()
-    return [f"{cell}" for cell in row if cell is not None]
+    rows = session.connection.execute(query).fetchall()
+    return [f"{cell}" for row in rows for cell in row if cell is not None]

@@ -13,11 +13,11 @@ from fsspec.implementations.local import LocalFileSystem
 from monitor.config import FIELD, Exploded, Format, PredictionLog
 from monitor.errors import DataError
 from monitor.files import list_files, open_filesystem
-from monitor.logs.conversions import quoted
 from monitor.logs.discovery.columns import PLAIN, in_sql
-from monitor.logs.exploding import take_apart
-from monitor.logs.session import NESTED, Layout, Session, readable
-from monitor.logs.tables import TABLE_NAMES, Table, open_table
+from monitor.logs.engines.conversions import quoted
+from monitor.logs.engines.session import NESTED, Layout, Session, readable
+from monitor.logs.sources.exploding import take_apart
+from monitor.logs.sources.tables import TABLE_NAMES, Table, open_table
 from monitor.sql_text import text_in_sql
 
 MOST_LEAVES = 200  # values within nested columns that are looked at
@@ -169,9 +169,8 @@ def files_of(source: Source, day: date | None) -> list[str]:
 
 def ask(session: Session, query: str) -> tuple[Any, ...]:
     """Return the only row of a query."""
-    row = session.connection.execute(query).fetchone()
-    assert row is not None
-    return row
+    (row,) = session.connection.execute(query).fetchall()
+    return tuple(row)
 
 
 def has_table(session: Session, name: str) -> bool:
@@ -181,7 +180,7 @@ def has_table(session: Session, name: str) -> bool:
     """
     here = "database_name = current_database() AND schema_name = current_schema()"
     found = f"SELECT count(*) FROM duckdb_tables() WHERE {here} AND table_name = ?"
-    return session.connection.execute(found, [name]).fetchone() == (1,)
+    return session.connection.execute(found, [name]).fetchall() == [(1,)]
 
 
 def add(session: Session, query: str, table: str) -> None:

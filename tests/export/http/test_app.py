@@ -299,8 +299,8 @@ class TestMostSegments:
         }
 
         assert told == {"all", "b", "c"}
-        assert 'calibration_segments_left_out{model="fraud"} 1.0\n' in text
-        assert 'calibration_segments_left_out{model="well"} 0.0\n' in text
+        assert 'calibration_left_out{model="fraud",of="segments"} 1.0\n' in text
+        assert 'calibration_left_out{model="well",of="segments"} 0.0\n' in text
 
     def test_an_open_drift_is_told_of_any_segment(self, folder: Path) -> None:
         """A drift of a segment that is left out may page, so its verdict is told; others' are not.
