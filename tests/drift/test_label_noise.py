@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
-from itertools import islice, pairwise
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,7 @@ from monitor.drift.curve.label_noise import FAMILIES, MOST_LOST, MOST_WRONG, wro
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.evidence.directions import day_evidence, recovery_evidence
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
-from monitor.drift.incidents.detecting import advance, new_detector, rebased, update_incident
+from monitor.drift.incidents.detecting import advance, new_detector, update_incident
 from monitor.drift.records.day_evidence import Family, WrongLabels
 from monitor.drift.records.detector import SHARES, Detector, no_sums
 from monitor.drift.records.verdict import Verdict
@@ -26,12 +26,11 @@ from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.segment_names import WHOLE
-from monitor.store.verdict_table import verdicts_of
 from monitor.words.verdict import sentences
 from studies.drift.noise import flipped_days
 from studies.drift.rules import FIRST, follow_detector
 from studies.drift.worlds import DRIFTS, Truth, World, stream
-from tests.support.stored import detectors_again, whole_table
+from tests.support.stored import detectors_again, read_of_before, whole_table
 
 NOISY, SOUND = World(0.3, 3_000), World(0.05, 5_000)
 SWAPPED = WrongLabels("swapped", 0.03)
@@ -151,16 +150,7 @@ def test_lost_positives_are_no_drift() -> None:
     assert follow_detector(found, days[28:]) == []
 
 
-def test_a_drift_that_is_none_is_not_reported() -> None:
-    """The prior moves over 100 days: labels taken for right open a drift, learned ones do not."""
-    days = noisy(5, 150)[:128]
-    found = fit_reference(days[:28])
-
-    assert follow_detector(replace(found, noise=None), days[28:])
-    assert follow_detector(found, days[28:]) == []
-
-
-@pytest.mark.parametrize("drift", ["none", "slope 0.8"])
+@pytest.mark.parametrize("drift", ["slope 0.8"])
 def test_right_labels_leave_every_bit_as_it_was(drift: str) -> None:
     """Sums, evidence and incidents of 40 days are those of a reference that asks for no share."""
     days = list(stream(SOUND, DRIFTS.get(drift, Truth()), 5, days=40))
@@ -219,29 +209,6 @@ def test_an_open_drift_teaches_nothing() -> None:
 
     assert opened > 10
     assert len(set(learned)) == 1
-
-
-def test_what_was_learned_ends_with_its_reference() -> None:
-    """Another reference brings its own shares."""
-    *_, detector = followed(reference(), noisy(1)[28:])
-
-    assert detector.noise.any()
-    assert not rebased(detector, FIRST).noise.any()
-
-
-def test_an_error_of_the_curve_is_no_wrong_label(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Odds five times as high for good, so the curve is off by its own error alike every day.
-
-    Were the curve of these 14 days right, wrong labels would be used within 100 days.
-    """
-    days = list(islice(stream(SOUND, Truth(odds=5.0), 90_000, reference=14), 14 + 100))
-    found = fit_reference(days[:14])
-    monkeypatch.setattr(label_noise, "MOST_OF_A_DAY", 100.0)
-    learned = [detector.noise for detector in followed(found, days[14:])]
-
-    assert not any(wrong_labels(found.noise, sums) for sums in learned)
-    monkeypatch.setattr(label_noise, "RIDGE", 1e12)
-    assert any(wrong_labels(found.noise, sums) for sums in learned)
 
 
 def folded(days: list[Day], *, stops: tuple[int, ...] = ()) -> list[Verdict]:
@@ -306,7 +273,7 @@ def test_a_store_of_one_family_goes_on_with_what_it_had_learned() -> None:
     table = with_field(whole_table(verdicts), "detector", "noise", pa.array(sums))
     table = with_field(table, "facts", "wrong", pa.array(shares))
 
-    found = verdicts_of(table)
+    found = read_of_before(table)
 
     assert [v.facts.wrong for v in found] == [SWAPPED, None]
     for of_verdict, learned in zip(found, sums, strict=True):
@@ -324,7 +291,7 @@ def test_a_store_from_before_labels_were_learned_begins_with_the_reference() -> 
         [pc.struct_field(table["detector"].combine_chunks(), name) for name in kept], kept
     )
 
-    verdicts = verdicts_of(table.set_column(place, "detector", old))
+    verdicts = read_of_before(table.set_column(place, "detector", old))
 
     assert all(verdict.detector.noise.tobytes() == no_sums().tobytes() for verdict in verdicts)
 

@@ -15,10 +15,9 @@ from monitor.drift.records.detector import WEEKS, Incident, Quarter
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
 from monitor.store.fields import plain
-from monitor.store.verdict_table import verdicts_of
 from studies.drift.rules import pool
 from studies.drift.worlds import Truth, World, stream
-from tests.support.stored import detectors_again, whole_table
+from tests.support.stored import detectors_again, read_of_before, whole_table
 
 FIRST = date(2026, 1, 1)
 Said = list[tuple[int, float]]  # days since the last one, and what a day says of the recovery
@@ -57,14 +56,6 @@ def plainly(days: Said) -> list[bool]:
 def test_the_last_weeks_decide(days: Said) -> None:
     """The fold says the same as one look at all days of the last 13 weeks with outcomes."""
     assert [quarter.undecided for quarter in followed(days)] == plainly(days)
-
-
-@given(said)
-def test_what_is_kept_does_not_grow(days: Said) -> None:
-    """At most 13 sums are kept, of weeks that rise."""
-    for quarter in followed(days):
-        assert len(quarter.weeks) == len(quarter.recoveries) <= WEEKS
-        assert (np.diff(quarter.weeks) > 0).all()
 
 
 @pytest.mark.parametrize(("recovery", "undecided"), [(0.01, True), (0.0, False), (-0.01, False)])
@@ -131,7 +122,7 @@ def test_it_is_stored_and_a_store_of_before_stays_readable() -> None:
     rows = [
         {k: v for k, v in row.items() if k != "quarter"} for row in table["incident"].to_pylist()
     ]
-    (before,) = verdicts_of(table.set_column(place, "incident", pa.array(rows)))
+    (before,) = read_of_before(table.set_column(place, "incident", pa.array(rows)))
 
     assert read.incident is not None
     assert str(plain(read.incident)) == str(plain(verdict.detector.incident))
