@@ -1,11 +1,10 @@
 """docs/operate.md: its commands are the program's, and its links lead somewhere."""
 
 import re
-import subprocess
 
 import pytest
 
-from tests.support.exporting import COMMAND
+from tests.conftest import run_command
 from tests.support.paths import ROOT
 
 PAGE = (ROOT / "docs" / "operate.md").read_text()
@@ -27,13 +26,11 @@ def test_there_are_calls() -> None:
 @pytest.mark.parametrize(("command", "arguments"), CALLS)
 def test_a_call_is_understood(command: str, arguments: str) -> None:
     """The command exists, and has every option that the page gives it."""
-    told = subprocess.run(
-        [COMMAND, *command.split(), "--help"], check=False, capture_output=True, text=True
-    )
+    told = run_command(*command.split(), "--help")
 
-    assert told.returncode == 0, told.stderr
+    assert told.code == 0, told.err
     for option in re.findall(r"--[a-z-]+", arguments):
-        assert f"{option} " in told.stdout, option
+        assert f"{option} " in told.out, option
 
 
 def test_its_links_lead_somewhere() -> None:
