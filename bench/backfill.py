@@ -114,7 +114,7 @@ def measure_here(config_path: str, first: date, last: date, as_of: date) -> None
     """Run some days in this process; print time, memory and how often outcomes were read."""
     start = time.perf_counter()
     from monitor.config import load_config
-    from monitor.logs.opening import OpenLog
+    from monitor.logs.sources.opening import OpenLog
     from monitor.pipeline.run import run
     from monitor.pipeline.task import Task
 

@@ -227,11 +227,8 @@ def false_alerts() -> stat.Panel:
 
 def left_out() -> stat.Panel:
     """Count what has no gauges of its own."""
-    counts = ("segments", "classes", "pairs", "values")
     return said(
-        sized(
-            number({of: newest(f"{of}_left_out", MODEL) for of in counts}, unit="short"), value=28
-        )
+        sized(number({"{{of}}": newest("left_out", MODEL, "model, of")}, unit="short"), value=28)
         .decimals(0)
         .text_mode(common.BigValueTextMode.VALUE_AND_NAME),
         "Left out",

@@ -49,6 +49,7 @@ ALERTS = (
     "CalibrationInsufficientData",
     "CalibrationNotComparable",
     "CalibrationMixMoved",
+    "CalibrationOneDay",
     "CalibrationBlind",
     "CalibrationKnownDriftLong",
     "CalibrationConfigInvalid",

@@ -24,7 +24,7 @@ from monitor.export import push as pushing
 from monitor.export.snapshot_reader import Reader
 from monitor.files import limited, open_filesystem
 from monitor.logs import summarise_day
-from monitor.logs.tables import open_table
+from monitor.logs.sources.tables import open_table
 from monitor.store.store import Store
 from tests.conftest import DAY, DAY_AFTER, Project
 from tests.support.buckets import bucket_named

@@ -39,7 +39,7 @@ CARRIERS = tuple(
         "program",
         "short_text",
         "words.numbers",
-        *("drift.records", "words.level"),  # what `check` words of a day, which is not stored
+        *("drift.records", "words.level", "words.plausibility"),  # what `check` says, not stored
     )
 )
 PRINT = (
@@ -122,7 +122,7 @@ def copied(tmp_path: Path) -> Path:
         [
             ("drift/curve/reference.py", {"fits", "evaluations"}),
             ("metrics/core/tally.py", set(PHASES)),
-            ("logs/statement.py", set(PHASES)),
+            ("logs/statement/statement.py", set(PHASES)),
             ("evaluation/shadow.py", {"fits", "evaluations"}),
             ("pipeline/strata.py", {"fits", "evaluations"}),
             ("summary.py", set(PHASES)),

@@ -14,7 +14,7 @@ from tests.support.paths import ROOT
 
 HOMES = homes_of("monitor")
 HEAVY = (
-    "airflow", "duckdb", "fsspec", "jinja2", "matplotlib", "narwhals", "numba", "numpy", "pandas",
+    "airflow", "duckdb", "fsspec", "jinja2", "matplotlib", "numba", "numpy", "pandas",
     "pyarrow", "pydantic", "rich", "scipy", "typer",
 )  # fmt: skip
 

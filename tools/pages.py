@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from monitor.config.apart import APART
 from monitor.export.gauges import CATALOGUE, Gauge
-from monitor.logs.counts_table import NAMES, SCORED, VERSION
+from monitor.logs.statement.counts_table import NAMES, SCORED, VERSION
 from monitor.metrics.core.grid import CELL_COUNT
 from monitor.metrics.maps.calibration_map import CalibrationMap
 from monitor.metrics.maps.class_map_file import ClassMapFile, ClassTraining

@@ -95,11 +95,9 @@ def check_logs(
     from monitor.logs import (
         delivered_again,
         entities_of_day,
-        mostly_left_out,
         newest_settled_day,
         open_databases,
         summarise_day,
-        unless_mapped,
         what_looks_wrong,
     )
     from monitor.pipeline.arriving import delay_in_logs
@@ -119,6 +117,7 @@ def check_logs(
         long_acknowledgement,
         shorter_wait,
     )
+    from monitor.words.plausibility import mostly_left_out, unless_mapped
     from monitor.words.values import priors_of_their_own, strata_to_set
 
     def look(model_name: str, model: "Model") -> dict[str, Any]:

@@ -1041,7 +1041,8 @@ class Engine(Section):
     Attributes
     ----------
     kind : str
-        DuckDB reads on this machine, Spark where it runs.
+        DuckDB reads on this machine, Spark where it runs. With `warehouse` the rows of a log of
+        `format: sql` are counted where they lie; others are read as with DuckDB.
     threads, memory_mb : int
         What DuckDB may use, with what it does not count itself.
     conf : mapping
@@ -1050,7 +1051,7 @@ class Engine(Section):
         environment says.
     """
 
-    kind: Literal["duckdb", "spark"] = "duckdb"
+    kind: Literal["duckdb", "spark", "warehouse"] = "duckdb"
     threads: Annotated[int, Field(ge=1, le=1024)] = 2
     memory_mb: Annotated[int, Field(ge=100, le=100_000_000)] = 1500
     conf: Mapping[str, Annotated[str | bool | int, BeforeValidator(is_whole_scalar)]] = {}

@@ -1,23 +1,20 @@
 """The only package that knows the log layout: it reads, checks, joins and tallies one day.
 
-`databases` keeps DuckDB connections open, `session` uses one of them for a day, `partitions` says
-which days a log has, `opening` opens their files, `conversions` gives text its types, `sources`
-makes two frames with fixed column names of them, `statement` joins and counts them, `checks` says
-what a row is, and `contract` reports what is wrong with the rows. `days` decides what is read,
-`one_day` and `many_days` count the rows of one statement, `daily` makes summaries of them, and
-`batches` puts them together. `arriving` counts when outcomes came.
+On eight shelves, of which each imports only from lower ones: `engines` run SQL, `sources` say where
+the rows of a day lie and open them, `columns` make rows with canonical columns of them, `checks`
+say what a row is, `statement` joins and counts the rows and all that asks them, `warehouse` writes
+it in the SQL of others, `days` decide which days are read and make summaries of them; `discovery`
+describes logs for `init`.
 """
 
-from monitor.logs.again import Again, delivered_again
-from monitor.logs.arriving import can_count_arrivals, count_arrivals
-from monitor.logs.batches import (
+from monitor.logs.days.again import Again, delivered_again
+from monitor.logs.days.batches import (
     days_at_a_time,
     plan_batches,
     summarise_day,
     summarise_days,
 )
-from monitor.logs.databases import Databases, open_databases
-from monitor.logs.days import (
+from monitor.logs.days.days import (
     awaits_no_outcomes,
     batch_of,
     batch_of_summary,
@@ -28,30 +25,30 @@ from monitor.logs.days import (
     newest_settled_day,
     outcome_days,
 )
-from monitor.logs.left_out import LeftOut, mostly_left_out
-from monitor.logs.looking import what_looks_wrong
-from monitor.logs.one_day import count_through_map, read_parts_of_vector, read_vectors
-from monitor.logs.partitions import (
-    days_of,
-    describe_inputs,
-    has_day,
-    present_days,
-    versions_of_tables,
-)
-from monitor.logs.plausibility import unless_mapped
-from monitor.logs.returning import Returning, entities_of_day
-from monitor.logs.searching import (
+from monitor.logs.days.in_warehouse import is_counted_there
+from monitor.logs.days.looking import what_looks_wrong
+from monitor.logs.days.one_day import count_through_map, read_parts_of_vector, read_vectors
+from monitor.logs.days.returning import Returning, entities_of_day
+from monitor.logs.days.searching import (
     columns_to_search,
     condition_sql,
     count_search,
     parts_to_search,
     read_part_rows,
 )
+from monitor.logs.engines.databases import Databases, open_databases
+from monitor.logs.sources.partitions import (
+    days_of,
+    describe_inputs,
+    has_day,
+    present_days,
+    versions_of_tables,
+)
+from monitor.logs.statement.ages import can_count_arrivals, count_arrivals
 
 __all__ = [
     "Again",
     "Databases",
-    "LeftOut",
     "Returning",
     "awaits_no_outcomes",
     "batch_of",
@@ -71,7 +68,7 @@ __all__ = [
     "entities_of_day",
     "first_morning",
     "has_day",
-    "mostly_left_out",
+    "is_counted_there",
     "newest_day",
     "newest_settled_day",
     "open_databases",
@@ -84,7 +81,6 @@ __all__ = [
     "read_vectors",
     "summarise_day",
     "summarise_days",
-    "unless_mapped",
     "versions_of_tables",
     "what_looks_wrong",
 ]

@@ -3,6 +3,7 @@
 from typing import Any
 
 from monitor.measures.classes import OF_CLASSES
+from monitor.measures.left_out import LEFT_OUT
 from monitor.measures.measure import Measure
 from monitor.measures.runs import OF_RUNS
 from monitor.measures.verdicts import OF_VERDICTS
@@ -25,4 +26,5 @@ MEASURES: tuple[Measure[Any], ...] = (
     *OF_VERDICTS,
     *OF_EXPECTATIONS,
     *OF_RUNS,
+    LEFT_OUT,
 )

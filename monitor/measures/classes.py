@@ -1,24 +1,18 @@
 """The measures of models with classes."""
 
-from collections import Counter
-
 from monitor.evaluation.errors import Errors
 from monitor.evaluation.evaluation import ClassErrors, ClassMeasures, Evaluation, VectorErrors
 from monitor.measures import units
 from monitor.measures.measure import (
-    Base,
     Measure,
     Parts,
     Scope,
     Unit,
     held,
-    itself,
     unexported,
 )
-from monitor.measures.snapshot import Snapshot
 from monitor.measures.window_scopes import WINDOWS
 from monitor.measures.windows import around
-from monitor.segment_names import FAMILIES
 
 TWO_CLASSES = "of models with two classes"
 ONLY_WHOLE = f"{TWO_CLASSES}; of segments"
@@ -42,37 +36,10 @@ def _class_errors(e: Evaluation) -> Parts[Errors]:
                 yield (name, adjusted), errors
 
 
-def _classes_left_out(snapshot: Snapshot) -> Parts[float]:
-    """Count the classes of each model that have no gauges of their own."""
-    left_out: dict[str, int] = {}
-    for e in snapshot.evaluations:
-        if e.classes:
-            rest = e.classes.count - len(e.classes.by_class)
-            left_out[e.model] = max(rest, left_out.get(e.model, 0))
-    return [((model,), rest) for model, rest in left_out.items()]
-
-
-def _pairs_left_out(snapshot: Snapshot) -> Parts[float]:
-    """Count the pairs of classes of each model that have no gauges of their own."""
-    seen: dict[str, int] = {}
-    for e in snapshot.evaluations:
-        if e.classes:
-            seen[e.model] = max(e.classes.pairs, seen.get(e.model, 0))
-    segments = {(e.model, e.segment) for e in snapshot.evaluations}
-    exported = Counter(
-        v.model
-        for v in snapshot.verdicts
-        if v.segment not in FAMILIES and (v.model, v.segment) not in segments
-    )
-    return [((model,), max(0, pairs - exported[model])) for model, pairs in seen.items()]
-
-
 MEASURED: Scope[ClassMeasures] = Scope(WINDOWS, ONLY_WHOLE, (), held("classes"))
 VECTORS: Scope[VectorErrors] = Scope(WINDOWS, ONLY_WHOLE, ("adjusted",), _vectors)
 CLASS: Scope[ClassErrors] = Scope(WINDOWS, ONLY_WHOLE, ("class",), _by_class)
 CLASS_ERRORS: Scope[Errors] = Scope(WINDOWS, ONLY_WHOLE, ("class", "adjusted"), _class_errors)
-CLASSES_LEFT_OUT: Scope[float] = Scope(Base(("model",), _classes_left_out), TWO_CLASSES, (), itself)
-PAIRS_LEFT_OUT: Scope[float] = Scope(Base(("model",), _pairs_left_out), TWO_CLASSES, (), itself)
 
 
 OF_CLASSES = (
@@ -165,19 +132,5 @@ OF_CLASSES = (
         "TCE as published of one class against the rest.",
         units.RATIO,
         lambda errors: errors.tce_published,
-    ),
-    Measure(
-        "classes_left_out",
-        CLASSES_LEFT_OUT,
-        "Classes without gauges of their own, because they are not watched one by one or are more "
-        "than the exporter's limit.",
-        units.CLASSES,
-    ),
-    Measure(
-        "pairs_left_out",
-        PAIRS_LEFT_OUT,
-        "Pairs of classes without gauges of their own: they have no verdict of their own, or are "
-        "more than the exporter's limit. They count in that of segment all.",
-        units.PAIRS,
     ),
 )

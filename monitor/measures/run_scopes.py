@@ -105,9 +105,6 @@ BUDGETS: Scope[Budget] = scope(
     ("model",),
     lambda s: [((name,), model.budget) for name, model in s.models.items() if model.budget],
 )
-SEGMENTS_LEFT_OUT: Scope[float] = scope(
-    NEVER_RUN, ("model",), lambda s: [((name,), count) for name, count in s.left_out.items()]
-)
 FAILED_DAY: Scope[float] = scope(NO_FAILURE, ("model", "log", "check", "complaint"), _failed_days)
 FAULT: Scope[Fault] = scope(f"{NO_FAILURE}, and where a whole log is at fault", ("model",), _faults)
 ARRIVALS: Scope[float] = scope(

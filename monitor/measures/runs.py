@@ -82,13 +82,6 @@ OF_RUNS = (
         lambda budget: budget.ticket,
     ),
     Measure(
-        "segments_left_out",
-        of.SEGMENTS_LEFT_OUT,
-        "Segments for which only an open calibration drift is exported, because the model has "
-        "more segments than the exporter's limit.",
-        units.SEGMENTS,
-    ),
-    Measure(
         "last_run_timestamp_seconds",
         of.RUN,
         "When the last run finished, with or without failed days.",

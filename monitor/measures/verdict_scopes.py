@@ -194,6 +194,14 @@ def _moved(snapshot: Snapshot) -> Parts[float]:
             yield (v.model, printable(share.name or MISSING)), share.now
 
 
+def _one_day(v: Verdict) -> Parts[float]:
+    """Give the judged day, for each way in which it alone contradicts the reference."""
+    if v.facts.today is not None:
+        yield (LEVEL_KINDS[v.facts.today > 0.0],), seconds_of(v.day)
+    if v.facts.one_day:
+        yield (v.facts.one_day.kind,), seconds_of(v.day)
+
+
 UNLIKE: Scope[float] = Scope(
     Base(("model", "streams", "settings", "end"), _unlike),
     "while the newest judged day is read as its reference was",
@@ -271,6 +279,9 @@ WORSE: Scope[Worse] = Scope(
     f"{NO_DRIFT}, and while it has not become worse",
     (),
     lambda v: [((), i.worse) for _, i in _incident(v) if i.worse],
+)
+ONE_DAY: Scope[float] = Scope(
+    VERDICTS, "unless the newest judged day alone contradicts the reference", ("kind",), _one_day
 )
 OFF_CLASS: Scope[Estimate] = Scope(
     VERDICTS,

@@ -198,6 +198,14 @@ OF_VERDICTS = (
         units.RATIO,
     ),
     Measure(
+        "one_day_date_seconds",
+        of.ONE_DAY,
+        "The newest judged day, if it alone contradicts the reference, and in what: the Unix time "
+        "of that date's midnight in UTC. No drift opens on a single day; it does on the next one "
+        "if that says the same.",
+        units.TIME,
+    ),
+    Measure(
         "drift_size_logit",
         of.SHAPE,
         "How far the log-odds are off where the open calibration drift is strongest; not of drifts "
@@ -344,14 +352,6 @@ OF_VERDICTS = (
         "their own: 1 yes, 0 no. Theirs then stand for it.",
         units.FLAG,
         lambda v: bool(v.explanation and v.explanation.in_segments),
-    ),
-    Measure(
-        "values_left_out",
-        of.WHERE,
-        "Values of columns that were compared, but have no gauges of their own because of the "
-        "exporter's limit.",
-        units.VALUES,
-        lambda where: where.left_out,
     ),
     Measure(
         "prior_shift_logit",

@@ -7,7 +7,7 @@ from statistics import median
 
 from monitor.config import Config
 from monitor.errors import DataError
-from monitor.logs import Again, delivered_again, open_databases
+from monitor.logs import Again, delivered_again, is_counted_there, open_databases
 from monitor.store.store import Store
 from monitor.summary import whole
 
@@ -17,7 +17,8 @@ LARGE = 1.2  # times the predictions of the median day
 def delivered_in(config: Config, name: str, days: Sequence[date]) -> tuple[Again, ...]:
     """Look at the newest of the days that were read, and at those that are much larger than usual.
 
-    Each look reads the ids of two days, so not every day of a backfill gets one.
+    Each look reads the ids of two days, so not every day of a backfill gets one, and none whose
+    rows stay where they are.
 
     Parameters
     ----------
@@ -26,9 +27,9 @@ def delivered_in(config: Config, name: str, days: Sequence[date]) -> tuple[Again
     days : sequence of date
         Days that the store has a summary of, in order.
     """
-    if not days:
-        return ()
     model, store = config.model(name), Store(config.store)
+    if not days or is_counted_there(model, config.engine):
+        return ()
     rows = {day: whole(store.read_summary(name, day)[0]).predicted for day in days}
     usual = median(rows.values())
     chosen = [day for day in days if day == days[-1] or rows[day] > LARGE * usual]

@@ -17,8 +17,8 @@ from monitor.drift.where.part_search import (
 from monitor.drift.where.part_sums import tables_of
 from monitor.errors import ConfigError, DataError
 from monitor.logs import open_databases, parts_to_search, read_part_rows
-from monitor.logs.column_labels import range_names
-from monitor.logs.databases import Databases
+from monitor.logs.columns.column_labels import range_names
+from monitor.logs.engines.databases import Databases
 from monitor.pipeline.asked_where import verdict_of
 from monitor.pipeline.references import read_references
 from monitor.pipeline.where import compared_days

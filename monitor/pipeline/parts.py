@@ -10,8 +10,8 @@ import numpy as np
 from monitor.config import Crossing, Model, Segments, WatchedColumn, expression_of
 from monitor.drift.records.places import Condition, name_all, name_of
 from monitor.errors import ConfigError
-from monitor.logs.column_labels import LARGEST_STEP, range_names, step_edge
-from monitor.logs.column_rows import MOST_VALUES
+from monitor.logs.columns.column_labels import LARGEST_STEP, range_names, step_edge
+from monitor.logs.statement.column_codes import MOST_VALUES
 from monitor.metrics.core.coarse import COARSE_COUNT, Coarse, coarsen, sum_of, tally_of
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.maps.part import Clause, Part

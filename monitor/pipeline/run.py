@@ -15,7 +15,7 @@ from monitor.arrivals import LATEST, Late, late
 from monitor.config import Config, Model
 from monitor.errors import ConfigError, DataError
 from monitor.files import looking_once
-from monitor.logs import LeftOut, days_of, mostly_left_out, versions_of_tables
+from monitor.logs import days_of, versions_of_tables
 from monitor.pipeline.arriving import count_new_arrivals
 from monitor.pipeline.compiling import compiled_meanwhile
 from monitor.pipeline.evaluations import evaluate_days, reach
@@ -42,6 +42,7 @@ from monitor.pipeline.verdicts import judge_days
 from monitor.run_record import FailedDay
 from monitor.store.delays import delay_now
 from monitor.store.store import Store
+from monitor.words.plausibility import LeftOut, mostly_left_out
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ from monitor.drift.where.where_else import (
 )
 from monitor.errors import ConfigError, DataError
 from monitor.evaluation.shadow import Shadow, map_columns, map_summary
-from monitor.logs.column_labels import step_edge
+from monitor.logs.columns.column_labels import step_edge
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.maps.map_file import MapFile
 from monitor.pipeline.parts import Groups, merge_parts, parts_of_segments

@@ -18,7 +18,7 @@ from monitor.drift.where.column_sums import DaySums, Sums, added
 from monitor.drift.where.where_search import DEEPEST, Found, best_condition, confirm
 from monitor.errors import DataError
 from monitor.logs import columns_to_search, condition_sql, count_search, open_databases
-from monitor.logs.databases import Databases
+from monitor.logs.engines.databases import Databases
 from monitor.metrics.beyond_binary.class_parts import ClassPart
 from monitor.metrics.core.coarse import COARSE_COUNT, coarsen, sum_of
 from monitor.metrics.core.grid import Ints

@@ -4,12 +4,12 @@ A field that is added to what is stored is stored, and read back, without anothe
 """
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import is_dataclass
 from datetime import date, datetime
 from functools import cache
 from math import nan
 from types import NoneType
-from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,7 @@ import pyarrow as pa
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats, Ints, Singles
 
-Layouts = Mapping[str, pa.DataType]
+Layouts = Mapping[Any, pa.DataType]
 
 
 def struct(*names: str) -> pa.DataType:
@@ -46,7 +46,7 @@ LEAVES = {*PLAIN, NoneType}
 
 
 @cache  # reading the type hints for every number takes longer than reading the file
-def _kinds(of: type) -> dict[str, Any]:
+def kinds_of(of: Any) -> dict[str, Any]:
     """Find what the fields of a dataclass hold, if they hold something."""
     kinds = {}
     for name, hint in get_type_hints(of).items():
@@ -57,7 +57,7 @@ def _kinds(of: type) -> dict[str, Any]:
 
 
 @cache
-def _items(kind: Any) -> Any:
+def items_of(kind: Any) -> Any:
     """Find what a tuple holds; None stands for what is no tuple."""
     return get_args(kind)[0] if get_origin(kind) is tuple else None
 
@@ -69,21 +69,23 @@ def columns(of: type, kept: Layouts | None = None, without: Container[str] = ())
     ----------
     of : type
         The dataclass.
-    kept : mapping of str to DataType, optional
-        Layouts by the name of the field, here and in what fields hold.
+    kept : mapping of str or type to DataType, optional
+        Layouts by the name of the field or by what it holds, here and in what fields hold.
     without : container of str
         Fields that are not stored, or elsewhere.
     """
     kept = kept or {}
     return {
         name: kept[name] if name in kept else layout(kind, kept)
-        for name, kind in _kinds(of).items()
+        for name, kind in kinds_of(of).items()
         if name not in without
     }
 
 
 def layout(kind: Any, kept: Layouts | None = None) -> pa.DataType:
     """Lay out a number, a text, a moment, an array, a dataclass, or several of a kind."""
+    if kept and kind in kept:
+        return kept[kind]
     if kind in LAYOUTS:
         return LAYOUTS[kind]
     if get_origin(kind) is Literal:
@@ -117,7 +119,7 @@ def rebuilt(kind: Any, value: Any) -> Any:
     """Read back what was laid out as a kind; a number that is null is nan."""
     if value is None:
         return nan if kind is float else None
-    if (of_items := _items(kind)) is not None:
+    if (of_items := items_of(kind)) is not None:
         return tuple(rebuilt(of_items, item) for item in value)
     if kind is Estimate:
         return _estimate(value)
@@ -128,7 +130,7 @@ def rebuilt(kind: Any, value: Any) -> Any:
     for ends, of in VALUES_OF_ENDS.items():
         if value.get(ends):
             value = {**value, ends: {"value": value[of], **value[ends]}}
-    kinds = _kinds(kind)
+    kinds = kinds_of(kind)
     return kind(
         **{
             name: inner if type(inner) in PLAIN else rebuilt(kinds[name], inner)
@@ -137,23 +139,9 @@ def rebuilt(kind: Any, value: Any) -> Any:
     )
 
 
-def with_absent(kind: type, row: Mapping[str, Any]) -> dict[str, Any]:
-    """Add None, or no items, for fields of a dataclass that are not there and have no default."""
-    kinds, whole = _kinds(kind), dict(row)
-    for each in fields(kind):
-        inner = kinds[each.name]
-        if isinstance(whole.get(each.name), dict) and is_dataclass(inner) and inner is not Estimate:
-            whole[each.name] = with_absent(cast("type", inner), whole[each.name])
-        elif each.name not in whole and _has_no_default(each):
-            whole[each.name] = None if _items(inner) is None else ()
-    return whole
-
-
-def _has_no_default(of: "Field[Any]") -> bool:
-    return of.default is MISSING and of.default_factory is MISSING
-
-
-def _estimate(row: Mapping[str, float]) -> Estimate:
+def _estimate(row: Mapping[str, float] | Sequence[float]) -> Estimate:
+    if not isinstance(row, Mapping):
+        return Estimate(*row, *[nan] * (3 - len(row)))
     if "low" not in row:
         return Estimate.normal(**row)
     value = row["delta"] if "delta" in row else row["value"]

@@ -372,7 +372,7 @@ class Store(DecisionLog):
     def parse_verdicts(self, model: str, day: date, content: bytes) -> tuple[list[Verdict], str]:
         """Parse the bytes of the file of one day."""
         with self._table(day_file("verdicts", model, day), content) as (table, _):
-            verdicts = verdicts_of(table)
+            verdicts = verdicts_of(table, model, day)
             check_verdicts(model, day, verdicts)
             return verdicts, (table.schema.metadata or {})[b"basis"].decode()
 

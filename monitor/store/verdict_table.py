@@ -9,7 +9,7 @@ Rule 2: a column without a value is left out, so a file has as many as its verdi
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from math import isnan, nan
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -31,13 +31,14 @@ from monitor.drift.records.detector import (
     Shift,
     is_withheld,
 )
-from monitor.drift.records.facts import Facts
-from monitor.drift.records.places import Where
+from monitor.drift.records.facts import Detectable, Facts, Scores, ThirdChoices
+from monitor.drift.records.places import Condition, Explanation, Opposite, Place, Where
 from monitor.drift.records.region_state import Break
 from monitor.drift.records.values import OF_VALUE, ValueIncident, ValuePast, ValueWatch
 from monitor.drift.records.verdict import Brief, Verdict
 from monitor.metrics.core.estimate import Estimate
-from monitor.store.fields import columns, layout, plain, rebuilt, struct, table_of, with_absent
+from monitor.store.fields import columns, layout, rebuilt, table_of
+from monitor.store.said import ESTIMATE, completed, numbers, said, said_columns, with_values
 from monitor.store.sealing import rows_of
 from monitor.store.state_table import (
     OF_DETECTOR,
@@ -47,55 +48,64 @@ from monitor.store.state_table import (
     state_of,
 )
 
-# A slope of a value is shown with its standard error.
-FULL = dict.fromkeys(("change", "slope", "rest"), struct("value", "low", "high", "standard_error"))
-# What only the fold reads of open drifts, and what is read in its place.
-NOT_SAID: Mapping[type, Mapping[str, Any]] = {
-    Incident: {"scores": (), "informations": (), "slopes": (), "profiles": None},
-    Quarter: {"since": date.min, "weeks": (), "recoveries": ()},
-    OwnFit: {
-        "since": date.min,
-        "slopes": (),
-        "profiles": None,
-        "pull": 0.0,
-        "information": 0.0,
-        "over": False,
-    },
-    Break: {"profile": (), "information": nan},
-    ValueIncident: {"score": nan, "information": nan},
+# Of some estimates other numbers are said: of a value that explains a drift the standard error too,
+# of others the value alone.
+OTHER_NUMBERS: Mapping[type, Mapping[str, pa.DataType]] = {
+    OwnFit: {"slope": numbers(1), "intercept": numbers(1)},
+    Place: {"change": numbers(1)},
+    Opposite: {"condition": pa.struct([*columns(Condition, without=["first"]).items()])},
+    Explanation: {"slope": numbers(4)},
+}
+# What only the fold reads, and what stands elsewhere; what a dataclass holds comes before it.
+NOT_SAID: Mapping[type, tuple[str, ...]] = {
+    Quarter: ("since", "weeks", "recoveries"),
+    OwnFit: ("since", "slopes", "profiles", "pull", "information", "over"),
+    Break: ("profile", "information"),
+    Incident: ("scores", "informations", "slopes", "profiles"),
+    ValueIncident: ("score", "information"),
+    Place: (),
+    Opposite: (),
+    Explanation: (),
+    Where: ("kind", "change", "left_out", "flagged_left_out"),
+    Scores: ("outcomes_before",),  # the prevalence of the reference
+    Detectable: (),
+    Facts: ("third",),  # its drift is a row of `incidents`
 }
 
 
-def _said(of: type, **kept: pa.DataType) -> pa.DataType:
-    return pa.struct([*columns(of, kept, NOT_SAID[of]).items()])
+def _fields(of: Any) -> list[Any]:  # the stubs know no struct that is iterable
+    return [*of]
 
 
-INCIDENT = _said(Incident, quarter=_said(Quarter), own=_said(OwnFit), place=_said(Break))
-FOUND = "incident", "ended", "level", "moved", "withheld"  # of the detector
-VERDICTS = pa.schema(
-    {
-        **columns(
-            *(Verdict, {"incident": INCIDENT}),
-            without=("detector", "evidence", "where", "values", "plan"),
-        ),
-        "evidence": struct("unknown_share"),
-        "where": pa.struct([*columns(Where, FULL, ("left_out", "flagged_left_out")).items()]),
-        "incident": INCIDENT,
-        "ended": layout(Ended),
-        "level": pa.struct([("incident", INCIDENT), ("ended", layout(Ended))]),
-        "moved": layout(Shift),
-        "withheld": pa.bool_(),
-        "values": pa.struct([("incidents", pa.list_(_said(ValueIncident)))]),
-    }
+SAID: dict[type, pa.DataType] = {Estimate: ESTIMATE}
+for _kind, _others in NOT_SAID.items():
+    SAID[_kind] = said_columns(_kind, {**SAID, **OTHER_NUMBERS.get(_kind, {})}, _others)
+INCIDENT, ENDED, VALUES = SAID[Incident], layout(Ended), pa.list_(SAID[ValueIncident])
+# The file is of a model and day.
+OF_VERDICT = said_columns(
+    Verdict, SAID, without=("model", "day", "detector", "evidence", "values", "plan")
 )
-NO_EVIDENCE = "ratios", "tolerances", "effects", "scores", "informations", "slopes", "levels"
+OF_WATCH = pa.field("watch", pa.string())
+VERDICTS = pa.schema(
+    [
+        *_fields(OF_VERDICT),
+        ("unknown_share", pa.float64()),
+        ("incidents", pa.list_(pa.struct([OF_WATCH, *_fields(INCIDENT)]))),  # the open ones
+        ("ended", pa.list_(pa.struct([OF_WATCH, *_fields(ENDED)]))),
+        ("shifted", pa.date32()),
+        ("withheld", pa.bool_()),
+        ("third_withheld", pa.bool_()),
+        ("values", VALUES),
+    ]
+)
+NOTHING = None, None
 NO_DAYS, NO_SUMS = np.zeros(0, np.int64), [np.zeros((0, width), np.float32) for width in WIDTHS]
 NO_HISTORY = History(NO_DAYS, NO_DAYS, *NO_SUMS)
 CARRIED = pa.field("carried", pa.binary())  # in the first row: what the fold carries
 # What a `Brief` is read from.
 OF_BRIEF = [
     *("segment", "state", "reached", "slope", "where.explanation.slope"),
-    *("withheld", "facts.third.withheld"),
+    *("withheld", "third_withheld"),
 ]
 OF_BEFORE = ("forks", "acknowledged")  # what plans were to verdicts that knew of them
 # What verdicts said of late outcomes before they stored it.
@@ -106,7 +116,9 @@ def verdict_table(
     verdicts: Sequence[Verdict], *, about: Mapping[str, str], carried: Carried | None = None
 ) -> pa.Table:
     """Lay verdicts out as rows, with `about` as the metadata, and what the fold carries."""
-    table = _filled(table_of([_row(verdict) for verdict in verdicts], VERDICTS))
+    rows = [*map(_row, verdicts)]
+    filled = with_values(pa.struct([*VERDICTS]), rows)
+    table = table_of(rows, pa.schema(_fields(filled)))
     if carried:
         state = [state_bytes(carried), *[None] * (len(verdicts) - 1)]
         table = table.append_column(CARRIED, pa.chunked_array([pa.array(state, CARRIED.type)]))
@@ -124,9 +136,12 @@ def without_carried(table: pa.Table) -> pa.Table:
     return table.drop_columns(["carried"]) if "carried" in table.column_names else table
 
 
-def verdicts_of(table: pa.Table) -> list[Verdict]:
-    """Read the rows of a table back."""
-    return [_verdict(row) for row in rows_of(without_carried(table))]
+def verdicts_of(table: pa.Table, model: str, day: date) -> list[Verdict]:
+    """Read the rows of the table of a model and day back."""
+    rows = rows_of(without_carried(table))
+    if "detector" not in table.column_names and "model" in table.column_names:
+        rows = [*map(_of_format_10, rows)]
+    return [_verdict({"model": model, "day": day, **row}) for row in rows]
 
 
 def briefs_of(table: pa.Table) -> list[Brief] | None:
@@ -138,76 +153,95 @@ def briefs_of(table: pa.Table) -> list[Brief] | None:
 
 def _brief(row: Mapping[str, Any]) -> Brief:
     explanation = (row.get("where") or {}).get("explanation")
-    third = (row.get("facts") or {}).get("third")
+    of_third = (row.get("facts") or {}).get("third")  # of format 10
+    third = row.get("third_withheld") or (of_third and of_third["withheld"])
     slope = explanation.get("slope") if explanation else row.get("slope")
     return Brief(
         row["segment"],
         row["state"],
         row.get("reached"),
-        withheld=row["withheld"] or bool(third and third["withheld"]),
+        withheld=row["withheld"] or bool(third),
         slope=rebuilt(Estimate, slope),
     )
 
 
-def _filled(table: pa.Table) -> pa.Table:
-    """Leave out the columns, and the parts of columns, that have no value in any row."""
-    columns_of = zip(table.column_names, table.columns, strict=True)
-    kept = {name: _with_values(column.combine_chunks()) for name, column in columns_of}
-    return pa.table({name: of for name, of in kept.items() if of is not None})
+Watches = Mapping[str, Detector | LevelWatch | ThirdChoices]
 
 
-def _with_values(array: Any) -> Any:
-    """Leave out the fields of a struct that have no value in any row; None if all are like that."""
-    if array.null_count == len(array):
-        return None
-    if pa.types.is_list(array.type):
-        return array if len(array.flatten()) else None
-    if not pa.types.is_struct(array.type):
-        return array
-    inner = {field.name: _with_values(array.field(field.name)) for field in array.type}
-    parts = {name: of for name, of in inner.items() if of is not None}
-    if not parts:
-        return None
-    return pa.StructArray.from_arrays([*parts.values()], [*parts], mask=array.is_null())
+def _watches(verdict: Verdict) -> Watches:
+    """Name what looks for drifts of a stream."""
+    third = verdict.facts.third
+    both: Watches = {"curve": verdict.detector, "level": verdict.detector.level}
+    return {**both, "third": third} if third else both
 
 
 def _row(verdict: Verdict) -> dict[str, Any]:
-    row: dict[str, Any] = plain(verdict)
-    of = row["detector"]
-    row |= {"incident": of["incident"], "ended": of["ended"], "moved": of["moved"]}
-    row |= {"level": of["level"], "withheld": is_withheld(verdict.detector)}
+    watches, third = _watches(verdict), verdict.facts.third
+    row: dict[str, Any] = said(verdict, OF_VERDICT)
     if not verdict.has_reference:
         row["reference_prevalence"] = None
-    for place in row["where"]["places"] if row["where"] else ():
-        place["share"] = None if isnan(place["share"]) else place["share"]
-    return row
+    return {
+        **row,
+        "unknown_share": verdict.evidence.unknown_share if verdict.evidence else None,
+        "incidents": [
+            {"watch": name, **said(of.incident, INCIDENT)}
+            for name, of in watches.items()
+            if of.incident
+        ],
+        "ended": [
+            {"watch": name, **said(of.ended, ENDED)} for name, of in watches.items() if of.ended
+        ],
+        "shifted": verdict.shifted,
+        "withheld": is_withheld(verdict.detector),
+        "third_withheld": third.withheld if third else None,
+        "values": said(verdict.values.incidents, VALUES) if verdict.values else None,
+    }
 
 
 def _verdict(row: dict[str, Any]) -> Verdict:
     if "detector" in row:
         return _verdict_before(row)
-    found = {name: row.pop(name, None) for name in FOUND}
-    row["detector"] = _detector(**found)
-    row = with_absent(Verdict, row)
-    if row["evidence"]:
-        row["evidence"] |= dict.fromkeys(NO_EVIDENCE, ())
-    if third := row["facts"].get("third"):
-        third["incident"] = _incident(third.get("incident"))
-    values = row.pop("values", None)
-    verdict: Verdict = rebuilt(Verdict, row)
-    return replace(verdict, values=values and _open_values(values["incidents"]))
+    of_watch, third = _found(row), row.pop("third_withheld", None)
+    unknown, values = row.pop("unknown_share", None), row.pop("values", None)
+    if unknown is not None:
+        row["evidence"] = {"unknown_share": unknown}
+    since = row.pop("shifted", None)
+    moved = since and Shift(row["state"], since)
+    row["detector"] = _detector(of_watch, moved, withheld=row.pop("withheld"))
+    if scores := (row.get("facts") or {}).get("scores"):
+        scores["outcomes_before"] = row["reference_prevalence"]
+    verdict: Verdict = rebuilt(Verdict, completed(Verdict, row))
+    if third is not None:
+        choices = ThirdChoices(*of_watch.get("third", NOTHING), withheld=third)
+        verdict = replace(verdict, facts=replace(verdict.facts, third=choices))
+    return replace(verdict, values=None if values is None else _open_values(values))
+
+
+def _found(row: dict[str, Any]) -> Mapping[str, tuple[Incident | None, Ended | None]]:
+    """Read back what each watch has open, and what it had last."""
+    incidents, ended = (
+        {of.pop("watch"): of for of in row.pop(name, None) or ()} for name in ("incidents", "ended")
+    )
+    return {
+        watch: (_incident(incidents.get(watch)), rebuilt(Ended, ended.get(watch)))
+        for watch in {*incidents, *ended}
+    }
+
+
+def _incident(row: dict[str, Any] | None) -> Incident | None:
+    found: Incident | None = rebuilt(Incident, completed(Incident, row)) if row else None
+    return found
 
 
 def _detector(
+    found: Mapping[str, tuple[Incident | None, Ended | None]],
+    moved: Shift | None,
     *,
-    incident: dict[str, Any] | None,
-    ended: Mapping[str, Any] | None,
-    level: Mapping[str, Any] | None,
-    moved: Mapping[str, Any] | None,
     withheld: bool,
 ) -> Detector:
     """Read back what is said of a stream, and nothing in place of what only the fold reads."""
-    level = level or {}
+    incident, ended = found.get("curve", NOTHING)
+    of_level, level_ended = found.get("level", NOTHING)
     return Detector(
         sums=np.full(len(KINDS), WITHHELD if withheld else 0.0),
         counted=0,
@@ -215,29 +249,32 @@ def _detector(
         jitters=np.zeros(0),
         cross=None,
         history=NO_HISTORY,
-        incident=rebuilt(Incident, _incident(incident)),
-        ended=rebuilt(Ended, ended),
-        moved=rebuilt(Shift, moved),
-        level=LevelWatch(
-            incident=rebuilt(Incident, _incident(level.get("incident"))),
-            ended=rebuilt(Ended, level.get("ended")),
-        ),
+        incident=incident,
+        ended=ended,
+        moved=moved,
+        level=LevelWatch(incident=of_level, ended=level_ended),
     )
 
 
-def _incident(row: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Complete the row of an open drift."""
-    if row is None:
-        return None
-    parts: Mapping[str, type] = {"quarter": Quarter, "own": OwnFit, "place": Break}
-    said = {name: {**row[name], **NOT_SAID[of]} for name, of in parts.items() if row.get(name)}
-    return with_absent(Incident, {**row, **NOT_SAID[Incident], **said})
+def _of_format_10(row: dict[str, Any]) -> dict[str, Any]:
+    """Take over a row that has a column of each watch, and of what else has another place."""
+    third, level = (row.get("facts") or {}).pop("third", None), row.pop("level", None) or {}
+    curve = {"incident": row.pop("incident", None), "ended": row.pop("ended", None)}
+    watches = {"curve": curve, "level": level, "third": third or {}}
+    for column, name in (("incidents", "incident"), ("ended", "ended")):
+        row[column] = [{"watch": w, **of[name]} for w, of in watches.items() if of.get(name)]
+    row["unknown_share"] = (row.pop("evidence", None) or {}).get("unknown_share")
+    row["third_withheld"] = third and third["withheld"]
+    if (moved := row.pop("moved", None)) and moved["state"] == row["state"]:
+        row["shifted"] = moved["since"]
+    values = row.pop("values", None)
+    return {**row, "values": values and values["incidents"]}
 
 
 def _open_values(rows: Sequence[dict[str, Any]]) -> ValueWatch:
     """Read back which values drift."""
     known, sums = np.zeros((0, len(OF_VALUE), len(DIRECTIONS))), np.zeros((0, len(KINDS)))
-    incidents = tuple(rebuilt(ValueIncident, {**row, **NOT_SAID[ValueIncident]}) for row in rows)
+    incidents = tuple(rebuilt(ValueIncident, completed(ValueIncident, row)) for row in rows)
     past = ValuePast((), known, (), known)
     return ValueWatch(date.min, past, sums.astype(np.float32), sums.astype(np.float32), incidents)
 

@@ -32,6 +32,7 @@ EVERY = {
     "CalibrationInsufficientData": "info",
     "CalibrationNotComparable": "ticket",
     "CalibrationMixMoved": "ticket",
+    "CalibrationOneDay": "info",
     "CalibrationBlind": "page",
     "CalibrationKnownDriftLong": "info",
     "CalibrationMapHarms": "ticket",

@@ -94,7 +94,7 @@ UNFINISHED: dict[str, tuple[Callable[[Path], object], set[str], tuple[str, ...]]
         (
             "has neither scores (numbers from 0 to 1) nor outcomes (0 or 1)",
             "boxes.parquet: (neither its path nor a column dates its rows)",
-            "\n    width DOUBLE such as",
+            "\n    width DOUBLE\n",
         ),
     ),
     "only predictions": (

@@ -132,7 +132,7 @@ def test_the_last_weeks_are_drawn_and_the_segments_listed(
 def test_show_loads_what_it_shows_only(folder: Path) -> None:
     """It needs no mathematics and reads no logs, so it starts fast."""
     heavy = (
-        *("duckdb", "fsspec", "narwhals", "numba", "pandas", "pyarrow.compute", "scipy"),
+        *("duckdb", "fsspec", "numba", "pandas", "pyarrow.compute", "scipy"),
         *(
             "monitor.drift.verdicts.judge",
             "monitor.drift.curve.reference",
@@ -161,7 +161,6 @@ def test_help_loads_the_parser_only() -> None:
     heavy = (
         "duckdb",
         "fsspec",
-        "narwhals",
         "numba",
         "numpy",
         "pyarrow",

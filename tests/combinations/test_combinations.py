@@ -82,6 +82,7 @@ ELSEWHERE = {
     "s": "seconds and microseconds differ from milliseconds by a factor; tests/logs/test_shapes.py",
     "us": "as seconds",
     "spark": "make fuzz",
+    "warehouse": "rows that a database counts; tests/logs/test_databases.py",
     "fail": "of checks that let every day through here; tests/logs/test_contract.py",
 }
 

@@ -30,7 +30,7 @@ assert find_spec("airflow"), (
     "Airflow is not installed; pip install 'calibration-monitor[airflow]' to test the DAGs."
 )
 
-HEAVY = {"duckdb", "narwhals", "numba", "numpy", "pandas", "pyarrow", "scipy"}
+HEAVY = {"duckdb", "numba", "numpy", "pandas", "pyarrow", "scipy"}
 
 # One model for each thing to see. All read the same logs, but for the paths that are given.
 MODEL = """\

@@ -190,11 +190,9 @@ class TestCatalogue:
     def test_name_has_prefix_and_unit(self) -> None:
         """A name begins with the project and ends with a unit; only the Brier score has none."""
         units = "ratio|logit|seconds|rows|predictions|outcomes|info|rbs"
-        units += "|segments_left_out|config_valid|results_readable|slope|log10|log10_p|verdict|kind"
-        units += "|flagged|undecided|urgent|in_segments|worsenings|slope_before|values_left_out"
-        units += (
-            "|explained|removed|lost|days|slope_change|value|nats|classes_left_out|pairs_left_out"
-        )
+        units += "|left_out|config_valid|results_readable|slope|log10|log10_p|verdict|kind"
+        units += "|flagged|undecided|urgent|in_segments|worsenings|slope_before"
+        units += "|explained|removed|lost|days|slope_change|value|nats"
         for gauge in CATALOGUE:
             # A bound of an interval is named after its number.
             name = re.sub("_(low|high)$", "", gauge.name)
@@ -207,7 +205,7 @@ class TestCatalogue:
         known |= {"owner", "severity", "version", "state", "kind", "cause", "reference"}
         known |= {"ending", "log", "check", "complaint", "url", "outcome", "age_days"}
         known |= {"class", "over", "column", "value", "values", "by", "currency", "map"}
-        known |= {"streams", "settings", "end"}
+        known |= {"streams", "settings", "end", "of"}
         for gauge in CATALOGUE:
             assert known.issuperset(gauge.labels), gauge.name
             assert len(set(gauge.labels)) == len(gauge.labels), gauge.name

@@ -62,8 +62,7 @@ OF_OTHERS = {
     "calibration_outcomes_info",
     "calibration_window_acted_on_predictions",
     "calibration_judged_outcomes_ratio",
-    "calibration_classes_left_out",
-    "calibration_pairs_left_out",
+    "calibration_one_day_date_seconds",
     *(
         g.name
         for g in CATALOGUE

@@ -17,14 +17,14 @@ from monitor.errors import DataError
 from monitor.files import looking_once
 from monitor.logs import (
     Databases,
-    batches,
     days_at_a_time,
     open_databases,
     plan_batches,
     summarise_day,
     summarise_days,
 )
-from monitor.logs.opening import OpenLog
+from monitor.logs.days import batches
+from monitor.logs.sources.opening import OpenLog
 from monitor.store.store import Store
 from monitor.summary import Summary
 from tests.support.cases import some
@@ -278,7 +278,7 @@ def test_no_example_is_read_of_rejected_rows(
     write_logs(tmp_path)
     add(tmp_path, "predictions", 0, prediction("x", 1.5), prediction("y", 0.5))
     add(tmp_path, "predictions", 0, prediction("y", 0.5))
-    monkeypatch.setattr("monitor.logs.contract._first_row", None)
+    monkeypatch.setattr("monitor.logs.statement.contract._first_row", None)
 
     summary = summarise_day(
         "ctr", model_of(tmp_path, checks=listed(REJECT)), FIRST, as_of=LONG_AFTER
@@ -366,7 +366,7 @@ def test_batches_fit_the_memory(
 
 def test_a_morning_is_one_batch(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The day that settles and those after it share a batch, though its join goes to the disk."""
-    monkeypatch.setattr("monitor.logs.batches.ROWS_IN_MEMORY", 2)
+    monkeypatch.setattr("monitor.logs.days.batches.ROWS_IN_MEMORY", 2)
     model = model_of(plain, settled_after=len(DAYS) - 1)
     with open_databases(Engine(threads=1, memory_mb=400)) as databases:
         batches = plan_batches("ctr", model, DAYS, databases=databases)
@@ -382,7 +382,7 @@ def test_days_at_a_time_fit_the_memory(
     rows_in_memory: int, wait: int, expected: int, plain: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Large days are read one after the other, and so are days that share partitions."""
-    monkeypatch.setattr("monitor.logs.batches.ROWS_IN_MEMORY", rows_in_memory)
+    monkeypatch.setattr("monitor.logs.days.batches.ROWS_IN_MEMORY", rows_in_memory)
     model, engine = model_of(plain, settled_after=wait), Engine(threads=4, memory_mb=100)
 
     assert days_at_a_time("ctr", model, DAYS, engine=engine, jobs=4) == expected

@@ -12,8 +12,9 @@ import pytest
 
 from monitor.config import Engine, Model, load_config
 from monitor.errors import ConfigError, DataError
-from monitor.logs import class_shares, summarise_day
-from monitor.logs.looking import what_looks_wrong
+from monitor.logs import summarise_day
+from monitor.logs.days.looking import what_looks_wrong
+from monitor.logs.statement import class_shares
 from monitor.metrics.beyond_binary.class_counts import UNIT
 from monitor.metrics.beyond_binary.class_pairs import adjusted_vectors
 from monitor.metrics.beyond_binary.class_priors import fit_class_weights

@@ -13,8 +13,8 @@ import pytest
 from monitor.config import Config
 from monitor.errors import DataError
 from monitor.logs import Databases, summarise_day
-from monitor.logs.column_labels import step_edge
-from monitor.logs.column_rows import MOST_VALUES
+from monitor.logs.columns.column_labels import step_edge
+from monitor.logs.statement.column_codes import MOST_VALUES
 from monitor.metrics.core.coarse import CELLS_IN_ONE
 from monitor.metrics.core.grid import locate
 from monitor.store.store import Store

@@ -23,9 +23,9 @@ from monitor.config.apart import COUNTS, complaints_of
 from monitor.config.apart import SETTINGS as APART_SETTINGS
 from monitor.errors import ConfigError, DataError
 from monitor.logs import Databases, columns_to_search, summarise_day, what_looks_wrong
-from monitor.logs.counts_table import NAMES
-from monitor.logs.partitions import open_log
-from monitor.logs.session import Session
+from monitor.logs.engines.session import Session
+from monitor.logs.sources.partitions import open_log
+from monitor.logs.statement.counts_table import NAMES
 from monitor.store.sealing import sealed_table
 from monitor.store.summary_table import summary_table
 from monitor.summary import Summary, whole

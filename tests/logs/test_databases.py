@@ -23,9 +23,10 @@ from hypothesis import strategies as st
 from monitor.config import Config, Engine, Model, load_config
 from monitor.errors import ConfigError, DataError
 from monitor.files import looking_once
-from monitor.logs import days_of, describe_inputs, queries, summarise_day
-from monitor.logs.partitions import open_log
-from monitor.logs.session import Session
+from monitor.logs import days_of, describe_inputs, summarise_day
+from monitor.logs.engines.session import Session
+from monitor.logs.sources import queries
+from monitor.logs.sources.partitions import open_log
 from monitor.pipeline.run import run
 from monitor.pipeline.task import Task
 from monitor.store.store import Store
@@ -39,7 +40,7 @@ from tests.logs.test_shapes import (
     SHAPES,
     Root,
     as_parquet,
-    stored,
+    stored_with,
     table_of,
 )
 from tests.support.cases import a_fifth, some
@@ -50,11 +51,10 @@ from tests.support.warehouse_logs import (
     LAST,
     cases,
     content,
-    model_of_counts,
     model_of_rows,
     tables,
 )
-from tests.support.warehouse_logs import statement as counting
+from tests.support.warehouse_logs import FIRST as DAY_ONE
 
 ENGINE = Engine(threads=1, memory_mb=200)
 PASSWORD = "pa:ss/w@rd %?#"  # noqa: S105 - every sign that an address writes in another way
@@ -114,10 +114,13 @@ def of_tables(scored_at: str = "scored_at", observed_at: str = "observed_at") ->
     return {"predictions": log(scored, "at"), "outcomes": log(observed, "at")}
 
 
+WAREHOUSE = Engine(kind="warehouse", threads=1, memory_mb=200)
+
+
 @looking_once()
-def bytes_of(config: dict[str, Any], folder: Path) -> list[bytes]:
+def bytes_of(config: dict[str, Any], folder: Path, engine: Engine = ENGINE) -> list[bytes]:
     """Summarise days as a run does, which connects once for what it asks of all days."""
-    return stored(config, folder)
+    return stored_with(engine, config, folder)
 
 
 CHOSEN: dict[str, dict[str, Any]] = {
@@ -236,7 +239,9 @@ def test_queries_leave_the_bytes_of_files(kind: str, tmp_path: Path) -> None:
     config = of_tables(*QUERIES[kind])
 
     files = SHAPES["one file with a date"](Root(f"{tmp_path}/files"))
-    assert bytes_of(config, tmp_path / "query") == bytes_of(files, tmp_path / "files")
+    expected = bytes_of(files, tmp_path / "files")
+    assert bytes_of(config, tmp_path / "query") == expected
+    assert bytes_of(config, tmp_path / "counted", WAREHOUSE) == expected
 
 
 @pytest.mark.usefixtures("database")
@@ -253,6 +258,9 @@ def test_a_table_that_is_updated_leaves_the_bytes_of_files(tmp_path: Path) -> No
 
     expected = bytes_of(files, tmp_path / "a")
     assert bytes_of(together, tmp_path / "b") == bytes_of(mixed, tmp_path / "c") == expected
+    assert bytes_of(together, tmp_path / "d", WAREHOUSE) == expected
+    with pytest.raises(ConfigError, match=r"no connection in common; .*engine\.kind: duckdb"):
+        bytes_of(mixed, tmp_path / "e", WAREHOUSE)
 
 
 @pytest.mark.usefixtures("database")
@@ -308,9 +316,14 @@ JUDGED = {
 }
 
 
-def results(logs: dict[str, Any], store: Path, *, until: date) -> dict[tuple[str, date], bytes]:
+def results(
+    logs: dict[str, Any], store: Path, *, until: date, kind: str = "duckdb"
+) -> dict[tuple[str, date], bytes]:
     """Run all days of a model; give every summary, evaluation and verdict."""
-    config = Config.model_validate({"store": f"{store}", "models": {"ctr": {**JUDGED, **logs}}})
+    models = {"ctr": {**JUDGED, **logs}}
+    config = Config.model_validate(
+        {"store": f"{store}", "engine": {"kind": kind}, "models": models}
+    )
     task = Task("ctr", FIRST, until, until + timedelta(days=5))
     report = run(config, task, clock=lambda: datetime.now(UTC), jobs=1)
     assert report.failures == ()
@@ -331,6 +344,8 @@ def test_evaluations_and_verdicts_are_those_of_files(database: str, tmp_path: Pa
 
     assert len(of_files) == 3 * 13
     assert results(query, tmp_path / "b", until=until) == of_files
+    counted = results(query, tmp_path / "c", until=until, kind="warehouse")
+    assert counted == of_files
 
 
 @pytest.fixture
@@ -641,30 +656,75 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         days_of(Model.model_validate(of_tables()), "predictions")
 
 
-def test_postgresql_counts_as_duckdb_does(database: str, tmp_path: Path) -> None:
-    """The statement of each dialect gives the same rows, which are read where they are."""
+def place(name: str) -> dict[str, str]:
+    """Say where a log is in the database."""
+    return {"format": "sql", "sql": f"SELECT * FROM w_{name}", "connection": ADDRESS}  # noqa: S608
 
-    def place(name: str) -> dict[str, str]:
-        return {"format": "sql", "sql": f"SELECT * FROM w_{name}", "connection": ADDRESS}  # noqa: S608
 
-    with duckdb.connect() as here, dbapi.connect(database) as there, there.cursor() as cursor:
-        for name, table in tables().items():
-            here.from_arrow(table).create(f"w_{name}")
-            cursor.adbc_ingest(f"w_{name}", table, mode="replace")
-        for case in some(cases(), 2):
-            model = model_of_rows(case, place)
-            ours = here.sql(counting("m", model, "duckdb")).to_arrow_table()
-            cursor.execute(counting("m", model, "postgres"))
-            theirs = cursor.fetch_arrow_table()
-            order = [(name, "ascending") for name in ours.column_names]
-            assert theirs.sort_by(order).to_pylist() == ours.sort_by(order).to_pylist(), case
-            assert ours.num_rows > 500
-        cursor.adbc_ingest("w_counts", ours, mode="replace")
-        there.commit()
-    pq.write_table(ours, tmp_path / "counts.parquet")
-    query = {"sql": "SELECT * FROM w_counts", "connection": ADDRESS}
-    read = [
-        content(summarise_day("m", model_of_counts(case, place), LAST, as_of=AS_OF, engine=ENGINE))
-        for place in (query, {"path": f"{tmp_path}/counts.parquet"})
-    ]
-    assert read[0] == read[1]
+@pytest.fixture(scope="module")
+def counted(server: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the logs of the array as files and as tables, where times have a zone."""
+    folder = tmp_path_factory.mktemp("counted")
+    for name, table in tables().items():
+        pq.write_table(table, folder / f"{name}.parquet")
+        write(server, f"w_{name}", table)
+    return folder
+
+
+@pytest.mark.usefixtures("database")
+@pytest.mark.parametrize("number", some(range(len(cases())), 6))
+def test_rows_that_are_counted_there_leave_the_bytes_of_files(number: int, counted: Path) -> None:
+    """Of a day that is final and of one that waits, with what is left out and why."""
+    case = cases()[number]
+    there, here = (
+        model_of_rows(case, at)
+        for at in (place, lambda name: {"path": f"{counted}/{name}.parquet"})
+    )
+    with looking_once():
+        for day in (DAY_ONE, LAST):
+            theirs = summarise_day("m", there, day, as_of=AS_OF, engine=WAREHOUSE)
+            ours = summarise_day("m", here, day, as_of=AS_OF, engine=ENGINE)
+            assert content(theirs) == content(ours), case
+            assert theirs.unlisted == ours.unlisted, case
+            for setting, (rows, of) in ours.left_out.items():
+                left, all_rows = theirs.left_out[setting]
+                assert left == rows, (case, setting)
+                assert all_rows == of or "where" not in setting, (case, setting)
+            assert sum(theirs.rejected.values()) > 0
+
+
+TYPED = "SELECT *, 0.5::float8 AS size, '1' AS at_text FROM w_predictions"
+NOT_COUNTED: dict[str, tuple[dict[str, Any], str]] = {
+    "a number in a text": (
+        {"segments": {"column": "size", "values": ["0.5"]}},
+        "segments.column is double; cast it to text in the query under sql, or set engine.kind:",
+    ),
+    "a time in a text": (
+        {"predictions": {"time": "at_text"}},
+        "predictions.time is string; cast it to a timestamp",
+    ),
+    "an entity": (
+        {"predictions": {"entity": "device"}},
+        "predictions.entity: counts do not say .*; or set engine.kind: duckdb, which brings",
+    ),
+    "a missing column": ({"predictions": {"score": "odds"}}, "no column 'odds'"),
+    "a filter": (
+        {"outcomes": {"where": "regexp_matches(version, 'v')"}},
+        "may mean something else in postgres",
+    ),
+}
+
+
+@pytest.mark.usefixtures("database", "counted")
+@pytest.mark.parametrize("case", NOT_COUNTED)
+def test_what_cannot_be_counted_there_is_refused(case: str) -> None:
+    """With the setting, the reason, and what works instead."""
+    changed, said = NOT_COUNTED[case]
+    logs = {
+        "predictions": log(TYPED, "scored_on"),
+        "outcomes": log("SELECT * FROM w_outcomes", "seen_on", time="observed_at"),
+    }
+    logs = {kind: of | changed.get(kind, {}) for kind, of in logs.items()}
+    model = Model.model_validate({**changed, **logs, "settled_after": 3})
+    with pytest.raises((ConfigError, DataError), match=said):
+        summarise_day("m", model, DAY_ONE, as_of=AS_OF, engine=WAREHOUSE)

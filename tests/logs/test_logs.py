@@ -25,7 +25,7 @@ from monitor.config.checks import listed
 from monitor.errors import DataError
 from monitor.files import list_days, list_files, looking_once
 from monitor.logs import Databases, newest_settled_day, open_databases, summarise_day
-from monitor.logs.session import open_session
+from monitor.logs.engines.session import open_session
 from monitor.metrics.core.grid import LAST_POSITION, OFFSETS_PER_CELL, locate
 from monitor.metrics.core.tally import Tally
 from monitor.store.store import Store

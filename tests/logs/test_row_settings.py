@@ -220,9 +220,9 @@ def test_an_id_that_cannot_be_converted(tmp_path: Path) -> None:
         (
             [str(u) for u in UUIDS],
             [str(u).upper() for u in UUIDS],
-            r"no id in common: predictions .*-.* \(String, 36 .*; outcomes .*set ids: \{cast: uuid",
+            r"no id in common: predictions .*-.* \(text, 36 .*; outcomes .*set ids: \{cast: uuid",
         ),
-        (["001", "002"], ["1", "2"], r"String, 3 characters.*set ids: \{cast: integer\}"),
+        (["001", "002"], ["1", "2"], r"text, 3 characters.*set ids: \{cast: integer\}"),
         (["u1", "u2"], ["x-1", "x-22"], "'x-1' and 'x-22'.*3 to 4 characters.*check .*id"),
         ([1, 2], [11, 12], "'1' and '2'"),
     ],

@@ -18,7 +18,7 @@ from monitor.config.checks import listed
 from monitor.errors import ConfigError, DataError
 from monitor.files import looking_once
 from monitor.logs import Databases, summarise_day, what_looks_wrong
-from monitor.logs.spark import connect
+from monitor.logs.engines.spark import connect
 from monitor.sql_text import text_in_sql
 from monitor.store.store import Store
 from tests.logs.test_shapes import DAYS, LONG_AFTER, SEGMENTS, SHAPES, Root

@@ -13,11 +13,11 @@ from monitor.errors import DataError
 from monitor.logs import (
     Databases,
     batch_of_summary,
-    class_shares,
     count_through_map,
     read_vectors,
     summarise_day,
 )
+from monitor.logs.statement import class_shares
 from monitor.metrics.maps.vector_map import VectorMap
 from monitor.store.store import Store
 from monitor.summary import Columns

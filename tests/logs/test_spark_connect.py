@@ -10,7 +10,7 @@ import pytest
 from monitor.config import Engine
 from monitor.errors import ConfigError
 from monitor.logs import Databases
-from monitor.logs.spark import connect
+from monitor.logs.engines.spark import connect
 from tests.conftest import DAY, DAY_BEFORE, Project
 from tests.support.servers import free_port
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from monitor.config import Model
-from monitor.logs import Databases, batches, count_arrivals, plan_batches, summarise_days
-from monitor.logs.opening import OpenLog
+from monitor.logs import Databases, count_arrivals, plan_batches, summarise_days
+from monitor.logs.days import batches
+from monitor.logs.sources.opening import OpenLog
 from monitor.summary import Summary
 from tests.logs.test_batches import (
     DAYS,

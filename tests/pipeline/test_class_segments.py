@@ -254,7 +254,7 @@ def test_gauges_show_and_page_have_segments_and_pairs(
 
     assert 'calibration_slope{maturity="final",model="pets",segment="FR",window="7d"}' in text
     assert 'calibration_verdict{model="pets",segment="FR",state="calibration_drift"} 1.0' in text
-    assert 'calibration_pairs_left_out{model="pets"} 0.0' in text
+    assert 'calibration_left_out{model="pets",of="pairs"} 0.0' in text
     assert (whole.code, segment.code, page.code) == (0, 0, 0), segment.err
     assert "FR" in whole.out
     assert "scores are too extreme" in " ".join(segment.out.split())

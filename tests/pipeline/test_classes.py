@@ -101,8 +101,8 @@ def test_gauges_have_the_class_and_its_limit(logs: Path) -> None:
 
     assert exported(50).count('calibration_class_prevalence_ratio{class="') == 2 * len(NAMES)
     assert exported(1).count('calibration_class_prevalence_ratio{class="') == 2
-    assert 'calibration_classes_left_out{model="pets"} 2.0' in exported(1)
-    assert 'calibration_pairs_left_out{model="pets"} 0.0' in exported(50)
+    assert 'calibration_left_out{model="pets",of="classes"} 2.0' in exported(1)
+    assert 'calibration_left_out{model="pets",of="pairs"} 0.0' in exported(50)
     assert 'segment="cat against dog"' in exported(50)
 
 

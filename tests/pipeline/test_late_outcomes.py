@@ -3,13 +3,15 @@
 import shutil
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from math import nan
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from monitor.arrivals import Delay, is_counted
-from monitor.config import Config, load_config
+from monitor.config import Config, Model, load_config
 from monitor.errors import DataError
 from monitor.logs import summarise_day
 from monitor.pipeline.references import read_references
@@ -182,3 +184,26 @@ def test_the_commands_name_it(config: Config, command: Callable[..., Ended]) -> 
     words = [" ".join(ended.out.split()) for ended in told]
     assert all(LATER in said for said in words), words
     assert "log-odds of every score" not in words[2]
+
+
+def test_a_late_outcome_counts_once_and_an_unknown_one_not(tmp_path: Path) -> None:
+    """One of an id that two predictions have is late once; one that is nan is no outcome."""
+    seen = FIRST + timedelta(days=5)
+    write = {
+        "p": {FIRST: (["a", "a", "b", "x"], [0.2, 0.3, 0.4, 0.5]), seen: (["c", "d"], [0.2, 0.6])},
+        "o": {seen: (["a", "b", "c", "d", "z"], [1.0, nan, 0.0, 1.0, 1.0])},
+    }
+    for log, value in (("p", "score"), ("o", "y")):
+        for day, (ids, values) in write[log].items():
+            (tmp_path / log).mkdir(exist_ok=True)
+            pq.write_table(pa.table({"id": ids, value: values}), tmp_path / log / f"{day}.parquet")
+    model = Model.model_validate(
+        {
+            "predictions": {"path": f"{tmp_path}/p/{{day}}.parquet", "id": "id", "score": "score"},
+            "outcomes": {"path": f"{tmp_path}/o/{{day}}.parquet", "id": "id", "outcome": "y"},
+        }
+    )
+
+    summary = summarise_day("m", model, seen, as_of=seen + timedelta(days=1))
+
+    assert summary.rejected == {"outcome_orphan": 1, "outcome_late": 1}

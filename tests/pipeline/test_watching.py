@@ -39,8 +39,10 @@ from monitor.words.trust import trust
 from monitor.words.values import strata_instead_of_drift
 from tests.support.drawn_days import store_days
 from tests.support.rules import must_answer_as_kept
+from tests.support.stored import leaves
 
 FIRST, REFERENCE, LATER, ROWS = date(2026, 1, 1), 14, 12, 3_000
+MOST_COLUMNS = 60
 DAYS = [FIRST + timedelta(days=i) for i in range(REFERENCE + LATER)]
 SETTING_DAYS = DAYS[: REFERENCE + 5]
 MOVED_DAYS = DAYS[: REFERENCE + 8]  # of worlds whose priors move apart
@@ -236,8 +238,14 @@ def test_a_day_that_was_not_counted_changes_nothing(config: Config) -> None:
 
 
 def test_nothing_is_watched_without_columns_or_where_that_is_switched_off(config: Config) -> None:
-    """Such a model has no field of values in its files."""
+    """Such a model has no field of values in its files; one with a drift has few columns."""
     store = Store(config.store)
+    drift, _ = open_table(store.content("verdicts", "ctr", DAYS[-2]))
+    assert "values" in drift.column_names
+    columns = {
+        tuple(filter(str.isidentifier, map(str, p))) for p in leaves(pa.struct([*drift.schema]))
+    }
+    assert len(columns) <= MOST_COLUMNS
     folder = Path(config.store).parent
     (folder / "off.yaml").write_text(
         CONFIG.replace("{references", "{value_severity: none, references")

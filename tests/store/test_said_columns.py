@@ -15,7 +15,7 @@ from monitor.config import Config
 from monitor.decisions import Plan
 from monitor.drift.records.day_evidence import KINDS
 from monitor.drift.records.detector import CLASS_PLACE, LEVEL_KINDS, NOT_COMPARABLE
-from monitor.drift.records.facts import MAY_BE_LATE, Obstacle
+from monitor.drift.records.facts import MAY_BE_LATE, Facts, Obstacle, Scores
 from monitor.drift.records.verdict import DRIFTING, Verdict
 from monitor.drift.verdicts.obstacle import state_without_verdict
 from monitor.export.text import lines
@@ -25,6 +25,7 @@ from monitor.read.incidents import of_segment
 from monitor.read.plans import with_plans
 from monitor.read.results import Results
 from monitor.read.standing import Standing
+from monitor.report.notebook.stored import _verdict as _verdict_row
 from monitor.report.page.tables import sensitivity_rows, value_rows, where_rows
 from monitor.report.verdicts import document
 from monitor.segment_names import THIRD
@@ -33,11 +34,14 @@ from monitor.store.store import Store
 from monitor.store.verdict_table import VERDICTS, _row, _verdict
 from monitor.words.trust import trust
 from monitor.words.verdict import in_short, sentences
+from tests.support.filled_store import verdict
+from tests.support.stored import ColumnPath, leaves
 
+PAIR = 2
 DAY = date(2026, 3, 7)
 LOGS = {"predictions": {"path": "p/{day}"}, "outcomes": {"path": "o/{day}"}}
 MODEL = Config.model_validate({"store": "s", "models": {"ctr": LOGS}}).models["ctr"]
-FILLED, OBSTRUCTED, TRIED = 120, 60, 120
+FILLED, OBSTRUCTED = 120, 60
 POOLS: dict[str, tuple[str, ...]] = {
     ".segment": ("all", "DE", THIRD),
     ".level.incident.kind": (*LEVEL_KINDS, *NOT_COMPARABLE, CLASS_PLACE),
@@ -49,16 +53,18 @@ POOLS: dict[str, tuple[str, ...]] = {
 }
 OBSTACLES = [each for each in get_args(Obstacle) if each not in MAY_BE_LATE]
 SPANS = "reference", "span"  # which have a first and a last day
-OF_OBSTACLES = {"lack", "coverage", "reference", "complaint"}  # facts that are said of them alone
-# What only others read: `where` and the page look for the rows of a break and for values that were
-# compared; of an error of the level the size has an error, and an estimate is one column of four.
-BY_OTHERS = (
-    *("place.first_cell", "place.end_cell", ".size_error", ".recovering"),
-    *("own.slope", "own.intercept", "level.incident.worse", "standard_error"),
-    # Said of large values alone, which tests/words/test_facts.py draws.
-    *("facts.lift", "own.gain", "scores.spread", "labels.evidence", "incident.other_class"),
-    *("where.kind", "where.change", "where.places.[].change", "opposite.[].condition.first"),
-)
+# Facts that are said of the last verdicts alone.
+OF_LAST = {"lack", "coverage", "reference", "complaint", "lift", "scores"}
+# Said is that there is one: outcomes recover, a value was compared.
+PRESENT = ("[]", "recovering"), ("[]", "change")
+# `where` looks for the rows of a break in these cells.
+BY_OTHERS = "place.first_cell", "place.end_cell"
+
+
+# What is said only where nothing else is.
+CALM = replace(verdict("all", None), model="ctr", day=DAY, level_change=Estimate.normal(0.4, 0.1))
+DULLER = Facts(scores=Scores(0.2, 0.2, 0.2, 0.2, spread_before=1.0, spread=0.6))
+LIFTED = Facts(moved="lift", lift=0.4)
 
 
 def shown(verdict: Verdict) -> str:
@@ -66,12 +72,16 @@ def shown(verdict: Verdict) -> str:
     check_verdicts("ctr", DAY, [verdict])
     snapshot = Snapshot({"ctr": MODEL}, [], {}, "1.2.3", [verdict])
     results = Results(Store("nowhere"), "ctr", lambda *_: [verdict])
-    planned = with_plans([verdict], [Plan(DAY - timedelta(3), DAY, "all", "a release")])
+    plans = [
+        Plan(DAY - timedelta(30), DAY - timedelta(back), "all", "a release") for back in (0, 1)
+    ]
+    planned = [*with_plans([verdict], plans[:1]), *with_plans([verdict], plans[1:])]
     return repr(
         (
             *(sentences(verdict), verdict.reasons, trust(verdict), in_short(verdict)),
             document(Standing(verdict)),
             *(lines(snapshot), verdict.brief, of_segment(results, [DAY], verdict.segment)),
+            _verdict_row(verdict),
             [v.state for v in planned],
             [sensitivity_rows([verdict]), where_rows([verdict]), value_rows([verdict], {})],
             *(verdict.shown, verdict.day, verdict.known_at),
@@ -79,19 +89,9 @@ def shown(verdict: Verdict) -> str:
     )
 
 
-def leaves(of: pa.DataType, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Name the columns that hold values."""
-    if pa.types.is_struct(of):
-        for field in of:
-            yield from leaves(field.type, (*path, field.name))
-    elif pa.types.is_list(of):
-        yield from leaves(of.value_type, (*path, "[]"))
-    else:
-        yield path
-
-
-def other(name: object, value: Any) -> Any:
+def other(holder: Any, name: object) -> Any:
     """Give another value of a column that the store accepts."""
+    value = holder[name]
     if name == "state":
         return "ok" if value != "ok" else "prior_shift"
     if isinstance(value, bool):
@@ -99,11 +99,12 @@ def other(name: object, value: Any) -> Any:
     if isinstance(value, int):
         return value + 3
     if isinstance(value, float):
-        return value + {"low": -0.5, "high": 0.5}.get(str(name), -0.6 * value)
+        ends = {1: -0.5, 2: 0.5} if isinstance(holder, list) and len(holder) > PAIR else {}
+        return value + ends.get(name, -0.6 * value)
     return f"{value}x" if isinstance(value, str) else value - timedelta(days=40)
 
 
-def places(row: Any, path: tuple[str, ...]) -> Iterator[tuple[Any, Any]]:
+def places(row: Any, path: ColumnPath) -> Iterator[tuple[Any, Any]]:
     """Find each place of a column in a row: what holds it, and under which key."""
     *first, last = path
     holders = [row]
@@ -115,31 +116,31 @@ def places(row: Any, path: tuple[str, ...]) -> Iterator[tuple[Any, Any]]:
     for holder in holders:
         if last == "[]":
             yield from ((holder, place) for place in range(len(holder)))
-        elif holder.get(last) is not None:
+        elif (holder[last] if isinstance(last, int) else holder.get(last)) is not None:
             yield holder, last
 
 
-def filled(kind: Any, path: str, rng: np.random.Generator) -> Any:
-    """Draw any value of a type; where there may be none, of a third none."""
+def filled(kind: Any, path: str, rng: np.random.Generator, often: float = 2 / 3) -> Any:
+    """Draw any value of a type; where there may be none, as often one."""
     kinds = [each for each in get_args(kind) if each is not NoneType]
     if NoneType in get_args(kind):
-        return filled(kinds[0], path, rng) if rng.random() < 2 / 3 else None
+        return filled(kinds[0], path, rng, often) if rng.random() < often else None
     if get_origin(kind) is Literal:
         return kinds[int(rng.integers(len(kinds)))]
     if get_origin(kind) is tuple:
-        count = 2 if path.endswith(SPANS) else int(rng.integers(1, 3))
-        return tuple(filled(kinds[0], path, rng) for _ in range(count))
+        count = 2 if path.endswith(SPANS) else int(rng.integers(not path.endswith(".few"), 3))
+        return tuple(filled(kinds[0], path, rng, often) for _ in range(count))
     if kind is Estimate:
         return Estimate.normal(float(rng.random()), float(rng.random()))
     if is_dataclass(kind):
         hints = get_type_hints(kind)
         names = [each.name for each in fields(kind) if each.name != "plan"]
-        return kind(**{name: filled(hints[name], f"{path}.{name}", rng) for name in names})
+        return kind(**{name: filled(hints[name], f"{path}.{name}", rng, often) for name in names})
     pool = next((names for end, names in POOLS.items() if path.endswith(end)), ("a", "b", "c"))
     draws: dict[Any, Any] = {
         bool: lambda: bool(rng.integers(2)),
         int: lambda: int(rng.integers(1, 40)),
-        float: rng.random,
+        float: lambda: float(rng.random()) * (4.0 if path.endswith(".evidence") else 1.0),
         str: lambda: str(rng.choice(pool)),
         date: lambda: DAY - timedelta(days=int(rng.integers(60))),
         datetime: lambda: datetime(2026, 3, 9, tzinfo=UTC),
@@ -150,7 +151,7 @@ def filled(kind: Any, path: str, rng: np.random.Generator) -> Any:
 def filled_verdict(seed: int) -> Verdict:
     """Draw a verdict with all that one may have, of the newest day of a model."""
     rng = np.random.default_rng(seed)
-    found: Verdict = filled(Verdict, "", rng)
+    found: Verdict = filled(Verdict, "", rng, often=2 / 3 if seed % 3 else 1 / 4)
     drifts = found.detector.incident or found.detector.level.incident
     state = rng.choice([*DRIFTING]) if drifts else rng.choice(["ok", "prior_shift", "level_drift"])
     obstacle = OBSTACLES[seed % len(OBSTACLES)] if seed >= FILLED else None
@@ -163,7 +164,8 @@ def filled_verdict(seed: int) -> Verdict:
 def rows() -> list[tuple[dict[str, Any], str]]:
     """Draw verdicts as rows of the store, each with what is shown of it."""
     drawn = [said_row(filled_verdict(seed)) for seed in range(FILLED + OBSTRUCTED)]
-    return [(row, shown(_verdict(deepcopy(row)))) for row in drawn]
+    drawn += [said_row(replace(CALM, facts=facts)) for facts in (DULLER, LIFTED)]
+    return [(row, shown(_verdict(owned(row)))) for row in drawn]
 
 
 def said_row(verdict: Verdict) -> dict[str, Any]:
@@ -171,30 +173,41 @@ def said_row(verdict: Verdict) -> dict[str, Any]:
     return pa.array([_row(verdict)], pa.struct([*VERDICTS])).to_pylist()[0]
 
 
-def is_read(path: tuple[str, ...]) -> bool | None:
+def owned(row: dict[str, Any]) -> dict[str, Any]:
+    """Add whose it is, as the file says; what reads a row may take it apart."""
+    return {"model": "ctr", "day": DAY, **deepcopy(row)}
+
+
+def is_read(path: ColumnPath) -> bool | None:
     """Say whether another value in a column changes what is shown; None if none was drawn."""
-    tried, every = 0, rows()
-    for row, before in every[::-1] if OF_OBSTACLES.intersection(path[:2]) else every:
-        changed = deepcopy(row)
-        found = [*places(changed, path)]
-        for holder, key in found:
-            holder[key] = other(key, holder[key])
-        tried += bool(found)
-        if not found:
+    tried, every = False, rows()
+    for row, before in every[::-1] if OF_LAST.intersection(path[:2]) else every:
+        path = path[:-1] if path[-2:-1] == ("change",) else path
+        if not [*places(row, path)]:
             continue
-        try:
-            if shown(_verdict(changed)) != before:
-                return True
-        except (LookupError, TypeError, ValueError):  # it is refused
+        tried = True
+        if _differs(row, path, before, nothing if path[-2:] in PRESENT else other):
             return True
-        if tried == TRIED:
-            return False
     return False if tried else None
+
+
+def nothing(*_: object) -> None:
+    """Take a value away."""
+
+
+def _differs(row: Any, path: ColumnPath, before: str, change: Any) -> bool:
+    changed = deepcopy(row)
+    for holder, key in places(changed, path):
+        holder[key] = change(holder, key)
+    try:
+        return shown(_verdict(owned(changed))) != before
+    except (LookupError, TypeError, ValueError):  # it is refused
+        return True
 
 
 def test_every_column_is_read() -> None:
     """Another value in any of them changes a sentence, a gauge, a table or a file."""
-    paths = {".".join(path): path for path in leaves(pa.struct([*VERDICTS]))}
+    paths = {".".join(map(str, path)): path for path in leaves(pa.struct([*VERDICTS]))}
     unread = [
         name
         for name, path in paths.items()

@@ -22,7 +22,14 @@ from monitor.drift.records.detector import (
     Shift,
     Worse,
 )
-from monitor.drift.records.facts import ClassFacts, Coverage, Detectable, Facts, Unlike
+from monitor.drift.records.facts import (
+    ClassFacts,
+    Coverage,
+    Detectable,
+    Facts,
+    OneDay,
+    Unlike,
+)
 from monitor.drift.records.mix import MovedMix, MovedShare
 from monitor.drift.records.places import Condition, Explanation, Place, Where
 from monitor.drift.records.values import ValueIncident, ValuePast, ValueWatch
@@ -200,7 +207,7 @@ def verdict_of_labels(segment: str) -> Verdict:
     """Make the verdict of a segment whose positive outcomes got lost."""
     labels = LabelChange("lost", Estimate(0.25, 0.1875, 0.3125), 4.5)
     drift = verdict(segment, replace(DRIFT, worse=None, unexplained=None))
-    facts = Facts(labels=labels)
+    facts = Facts(labels=labels, today=-1.5, one_day=OneDay(40.0, "place"))
     return replace(drift, state="labels_lost", facts=facts, where=None, values=None, awaited=None)
 
 

@@ -1,6 +1,7 @@
 """Verdicts as the store holds them, now and before what the fold carries had a place of its own."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pyarrow as pa
 
@@ -10,7 +11,7 @@ from monitor.drift.records.detector import Detector
 from monitor.drift.records.places import Where
 from monitor.drift.records.values import ValueWatch
 from monitor.drift.records.verdict import Verdict
-from monitor.store.fields import columns, plain, table_of
+from monitor.store.fields import columns, plain, struct, table_of
 from monitor.store.state_table import (
     COLUMNS,
     OF_DETECTOR,
@@ -19,8 +20,9 @@ from monitor.store.state_table import (
     state_bytes,
     state_of,
 )
-from monitor.store.verdict_table import FULL
 
+FULL = dict.fromkeys(("change", "slope", "rest"), struct("value", "low", "high", "standard_error"))
+ColumnPath = tuple[str | int, ...]
 OF_FORMAT_9 = pa.schema(
     {
         **columns(Verdict, without=("detector", "evidence", "where", "values", "plan")),
@@ -46,3 +48,16 @@ def whole_table(verdicts: Sequence[Verdict]) -> pa.Table:
     """Lay out verdicts with all that the fold carries, as files of format 9 did."""
     rows = [{**plain(verdict), **detector_row(verdict.detector)} for verdict in verdicts]
     return table_of(rows, OF_FORMAT_9)
+
+
+def leaves(of: Any, path: ColumnPath = ()) -> Iterator[ColumnPath]:
+    """Name the columns that hold values."""
+    if pa.types.is_struct(of):
+        for field in of:
+            yield from leaves(field.type, (*path, field.name))
+    elif pa.types.is_list(of):
+        yield from leaves(of.value_type, (*path, "[]"))
+    elif pa.types.is_fixed_size_list(of):  # each number of an estimate, of a pair
+        yield from ((*path, place) for place in range(of.list_size))
+    else:
+        yield path

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from monitor.config import UNDATED, Model
 from monitor.logs import Databases, summarise_day
-from monitor.logs.checks import OF_OTHER_ROWS, ROW_CHECKS
+from monitor.logs.checks.checks import OF_OTHER_ROWS, ROW_CHECKS
 from monitor.logs.warehouse.asked import Asked
 from monitor.logs.warehouse.counting import counting
 from monitor.logs.warehouse.reading import Span

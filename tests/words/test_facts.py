@@ -53,6 +53,7 @@ WITHOUT = {  # what keeps a day from being judged, by its state
     "not_comparable": sorted(NOT_ALIKE),
 }
 DAY = date(2026, 3, 7)
+OWNER = "ctr", DAY
 SEEDS = 1_000
 
 
@@ -253,7 +254,7 @@ def verdict_of(drawn: Drawn) -> Verdict:
     elif state == "calibration_drift" and drawn.one_of([True, False]):
         level = level_of(drawn, LEVEL_KINDS)
     share = drawn.one_of([drawn.share(), 0.0])
-    return Verdict(
+    drawn_verdict = Verdict(
         model="ctr",
         segment=drawn.one_of(["all", "DE"]),
         day=DAY,
@@ -281,13 +282,16 @@ def verdict_of(drawn: Drawn) -> Verdict:
         awaited=drawn.maybe(DAY),
         facts=facts_of(drawn, state),
     )
+    if not (scores := drawn_verdict.facts.scores):
+        return drawn_verdict
+    return replace(drawn_verdict, reference_prevalence=scores.outcomes_before)
 
 
 def test_what_is_stored_is_worded_as_what_was_judged() -> None:
     """Whatever a verdict says, its row holds all that the sentences are made of."""
     drawn = [verdict_of(Drawn(seed)) for seed in range(SEEDS)]
 
-    stored = verdicts_of(verdict_table(drawn, about={}))
+    stored = verdicts_of(verdict_table(drawn, about={}), *OWNER)
 
     assert [sentences(verdict) for verdict in stored] == [sentences(verdict) for verdict in drawn]
     assert all(map(sentences, drawn))
@@ -299,7 +303,7 @@ def test_the_sentences_that_were_said_are_a_record() -> None:
     """What a row says is read as it was stored, also if the words are others now."""
     said = replace(verdict_of(Drawn(1)), reasons=("As it was said then.",))
 
-    (stored,) = verdicts_of(verdict_table([said], about={}))
+    (stored,) = verdicts_of(verdict_table([said], about={}), *OWNER)
 
     assert stored.reasons == said.reasons
 
@@ -329,7 +333,7 @@ def test_a_row_from_before_facts_were_stored_is_read(
     told = replace(verdict_of(Drawn(2)), state=state, reasons=(said,))
     old = whole_table([told]).drop_columns(["facts"])
 
-    (verdict,) = verdicts_of(old)
+    (verdict,) = verdicts_of(old, *OWNER)
 
     assert verdict.reasons == (said,)
     assert verdict.incomplete == bool(incomplete)
@@ -344,7 +348,7 @@ def test_a_row_with_phrases_for_what_was_lacking_is_read(obstacle: str) -> None:
     phrases = {"obstacle": obstacle, "lack": said, "awaited": "", "false_alert_days": 7}
     table = whole_table([told]).drop_columns(["facts"])
 
-    (verdict,) = verdicts_of(table.append_column("facts", pa.array([phrases])))
+    (verdict,) = verdicts_of(table.append_column("facts", pa.array([phrases])), *OWNER)
 
     assert verdict.reasons == (said,)
     assert verdict.facts.complaint == (said if obstacle == "logs failed" else "")

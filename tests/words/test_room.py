@@ -22,7 +22,7 @@ SEARCHES = frozenset(
 )
 # What was said before facts were stored is read here, and only here.
 OLD_ROWS = "monitor/store/verdict_table.py", "_facts_before"
-OF_DUCKDB = "monitor/logs/session.py", "first_line"  # its reasons, which are no verdict's
+OF_DUCKDB = "monitor/logs/engines/session.py", "first_line"  # its reasons, which are no verdict's
 
 
 def docstrings(tree: ast.AST) -> set[ast.AST]:

@@ -16,8 +16,8 @@ from monitor.logs.discovery.ranking import (
     same,
 )
 from monitor.logs.discovery.roles import Candidate, with_reason
-from monitor.logs.plausibility import Remark, about_outcomes
 from monitor.words.numbers import percent
+from monitor.words.plausibility import Remark, about_outcomes
 
 MANY = 300  # rows: with fewer, a score that seems to predict nothing is no news
 LABELS = 3  # scores with an outcome each, from which on they may be labels of one model

@@ -10,7 +10,7 @@ from typing import Any
 
 import duckdb
 
-from monitor.logs.conversions import quoted
+from monitor.logs.engines.conversions import quoted
 from monitor.metrics.core.grid import END_TOLERANCE
 
 MOST_VALUES = 60  # distinct values that are counted one by one

@@ -7,18 +7,18 @@ import pyarrow as pa
 from pydantic import ValidationError
 
 from monitor.errors import ConfigError, DataError
-from monitor.logs.conversions import quoted
 from monitor.logs.discovery import roles
 from monitor.logs.discovery.columns import columns_of
 from monitor.logs.discovery.naming import Pattern
 from monitor.logs.discovery.reading import Log, known_source, sample_of
 from monitor.logs.discovery.roles import words
 from monitor.logs.discovery.rows import Source, open_rows, table_of
-from monitor.logs.queries import ask
-from monitor.logs.query_days import days_of_query
-from monitor.logs.session import Session
-from monitor.logs.tables import CASTS, ROWS, Table
-from monitor.logs.times import Dating
+from monitor.logs.engines.conversions import quoted
+from monitor.logs.engines.session import Session
+from monitor.logs.sources.queries import ask
+from monitor.logs.sources.query_days import days_of_query
+from monitor.logs.sources.tables import CASTS, ROWS, Table
+from monitor.logs.sources.times import Dating
 
 BEGINS = re.compile(r"\s*(SELECT|WITH|VALUES|TABLE)\b", re.IGNORECASE)
 LOOKED_AT = 1000  # rows that say which column dates them

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from monitor.logs.conversions import quoted
 from monitor.logs.discovery.columns import Column
 from monitor.logs.discovery.keys import ID_WORDS
 from monitor.logs.discovery.reading import Log
 from monitor.logs.discovery.roles import words
 from monitor.logs.discovery.rows import ask
-from monitor.logs.session import Session
+from monitor.logs.engines.conversions import quoted
+from monitor.logs.engines.session import Session
 
 KINDS = ("integer", "text", "uuid")
 WHO = ("customer", "user", "client", "account", "member", "patient", "device", "merchant",

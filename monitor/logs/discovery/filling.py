@@ -11,7 +11,7 @@ from monitor.config.filters import columns_of_filter
 from monitor.logs.discovery.arrivals import MET
 from monitor.logs.discovery.reading import ROWS_PER_DAY, Log
 from monitor.logs.discovery.rows import ask, open_rows
-from monitor.logs.session import Session
+from monitor.logs.engines.session import Session
 
 NEWEST_DAYS = 40  # days whose outcomes are counted
 NORMAL_DEVIATION = 0.6745  # median absolute deviation of a normal distribution, by its standard one

@@ -4,23 +4,23 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from textwrap import shorten
 
 from monitor.config import CHECKS, TODO, Engine
 from monitor.errors import ConfigError, DataError
 from monitor.files import looking_once
 from monitor.logs.discovery import roles
+from monitor.logs.discovery.columns import EXACT
 from monitor.logs.discovery.databases import is_query, open_query
-from monitor.logs.discovery.examples import described, examples_of
-from monitor.logs.discovery.keys import LEAST_UNIQUENESS, find_key
+from monitor.logs.discovery.keys import LEAST_UNIQUENESS, Key, find_key
 from monitor.logs.discovery.listing import Survey, survey
 from monitor.logs.discovery.lists import with_rows_of_lists
 from monitor.logs.discovery.pairing import Pair, is_dated, pair_logs, read_logs
 from monitor.logs.discovery.reading import Log
 from monitor.logs.discovery.settings import MOST_REJECTED, Setting, settings_of, span
-from monitor.logs.discovery.unfinished import Known, most_likely, settings_to_decide
+from monitor.logs.discovery.unfinished import most_likely, settings_to_decide
 from monitor.logs.discovery.unread import could_be_score, how_to_map
-from monitor.logs.plausibility import ORPHANS, Remark
-from monitor.logs.session import (
+from monitor.logs.engines.session import (
     DAMAGE,
     FORMAT_NAMES,
     Session,
@@ -30,6 +30,7 @@ from monitor.logs.session import (
     readable,
     remedy_of,
 )
+from monitor.words.plausibility import ORPHANS, Remark
 
 GENERIC = {
     *("predictions", "prediction", "scores", "score", "outcomes", "outcome", "labels", "log"),
@@ -50,6 +51,7 @@ GENERIC = {
 }
 WHAT_IS_READ = "is no Parquet, CSV or JSON file that can be read"
 MOST_NAMED = 3  # logs
+MOST_COLUMNS, WIDTH = 30, 60  # of a log, and signs of a type
 UNDATED = "neither its path nor a column dates its rows"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{1,62}")
 
@@ -149,11 +151,11 @@ def guess(
                 refused |= _damaged(session)
                 if len(refused) == len(session.refused):
                     raise
-    logs, problems, pairs, known = found
+    logs, problems, pairs, key = found
     if not logs:
         raise _nothing(surveys, problems)
     if not pairs:
-        return _unfinished(surveys, logs, known, (*refused.values(), *map(str, problems)))
+        return _unfinished(surveys, logs, key, (*refused.values(), *map(str, problems)))
     models = (
         Guess(name, tuple(settings_of(pair)), span(pair), pair.doubts, _as_of(pair))
         for name, pair in zip(_names([p.scored for p in pairs]), pairs, strict=True)
@@ -173,7 +175,7 @@ def _look(
     surveys: Sequence[Survey],
     asked: tuple[Sequence[str], str | None],
     on_progress: Callable[[str], None],
-) -> tuple[list[Log], list[ConfigError | DataError], list[Pair], Known]:
+) -> tuple[list[Log], list[ConfigError | DataError], list[Pair], Key | None]:
     """Read samples of all logs, and find those that belong together."""
     logs, problems = read_logs(session, surveys, on_progress)
     queries, connection = asked
@@ -183,13 +185,12 @@ def _look(
         logs += with_rows_of_lists(session, found)
     pairs = pair_logs(session, logs, on_progress)
     if pairs or not logs:
-        return logs, problems, pairs, Known(None, {})
+        return logs, problems, pairs, None
     scored, observed = most_likely(logs)
     apart = scored is not None and observed is not None and scored is not observed
     key = find_key(session, scored, observed) if apart and scored and observed else None
     key = key if key and key.uniqueness >= LEAST_UNIQUENESS else None
-    examples = {log.place: examples_of(session, log) for log in logs}
-    return logs, problems, pairs, Known(key, examples)
+    return logs, problems, pairs, key
 
 
 def _damaged(session: Session) -> dict[str, str]:
@@ -246,16 +247,16 @@ def _as_of(pair: Pair) -> date | None:
 
 
 def _unfinished(
-    surveys: Sequence[Survey], logs: Sequence[Log], known: Known, left_out: Sequence[str]
+    surveys: Sequence[Survey], logs: Sequence[Log], key: Key | None, left_out: Sequence[str]
 ) -> Guesses:
     """Write down what is known of logs that make no model, and what a person has to decide."""
     scored, observed = most_likely(logs)
     (name,) = _names([scored or observed or logs[0]])
     doubts = dict.fromkeys(doubt for log in (scored, observed) if log for doubt in log.doubts)
-    model = Guess(name, tuple(settings_to_decide(scored, observed, known)), None, tuple(doubts))
+    model = Guess(name, tuple(settings_to_decide(scored, observed, key)), None, tuple(doubts))
     unusable = (f"{s.root}/{name}: {WHAT_IS_READ}" for s in surveys for name in s.unusable.values())
     left_out = [*left_out, *unusable]
-    lacking = "\n".join(_found(", ".join(whole.root for whole in surveys), logs, known))
+    lacking = "\n".join(_found(", ".join(whole.root for whole in surveys), logs))
     return Guesses((model,), tuple(left_out), lacking)
 
 
@@ -297,7 +298,7 @@ def _nothing(
     return ConfigError(f"{roots}: has no files; pass the folder, or the files, of your logs.")
 
 
-def _found(roots: str, logs: Sequence[Log], known: Known) -> list[str]:
+def _found(roots: str, logs: Sequence[Log]) -> list[str]:
     scored = [log for log in logs if roles.scores(log.columns)]
     observed = [log for log in logs if roles.outcomes(log.columns)]
     lacking = "" if scored else _unread_twins(logs)
@@ -308,8 +309,24 @@ def _found(roots: str, logs: Sequence[Log], known: Known) -> list[str]:
     for log in logs:
         undated = "" if is_dated(log) else f" ({UNDATED})"
         lines.append(f"  {_shown(log)}:{undated}")
-        lines += [f"    {line}" for line in described(log, known.examples.get(log.place, {}))]
+        lines += [f"    {line}" for line in _described(log)]
     return lines
+
+
+def _described(log: Log) -> list[str]:
+    """Name the first columns of a log with their types, and those whose ids were lost."""
+    types = {c.name: c.type for c in log.columns if c.name not in log.inner} | dict(log.nested)
+    lost = {c.name for c in log.columns if c.lost}
+    because = (
+        ": each stands for several whole numbers, because a {} holds them one by one only up to "
+        "{:,}; if these are ids, they were lost when the log was written: write them as integers "
+        "or text"
+    )
+    return [
+        f"{name} {shorten(type_, WIDTH, placeholder='…')}"
+        + (because.format(type_, EXACT[type_]) if name in lost else "")
+        for name, type_ in [*types.items()][:MOST_COLUMNS]
+    ]
 
 
 def _shown(log: Log) -> str:

@@ -7,12 +7,12 @@ from itertools import combinations, product
 from math import isqrt
 
 from monitor.config import LONGEST_WAIT, POSITION
-from monitor.logs.conversions import quoted
 from monitor.logs.discovery.columns import Column
 from monitor.logs.discovery.reading import PARTITION, ROWS_PER_DAY, Log, add_day
 from monitor.logs.discovery.roles import times, words
 from monitor.logs.discovery.rows import add, ask, has_table, open_rows
-from monitor.logs.session import Session
+from monitor.logs.engines.conversions import quoted
+from monitor.logs.engines.session import Session
 
 ROWS_PER_PARTITION = 1_000_000  # of outcomes
 ROWS_COMPARED = 200_000  # of the ids of a partition, to find the columns that join

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from monitor.errors import ConfigError, DataError
 from monitor.files import open_filesystem, reaching
-from monitor.logs.compressed import PACKED, how_packed
+from monitor.logs.engines.compressed import PACKED, how_packed
 
 MOST_FOLDERS = 1000  # opened below one path
 MOST_FILES = 200  # of one kind, remembered from one folder

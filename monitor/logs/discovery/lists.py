@@ -14,7 +14,6 @@ import duckdb
 
 from monitor.config import ELEMENT, POSITION, Exploded
 from monitor.errors import DataError
-from monitor.logs.conversions import quoted
 from monitor.logs.discovery import roles
 from monitor.logs.discovery.columns import in_sql
 from monitor.logs.discovery.reading import Log, sample_of
@@ -30,8 +29,9 @@ from monitor.logs.discovery.rows import (
     open_rows,
     walk,
 )
-from monitor.logs.exploding import list_in_text
-from monitor.logs.session import DAMAGE, Session
+from monitor.logs.engines.conversions import quoted
+from monitor.logs.engines.session import DAMAGE, Session
+from monitor.logs.sources.exploding import list_in_text
 from monitor.sql_text import text_in_sql
 
 NUMBERS = ("double", "float", "decimal")

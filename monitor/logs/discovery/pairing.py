@@ -7,7 +7,6 @@ from typing import Any
 from monitor.arrivals import COMPLETE
 from monitor.config import LATEST, literal
 from monitor.errors import ConfigError, DataError
-from monitor.logs.conversions import quoted
 from monitor.logs.discovery import arrivals, choosing, filling, roles
 from monitor.logs.discovery.arrivals import Arrivals, Meaning
 from monitor.logs.discovery.class_columns import Labels, class_columns, labels_in, name_classes
@@ -33,9 +32,10 @@ from monitor.logs.discovery.rows import ask, open_rows
 from monitor.logs.discovery.scales import about_scale
 from monitor.logs.discovery.subsets import Subset, live_rows, only, version_rows
 from monitor.logs.discovery.unread import unread_scores
-from monitor.logs.plausibility import Remark, about_times
-from monitor.logs.session import Session
+from monitor.logs.engines.conversions import quoted
+from monitor.logs.engines.session import Session
 from monitor.sql_text import text_in_sql
+from monitor.words.plausibility import Remark, about_times
 
 MOST_LOGS = 40  # logs that are sampled; those with the most files first
 MOST_VERSIONS = 5  # of a model, with a row for each id

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from os.path import commonprefix
 
-from monitor.logs.conversions import quoted
 from monitor.logs.discovery.columns import Column
 from monitor.logs.discovery.keys import ID_KINDS, ROWS_PER_PARTITION, UNIQUE
 from monitor.logs.discovery.listing import Survey
 from monitor.logs.discovery.naming import Pattern
 from monitor.logs.discovery.reading import PARTITION, Log, open_log
 from monitor.logs.discovery.rows import ask, open_rows
-from monitor.logs.session import Session
+from monitor.logs.engines.conversions import quoted
+from monitor.logs.engines.session import Session
 
 VERSION = re.compile(r"(?<![A-Za-z])[vV]\d")
 MOST_SHARED = 0.01  # of the ids: of a log that is cut into parts, none is in two

@@ -10,7 +10,6 @@ import duckdb
 from monitor.config import literal
 from monitor.errors import DataError
 from monitor.files import list_days
-from monitor.logs.conversions import quoted
 from monitor.logs.discovery.columns import Column, columns_of, in_sql
 from monitor.logs.discovery.headers import with_layout
 from monitor.logs.discovery.listing import Survey
@@ -27,7 +26,8 @@ from monitor.logs.discovery.rows import (
     look_into,
     open_rows,
 )
-from monitor.logs.session import DAMAGE, Session, damage_of, first_line, readable, remedy_of
+from monitor.logs.engines.conversions import quoted
+from monitor.logs.engines.session import DAMAGE, Session, damage_of, first_line, readable, remedy_of
 
 ROWS_PER_DAY = 20_000  # of each sampled day
 UNDATED_ROWS = 60_000  # of a log whose path does not name the day

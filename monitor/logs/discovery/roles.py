@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from monitor.logs.discovery.columns import Column
-from monitor.logs.plausibility import HIGHEST_PERCENT, LARGEST_LOGIT
+from monitor.words.plausibility import HIGHEST_PERCENT, LARGEST_LOGIT
 
 SCORE_WORDS = {
     **dict.fromkeys(

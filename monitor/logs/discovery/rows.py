@@ -13,11 +13,11 @@ from fsspec.implementations.local import LocalFileSystem
 from monitor.config import FIELD, Exploded, Format, PredictionLog
 from monitor.errors import DataError
 from monitor.files import list_files, open_filesystem
-from monitor.logs.conversions import quoted
 from monitor.logs.discovery.columns import PLAIN, in_sql
-from monitor.logs.exploding import take_apart
-from monitor.logs.session import NESTED, Layout, Session, readable
-from monitor.logs.tables import TABLE_NAMES, Table, open_table
+from monitor.logs.engines.conversions import quoted
+from monitor.logs.engines.session import NESTED, Layout, Session, readable
+from monitor.logs.sources.exploding import take_apart
+from monitor.logs.sources.tables import TABLE_NAMES, Table, open_table
 from monitor.sql_text import text_in_sql
 
 MOST_LEAVES = 200  # values within nested columns that are looked at

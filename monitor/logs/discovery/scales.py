@@ -1,10 +1,10 @@
 """Whether the scores of the sampled days have one scale: a release may turn them into percent."""
 
-from monitor.logs.conversions import quoted
 from monitor.logs.discovery.columns import number_in
 from monitor.logs.discovery.reading import PARTITION, Log
 from monitor.logs.discovery.roles import Candidate
-from monitor.logs.session import Session
+from monitor.logs.engines.conversions import quoted
+from monitor.logs.engines.session import Session
 
 LEAST_ROWS = 100  # of a day
 FAR = 10.0  # how far scores reach that are no probabilities

@@ -4,12 +4,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from monitor.logs.conversions import quoted
 from monitor.logs.discovery.columns import Column, columns_of
 from monitor.logs.discovery.reading import PARTITION, Log, in_where
 from monitor.logs.discovery.roles import words
 from monitor.logs.discovery.rows import TEXTUAL, ask
-from monitor.logs.session import Session
+from monitor.logs.engines.conversions import quoted
+from monitor.logs.engines.session import Session
 from monitor.sql_text import text_in_sql
 from monitor.words.numbers import percent
 

@@ -1,12 +1,10 @@
 """A configuration of logs that could not be paired: what cannot be guessed is a TODO."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 from monitor.config import TODO
 from monitor.logs.discovery import roles
 from monitor.logs.discovery.columns import in_sql
-from monitor.logs.discovery.examples import how_to_read
 from monitor.logs.discovery.keys import Key
 from monitor.logs.discovery.meanings import about_confidence, parts_of_one
 from monitor.logs.discovery.pairing import is_dated
@@ -38,44 +36,27 @@ def most_likely(logs: Sequence[Log]) -> tuple[Log | None, Log | None]:
     return ours, theirs
 
 
-@dataclass(frozen=True)
-class Known:
-    """What is known of logs that make no model.
-
-    Attributes
-    ----------
-    key : Key or None
-        The columns that join them.
-    examples : mapping of str to mapping of str to str
-        By the place of each log, a value of each of its columns.
-    """
-
-    key: Key | None
-    examples: Mapping[str, dict[str, str]]
-
-
-def settings_to_decide(scored: Log | None, observed: Log | None, known: Known) -> list[Setting]:
+def settings_to_decide(scored: Log | None, observed: Log | None, key: Key | None) -> list[Setting]:
     """List what is known of two logs, and what a person has to decide."""
-    hints = how_to_read(scored, known.examples.get(scored.place, {})) if scored else []
-    if known.key and scored and observed:
-        casts = [Setting("", "ids", {"cast": known.key.cast})] if known.key.cast else []
+    if key and scored and observed:
+        casts = [Setting("", "ids", {"cast": key.cast})] if key.cast else []
         return [
             *_place("predictions", scored),
-            _known_id("predictions", scored, known.key),
-            *_score(scored, hints),
+            _known_id("predictions", scored, key),
+            *_score(scored),
             *_place("outcomes", observed),
-            _known_id("outcomes", observed, known.key),
+            _known_id("outcomes", observed, key),
             *_outcome(observed),
             *casts,
         ]
     settings = [*_place("predictions", scored)]
     if observed is not None and observed is scored:
         together = Setting("outcomes", "in_predictions", True, "The only log that was found.")
-        return [*settings, *_score(scored, []), together, *_outcome_beside(observed)]
+        return [*settings, *_score(scored), together, *_outcome_beside(observed)]
     return [
         *settings,
         *_id("predictions", scored),
-        *_score(scored, hints),
+        *_score(scored),
         *_place("outcomes", observed),
         *_id("outcomes", observed),
         *_outcome(observed),
@@ -118,7 +99,7 @@ def _known_id(section: str, log: Log, key: Key) -> Setting:
     return Setting(section, "id", value or (names[0] if len(names) == 1 else list(names)))
 
 
-def _score(log: Log | None, hints: Sequence[str]) -> Iterator[Setting]:
+def _score(log: Log | None) -> Iterator[Setting]:
     if log and (parts := parts_of_one(log.columns)):
         why = (
             f"{', '.join(parts)} add up to 1, so the model has several classes: write classes: "
@@ -131,7 +112,7 @@ def _score(log: Log | None, hints: Sequence[str]) -> Iterator[Setting]:
         yield from _chosen("predictions", "score", scores[0])
         return
     twins = about_twins(log.twins) if log else []
-    hints = [*(f"{doubt[0].upper()}{doubt[1:]}" for doubt in twins), *hints]
+    hints = [f"{doubt[0].upper()}{doubt[1:]}" for doubt in twins]
     named = [c for c in log.columns if could_be_score(c)] if log else []
     said = " ".join([*map(how_to_map, named), *(f"{hint}." for hint in hints)])
     why = f"The column with the predicted probability, a number. {said} {_list(log)}".rstrip()

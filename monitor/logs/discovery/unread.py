@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Sequence
 
-from monitor.logs.conversions import quoted
 from monitor.logs.discovery import roles
 from monitor.logs.discovery.columns import NUMBERS, Column, in_sql, number_in
+from monitor.logs.engines.conversions import quoted
 from monitor.sql_text import text_in_sql
 
 FEW = 12  # values of grades in texts

@@ -14,7 +14,7 @@ from monitor.config import (
     reasons_against_counts,
 )
 from monitor.errors import ConfigError
-from monitor.logs.sources import may_be_undated
+from monitor.logs.columns.canonical import may_be_undated
 from monitor.logs.warehouse.dialects import DIALECTS, Dialect
 from monitor.logs.warehouse.translating import translated
 
@@ -115,8 +115,15 @@ class Asked:
         return "outcomes" if log is self.model.outcomes else "predictions"
 
 
-def check_countable(asked: Asked) -> None:
+def check_countable(asked: Asked, remedy: str = "") -> None:
     """Check that the rows of a model can be counted by one statement.
+
+    Parameters
+    ----------
+    asked : Asked
+        The model.
+    remedy : str
+        What else can be done.
 
     Raises
     ------
@@ -124,8 +131,9 @@ def check_countable(asked: Asked) -> None:
         If not; has a line for each setting, with the reason and what works instead.
     """
     reasons = [*reasons_against_counts(asked.model), *_reasons(asked.model)]
+    ending = f"; {remedy}" if remedy else ""
     if reasons:
-        lines = [f"models.{asked.name}: {setting}: {why}." for setting, why in reasons]
+        lines = [f"models.{asked.name}: {setting}: {why}{ending}." for setting, why in reasons]
         raise ConfigError("\n".join(lines))
 
 

@@ -1,19 +1,18 @@
 """The statement that counts the rows of some days, as a log of counts has them, step by step.
 
-What a row is comes from the same checks as everywhere (`monitor.logs.checks`). A cell is found with
-whole numbers in double precision, which all warehouses have alike; only their logarithms differ, in
-the last bit.
+What a row is comes from the same checks as everywhere (`monitor.logs.checks.checks`). A cell is
+found with whole numbers in double precision, which all warehouses have alike; only their logarithms
+differ, in the last bit.
 """
 
-from typing import Any
-
 from monitor.config import LATEST, UNDATED
-from monitor.logs.checks import IN_PREDICTED, ROW_CHECKS, Status, checks_of
-from monitor.logs.counts_table import MATCHED, UNLABELLED, VERSION
-from monitor.logs.sources import Logs
-from monitor.logs.statement import LOWEST, Cases, Steps, as_double, first_true
-from monitor.logs.times import BEFORE, BEYOND, NO_TIME, OBSERVED
+from monitor.logs.checks.checks import IN_PREDICTED, ROW_CHECKS, Status, checks_of
+from monitor.logs.engines.steps import Cases, Steps, as_double, first_true
+from monitor.logs.sources.times import BEFORE, BEYOND, NO_TIME, OBSERVED
+from monitor.logs.statement.counts_table import MATCHED, UNLABELLED, VERSION
+from monitor.logs.statement.statement import LOWEST
 from monitor.logs.warehouse.asked import Asked
+from monitor.logs.warehouse.by_id import SEVERAL, alone_once, grouped, paired_once
 from monitor.logs.warehouse.dialects import Dialect
 from monitor.logs.warehouse.reading import (
     Span,
@@ -37,26 +36,40 @@ FIRST_DAY, LAST_DAY = "'1970-01-02'", f"'{LATEST}'"  # of what can have been obs
 PLACED = [MATCHED, UNLABELLED, *(NAMES[status] for status in IN_PREDICTED if status in NAMES)]
 
 
-def counting(asked: Asked, span: Span) -> str:
+def counting(asked: Asked, span: Span, *, versioned: bool = True) -> str:
     """Write the statement that counts some days.
+
+    Parameters
+    ----------
+    asked : Asked
+        The model.
+    span : Span
+        The days.
+    versioned : bool
+        Write the version and the last day of outcomes into each row, as others read it.
 
     Raises
     ------
     ConfigError
         If the dialect cannot say a setting of the model.
     """
-    steps = [("scored", scored(asked, span)), *_paired(asked, span)]
-    steps += [("stated", _stated(asked)), *_placed(asked)]
-    parts = [_counts(asked, span)]
+    among = SEVERAL if asked.dialect.by_id and not asked.joined else None
+    steps = [*grouped(asked, span, Settling(asked.model).longest)] if among else []
+    steps += [("scored", scored(asked, span, among)), *_paired(asked, span, among)]
+    if among:
+        once = paired_once(asked, _undated(asked, "observed_at"))
+        steps.append(("all_paired", f"  SELECT *\n  FROM paired\n  UNION ALL\n{once}"))
+    steps += [("stated", _stated(asked, steps[-1][0])), *_placed(asked)]
+    parts = [_counts(asked, span, versioned=versioned)]
     if not asked.joined:
-        steps += _without_prediction(asked, span)
-        parts.append(_counts_of_outcomes(asked, span))
+        steps += _without_prediction(asked, span, among)
+        parts.append(_counts_of_outcomes(asked, span, versioned=versioned))
     written = ",\n".join(f"{name} AS (\n{query}\n)" for name, query in steps)
     ending = f"\n{asked.dialect.ending}" if asked.dialect.ending else ""
     return f"WITH {written}\n" + "\nUNION ALL\n".join(parts) + ending
 
 
-def _paired(asked: Asked, span: Span) -> Steps:
+def _paired(asked: Asked, span: Span, among: str | None) -> Steps:
     """Give each prediction what is known of its outcome; `has_outcome` is 0 where nothing is."""
     if asked.joined:
         return [("paired", _paired_rows(asked, span))]
@@ -67,7 +80,7 @@ def _paired(asked: Asked, span: Span) -> Steps:
     times = f"count(*) OVER (PARTITION BY scored_on, {keys}) AS times"
     steps += [
         ("counted", f"  SELECT *, {times}\n  FROM {rows}"),
-        ("observed", observed(asked, span)),
+        ("observed", observed(asked, span, among)),
         *_met(asked, rows),
     ]
     steps.append(("known", _known(asked, steps[-1][0])))
@@ -179,21 +192,22 @@ def _undated(asked: Asked, at: str) -> str:
     return first_true(cases, f"{OBSERVED}")
 
 
-def _stated(asked: Asked) -> str:
+def _stated(asked: Asked, rows: str) -> str:
     """Say of each prediction what it is."""
-    return f"  SELECT *,\n    {first_true(_cases(asked), _text(MATCHED))} AS status\n  FROM paired"
+    status = first_true(_cases(asked), _text(MATCHED))
+    return f"  SELECT *,\n    {status} AS status\n  FROM {rows}{asked.dialect.fence}"
 
 
 def _cases(asked: Asked) -> Cases:
     """List what a prediction may be, in the order of the statement of this machine."""
-    nothing: Any = None
-    logs = Logs(nothing, nothing, timed=asked.timed, joined=asked.joined, undated=asked.undated)
+    columns = {*["scored_at", "observed_at"] * asked.timed, *["undated"] * asked.undated}
+    columns |= {"outcome_id"} if not asked.joined else set()
     no_id = " OR ".join(f"{key} IS NULL" for key in asked.keys)
 
     def of(kind: str, *but: Status) -> list[tuple[str, str]]:
         return [
             (_said(asked, condition, no_id), _text(NAMES[status]))
-            for status, condition in checks_of(logs, kind)
+            for status, condition in checks_of(columns, kind)
             if status not in but
         ]
 
@@ -243,7 +257,10 @@ def _in_cells(dialect: Dialect, rows: str) -> Steps:
             f"  SELECT *, CAST({bounded} AS {dialect.real}) AS bounded_score\n  FROM {rows}",
         ),
         ("spotted", f"  SELECT *, CAST({spot} AS {dialect.real}) AS raw_spot\n  FROM bounded"),
-        ("limited", f"  SELECT *, CAST({within} AS {dialect.whole}) AS spot\n  FROM spotted"),
+        (
+            "limited",
+            f"  SELECT *, CAST({within} AS {dialect.whole}) AS spot\n  FROM spotted{dialect.fence}",
+        ),
         ("in_cells", f"  SELECT *, CAST({cell} AS {dialect.whole}) AS cell\n  FROM limited"),
     ]
 
@@ -260,26 +277,27 @@ def _placed(asked: Asked) -> Steps:
     return [*_in_cells(asked.dialect, "stated"), ("placed", rows)]
 
 
-def _counts(asked: Asked, span: Span) -> str:
+def _counts(asked: Asked, span: Span, *, versioned: bool) -> str:
     """Count the predictions of each day, status, part and cell."""
     parts = [name for name, _ in parts_of(asked)]
     positive = f"CASE WHEN status = {_text(MATCHED)} AND outcome = 1 THEN 1 ELSE 0 END"
     by = ", ".join(["scored_on", "status", *parts, "own_cell"])
     counts = "own_cell", "count(*)", f"sum({positive})", "sum(place)"
-    return _columns(asked, span, "status", counts, f"FROM placed\n  GROUP BY {by}")
+    rows = f"FROM placed\n  GROUP BY {by}"
+    return _columns(asked, span if versioned else None, counts, rows)
 
 
-def _columns(asked: Asked, span: Span, status: str, counts: tuple[str, ...], rest: str) -> str:
+def _columns(asked: Asked, span: Span | None, counts: tuple[str, ...], rest: str) -> str:
     """Write the columns of a log of counts: all but the first and the parts as whole numbers."""
     quoted = asked.dialect.quoted
     nothing = asked.as_text("NULL")
     parts = [(name, name if "placed" in rest else nothing) for name, _ in parts_of(asked)]
     named = zip(("cell", "rows", "positives", "offset_sum"), counts, strict=True)
     columns = [
-        ("version", f"{VERSION}"),
+        *([("version", f"{VERSION}")] if span else []),
         ("day", "scored_on"),
-        ("known_until", _known_until(asked, span)),
-        ("status", status),
+        *([("known_until", _known_until(asked, span))] if span else []),
+        ("status", "status"),
         *parts,
         *((name, asked.as_whole(value)) for name, value in named),
     ]
@@ -292,7 +310,7 @@ def _known_until(asked: Asked, span: Span) -> str:
     return asked.as_day(first_true([(f"{settled} < {span.known}", settled)], span.known))
 
 
-def _without_prediction(asked: Asked, span: Span) -> Steps:
+def _without_prediction(asked: Asked, span: Span, among: str | None) -> Steps:
     """Find out on which day outcomes were predicted that came on one of the days."""
     longest = Settling(asked.model).longest
     same = " AND ".join(f"a.{key} = o.outcome_{key}" for key in asked.keys)
@@ -312,14 +330,14 @@ def _without_prediction(asked: Asked, span: Span) -> Steps:
         f"  GROUP BY o.seen_on, {of_o}"
     )
     return [
-        ("asked", ids_before(asked, span, longest)),
+        ("asked", ids_before(asked, span, longest, among)),
         ("arrived", came),
         ("predicted", predicted),
-        ("alone", _alone(asked, keys)),
+        ("alone", _alone(asked, keys, alone_once(asked, span, longest) if among else None)),
     ]
 
 
-def _alone(asked: Asked, keys: list[str]) -> str:
+def _alone(asked: Asked, keys: list[str], once: str | None) -> str:
     """Say of outcomes why no prediction of a day that reads them is theirs, if none is."""
     on = " AND ".join(f"o.{key} = p.predicted_{key}" for key in keys)
     nameless = " OR ".join(f"o.{key} IS NULL" for key in keys)
@@ -338,13 +356,15 @@ def _alone(asked: Asked, keys: list[str]) -> str:
         f"  UNION ALL\n  SELECT known_on, {_text('outcome_conflicting')}, outcomes_of_id\n"
         "  FROM known\n  WHERE differs = 1"
     )
-    return f"{select(columns, rest)}\n{contradicting}"
+    others = f"\n  UNION ALL\n{once}" if once else ""
+    return f"{select(columns, rest)}\n{contradicting}{others}"
 
 
-def _counts_of_outcomes(asked: Asked, span: Span) -> str:
+def _counts_of_outcomes(asked: Asked, span: Span, *, versioned: bool) -> str:
     """Count the outcomes of each day and status that belong to no prediction."""
     rest = f"FROM alone\n  WHERE status <> {_text(MATCHED)}\n  GROUP BY scored_on, status"
-    return _columns(asked, span, "status", ("0", "sum(arrivals)", "0", "0"), rest)
+    counts = "0", "sum(arrivals)", "0", "0"
+    return _columns(asked, span if versioned else None, counts, rest)
 
 
 def _named(table: str, names: list[str], prefix: str) -> str:

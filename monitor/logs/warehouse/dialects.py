@@ -47,6 +47,10 @@ class Dialect:
         Sets the time zone `{}` of the session; None if the statement cannot.
     ending, stored : str
         Stand behind the statement, and behind the columns of a new table.
+    fence : str
+        Ends a step whose values would be computed again wherever a later step names them.
+    by_id : bool
+        Whether one pass that groups both logs by their ids is cheaper than to join them.
     strategy : tuple of str
         The settings of an incremental model of dbt that replaces whole days.
     scheduler : str
@@ -69,6 +73,8 @@ class Dialect:
     zone: str | None = None
     ending: str = ""
     stored: str = ""
+    fence: str = ""
+    by_id: bool = False
     strategy: tuple[str, ...] = ("incremental_strategy='delete+insert'", "unique_key='day'")
     scheduler: str = "cron or your orchestrator"
 
@@ -115,6 +121,8 @@ DIALECTS: Mapping[str, Dialect] = {
         zone="SET TimeZone = {}",
     ),
     "postgres": Dialect(
+        fence="\n  OFFSET 0",
+        by_id=True,
         real="DOUBLE PRECISION",
         text="TEXT",
         is_nan="({} = 'NaN')",

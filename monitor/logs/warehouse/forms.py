@@ -4,7 +4,7 @@ from typing import Literal
 
 from monitor.config import Model
 from monitor.errors import ConfigError
-from monitor.logs.counts_table import NAMES
+from monitor.logs.statement.counts_table import NAMES
 from monitor.logs.warehouse.asked import Asked, Log, check_countable
 from monitor.logs.warehouse.counting import counting
 from monitor.logs.warehouse.reading import Span, parts_of

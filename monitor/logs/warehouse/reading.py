@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from monitor.config import OutcomeMeans, Segments, id_columns
-from monitor.logs.statement import first_true
+from monitor.logs.engines.steps import first_true
 from monitor.logs.warehouse.asked import Asked, Log
 from monitor.logs.warehouse.translating import translated
 
@@ -35,24 +35,15 @@ def select(columns: Named, rest: str) -> str:
     return f"  SELECT {listed}\n  {rest}"
 
 
-def scored(asked: Asked, span: Span) -> str:
-    """Read the predictions of the days."""
+def scored(asked: Asked, span: Span, among: str | None = None) -> str:
+    """Read the predictions of the days, of all ids or of those that a table has."""
     log = asked.model.predictions
-    ids = [] if asked.joined else _ids(asked, log)
-    times = [("scored_at", asked.value(log.time, "predictions.time"))] if log.time else []
-    columns = [
-        ("scored_on", asked.as_day(asked.day_of(log))),
-        *ids,
-        ("score", _probability(asked)),
-        *((name, _label(asked, name, parts)) for name, parts in parts_of(asked)),
-        *(times if asked.timed else []),
-        *(_outcome(asked) if asked.joined else []),
-    ]
-    return select(columns, _of_days(asked, log, span.first, span.last))
+    rows = _of_days(asked, log, span.first, span.last) + _among(asked, log, among)
+    return select(_of_prediction(asked), rows)
 
 
-def observed(asked: Asked, span: Span) -> str:
-    """Read the outcomes that may belong to the days."""
+def observed(asked: Asked, span: Span, among: str | None = None) -> str:
+    """Read the outcomes that may belong to the days, of all ids or of those that a table has."""
     log = asked.model.outcomes
     columns = [
         ("seen_on", asked.as_day(asked.day_of(log))),
@@ -61,15 +52,53 @@ def observed(asked: Asked, span: Span) -> str:
     ]
     last = asked.dialect.after(span.last, asked.model.settled_after)
     known = "".join(f" AND ({part})" for part in _known(asked))
-    return select(columns, _of_days(asked, log, span.first, last, span.known) + known)
+    rows = _of_days(asked, log, span.first, last, span.known)
+    return select(columns, rows + known + _among(asked, log, among))
 
 
-def ids_before(asked: Asked, span: Span, days: int) -> str:
+def ids_before(asked: Asked, span: Span, days: int, among: str | None = None) -> str:
     """Read the ids of the predictions of the days and of some days before, whatever the filter."""
     log = asked.model.predictions
     columns = [("asked_on", asked.as_day(asked.day_of(log))), *_ids(asked, log)]
     first = asked.dialect.after(span.first, -days)
-    return select(columns, _of_days(asked, log, first, span.last, chosen_only=False))
+    rows = _of_days(asked, log, first, span.last, chosen_only=False)
+    return select(columns, rows + _among(asked, log, among))
+
+
+def scored_before(asked: Asked, span: Span, days: int) -> str:
+    """Read the predictions of the days and of some days before; `own` is 1 for those that count."""
+    log = asked.model.predictions
+    counts = [f"{asked.day_of(log)} >= {span.first}"]
+    if log.where:
+        place = f"models.{asked.name}.predictions.where"
+        counts.append(translated(log.where, asked.language, place))
+    own = ("own", f"CASE WHEN {' AND '.join(counts)} THEN 1 ELSE 0 END")
+    first = asked.dialect.after(span.first, -days)
+    rows = _of_days(asked, log, first, span.last, chosen_only=False)
+    return select([*_of_prediction(asked), own], rows)
+
+
+def _of_prediction(asked: Asked) -> list[tuple[str, str]]:
+    """Write the values of a prediction."""
+    log = asked.model.predictions
+    times = [("scored_at", asked.value(log.time, "predictions.time"))] if log.time else []
+    return [
+        ("scored_on", asked.as_day(asked.day_of(log))),
+        *([] if asked.joined else _ids(asked, log)),
+        ("score", _probability(asked)),
+        *((name, _label(asked, name, parts)) for name, parts in parts_of(asked)),
+        *(times if asked.timed else []),
+        *(_outcome(asked) if asked.joined else []),
+    ]
+
+
+def _among(asked: Asked, log: Log, table: str | None) -> str:
+    """Choose the rows whose id a table has, and those without one."""
+    if table is None:
+        return ""
+    ids = [value for _, value in _ids(asked, log)]
+    missing = " OR ".join(f"{value} IS NULL" for value in ids)
+    return f" AND (({', '.join(ids)}) IN (SELECT * FROM {table}) OR {missing})"
 
 
 def parts_of(asked: Asked) -> list[tuple[str, Segments]]:
@@ -86,9 +115,27 @@ def _of_days(asked: Asked, log: Log, first: str, *until: str, chosen_only: bool 
     if log.where and chosen_only:
         place = f"models.{asked.name}.{kind}.where"
         conditions.append(translated(log.where, asked.language, place))
+    return f"FROM {rows_of_log(log, kind)}\n  WHERE {' AND '.join(conditions)}"
+
+
+def rows_of_log(log: Log, kind: str) -> str:
+    """Write where the rows of a log are."""
     named = log.path if log.catalog else kind
-    rows = f"(\n{log.sql}\n  ) AS {kind}" if log.sql else named
-    return f"FROM {rows}\n  WHERE {' AND '.join(conditions)}"
+    return f"(\n{log.sql}\n  ) AS {kind}" if log.sql else named
+
+
+def left_out(asked: Asked, log: Log, span: Span) -> str:
+    """Count the rows of each day that the filter of a log leaves out, and all rows."""
+    place = f"models.{asked.name}.{asked.kind_of(log)}.where"
+    chosen = f"CASE WHEN {translated(f'{log.where}', asked.language, place)} THEN 0 ELSE 1 END"
+    columns = [
+        ("on_day", asked.as_day(asked.day_of(log))),
+        ("left_out", asked.as_whole(f"sum({chosen})")),
+        ("of", asked.as_whole("count(*)")),
+    ]
+    columns = [(asked.dialect.quoted(name), value) for name, value in columns]
+    rows = _of_days(asked, log, span.first, span.last, chosen_only=False)
+    return select(columns, f"{rows}\n  GROUP BY {columns[0][1]}")
 
 
 def _ids(asked: Asked, log: Log) -> list[tuple[str, str]]:

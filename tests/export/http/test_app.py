@@ -30,7 +30,7 @@ from monitor.export.http.auth import PasswordChecker, load_web_config
 from monitor.export.http.server import serve
 from monitor.export.snapshot_reader import with_most_outcomes
 from monitor.store.store import Store
-from tests.support.exporting import DRIFTING, HARD, VERDICT, exposition, fill, write_day
+from tests.support.exporting import DRIFTING, HARD, VERDICT, exposition, fill, serving, write_day
 from tests.support.servers import PATIENCE, get, listening, wait_for
 
 # Of the password "correct horse", as htpasswd writes it, at the lowest cost there is.
@@ -229,6 +229,34 @@ class TestMostSegments:
         assert left_out == 1
         assert with_most_outcomes(many, 4) == (many, 0)
         assert with_most_outcomes(many, 0) == (many[:1], 4)
+
+    def test_the_fullest_window_counts(self) -> None:
+        """A segment with few outcomes today and many this month is not a small one."""
+        windows = [
+            replace(HARD, segment="a", window_days=1, matched=1),
+            replace(HARD, segment="a", window_days=28, matched=70),
+            replace(HARD, segment="b", window_days=1, matched=6),
+            replace(HARD, segment="b", window_days=28, matched=60),
+        ]
+
+        assert with_most_outcomes(windows, 1) == (windows[:2], 1)
+
+    def test_the_exporter_says_how_many_are_left_out(self, folder: Path) -> None:
+        """The option reaches the scrape, and the gauge counts what it left out."""
+        small = [replace(HARD, segment=name, matched=n) for n, name in enumerate("abc")]
+        write_day(folder, HARD, *small)
+        with serving(folder, "--most-segments", "2") as (_, where):
+            text = get(where)[1]
+        families = {f.name: f.samples for f in text_string_to_metric_families(text)}
+        told = {
+            s.labels["segment"]
+            for s in families["calibration_ece_ratio"]
+            if s.labels["model"] == "fraud"
+        }
+
+        assert told == {"all", "b", "c"}
+        assert 'calibration_left_out{model="fraud",of="segments"} 1.0\n' in text
+        assert 'calibration_left_out{model="well",of="segments"} 0.0\n' in text
 
     def test_an_open_drift_is_told_of_any_segment(self, folder: Path) -> None:
         """A drift of a segment that is left out may page, so its verdict is told; others' are not.

@@ -1,0 +1,1 @@
+"""What may be wrong with a row, as data, and the rows of a day in groups."""

@@ -1,0 +1,606 @@
+"""The rows of both logs with canonical column names and checked types, ready to be joined."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any
+
+import pyarrow as pa
+
+from monitor.config import UNDATED, Model, OutcomeLog, TimeUnit
+from monitor.logs.columns.class_columns import scores_of_classes
+from monitor.logs.columns.class_labels import outcome_of_classes
+from monitor.logs.columns.column_labels import watched_columns, watched_name
+from monitor.logs.columns.entities import bucket_of, entity_columns
+from monitor.logs.columns.labels import (
+    OUTCOME_TYPES,
+    check_meanings,
+    is_outcome,
+    labels_of,
+    score_of_label,
+)
+from monitor.logs.columns.rows import (
+    Key,
+    can_be_cast,
+    is_id,
+    is_number,
+    key_of,
+    likely_cast,
+    outcome_steps,
+    steps_of_rows,
+)
+from monitor.logs.engines.conversions import (
+    Wanted,
+    as_it_is,
+    label,
+    number,
+    number_or_text,
+    one,
+    outcome,
+)
+from monitor.logs.engines.session import Session
+from monitor.logs.engines.steps import SCORED, Steps, literal, written
+from monitor.logs.engines.tagging import tag, union
+from monitor.logs.engines.types import Type
+from monitor.logs.sources.opening import TEXT, TIME_TYPES, Kind, OpenLog, raise_all
+from monitor.logs.sources.partitions import open_log
+from monitor.logs.sources.times import age_on, is_time, known_by, moment, undated
+
+WHOLE = Type("HUGEINT")
+ID_TYPES = "integer, string, UUID or a whole floating point number"
+PROBABILITY = "probability", "probability_of_0", "probability_of_label"
+
+
+@dataclass(frozen=True, eq=False)
+class Logs:
+    """Both logs, ready to be joined: rows that were read, and steps that prepare them.
+
+    Attributes
+    ----------
+    session : Session
+        Reads them.
+    scored, known : relation or frame
+        The rows of predictions and of outcomes; `known` is None if they lie beside the scores.
+    steps : sequence of tuple of (str, str)
+        Make of them rows with canonical columns.
+    columns : frozenset of str
+        The canonical columns, of those that not all logs have. Predictions have `id`, `score`,
+        `part`, and `predicted`, which is 0 for those of which only the id is read; outcomes have
+        `outcome_id`, `outcome` and `observed`. Besides these there may be `scored_at` and
+        `observed_at`; `said`, what the log says where `outcome` is a number that the configuration
+        gives it; `weight`; `entity`, a bucket; `acted`; `undated`, as `sources.times` reads it; and
+        the columns of classes, as `class_columns` reads them.
+    predictions, outcomes : str
+        The steps that have them.
+    horizon : int or None
+        If the logs are of many days: how many days after its prediction an outcome counts. Then
+        predictions have the number of their day, `day`, and outcomes have `partition`.
+    codes : tuple of str
+        The columns of the predictions that hold codes; see `monitor.logs.statement.column_codes`.
+    """
+
+    session: Session
+    scored: Any
+    known: Any
+    steps: Steps
+    columns: frozenset[str] = frozenset()
+    predictions: str = "predictions"
+    outcomes: str = "outcomes"
+    horizon: int | None = None
+    codes: tuple[str, ...] = ()
+
+    @property
+    def joined(self) -> bool:
+        """Whether the predictions have the columns of the outcomes already, and no ids."""
+        return self.known is None
+
+    @property
+    def is_coded_late(self) -> bool:
+        """Whether an outcome is only one beside its prediction."""
+        return self.joined or "vector" in self.columns
+
+    def text(self, query: str, steps: Steps = ()) -> str:
+        """Write a query over the steps, and over further ones."""
+        return written([*self.steps, *steps, ("asked", query)])
+
+    def begin(self, query: str, steps: Steps = ()) -> Any:
+        """Begin a query, as `Session.begin`."""
+        return self.session.begin(self.text(query, steps), self.scored, self.known)
+
+    def fetch(self, query: str, steps: Steps = ()) -> pa.Table:
+        """Run a query."""
+        return self.session.fetch(self.text(query, steps), self.scored, self.known)
+
+    def fetch_rows(self, query: str, steps: Steps = ()) -> list[tuple[Any, ...]]:
+        """Run a query that gives few rows."""
+        return self.session.fetch_rows(self.text(query, steps), self.scored, self.known)
+
+    def numbers(self, query: str, steps: Steps = ()) -> tuple[int, ...]:
+        """Run a query that gives one row of counts; a null, the sum of no rows, counts as 0."""
+        return tuple(int(count or 0) for count in self.fetch_rows(query, steps)[0])
+
+    def also(self, steps: Steps, **changes: Any) -> "Logs":
+        """Add steps, and name those that the logs now have."""
+        return replace(self, steps=[*self.steps, *steps], **changes)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of both logs under the names of `Logs`, not prepared yet."""
+
+    predictions: Any
+    outcomes: Any
+    columns: frozenset[str]
+
+
+def open_logs(session: Session, model: Model, day: date, outcome_days: Sequence[date]) -> Logs:
+    """Open the predictions of a day and the outcomes of some days.
+
+    Parameters
+    ----------
+    session : Session
+        Runs the queries; must stay open as long as the logs are used.
+    model : Model
+        Where the logs are.
+    day : date
+        Day of the predictions.
+    outcome_days : sequence of date
+        Partitions of outcomes to read, each of which must exist; may be empty.
+
+    Raises
+    ------
+    DataError
+        If a partition or a column is missing, a type is wrong, or a file cannot be read.
+    """
+    if model.outcomes.in_predictions:
+        predictions = open_log(session, model, "predictions", [day])
+        rows = _read_together(model, predictions, outcome_days)
+    else:
+        rows = read_rows(session, model, day, outcome_days)
+    return prepare(session, rows, model)
+
+
+def prepare(session: Session, rows: Rows, model: Model, *, of_days: bool = False) -> Logs:
+    """Write the steps that prepare the rows of both logs for the join."""
+    scored, known = (
+        {} if each is None else session.types_in(each) for each in (rows.predictions, rows.outcomes)
+    )
+    steps = steps_of_rows(model, session.dialect, scored, known, of_days=of_days)
+    columns = rows.columns | {"said"} if model.outcomes.outcome_means else rows.columns
+    horizon = model.settled_after if of_days else None
+    return Logs(session, rows.predictions, rows.outcomes, steps, columns, horizon=horizon)
+
+
+def check_columns(session: Session, model: Model, day: date, outcome_days: Sequence[date]) -> None:
+    """Check the columns that `open_logs` reads, without a row; raises what it raises of them."""
+    predictions = open_log(session, model, "predictions", [day])
+    together = model.outcomes.in_predictions
+    outcomes = predictions if together else open_log(session, model, "outcomes", outcome_days)
+    if not together:
+        _check_ids(predictions, outcomes, model)
+    _check_columns(predictions, outcomes, model)
+    predictions.check_filter(model.predictions.where)
+    outcomes.check_filter(model.outcomes.where)
+    raise_all(predictions, outcomes)
+
+
+def read_rows(session: Session, model: Model, day: date, outcome_days: Sequence[date]) -> Rows:
+    """Read the chosen rows of a day of predictions and some days of outcomes, as `open_logs`."""
+    predictions = open_log(session, model, "predictions", [day])
+    outcomes = open_log(session, model, "outcomes", outcome_days)
+    scored, observed = model.predictions, model.outcomes
+    scored_id, observed_id = _check_ids(predictions, outcomes, model)
+    of_predictions, of_outcomes = _check_columns(predictions, outcomes, model)
+    predictions.check_filter(scored.where)
+    outcomes.check_filter(observed.where)
+    raise_all(predictions, outcomes)
+    scored_at = of_predictions.get("scored_at")
+    return Rows(
+        predictions.read(scored.where, id=scored_id.wanted, **of_predictions),
+        outcomes.read(observed.where, outcome_id=observed_id.wanted, **of_outcomes)
+        if outcomes.files
+        else _no_outcomes(predictions, model, scored_id, observed_at=scored_at),
+        frozenset([*of_predictions, *of_outcomes, "outcome_id"]),
+    )
+
+
+def _read_together(model: Model, log: OpenLog, outcome_days: Sequence[date]) -> Rows:
+    """Read a log whose rows have both score and outcome.
+
+    If outcomes have times, those after the last day that counts are not known yet. So a day gives
+    the same whenever it is read.
+    """
+    of_predictions, of_outcomes = _check_columns(log, log, model)
+    wanted = of_predictions | of_outcomes
+    log.check_filter(model.predictions.where)
+    raise_all(log)
+    if "observed_at" in wanted and outcome_days:
+        last, zone = outcome_days[-1], model.time_zone
+        outcome, at, dated = (wanted.get(name) for name in ("outcome", "observed_at", "undated"))
+        if outcome and at:
+            wanted["outcome"] = known_by(last, zone, outcome, at, dated)
+    return Rows(log.read(model.predictions.where, **wanted), None, frozenset(wanted))
+
+
+def read_ids(
+    session: Session,
+    model: Model,
+    prediction_days: Sequence[date],
+    outcome_days: Sequence[date],
+    *,
+    scored_filter: str | None = None,
+) -> tuple[Any, Any]:
+    """Read the ids of both logs: of predictions with a filter of their own."""
+    predictions = open_log(session, model, "predictions", prediction_days)
+    outcomes = open_log(session, model, "outcomes", outcome_days)
+    scored_id, observed_id = _check_ids(predictions, outcomes, model)
+    predictions.check_filter(scored_filter)
+    outcomes.check_filter(model.outcomes.where)
+    raise_all(predictions, outcomes)
+    return (
+        predictions.read(scored_filter, id=scored_id.wanted),
+        outcomes.read(model.outcomes.where, outcome_id=observed_id.wanted),
+    )
+
+
+def open_dated(
+    session: Session,
+    model: Model,
+    prediction_days: Sequence[date],
+    outcome_days: Sequence[date],
+    *,
+    chosen: bool = True,
+) -> Logs:
+    """Open ids and outcomes of some days, each row with the ordinal of its day.
+
+    With `chosen`, the filter of predictions holds. An outcome whose prediction is in the log,
+    though not chosen, is no orphan.
+
+    Returns
+    -------
+    Logs
+        Predictions with `id` and `scored_on`; outcomes with `outcome_id`, `outcome` and `seen_on`.
+    """
+    row_filter = model.predictions.where if chosen else None
+    scored = _open_apart(session, model, "predictions", prediction_days)
+    observed = _open_apart(session, model, "outcomes", outcome_days)
+    predictions, outcomes = _together(scored), _together(observed)
+    scored_id, observed_id = _check_ids(predictions, outcomes, model)
+    _, outcome = _check_values(predictions, outcomes, model)
+    predictions.check_filter(row_filter)
+    outcomes.check_filter(model.outcomes.where)
+    raise_all(predictions, outcomes)
+    rows = _dated(scored, "scored_on", row_filter, id=scored_id.wanted)
+    outcome_id = observed_id.wanted
+    seen = _dated(observed, "seen_on", model.outcomes.where, outcome_id=outcome_id, **outcome)
+    ids: Steps = [("predictions", f"SELECT * FROM {SCORED}")]
+    known = outcome_steps(model, session.dialect, session.types_in(seen))
+    return Logs(session, rows, seen, [*ids, *known])
+
+
+def open_aged(session: Session, model: Model, days: Sequence[date]) -> Logs:
+    """Open the outcomes that lie beside the scores of some days, by when they were observed.
+
+    Returns
+    -------
+    Logs
+        Outcomes with `scored_on`, `outcome`, and `age`, null where the time is unknown.
+    """
+    parts = []
+    for day in days:
+        log = open_log(session, model, "predictions", [day])
+        _, outcome = _check_values(log, log, model)
+        _, observed_at = _check_times(log, log, model)
+        log.check_filter(model.predictions.where)
+        raise_all(log)
+        age = age_on(day, model.time_zone, observed_at["observed_at"])
+        row_filter = model.predictions.where
+        parts.append(_dated({day: log}, "scored_on", row_filter, **outcome, age=age))
+    seen = union(parts)
+    return Logs(session, None, seen, outcome_steps(model, session.dialect, session.types_in(seen)))
+
+
+def _open_apart(
+    session: Session, model: Model, kind: Kind, days: Sequence[date]
+) -> dict[date, OpenLog]:
+    """Open each day of a log; days that are rows of one file share its types.
+
+    A check adds the types of fields.
+    """
+    files = dict[str, dict[str, Type]]()
+    logs = {day: open_log(session, model, kind, [day]) for day in days}
+    return {
+        day: replace(log, files={f: files.setdefault(f, types) for f, types in log.files.items()})
+        for day, log in logs.items()
+    }
+
+
+def _together(logs: Mapping[date, OpenLog]) -> OpenLog:
+    """Join the open files of some days into one log, to check them as one."""
+    first = next(iter(logs.values()))
+    files = {file: types for log in logs.values() for file, types in log.files.items()}
+    return replace(first, files=files, problems=[])
+
+
+def _dated(
+    logs: Mapping[date, OpenLog], name: str, row_filter: str | None, **wanted: Wanted
+) -> Any:
+    """Read values of some days, each row with the ordinal of its day.
+
+    A day without rows may have no types, and is left out.
+    """
+    logs = {day: log for day, log in logs.items() if log.files} or logs
+    read = (
+        tag(log.read(row_filter, **wanted), **{name: day.toordinal()}) for day, log in logs.items()
+    )
+    return union([*read])
+
+
+def check_readable(session: Session, model: Model, day: date) -> None:
+    """Raise DataError, or an error of DuckDB, if the predictions of a day cannot be joined."""
+    predictions = open_log(session, model, "predictions", [day])
+    key = key_of(model.predictions, model)
+    for column in key.columns:
+        predictions.check(column, "predictions.id", can_be_cast if key.cast else is_id, ID_TYPES)
+    raise_all(predictions)
+    predictions.read(id=key.wanted)
+
+
+def _check_ids(predictions: OpenLog, outcomes: OpenLog, model: Model) -> tuple[Key, Key]:
+    """Check the columns of the key, and return how each log makes its ids."""
+    of_predictions, of_outcomes = key_of(model.predictions, model), key_of(model.outcomes, model)
+    pairs = zip(of_predictions.columns, of_outcomes.columns, strict=True)
+    converted = of_predictions.cast is not None
+    types = [_check_id(predictions, outcomes, *pair, converted=converted) for pair in pairs]
+    scored, observed = (
+        replace(key, text_as=tuple((type_.name, f"{log.kind}.id") for type_ in types))
+        if not converted and (log.is_text or not log.files)
+        else key
+        for log, key in ((predictions, of_predictions), (outcomes, of_outcomes))
+    )
+    return scored, observed
+
+
+def _check_id(
+    predictions: OpenLog, outcomes: OpenLog, scored: str, observed: str, *, converted: bool
+) -> Type:
+    """Check one column of the key, and return its type; text takes that of the other log.
+
+    Unless they are converted, both logs must have one type.
+    """
+    fits, wanted = (can_be_cast if converted else is_id), ID_TYPES
+    if not predictions.check(scored, "predictions.id", fits, wanted) or converted:
+        outcomes.check(observed, "outcomes.id", fits, wanted)
+        return TEXT
+    if predictions.is_text or not predictions.files:
+        typed = outcomes.check(observed, "outcomes.id", fits, wanted) and not outcomes.is_text
+        return _as_id(outcomes.type_of(observed)) if typed and outcomes.files else TEXT
+    id_type = predictions.type_of(scored)
+    for log, column in ((predictions, scored), (outcomes, observed)):
+        others = [types[column] for types in log.files.values() if column in types]
+        cast = next((likely_cast(id_type, t) for t in others if t != id_type), None)
+        hint = f" (or set ids: {{cast: {cast}}} in the configuration)" if cast else ""
+        as_first = f"{id_type}, as in predictions{hint}"
+        # Whole numbers are compared by their value, whatever their type.
+        alike = lambda t: t == id_type or (is_number(t) and is_number(id_type))  # noqa: E731
+        log.check(column, f"{log.kind}.id", alike, as_first)
+    return _as_id(id_type)
+
+
+def _as_id(type_: Type) -> Type:
+    """Return the type that ids of this type are read as."""
+    return WHOLE if type_.is_float else type_
+
+
+def _check_columns(
+    predictions: OpenLog, outcomes: OpenLog, model: Model
+) -> tuple[dict[str, Wanted], dict[str, Wanted]]:
+    """Check all columns but ids, and return how each log reads its own under their new names."""
+    score, outcome = _check_values(predictions, outcomes, model)
+    scored_at, observed_at = _check_times(predictions, outcomes, model)
+    parts = _check_parts(predictions, model)
+    return (
+        {
+            **score,
+            **scored_at,
+            **parts,
+            **_check_weight(predictions, "predictions", model),
+            **_check_action(predictions, model),
+        },
+        {**outcome, **observed_at, **_check_weight(outcomes, "outcomes", model)},
+    )
+
+
+def _check_values(
+    predictions: OpenLog, outcomes: OpenLog, model: Model
+) -> tuple[dict[str, Wanted], dict[str, Wanted]]:
+    """Check the columns of score and outcome, and return how they are read."""
+    if classes := model.predictions.classes:
+        scores = scores_of_classes(predictions, classes)
+        return scores, outcome_of_classes(outcomes, model, classes)
+    column, means = model.predictions.score, model.predictions.score_means
+    real, wanted = (
+        ((lambda t: t.is_real), "floating point")
+        if means in PROBABILITY
+        else (_is_number, "a number")
+    )
+    predictions.check(column, "predictions.score", real, wanted)
+    score = number(column, "predictions.score") if predictions.is_text else as_it_is(column)
+    if label := model.predictions.predicted_label:
+        score = score_of_label(score, label, labels_of(predictions, label, model))
+    _check_outcomes(outcomes, model.outcomes)
+    return {"score": score}, {"outcome": _value_of_outcome(outcomes, model.outcomes)}
+
+
+def _value_of_outcome(outcomes: OpenLog, log: OutcomeLog) -> Wanted:
+    if log.outcome is None:
+        return one()
+    if log.outcome_means is not None:
+        return as_it_is(log.outcome)
+    setting = "outcomes.outcome (or list its values in outcomes.outcome_means)"
+    if outcomes.is_text:
+        return outcome(log.outcome, setting)
+    return number_or_text(log.outcome, outcome(log.outcome, setting))
+
+
+def _check_outcomes(outcomes: OpenLog, log: OutcomeLog) -> None:
+    if log.outcome is None:
+        return
+    if log.outcome_means is None:
+        clicks = log.absent_means is not None
+        setting = "outcomes.outcome" + " (null if every row is a 1)" * clicks
+        wanted = f"{OUTCOME_TYPES}, or text (or list its values in outcomes.outcome_means)"
+        # Text is converted, as that of CSV: pandas writes True and False where values are missing.
+        fits = lambda type_: is_outcome(type_) or type_.is_text  # noqa: E731
+        outcomes.check(log.outcome, setting, fits, wanted)
+        return
+    if not outcomes.check(log.outcome, "outcomes.outcome", lambda _: True, "of any type"):
+        return
+    check_meanings(outcomes, log.outcome, "outcomes.outcome_means", log.outcome_means)
+
+
+def _check_times(
+    predictions: OpenLog, outcomes: OpenLog, model: Model
+) -> tuple[dict[str, Wanted], dict[str, Wanted]]:
+    """Check the times that are used, and return how each log reads its own under its new name."""
+    scored, observed = model.predictions, model.outcomes
+    both = scored.time is not None and observed.time is not None
+    times = list[_Time]()
+    if scored.time and both:
+        times.append(_Time(predictions, scored.time, "predictions.time", scored.time_unit))
+    used = both or observed.duplicates == "latest" or observed.in_predictions
+    if observed.time and (used or may_be_undated(model)):
+        times.append(_Time(outcomes, observed.time, "outcomes.time", observed.time_unit))
+    zones = [zone for time in times if time.is_known() and (zone := time.zone()) is not None]
+    zoned = zones[0] if zones else True
+    for time in times:
+        time.check_zone(zoned=zoned)
+    read = {
+        time.setting: moment(time.column, time.setting, time.unit, zoned=zoned) for time in times
+    }
+    of_outcomes = {"observed_at": read["outcomes.time"]} if observed.time and used else {}
+    if may_be_undated(model):
+        checks, at = model.checks, read["outcomes.time"]
+        missing, impossible = map(checks.of, UNDATED)
+        of_outcomes["undated"] = undated(
+            at, missing=missing != "accept", impossible=impossible != "accept"
+        )
+    return {"scored_at": read["predictions.time"]} if both else {}, of_outcomes
+
+
+def may_be_undated(model: Model) -> bool:
+    """Return whether an outcome of 0 may be unknown because of its time; a class never is."""
+    answers = {*map(model.checks.of, UNDATED)}
+    return bool(model.outcomes.time) and not model.predictions.classes and answers != {"accept"}
+
+
+@dataclass(frozen=True)
+class _Time:
+    """The column of times of a log, its setting, and its unit if it is a number."""
+
+    log: OpenLog
+    column: str
+    setting: str
+    unit: TimeUnit | None
+
+    def is_known(self) -> bool:
+        """Note a type that is no time; text of CSV and JSON lines may be a number too."""
+        fits = lambda type_: is_time(type_, self.unit)  # noqa: E731 - a predicate
+        return self.log.check(self.column, self.setting, fits, f"a timestamp, {TIME_TYPES}")
+
+    def zone(self) -> bool | None:
+        """Return whether the times have a zone; None if they are text, which can have either."""
+        if not self.log.files:
+            return None
+        type_ = self.log.type_of(self.column)
+        return None if type_.is_text else self._has_zone(type_)
+
+    def check_zone(self, *, zoned: bool) -> None:
+        """Note a file whose times cannot be compared with those of the others."""
+        wanted = f"a timestamp {'with' if zoned else 'without'} time zone, as in predictions"
+
+        def fits(type_: Type) -> bool:
+            text = type_.is_text
+            return text or not is_time(type_, self.unit) or self._has_zone(type_) == zoned
+
+        if all(self.column in types for types in self.log.files.values()):
+            self.log.check(self.column, self.setting, fits, wanted)
+
+    def _has_zone(self, type_: Type) -> bool:
+        return type_.is_number or type_.has_zone
+
+
+def _check_parts(predictions: OpenLog, model: Model) -> dict[str, Wanted]:
+    """Return the configured columns of segments and strata under new names."""
+    read = dict[str, Wanted]()
+    for name, setting, parts in (
+        ("segment", "segments.column", model.segments),
+        ("stratum", "strata.column", model.strata),
+    ):
+        if parts:
+            predictions.check(parts.column, setting, lambda _: True, "of any type")
+            read[name] = label(parts.column)
+    if columns := entity_columns(model.predictions):
+        for column in columns:
+            predictions.check(column, "predictions.entity", can_be_cast, ID_TYPES)
+        read["entity"] = bucket_of(columns)
+    return read | _check_watched(predictions, model)
+
+
+def _check_watched(predictions: OpenLog, model: Model) -> dict[str, Wanted]:
+    """Return the watched columns under new names, once each: as numbers if they are cut."""
+    cut = {c for w in model.columns if getattr(w, "numeric", False) for c in w.columns}
+    read = dict[str, Wanted]()
+    for column in watched_columns(model):
+        wanted = "a number" if column in cut else "of any type"
+        fits = _is_number if column in cut else lambda _: True
+        predictions.check(column, "segments", fits, wanted)
+        as_text = predictions.is_text and column in cut
+        read[watched_name(column)] = number(column, "segments") if as_text else label(column)
+    return read
+
+
+def _check_weight(log: OpenLog, kind: Kind, model: Model) -> dict[str, Wanted]:
+    """Return the column of weights of a log under its new name; at most one log has it."""
+    named = model.weight_column(kind)
+    if named is None:
+        return {}
+    column, setting = named
+    log.check(column, setting, _is_number, "a number")
+    return {"weight": number(column, setting) if log.is_text else as_it_is(column)}
+
+
+def _check_action(log: OpenLog, model: Model) -> dict[str, Wanted]:
+    """Return the column that says of a row that it was acted on, under its new name."""
+    column = model.action
+    if column is None:
+        return {}
+    log.check(column, "action", _is_true_or_false, "boolean, or an integer 0 or 1")
+    return {"acted": outcome(column, "action") if log.is_text else as_it_is(column)}
+
+
+def _no_outcomes(
+    predictions: OpenLog, model: Model, ids: Key, *, observed_at: Wanted | None
+) -> Any:
+    """Make an empty log with ids and times of the same types as the predictions."""
+    times = {"observed_at": observed_at} if observed_at else {}
+    read = predictions.read(None, outcome_id=ids.wanted, **times)
+    means = model.outcomes.outcome_means
+    session = predictions.session
+    values = {"outcome": literal(means.positive[0], session.dialect) if means else "0"}
+    if model.weight_column("outcomes"):
+        values["weight"] = "1e0"
+    if may_be_undated(model):
+        values["undated"] = "CAST(0 AS TINYINT)"
+    if model.predictions.classes:
+        values["said"] = "''"
+    added = ", ".join(f"{value} AS {name}" for name, value in values.items())
+    return session.begin(f"SELECT *, {added} FROM {SCORED} LIMIT 0", read)
+
+
+def _is_true_or_false(type_: Type) -> bool:
+    return type_.is_integer or type_.is_boolean
+
+
+def _is_number(type_: Type) -> bool:
+    return type_.is_number

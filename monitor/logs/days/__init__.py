@@ -1,0 +1,1 @@
+"""Which days are read, and what is counted of them."""

@@ -1,0 +1,110 @@
+"""What looks wrong in a day of logs that can be read: for `check`, which has time for it."""
+
+from datetime import date, datetime
+
+from monitor.config import Classes, Engine, Model, TimeUnit
+from monitor.logs.columns.class_columns import scores_of_classes
+from monitor.logs.days.counts import about_intervals
+from monitor.logs.engines.databases import Databases
+from monitor.logs.engines.session import open_session
+from monitor.logs.sources.opening import Kind, OpenLog
+from monitor.logs.sources.partitions import has_day, open_log
+from monitor.logs.sources.times import is_time, moment
+from monitor.summary import Summary, whole
+from monitor.words.plausibility import (
+    MOST_ROUNDED,
+    ORPHANS,
+    Remark,
+    about_certain_choices,
+    about_first_choices,
+    about_orphans,
+    about_outcomes,
+    about_sums,
+    about_times,
+)
+
+QUANTILES = 0.05, 0.25, 0.5, 0.75, 0.95  # of times
+
+
+def what_looks_wrong(
+    name: str, model: Model, day: date, summary: Summary, *, engine: Engine | Databases
+) -> list[Remark]:
+    """Say what is implausible about a day: its outcomes given its scores, and its times.
+
+    Parameters
+    ----------
+    name, model : str, Model
+        The model, and its configuration.
+    day : date
+        Day of the predictions.
+    summary : Summary
+        Of that day.
+    engine : Engine or Databases
+        As for `summarise_day`.
+
+    Raises
+    ------
+    DataError
+        If the logs cannot be read.
+    """
+    tally = whole(summary).tally
+    remarks = (
+        [
+            *about_certain_choices(tally.scores, tally.counts, tally.total_positives),
+            *about_first_choices(counts.names, counts.outcomes, tally.total_positives),
+        ]
+        if (counts := summary.classes)
+        else about_outcomes(tally.scores, tally.counts, tally.positives)
+    )
+    remarks += about_orphans(*summary.left_out.get(ORPHANS, (0, 0)))
+    kinds: list[Kind] = ["predictions"]
+    # Outcomes beside their predictions may be much later than the day of the file.
+    if not model.outcomes.in_predictions and has_day(model, "outcomes", day):
+        kinds.append("outcomes")
+    classes = model.predictions.classes
+    with open_session(f"{name} {day}", engine) as session:
+        if classes and classes.sums == "normalise":
+            remarks += about_sums(*_sums(open_log(session, model, "predictions", [day]), classes))
+        if model.predictions.format == "counts":
+            remarks += about_intervals(session, model, day)
+        for kind in kinds:
+            configured = getattr(model, kind)
+            if configured.time:
+                log = open_log(session, model, kind, [day])
+                times = _middle(log, configured.time, configured.time_unit)
+                remarks += about_times(f"{kind}.time", day, times)
+    return remarks
+
+
+def _sums(log: OpenLog, classes: Classes) -> tuple[float, float]:
+    """Find the share of the vectors whose probabilities add up to too much, and their median."""
+    read = scores_of_classes(log, classes)
+    rows = log.read(None, score=read["score"], total=read["total"])
+    share, middle = rows.aggregate(
+        f"avg(CAST(total > {MOST_ROUNDED} AND score * total < 1 + 1e-9 AS DOUBLE)), "
+        f"median(total) FILTER (total > {MOST_ROUNDED})"
+    ).fetchone()
+    return share or 0.0, middle or 0.0
+
+
+def _middle(log: OpenLog, column: str, unit: TimeUnit | None) -> list[datetime]:
+    """Find quantiles of the times of a log; none if it has none that a calendar knows.
+
+    Those of Spark are of ten thousand, because exact ones would sort all times.
+    """
+    readable = bool(log.files) and log.check(column, f"{log.kind}.time", lambda _: True, "a time")
+    if not readable or not is_time(log.type_of(column), unit):
+        return []
+    times = log.read(None, moment=moment(column, f"{log.kind}.time", unit, zoned=True))
+    each = ", ".join(map(str, QUANTILES))
+    row = (
+        times.aggregate(f"CAST(quantile_disc(moment, [{each}]) AS VARCHAR[])").fetchone()
+        if log.session.spark is None
+        else times.selectExpr(
+            f"CAST(percentile_approx(moment, array({each})) AS ARRAY<STRING>)"
+        ).first()
+    )
+    try:
+        return [datetime.fromisoformat(text) for text in row[0]] if row and row[0] else []
+    except ValueError:
+        return []

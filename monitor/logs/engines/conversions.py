@@ -1,0 +1,150 @@
+"""Columns to read as SQL: as they are, or text that becomes numbers, times and ids.
+
+CSV and JSON lines have no types, or fewer than Parquet has. Guessing them from the values of a file
+would read 007 as 7 in one file and as text in another. So every column is read as text, and only a
+column with a setting is converted. A value that cannot be converted stops the day.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from monitor.config import FIELD, expression_of, named
+from monitor.config.filters import columns_of_filter
+from monitor.sql_text import text_in_sql
+
+MISFIT = "does not fit: "  # begins our own message inside an error of DuckDB
+# Of the first eight digits of the digest of an entity, those that matter modulo 64: the first and
+# how many.
+DIGITS = 7, 2
+TRUE_OR_FALSE = {"true": "1", "false": "0"}  # as DuckDB, pandas and JSON write booleans
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A value of each row: the columns that it is made of, and how, given their types.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The columns.
+    sql : callable
+        Writes the value in SQL, given the types of the columns.
+    names : tuple of str
+        If the value is a record of the columns as they are, the names of its fields.
+    is_bucket : bool
+        Whether it is the bucket of the entity that the columns name.
+    """
+
+    columns: tuple[str, ...]
+    sql: Callable[[Mapping[str, Any]], str]
+    names: tuple[str, ...] = ()
+    is_bucket: bool = False
+
+    def is_column(self, types: Mapping[str, Any]) -> bool:
+        """Return whether the value is a column as it is."""
+        plain = bool(self.columns) and not expression_of(self.columns[0])
+        return plain and self.sql(types) == quoted(self.columns[0])
+
+
+def quoted(column: str) -> str:
+    """Write the name of a column, of a field of a column, or an expression, in SQL.
+
+    Examples
+    --------
+    >>> print(quoted('the "best" id'))
+    "the ""best"" id"
+    >>> print(quoted("prediction" + FIELD + "score"))
+    struct_extract("prediction", 'score')
+    """
+    if expression := expression_of(column):
+        return f"({expression})"
+    whole, _, field = column.partition(FIELD)
+    name = '"' + whole.replace('"', '""') + '"'
+    return f"struct_extract({name}, {text_in_sql(field)})" if field else name
+
+
+def columns_in(column: str) -> list[str]:
+    """List the columns of the log that a name or an expression needs.
+
+    Examples
+    --------
+    >>> from monitor.config import EXPRESSION
+    >>> columns_in("a.b"), columns_in(EXPRESSION + "a.b + c")
+    (['a.b'], ['a', 'c'])
+    """
+    expression = expression_of(column)
+    return columns_of_filter(expression) if expression else [column]
+
+
+def as_it_is(column: str) -> Wanted:
+    """Read a column without any conversion."""
+    return Wanted((column,), lambda _: quoted(column))
+
+
+def label(column: str) -> Wanted:
+    """Read what makes a segment; NaN is how a column of floating-point numbers lacks a value."""
+
+    def write(types: Mapping[str, Any]) -> str:
+        value = quoted(column)
+        if not types[column].is_float:
+            return value
+        return f"CASE WHEN isnan({value}) THEN NULL ELSE {value} END"
+
+    return Wanted((column,), write)
+
+
+def one() -> Wanted:
+    """Give every row a 1."""
+    return Wanted((), lambda _: "CAST(1 AS TINYINT)")
+
+
+def number(column: str, setting: str) -> Wanted:
+    """Read text as floating point."""
+    return Wanted((column,), lambda _: _cast(column, "DOUBLE", "a number", setting))
+
+
+def outcome(column: str, setting: str) -> Wanted:
+    """Read text as a number; true and false are 1 and 0."""
+    cases = " ".join(f"WHEN '{word}' THEN '{digit}'" for word, digit in TRUE_OR_FALSE.items())
+    name = quoted(column)
+    if expression_of(column):  # of text it may make a number, or a boolean
+        name = f"CAST({name} AS VARCHAR)"
+    value = f"CASE lower({name}) {cases} ELSE {name} END"
+    kind = "a number, true or false"
+    return Wanted((column,), lambda _: _cast(column, "DOUBLE", kind, setting, value=value))
+
+
+def number_or_text(column: str, of_text: Wanted) -> Wanted:
+    """Read a column as it is, and as `of_text` says in files that have it as text."""
+
+    def write(types: Mapping[str, Any]) -> str:
+        has_text = types[column].is_text
+        return of_text.sql(types) if has_text else quoted(column)
+
+    return Wanted((column,), write)
+
+
+def as_type(column: str, sql_type: str, setting: str) -> str:
+    """Write text as a type that another log has."""
+    return _cast(column, sql_type, f"of type {sql_type} as in the other log", setting)
+
+
+def _cast(column: str, sql_type: str, kind: str, setting: str, value: str = "") -> str:
+    return or_misfit(column, f"TRY_CAST({value or quoted(column)} AS {sql_type})", kind, setting)
+
+
+def or_misfit(column: str, converted: str, kind: str, setting: str) -> str:
+    """Write a converted column that is null for misfits, so that the first of them is an error."""
+    wrong = misfit(column, kind, setting)
+    return (
+        f"CASE WHEN {quoted(column)} IS NOT NULL AND {converted} IS NULL "
+        f"THEN {wrong} ELSE {converted} END"
+    )
+
+
+def misfit(column: str, kind: str, setting: str) -> str:
+    """Write the error of a value that is not of its kind."""
+    begin = text_in_sql(f"{MISFIT}column '{named(column)}' contains '")
+    end = text_in_sql(f"', which is not {kind}; correct the log, or {setting} in the configuration")
+    return f"error({begin} || CAST({quoted(column)} AS VARCHAR) || {end})"

@@ -1,0 +1,1 @@
+"""Where the rows of a log lie: files, tables and queries, their days and their versions."""

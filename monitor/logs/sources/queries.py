@@ -1,0 +1,288 @@
+"""PostgreSQL through ADBC: connections in one snapshot, queries as batches of Arrow, safe errors.
+
+Rule: what the driver says of an address never leaves this module, because it can hold the password.
+Of an error of a connection only its kind is known outside; of an error of a query the message of
+the server, unless a part of the address is in it.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+from urllib.parse import unquote
+
+import pyarrow as pa
+
+from monitor.deadline import StillRunningError, within
+from monitor.errors import ConfigError, DataError
+from monitor.files import keep_while_looking
+from monitor.sql_text import text_in_sql
+
+T = TypeVar("T")
+
+CONNECT_SECONDS = "10"  # for each address of the host
+LONGEST = 3600  # seconds until the first rows of a query, and between them
+END_SECONDS = 10  # to say good-bye
+BEGIN = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+# What a text in a query or in a fingerprint depends on.
+SETTINGS = (
+    "SELECT set_config('TimeZone', {zone}, TRUE), set_config('DateStyle', 'ISO', TRUE), "
+    "set_config('IntervalStyle', 'postgres', TRUE), set_config('extra_float_digits', '1', TRUE), "
+    "set_config('jit', 'off', TRUE)"  # compiling a query takes longer than it saves
+)
+# How the driver begins to say why there is no connection, and what a person is told instead.
+NO_CONNECTION = (
+    (r"authentication|no password|role .* exist|pg_hba", "the server refuses the user or password"),
+    (r"database .* does not exist", "the server has no such database"),
+    (r"refused|No such file|unreachable|No route", "no server answers there"),
+    (r"time.?out", f"no server answered within {CONNECT_SECONDS} seconds"),
+    (r"translate host|resolve", "the name of its host is not known here"),
+    (r"SSL|certificate", "there is no agreement on encryption"),
+    (r"too many|starting up|shutting down", "the server takes no connection at the moment"),
+)
+# Before the first years of PostgreSQL's calendar: what infinity becomes on its way.
+FIRST_MICROSECOND, FIRST_DAY = -210_866_803_200_000_000, -2_440_588
+# What the address leaves out, the library of PostgreSQL takes from these.
+OF_LIBPQ = "PGPASSWORD", "PGUSER", "PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE"
+LEFT_OPEN: list[Any] = []  # closing what a thread still uses would end the process
+WORD = 4  # letters that no other text has by chance
+SEPARATORS = re.compile(r"[\s:/@?&=,;'\"]+")
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What the queries of a run see of a database: its content at one moment.
+
+    Attributes
+    ----------
+    taken : str
+        The time of the server.
+    name : str or None
+        Its name for other connections; None if it ended with the query that asked for the time.
+    connection : Connection or None
+        What holds it. Others share what its driver learned of the database, the hundreds of types,
+        which takes 30 times as long as to connect.
+    """
+
+    taken: str
+    name: str | None = None
+    connection: Any = None
+
+
+def take_snapshot(variable: str) -> Snapshot:
+    """Take a snapshot of the database that a variable names, for all of a run that looks once.
+
+    Raises
+    ------
+    ConfigError
+        If the variable is not set.
+    DataError
+        If the database cannot be reached.
+    """
+
+    def export(release: ExitStack) -> Snapshot:
+        connection = _connect(variable, None)
+        release.callback(_end, connection)
+        (row,) = _rows(variable, connection, "SELECT now()::text, pg_export_snapshot()")
+        return Snapshot(row["now"], row["pg_export_snapshot"], connection)
+
+    kept = keep_while_looking(("snapshot", variable), export)
+    return kept or Snapshot(str(ask(variable, None, "SELECT now()::text AS now")[0]["now"]))
+
+
+def ask(variable: str, snapshot: Snapshot | None, query: str) -> list[dict[str, Any]]:
+    """Return the few rows of a query."""
+    connection = _connect(variable, snapshot)
+    try:
+        return _rows(variable, connection, query)
+    finally:
+        _end(connection)
+
+
+def schema_of(variable: str, snapshot: Snapshot | None, query: str) -> pa.Schema:
+    """Return the columns of a query without running it."""
+    connection = _connect(variable, snapshot)
+    try:
+        with _cursor(variable, connection) as cursor:
+            execute = partial(cursor.adbc_execute_schema, query)
+            schema: pa.Schema = _call(variable, execute, of=(cursor, connection))
+            return schema
+    finally:
+        _end(connection)
+
+
+def batches_of(
+    variable: str, snapshot: Snapshot | None, query: str, zone: str = "UTC"
+) -> Iterator[pa.RecordBatch]:
+    """Read the rows of a query as they come; times with a zone have the days of `zone`."""
+    connection = _connect(variable, snapshot, zone)
+    try:
+        yield from _batches(variable, connection, query)
+    finally:
+        _end(connection)
+
+
+def _rows(variable: str, connection: Any, query: str) -> list[dict[str, Any]]:
+    return [row for batch in _batches(variable, connection, query) for row in batch.to_pylist()]
+
+
+def _batches(variable: str, connection: Any, query: str) -> Iterator[pa.RecordBatch]:
+    with _cursor(variable, connection) as cursor:
+        call = partial(_call, variable, of=(cursor, connection))
+        call(partial(cursor.execute, query))
+        reader = call(cursor.fetch_record_batch)
+        while (batch := call(lambda: next(reader, None))) is not None:
+            _must_be_finite(batch)
+            yield batch
+
+
+def _must_be_finite(batch: pa.RecordBatch) -> None:
+    """Raise DataError for the time infinity, which would become a year before Christ."""
+    import pyarrow.compute as pc  # noqa: PLC0415 - takes long to load, and only databases need it
+
+    for field, values in zip(batch.schema, batch.columns, strict=True):
+        is_time, is_date = pa.types.is_timestamp(field.type), pa.types.is_date32(field.type)
+        if not (is_time or is_date):
+            continue
+        numbers = values.view(pa.int64() if is_time else pa.int32())
+        least = pc.min(numbers).as_py()
+        if least is not None and least < (FIRST_MICROSECOND if is_time else FIRST_DAY):
+            msg = (
+                f"column '{field.name}' of the query holds the time infinity, which is no time; "
+                f"leave out these rows with isfinite({field.name}), or write "
+                f"NULLIF({field.name}, 'infinity') in the query, then run again."
+            )
+            raise DataError(msg)
+
+
+def _connect(variable: str, snapshot: Snapshot | None, zone: str = "UTC") -> Any:
+    """Connect to the database that a variable names, and see the content of a snapshot."""
+    from adbc_driver_postgresql import dbapi  # noqa: PLC0415 - an extra
+
+    if not os.environ.get(variable):
+        msg = (
+            f"the environment variable {variable} is not set; it is the connection of a log, so "
+            f"set it to the address of the database, such as postgresql://host/name."
+        )
+        raise ConfigError(msg)
+    os.environ.setdefault("PGCONNECT_TIMEOUT", CONNECT_SECONDS)
+    kept = snapshot and snapshot.connection
+    connect = kept.adbc_clone if kept else partial(dbapi.connect, os.environ[variable])
+    connection = _call(variable, connect, connecting=True)
+    try:
+        see = (
+            [f"SET TRANSACTION SNAPSHOT {text_in_sql(snapshot.name)}"]
+            if snapshot and snapshot.name
+            else []
+        )
+        with _cursor(variable, connection) as cursor:
+            for step in (BEGIN, *see, SETTINGS.format(zone=text_in_sql(zone))):
+                _call(variable, partial(cursor.execute, step), of=(cursor, connection))
+    except BaseException:
+        _end(connection)
+        raise
+    return connection
+
+
+@contextmanager
+def _cursor(variable: str, connection: Any) -> Iterator[Any]:
+    cursor = _call(variable, connection.cursor)
+    try:
+        yield cursor
+    finally:
+        _end(cursor)
+
+
+def _end(opened: Any) -> None:
+    """Close a connection or a cursor, unless a query that did not stop still uses it."""
+    if any(opened is left for left in LEFT_OPEN):
+        return
+    with suppress(Exception):  # of a connection that was lost, or that still waits
+        within(END_SECONDS, opened.close)
+
+
+def _call(
+    variable: str, do: Callable[[], T], *, of: tuple[Any, ...] = (), connecting: bool = False
+) -> T:
+    """Call the driver; an error of its own becomes one that holds no text of it.
+
+    `of` are the cursor and the connection of a query, which is cancelled if it takes too long.
+    """
+    try:
+        return within(LONGEST, do, of[0].adbc_cancel if of else None)
+    except MemoryError:
+        raise
+    except TimeoutError as error:
+        if isinstance(error, StillRunningError):
+            LEFT_OPEN.extend(of)
+        msg = _of_slow(variable, error)
+    except Exception as error:  # noqa: BLE001 - whatever a driver raises
+        msg = _of_connection(variable, error) if connecting else _of_query(variable, error)
+    # Outside the block, so that the error of the driver is not kept with this one.
+    raise DataError(msg)
+
+
+def _of_connection(variable: str, error: Exception) -> str:
+    """Word why there is no connection, in texts of this program only."""
+    said = f"{error}"
+    unreadable = "it is no address of PostgreSQL, such as postgresql://host/name"
+    why = next(
+        (told for sign, told in NO_CONNECTION if re.search(sign, said, re.IGNORECASE)), unreadable
+    )
+    return (
+        f"the database of the environment variable {variable} cannot be reached: {why}; correct "
+        f"the address in {variable}, or wait for the server, then run again."
+    )
+
+
+def _of_slow(variable: str, error: TimeoutError) -> str:
+    return (
+        f"the database in {variable} gave {error}; look after the server, or make the query of "
+        f"sql faster, then run again."
+    )
+
+
+def _of_query(variable: str, error: Exception) -> str:
+    """Word why a query failed: what the server says, unless it says a part of the address."""
+    state = getattr(error, "sqlstate", None)
+    primary = dict(_details(error)).get("PG_DIAG_MESSAGE_PRIMARY")
+    of_server = re.search(r"ERROR: +(.*)", f"{error}")  # while rows come, there are no details
+    told = primary or (of_server[1] if of_server else "")
+    is_secret = _has_a_part(told, os.environ.get(variable, ""))
+    said = "an error that is not shown" if is_secret else told
+    said = said or "the connection was lost"
+    code = f" (SQLSTATE {state})" if re.fullmatch("[0-9A-Z]{5}", f"{state}") else ""
+    return (
+        f"the query of the database in {variable} failed: {said}{code}; correct sql in the "
+        f"configuration, or wait for the server, then run again."
+    )
+
+
+def _details(error: Exception) -> Iterator[tuple[str, str]]:
+    for key, value in getattr(error, "details", None) or ():
+        yield _text(key), _text(value)
+
+
+def _text(value: bytes | str) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else value
+
+
+def _has_a_part(said: str, address: str) -> bool:
+    """Tell whether a text has a part of an address, which may be malformed; a short one as a word.
+
+    Examples
+    --------
+    >>> address = "postgresql://me:s3c%2Fret@host/shop"
+    >>> _has_a_part('role "me" is unknown', address), _has_a_part("some column", address)
+    (True, False)
+    """
+    whole = address, unquote(address), *(os.environ.get(name, "") for name in OF_LIBPQ)
+    parts = {*whole, *(part for text in whole for part in SEPARATORS.split(text))}
+    parts |= {unquote(part) for part in parts}
+    return any(
+        re.search(part if len(part) >= WORD else rf"(?<!\w){part}(?!\w)", said, re.IGNORECASE)
+        for part in map(re.escape, parts - {""})
+    )

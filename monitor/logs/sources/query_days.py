@@ -1,0 +1,98 @@
+"""The days of a log in a database: one query for their rows and what tells that one has changed."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
+from typing import Any
+
+import pyarrow as pa
+
+from monitor.config import EARLIEST, LATEST
+from monitor.files import keep_while_looking
+from monitor.logs.engines.conversions import quoted
+from monitor.logs.sources.queries import ask
+from monitor.logs.sources.tables import ROWS, Table, query_table
+from monitor.logs.sources.times import Dating
+from monitor.sql_text import text_in_sql
+
+Count = tuple[int, str, str]  # rows, the newest change, and a sum that every change moves
+# A sum does not depend on the order of rows; it also notices a change that was made earlier than
+# the newest one, but committed later, and rows that were replaced.
+SUM = "coalesce(sum(hashtextextended({}::text, 0)), 0)::text"
+
+
+def days_of_query(table: Table, dating: Dating) -> Mapping[date | None, Count]:
+    """Count the rows of every day, once for a run that looks once; None has those without a day."""
+
+    def count(_: object = None) -> Mapping[date | None, Count]:
+        if changed := table.log.changed:
+            column = quoted(changed)
+            return _by_day(table, dating, f"max({column})::text", SUM.format(column))
+        return _by_day(table, dating, "''", "''")
+
+    kept = keep_while_looking(("days", table.log, dating), count)
+    return count() if kept is None else kept
+
+
+def describe_days(table: Table, dating: Dating, days: Sequence[date]) -> list[list[Any]]:
+    """Describe what some days contain, so that a change of a row is noticed.
+
+    Without a column that says when a row changed, whole rows are summed, of these days and all
+    later ones at once: a run asks for its oldest day first.
+    """
+    counted = days_of_query(table, dating)
+    kept = keep_while_looking(("sums", table.log, dating), lambda _: dict[date, str]())
+    sums = {} if kept is None else kept
+    if not table.log.changed and days and not sums.keys() >= set(days):
+        first, last = min(days), max([*days, *filter(None, counted)])
+        end = min([last + timedelta(days=1), *sums])
+        by_day = _by_day(table, dating, "''", SUM.format(ROWS), first=first, end=end)
+        span = range((max(end, max(days) + timedelta(days=1)) - first).days)
+        for day in (first + timedelta(days=i) for i in span):
+            sums.setdefault(day, by_day[day][2] if day in by_day else "")
+    return [[str(day), *counted.get(day, ()), sums.get(day, "")] for day in days]
+
+
+def without_day(table: Table, dating: Dating) -> Table:
+    """Open the rows whose day is null, or none that may have logs."""
+    outside = f"{_day(table, dating)} BETWEEN '{EARLIEST}' AND '{LATEST}'"
+    return query_table(table.log, f"NOT coalesce({outside}, FALSE)")
+
+
+def _by_day(
+    table: Table,
+    dating: Dating,
+    newest: str,
+    total: str,
+    *,
+    first: date | None = None,
+    end: date | None = None,
+) -> dict[date | None, Count]:
+    """Aggregate the rows of each day, of all or of those from one day until before another."""
+    column = quoted(dating.column)
+    margin = timedelta(days=2)  # for time zones; the first and last day are whole
+    in_span = (
+        f"WHERE {column} >= '{first - margin}' AND {column} < '{end + margin}'"
+        if (first and end)
+        else ""
+    )
+    rows = ask(
+        f"{table.log.connection}",
+        table.snapshot,
+        f"SELECT {_day(table, dating)} AS {column}, count(*) AS rows, {newest} AS newest, "
+        f"{total} AS total FROM (\n{table.log.sql}\n) AS {ROWS} {in_span} GROUP BY 1",
+    )
+    counted = dict[date | None, Count]()
+    for day, *values in (row.values() for row in rows):
+        place = day if day and EARLIEST <= day <= LATEST else None
+        before, *_ = counted.get(place, (0, "", ""))
+        counted[place] = (before + values[0], f"{values[1] or ''}", f"{values[2]}")
+    return counted
+
+
+def _day(table: Table, dating: Dating) -> str:
+    """Write the day of a row in the SQL of PostgreSQL."""
+    column, kind = quoted(dating.column), table.schema.field(dating.column).type
+    if pa.types.is_date(kind):
+        return column
+    local = f"{column} AT TIME ZONE {text_in_sql(dating.zone)}" if kind.tz else column
+    return f"({local})::date"

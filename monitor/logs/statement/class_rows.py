@@ -1,0 +1,226 @@
+"""The vectors of a day become counts by class, wherever its rows are."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from monitor.config import Classes
+from monitor.logs.checks.checks import Status
+from monitor.logs.columns.class_top import OF_OUTCOME
+from monitor.logs.statement.class_shares import Batches, Shares, matched_rows
+from monitor.logs.statement.statement import Query
+from monitor.metrics.beyond_binary.class_counts import (
+    Batch,
+    ClassCounts,
+    Ranks,
+    Sums,
+    count_classes,
+    count_ranks,
+    first_choices,
+    merge_class_counts,
+    most_frequent,
+    only_highest,
+    score_sums,
+    vector_scores,
+    with_parts,
+)
+from monitor.metrics.beyond_binary.class_pairs import sampled_vectors
+from monitor.metrics.beyond_binary.class_parts import (
+    ClassPart,
+    PartSums,
+    PlacedBatch,
+    parts_of_sums,
+    sum_parts,
+)
+from monitor.metrics.beyond_binary.class_priors import ScoreSums, solve_class_weights, sum_scores
+from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.tally import Tally, merge
+from monitor.metrics.maps.vector_map import VectorMap, apply_vector_map
+
+
+def count_day(
+    query: Query,
+    classes: Classes,
+    parts: Sequence[tuple[str, str]] = (),
+    sizes: Sequence[int] = (),
+) -> tuple[ClassCounts, list[list[ClassPart]]]:
+    """Count the rows of a day whose outcome is known, and their pairs by the code of each column.
+
+    Parameters
+    ----------
+    query : Query
+        Of a day of a model with classes.
+    classes : Classes
+        The configured classes.
+    parts : sequence of (str, str)
+        Segment and stratum of each part; none if the traffic is not divided.
+    sizes : sequence of int
+        How many codes each watched column has.
+    """
+    with matched_rows(query, len(classes.names)) as rows:
+        counts = _count(rows, classes, parts)
+        of_codes = [_parts(rows, classes, at, size) for at, size in enumerate(sizes, 1)]
+    if classes.top:
+        counts = only_highest(counts, _vector_scores(query) if classes.top.outcome else None)
+    return counts, of_codes
+
+
+def count_mapped_day(
+    query: Query,
+    classes: Classes,
+    vector_map: VectorMap,
+    parts: Sequence[tuple[str, str]] = (),
+) -> tuple[Ints, ClassCounts, list[Tally]]:
+    """Count the rows of a day through a map; first the sums of what was logged, as in `count_day`.
+
+    Last come the first choices of each part.
+
+    Parameters
+    ----------
+    query, classes, parts
+        As for `count_day`.
+    vector_map : VectorMap
+        The map.
+    """
+    with matched_rows(query, len(classes.names)) as rows:
+        offsets = _log_offsets(classes)
+        sums = partial(_score_sums, len(classes.names), offsets)
+        logged = np.sum(rows.each(sums), axis=0)
+        mapped = rows.through(partial(_mapped, vector_map))
+        tops = mapped.each(partial(_first_choices, len(parts), offsets)) if parts else []
+        counts = _count(mapped, classes, parts)
+    return logged, counts, [merge(of_part) for of_part in zip(*tops, strict=True)]
+
+
+def _count(rows: Shares, classes: Classes, parts: Sequence[tuple[str, str]]) -> ClassCounts:
+    count, offsets = len(classes.names), _log_offsets(classes)
+    ranked = rows.each(partial(_ranks, count))
+    watched, pairs, third = most_frequent(ranked, count, classes.watched)
+    if classes.top:  # the others are not known, and those of one class against the rest neither
+        watched, weights = [], np.zeros(count)
+    else:
+        weights = solve_class_weights(
+            lambda at: rows.each(partial(_sums_of_scores, at, offsets)), count
+        )
+    counted = partial(
+        _classes,
+        classes.names,
+        weights,
+        offsets,
+        watched=watched,
+        pairs=() if parts else pairs,
+        third=() if parts else third,
+    )
+    counts = replace(merge_class_counts(rows.each(counted)), weights=classes.weights)
+    if not parts:
+        return counts
+    of_parts = _parts(rows, classes, 0, len(parts))
+    return with_parts(counts, dict(zip(parts, of_parts, strict=True)))
+
+
+def _parts(rows: Shares, classes: Classes, place: int, size: int) -> list[ClassPart]:
+    """Count pairs by one of the parts of each row."""
+    sums = partial(_sums_of_parts, place, len(classes.names), size, _log_offsets(classes))
+    return parts_of_sums(rows.each(sums))
+
+
+def _log_offsets(classes: Classes) -> Floats | None:
+    """Give the logarithms of the rates at which the rows of each class were kept."""
+    return -np.log(np.array(classes.weights)) if classes.weights else None
+
+
+# What is counted of a share. Tasks of Spark run these, so each is a function of this module.
+
+
+def _ranks(classes: int, rows: Iterable[Batches]) -> Ranks:
+    return count_ranks(_unplaced(rows), classes)
+
+
+def _sums_of_scores(
+    log_weights: Floats, log_offsets: Floats | None, rows: Iterable[Batches]
+) -> ScoreSums:
+    moved = ((sampled_vectors(v, log_offsets), labels) for v, labels in _unplaced(rows))
+    return sum_scores(moved, log_weights)
+
+
+def _classes(
+    names: Sequence[str],
+    log_weights: Floats,
+    log_offsets: Floats | None,
+    rows: Iterable[Batches],
+    *,
+    watched: Sequence[int],
+    pairs: Sequence[tuple[int, int]],
+    third: Sequence[tuple[int, int]],
+) -> ClassCounts:
+    return count_classes(
+        *(names, _unplaced(rows), log_weights),
+        watched=watched,
+        pairs=pairs,
+        third=third,
+        log_offsets=log_offsets,
+    )
+
+
+def _sums_of_parts(
+    place: int, classes: int, size: int, log_offsets: Floats | None, rows: Iterable[Batches]
+) -> PartSums:
+    return sum_parts(_placed(rows, place), classes, size, log_offsets)
+
+
+def _score_sums(classes: int, log_offsets: Floats | None, rows: Iterable[Batches]) -> Ints:
+    sums = (score_sums(sampled_vectors(vectors, log_offsets)) for vectors, *_ in rows)
+    return sum(sums, np.zeros(classes, np.int64))
+
+
+def _first_choices(parts: int, log_offsets: Floats | None, rows: Iterable[Batches]) -> list[Tally]:
+    moved = (
+        (sampled_vectors(vectors, log_offsets), labels, part_of_row)
+        for vectors, labels, part_of_row in _placed(rows, 0)
+    )
+    return first_choices(moved, parts)
+
+
+def _mapped(vector_map: VectorMap, rows: Batches) -> Batches:
+    vectors, labels, part_of_row = rows
+    return apply_vector_map(vectors, vector_map), labels, part_of_row
+
+
+def _unplaced(rows: Iterable[Batches]) -> Iterator[Batch]:
+    return ((vectors, labels) for vectors, labels, _ in rows)
+
+
+def _placed(rows: Iterable[Batches], place: int) -> Iterator[PlacedBatch]:
+    """Take one of the parts of each row."""
+    return ((vectors, labels, part_of_row[place]) for vectors, labels, part_of_row in rows)
+
+
+def _vector_scores(query: Query) -> tuple[Sums, Sums]:
+    """Sum Brier and log scores up, of what the log says of whole vectors."""
+    matched = f"FROM rows_of_day WHERE status = {int(Status.MATCHED)}"
+    table = query.fetch(f"SELECT {', '.join(OF_OUTCOME)} {matched}")
+    return vector_scores(*(table[name].to_numpy() for name in OF_OUTCOME))
+
+
+def read_matched(query: Query, classes: Classes) -> Batch:
+    """Read the vectors of the rows of a day whose outcome is known, and the labels, in any order.
+
+    Parameters
+    ----------
+    query, classes
+        As for `count_day`.
+    """
+    with matched_rows(query, len(classes.names)) as rows:
+        shares = rows.each(partial(_together, len(classes.names)))
+    vectors, labels = (np.concatenate(of) for of in zip(*shares, strict=True))
+    return vectors, labels
+
+
+def _together(classes: int, rows: Iterable[Batches]) -> Batch:
+    read = [*_unplaced(rows)]
+    return (
+        np.concatenate([np.zeros((0, classes)), *(vectors for vectors, _ in read)]),
+        np.concatenate([np.zeros(0, np.int64), *(labels for _, labels in read)]),
+    )
