@@ -28,10 +28,11 @@ NEEDS = {"report": "report", "demo": "demo"}  # commands that do nothing without
 OF_OTHER_PROGRAMS = {"airflow", "celery", "slack", "docs", "dev"}  # Airflow's, and of this checkout
 
 Call = tuple[str, ...]
-# What two commands must be given in this world: logs and a free place; a place for pages.
+# What commands must be given in this world.
 FIRST: dict[Call, Call] = {
     ("init",): ("logs", "--out", "-"),
     ("report",): ("--out", "pages"),
+    ("sql",): ("fraud",),
     ("map", "show"): ("map.json",),
     ("map", "sql"): ("map.json",),
     ("map", "compose"): ("map.json", "second.json"),

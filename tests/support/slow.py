@@ -85,7 +85,6 @@ LONGEST: tuple[str | tuple[str, ...], ...] = (
     "tests/drift/test_spans.py",
     "tests/drift/test_pairs.py",
     "tests/cli/test_rebasing.py",
-    "tests/test_operate_page.py",
     "tests/evaluation/test_chosen_labels.py",
     "tests/evaluation/test_attribution.py",
     "tests/logs/discovery/test_choosing.py",

@@ -273,7 +273,7 @@ class TestMostSegments:
         def told(gauge: str) -> set[str]:
             return {s.labels["segment"] for s in families[gauge] if s.labels["model"] == "fraud"}
 
-        assert 'calibration_segments_left_out{model="fraud"} 2.0\n' in text
+        assert 'calibration_left_out{model="fraud",of="segments"} 2.0\n' in text
         assert told("calibration_verdict") == {"all", "a", "c"}
         assert told("calibration_drift_started_timestamp_seconds") == {"a"}
         assert told("calibration_ece_ratio") == {"all", "c"}
