@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from pydantic import TypeAdapter
 
 from monitor.config.apart import APART
+from monitor.drift.records.life import LIFE, STATES_MEAN
 from monitor.export.gauges import CATALOGUE, Gauge
 from monitor.logs.statement.counts_table import NAMES, SCORED, VERSION
 from monitor.metrics.core.grid import CELL_COUNT
@@ -45,10 +46,13 @@ def pages() -> dict[Path, str]:
     gauges = ROOT / "docs" / "gauges.md"
     table = HEAD + "".join(_rows(CATALOGUE))
     page = between(gauges.read_text(encoding="utf-8"), "gauges", table)
+    drift = ROOT / "docs" / "drift.md"
+    life = between(drift.read_text(encoding="utf-8"), "life", "".join(_life()))
     logs = ROOT / "docs" / "logs.md"
     apart = between(logs.read_text(encoding="utf-8"), "apart", "".join(_apart()))
     return {
         gauges: page,
+        drift: life,
         logs: apart,
         SCHEMA: map_schema(
             MapFile, (CalibrationMap, Clause, Days, Gain, Gains, Level, Part, Step, Training)
@@ -73,6 +77,21 @@ def between(page: str, name: str, generated: str) -> str:
         msg = f"the page has no lines {begin!r} and {end!r}"
         raise ValueError(msg)
     return f"{before}{begin}{generated}{end}{after}"
+
+
+def _life() -> Iterator[str]:
+    """List what may happen to an open drift, and what it is before and after."""
+    yield "| event | what happens | before | after | it also |\n|---|---|---|---|---|\n"
+    for event, step in LIFE.items():
+        before, after = (
+            ", ".join(f"`{state}`" for state in of) for of in (step.before, step.after)
+        )
+        does = ["names and measures the drift"] if step.named else []
+        does += ["begins the evidence again"] if step.restarts else []
+        does += [f"ends it as `{step.ends}`"] if step.ends else []
+        yield f"| {event} | {step.meaning} | {before} | {after} | {'; '.join(does)} |\n"
+    yield "\n"
+    yield from (f"- `{state}`: {meaning}.\n" for state, meaning in STATES_MEAN.items())
 
 
 def counts_schema() -> str:

@@ -2,6 +2,7 @@
 
 from math import isfinite, nan
 
+from monitor.drift.records.life import STATES_MEAN, life_state
 from monitor.drift.records.verdict import OF_LABELS, Verdict
 from monitor.measures import units
 from monitor.measures import verdict_scopes as of
@@ -19,7 +20,7 @@ def finite(value: float) -> float:
 def may_page(verdict: Verdict) -> bool:
     """Return whether the open drift is urgent and certain, and one of the scores."""
     incident = verdict.incident
-    if incident is None or incident.undecided or incident.improved:
+    if incident is None or life_state(incident) == "undecided" or incident.improved:
         return False
     return incident.urgent and verdict.state not in OF_LABELS
 
@@ -260,10 +261,9 @@ OF_VERDICTS = (
     Measure(
         "drift_undecided",
         of.INCIDENT,
-        "Whether the last 13 weeks say neither that the open calibration drift lasts nor that it "
-        "is over: 1 yes, 0 no.",
+        f"Whether {STATES_MEAN['undecided']}: 1 yes, 0 no.",
         units.FLAG,
-        lambda incident: incident.undecided,
+        lambda incident: life_state(incident) == "undecided",
     ),
     Measure(
         "drift_urgent",

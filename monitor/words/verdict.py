@@ -12,6 +12,7 @@ from monitor.drift.records.detector import (
     shape_size,
 )
 from monitor.drift.records.facts import OneDay
+from monitor.drift.records.life import life_state
 from monitor.drift.records.places import explained_by
 from monitor.drift.records.verdict import DRIFTING, SLOPE_KINDS, Verdict
 from monitor.segment_names import FAMILIES, THIRD
@@ -234,7 +235,7 @@ def _drift(v: Verdict, incident: Incident) -> Iterator[str]:
         yield moved_sentence(v, incident)
     if incident.worse:
         yield _worse(v, incident, incident.worse)
-    if incident.undecided:
+    if life_state(incident) == "undecided":
         yield UNDECIDED
     yield classes.worst_pairs(v.facts.of_classes)
     # The limit of a segment depends on how many others alert that day.

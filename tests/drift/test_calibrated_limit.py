@@ -15,12 +15,12 @@ from monitor.drift.incidents.detecting import advance, new_detector
 from monitor.drift.incidents.paths import drawn_days, evidence_paths
 from monitor.drift.verdicts.judge import judge
 from monitor.segment_names import FAMILIES, WHOLE
-from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.words.verdict import sentences
 from studies.classes import worlds as of_classes
 from studies.drift.rules import FIRST
 from studies.drift.worlds import DRIFTS, Truth, World, stream
 from tests.support.cases import some
+from tests.support.stored import stored_again
 
 DAYS = 120
 
@@ -120,7 +120,7 @@ def test_whatever_else_is_configured_the_limit_of_the_reference_decides(days: An
             assert not any(v.facts.on_average for v in segments if v.segment not in FAMILIES)
             if whole.reached is not None and whole.incident is None:
                 assert whole.reached < whole.limit
-            (back,) = verdicts_of(verdict_table([whole], about={}))
+            (back,) = stored_again([whole])
             assert sentences(back) == sentences(whole)
         opened = [v for v, *_ in judged if v.state == "calibration_drift"]
         assert opened or spans > 1  # six spans of a week may say too little

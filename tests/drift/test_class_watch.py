@@ -23,7 +23,6 @@ from monitor.drift.records.detector import CLASS_PLACE, LEVEL_KINDS, Incident, L
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import COARSE_COUNT, Coarse
-from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.words.trust import trust
 from monitor.words.verdict import sentences
 from studies.classes.breaks import (
@@ -44,6 +43,7 @@ from studies.classes.breaks import follow as study
 from studies.classes.worlds import NONE, Rows, day_of_pairs
 from studies.classes.worlds import WORLDS as BENT_WORLDS
 from studies.classes.worlds import stream as bent_stream
+from tests.support.stored import stored_again
 
 FOUR = WORLDS[1]
 AFTER = 10
@@ -276,7 +276,7 @@ def judged(name: str) -> tuple[Verdict, ...]:
             recall={day.day: day for day in days}.get,
         )
     ]
-    return tuple(verdicts_of(verdict_table(told, about={})))
+    return tuple(stored_again(told))
 
 
 @pytest.mark.parametrize(

@@ -21,15 +21,20 @@ from monitor.drift.incidents.detecting import (
     LEAST_SIZE,
     accumulate,
     best_fit,
+    event_of_day,
+    independent,
     limit,
+    lived,
     new_detector,
     rebased,
     recovery_pair,
     segment_limits,
+    unknown_profiles,
     update_incident,
 )
 from monitor.drift.records.day_evidence import DIRECTIONS, KINDS, DayEvidence
 from monitor.drift.records.detector import RECOVERED, WEIGHTS, Detector, Ended
+from monitor.drift.records.life import LIFE, life_state
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.logistic.conditional import weigh_directions
@@ -490,6 +495,44 @@ def test_one_stream_needs_its_limit_and_ten_share_it() -> None:
     assert flagged({"a": at[365.0]} | others, 365.0) == set()
     assert flagged({"a": at[3650.0]} | others, 365.0) == {"a"}
     assert len(flagged({str(i): at[365.0] for i in range(10)}, 365.0)) == 10
+
+
+def test_drawn_lives_reach_all_of_the_table_and_nothing_else() -> None:
+    """Every event in every state of the curve; what a second look or a new reference say, too."""
+    reached, led = set[tuple[str, str]](), dict[str, set[str]]()
+    for seed in range(20):
+        rng, detector, number = np.random.default_rng(seed), new_detector(), 0
+        leaning = (-0.1, 0.0, 0.02, 0.3)[seed % 4]
+        for _ in range(130):
+            number += int(rng.integers(1, 7))
+            kind, before = KINDS[int(rng.integers(4))], life_state(detector.incident)
+            rare = 0.1 if before == "undecided" else 0.012
+            recovery = rng.normal(leaning, 0.15) + (3.5 if rng.random() < rare else 0.0)
+            evidence = one(kind, 2.0 * float(rng.random() < 0.1), recovery=recovery)
+            added = accumulate(detector, day(number), evidence, CALM)
+            alarm = bool(rng.random() < 0.01 + 0.5 * (detector.incident is None))
+            found = event_of_day(
+                *(added, day(number), evidence),
+                alarm=alarm,
+                profiles_since=unknown_profiles,
+                hanging_since=independent,
+            )
+            if detector.incident and rng.random() < rare:
+                calm = replace(detector.incident, recovery=0.0, recovering=None)
+                grown = replace(calm, quarter=None)
+                found = ("worse", grown) if rng.random() < 0.5 else ("moved", calm)
+            if detector.incident and rng.random() < rare:
+                event, detector = "other reference", rebased(added, day(number))
+            elif found:
+                event, detector = found[0], lived(added, day(number), *found)
+            else:
+                continue
+            reached.add((before, event))
+            led.setdefault(event, set()).add(life_state(detector.incident))
+
+    of_curve = {(s, e) for e, step in LIFE.items() for s in step.before if s != "unclear"}
+    assert reached == of_curve - {("none", "cannot be compared")}
+    assert {e: {*LIFE[e].after} for e in led} == led
 
 
 def test_a_second_alarm_makes_an_undecided_drift_certain() -> None:

@@ -19,11 +19,10 @@ from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.segment_names import WHOLE
-from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.words.next_steps import next_steps
 from monitor.words.trust import trust
 from monitor.words.verdict import sentences
-from tests.support.stored import detectors_again
+from tests.support.stored import detectors_again, stored_again
 
 FIRST, KNOWN_AT = date(2026, 1, 1), datetime(2026, 12, 1, tzinfo=UTC)
 REFERENCE, BEGINS, DAYS, ROWS = 28, 34, 46, 2_000
@@ -76,7 +75,7 @@ def test_labels_that_change_are_named_with_their_size(family: str, size: float) 
     assert "the number of rows grew by about as much" in said
     assert trust(verdict).answer.startswith("Not the outcomes: labels")
     assert "recalibrate" not in f"{trust(verdict)} {next_steps(verdict)}"
-    (stored,) = verdicts_of(verdict_table([verdict], about={}))
+    (stored,) = stored_again([verdict])
     carried = detectors_again([verdict])[verdict.segment].incident
     assert (stored.labels, carried and label_change(carried)) == (labels, labels)
 
@@ -161,7 +160,7 @@ def test_outcomes_that_go_missing_with_the_base_rate_are_undecided_until_they_co
     assert "recalibrate" not in f"{trust(last)} {next_steps(last)}"
     assert f"Missing {kind} outcomes look the same" in " ".join(sentences(last))
     assert found[back].incident is None
-    (stored,) = verdicts_of(verdict_table([last], about={}))
+    (stored,) = stored_again([last])
     assert stored.missing_outcomes
     assert (stored.state, stored.facts.covered) == ("undecided", last.facts.covered)
     assert stored.missing_outcomes.started == last.incident.started

@@ -26,12 +26,11 @@ from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.segment_names import WHOLE
-from monitor.store.verdict_table import verdicts_of
 from monitor.words.verdict import sentences
 from studies.drift.noise import flipped_days
 from studies.drift.rules import FIRST, follow_detector
 from studies.drift.worlds import DRIFTS, Truth, World, stream
-from tests.support.stored import detectors_again, whole_table
+from tests.support.stored import detectors_again, read_of_before, whole_table
 
 NOISY, SOUND = World(0.3, 3_000), World(0.05, 5_000)
 SWAPPED = WrongLabels("swapped", 0.03)
@@ -306,7 +305,7 @@ def test_a_store_of_one_family_goes_on_with_what_it_had_learned() -> None:
     table = with_field(whole_table(verdicts), "detector", "noise", pa.array(sums))
     table = with_field(table, "facts", "wrong", pa.array(shares))
 
-    found = verdicts_of(table)
+    found = read_of_before(table)
 
     assert [v.facts.wrong for v in found] == [SWAPPED, None]
     for of_verdict, learned in zip(found, sums, strict=True):
@@ -324,7 +323,7 @@ def test_a_store_from_before_labels_were_learned_begins_with_the_reference() -> 
         [pc.struct_field(table["detector"].combine_chunks(), name) for name in kept], kept
     )
 
-    verdicts = verdicts_of(table.set_column(place, "detector", old))
+    verdicts = read_of_before(table.set_column(place, "detector", old))
 
     assert all(verdict.detector.noise.tobytes() == no_sums().tobytes() for verdict in verdicts)
 

@@ -16,13 +16,12 @@ from monitor.drift.records.region_state import KIND, Break
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import CENTRES, Coarse
-from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.words.trust import trust
 from monitor.words.verdict import in_short, sentences
 from studies.drift.breaks import BREAKS, WEIGHTS
 from studies.drift.rules import FIRST
 from studies.drift.worlds import draw_day
-from tests.support.stored import detectors_again
+from tests.support.stored import detectors_again, stored_again
 
 REFERENCE, SOUND, BROKEN = 28, 5, 12
 BEGUN = FIRST + timedelta(REFERENCE + SOUND)
@@ -182,7 +181,7 @@ def test_verdicts_are_read_back(name: str) -> None:
     """What has accumulated and the open break are the same after they were stored."""
     of_day = of_break(name)[-1]
 
-    (again,) = verdicts_of(verdict_table([of_day], about={}))
+    (again,) = stored_again([of_day])
 
     before, now = of_day.detector.regions, detectors_again([of_day])[of_day.segment].regions
     assert before

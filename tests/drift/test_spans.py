@@ -19,11 +19,10 @@ from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import days_needed, judge
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.segment_names import WHOLE
-from monitor.store.verdict_table import verdicts_of
 from monitor.words.verdict import sentences
 from studies.drift.worlds import draw_day, shares
 from tests.support.cases import some
-from tests.support.stored import detectors_again, whole_table
+from tests.support.stored import detectors_again, read_of_before, whole_table
 
 MONDAY = date(2026, 1, 5)
 MOMENT = datetime(2026, 12, 31, tzinfo=UTC)
@@ -209,7 +208,7 @@ def test_the_state_survives_a_round_trip_through_the_store() -> None:
     open_ = [found for found in verdicts if found[0].detector.incident][-1]
     assert open_[0].detectable is not None
 
-    back = verdicts_of(table(open_))
+    back = read_of_before(table(open_))
 
     assert table(back).equals(table(open_))
     for one, other in zip(back, open_, strict=True):

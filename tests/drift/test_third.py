@@ -19,7 +19,6 @@ from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT
 from monitor.metrics.core.grid import locate
 from monitor.read.incidents import IncidentSummary, of_families
 from monitor.segment_names import FAMILIES, THIRD, WHOLE
-from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.words.verdict import in_short, sentences
 from studies.classes.worlds import (
     NONE,
@@ -30,6 +29,7 @@ from studies.classes.worlds import (
     stream,
     without_third,
 )
+from tests.support.stored import stored_again
 
 FOUR = World("4 classes", 4, rows=3_000, group=4)
 MOVED = Drift("a tenth to the third choice", third=0.1)
@@ -114,7 +114,7 @@ def test_a_tenth_that_goes_to_the_third_choice_is_found_within_three_days() -> N
 def test_what_is_stored_of_third_choices_comes_back() -> None:
     """The incident that the whole shows has a row of its own, without its profiles."""
     whole = judged(days_of(MOVED), fitted())[-1][WHOLE]
-    (back,) = verdicts_of(verdict_table([whole], about={}))
+    (back,) = stored_again([whole])
 
     assert back.incident is not None
     assert whole.incident is not None

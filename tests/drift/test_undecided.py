@@ -15,10 +15,9 @@ from monitor.drift.records.detector import WEEKS, Incident, Quarter
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
 from monitor.store.fields import plain
-from monitor.store.verdict_table import verdicts_of
 from studies.drift.rules import pool
 from studies.drift.worlds import Truth, World, stream
-from tests.support.stored import detectors_again, whole_table
+from tests.support.stored import detectors_again, read_of_before, whole_table
 
 FIRST = date(2026, 1, 1)
 Said = list[tuple[int, float]]  # days since the last one, and what a day says of the recovery
@@ -131,7 +130,7 @@ def test_it_is_stored_and_a_store_of_before_stays_readable() -> None:
     rows = [
         {k: v for k, v in row.items() if k != "quarter"} for row in table["incident"].to_pylist()
     ]
-    (before,) = verdicts_of(table.set_column(place, "incident", pa.array(rows)))
+    (before,) = read_of_before(table.set_column(place, "incident", pa.array(rows)))
 
     assert read.incident is not None
     assert str(plain(read.incident)) == str(plain(verdict.detector.incident))

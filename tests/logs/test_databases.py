@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 from monitor.config import Config, Engine, Model, load_config
 from monitor.errors import ConfigError, DataError
+from monitor.export.table import write as write_table
 from monitor.files import looking_once
 from monitor.logs import days_of, describe_inputs, summarise_day
 from monitor.logs.engines.session import Session
@@ -728,3 +729,23 @@ def test_what_cannot_be_counted_there_is_refused(case: str) -> None:
     model = Model.model_validate({**changed, **logs, "settled_after": 3})
     with pytest.raises((ConfigError, DataError), match=said):
         summarise_day("m", model, DAY_ONE, as_of=AS_OF, engine=WAREHOUSE)
+
+
+@pytest.mark.usefixtures("database")
+def test_results_are_written_into_a_database(database: str) -> None:
+    """The rows of the same models and days are replaced, and the driver's words stay inside."""
+    days = DAY_ONE, LAST
+    row = {"model": "it's", "day": LAST, "known_at": datetime(2026, 3, 13, tzinfo=UTC)}
+    place = f"postgresql:{ADDRESS}"
+    for state in ("sound", "drift"):
+        assert write_table(place, [row | {"state": state, "slope": 1.5}], ["it's"], days) == 1
+    assert write_table(place, [{"model": "other", "day": LAST}], ["other"], days) == 1
+
+    with psycopg.connect(database) as connection:
+        asked = "SELECT model, day, known_at, state, slope, ece FROM calibration_results ORDER BY 1"
+        kept = connection.execute(asked.encode()).fetchall()
+        connection.execute(b"DROP TABLE calibration_results")
+    assert kept[0] == (*row.values(), "drift", 1.5, None)
+    assert [model for model, *_ in kept] == ["it's", "other"]
+    with pytest.raises(ConfigError, match="NO_SUCH_VARIABLE is not set; set it to the address"):
+        write_table("postgresql:NO_SUCH_VARIABLE", [], [], days)

@@ -1,6 +1,7 @@
 """Verdicts as the store holds them, now and before what the fold carries had a place of its own."""
 
 from collections.abc import Iterator, Sequence
+from datetime import date
 from typing import Any
 
 import pyarrow as pa
@@ -20,6 +21,7 @@ from monitor.store.state_table import (
     state_bytes,
     state_of,
 )
+from monitor.store.verdict_table import verdict_table, verdicts_of
 
 FULL = dict.fromkeys(("change", "slope", "rest"), struct("value", "low", "high", "standard_error"))
 ColumnPath = tuple[str | int, ...]
@@ -42,6 +44,17 @@ def detectors_again(verdicts: Sequence[Verdict]) -> dict[str, Detector]:
         return {}
     carried = Carried(verdicts[0].day, {of.segment: of.detector for of in verdicts})
     return {**state_of(state_bytes(carried)).detectors}
+
+
+def stored_again(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Write verdicts as the store does, and read them back."""
+    tables = [(verdict_table([of], about={}), of.model, of.day) for of in verdicts]
+    return [again for table in tables for again in verdicts_of(*table)]
+
+
+def read_of_before(table: pa.Table) -> list[Verdict]:
+    """Read a table of an earlier format, whose rows say of which model and day they are."""
+    return verdicts_of(table, "", date.min)
 
 
 def whole_table(verdicts: Sequence[Verdict]) -> pa.Table:

@@ -30,12 +30,14 @@ from monitor.drift.incidents.detecting import (
     accumulate,
     best_slope,
     highest_of,
+    lived,
     named,
     new_detector,
     opened_incident,
 )
 from monitor.drift.records.day_evidence import KINDS, DayEvidence
 from monitor.drift.records.detector import Detector, History, Incident, Second, Worse, is_withheld
+from monitor.drift.records.life import LifeEvent
 from monitor.metrics.core.grid import Floats
 
 FULL = 28  # days of the other reference, after which it stays
@@ -136,7 +138,8 @@ def look_again(
         detector = replace(detector, second=second)
         changed = _changed(today, seen, second, incident, change) if change else None
         if changed:
-            return replace(detector, incident=changed, second=_begun(today.day.day)), Own()
+            detector = lived(detector, today.day.day, *changed)
+            return replace(detector, second=_begun(today.day.day)), Own()
     return _with_days(today, name, detector, second, own, days)
 
 
@@ -186,8 +189,8 @@ def _explained(detector: Detector, evidence: DayEvidence, reference: Reference, 
 
 def _changed(
     today: Today, of: Looking, second: Second, incident: Incident, change: Incident
-) -> Incident | None:
-    """Give the incident as it is since a change; None while nothing is certain, or it recovers."""
+) -> tuple[LifeEvent, Incident] | None:
+    """Say what a change is, and give the incident since; None while nothing is certain."""
     own, detector = today.own[of.name], of.first
     sums = [
         sums_since(detector.history, day, detector.jitters)
@@ -217,7 +220,9 @@ def _changed(
     possible = growth(now, before, own.tolerances) > POSSIBLE
     if not grown and (possible or incident.recovery > 0.0):
         return None
-    return replace(now, worse=_worse(before, change, own), quarter=None) if grown else now
+    if not grown:
+        return "moved", now
+    return "worse", replace(now, worse=_worse(before, change, own), quarter=None)
 
 
 def _same_slope(now: Incident, before: Incident, reference: Reference) -> bool:

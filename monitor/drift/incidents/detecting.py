@@ -51,6 +51,7 @@ from monitor.drift.records.detector import (
     LevelWatch,
     Span,
 )
+from monitor.drift.records.life import LIFE, LifeEvent
 from monitor.drift.records.region_state import RegionWatch
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.estimate import Estimate
@@ -258,11 +259,11 @@ def _ended(detector: Detector, day: date, reason: EndReason) -> Ended | None:
     return Ended(incident.started, day, reason) if incident else detector.ended
 
 
-def _recovered(detector: Detector, day: date, incident: Incident) -> Detector:
+def _closed(detector: Detector, day: date, incident: Incident, reason: EndReason) -> Detector:
     """Close an incident; its days say nothing of how much days usually differ."""
     over = Span(incident.started, incident.recovering or day)
     recent = [span for span in detector.drifted if span.last > day - REMEMBERED]
-    ended = _ended(detector, day, "recovered")
+    ended = _ended(detector, day, reason)
     return replace(detector, incident=None, ended=ended, drifted=(*recent, over))
 
 
@@ -416,61 +417,75 @@ def update_incident(
         After an alarm the evidence is 0 again. An open incident is never opened twice: a further
         alarm ends what spoke for its recovery.
     """
-    incident = detector.incident
-    if alarm and incident and incident.place:
-        return _restarted(detector, replace(incident, recovery=0.0, recovering=None))
-    if alarm and incident:
-        carried = _with_day(incident, evidence, detector.jitters)
-        again = replace(carried, recovery=0.0, recovering=None, quarter=None)
-        return _restarted(detector, named(again))
-    if alarm:
-        return _restarted(detector, opened_incident(detector, day, evidence, profiles_since))
-    if not incident:
-        return detector
-    return _carried_on(detector, incident, day, evidence, profiles_since, hanging_since)
+    happened = event_of_day(
+        detector,
+        day,
+        evidence,
+        alarm=alarm,
+        profiles_since=profiles_since,
+        hanging_since=hanging_since,
+    )
+    return lived(detector, day, *happened) if happened else detector
 
 
-def _carried_on(
+def lived(detector: Detector, day: date, event: LifeEvent, incident: Incident) -> Detector:
+    """Let an event happen to the incident of a detector; what it does is a row of `LIFE`."""
+    step = LIFE[event]
+    now = named(incident) if step.named else incident
+    if step.ends:
+        return _closed(detector, day, now, step.ends)
+    after = replace(detector, incident=now)
+    return _restarted(after) if step.restarts else after
+
+
+def event_of_day(
     detector: Detector,
-    incident: Incident,
     day: date,
     evidence: DayEvidence,
+    *,
+    alarm: bool,
     profiles_since: ProfilesSince,
     hanging_since: HangingSince,
-) -> Detector:
+) -> tuple[LifeEvent, Incident] | None:
+    """Choose what a day makes happen, and give the incident with what it says; None of no drift."""
+    incident = detector.incident
+    if incident is None:
+        if not alarm:
+            return None
+        return "found", opened_incident(detector, day, evidence, profiles_since)
+    carried = _with_day(incident, evidence, detector.jitters)
+    if alarm:
+        return "found again", replace(carried, recovery=0.0, recovering=None, quarter=None)
     gained = max(0.0, incident.recovery + evidence.recovery)
     begun = incident.recovering or detector.last
-    if incident.place:
-        now = replace(incident, recovery=gained, recovering=begun if gained > 0.0 else None)
-        over = gained >= RECOVERED and (day - now.opened).days >= LEAST_AGE
-        return _recovered(detector, day, now) if over else replace(detector, incident=now)
-    now = replace(
-        _with_day(incident, evidence, detector.jitters),
-        recovery=gained,
-        recovering=begun if gained > 0.0 else None,
-        quarter=with_recovery(incident.quarter, day, evidence.recovery),
-    )
-    if gained < RECOVERED:
+    recovering = begun if gained > 0.0 else None
+    now = replace(carried, recovery=gained, recovering=recovering)
+    if not incident.place:
+        now = replace(now, quarter=with_recovery(incident.quarter, day, evidence.recovery))
+    if gained < RECOVERED or _hangs(now, begun, hanging_since):
         # While the outcomes speak for recovery, name and size stay: they say nothing of it.
-        return replace(detector, incident=now if gained else named(now))
-    if gained < RECOVERED * hanging_since(begun)[KINDS.index(incident.kind) // 2]:
-        return replace(detector, incident=now)
-    if detector.sums.max() >= 10.0**REPLACED * detector.counted:
+        return "recovers" if gained else "lasts", now
+    if not incident.place and detector.sums.max() >= 10.0**REPLACED * detector.counted:
         # One distortion has gone and another, as certain, has come: the curve is not back.
         other = opened_incident(detector, day, evidence, profiles_since)
-        return replace(detector, incident=replace(other, opened=now.opened, evidence=now.evidence))
-    if (day - now.opened).days < LEAST_AGE:
-        return replace(detector, incident=now)
-    return _recovered(detector, day, now)
+        return "replaced", replace(other, opened=now.opened, evidence=now.evidence)
+    return "recovers" if (day - now.opened).days < LEAST_AGE else "over", now
 
 
-def _restarted(detector: Detector, incident: Incident) -> Detector:
+def _hangs(incident: Incident, begun: date, hanging_since: HangingSince) -> bool:
+    """Say whether rows hang together so much that what speaks for recovery is too little."""
+    if incident.place:
+        return False
+    together = float(hanging_since(begun)[KINDS.index(incident.kind) // 2])
+    return incident.recovery < RECOVERED * together
+
+
+def _restarted(detector: Detector) -> Detector:
     regions = detector.regions
     return replace(
         detector,
         sums=np.zeros(len(KINDS)),
         counted=0,
-        incident=incident,
         ended=None,
         regions=regions and replace(regions, sums=np.zeros_like(regions.sums)),
     )
@@ -516,6 +531,8 @@ def opened_incident(
 
 
 def _with_day(incident: Incident, evidence: DayEvidence, day_variances: Floats) -> Incident:
+    if incident.place:  # it is followed by itself
+        return incident
     phi = 1.0 + day_variances * evidence.informations
     before, now = incident.profiles, evidence.profiles
     return replace(
@@ -528,7 +545,9 @@ def _with_day(incident: Incident, evidence: DayEvidence, day_variances: Floats) 
 
 
 def named(incident: Incident) -> Incident:
-    """Name the distortion that fits best since the start, and measure it."""
+    """Name the distortion that fits best since the start, and measure it; a break has its name."""
+    if incident.place:
+        return incident
     if incident.profiles is not None and incident.profiles.any():
         kind, size = best_profile(incident.profiles)
     else:

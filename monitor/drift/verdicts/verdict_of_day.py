@@ -18,7 +18,6 @@ from monitor.drift.incidents.level_watch import off_today
 from monitor.drift.incidents.score_moves import scores_since
 from monitor.drift.records.day_evidence import DayEvidence, LabelChange
 from monitor.drift.records.detector import (
-    NOT_COMPARABLE,
     OUTCOMES_MISSING,
     Detector,
     Incident,
@@ -38,6 +37,7 @@ from monitor.drift.records.facts import (
     Unlike,
 )
 from monitor.drift.records.lack import Lack
+from monitor.drift.records.life import life_state
 from monitor.drift.records.mix import MovedMix, moved_mix
 from monitor.drift.records.verdict import State, Verdict
 from monitor.drift.verdicts.obstacle import obstacle_of, state_without_verdict
@@ -254,12 +254,12 @@ def _state_of_incident(
     if all(incident.improved for incident in incidents):
         return "improved"
     incident = next(incident for incident in incidents if not incident.improved)
+    life = life_state(incident)
+    if life == "undecided" or (life == "unclear" and not incident.urgent):
+        return "undecided"
     if incident is bent:
-        if incident.undecided:
-            return "undecided"
         return labels.kind if labels and labels.told else "calibration_drift"
-    unclear = incident.kind in (*NOT_COMPARABLE, OUTCOMES_MISSING) and not incident.urgent
-    return "undecided" if unclear else "level_drift"
+    return "level_drift"
 
 
 def _unlike(stream: Stream) -> tuple[Unlike, ...]:

@@ -1,0 +1,146 @@
+"""The life of an open drift as one table: its states, and what each event makes of them. Pure data.
+
+Rule: what may happen to an incident is a row of `LIFE`, and nothing else happens. The fold chooses
+the event of a day; the table says whether the drift is named anew, whether evidence is collected
+from nothing again, and whether it is over. The documentation writes the table out.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from monitor.drift.records.detector import NOT_COMPARABLE, OUTCOMES_MISSING, EndReason, Incident
+
+LifeState = Literal["none", "open", "recovering", "undecided", "unclear"]
+LIFE_STATES: tuple[LifeState, ...] = get_args(LifeState)
+DRIFTS: tuple[LifeState, ...] = ("open", "recovering", "undecided")
+STATES_MEAN: Mapping[LifeState, str] = {
+    "none": "no drift is open",
+    "open": "a drift is open",
+    "recovering": "it is open, and the last outcomes speak for its end",
+    "undecided": "the last 13 weeks say neither that the open calibration drift lasts nor that it "
+    "is over",
+    "unclear": "something is open that may be no drift: scores outside of those of the reference, "
+    "equal scores, or outcomes that are missing",
+}
+LifeEvent = Literal[
+    "found",
+    "found again",
+    "lasts",
+    "recovers",
+    "replaced",
+    "over",
+    "worse",
+    "moved",
+    "cannot be compared",
+    "other reference",
+]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What an event does.
+
+    Attributes
+    ----------
+    meaning : str
+        What happened.
+    before, after : tuple of str
+        The states in which it may happen, and those that it may lead to.
+    named : bool
+        Whether the drift gets the name that fits best since its start, and its size.
+    restarts : bool
+        Whether evidence is collected from nothing again.
+    ends : str or None
+        Why the drift is over.
+    """
+
+    meaning: str
+    before: tuple[LifeState, ...]
+    after: tuple[LifeState, ...]
+    named: bool = False
+    restarts: bool = False
+    ends: EndReason | None = None
+
+
+LIFE: Mapping[LifeEvent, Step] = {
+    "found": Step(
+        "the evidence reached its limit",
+        ("none", "unclear"),
+        ("open",),
+        named=True,
+        restarts=True,
+    ),
+    "found again": Step(
+        "it reached the limit once more: what spoke for recovery counts no longer",
+        DRIFTS,
+        ("open",),
+        named=True,
+        restarts=True,
+    ),
+    "lasts": Step(
+        "a day that says nothing for recovery",
+        DRIFTS,
+        ("open", "undecided"),
+        named=True,
+    ),
+    "recovers": Step(
+        "outcomes speak for recovery, but not a thousand to one, or not yet for a week, or they "
+        "hang together",
+        DRIFTS,
+        ("recovering", "undecided"),
+    ),
+    "replaced": Step(
+        "it is gone, and another one is as certain: that takes its place, from the same opening on",
+        DRIFTS,
+        ("open",),
+    ),
+    "over": Step(
+        "outcomes say a thousand to one that it is gone, or what could not be compared can be",
+        (*DRIFTS, "unclear"),
+        ("none",),
+        ends="recovered",
+    ),
+    "worse": Step(
+        "the second detector found a change further away from the reference: it pages again",
+        DRIFTS,
+        ("open",),
+        named=True,
+    ),
+    "moved": Step(
+        "the second detector found a change that leads no further: start and size move",
+        DRIFTS,
+        ("open", "undecided"),
+        named=True,
+    ),
+    "cannot be compared": Step(
+        "scores of which the reference says nothing, or outcomes that are missing as the base rate "
+        "moves",
+        ("none", "unclear"),
+        ("unclear",),
+    ),
+    "other reference": Step(
+        "the days are compared with another reference from here on",
+        (*DRIFTS, "unclear"),
+        ("none",),
+        restarts=True,
+        ends="rebased",
+    ),
+}
+
+
+def life_state(incident: Incident | None) -> LifeState:
+    """Say in which state of its life a drift is.
+
+    Examples
+    --------
+    >>> life_state(None)
+    'none'
+    """
+    if incident is None:
+        return "none"
+    if incident.kind in (*NOT_COMPARABLE, OUTCOMES_MISSING):
+        return "unclear"
+    if incident.undecided:
+        return "undecided"
+    return "recovering" if incident.recovery > 0.0 else "open"
