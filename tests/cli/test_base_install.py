@@ -32,7 +32,7 @@ Call = tuple[str, ...]
 FIRST: dict[Call, Call] = {
     ("init",): ("logs", "--out", "-"),
     ("report",): ("--out", "pages"),
-    ("sql",): ("fraud",),
+    ("sql",): ("fraud", "duckdb"),
     ("map", "show"): ("map.json",),
     ("map", "sql"): ("map.json",),
     ("map", "compose"): ("map.json", "second.json"),
