@@ -1,11 +1,11 @@
 """What wrong labels do to the verdict while the prior moves, and what it does about them.
 
-    python -m studies.drift.noise [--only lost] [--streams 24] [--workers 1] [--write]
+    python -m studies.drift.noise [--streams 12] [--workers 1] [--write]
 
-A share of all outcomes, or of the positive ones, is recorded as its opposite, from before the
-reference on. The same streams are judged with all labels taken for right, and with the share that
-the detector learns. With --write the tables go into docs/drift-simulations.md. A stream-year takes
-a second.
+A share of all outcomes is recorded as its opposite, from before the reference on. The same streams
+are judged with all labels taken for right, and with the share that the detector learns. With
+--write the table goes into docs/drift-simulations.md. A stream-year takes a second; of lost labels
+see `studies.drift.lost_labels`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,42 +28,21 @@ from studies.drift.scenario import FOLLOWED, SOUND, YEAR
 from studies.drift.tables import table
 from studies.drift.worlds import DRIFTS, Truth, World, stream
 
-BEGIN, END = "<!-- {} labels: studies/drift/noise.py -->", "<!-- end of {} labels -->"
+BEGIN, END = "<!-- swapped labels: studies/drift/noise.py -->", "<!-- end of swapped labels -->"
 REFERENCE, START = 28, 60
-LARGE, SMALL = World(0.05, 20_000), World(0.3, 3_000)
-EVEN, LARGE_EVEN = World(0.5, 2_000), World(0.5, 20_000)
+WORLDS = {
+    World(0.05, 20_000): WrongLabels("swapped", 0.01),
+    World(0.3, 3_000): WrongLabels("swapped", 0.03),
+}
+FIRST_SEED = 60_000
 FOUND = {name: DRIFTS[name] for name in ("slope 0.9", "slope 0.8")}
 WAYS = ("right", "learned")
-
-
-class Part(NamedTuple):
-    """A table: what is wrong in its worlds."""
-
-    intro: str
-    worlds: Sequence[tuple[World, WrongLabels]]
-    first_seed: int
-
-
-PARTS = {
-    "swapped": Part(
-        "A share of all outcomes is recorded as its opposite, from before the reference on. "
-        "{streams} streams of each kind, and the columns of the table above.\n",
-        [(LARGE, WrongLabels("swapped", 0.01)), (SMALL, WrongLabels("swapped", 0.03))],
-        60_000,
-    ),
-    "lost": Part(
-        "A share of the positive outcomes is never recorded, from before the reference on; labels "
-        f"are taken for right, or the share is learned. A drift begins on day {START}; its delay "
-        f"within {FOLLOWED} days, and the streams in which it is found. At the end: the share that "
-        "is used after a sound year, and in how many streams. {streams} streams of each kind.\n",
-        [
-            (world, WrongLabels("lost", share))
-            for world in (EVEN, LARGE_EVEN)
-            for share in (0.02, 0.05, 0.1, 0.2)
-        ],
-        61_000,
-    ),
-}
+INTRO = (
+    "A share of all outcomes is recorded as its opposite, from before the reference on; labels are "
+    f"taken for right, or the share is learned. A drift begins on day {START}; its delay within "
+    f"{FOLLOWED} days, and the streams in which it is found. At the end: the share that is used "
+    "after a sound year, and in how many streams. {streams} streams of each kind.\n"
+)
 
 
 class Task(NamedTuple):
@@ -135,20 +114,17 @@ def shares_used(reference: Reference, days: Iterable[Segments]) -> Iterator[floa
 
 
 def main() -> None:
-    """Watch all streams, print the tables, and write them where they belong."""
-    options = read_options(__doc__, streams=24, parts=[*PARTS])
+    """Watch all streams, print the table, and write it where it belongs."""
+    options = read_options(__doc__, streams=12)
     with in_processes(watch, options.workers) as watched:
-        for name in [options.only] if options.only else PARTS:
-            text = "\n".join(lines_of(PARTS[name], options.streams, watched))
-            publish(text, BEGIN.format(name), END.format(name), write=options.write)
+        text = "\n".join(lines_of(options.streams, watched))
+    publish(text, BEGIN, END, write=options.write)
 
 
-def lines_of(
-    part: Part, streams: int, watched: Callable[[Iterable[Task]], list[Watched]]
-) -> list[str]:
-    """Watch the streams of a table, and lay it out."""
-    seeds, rows = range(part.first_seed, part.first_seed + streams), []
-    for world, wrong in part.worlds:
+def lines_of(streams: int, watched: Callable[[Iterable[Task]], list[Watched]]) -> list[str]:
+    """Watch the streams of the table, and lay it out."""
+    seeds, rows = range(FIRST_SEED, FIRST_SEED + streams), []
+    for world, wrong in WORLDS.items():
         found = {
             drift: watched([Task(world, wrong, drift, seed) for seed in seeds])
             for drift in ("", *FOUND)
@@ -160,7 +136,7 @@ def lines_of(
         *(f"{name}, days" for name in FOUND),
         *("used", "streams"),
     ]
-    return [part.intro.format(streams=streams), *table(heads, rows)]
+    return [INTRO.format(streams=streams), *table(heads, rows)]
 
 
 def row(world: World, wrong: WrongLabels, way: str, found: dict[str, list[Watched]]) -> list[str]:
