@@ -39,10 +39,10 @@ from scipy.special import expit
 from monitor import program
 from monitor.config import Config, load_config
 from monitor.export.snapshot_reader import Reader
-from monitor.pipeline.references import read_references
-from monitor.pipeline.run import run
-from monitor.pipeline.task import Task
-from monitor.pipeline.verdicts import judge_days
+from monitor.pipeline.days.task import Task
+from monitor.pipeline.runs.run import run
+from monitor.pipeline.verdicts.judging import judge_days
+from monitor.pipeline.verdicts.references import read_references
 from monitor.store.store import Store
 
 LAST = date(2026, 3, 31)  # the day of the morning

@@ -21,9 +21,9 @@ from tests.support.paths import ROOT
 
 PHASES: tuple[Phase, ...] = get_args(Phase)
 ENTRIES: dict[Phase, str] = {
-    "fits": "monitor.pipeline.references",
+    "fits": "monitor.pipeline.verdicts.references",
     "summaries": "monitor.logs",
-    "evaluations": "monitor.pipeline.evaluations",
+    "evaluations": "monitor.pipeline.runs.evaluations",
 }
 # Rooms that carry values and change none: their files have formats, and settings are in every
 # fingerprint. The style of numbers is that of messages only. What they import is not followed.

@@ -6,7 +6,7 @@ import sys
 import psutil
 import pytest
 
-from monitor.pipeline.compiling import compile_ahead, compiled_meanwhile
+from monitor.pipeline.runs.compiling import compile_ahead, compiled_meanwhile
 from tests.support.paths import ROOT
 
 # In a process of its own, because here other tests may have compiled more.

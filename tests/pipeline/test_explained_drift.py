@@ -15,9 +15,9 @@ from monitor.drift.records.places import Condition
 from monitor.drift.records.verdict import Verdict
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
-from monitor.pipeline.asked_where import answer_where
-from monitor.pipeline.references import read_references
-from monitor.pipeline.verdicts import judge_days
+from monitor.pipeline.verdicts.asked_where import answer_where
+from monitor.pipeline.verdicts.judging import judge_days
+from monitor.pipeline.verdicts.references import read_references
 from monitor.read.incidents import incidents
 from monitor.read.results import results_of
 from monitor.report.page.assemble import model_page

@@ -14,10 +14,10 @@ from monitor.arrivals import Delay, is_counted
 from monitor.config import Config, Model, load_config
 from monitor.errors import DataError
 from monitor.logs import summarise_day
-from monitor.pipeline.references import read_references
-from monitor.pipeline.run import run
-from monitor.pipeline.task import Task
-from monitor.pipeline.verdicts import judge_days
+from monitor.pipeline.days.task import Task
+from monitor.pipeline.runs.run import run
+from monitor.pipeline.verdicts.judging import judge_days
+from monitor.pipeline.verdicts.references import read_references
 from monitor.store.delays import delays
 from monitor.store.names import stem
 from monitor.store.store import Store

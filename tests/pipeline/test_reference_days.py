@@ -9,7 +9,7 @@ import pytest
 
 from monitor.config import Config
 from monitor.metrics.core.tally import tally_on_grid
-from monitor.pipeline.references import read_references
+from monitor.pipeline.verdicts.references import read_references
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary
 

@@ -21,12 +21,13 @@ from monitor import program
 from monitor.config import Config, Model, load_config
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
 from monitor.evaluation.attribution import causes_of
-from monitor.pipeline import day_cache, references
-from monitor.pipeline.evaluations import evaluate_days, reach
-from monitor.pipeline.references import read_references
-from monitor.pipeline.run import PhaseProgress, RunReport, run
-from monitor.pipeline.summaries import share
-from monitor.pipeline.task import Task
+from monitor.pipeline.days import day_cache
+from monitor.pipeline.days.task import Task
+from monitor.pipeline.runs.evaluations import evaluate_days, reach
+from monitor.pipeline.runs.run import PhaseProgress, RunReport, run
+from monitor.pipeline.runs.summaries import share
+from monitor.pipeline.verdicts.judging import references
+from monitor.pipeline.verdicts.references import read_references
 from monitor.store.names import day_file
 from monitor.store.store import Store
 from tests.conftest import Ended

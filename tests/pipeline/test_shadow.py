@@ -38,9 +38,9 @@ from monitor.metrics.core.tally import tally_on_grid
 from monitor.metrics.maps.calibration_map import CalibrationMap, apply_calibration_map
 from monitor.metrics.maps.map_file import Level, MapFile, Training
 from monitor.metrics.maps.part import Clause, Part
-from monitor.pipeline.evaluations import evaluate_days
-from monitor.pipeline.references import read_references
-from monitor.pipeline.verdicts import judge_days
+from monitor.pipeline.runs.evaluations import evaluate_days
+from monitor.pipeline.verdicts.judging import judge_days
+from monitor.pipeline.verdicts.references import read_references
 from monitor.store.map_file import read_map, write_map
 from monitor.store.store import Store
 from monitor.summary import (

@@ -20,19 +20,20 @@ import monitor.report.where
 from monitor.cli import app
 from monitor.config import load_config
 from monitor.drift.records.places import Condition
+from monitor.drift.where.part_counts import parts_of_segments
 from monitor.errors import ConfigError, DataError
 from monitor.evaluation.evaluation import Evaluation
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
 from monitor.metrics.maps.calibration_map import apply_calibration_map
 from monitor.metrics.maps.part import condition_of
-from monitor.pipeline.asked_where import answer_where
-from monitor.pipeline.evaluations import evaluate_days, stale_evaluations
-from monitor.pipeline.part_search import search_parts
-from monitor.pipeline.parts import column_of, counts_of_rule, part_named, parts_of_segments
-from monitor.pipeline.references import read_references
-from monitor.pipeline.verdicts import judge_days
-from monitor.pipeline.where import counts_by_value
+from monitor.pipeline.days.parts import column_of, counts_of_rule, part_named
+from monitor.pipeline.runs.evaluations import evaluate_days, stale_evaluations
+from monitor.pipeline.verdicts.asked_where import answer_where
+from monitor.pipeline.verdicts.judging import judge_days
+from monitor.pipeline.verdicts.part_search import search_parts
+from monitor.pipeline.verdicts.references import read_references
+from monitor.pipeline.verdicts.where import counts_by_value
 from monitor.report.page.assemble import model_page
 from monitor.report.page.html import model_html
 from monitor.segment_names import WHOLE
@@ -350,7 +351,13 @@ def test_the_verdict_says_it_from_the_opening_on(folder: Path) -> None:
 
     answer = answer_where(config, "ctr").where
     assert where_sentence(answer) in last.reasons
-    assert last.where == answer
+    assert last.where
+    assert last.where.explanation == answer.explanation
+    stored, found = (
+        [(p.column, p.value, p.rows, p.slope, p.evidence, p.flagged) for p in of.places]
+        for of in (last.where, answer)
+    )
+    assert stored == found
     for verdict in verdicts:
         said = any("of the evidence comes from" in reason for reason in verdict.reasons)
         assert said <= (verdict.detector.incident is not None)

@@ -26,8 +26,8 @@ from monitor.export.gauges import CATALOGUE
 from monitor.export.openmetrics import openmetrics, past
 from monitor.export.snapshot_reader import Reader
 from monitor.metrics.core.tally import tally_on_grid
-from monitor.pipeline.evaluations import evaluate_days
-from monitor.pipeline.references import limits_of, read_references
+from monitor.pipeline.runs.evaluations import evaluate_days
+from monitor.pipeline.verdicts.references import limits_of, read_references
 from monitor.read.results import results_of
 from monitor.report.diagrams import draw_evidence
 from monitor.report.page.assemble import model_page
