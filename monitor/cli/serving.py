@@ -214,12 +214,19 @@ def openmetrics(
 def table(
     first: FirstDay,
     last: LastDay,
-    path: Annotated[Path, typer.Option("--into", help="The file of Parquet to write.")],
+    into: Annotated[
+        str,
+        typer.Option(
+            help="A file of Parquet; a database, NAME.duckdb; or postgresql:VARIABLE, the "
+            "environment variable with the address."
+        ),
+    ],
     config_path: ConfigPath = DEFAULT_CONFIG,
 ) -> None:
-    """Write past verdicts and measures as one tidy table of Parquet.
+    """Write past verdicts and measures as one tidy table, of Parquet or of a database.
 
-    A row is a day of a segment: the verdict that stands, and the window nearest to a week.
+    A row is a day of a segment: the verdict that stands, and the window nearest to a week. In the
+    table calibration_results of a database, the rows of these days are replaced.
     """
     from monitor.export import table as exporting
     from monitor.read.results import results_of
@@ -230,6 +237,7 @@ def table(
         return [*exporting.rows(results_of(config, model_name), model, begin, end)]
 
     models, errors = of_each(config, None, rows)
-    count = exporting.write(path, [row for of_model in models.values() for row in of_model])
-    say(f"written: {path}, {count:,} rows", soft_wrap=True)
+    found = [row for of_model in models.values() for row in of_model]
+    count = exporting.write(into, found, [*models], (begin, end))
+    say(f"written: {into}, {count:,} rows", soft_wrap=True)
     stop_at(errors)

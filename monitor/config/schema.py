@@ -286,8 +286,9 @@ class _Log(Section):
     ----------
     format : str
         By default as the file name says: CSV, JSON lines, or else Parquet. With `counts` the rows
-        were counted already: those of files of any of these, of a folder of Delta Lake, whose path
-        ends with /, of an Iceberg table of a `connection`, or of the query `sql`.
+        were counted already: those of files of any of these, of a folder of Delta Lake or
+        Iceberg, whose path ends with /, of an Iceberg table of a `connection`, or of the query
+        `sql`.
     connection : str or None
         Who knows the table: the catalog of PyIceberg's configuration, whose name of the table the
         path is; or the environment variable that holds the address of the database, which is then

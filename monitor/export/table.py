@@ -1,10 +1,10 @@
-"""Past results as one tidy table of Parquet, for people's own dashboards and notebooks.
+"""Past results as one tidy table, of Parquet or of a database, for people's own dashboards.
 
 Rule: a row is a day of a segment whose verdict stands, beside the window nearest to a week that
 ends on it, so that what stands in one row belongs together.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,17 @@ import pyarrow.parquet as pq
 
 from monitor.config import Model
 from monitor.drift.records.verdict import Verdict
+from monitor.errors import DataError
 from monitor.evaluation.evaluation import Evaluation
 from monitor.files import replacing, writing
+from monitor.logs.sources.queries import replace_rows
 from monitor.metrics.core.estimate import Estimate
 from monitor.read.results import Results
 from monitor.read.standing import nearest_to_week
+from monitor.sql_text import text_in_sql
 
+NAME, SERVER = "calibration_results", "postgresql:"
+Days = tuple[date, date]
 TEXT: pa.DataType = pa.string()
 NUMBER: pa.DataType = pa.float64()
 COUNT: pa.DataType = pa.int64()
@@ -119,9 +124,59 @@ def _with_ends(name: str, number: Estimate | None) -> dict[str, float | None]:
     return {name: number.value, f"{name}_low": number.low, f"{name}_high": number.high}
 
 
-def write(path: Path, found: Iterable[dict[str, Any]]) -> int:
-    """Write the rows as Parquet in the place of a file, and count them."""
+def write(place: str, found: Sequence[dict[str, Any]], models: Sequence[str], days: Days) -> int:
+    """Write the rows in the place of those of the same models and days, and count them.
+
+    Parameters
+    ----------
+    place : str
+        A file of Parquet, which is replaced; a database of DuckDB, whose name ends with .duckdb; or
+        `postgresql:VARIABLE`, the environment variable that holds the address. A database gets the
+        table `calibration_results`.
+    found : sequence of dict
+        The rows.
+    models : sequence of str
+        Whose rows are replaced.
+    days : tuple of (date, date)
+        The first and the last day whose rows are replaced.
+
+    Raises
+    ------
+    ConfigError
+        If a package is not installed, or the variable is not set.
+    DataError
+        If it cannot be written.
+    """
     table = pa.Table.from_pylist([*found], schema=SCHEMA)
-    with writing(f"{path}"), replacing(path) as file:
-        pq.write_table(table, file)
+    names = ", ".join(map(text_in_sql, models)) or "NULL"
+    old = f"model IN ({names}) AND day BETWEEN '{days[0]}' AND '{days[1]}'"
+    if place.startswith(SERVER):
+        replace_rows(place.removeprefix(SERVER), NAME, table, old)
+    elif place.endswith(".duckdb"):
+        _into_duckdb(place, table, old)
+    else:
+        path = Path(place)
+        with writing(place), replacing(path) as file:
+            pq.write_table(table, file)
     return int(table.num_rows)
+
+
+def _into_duckdb(place: str, table: pa.Table, old: str) -> None:
+    """Replace rows of a database in a file."""
+    import duckdb  # noqa: PLC0415 - most commands export to something else
+
+    try:
+        with duckdb.connect(place) as connection:
+            connection.register("found", table)
+            connection.begin()
+            connection.execute(f"CREATE TABLE IF NOT EXISTS {NAME} AS FROM found LIMIT 0")
+            connection.execute(f"DELETE FROM {NAME} WHERE {old}")  # noqa: S608
+            connection.execute(f"INSERT INTO {NAME} BY NAME FROM found")
+            connection.commit()
+    except duckdb.Error as error:
+        why = str(error).splitlines()[0]
+        msg = (
+            f"{place}: cannot be written ({why}); close other programs that use it, or name "
+            f"another file, then run again."
+        )
+        raise DataError(msg) from error

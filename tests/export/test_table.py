@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 from datetime import date, timedelta
+from operator import itemgetter
 from pathlib import Path
 
+import duckdb
 import pyarrow.parquet as pq
 
 from monitor.store.store import Store
@@ -18,14 +20,19 @@ def test_rows_are_the_verdicts_and_windows_of_the_store(
     """Each standing verdict is a row, beside the window of seven days that ends on its day."""
     first, last, path = today - timedelta(12), today, tmp_path / "past.parquet"
     span = "--from", first, "--to", last
-    ended = command(
-        "export", "table", *span, "--into", path, "--config", two_models / "monitor.yaml"
-    )
+    config = "--config", two_models / "monitor.yaml"
+    database = tmp_path / "past.duckdb"
+    for into in (path, database, database):  # the second time replaces what the first wrote
+        ended = command("export", "table", *span, "--into", into, *config)
     table = pq.read_table(path)
+    with duckdb.connect(database) as connection:
+        rows = connection.sql("FROM calibration_results").to_arrow_table().to_pylist()
     found = {(row["model"], row["segment"], row["day"]): row for row in table.to_pylist()}
 
     assert ended.code in {0, 3}, ended.err  # a model of this world has days that cannot be read
     assert len(table.column_names) <= MOST_COLUMNS
+    by = itemgetter("model", "day", "segment")
+    assert sorted(rows, key=by) == sorted(table.to_pylist(), key=by)
     store, seen = Store(str(two_models / "store")), 0
     for model in ("ads", "fraud"):
         for day in store.days("verdicts", model):

@@ -14,7 +14,6 @@ from monitor.config import Config
 from monitor.errors import DataError
 from monitor.logs import Databases, summarise_day
 from monitor.logs.columns.column_labels import step_edge
-from monitor.logs.statement.column_codes import MOST_VALUES
 from monitor.metrics.core.coarse import CELLS_IN_ONE
 from monitor.metrics.core.grid import locate
 from monitor.store.store import Store
@@ -157,48 +156,6 @@ def test_the_primary_column_is_as_without_the_others(folder: Path, day: Summary)
         assert sum(int(p.positives.sum()) for p in parts.values()) == sum(
             s.tally.total_positives for s in day.segments.values()
         )
-
-
-def test_counts_come_back_from_the_store(folder: Path, day: Summary) -> None:
-    """Every number, in the same order; and twice the same bytes."""
-    store = Store(f"{folder}/back")
-    store.write_summary(day)
-    content = store.content("columns", "m", DAY)
-    found = store.read_columns("m", DAY)
-
-    assert [(c, list(v)) for c, v in found.items()] == [
-        (c, list(v)) for c, v in day.columns.items()
-    ]
-    for column, values in day.columns.items():
-        for value, part in values.items():
-            back = found[column][value]
-            assert back.predicted == part.predicted
-            for name in ("cells", "counts", "positives"):
-                np.testing.assert_array_equal(getattr(back, name), getattr(part, name))
-    store.write_summary(day)
-    assert store.content("columns", "m", DAY) == content
-
-
-def test_a_column_of_ids_takes_no_room(folder: Path) -> None:
-    """A value for each row: all are `other`, as none has a thousandth of the day."""
-    model = config(folder, [{"column": "prediction_id", "top": 20}]).model("m")
-    found = summarise_day("m", model, DAY, as_of=date(2026, 3, 2))
-
-    assert list(found.columns["prediction_id"]) == ["other"]
-    assert list(found.segments) == ["all"]
-    assert MOST_VALUES == 100
-
-
-def test_a_column_alone_counts_as_beside_others(folder: Path, day: Summary) -> None:
-    """Also if no column has to be looked through for its most frequent values."""
-    for listed in ({"column": "age", "edges": [18, 40]}, {"column": "price", "quantiles": 4}):
-        model = config(folder, [listed]).model("m")
-        found = summarise_day("m", model, DAY, as_of=date(2026, 3, 2)).columns
-        (column,) = found
-        expected = day.columns[column]
-        assert {v: p.predicted for v, p in found[column].items()} == {
-            v: p.predicted for v, p in expected.items()
-        }
 
 
 def test_outcomes_without_a_prediction_count_in_no_column(tmp_path: Path) -> None:

@@ -277,11 +277,11 @@ def test_one_file_of_all_days_is_read_by_day(tmp_path: Path, duckdb: Databases) 
     assert [whole(summary).predicted for summary in read] == [9, 7]
 
 
-@pytest.mark.parametrize("stored", ["delta", "iceberg"])
+@pytest.mark.parametrize("stored", ["delta", "iceberg", "iceberg without its catalog"])
 def test_counts_in_a_table_are_read_by_day(
     stored: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, duckdb: Databases
 ) -> None:
-    """Of a folder of Delta Lake, or a table of a catalog, the newest version counts."""
+    """Of a folder of Delta Lake or Iceberg, or a table of a catalog, the newest version counts."""
     rows = pa.Table.from_pylist([row(), row(day=DAY + timedelta(days=1), known_until=LATE, rows=7)])
     predictions = {"format": "counts", "day": "day"}
     if stored == "delta":
@@ -295,6 +295,9 @@ def test_counts_in_a_table_are_read_by_day(
         catalog.create_namespace("ml")
         catalog.create_table("ml.counts", rows.schema).append(rows)
         predictions |= {"connection": "lake", "path": "ml.counts"}
+        if "without" in stored:
+            folder = catalog.load_table("ml.counts").location().removeprefix("file://")
+            predictions |= {"connection": None, "path": f"{folder}/"}
 
     model = of_counts(tmp_path, predictions=predictions)
     read = [

@@ -80,10 +80,10 @@ def _sums(log: OpenLog, classes: Classes) -> tuple[float, float]:
     """Find the share of the vectors whose probabilities add up to too much, and their median."""
     read = scores_of_classes(log, classes)
     rows = log.read(None, score=read["score"], total=read["total"])
-    share, middle = rows.aggregate(
+    ((share, middle),) = rows.aggregate(
         f"avg(CAST(total > {MOST_ROUNDED} AND score * total < 1 + 1e-9 AS DOUBLE)), "
         f"median(total) FILTER (total > {MOST_ROUNDED})"
-    ).fetchone()
+    ).fetchall()
     return share or 0.0, middle or 0.0
 
 
@@ -98,7 +98,7 @@ def _middle(log: OpenLog, column: str, unit: TimeUnit | None) -> list[datetime]:
     times = log.read(None, moment=moment(column, f"{log.kind}.time", unit, zoned=True))
     each = ", ".join(map(str, QUANTILES))
     row = (
-        times.aggregate(f"CAST(quantile_disc(moment, [{each}]) AS VARCHAR[])").fetchone()
+        times.aggregate(f"CAST(quantile_disc(moment, [{each}]) AS VARCHAR[])").fetchall()[0]
         if log.session.spark is None
         else times.selectExpr(
             f"CAST(percentile_approx(moment, array({each})) AS ARRAY<STRING>)"

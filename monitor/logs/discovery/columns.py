@@ -158,9 +158,8 @@ def _column(
     column = quoted(name)
 
     def ask(*expressions: str) -> tuple[Any, ...]:
-        row = connection.sql(f"SELECT {', '.join(expressions)} FROM {table}").fetchone()
-        assert row is not None
-        return row
+        (row,) = connection.sql(f"SELECT {', '.join(expressions)} FROM {table}").fetchall()
+        return tuple(row)
 
     rows, filled, distinct = ask("count(*)", f"count({column})", f"count(DISTINCT {column})")
     counted: dict[str, Any] = {"rows": rows, "nulls": rows - filled, "distinct": distinct}

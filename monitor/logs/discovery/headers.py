@@ -51,5 +51,5 @@ def with_layout(session: Session, source: Source, days: Sequence[date]) -> Sourc
 def _first_line(session: Session, name: str) -> list[str]:
     """Return the cells of the first line of a file."""
     query = f"SELECT * FROM read_csv({text_in_sql(name)}, {AS_LINES}) LIMIT 1"
-    row = session.connection.execute(query).fetchone() or ()
-    return [f"{cell}" for cell in row if cell is not None]
+    rows = session.connection.execute(query).fetchall()
+    return [f"{cell}" for row in rows for cell in row if cell is not None]

@@ -169,9 +169,8 @@ def files_of(source: Source, day: date | None) -> list[str]:
 
 def ask(session: Session, query: str) -> tuple[Any, ...]:
     """Return the only row of a query."""
-    row = session.connection.execute(query).fetchone()
-    assert row is not None
-    return row
+    (row,) = session.connection.execute(query).fetchall()
+    return tuple(row)
 
 
 def has_table(session: Session, name: str) -> bool:
@@ -181,7 +180,7 @@ def has_table(session: Session, name: str) -> bool:
     """
     here = "database_name = current_database() AND schema_name = current_schema()"
     found = f"SELECT count(*) FROM duckdb_tables() WHERE {here} AND table_name = ?"
-    return session.connection.execute(found, [name]).fetchone() == (1,)
+    return session.connection.execute(found, [name]).fetchall() == [(1,)]
 
 
 def add(session: Session, query: str, table: str) -> None:

@@ -250,8 +250,8 @@ class Session:
         """Tell whether the first line of JSON is no object; nothing is an empty log."""
         lines = "SELECT json_type(json) FROM read_json_objects(?, format = 'newline_delimited')"
         place = self.copies.get(file, file)
-        row = self.connection.execute(f"{lines} LIMIT 1", [place]).fetchone()
-        return row is not None and row[0] != "OBJECT"
+        rows = self.connection.execute(f"{lines} LIMIT 1", [place]).fetchall()
+        return any(kind != "OBJECT" for (kind,) in rows)
 
     def type_of_field(self, file: str, column: str, schema: pa.Schema | None) -> Type | None:
         """Return the type of a field of a struct of a Parquet file, or of a table with a schema.
@@ -291,10 +291,10 @@ class Session:
         """Return the names of columns, and of fields of columns, as a file writes them."""
         place = self.copies.get(file, file)
         if form == "csv":
-            head = self.connection.read_csv(
+            rows = self.connection.read_csv(
                 place, header=False, all_varchar=True, skiprows=0, quotechar='"', escapechar='"'
-            ).fetchone()
-            return [f"{name}" for name in head or ()]
+            )
+            return [f"{name}" for head in rows.limit(1).fetchall() for name in head]
         if form == "json":
             keys = "SELECT DISTINCT unnest(json_keys(json)) FROM read_json_objects(?) ORDER BY 1"
             return [name for (name,) in self.connection.execute(keys, [place]).fetchall()]

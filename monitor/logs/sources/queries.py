@@ -125,6 +125,30 @@ def batches_of(
         _end(connection)
 
 
+def replace_rows(variable: str, name: str, rows: pa.Table, old: str) -> None:
+    """Write rows into a table in the place of those that meet the condition `old`.
+
+    All of it is one transaction, which makes the table if there is none.
+
+    Raises
+    ------
+    ConfigError
+        If the variable is not set, or the driver not installed.
+    DataError
+        If the database cannot be reached, or refuses the rows.
+    """
+    connection = _open(variable)
+    try:
+        with _cursor(variable, connection) as cursor:
+            call = partial(_call, variable, of=(cursor, connection))
+            call(partial(cursor.adbc_ingest, name, rows.slice(0, 0), mode="create_append"))
+            call(partial(cursor.execute, f"DELETE FROM {name} WHERE {old}"))
+            call(partial(cursor.adbc_ingest, name, rows, mode="append"))
+        _call(variable, connection.commit)
+    finally:
+        _end(connection)
+
+
 def _rows(variable: str, connection: Any, query: str) -> list[dict[str, Any]]:
     return [row for batch in _batches(variable, connection, query) for row in batch.to_pylist()]
 
@@ -158,20 +182,31 @@ def _must_be_finite(batch: pa.RecordBatch) -> None:
             raise DataError(msg)
 
 
-def _connect(variable: str, snapshot: Snapshot | None, zone: str = "UTC") -> Any:
-    """Connect to the database that a variable names, and see the content of a snapshot."""
-    from adbc_driver_postgresql import dbapi  # noqa: PLC0415 - an extra
-
+def _open(variable: str, snapshot: Snapshot | None = None) -> Any:
+    """Connect to the database that a variable names."""
+    try:
+        from adbc_driver_postgresql import dbapi  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        msg = (
+            f"a database needs a package that is not installed ({error}); pip install "
+            f"'calibration-monitor[postgres]'."
+        )
+        raise ConfigError(msg) from None
     if not os.environ.get(variable):
         msg = (
-            f"the environment variable {variable} is not set; it is the connection of a log, so "
-            f"set it to the address of the database, such as postgresql://host/name."
+            f"the environment variable {variable} is not set; set it to the address of the "
+            f"database, such as postgresql://host/name."
         )
         raise ConfigError(msg)
     os.environ.setdefault("PGCONNECT_TIMEOUT", CONNECT_SECONDS)
     kept = snapshot and snapshot.connection
     connect = kept.adbc_clone if kept else partial(dbapi.connect, os.environ[variable])
-    connection = _call(variable, connect, connecting=True)
+    return _call(variable, connect, connecting=True)
+
+
+def _connect(variable: str, snapshot: Snapshot | None, zone: str = "UTC") -> Any:
+    """Connect to the database that a variable names, and see the content of a snapshot."""
+    connection = _open(variable, snapshot)
     try:
         see = (
             [f"SET TRANSACTION SNAPSHOT {text_in_sql(snapshot.name)}"]
@@ -257,7 +292,7 @@ def _of_query(variable: str, error: Exception) -> str:
     code = f" (SQLSTATE {state})" if re.fullmatch("[0-9A-Z]{5}", f"{state}") else ""
     return (
         f"the query of the database in {variable} failed: {said}{code}; correct sql in the "
-        f"configuration, or wait for the server, then run again."
+        f"configuration or the rights of the user, or wait for the server, then run again."
     )
 
 

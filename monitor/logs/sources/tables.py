@@ -109,8 +109,8 @@ def reading_table(log: PredictionLog | OutcomeLog) -> Iterator[None]:
         yield
     except ImportError as error:
         msg = (
-            f"{log.path}: reading {TABLE_NAMES[log.stored_as]} needs a package that is not "
-            f"installed ({error}); pip install 'calibration-monitor[{EXTRAS[log.stored_as]}]'."
+            f"{log.path}: reading {TABLE_NAMES[_kind_of(log)]} needs a package that is not "
+            f"installed ({error}); pip install 'calibration-monitor[{EXTRAS[_kind_of(log)]}]'."
         )
         raise ConfigError(msg) from None
     except (ConfigError, DataError, MemoryError, duckdb.OutOfMemoryException):
@@ -118,7 +118,7 @@ def reading_table(log: PredictionLog | OutcomeLog) -> Iterator[None]:
     except Exception as error:
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         msg = (
-            f"{log.path}: cannot be read as {TABLE_NAMES[log.stored_as]} ({why}); check the path "
+            f"{log.path}: cannot be read as {TABLE_NAMES[_kind_of(log)]} ({why}); check the path "
             f"and the rights of this user, then run again."
         )
         raise DataError(msg) from error
@@ -127,7 +127,13 @@ def reading_table(log: PredictionLog | OutcomeLog) -> Iterator[None]:
 def _open(log: PredictionLog | OutcomeLog, number: int | None) -> Table:
     if log.stored_as == "sql":
         return query_table(log)
-    return _open_delta(log, number) if log.stored_as == "delta" else _open_iceberg(log, number)
+    return _open_delta(log, number) if _kind_of(log) == "delta" else _open_iceberg(log, number)
+
+
+def _kind_of(log: PredictionLog | OutcomeLog) -> str:
+    """Say what a table is; a folder of counts is what lies there."""
+    found = _table_in(_literal(log.path)) if log.format == "counts" and not log.sql else None
+    return (found and found[1]) or log.stored_as
 
 
 def _open_delta(log: PredictionLog | OutcomeLog, number: int | None) -> Table:

@@ -394,7 +394,7 @@ def _first_row(logs: Logs, rows: str, columns: Sequence[str], steps: Steps = ())
         connection.execute("SET TimeZone = 'UTC'")
         begun = connection.from_arrow(begun.toArrow())
     texts = ", ".join(f"coalesce(CAST(c{i} AS VARCHAR), 'null')" for i in range(len(columns)))
-    return [printable(str(text)) for text in begun.project(texts).fetchone()]
+    return [printable(str(text)) for text in begun.project(texts).fetchall()[0]]
 
 
 def _total(logs: Logs, rows: str) -> int:
