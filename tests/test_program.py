@@ -124,7 +124,7 @@ def copied(tmp_path: Path) -> Path:
             ("metrics/core/tally.py", set(PHASES)),
             ("logs/statement/statement.py", set(PHASES)),
             ("evaluation/shadow.py", {"fits", "evaluations"}),
-            ("pipeline/strata.py", {"fits", "evaluations"}),
+            ("pipeline/verdicts/strata.py", {"fits", "evaluations"}),
             ("summary.py", set(PHASES)),
             ("settling.py", set(PHASES)),
             ("words/where.py", {"fits", "evaluations"}),
