@@ -1,13 +1,9 @@
 """What another process compiles for a first run."""
 
-import subprocess
-import sys
-
 import psutil
 import pytest
 
 from monitor.pipeline.compiling import compile_ahead, compiled_meanwhile
-from tests.support.paths import ROOT
 
 # In a process of its own, because here other tests may have compiled more.
 SAME_TYPES = """
@@ -26,17 +22,6 @@ print(len(before), later)
 def children() -> set[int]:
     """List the processes that this one has started."""
     return {child.pid for child in psutil.Process().children()}
-
-
-def test_evaluations_call_what_it_compiles() -> None:
-    """For other types a run would compile the functions again."""
-    ended = subprocess.run(
-        [sys.executable, "-c", SAME_TYPES], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-
-    number, later = ended.stdout.splitlines()[-1].split(" ", 1)
-    assert int(number) >= 5
-    assert later == "{}"
 
 
 def test_it_ends_with_the_block(monkeypatch: pytest.MonkeyPatch) -> None:
