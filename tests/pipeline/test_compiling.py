@@ -5,19 +5,6 @@ import pytest
 
 from monitor.pipeline.compiling import compile_ahead, compiled_meanwhile
 
-# In a process of its own, because here other tests may have compiled more.
-SAME_TYPES = """
-from monitor.demo.compiling import main
-from monitor.evaluation import compile_ahead
-from monitor.metrics.core import compiled
-
-compile_ahead.main()
-before = {f: f.signatures for f in compiled._LOADED.values() if f.signatures}
-main()
-later = {f.__name__: f.signatures for f, known in before.items() if f.signatures != known}
-print(len(before), later)
-"""
-
 
 def children() -> set[int]:
     """List the processes that this one has started."""
