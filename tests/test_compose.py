@@ -1,6 +1,5 @@
 """The stack of compose.yml, as far as it can be tested without Docker and Grafana."""
 
-import json
 import re
 import shutil
 import subprocess
@@ -10,14 +9,11 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.support.exporting import COMMAND
 from tests.support.paths import ROOT
 from tests.support.servers import program_path
 
 STACK = yaml.safe_load((ROOT / "compose.yml").read_text())
 SERVICES: dict[str, dict[str, Any]] = STACK["services"]
-DATA_SOURCES = ROOT / "grafana" / "provisioning" / "datasources" / "prometheus.yml"
-PROVIDERS = ROOT / "grafana" / "provisioning" / "dashboards" / "calibration.yml"
 
 
 def mounts(service: str) -> dict[str, str]:
@@ -68,19 +64,6 @@ def test_images_are_pinned() -> None:
         assert "build" in service or re.search(r":v?\d+\.\d+\.\d+$", service["image"])
 
 
-def test_the_exporter_is_called_with_options_that_exist() -> None:
-    """Its Dockerfile exists, and the command has the given options."""
-    built = SERVICES["exporter"]["build"]
-    command = SERVICES["exporter"]["command"]
-    program = [COMMAND, command[0], "--help"]
-    manual = subprocess.run(program, check=True, capture_output=True, text=True).stdout
-
-    assert (ROOT / built["dockerfile"]).exists()
-    for option in command[1::2]:
-        assert f"{option} " in manual
-    assert command[2].rpartition("/")[0] in mounts("exporter")
-
-
 def test_prometheus_accepts_its_configuration(tmp_path: Path) -> None:
     """With the rules where compose.yml mounts them, promtool accepts the configuration."""
     folder = assembled("prometheus", "/etc/prometheus", tmp_path)
@@ -106,39 +89,3 @@ def test_prometheus_and_the_exporter_agree() -> None:
 
     assert asked <= listening
     assert jobs["calibration-monitor"][0]["targets"] == ["exporter:9645"]
-
-
-def test_alertmanager_accepts_its_configuration(tmp_path: Path) -> None:
-    """With its templates where compose.yml mounts them, amtool accepts the routes."""
-    folder = assembled("alertmanager", "/etc/alertmanager", tmp_path)
-    call = [program_path("amtool"), "check-config", folder / "alertmanager.yml"]
-    checked = subprocess.run(call, check=False, capture_output=True, text=True)
-
-    assert checked.returncode == 0, checked.stderr
-    assert "1 templates" in checked.stdout
-
-
-def test_grafana_finds_its_data_source_and_dashboards() -> None:
-    """The data source is the Prometheus of the stack; the dashboards are read from their folder."""
-    (source,) = yaml.safe_load(DATA_SOURCES.read_text())["datasources"]
-    (provider,) = yaml.safe_load(PROVIDERS.read_text())["providers"]
-    seen = mounts("grafana")
-    home = SERVICES["grafana"]["environment"]["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"]
-
-    assert source["type"] == "prometheus"
-    assert source["url"] == "http://prometheus:9090"
-    assert provider["type"] == "file"
-    assert seen[provider["options"]["path"]] == "./grafana/dashboards"
-    assert seen["/etc/grafana/provisioning"] == "./grafana/provisioning"
-    file = ROOT / "grafana" / "dashboards" / Path(home).name
-    assert home.rpartition("/")[0] == provider["options"]["path"]
-    assert json.loads(file.read_text())["uid"] == "calibration-fleet"
-
-
-def test_there_is_no_secret() -> None:
-    """No service or data source is given a password, a key or a token."""
-    given = [name for service in SERVICES.values() for name in service.get("environment", {})]
-    (source,) = yaml.safe_load(DATA_SOURCES.read_text())["datasources"]
-
-    assert not [name for name in given if re.search("PASSWORD|TOKEN|SECRET|KEY", name)]
-    assert not {"secureJsonData", "basicAuth", "password"} & set(source)

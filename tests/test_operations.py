@@ -27,6 +27,7 @@ from monitor.store.lock import locked
 from monitor.store.names import day_file
 from monitor.store.store import Store
 from tests.conftest import CONFIG, DAY, DAY_BEFORE, Ended, Project
+from tests.support.cases import some
 
 Command = Callable[..., Ended]
 ROOT = Path(__file__).parent.parent
@@ -115,7 +116,7 @@ def test_a_lock_of_another_user_is_named() -> None:
         folder.rmdir()
 
 
-@pytest.mark.parametrize("kind", ["summaries", "evaluations", "verdicts", "runs"])
+@pytest.mark.parametrize("kind", some(["summaries", "evaluations", "verdicts", "runs"], 2))
 def test_a_file_where_a_folder_should_be_is_named(
     project: Project, command: Command, kind: str
 ) -> None:
@@ -210,16 +211,16 @@ def test_too_little_memory_for_a_library_is_said(project: Project) -> None:
     assert "run out of memory while it loaded the libraries" in " ".join(done.stderr.split())
 
 
-@pytest.mark.parametrize("call", [
+@pytest.mark.parametrize("call", some([
     ("run",), ("check", "--store"), ("show",), ("prune", "--keep", "400d"), ("store", "compact"),
     ("evaluate", *SPAN), ("textfile", "--into", "out.prom"), ("backfill", *SPAN, "--dry-run"),
-], ids=lambda call: call[0])  # fmt: skip
+], 2), ids=lambda call: call[0])  # fmt: skip
 def test_a_store_that_is_not_mounted_is_said_and_not_replaced(
     project: Project, command: Command, call: tuple[object, ...]
 ) -> None:
     """What is there stays as it is: nothing, or an empty folder."""
     (project.folder / "store").rename(project.folder / "elsewhere")
-    if call[0] == "show":
+    if call[0] in ("show", "run"):
         (project.folder / "store").mkdir()
     ended = command(*call)
     begun = [path for path in (project.folder / "store").rglob("*") if path.is_file()]

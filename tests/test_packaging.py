@@ -61,16 +61,6 @@ def test_the_extra_for_development_has_all_others() -> None:
     assert own.extras == EXTRAS.keys() - {"dev"}
 
 
-def test_the_builder_is_bounded_on_both_sides() -> None:
-    """A build never picks up a new major release of the build backend by itself."""
-    builders = [*map(Requirement, SETTINGS["build-system"]["requires"])]
-
-    assert [builder.name for builder in builders] == ["hatch-vcs", "hatchling"]
-    for builder in builders:
-        assert {bound.operator for bound in builder.specifier} == {">=", "<"}
-        assert f"{builder}" in map(str, map(Requirement, EXTRAS["dev"]))
-
-
 def test_the_layers_are_those_that_lint_enforces() -> None:
     """CONTRIBUTING.md shows the layers of the contract, with the DAGs next to the command."""
     (contract,) = (
@@ -107,45 +97,6 @@ def stub(path: Path, does: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"#!/bin/sh\necho $* >>calls\n{does}\n")
     path.chmod(0o755)
-
-
-def test_says_what_is_missing_for_an_environment(tmp_path: Path) -> None:
-    """If Python lacks venv, make fails, shows the error, and says what to install."""
-    ended = make(tmp_path, "echo 'ensurepip is not available'; exit 1")
-
-    assert ended.returncode != 0
-    assert "ensurepip is not available" in ended.stdout
-    assert f".venv could not be created with '{tmp_path / 'python'}'." in ended.stderr
-    assert "sudo apt-get install python3 python3-venv." in ended.stderr
-    assert not (tmp_path / ".venv" / "demo.stamp").exists()
-
-
-def test_creates_a_half_finished_environment_again(tmp_path: Path) -> None:
-    """An environment whose pip does not work is cleared and created again."""
-    stub(tmp_path / ".venv" / "bin" / "python", "exit 1")
-    pip = "-m pip --quiet --disable-pip-version-check"
-    repaired = r"printf '#!/bin/sh\necho repaired: $* >>calls\n' >.venv/bin/python"
-
-    ended = make(tmp_path, repaired)
-
-    assert ended.returncode == 0, ended.stderr
-    assert (tmp_path / "calls").read_text().splitlines() == [
-        f"{pip} --version",
-        "-m venv --clear .venv",
-        f"repaired: {pip} install uv",
-        f"repaired: {pip} install --constraint constraints.txt --editable .[demo]",
-    ]
-    assert (tmp_path / ".venv" / "demo.stamp").exists()
-
-
-def test_leaves_a_sound_environment_alone(tmp_path: Path) -> None:
-    """If pip works, the existing environment is kept and packages are installed into it."""
-    stub(tmp_path / ".venv" / "bin" / "python", "")
-
-    ended = make(tmp_path, "exit 1")
-
-    assert ended.returncode == 0, ended.stderr
-    assert "venv --clear" not in (tmp_path / "calls").read_text()
 
 
 @pytest.mark.parametrize("code", [0, 2])

@@ -18,14 +18,6 @@ HEAVY = (
     "pyarrow", "pydantic", "rich", "scipy", "typer",
 )  # fmt: skip
 
-SHORT = {
-    "monitor": "monitor",
-    "metrics": "monitor.metrics",
-    "monitor.metrics": "monitor.metrics",
-    "monitor.report.diagrams": "monitor.report.diagrams",
-}
-PROGRAMS = ("monitor.demo.compiling",)  # run with `python -m`
-SUFFIXES = (".md", ".yaml", ".py", ".example")  # files
 NEEDS_MORE = ("Recalibrator",)  # an estimator of scikit-learn, so it cannot be loaded without
 
 
@@ -73,17 +65,6 @@ def test_name_resolves_and_is_documented(name: str) -> None:
         assert named | {"return"} == function.__annotations__.keys()
 
 
-def test_no_module_has_the_name_of_a_public_name() -> None:
-    """Else what `from monitor import NAME` gives would depend on earlier imports."""
-    assert not {path.stem for path in (ROOT / "monitor").iterdir()} & set(HOMES)
-
-
-def test_unknown_names_are_unknown() -> None:
-    """A name that is none fails as in any module."""
-    with pytest.raises(AttributeError, match="'monitor' has no attribute 'evaluates'"):
-        monitor.__getattr__("evaluates")
-
-
 def test_names_that_the_documentation_imports_are_public() -> None:
     """Examples import from `monitor`, its measures and its diagrams, and only what these offer."""
     used = {
@@ -101,30 +82,3 @@ def test_names_that_the_documentation_imports_are_public() -> None:
 
     assert len(used) > 20
     assert used <= public
-
-
-def test_names_that_the_documentation_writes_are_public() -> None:
-    """Each `monitor.…` and `metrics.…` of a page leads to what its modules offer."""
-    written = {
-        name
-        for page in [ROOT / "README.md", ROOT / "alerts" / "runbook.md", *ROOT.glob("docs/**/*.md")]
-        for name in re.findall(
-            r"(?<![\w./-])(?:monitor|metrics)(?:\.\w+)+(?![\w/-])", page.read_text()
-        )
-        if not name.endswith(SUFFIXES)
-    }
-    public = {
-        f"{short}.{name}"
-        for short, module in SHORT.items()
-        for name in (*import_module(module).__all__, *NEEDS_MORE)
-    }
-    methods = {
-        f"{name}.{method}"
-        for name in public
-        if name.startswith("monitor.") and hasattr(monitor, name.removeprefix("monitor."))
-        for method in dir(getattr(monitor, name.removeprefix("monitor.")))
-        if method[0] != "_"
-    }
-
-    assert len(written) > 20
-    assert written <= {*public, *methods, *SHORT, *PROGRAMS}

@@ -1,7 +1,6 @@
 """Temporary files: nobody can guess or redirect them, and the next process removes those left."""
 
 import fcntl
-import os
 import subprocess
 import sys
 import tempfile
@@ -117,14 +116,3 @@ def test_no_link_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     sweep_folders()
 
     assert victim.read_text() == "precious"
-
-
-def test_names_cannot_be_guessed_and_rights_are_those_of_any_file(tmp_path: Path) -> None:
-    """Two temporary names differ in 16 hexadecimal digits; the umask holds."""
-    before = os.umask(0o027)
-    try:
-        with temporary_file(tmp_path / "a") as (_, one), temporary_file(tmp_path / "a") as (_, two):
-            assert one != two
-            assert one.stat().st_mode & 0o777 == 0o640
-    finally:
-        os.umask(before)

@@ -3,7 +3,6 @@
 import base64
 import csv
 import hashlib
-import json
 import re
 import subprocess
 import zipfile
@@ -71,28 +70,14 @@ def test_the_wheel_holds_the_package_and_nothing_of_the_tests(environment: Insta
     assert not [name for name in names if name.endswith((".pyc", ".nbi", ".nbc"))]
 
 
-def test_the_program_is_that_of_the_wheel(environment: Installed, tmp_path: Path) -> None:
-    """The test would not notice a missing file if the checkout were imported."""
-    asked = "import monitor, monitor.cli; print(monitor.__file__)"
-    ended = environment.run(tmp_path, "python", "-c", asked)
-
-    assert ended.returncode == 0, ended.stderr
-    assert Path(ended.stdout.strip()).is_relative_to(environment.bin.parent)
-
-
 def test_the_commands_work(environment: Installed, project: Project) -> None:
-    """The installed program explains itself, and checks and shows a day of real logs."""
-    told = environment.run(project.folder, "calibration-monitor", "--help")
-    checked = environment.run(project.folder, "calibration-monitor", "check", "--json")
-    shown = environment.run(project.folder, "calibration-monitor", "show", "--model", "ctr")
-
-    assert (told.returncode, checked.returncode, shown.returncode) == (0, 0, 0), checked.stderr
+    """What the workflow of a release runs with the wheel passes, and pages are written."""
+    tried = environment.run(project.folder, "python", ROOT / "tools" / "try_release.py")
     page = environment.run(project.folder, "calibration-monitor", "report", "--out", "pages")
+
+    assert tried.returncode == 0, tried.stderr
     assert page.returncode == 0, page.stderr
     assert (project.folder / "pages" / "models" / "ctr.html").is_file()
-    assert "assets" in told.stdout
-    assert json.loads(checked.stdout)["models"]["ctr"]["day"] == "2026-03-02"
-    assert "ctr" in shown.stdout
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,6 @@ from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
 from monitor.errors import Fault
 from monitor.metrics.core.coarse import CENTRES, Coarse
-from monitor.metrics.core.estimate import Estimate
 from monitor.run_record import FailedDay
 from monitor.store.store import Store
 from tests.support.alerting import (
@@ -29,8 +28,6 @@ from tests.support.alerting import (
     BOOK,
     alertmanager,
     await_posts,
-    event,
-    message,
     prometheus,
     serving,
 )
@@ -61,7 +58,6 @@ FIRST = date(2026, 2, 1)
 REFERENCE_DAYS, ILL_DAYS, SOUND_DAYS = 28, 10, 14
 ZONE = "Asia/Tokyo"  # whose days begin the evening before in UTC
 STARTED = FIRST + timedelta(days=REFERENCE_DAYS)
-LAST = STARTED + timedelta(days=ILL_DAYS + SOUND_DAYS - 1)
 
 
 def milliseconds(moment: datetime) -> int:
@@ -187,62 +183,10 @@ def told(exporter: Exporter, tmp_path_factory: pytest.TempPathFactory) -> Told:
         return Told(ill, restarted, posts[len(ill) + len(restarted) :])
 
 
-DATA = "/calibration-data"  # the dashboard that alerts about logs link to
-
-
-def links(model: str, board: str, alert: str) -> str:
-    """Write the last line of an alert in Slack."""
-    return f"<{BOARD}{model}{board}|Dashboard> · <{BOOK}{alert}|Runbook> · risk"
-
-
-def interval(figure: Estimate | None, form: str, unit: str = "") -> str:
-    """Write a number with its interval as the messages do."""
-    assert figure is not None
-    return f"{figure.value:{form}}{unit} ({figure.low:{form}} to {figure.high:{form}})"
-
-
 def title_of_drift(verdict: Verdict) -> str:
     """Say what happened to the model fraud, since when, and how bad it is."""
     assert verdict.slope is not None
     return f"fraud: scores too extreme since 1 Mar (slope {verdict.slope.value:.2f})"
-
-
-def story_of_drift(verdict: Verdict) -> str:
-    """Tell what the page must say."""
-    incident, slope = verdict.detector.incident, verdict.slope
-    assert incident is not None
-    assert slope is not None
-    return (
-        "Since 1 March 2026 scores are too extreme: high ones come true less often than before, "
-        "low ones more often. No shift of the prior explains this. Slope of the outcomes on the "
-        f"reference curve: {slope.value:.2f} (95 % {slope.low:.2f} to {slope.high:.2f}), 1 without "
-        f"drift. The evidence reached 10^{incident.evidence:.1f}; the limit is 10^3.0. Meanwhile "
-        f"the prior moved by {interval(verdict.shift, '+.2f', ' in log-odds')}, which is not part "
-        "of the drift. Without a drift, this alert comes once in 1000 days on average, or less "
-        "often."
-    )
-
-
-def story_of_shift(verdict: Verdict) -> str:
-    """Tell what the digest must say."""
-    return (
-        "More or fewer cases are positive than in the reference, and the scores follow as they "
-        "should, up to one constant. The prior moved by "
-        f"{interval(verdict.shift, '+.2f', ' in log-odds')}; adding this to the log-odds of every "
-        "score makes them right on average. In the reference "
-        f"{100 * verdict.reference_prevalence:.4g}% were positive."
-    )
-
-
-def story_of_level(verdict: Verdict) -> str:
-    """Tell what the ticket must say."""
-    assert verdict.incident is not None
-    return (
-        "Since 1 March 2026 all scores are too high: their outcomes come true less often than the "
-        "curve of the reference says, and the base rate explains less than half of that. The "
-        f"evidence reached 10^{verdict.incident.evidence:.1f}; the limit is 10^3.0. Without a "
-        "drift, this alert comes once in 1000 days on average, or less often."
-    )
 
 
 def title_of_level(verdict: Verdict) -> str:
@@ -258,147 +202,84 @@ def pages_of(model: str, posts: Posts) -> list[Any]:
     return [page for page in at("/enqueue", posts) if page["payload"]["component"] == model]
 
 
-class TestVerdicts:
-    """What the messages are about."""
+def test_the_verdicts_are_as_planned(exporter: Exporter) -> None:
+    """Of the models one drifts, one has another prior, one another level, since one day."""
+    incident = exporter.verdicts["fraud"].detector.incident
 
-    def test_are_as_planned(self, exporter: Exporter) -> None:
-        """Of the models one drifts, one has another prior, one another level, since one day."""
-        incident = exporter.verdicts["fraud"].detector.incident
-
-        assert {name: v.state for name, v in exporter.verdicts.items()} == VERDICTS
-        assert incident is not None
-        assert (incident.kind, incident.started) == ("too_extreme", STARTED)
-        assert exporter.verdicts["flights"].shifted == STARTED
-        for name, urgent in (("ctr", False), ("bids", True)):
-            level = exporter.verdicts[name].level_incident
-            assert level is not None
-            assert (level.kind, level.started) == ("scores_too_high", STARTED)
-            assert level.urgent >= urgent
+    assert {name: v.state for name, v in exporter.verdicts.items()} == VERDICTS
+    assert incident is not None
+    assert (incident.kind, incident.started) == ("too_extreme", STARTED)
+    assert exporter.verdicts["flights"].shifted == STARTED
+    for name, urgent in (("ctr", False), ("bids", True)):
+        level = exporter.verdicts[name].level_incident
+        assert level is not None
+        assert (level.kind, level.started) == ("scores_too_high", STARTED)
+        assert level.urgent >= urgent
 
 
-class TestPage:
-    """What reaches the pager."""
+def test_a_page_rings_once_and_is_resolved(told: Told, exporter: Exporter) -> None:
+    """One event for the drift and one for the urgent level, with what, since when and how sure.
 
-    def test_tells_the_whole_story_of_a_drift(self, told: Told, exporter: Exporter) -> None:
-        """PagerDuty gets one event, with what, since when, how sure, and links, word for word."""
-        (page,) = pages_of("fraud", told.ill)
-        verdict = exporter.verdicts["fraud"]
-        title, story = title_of_drift(verdict), story_of_drift(verdict)
+    A restart of Prometheus neither resolves nor triggers again. Nobody is woken by a prior, nor
+    while the logs are broken.
+    """
+    (page,), (level,) = pages_of("fraud", told.ill), pages_of("bids", told.ill)
+    (over,) = pages_of("fraud", told.well)
+    title, closed = title_of_drift(exporter.verdicts["fraud"]), exporter.closed
+    incident = exporter.verdicts["fraud"].detector.incident
+    assert incident is not None
 
-        assert page == event(page["dedup_key"], title, DRIFTING, firing=[f"{title}\n{story}"])
-
-    def test_tells_the_whole_story_of_a_level(self, told: Told, exporter: Exporter) -> None:
-        """Of scores that are off by a large factor PagerDuty gets one event, word for word."""
-        (page,) = pages_of("bids", told.ill)
-        verdict = exporter.verdicts["bids"]
-        title, story = title_of_level(verdict), story_of_level(verdict)
-        board = DRIFTING.replace("fraud", "bids")
-        said = event(page["dedup_key"], title, board, firing=[f"{title}\n{story}"], model="bids")
-
-        assert page == said
-
-    def test_rings_once(self, told: Told) -> None:
-        """A restart of Prometheus neither resolves nor triggers again."""
-        assert at("/enqueue", told.restarted) == []
-
-    def test_is_resolved_when_the_drift_is_over(self, told: Told, exporter: Exporter) -> None:
-        """The same incident is resolved once the drift has closed, with how long and why."""
-        (first,) = pages_of("fraud", told.ill)
-        (last,) = pages_of("fraud", told.well)
-        closed = exporter.closed
-        over = (
-            f"Over: fraud: drift from 1 Mar to {closed:%-d %b} ({(closed - STARTED).days} days): "
-            "recovered, the outcomes agree with the reference again"
-        )
-
-        assert last == event(first["dedup_key"], over, DRIFTING, resolved=[over])
-
-    def test_nobody_is_woken_by_a_prior(self, told: Told) -> None:
-        """A model whose prior has shifted is in no event, though its severity is page."""
-        events = at("/enqueue", told.ill + told.restarted + told.well)
-
-        assert events
-        assert "flights" not in str(events)
-
-    def test_nobody_is_woken_while_the_logs_are_broken(self, told: Told) -> None:
-        """The drift of a model with a data error is held back; the error is a ticket."""
-        assert "torn" not in str(at("/enqueue", told.ill + told.restarted + told.well))
-        assert BROKEN in str(at("/slack-tickets-url", told.ill))
+    assert (page["payload"]["summary"], page["client_url"]) == (title, DRIFTING)
+    story = page["payload"]["custom_details"]["firing"]
+    assert story.startswith(f"{title}\nSince 1 March 2026 scores are too extreme: high ones come")
+    assert f"The evidence reached 10^{incident.evidence:.1f}; the limit is 10^3.0." in story
+    assert level["payload"]["summary"] == title_of_level(exporter.verdicts["bids"])
+    assert over["payload"]["summary"] == (
+        f"Over: fraud: drift from 1 Mar to {closed:%-d %b} ({(closed - STARTED).days} days): "
+        "recovered, the outcomes agree with the reference again"
+    )
+    assert (over["dedup_key"], over["event_action"]) == (page["dedup_key"], "resolve")
+    assert at("/enqueue", told.restarted) == []
+    events = str(at("/enqueue", told.ill + told.well))
+    assert "flights" not in events
+    assert "torn" not in events
 
 
-class TestTicket:
-    """What reaches the channel for tickets."""
+def test_a_ticket_is_repeated_unchanged_until_it_is_over(told: Told, exporter: Exporter) -> None:
+    """Of a level, and of broken logs, with log, day, reason and value, and what prints the rest."""
+    tickets = at("/slack-tickets-url", told.ill + told.restarted)
+    shown = {t["attachments"][0]["title"]: t["attachments"][0] for t in tickets}
+    (ended,) = [t for t in at("/slack-tickets-url", told.well) if "Over" in str(t)]
 
-    def test_tells_the_story_of_a_level(self, told: Told, exporter: Exporter) -> None:
-        """Slack gets the headline, the story, and links, word for word."""
-        found = next(t for t in at("/slack-tickets-url", told.ill) if "ctr" in str(t))
-        verdict = exporter.verdicts["ctr"]
-        title = title_of_level(verdict)
-        board = DRIFTING.removeprefix(f"{BOARD}fraud")
-        text = f"{story_of_level(verdict)}\n{links('ctr', board, 'calibrationdrift')}"
-
-        assert found == message(title, f"{BOARD}ctr{board}", text, title)
-
-    def test_names_log_day_reason_and_value_of_a_data_error(self, told: Told) -> None:
-        """The headline has all four, and the text the command that prints the rest."""
-        found = next(t for t in at("/slack-tickets-url", told.ill) if "torn" in str(t))
-        (attachment,) = found["attachments"]
-
-        assert attachment["title"] == BROKEN
-        assert "calibration-monitor check --model torn --day 2026-03-01" in attachment["text"]
-        asked = links("torn", "", "calibrationdataerror").replace("/calibration-model", DATA)
-        assert attachment["text"].endswith(asked)
-
-    def test_is_repeated_unchanged(self, told: Told) -> None:
-        """While nothing changes, a ticket comes again after its interval under the same title."""
-        tickets = at("/slack-tickets-url", told.ill + told.restarted)
-        different = {ticket["attachments"][0]["title"] for ticket in tickets}
-
-        assert len(different) == 2  # of ctr and of torn
-        assert len(tickets) >= 8
-
-    def test_says_when_it_is_over(self, told: Told, exporter: Exporter) -> None:
-        """A ticket that is resolved says so in green, with how long it lasted and why it ended."""
-        closed = exporter.closed
-        over = (
-            f"Over: ctr: drift from 1 Mar to {closed:%-d %b} ({(closed - STARTED).days} days): "
-            "recovered, the outcomes agree with the reference again"
-        )
-        (ended,) = [t for t in at("/slack-tickets-url", told.well) if "Over" in str(t)]
-        board = DRIFTING.removeprefix(f"{BOARD}fraud")
-
-        assert ended["attachments"][0]["title"] == over
-        assert links("ctr", board, "calibrationdrift") in ended["attachments"][0]["text"]
+    assert shown.keys() == {title_of_level(exporter.verdicts["ctr"]), BROKEN}
+    assert len(tickets) >= 8
+    assert "calibration-monitor check --model torn --day 2026-03-01" in shown[BROKEN]["text"]
+    asked = f"<{BOARD}torn|Dashboard> · <{BOOK}calibrationdataerror|Runbook> · risk"
+    assert shown[BROKEN]["text"].endswith(asked.replace("-model?", "-data?"))
+    assert ended["attachments"][0]["title"].startswith("Over: ctr: drift from 1 Mar to ")
 
 
-class TestDigest:
-    """What reaches the channel for information."""
+def test_the_digest_tells_of_the_prior_and_of_no_end(told: Told, exporter: Exporter) -> None:
+    """Its shift and its remedy."""
+    shift = exporter.verdicts["flights"].shift
+    assert shift is not None
+    (attachment,) = at("/slack-digest-url", told.ill)[0]["attachments"]
 
-    def test_tells_of_the_prior(self, told: Told, exporter: Exporter) -> None:
-        """The digest tells the shift and its remedy, word for word."""
-        verdict = exporter.verdicts["flights"]
-        assert verdict.shift is not None
-        summary = (
-            f"flights: prior shift since 1 Mar ({verdict.shift.value:+.2f} in log-odds); the "
-            "model is as good as before"
-        )
-        story = story_of_shift(verdict)
-        text = f"*{summary}*\n{story}\n{links('flights', LEVEL_SINCE, 'calibrationpriorshift')}"
-        head = "For your information: flights"
-
-        assert at("/slack-digest-url", told.ill)[0] == message(head, "", text, head, "#439FE0")
-
-    def test_says_nothing_of_ends(self, told: Told) -> None:
-        """The digest tells what is, not what was."""
-        assert at("/slack-digest-url", told.restarted + told.well) == []
+    assert attachment["title"] == "For your information: flights"
+    assert attachment["text"].startswith(
+        f"*flights: prior shift since 1 Mar ({shift.value:+.2f} in log-odds); the model is as good"
+    )
+    assert (
+        f"The prior moved by {shift.value:+.2f} in log-odds ({shift.low:+.2f} to "
+        in attachment["text"]
+    )
+    assert f"flights{LEVEL_SINCE}|Dashboard>" in attachment["text"]
+    assert at("/slack-digest-url", told.restarted + told.well) == []
 
 
-class TestWatchdog:
-    """What reaches the dead man's switch."""
-
-    def test_is_called_again_and_again(self, told: Told) -> None:
-        """While Prometheus and Alertmanager work, the receiver of its own hears of them."""
-        for posts in (told.ill, told.restarted):
-            calls = at("/calibration", posts)
-            assert calls, [path for path, _ in posts]
-            assert {call["status"] for call in calls} == {"firing"}
+def test_the_watchdog_is_called_again_and_again(told: Told) -> None:
+    """While Prometheus and Alertmanager work, the receiver of its own hears of them."""
+    for posts in (told.ill, told.restarted):
+        calls = at("/calibration", posts)
+        assert calls, [path for path, _ in posts]
+        assert {call["status"] for call in calls} == {"firing"}

@@ -114,8 +114,13 @@ def held_back(where: str) -> set[tuple[str, str, str]]:
 
 
 def test_what_holds_back_what(tmp_path: Path) -> None:
-    """Broken logs hold back all of their model, a drift level and prior, the whole its segments."""
-    level, prior = "CalibrationLevelDrift", "CalibrationPriorShift"
+    """Broken logs hold back all of their model, a drift level and prior, the whole its segments.
+
+    Where segments explain the whole, they hold it back; the whole holds back the values in it.
+    """
+    level, prior, value = "CalibrationLevelDrift", "CalibrationPriorShift", "CalibrationValueDrift"
+    explained = alert(DRIFT, "ios", "all")
+    explained["labels"]["explained"] = "segments"
     alerts = [
         *(alert(name, "torn") for name in EVERY if name != DRIFT),
         alert(DRIFT, "torn", "all"),
@@ -126,14 +131,33 @@ def test_what_holds_back_what(tmp_path: Path) -> None:
         *(alert(name, "ctr") for name in (level, prior, "CalibrationInsufficientData")),
         # Those of other models, above, are no reason.
         *(alert(name, "flights") for name in (prior, "CalibrationOutcomesMissing")),
+        *(explained, alert(DRIFT, "ios", "DE")),
+        *(alert(DRIFT, "web", "all"), alert(value, "web")),
     ]
     expected = {("torn", name, "") for name in EVERY if name not in ("CalibrationDataError", DRIFT)}
     expected |= {("torn", DRIFT, "all"), ("bids", DRIFT, "DE"), ("bids", DRIFT, "FR")}
     expected |= {("fraud", level, ""), ("fraud", prior, ""), ("ctr", prior, "")}
     expected |= {("fraud", "CalibrationEvaluationMissing", "")}  # its configuration is invalid
+    expected |= {("ios", DRIFT, "all"), ("web", value, "")}
     with receiving() as received, alertmanager(tmp_path, received) as where:
         post(where, alerts)
         await_posts(received.posts, lambda: len(held_back(where)) >= len(expected))
+
+        assert held_back(where) == expected
+
+
+@pytest.mark.parametrize("cause", ["CalibrationExporterAbsent", "CalibrationStoreNotWritable"])
+def test_what_stops_all_models_is_one_message(tmp_path: Path, cause: str) -> None:
+    """No run can succeed then, or nobody can say whether one has."""
+    missing = "CalibrationEvaluationMissing"
+    one = alert(missing, "")
+    one["labels"] = {"alertname": cause, "severity": "ticket"}
+    expected = {(model, missing, "") for model in ("bids", "ctr")}
+    with receiving() as received, alertmanager(tmp_path, received) as where:
+        post(where, [one])
+        await_posts(received.posts, lambda: bool(received.posts))
+        post(where, [alert(missing, "bids"), alert(missing, "ctr")])
+        await_posts(received.posts, lambda: held_back(where) >= expected)
 
         assert held_back(where) == expected
 
@@ -168,91 +192,51 @@ def sent(tmp_path_factory: pytest.TempPathFactory) -> Sent:
                     at(path, received.posts[begun:]) for path in awaited
                 ),
             )
-            sleep(2.5)  # two more intervals of a group: nothing else is sent
+            sleep(1.5)  # another interval of a group: nothing else is sent
             new = received.posts[begun:]
             sent[name] = {path: at(path, new) for path in (PAGER, TICKETS)}
     return sent
 
 
-def key(sent: Sent) -> str:
-    """Give the incident of the pager."""
-    return str(sent["a segment"][PAGER][0]["dedup_key"])
+def test_drifts_of_a_model_are_one_incident_of_the_pager(sent: Sent) -> None:
+    """Each step sends one event or none, with the headline, links and text of what drifts then.
+
+    The whole takes the place of its segments. Those that outlast it are named, and the incident
+    stays open until the last is over, with the reason.
+    """
+    counts = {name: len(posts[PAGER]) for name, posts in sent.items()}
+    assert counts == {name: int((name, PAGER) not in UNSENT) for name in STEPS}
+    pages = {name: posts[PAGER][0] for name, posts in sent.items() if posts[PAGER]}
+    of, key = partial(summary, DRIFT, "fraud"), str(pages["a segment"]["dedup_key"])
+
+    for name, part in (("a segment", "DE"), ("the whole", "all")):
+        assert pages[name] == paged(key, of(part), board("fraud", part), firing=[story(part)])
+    assert pages["the whole is over"] == paged(
+        *(key, f"{of('DE')}; also FR", board("fraud", "DE")),
+        firing=[story("DE"), story("FR")],
+        resolved=["Over: fraud: all has recovered"],
+    )
+    assert pages["a segment is over"]["event_action"] == "trigger"
+    over = "Over: fraud: FR has recovered"
+    assert pages["all is over"] == paged(key, over, board("fraud", "FR"), resolved=[over])
 
 
-class TestPages:
-    """A model's drifts are one incident of the pager."""
+def test_all_that_one_check_says_of_a_model_is_one_message(sent: Sent) -> None:
+    """Alone it has its summary as title; of two, the title names both, and each has its story.
 
-    def test_each_step_sends_one_event_or_none(self, sent: Sent) -> None:
-        """A segment that joins the whole is not worth an event, everything else is worth one."""
-        counts = {name: len(posts[PAGER]) for name, posts in sent.items()}
+    Once one is over, the title is that of the other, with the end below; the last end is green.
+    """
+    found = {name: posts[TICKETS][0] for name, posts in sent.items() if posts[TICKETS]}
+    of, parts = partial(summary, ROWS, "ctr"), ("outcome_early", "score_missing")
+    first, second = (board("ctr", part) for part in parts)
+    _, _, links = ticket(parts[1]).partition("\n")
 
-        assert counts == {name: int((name, PAGER) not in UNSENT) for name in STEPS}
-
-    def test_a_segment_alone_pages_with_its_name(self, sent: Sent) -> None:
-        """The event has the headline, the links and the text of the segment."""
-        (page,) = sent["a segment"][PAGER]
-        title = summary(DRIFT, "fraud", "DE")
-
-        assert page == paged(key(sent), title, board("fraud", "DE"), firing=[story("DE")])
-
-    def test_the_whole_takes_the_place_of_its_segments(self, sent: Sent) -> None:
-        """Its event has its own headline, link and text, and nothing of the segment's."""
-        (page,) = sent["the whole"][PAGER]
-        title = summary(DRIFT, "fraud", "all")
-
-        assert page == paged(key(sent), title, board("fraud", "all"), firing=[story("all")])
-
-    def test_segments_outlast_the_whole(self, sent: Sent) -> None:
-        """When the whole is over, segments that still drift are named; the incident stays open."""
-        (page,) = sent["the whole is over"][PAGER]
-        title = f"{summary(DRIFT, 'fraud', 'DE')}; also FR"
-        over = ["Over: fraud: all has recovered"]
-        firing = [story("DE"), story("FR")]
-
-        assert page == paged(key(sent), title, board("fraud", "DE"), firing=firing, resolved=over)
-
-    def test_is_resolved_when_the_last_is_over(self, sent: Sent) -> None:
-        """The incident ends with its last drift, and says why."""
-        (still,), (page,) = sent["a segment is over"][PAGER], sent["all is over"][PAGER]
-        over = "Over: fraud: FR has recovered"
-
-        assert still["event_action"] == "trigger"
-        assert page == paged(key(sent), over, board("fraud", "FR"), resolved=[over])
-
-
-class TestTickets:
-    """All that one check says of a model is one message."""
-
-    def test_the_title_says_it_once(self, sent: Sent) -> None:
-        """An alert that stands alone has its summary as title, and its story and links as text."""
-        (found,) = sent["a segment"][TICKETS]
-        title = summary(ROWS, "ctr", "outcome_early")
-
-        expected = message(title, board("ctr", "outcome_early"), ticket("outcome_early"), title)
-        assert found == expected
-
-    def test_tells_both_stories(self, sent: Sent) -> None:
-        """Of two alerts, the title names both, and each has its summary, story and links."""
-        (found,) = sent["the whole"][TICKETS]
-        parts = ("outcome_early", "score_missing")
-        title = f"{summary(ROWS, 'ctr', parts[0])}; also {parts[1]}"
-        text = "\n\n".join(f"*{summary(ROWS, 'ctr', part)}*\n{ticket(part)}" for part in parts)
-
-        assert found == message(title, board("ctr", parts[0]), text, title)
-
-    def test_speaks_of_what_still_fires(self, sent: Sent) -> None:
-        """Once one is over, the title is that of the other, and the end is told below."""
-        (found,) = sent["the whole is over"][TICKETS]
-        title = summary(ROWS, "ctr", "score_missing")
-        over = f"Over: {summary(ROWS, 'ctr', 'outcome_early')}, for 1.5 hours"
-        text = f"{ticket('score_missing')}\n\n{over}"
-
-        assert found == message(title, board("ctr", "score_missing"), text, title)
-
-    def test_says_when_all_is_over(self, sent: Sent) -> None:
-        """The last end is told in green, with how long it lasted."""
-        (found,) = sent["all is over"][TICKETS]
-        over = f"Over: {summary(ROWS, 'ctr', 'score_missing')}, for 1.5 hours"
-        _, _, links = ticket("score_missing").partition("\n")
-
-        assert found == message(over, board("ctr", "score_missing"), links, over, color="good")
+    title = of(parts[0])
+    assert found["a segment"] == message(title, first, ticket(parts[0]), title)
+    both = "\n\n".join(f"*{of(part)}*\n{ticket(part)}" for part in parts)
+    title = f"{of(parts[0])}; also {parts[1]}"
+    assert found["the whole"] == message(title, first, both, title)
+    text = f"{ticket(parts[1])}\n\nOver: {of(parts[0])}, for 1.5 hours"
+    assert found["the whole is over"] == message(of(parts[1]), second, text, of(parts[1]))
+    over = f"Over: {of(parts[1])}, for 1.5 hours"
+    assert found["all is over"] == message(over, second, links, over, color="good")

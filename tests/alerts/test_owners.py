@@ -22,7 +22,6 @@ from tests.support.receivers import Posts, Received, receiving
 from tests.support.servers import listening, program_path
 
 Command = Callable[..., Ended]
-SHARED = {"page": "pagerduty", "ticket": "slack-tickets", "info": "slack-digest"}
 CHANNELS = {
     "pagerduty": "routing-key",
     "opsgenie": "api-key",
@@ -77,48 +76,6 @@ def write_assets(folder: Path, command: Command, owners: object) -> Ended:
     """Write the table and the files."""
     (folder / "owners.yml").write_text(yaml.safe_dump({"owners": owners}))
     return command("assets", "--into", folder / "there", "--owners", folder / "owners.yml")
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_every_alert_has_the_receiver_of_its_owner(
-    seed: int, tmp_path: Path, command: Command
-) -> None:
-    """The channels of the receiver that amtool finds are those of the table, else the shared."""
-    owners = drawn_owners(seed, 4)
-    assert write_assets(tmp_path, command, owners).code == 0
-    routes = tmp_path / "there" / "alerts" / "alertmanager.yml"
-    amtool = (program_path("amtool"),)
-    content = yaml.safe_load(routes.read_text())
-    receivers = {receiver["name"]: receiver for receiver in content["receivers"]}
-    checked_routes = without_teams(content, routes)
-    checked = subprocess.run(
-        [*amtool, "check-config", checked_routes], capture_output=True, text=True, check=True
-    )
-    assert "SUCCESS" in checked.stdout, checked.stderr
-
-    for name, severity in product([*owners, *UNROUTED], HEARS):
-        labels = ("alertname=CalibrationDrift", f"owner={name}", f"severity={severity}")
-        call = [*amtool, "config", "routes", "test", f"--config.file={checked_routes}", *labels]
-        found = subprocess.run(call, capture_output=True, text=True, check=True).stdout.strip()
-        expected = hearing(owners.get(name, {}), severity)
-        if [*expected.values()] == ["shared"]:
-            assert found == SHARED[severity]
-        else:
-            kinds = {re.sub("(v2)?_configs", "", key) for key in receivers[found]} - {"name"}
-            assert {"teams" if kind == "msteams" else kind for kind in kinds} == expected.keys()
-            text = json.dumps(receivers[found])
-            assert all(value in text for value in expected.values() if value != "shared")
-
-
-def without_teams(content: dict[str, Any], routes: Path) -> Path:
-    """Leave out the receivers of Microsoft Teams, which Alertmanager 0.25 does not know yet."""
-    kept = [
-        {key: value for key, value in receiver.items() if not key.startswith("msteams")}
-        for receiver in content["receivers"]
-    ]
-    path = routes.with_name("without-teams.yml")
-    path.write_text(yaml.safe_dump({**content, "receivers": kept}))
-    return path
 
 
 def test_teams_gets_what_its_settings_are_called_in_alertmanager(

@@ -15,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from monitor.config import load_config
 from monitor.decisions import Acknowledgement
 from monitor.drift.incidents.detecting import new_detector
-from monitor.drift.records.detector import Shift, Worse
+from monitor.drift.records.detector import Worse
 from monitor.drift.records.verdict import Verdict
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
@@ -119,17 +119,6 @@ def test_what_is_found_later_is_not_taken(folder: Path, command: Command) -> Non
     }
 
 
-def test_a_level_drift_can_be_taken_too(folder: Path, command: Command) -> None:
-    """It was found on the first of its days in a row."""
-    moved = replace(new_detector(), moved=Shift("level_drift", DAY))
-    write(folder, replace(VERDICT, state="level_drift", detector=moved))
-
-    done = command("ack", "fraud", "--config", folder / "monitor.yaml", *WHO)
-
-    assert done.code == 0, done.err
-    assert {name for name, _, _ in gauges(folder)} == {UNTIL, TAKER}
-
-
 def test_a_value_can_be_taken_alone(folder: Path, command: Command) -> None:
     """Whichever of two it is, nobody has the other; the model takes both; `show` says it."""
     config = ("--config", folder / "monitor.yaml")
@@ -167,15 +156,6 @@ def test_a_value_can_be_taken_alone(folder: Path, command: Command) -> None:
     assert done.code == 2
     assert f"fraud, device = none: no drift is open on {VERDICT.day}" in done.err
     assert all(name in done.err for name in names)
-
-
-def test_it_lasts_a_month_unless_a_day_is_named(folder: Path, command: Command) -> None:
-    """The default is 31 days from today where the model lives."""
-    command("ack", "fraud", "--config", folder / "monitor.yaml", *WHO, "--segment", "DE")
-
-    (decision,) = Store(str(folder / "store")).decisions("fraud")
-    today = (decision.at + timedelta(hours=9)).date()  # in Tokyo
-    assert vars(decision)["until"] == today + timedelta(days=31)
 
 
 def test_show_and_page_tell_it(folder: Path, command: Command, tmp_path: Path) -> None:
@@ -260,7 +240,7 @@ def test_check_reminds_of_a_long_one(project: Project, command: Command) -> None
         assert done.code == 0, done.err
         return list(json.loads(done.out)["models"]["ctr"]["taken"])
 
-    assert reminded(31) == []
+    assert reminded(31) == []  # as long as it lasts unless a day is named
     (sentence,) = reminded(40)
     until = at.date() + timedelta(days=40)
     assert sentence.startswith(f"Ana has taken DE until {until}, for 40 more days")

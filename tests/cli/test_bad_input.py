@@ -5,8 +5,6 @@ Logs that break a rule are in test_contract.py.
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -28,27 +26,11 @@ from tests.support.damages import (
     setting,
 )
 
-PROGRAM = (sys.executable, "-c", "from monitor.cli import main; main()")
-
 # A change of the configuration, and the message after "monitor.yaml".
 BROKEN_CONFIGURATIONS: dict[str, tuple[Damage, str]] = {
     "no YAML": (
         setting("{column: country, values: [DE, FR]}", "{column: country, values: [DE, FR}"),
         ", line 6, column 48: is not valid YAML: <...>; correct it, then run again.",
-    ),
-    "one key twice": (
-        setting("models:", "store: elsewhere\nmodels:"),
-        (
-            ", line 2, column 1: is not valid YAML: the key 'store' appears twice; correct it, "
-            "then run again."
-        ),
-    ),
-    "a day that does not exist": (
-        setting("store: store", "store: 2026-02-30"),
-        (
-            ", line 1, column 8: is not valid YAML: cannot be read as timestamp: <...>; "
-            "correct it, then run again."
-        ),
     ),
     "an alias of nothing": (
         setting("store: store", "store: *store"),
@@ -64,14 +46,6 @@ BROKEN_CONFIGURATIONS: dict[str, tuple[Damage, str]] = {
     "another encoding": (
         lambda p: (p.folder / "monitor.yaml").write_bytes("store: Läden".encode("latin-1")),
         ": is not UTF-8 text (<...>); save it as UTF-8, then run again.",
-    ),
-    "missing keys": (
-        lambda p: (p.folder / "monitor.yaml").write_text("models: {ctr: {owner: me}}"),
-        (
-            ": store: is missing; add it (see monitor.example.yaml).\n"
-            "monitor.yaml: models.ctr.predictions: is missing; add it (see monitor.example.yaml).\n"
-            "monitor.yaml: models.ctr.outcomes: is missing; add it (see monitor.example.yaml)."
-        ),
     ),
     "mistyped keys everywhere": (
         all_of(
@@ -111,25 +85,6 @@ BROKEN_CONFIGURATIONS: dict[str, tuple[Damage, str]] = {
             "monitor.yaml: models.ctr.alpha: is gone, and is 0.05 for every model; remove it. A "
             "notebook takes another level."
         ),
-    ),
-    "a segment without a name": (
-        setting("[DE, FR]", '[DE, ""]'),
-        ": models.ctr.segments.values.1: must not be empty, got ''; correct the value.",
-    ),
-    "no value listed": (
-        setting("[DE, FR]", "[]"),
-        ": models.ctr.segments.values: must not be empty, got []; correct the value.",
-    ),
-    "a value in place of keys": (
-        setting("{column: country, values: [DE, FR]}", "country"),
-        (
-            ": models.ctr.segments: must contain keys (see monitor.example.yaml), "
-            "got 'country'; correct the value."
-        ),
-    ),
-    "no store": (
-        setting("store: store", "store: ''"),
-        ": store: must be a path, or a URL such as s3://bucket/prefix, got ''; correct the value.",
     ),
     "a template without the day": (
         setting("outcomes/{day}", "outcomes/{day:%Y-%m}"),
@@ -186,24 +141,6 @@ BROKEN_CONFIGURATIONS: dict[str, tuple[Damage, str]] = {
             "{'path': 'x', 'in_predictions': True, 'time': 'observed_at'}; correct the value."
         ),
     ),
-    "a template with an open brace": (
-        setting("outcomes/{day}", "outcomes/{day"),
-        (
-            ": models.ctr.outcomes.path: has an unmatched brace (<...>); write a literal "
-            "brace twice, got 'outcomes/{day.parquet'; correct the value."
-        ),
-    ),
-    "a mistyped key": (
-        setting("windows:", "windoes:"),
-        ": models.ctr.windoes: is not a known key; did you mean 'windows'?",
-    ),
-    "windows that fall": (
-        setting("[1, 3]", "[3, 1]"),
-        (
-            ": models.ctr.windows: must increase and start with 1, such as [1, 7, 28], got [3, 1]; "
-            "correct the value."
-        ),
-    ),
     "an unknown policy": (
         checks(outcome_orphan="accept"),
         (
@@ -228,7 +165,7 @@ def test_broken_configurations(case: str, project: Project, command: Command) ->
     check_refusal(damage, RUN, 2, f"monitor.yaml{expected}", project, command)
 
 
-@pytest.mark.parametrize("place", ["store: ", '"predictions/', '"outcomes/'])
+@pytest.mark.parametrize("place", ["store: ", '"outcomes/'])
 def test_an_unknown_kind_of_url_is_a_mistake_of_the_configuration(
     place: str, project: Project, command: Command
 ) -> None:
@@ -238,24 +175,8 @@ def test_an_unknown_kind_of_url_is_a_mistake_of_the_configuration(
     check_refusal(damage, RUN, 2, expected, project, command)
 
 
-def test_a_mistyped_key_in_a_real_program(project: Project) -> None:
-    """A real program ends with code 2, prints its one line and no traceback."""
-    project.configure("windows", "windoes")
-
-    ended = subprocess.run([*PROGRAM, *map(str, RUN)], capture_output=True, text=True, check=False)
-
-    assert ended.stdout == ""
-    assert ended.stderr == (
-        "monitor.yaml: models.ctr.windoes: is not a known key; did you mean 'windows'?\n"
-    )
-    assert ended.returncode == 2
-
-
 ON_ALL_MODELS: dict[str, tuple[object, ...]] = {
-    "check": ("check", "--day", DAY, "--json"),
     "run": ("run", "--day", DAY, "--json"),
-    "evaluate": ("evaluate", "--from", DAY, "--to", DAY, "--json"),
-    "textfile": ("textfile", "--into", "gauges.prom"),
     "openmetrics": ("export", "openmetrics", "--from", DAY, "--to", DAY, "--into", "past.om"),
 }
 
@@ -282,10 +203,9 @@ def test_an_invalid_model_does_not_stop_the_others(
         "monitor.yaml: models.bad.predictions: is missing; add it (see monitor.example.yaml).\n"
         "monitor.yaml: models.bad.outcomes: is missing; add it (see monitor.example.yaml)."
     )
-    assert command(*call, "--config", "monitor.yaml").code == 2
 
 
-@pytest.mark.parametrize("call", [RUN, ("show",), ("backfill", "--from", DAY, "--to", DAY)])
+@pytest.mark.parametrize("call", [RUN, ("show",)])
 def test_an_invalid_model_is_refused(
     call: tuple[object, ...], project: Project, command: Command
 ) -> None:
@@ -361,37 +281,6 @@ def test_wrong_calls(case: str, project: Project, command: Command) -> None:
     assert project.results() == before
 
 
-def test_a_store_that_is_a_file(project: Project, command: Command) -> None:
-    """If the store is a file, the exit code is 2, the message names it, and it is unchanged."""
-    (project.folder / "store").rename(project.folder / "kept")
-    (project.folder / "store").write_text("in the way")
-
-    ended = command(*RUN)
-
-    message = message_of(project, ended.err)
-    assert matches(
-        message,
-        "store: {folder}/store is a file; name a folder for the store in the configuration.",
-    ), message
-    assert ended.code == 2
-    assert (project.folder / "store").read_text() == "in the way"
-
-
-def test_a_damaged_summary_of_another_day(project: Project, command: Command) -> None:
-    """A run whose window has a damaged summary makes it again from the logs, and says so."""
-    before = project.results()
-    damaged = project.folder / "store/summaries/ctr/2026-03-01.parquet"
-    damaged.write_bytes(damaged.read_bytes()[:100])
-
-    ended = command(*RUN)
-
-    assert ended.code == 0, ended.err
-    assert (
-        "ctr: damaged files of the store made again: summaries/ctr/2026-03-01.parquet" in ended.out
-    )
-    assert project.results() == before
-
-
 def cut_short(path: Path) -> None:
     """Leave the first half of a file."""
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
@@ -405,13 +294,12 @@ def of_an_older_version(path: Path) -> None:
     path.write_bytes(sealed(path.name, older))
 
 
-@pytest.mark.parametrize("damage", [cut_short, of_an_older_version])
 @pytest.mark.parametrize(
-    ("kind", "arguments"),
+    ("kind", "arguments", "damage"),
     [
-        ("summaries", ("evaluate", "--from", DAY, "--to", DAY)),
-        ("evaluations", ("show", "--model", "ctr")),
-        ("verdicts", ("show", "--model", "ctr")),
+        ("summaries", ("evaluate", "--from", DAY, "--to", DAY), of_an_older_version),
+        ("evaluations", ("show", "--model", "ctr"), cut_short),
+        ("verdicts", ("show", "--model", "ctr"), of_an_older_version),
     ],
 )
 def test_an_unreadable_store_names_the_file_and_the_command(

@@ -1,8 +1,6 @@
 """Every documented command after `pip install .`: it works, or names its extra in one line."""
 
 import json
-import re
-import shlex
 import shutil
 import signal
 from collections.abc import Iterator, Sequence
@@ -23,20 +21,18 @@ from monitor.public_names import homes_of
 from monitor.store.map_file import write_map
 from tests.support.base_environment import BaseEnvironment, base_environment
 from tests.support.exporting import serving
-from tests.support.paths import ROOT
 from tests.support.servers import get, pushgateway
 from tests.test_packaging import EXTRAS
 
-PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "alerts" / "runbook.md")
-LINE = re.compile(r"(?:    )?\s*(?:\S*/)?calibration-monitor ([a-z].*)")
 NEEDS = {"report": "report", "demo": "demo"}  # commands that do nothing without their extra
 OF_OTHER_PROGRAMS = {"airflow", "celery", "slack", "docs", "dev"}  # Airflow's, and of this checkout
 
 Call = tuple[str, ...]
-# What two commands must be given in this world: logs and a free place; a place for pages.
+# What commands must be given in this world.
 FIRST: dict[Call, Call] = {
     ("init",): ("logs", "--out", "-"),
     ("report",): ("--out", "pages"),
+    ("sql",): ("fraud", "duckdb"),
     ("map", "show"): ("map.json",),
     ("map", "sql"): ("map.json",),
     ("map", "compose"): ("map.json", "second.json"),
@@ -133,30 +129,6 @@ def _value(command: str, option: str, given: dict[str, str]) -> str:
     return f"{command}.prom" if option == "--into" else given[option]
 
 
-def documented(given: dict[str, str]) -> list[Call]:
-    """List the commands of all pages, with the values of the world of two models."""
-    lines = [line for page in PAGES for line in _code(page.read_text())]
-    calls = [shlex.split(found[1], comments=True) for line in lines if (found := LINE.match(line))]
-    return [*dict.fromkeys(_in_this_world(call, given) for call in calls)]
-
-
-def _code(text: str) -> Iterator[str]:
-    """Give the lines of code of a page: fenced, or indented by four."""
-    fenced = False
-    for line in text.splitlines():
-        fenced ^= line.lstrip().startswith("```")
-        if fenced or line.startswith("    "):
-            yield line
-
-
-def _in_this_world(call: Sequence[str], given: dict[str, str]) -> Call:
-    words = tuple(
-        _value(call[0], before, given) if before in given else word
-        for before, word in zip(("", *call), call, strict=False)
-    )
-    return ("init", *FIRST["init",]) if words[0] == "init" else words
-
-
 def test_only_the_base_dependencies_can_be_imported(base: BaseEnvironment) -> None:
     """The environment has what the program requires without extras, and no other package."""
     tops = {
@@ -183,27 +155,12 @@ ALWAYS = {
     ("rebase", "--end"): DECIDED,
     ("plan-labels",): ("fraud",),
 }
-GROUPED = """
-from monitor.metrics.core import sorted_rows
-sorted_rows.count_groups(sorted_rows.sort_rows([0, 1], [0.2, 0.8]))
-print(len(sorted_rows._count_groups.stats.cache_misses))
-"""
-
-
-def test_functions_are_compiled_once_for_tests_and_environment(base: BaseEnvironment) -> None:
-    """The environment finds what this process has compiled."""
-    exec(GROUPED, {})  # noqa: S102 - the constant above
-
-    assert base.python_ended(base.python.parent, "-c", GROUPED).stdout == "0\n"
 
 
 def test_commands_work_or_name_their_extra(
     base: BaseEnvironment, folder: Path, today: date, gateway: str
 ) -> None:
-    """Each command of the pages, and each command with each of its flags.
-
-    A call whose options have all been given to its command before loads no other package.
-    """
+    """Each command, and each with each of its flags."""
     given = values(today, gateway)
     tree = leaves(given)
     calls = [
@@ -212,7 +169,7 @@ def test_commands_work_or_name_their_extra(
         for always in [ALWAYS.get(leaf.words, ())]
         for more in ((), *leaf.flags)
     ]
-    calls = [call for call in with_new_options([*documented(given), *calls]) if call[0] != "serve"]
+    calls = [call for call in with_new_options(calls) if call[0] != "serve"]
     training, level = Training(today, today, 1, 9, 3), Level("outcomes", today, today, 0.1)
     for name in MAPS:
         one = MapFile("fraud", "all", IDENTITY, training, level, None, None, "0.1.0")
@@ -257,21 +214,6 @@ def test_serve_works(base: BaseEnvironment, folder: Path) -> None:
     with serving(folder, command=script) as (program, where):
         assert 'calibration_drift_evidence_log10{model="fraud"' in get(where)[1]
         assert program.stop(signal.SIGINT) == 0
-
-
-def test_a_run_with_pages_names_their_extra(
-    base: BaseEnvironment, folder: Path, today: date
-) -> None:
-    """The day is processed and stored, and one line says what the page needs."""
-    config = folder / "monitor.yaml"
-    config.write_text(config.read_text() + "report: {path: pages}\n")
-    day = today - timedelta(days=3)
-    (folder / "store" / "verdicts" / "fraud" / f"{day}.arrows.zst").unlink()
-    (ended,) = base.commands_ended(folder, [("run", "--day", day)])
-
-    assert_names_extra("report", ended[0], ended[2])
-    assert "days summarised 1" in ended[1]
-    assert not (folder / "pages").exists()
 
 
 def test_every_extra_is_named_by_what_needs_it(base: BaseEnvironment, folder: Path) -> None:

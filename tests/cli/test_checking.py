@@ -170,15 +170,6 @@ def test_says_how_many_entities_a_day_has(tmp_path: Path) -> None:
     assert "entities" not in try_command(tmp_path, *CHECK, changed={}).out
 
 
-def test_a_filter_that_leaves_out_fewer_rows_is_not(tmp_path: Path) -> None:
-    """Up to half of the rows is what filters are for."""
-    where = {"predictions": {"where": "tenant = 'b'"}}
-    done = try_command(tmp_path, *CHECK, changed={}, **where)
-
-    assert done.code == 0
-    assert "leaves out" not in done.out
-
-
 def test_a_check_that_rejects_most_rows_is_named(tmp_path: Path) -> None:
     """So are rejected rows, whatever the check."""
     ids = pa.array([i if i < 500 else None for i in range(ROWS)], pa.int64())
@@ -257,22 +248,6 @@ def test_a_reference_that_is_too_short_is_said(tmp_path: Path, days: int, *, awa
     assert ("not used yet" in done.out) == awaited
     assert found["awaited_reference"] == (sentence if awaited else None)
     assert before == {path: path.read_bytes() for path in before}
-
-
-@pytest.mark.parametrize("blind", ["page", "ticket"])
-def test_the_urgency_of_no_verdict_is_a_setting(tmp_path: Path, blind: str) -> None:
-    """`blind` may be a page or a ticket."""
-    done = try_command(tmp_path, *CHECK, changed={}, verdicts={"blind": blind}, severity="page")
-
-    assert (done.code, done.err) == (0, "")
-
-
-def test_another_urgency_of_no_verdict_is_refused(tmp_path: Path) -> None:
-    """The message names the key and what it may be."""
-    done = try_command(tmp_path, *CHECK, changed={}, verdicts={"blind": "info"})
-
-    assert done.code == 2
-    assert "verdicts.blind: Input should be 'page' or 'ticket', got 'info'" in done.err
 
 
 def store_days(folder: Path, days: list[date]) -> None:

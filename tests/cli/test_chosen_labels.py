@@ -3,7 +3,6 @@
 import json
 import shutil
 from datetime import date, timedelta
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ from monitor.read.labels import labels_in_logs
 from monitor.read.results import results_of
 from monitor.store.store import Store
 from tests.conftest import run_command
-from tests.support.cases import some
 from tests.support.label_worlds import BY_SCORE, SILENT, draw
 
 DAY = date(2026, 3, 2)
@@ -151,38 +149,19 @@ def test_a_column_that_is_named_later_is_read(
     )
 
 
-RATES: dict[str, dict[str, Any]] = {
-    "none": {},
-    "score": {"label_rate": "by_score"},
-    "file": {"label_rate": {"file": "rates.csv"}},
-    "column": {"label_rate": "rate"},
-}
 BY_COUNTRY = {"column": "country", "values": ["DE", "FR"]}
-DIVIDED: dict[str, dict[str, Any]] = {
-    "whole": {},
-    "segments": {"segments": BY_COUNTRY},
-    "strata": {"strata": BY_COUNTRY},
-    "both": {"segments": BY_COUNTRY, "strata": BY_COUNTRY},
+# How labels are chosen, how the rows are divided, and whether some were acted on.
+TRIED: dict[str, dict[str, Any]] = {
+    "none-whole": {},
+    "score-whole": {"label_rate": "by_score", "action": "acted"},
+    "column-strata": {"label_rate": "rate", "strata": BY_COUNTRY},
+    "file-both": {
+        "label_rate": {"file": "rates.csv"},
+        "action": "acted",
+        "segments": BY_COUNTRY,
+        "strata": BY_COUNTRY,
+    },
 }
-# Each form of `label_rate` with each division, and each of them with `action` and without.
-CROSSED = {
-    f"{rate}-{parts}{'-acted' if (i + j) % 2 else ''}": {
-        **(RATES[rate] | DIVIDED[parts]),
-        **({"action": "acted"} if (i + j) % 2 else {}),
-    }
-    for i, rate in enumerate(RATES)
-    for j, parts in enumerate(DIVIDED)
-}
-TRIED = some(CROSSED, 3)
-FEW = "none-whole", "score-whole-acted", "column-strata", "table-both-acted"
-
-
-def test_every_pair_is_crossed() -> None:
-    """Of how labels are chosen, how the rows are divided, and whether some were acted on."""
-    rows = [(*name.removesuffix("-acted").split("-"), name.endswith("-acted")) for name in CROSSED]
-    for a, b in ((0, 1), (0, 2), (1, 2)):
-        values = ({row[place] for row in rows} for place in (a, b))
-        assert {(row[a], row[b]) for row in rows} == {*product(*values)}
 
 
 @pytest.mark.parametrize("has_new_rule", [True, False])
@@ -213,8 +192,7 @@ def test_check_names_the_day_of_a_new_rule(tmp_path: Path, *, has_new_rule: bool
             "settled_after": 0,
             **settings,
         }
-        for name, settings in CROSSED.items()
-        if name in (TRIED if has_new_rule else FEW)
+        for name, settings in TRIED.items()
     }
     config = tmp_path / "monitor.yaml"
     config.write_text(yaml.safe_dump({"store": "store", "models": models}))

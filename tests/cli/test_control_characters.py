@@ -3,13 +3,11 @@
 import json
 import random
 import re
-import subprocess
 from collections.abc import Iterator
 from datetime import date
 from html import unescape
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,8 +18,6 @@ from monitor.errors import ConfigError, DataError
 from monitor.report.notebook.html import table_html
 from monitor.segment_names import printable_lines, shown
 from tests.conftest import run_command
-from tests.support.paths import ROOT
-from tests.support.servers import PATIENCE, program_path
 
 DAYS = tuple(date(2026, 3, day) for day in (1, 2, 3))
 ROWS = 240
@@ -32,7 +28,7 @@ DIRECTIONS = [
 ]
 SEQUENCES = ["\x1b[2J", "\x1b[31m", "\x1b]0;title\x07", "\x9b2K", "\r\x1b[K", "\x08\x08"]
 SURROGATES = ["\ud800", "\udbff", "\udc80", "\udcff"]
-SEEDS = range(2)
+SEEDS = range(1)
 
 
 def texts(seed: int, signs: list[str], number: int = NAMES) -> list[str]:
@@ -145,43 +141,3 @@ def test_errors_have_no_such_character(seed: int) -> None:
         for kind in (ConfigError, DataError):
             assert dangerous(str(kind(text))) == []
         assert dangerous(table_html(["name", "value"], [[text, text]])) == []
-
-
-def test_slack_gets_no_such_character(tmp_path: Path) -> None:
-    """The messages of Alertmanager have a question mark in place of each."""
-    names = texts(5, [*CONTROLS, *DIRECTIONS, *SEQUENCES])
-    alerts = [alert(name) for name in names]
-    data = {"status": "firing", "receiver": "slack", "alerts": alerts}
-    (tmp_path / "data.json").write_text(json.dumps(data))
-    for template in ("calibration.title", "calibration.slack"):
-        done = subprocess.run(
-            [
-                *(program_path("amtool"), "template", "render"),
-                f"--template.glob={ROOT / 'alerts' / 'templates' / '*.tmpl'}",
-                f'--template.text={{{{ template "{template}" . }}}}',
-                f"--template.data={tmp_path / 'data.json'}",
-            ],
-            capture_output=True, text=True, check=False, timeout=PATIENCE,
-        )  # fmt: skip
-
-        assert done.returncode == 0, done.stderr
-        assert dangerous(done.stdout) == [], template
-        assert names[0][0] in done.stdout
-
-
-def alert(segment: str) -> dict[str, Any]:
-    """Write an alert as Alertmanager gives it to a template."""
-    return {
-        "status": "firing",
-        "labels": {"alertname": "CalibrationDrift", "model": "bids", "segment": segment},
-        "annotations": {
-            "summary": f"bids, segment {segment}: scores too timid",
-            "description": f"Segment {segment} is off.",
-            "ending": "",
-            "dashboard_url": "https://grafana.example.org/",
-            "runbook_url": "https://runbooks.example.org/",
-        },
-        "startsAt": "2026-03-02T00:00:00Z",
-        "endsAt": "2026-03-02T02:00:00Z",
-        "fingerprint": "1",
-    }

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pytest
 import yaml
 
-from monitor.errors import DataError, within_memory
 from tests.conftest import DAY, DAY_AFTER, DAY_BEFORE, Ended, Project
 
 RANGE = ("--from", DAY_BEFORE, "--to", DAY)
@@ -75,14 +74,3 @@ def test_faults_of_three_models_leave_the_fourth_running(
 def messages(ended: Ended) -> list[str]:
     """Read what a command printed about its errors."""
     return list(json.loads(ended.err)["error"]["messages"])
-
-
-def test_a_lack_of_memory_is_an_error_of_the_data() -> None:
-    """It says for what there was too little, and what to do."""
-    with (
-        pytest.raises(
-            DataError, match=r"^ctr 2026-03-02: .* out of memory; lower engine.memory_mb"
-        ),
-        within_memory("ctr 2026-03-02"),
-    ):
-        raise MemoryError

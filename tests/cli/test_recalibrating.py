@@ -158,17 +158,6 @@ def test_the_level_of_scores_if_outcomes_are_old(
     assert "suggest if only the prior moved" in " ".join(ended.out.split())
 
 
-def test_a_segment_has_its_own_map(call: tuple[str, ...], tmp_path: Path, command: Run) -> None:
-    """`--segment` fits to that part of the traffic only."""
-    out = tmp_path / "map.json"
-    command(*call, "--segment", "AT", "--kind", "intercept", "--out", out)
-    whole = tmp_path / "whole.json"
-    command(*call, "--kind", "intercept", "--out", whole)
-
-    assert monitor.read_map(out).segment == "AT"
-    assert monitor.read_map(out).training.outcomes < monitor.read_map(whole).training.outcomes
-
-
 @pytest.mark.parametrize(
     ("extra", "code", "message"),
     [

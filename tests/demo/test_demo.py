@@ -15,9 +15,7 @@ from monitor.config import Config, load_config
 from monitor.demo import demo
 from monitor.demo import flight_classes as demo_classes
 from monitor.demo import flights as demo_flights
-from monitor.demo.flight_classes import CLASSES
 from monitor.demo.flights import FlightsLogs, flight_table
-from monitor.store.store import Store
 from tests.support.flight_logs import class_logs, flight_logs
 from tests.support.paths import ROOT
 
@@ -102,29 +100,6 @@ def test_shows_the_numbers_of_the_readme(shown: Shown) -> None:
         assert row.split() in [line.split() for line in shown.out.splitlines()]
 
 
-def test_watches_all_models_by_the_clock_of_new_york(shown: Shown) -> None:
-    """The configuration is one that loads: four models, three windows, airports or classes."""
-    assert list(shown.config.models) == MODELS
-    for name, model in shown.config.models.items():
-        assert [*model.windows] == [1, 7, 28]
-        assert model.time_zone == "America/New_York"
-        assert model.settled_after == 1
-        if name == "flights-classes":
-            assert model.predictions.classes is not None
-            assert [*model.predictions.classes.names] == [*CLASSES]
-        else:
-            assert model.segments is not None
-            assert [*model.segments.values] == ["EWR", "JFK", "LGA"]
-        assert len(Store(shown.config.store).days("evaluations", name)) == 28
-
-
-def test_collects_the_ends_of_months(shown: Shown) -> None:
-    """Of all evaluations one is shown: the last day of June, its 28 days, all airports."""
-    for name, landed in zip(MODELS, (25_505, 25_505, 25_505, 26_425), strict=True):  # and cancelled
-        (whole,) = demo.month_ends(shown.config, name)
-        assert (whole.segment, whole.window_days, whole.matched) == ("all", 28, landed)
-
-
 def test_collects_the_drifts_of_every_model(shown: Shown) -> None:
     """All models are listed; four weeks are too short for a drift from a reference of four."""
     assert demo.drifts(shown.config) == {name: [] for name in MODELS}
@@ -135,14 +110,6 @@ def test_collects_the_drifts_of_every_model(shown: Shown) -> None:
         [name, "none"]
         for name in (*MODELS, *MODELS)  # at a first look, and of all
     ]
-
-
-def test_concludes_with_the_day_of_the_damage(shown: Shown) -> None:
-    """The conclusion says what was broken when, and which days are the reference."""
-    assert demo.conclusion() in shown.out
-    assert "flights-stretched was broken on purpose on 2013-06-01, and" in demo.conclusion()
-    assert "flights-shifted on\n2013-09-01" in demo.conclusion()
-    assert "with March as the reference" in demo.conclusion()
 
 
 def test_repairs_the_stretched_model_only(shown: Shown) -> None:

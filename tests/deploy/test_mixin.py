@@ -57,17 +57,3 @@ def test_the_table_is_as_high_as_its_rows(models: int) -> None:
     fleet = DASHBOARDS["calibration-fleet.json"]
 
     assert there == {**DASHBOARDS, "calibration-fleet.json": as_high_as(models, fleet)}
-
-
-def test_it_adds_to_other_mixins() -> None:
-    """Laid over another mixin, the dashboards of both are there."""
-    other = "{grafanaDashboards+:: {'other.json': {}}, prometheusAlerts+:: {groups+: []}}"
-
-    assert evaluated(other)["grafanaDashboards"].keys() == {*DASHBOARDS, "other.json"}
-
-
-def test_jb_can_vendor_it() -> None:
-    """The file of the bundler is one of version 1 without dependencies."""
-    described = json.loads((FOLDER / "jsonnetfile.json").read_text())
-
-    assert described == {"version": 1, "dependencies": [], "legacyImports": False}

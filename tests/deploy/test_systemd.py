@@ -41,18 +41,6 @@ def start_line(name: str) -> list[str]:
     return unit(name)["Service"]["ExecStart"].split()
 
 
-def test_there_are_a_server_and_a_job_with_its_timer() -> None:
-    """The units are these, and the timer starts the service of its name."""
-    assert UNITS == [
-        "calibration-monitor-failed@.service",
-        "calibration-monitor-run.service",
-        "calibration-monitor-run.timer",
-        "calibration-monitor.service",
-    ]
-    assert unit("calibration-monitor.service")["Install"]["WantedBy"] == "multi-user.target"
-    assert unit("calibration-monitor-run.timer")["Install"]["WantedBy"] == "timers.target"
-
-
 def verified(folder: Path, name: str) -> "subprocess.CompletedProcess[str]":
     """Let systemd verify a unit, with a program of this machine in the place of the installed."""
     for path in FOLDER.iterdir():
@@ -70,17 +58,6 @@ def test_systemd_accepts_the_unit(tmp_path: Path, name: str) -> None:
     assert said == []
 
 
-def test_systemd_finds_a_mistyped_key(tmp_path: Path) -> None:
-    """The check above can fail: a key that does not exist is reported."""
-    verified(tmp_path, "calibration-monitor.service")
-    wrong = tmp_path / "calibration-monitor.service"
-    wrong.write_text(wrong.read_text().replace("RestartSec", "RestartSecs"))
-    call = [program_path("systemd-analyze"), "verify", "--man=no", wrong]
-    checked = subprocess.run(call, check=False, capture_output=True, text=True)
-
-    assert "'RestartSecs'" in checked.stderr
-
-
 @pytest.mark.parametrize("name", [name for name in UNITS if name.endswith(".service")])
 def test_a_unit_is_exposed_to_little(tmp_path: Path, name: str) -> None:
     """By the measure of systemd: 0 is nothing, 10 all; without hardening a unit has 9.6."""
@@ -96,15 +73,6 @@ def test_a_unit_is_exposed_to_little(tmp_path: Path, name: str) -> None:
 
     assert exposed[True] < 2
     assert exposed[False] > 8
-
-
-def test_the_timer_is_a_calendar() -> None:
-    """The times are ones that systemd reads, and the job starts six times a day."""
-    spelled = unit("calibration-monitor-run.timer")["Timer"]["OnCalendar"]
-    call = [program_path("systemd-analyze"), "calendar", "--iterations=7", spelled]
-    told = subprocess.run(call, check=True, capture_output=True, text=True).stdout
-
-    assert len(set(re.findall(r"(\d\d:\d\d:\d\d) \S+$", told, re.MULTILINE))) >= 6
 
 
 def test_the_command_of_the_job_runs(project: Project, command: Callable[..., Ended]) -> None:

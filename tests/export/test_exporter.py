@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -17,8 +16,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from monitor.program import version
-from monitor.store.store import Store
-from tests.support.exporting import COMMAND, DAY, HARD, OWNER, exposition, fill, serving, write_day
+from tests.support.exporting import COMMAND, DAY, HARD, exposition, fill, serving, write_day
 from tests.support.paths import ROOT
 from tests.support.servers import PATIENCE, Program, get, listening, program_path, wait_for
 
@@ -31,107 +29,55 @@ def folder(tmp_path: Path) -> Path:
     return fill(tmp_path)
 
 
-class TestScrape:
-    """What the exporter answers over HTTP."""
+def test_it_answers_what_the_store_holds_until_it_is_stopped(folder: Path) -> None:
+    """The exposition of the store as it is at each scrape, on the loopback address alone.
 
-    def test_answers_what_the_store_holds(self, folder: Path) -> None:
-        """A scrape is the exposition of the store, with this program's version."""
-        with serving(folder) as (_, where):
-            answer = get(where)
+    The parameter name[] picks gauges. A damaged file is a gauge of its model and a line that names
+    it; the other models stay. SIGTERM, which stops services, ends it with code 0.
+    """
+    file = write_day(folder, HARD)
+    content = file.read_bytes()
+    newer = replace(HARD, model="new", day=DAY + timedelta(days=1), predicted=77)
+    with serving(folder) as (program, where):
+        answer = get(where)
+        some = text_string_to_metric_families(
+            get(where, "/metrics?name[]=calibration_model_info")[1]
+        )
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.2", int(where.split(":")[1])), timeout=PATIENCE)
+        file.write_bytes(content[:-100])
+        damaged = get(where)
+        file.write_bytes(content)
+        assert get(where) == answer == (200, exposition(folder))
+        write_day(folder, newer)
+        assert get(where)[1] == exposition(folder) != answer[1]
+        assert program.stop(signal.SIGTERM) == 0
+        logged = program.complained.read_text().splitlines()
 
-        assert answer == (200, exposition(folder))
-        assert f'calibration_build_info{{version="{version()}"}}' in answer[1]
-
-    def test_reads_the_store_at_each_scrape(self, folder: Path) -> None:
-        """A day written after the start shows, and a model whose results are gone vanishes."""
-        newer = replace(HARD, day=DAY + timedelta(days=1), predicted=77)
-        shown = 'calibration_window_predictions{maturity="final",model="%s",segment="all",window='
-        with serving(folder) as (_, where):
-            before = get(where)[1]
-            write_day(folder, newer)
-            write_day(folder, replace(newer, model="new"))
-            during = get(where)[1]
-            shutil.rmtree(folder / "store" / "evaluations" / "fraud")
-            after = get(where)[1]
-
-        assert shown % "fraud" in before
-        assert shown % "fraud" + '"7d"} 77.0\n' not in before
-        assert shown % "new" not in before
-        assert shown % "fraud" + '"7d"} 77.0\n' in during
-        assert shown % "new" + '"7d"} 77.0\n' in during
-        assert shown % "fraud" not in after
-        assert shown % "new" + '"7d"} 77.0\n' in after
-
-    def test_can_be_asked_for_some_gauges(self, folder: Path) -> None:
-        """The parameter name[] of a scrape picks gauges by name."""
-        with serving(folder) as (_, where):
-            status, text = get(where, "/metrics?name[]=calibration_model_info")
-
-        assert status == 200
-        assert {f.name: len(f.samples) for f in text_string_to_metric_families(text)} == {
-            "calibration_model_info": 3
-        }
-
-    def test_names_a_damaged_file(self, folder: Path) -> None:
-        """Damage of a model is a gauge of that model, and the log names the file; others stay."""
-        file = write_day(folder, HARD)
-        content = file.read_bytes()
-        with serving(folder) as (program, where):
-            before = get(where)
-            file.write_bytes(content[:-100])
-            damaged = get(where)
-            file.write_bytes(content)
-            after = get(where)
-            logged = program.complained.read_text().splitlines()
-
-        assert before == after == (200, exposition(folder))
-        of_fraud = {line for line in damaged[1].splitlines() if 'model="fraud"' in line}
-        kept = {line for line in before[1].splitlines() if 'model="fraud"' not in line}
-        assert damaged[0] == 200
-        assert 'calibration_model_results_readable{model="fraud"} 0.0' in of_fraud
-        assert not any("segment=" in line for line in of_fraud)
-        assert {*damaged[1].splitlines()} - of_fraud == kept
-        assert len(logged) == 1
-        assert logged[0].startswith("ERROR:")
-        assert str(file) in logged[0]
-
-    def test_listens_on_the_loopback_address_only(self, folder: Path) -> None:
-        """Nobody is answered who asks for another address of this machine."""
-        with serving(folder) as (_, where):
-            port = int(where.split(":")[1])
-
-            assert get(f"127.0.0.1:{port}")[0] == 200
-            with pytest.raises(ConnectionRefusedError):
-                socket.create_connection(("127.0.0.2", port), timeout=PATIENCE)
+    assert f'calibration_build_info{{version="{version()}"}}' in answer[1]
+    assert {f.name: len(f.samples) for f in some} == {"calibration_model_info": 3}
+    of_fraud = {line for line in damaged[1].splitlines() if 'model="fraud"' in line}
+    kept = {line for line in answer[1].splitlines() if 'model="fraud"' not in line}
+    assert damaged[0] == 200
+    assert 'calibration_model_results_readable{model="fraud"} 0.0' in of_fraud
+    assert not any("segment=" in line for line in of_fraud)
+    assert {*damaged[1].splitlines()} - of_fraud == kept
+    (line,) = logged
+    assert line.startswith("ERROR:")
+    assert str(file) in line
 
 
-class TestStop:
-    """How the exporter ends."""
+def test_a_port_in_use_is_an_error_of_the_call(folder: Path) -> None:
+    """A port that somebody has gives exit code 2, and a message with address and remedy."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        call = [COMMAND, "serve", "--config", folder / "monitor.yaml", "--port", port]
+        ended = subprocess.run(call, capture_output=True, text=True, check=False, timeout=PATIENCE)
 
-    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-    def test_signals_end_it_quietly(self, folder: Path, number: signal.Signals) -> None:
-        """Ctrl-C, and whatever stops services, end it with code 0 and without a word."""
-        with serving(folder) as (program, where):
-            get(where)
-
-            assert program.stop(number) == 0
-            assert not program.complained.read_text()
-            with pytest.raises(ConnectionRefusedError):
-                get(where)
-
-    def test_a_port_in_use_is_an_error_of_the_call(self, folder: Path) -> None:
-        """A port that somebody has gives exit code 2, and a message with address and remedy."""
-        with socket.create_server(("127.0.0.1", 0)) as other:
-            port = str(other.getsockname()[1])
-            call = [COMMAND, "serve", "--config", folder / "monitor.yaml", "--port", port]
-            ended = subprocess.run(
-                call, capture_output=True, text=True, check=False, timeout=PATIENCE
-            )
-
-        assert ended.returncode == 2
-        assert not ended.stdout
-        assert ended.stderr.startswith(f"cannot listen on 127.0.0.1:{port} (")
-        assert ended.stderr.endswith("; choose another with --port.\n")
+    assert ended.returncode == 2
+    assert not ended.stdout
+    assert ended.stderr.startswith(f"cannot listen on 127.0.0.1:{port} (")
+    assert ended.stderr.endswith("; choose another with --port.\n")
 
 
 @dataclass(frozen=True)
@@ -212,33 +158,6 @@ class TestPrometheus:
             for sample in family.samples
         }
 
-    def test_has_the_numbers_of_the_store(self, watched: Watched, answers: Series) -> None:
-        """The numbers of an evaluation arrive in Prometheus as they are in the store."""
-        stored, _ = Store(str(watched.folder / "store")).read_evaluations("fraud", DAY)
-        (e,) = (e for e in stored if e.window_days == 7)
-        window = {"model": "fraud", "segment": "all", "window": "7d", "maturity": "final"}
-        orphans = {"reason": "outcome_orphan"}
-        numbers = [
-            ("calibration_ece_ratio", {"adjusted": "raw"}, e.raw.ece),
-            ("calibration_ece_ratio", {"adjusted": "prior"}, e.prior.ece),
-            ("calibration_rbs", {"adjusted": "prior"}, e.prior.rbs),
-            ("calibration_intercept_logit", {}, e.shift.value),
-            ("calibration_prevalence_ratio", {}, e.prevalence),
-            ("calibration_mean_score_ratio", {}, e.mean_score),
-            ("calibration_window_predictions", {}, e.predicted),
-            ("calibration_rejected_rows", orphans, e.rejected["outcome_orphan"]),
-        ]
-        expected = {key(name, {**window, **further}): value for name, further, value in numbers}
-
-        assert len(expected) == len(numbers)
-        assert {one: answers.get(one) for one in expected} == expected
-
-    def test_knows_the_owner_by_name(self, answers: Series) -> None:
-        """An owner with quotes, a line break and a backslash arrives as it was configured."""
-        info = {"model": "fraud", "owner": OWNER, "severity": "ticket"}
-
-        assert answers[key("calibration_model_info", info)] == 1
-
     def test_evaluates_the_examples_of_the_page(self, watched: Watched) -> None:
         """Each expression of docs/gauges.md finds the models it is about, and never a well one."""
         page = PAGE.read_text(encoding="utf-8")
@@ -284,14 +203,3 @@ class TestPromtool:
         )
 
         assert (ended.returncode, ended.stderr) == (0, "")
-
-
-class TestMissingProgram:
-    """What becomes of a test whose program is not installed."""
-
-    def test_fails(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """It fails, and says how to get the program: a skipped test shows nothing."""
-        monkeypatch.setenv("PATH", "")
-
-        with pytest.raises(pytest.fail.Exception, match=r"prometheus is missing.*install-programs"):
-            program_path("prometheus")

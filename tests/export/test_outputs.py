@@ -174,11 +174,19 @@ class TestTextfile:
         assert "node_textfile_scrape_error 0" in text
 
 
-@pytest.fixture
-def gateway(tmp_path: Path) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def started_gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Start a Pushgateway."""
-    with pushgateway(tmp_path) as where:
+    with pushgateway(tmp_path_factory.mktemp("gateway")) as where:
         yield where
+
+
+@pytest.fixture
+def gateway(started_gateway: str) -> str:
+    """Empty the Pushgateway."""
+    for name in ("fraud", "well", "new"):
+        delete(name, f"http://{started_gateway}")
+    return started_gateway
 
 
 def groups(gateway: str) -> set[str]:
@@ -324,28 +332,6 @@ class TestPast:
         last = int(moment(12).timestamp()) - 60, 2.0
         assert found == [*hours, last]  # there is no third day, and the fourth ends the second
 
-    def test_one_sample_for_each_change_and_one_a_day_between(self, folder: Path) -> None:
-        """A value that stays is repeated within the 26 hours of a panel, and in its last minute."""
-        for n, predicted in ((1, 5), (2, 5), (3, 6)):
-            e = replace(HARD, day=date(2001, 3, n), predicted=predicted, known_at=moment(n + 8, n))
-            write_day(folder, e)
-        found = values(
-            self.lines(folder, repeat=86_400), "calibration_window_predictions", model="fraud"
-        )
-        overdue = moment(12, 9)  # 30 hours after the newest result, as configured
-
-        assert found == [
-            (int(at.timestamp()), value)
-            for at, value in (
-                (moment(9, 1), 5),  # which is also what the second day has
-                (moment(10, 1), 5),
-                (moment(11, 1), 5),
-                (moment(11, 3), 6),
-                (moment(12, 3), 6),
-                (overdue - timedelta(minutes=1), 6),
-            )
-        ]
-
     def test_nothing_is_written_once_the_model_is_overdue(self, folder: Path) -> None:
         """The newest results of all days end `run_overdue_hours` after they were known."""
         configured = json.loads((folder / "monitor.yaml").read_text())
@@ -393,17 +379,6 @@ class TestPast:
             moment(11).timestamp() - 60,
         ]
         assert day[0] == (moment(10).timestamp(), 2.0)
-
-    def test_days_known_at_once_leave_the_last(self, folder: Path) -> None:
-        """Of days that became known together only the last was ever the newest."""
-        for n in (1, 2, 3):
-            write_day(folder, replace(HARD, day=date(2001, 3, n), predicted=n))
-        found = values(
-            self.lines(folder, until=moment(9, 2)), "calibration_window_predictions", model="fraud"
-        )
-
-        last = moment(9, 2) - timedelta(minutes=1)
-        assert found == [(int(at.timestamp()), 3.0) for at in (moment(9), moment(9, 1), last)]
 
     def test_a_verdict_holds_until_the_next_final_one(self, folder: Path) -> None:
         """What was judged for good stands until it was judged again; the provisional never does."""
@@ -473,23 +448,6 @@ class TestPast:
             "c": [first],
         }
 
-    def test_is_openmetrics(self, folder: Path) -> None:
-        """A parser of OpenMetrics reads it, gauge by gauge, to the last bit."""
-        text = "".join(self.lines(folder, repeat=300, until=moment(9, 1)))
-        families = list(openmetrics_in(text))
-        told = [gauge.name for gauge in CATALOGUE if "segment" in gauge.labels]
-        brier = {
-            sample.value
-            for family in families
-            if family.name == "calibration_rbs"
-            for sample in family.samples
-        }
-
-        assert [family.name for family in families] == told
-        assert {family.type for family in families} == {"gauge"}
-        assert brier == {errors.rbs for errors in (HARD.raw, HARD.prior) if errors}
-        assert text.endswith("# EOF\n")
-
     def test_models_and_days_share_a_gauge(self, folder: Path) -> None:
         """Two models of several days stand under one heading each gauge, and time never goes back.
 
@@ -511,8 +469,12 @@ class TestPast:
             told.setdefault(sample.labels["model"], []).append(at)
         days = [(moment(n + 8, h).timestamp(), n) for n in (1, 2, 3) for h in (0, 6, 12, 18)]
         days.append((moment(12).timestamp() - 60, 3))
+        families = list(openmetrics_in(text))
 
         assert told == {"fraud": days, "new": days}
+        assert [f.name for f in families] == [g.name for g in CATALOGUE if "segment" in g.labels]
+        assert {family.type for family in families} == {"gauge"}
+        assert text.endswith("# EOF\n")
 
     def test_the_last_hours_are_the_servers_own(self, folder: Path, command: Command) -> None:
         """Asking for the last 3 hours is an error of the call; by default they are left out."""
@@ -533,29 +495,7 @@ class TestPast:
         assert f"{len(lines):,} samples" in done.out
         assert timedelta(hours=2, minutes=59) <= age <= timedelta(hours=3, minutes=1)
 
-    def test_a_full_disk_leaves_the_old_file(
-        self, folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """The file is forced to the disk before it replaces the old one; nothing is left over."""
-        target = folder / "out" / "past.om"
-        target.parent.mkdir()
-        target.write_text("of yesterday")
-
-        def full(_: int) -> None:
-            raise OSError(28, "No space left on device")
-
-        monkeypatch.setattr("os.fsync", full)
-        done = command(
-            *("export", "openmetrics", "--config", folder / "monitor.yaml", "--into", target),
-            *("--from", "2001-03-01", "--to", "2001-03-03"),
-        )
-
-        assert done.code == 3
-        assert "past.om: cannot be written (OSError: No space left on device)" in done.err
-        assert target.read_text() == "of yesterday"
-        assert list(target.parent.iterdir()) == [target]
-
-    @pytest.mark.parametrize("repeat", ["5", "0m", "5 m", "1d", "-5m", "1.5h", "30s"])
+    @pytest.mark.parametrize("repeat", ["5", "0m", "1d"])
     def test_a_repeat_is_a_duration(self, folder: Path, command: Command, repeat: str) -> None:
         """What is no duration is refused with examples, and nothing is written."""
         done = command(

@@ -203,23 +203,6 @@ def test_evidence_is_over_its_limit_while_a_drift_is_open(filled: Filled) -> Non
     assert min(at.values()) < 1
 
 
-def test_the_budget_counts_the_hours_in_drift(filled: Filled) -> None:
-    """The share of the last 90 days is that of the hours whose verdict was a drift."""
-    share, of_budget = panel_of("model", "Days in drift")
-    (spent,) = filled.ask("query", query=share, time=filled.now)["result"]
-    (used,) = filled.ask("query", query=of_budget, time=filled.now)["result"]
-    state = (
-        'max(last_over_time(calibration_verdict{model="fraud", segment="all"'
-        ', state="calibration_drift"}[26h]))'
-    )
-    (series,) = filled.values(state, filled.now - 90 * DAY, filled.now, 6 * HOUR)
-    hours = [float(value) for _, value in series["values"]]
-
-    # Both look every six hours, at moments that differ by less than that.
-    assert float(spent["value"][1]) == pytest.approx(sum(hours) / len(hours), abs=2 / len(hours))
-    assert float(used["value"][1]) == pytest.approx(float(spent["value"][1]) / 0.05)
-
-
 def test_a_deployment_is_marked_on_its_day(filled: Filled, today: date) -> None:
     """The start of the configured reference is drawn for a day, though it was not scraped then."""
     (query,) = (
@@ -298,18 +281,6 @@ def test_a_scrape_lasts_for_a_day(filled: Filled, asked: Asked) -> None:
     assert found
     for series in found:
         assert len(series["values"]) == 25, series["metric"]
-
-
-@pytest.mark.parametrize("asked", RANGES)
-def test_lines_can_be_told_apart(filled: Filled, asked: Asked) -> None:
-    """No two lines of a query have one name, also while three exporters are remembered."""
-    query = substituted(asked.dashboard, asked.expression)
-    names = [
-        legend(asked.legend, series["metric"])
-        for series in filled.values(query, filled.now - 40 * DAY, filled.now, HOUR)
-    ]
-
-    assert len(set(names)) == len(names) > 0
 
 
 @pytest.mark.parametrize("name", DASHBOARDS)

@@ -10,9 +10,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from monitor.config import Config
+from monitor.config import Config, Engine
 from monitor.errors import DataError
-from monitor.logs import Databases, summarise_day
+from monitor.logs import (
+    Databases,
+    open_databases,
+    parts_to_search,
+    read_part_rows,
+    summarise_day,
+)
 from monitor.logs.columns.column_labels import step_edge
 from monitor.metrics.core.coarse import CELLS_IN_ONE
 from monitor.metrics.core.grid import locate
@@ -100,6 +106,21 @@ def test_spark_counts_the_same(folder: Path, day: Summary, spark: Databases) -> 
         }
 
     assert as_numbers(there) == as_numbers(day)
+
+
+def test_a_search_reads_the_same_rows_with_spark(folder: Path, spark: Databases) -> None:
+    """The columns are divided alike, and every row has the same cell, outcome and codes."""
+    model = config(folder, LISTED).model("m")
+    with open_databases(Engine()) as here:
+        found = [
+            parts_to_search("m", model, ["device", "age"], [DAY], each) for each in (here, spark)
+        ]
+        rows = [read_part_rows("m", model, DAY, found[0], each) for each in (here, spark)]
+
+    assert found[0] == found[1]
+    listed = [sorted(zip(r.cells, r.hits, *r.codes, strict=True)) for r in rows]
+    assert len(listed[0]) > 100
+    assert listed[0] == listed[1]
 
 
 def names_by_hand(drawn: dict[str, Any]) -> dict[str, list[str]]:

@@ -31,6 +31,7 @@ from monitor.words.windows import map_sentence
 from tests.conftest import run_command
 from tests.support.opened_once import opened_once
 from tests.support.page_data import data_of
+from tests.support.rules import must_answer_as_kept
 from tests.support.standings import Morning, World, day_at, morning
 
 WORLDS = {
@@ -384,6 +385,13 @@ def test_all_show_the_same(mornings: list[Morning]) -> None:
                 seen[name] |= shown.keys()
 
     assert all(SHOWN[name] <= seen[name] | OF_SEGMENTS for name in RENDERERS)
+
+
+def test_the_rules_have_the_number_of_their_answers(mornings: list[Morning]) -> None:
+    """Also those of a drift that recovers, and of one that late outcomes could explain."""
+    world = mornings[0].world
+    name = next(name for name, (seed, *_) in WORLDS.items() if seed == world.seed)
+    must_answer_as_kept(name, world.verdicts.values())
 
 
 def test_a_segment_without_a_verdict_has_none_anywhere(mornings: list[Morning]) -> None:

@@ -7,17 +7,13 @@ from typing import Any
 
 import pytest
 
-from monitor.export.gauges import CATALOGUE
 from monitor.measures.classes import OF_CLASSES
 from monitor.measures.measure import Measure
 from monitor.measures.verdicts import OF_VERDICTS
 from monitor.report import classes, recent, tables, verdicts
 from monitor.report.columns import (
-    STREAMS,
     WINDOWS,
     Styles,
-    in_lines,
-    meanings,
     verdict_cells,
     window_cells,
 )
@@ -96,24 +92,3 @@ def test_all_show_the_slope_of_what_explains_a_drift() -> None:
     assert verdict_cells(v, words.STYLES, "-")[0] == "0.50"
     assert _verdict(v)["slope"] == 0.5
     assert verdict_cells(replace(v, where=None), verdicts.STYLES, "-")[0] == "0.75"
-
-
-def test_headings_are_explained_as_the_gauges_are() -> None:
-    """What a heading means begins as the help of its gauge, with its unit."""
-    said = meanings(["model", *day.SEGMENT_COLUMNS], STREAMS)
-    help_of = {gauge.name: gauge.meaning for gauge in CATALOGUE}
-
-    assert {*day.SEGMENT_COLUMNS} - said.keys() == {"segment", "verdict"}
-    begin, _, unit = said["ECE prior"].partition(" (")
-    assert help_of["calibration_ece_ratio"].startswith(begin)
-    assert unit == "ratio, 0 to 1)."
-    assert said["slope"] != meanings(["slope"], WINDOWS)["slope"]
-
-
-def test_headings_break_where_a_table_is_narrow() -> None:
-    """At their blanks, and a long word at a hyphen."""
-    assert in_lines(["day", "prior shift", "prevalence"]) == (
-        "day",
-        "prior\nshift",
-        "preva-\nlence",
-    )

@@ -1,7 +1,6 @@
 """The report pages as files: what they hold, where they go, and that the store alone makes them."""
 
 import json
-import sys
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -14,7 +13,6 @@ from monitor.errors import ConfigError, DataError
 from monitor.pipeline.references import read_references
 from monitor.report.page.assemble import DAYS_SHOWN, model_page
 from monitor.report.page.content import DayOnPage, Page
-from monitor.report.page.facts import facts
 from monitor.report.page.html import model_html
 from monitor.report.page.index import index_of
 from monitor.segment_names import WHOLE
@@ -104,15 +102,6 @@ def test_a_page_of_many_segments_stays_small(page: Page) -> None:
     assert len(model_html(replace(page, days=full, chosen=0)).encode()) < MOST_BYTES
 
 
-@pytest.mark.parametrize(("windows", "said"), [((1,), "1 day"), ((1, 7), "1, 7 days")])
-def test_one_day_is_a_day(two_models: Path, windows: tuple[int, ...], said: str) -> None:
-    """Also where it is the only window."""
-    model = load_config(two_models / "monitor.yaml").model("ads")
-    listed = facts(model.model_copy(update={"windows": windows}), (), None, date(2026, 3, 1))
-
-    assert ("Windows", said) in listed
-
-
 def test_no_text_ends_the_script_tag(page: Page) -> None:
     """Texts arrive in the data as people see them, and appear nowhere unescaped."""
     text = "</script><script>alert('x')</script><!-- & \u2028"
@@ -123,13 +112,6 @@ def test_no_text_ends_the_script_tag(page: Page) -> None:
     assert found["reasons"] == [text.replace("\u2028", r"\u2028")]
     assert html.count("<script") == html.count("</script>") == 2
     assert "alert('x')" not in html.replace("\\u003cscript\\u003ealert('x')", "")
-
-
-def test_nothing_of_the_day_but_its_place_is_fine(page: Page) -> None:
-    """A day without results has a page too."""
-    html = model_html(replace(page, days=[DayOnPage(date(2026, 3, 1))], chosen=0))
-
-    assert "Nothing is stored of this day." in html
 
 
 def test_the_index_has_the_worst_first(tmp_path: Path) -> None:
@@ -168,18 +150,6 @@ def test_the_index_has_the_worst_first(tmp_path: Path) -> None:
         ("fraud", "calibration drift"),
         ("well", "unreadable"),
     ]
-
-
-def test_without_jinja_it_names_the_extra(
-    two_models: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The core runs without Jinja; a page says what to install."""
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    call = ("report", "--config", two_models / "monitor.yaml", "--model", "ads", "--out", "x.html")
-    ended = run_command(*call)
-
-    assert (ended.code, ended.out) == (2, "")
-    assert "pip install 'calibration-monitor[report]'" in ended.err
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, timedelta
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -168,29 +167,6 @@ def test_every_chart_is_drawn(page: Page) -> None:
     assert undrawn(page, "plot-bins")
 
 
-# Labels the days below a chart of some width, and gives left and right of each label.
-LABELLED = """([count, width]) => {
-  const first = Date.UTC(2026, 0, 1), svg = make("svg", { width, height: 60 }, document.body);
-  const iso = (i) => new Date(first + 864e5 * i).toISOString().slice(0, 10);
-  const drawn = page.days;
-  page.days = Array.from({ length: count }, (_, i) => ({ day: iso(i) }));
-  dayTicks(svg, (i) => LEFT + (i + 0.5) * (width - LEFT) / count, width, 60);
-  page.days = drawn;
-  const boxes = [...svg.querySelectorAll("text")].map((node) => node.getBoundingClientRect());
-  svg.remove();
-  return boxes.map((box) => [box.left, box.right]);
-}"""
-
-
-def test_labels_of_days_never_touch(page: Page) -> None:
-    """However many days a page has, and however wide its charts are."""
-    for width in range(300, 1201, 100):
-        for count in (14, 90, 240, 700):
-            labels = page.evaluate(LABELLED, [count, width])
-            assert labels
-            assert all(end < begin for (_, end), (begin, _) in pairwise(labels)), (width, count)
-
-
 def test_a_day_is_chosen_by_key(page: Page, two_models: Path, today: date) -> None:
     """Arrow keys, Home and End move the day; verdict, segments and diagram are those of the day."""
     bar = page.locator("#days")
@@ -262,24 +238,6 @@ def test_scores_and_axes_can_be_switched(page: Page) -> None:
     assert len({tuple(found) for found in places.values()}) == 4
 
 
-def test_segments_can_be_sorted(page: Page) -> None:
-    """A click on a heading sorts by number, up and then down."""
-    heading = page.locator("#segment-table thead button", has_text="evidence")
-    column = page.locator("#segment-table tbody td:nth-child(3)")
-
-    def counts() -> list[int]:
-        return [int(text.split()[0].replace(",", "")) for text in texts(column)]
-
-    heading.click()
-    rising = counts()
-    heading.click()
-
-    assert rising == sorted(rising)
-    assert len(set(rising)) > 1
-    assert counts() == rising[::-1]
-    assert page.locator("#segment-table th[aria-sort=descending]").count() == 1
-
-
 def test_it_prints_on_a4(browser: Browser, fraud: Path) -> None:
     """The page prints on a few A4 sheets, on white and without buttons, also from a dark screen."""
     with opened(browser, fraud, colours="dark") as found:
@@ -295,30 +253,6 @@ def test_it_prints_on_a4(browser: Browser, fraud: Path) -> None:
     for width, height in sheets:  # points; Chromium rounds to whole pixels of 0.75
         assert abs(float(width) - 595.3) < 1
         assert abs(float(height) - 841.9) < 1
-
-
-def test_texts_of_charts_keep_their_size_on_paper(browser: Browser, fraud: Path) -> None:
-    """Charts are drawn again for the widths of the sheet, and after that as on the screen."""
-    tall = """() => [...document.querySelectorAll(".plots svg text, #plot-bins svg text")]
-        .map((text) => text.getBoundingClientRect().height)"""
-    with opened(browser, fraud) as found:
-        on_screen = found.page.evaluate(tall)
-        found.page.evaluate(
-            """addEventListener("beforeprint", () => {
-              window.printed = document.querySelector("#plot-shift svg").viewBox.baseVal.width;
-            })"""
-        )
-        found.page.pdf(prefer_css_page_size=True)
-        assert found.page.evaluate("printed") == 391
-        assert found.page.evaluate(tall) == on_screen
-        found.page.set_viewport_size({"width": 695, "height": 900})
-        found.page.emulate_media(media="print")
-        found.page.evaluate("dispatchEvent(new Event('beforeprint'))")
-        on_paper = found.page.evaluate(tall)
-
-    assert len(on_screen) > 40
-    # Lines of 11.5 pixels at 0.85; a browser may round the height of a line to a whole pixel.
-    assert min(on_paper) > 0.85 * min(on_screen) - 1
 
 
 def test_the_index_of_300_models_is_filtered_and_sorted(browser: Browser, index: Path) -> None:

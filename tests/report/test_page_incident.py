@@ -35,6 +35,7 @@ from monitor.words.next_steps import SECTION
 from monitor.words.trust import NO_MAP
 from monitor.words.verdict import MEANINGS, sentences
 from tests.conftest import run_command
+from tests.support.cases import some
 from tests.support.paths import ROOT
 from tests.words.test_facts import SEEDS, Drawn, verdict_of
 
@@ -87,17 +88,6 @@ def test_the_repair_is_what_the_command_says(two_models: Path, page: Page) -> No
     assert model_html(page).count('class="still"') == 3
 
 
-def test_pages_without_an_open_drift_propose_nothing(config: Config, page: Page) -> None:
-    """Nor does the page of a past day, whose store was another."""
-    calm = assemble.model_page(config, "ads", read_references(config, "ads").fitted)
-    past = assemble.model_page(
-        config, "fraud", read_references(config, "fraud").fitted, day=page.day.day
-    )
-
-    assert (calm.repair, past.repair) == (None, None)
-    assert (calm.next_steps, past.next_steps) == ((), ())
-
-
 def test_the_runbook_is_a_link_where_its_address_is_configured(config: Config, page: Page) -> None:
     """Without an address the command that writes it stands there, to copy."""
     report = Report(path="pages", runbook="https://wiki.test/runbook")
@@ -132,7 +122,7 @@ def test_where_no_map_can_be_drawn_the_panel_says_why(tmp_path: Path) -> None:
     assert "no final day with outcomes is stored" in said("empty")
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", some(range(3), 3))
 def test_tenths_are_means_of_rows(seed: int) -> None:
     """Compared with rows that are sorted and cut; a tenth is off by the rows of one score."""
     rng = np.random.default_rng(seed)
@@ -232,15 +222,6 @@ def test_one_incident_has_one_description() -> None:
             assert told.kind.replace("_", " ") in figures["Size"].note
         assert ("Size" in figures) == (told.kind not in SLOPE_KINDS)
     assert kinds >= {*KINDS}
-
-
-def test_a_level_drift_is_said_first() -> None:
-    """A verdict that the level drifted begins with its size, not with what is unchanged."""
-    drawn = [verdict_of(Drawn(seed)) for seed in range(SEEDS)]
-    levels = [v for v in drawn if v.state == "level_drift" and not v.facts.obstacle]
-
-    assert len(levels) > 10
-    assert all(" times too " in sentences(v)[0] for v in levels)
 
 
 def at_one_value() -> Verdict:

@@ -22,6 +22,7 @@ from monitor.report.page.index import INDEX_COLUMNS, Entry, Index
 from monitor.report.page.tables import INCIDENTS, SENSITIVITY, WAITING, WHERE
 from monitor.report.page.words import STATES
 from tests.support.browser import BROKEN_DATES, DESKTOP, PAPER, PHONE, chromium, opened
+from tests.support.cases import some
 
 COLUMNS_OF = {
     "waiting": WAITING,
@@ -123,7 +124,7 @@ def drawn_widths(rng: np.random.Generator) -> list[int]:
     return [360, *map(int, rng.integers(361, 1920, 6)), 1920]
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", some(range(2), 2))
 def test_no_table_is_wider_than_its_column(
     browser: Browser, page: Page, tmp_path: Path, seed: int
 ) -> None:
@@ -149,10 +150,9 @@ def test_no_table_is_wider_than_its_column(
     still.close()
 
 
-@pytest.mark.parametrize("seed", [0])
-def test_an_index_is_no_wider_than_its_column(browser: Browser, tmp_path: Path, seed: int) -> None:
+def test_an_index_is_no_wider_than_its_column(browser: Browser, tmp_path: Path) -> None:
     """Its rows are sorted and filtered where they are stacked, too."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     entries = [
         Entry((row[0], "level drift", *row[2:]), "models/a.html", (0, 0.0, ""), "ok")
         for row in drawn_table(INDEX_COLUMNS, rng).rows

@@ -83,17 +83,6 @@ def test_opentelemetry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (found.verdict, found.kind) == ("calibration_drift", "too_extreme")
 
 
-def test_spans_hold_the_same_rows(tmp_path: Path) -> None:
-    """Events of spans are those of log records, of the days that were exported so."""
-    (tmp_path / "spans").mkdir()
-    of_spans = flatten(tmp_path / "spans", "opentelemetry.py", "opentelemetry-spans.jsonl")
-    of_logs = flatten(tmp_path, "opentelemetry.py", "opentelemetry-events.jsonl")
-
-    for name, rows in of_spans.items():
-        assert len(rows) >= 200
-        assert rows == of_logs[name][: len(rows)]
-
-
 def test_inspect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each sample of both logs becomes a row with its confidence and whether people agreed."""
     rows = flatten(tmp_path, "inspect_logs.py", "inspect-1.json", "inspect-2.json")["judge"]
@@ -119,11 +108,3 @@ def test_documented_rows(program: str, export: str, tmp_path: Path) -> None:
     assert (judged["confidence"], review["right"]) == ("0.9", "1")
     assert (judged["model_version"], judged["prompt_version"]) == ("judge-1", "v3")
     assert next(iter(judged.values())) == next(iter(review.values()))
-
-
-def test_every_program_is_tested() -> None:
-    """A program that is added to the page needs an export, or a section that is run as a whole."""
-    run_with_its_section = "export.py"  # by test_decision_models.py
-    assert {name for name in FILES if name.endswith(".py")} == {
-        *("opentelemetry.py", "inspect_logs.py", "langfuse.py", "phoenix.py", run_with_its_section)
-    }

@@ -1,35 +1,9 @@
 """The study of what maps of class vectors gain: its worlds, its comparison, and its page."""
 
-import numpy as np
 import pytest
 
-from monitor.metrics.maps.class_choosing import vector_losses_by_day
-from monitor.metrics.maps.vector_map import VectorMap
 from studies.maps.page import section
-from studies.maps.vectors import MARKS, STREAMS, WORLDS, draw, follow, truth
-
-
-@pytest.mark.parametrize("world", WORLDS)
-def test_the_truth_of_a_world_loses_least(world: str) -> None:
-    """5,600 rows of the drawn classes are likelier by the map of the world than by its scores.
-
-    But for the priors, which wander, the truth has the least loss; its neighbours have more.
-    """
-    rows = draw(world, 3, 1)
-    matrix = truth(world, np.eye(3)).T  # its columns are what each logarithm adds
-
-    def loss(found: np.ndarray) -> float:
-        parameters = tuple(found.ravel())
-        level = (0.0, 0.0, 0.0)
-        return float(
-            vector_losses_by_day(rows, VectorMap("dirichlet", rows.classes, level, parameters))[
-                0
-            ].sum()
-        )
-
-    assert loss(matrix) < loss(matrix * 1.4)
-    assert loss(matrix) < loss(matrix * 0.7)
-    assert (loss(matrix) < loss(np.eye(3)) - 20.0) == (world != "sound")
+from studies.maps.vectors import MARKS, STREAMS, WORLDS, draw, follow
 
 
 def test_the_rule_proposes_a_temperature_and_nothing_on_sound_days() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import expit
 
-from studies.peers.streams.run import REFERENCE, ROWS, first_alarm, row, states
+from studies.peers.streams.run import REFERENCE, ROWS, first_alarm, states
 
 START, DAYS = REFERENCE + 12, REFERENCE + 22
 
@@ -20,17 +20,3 @@ def test_a_curve_that_becomes_flat_is_found_where_scores_lie_near_the_ends() -> 
         found.append(first_alarm(words, "calibration_drift", ROWS * REFERENCE))
 
     assert all(ROWS * START <= last < ROWS * (START + 3) for last in found)
-
-
-def test_an_alarm_counts_from_the_first_row_of_the_drift() -> None:
-    """An alarm on the last row of a day, as many rows after the start; and one before it."""
-    words = ["ok", "ok", "calibration_drift"]
-
-    assert first_alarm(words, "prior_shift", 0) == -1
-    assert first_alarm(words, "calibration_drift", 700) == 700 + ROWS * 3 - 1
-    assert row("abrupt", "ours", np.array([99, 149, 20, -1]), 100) == (
-        "| abrupt | ours | 2 of 4 | 1 of 4 | 50 |"
-    )
-    assert (
-        row("abrupt", "ours", np.array([-1]), 100) == "| abrupt | ours | 0 of 1 | 0 of 1 | never |"
-    )

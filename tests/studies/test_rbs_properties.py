@@ -34,31 +34,6 @@ def test_levels_of_rbs_are_flat_and_those_of_ece_fall(slope: float) -> None:
     assert fall["ECE, 15 uniform bins"] < 2 / 3
 
 
-@pytest.mark.parametrize("name", ["Brier score", "log score"])
-def test_mean_improvement_is_the_true_one_at_every_size(name: str) -> None:
-    """Means of `improvement` lie within four of their errors around the exact gain."""
-    p = samples.population(samples.SLOPE)
-    found = samples.average(p, {name: samples.IMPROVEMENTS[name]}, 1_000, 3)
-    true = samples.true_improvements(p)[name]
-
-    assert set(found[name]) == set(samples.SIZES)
-    for mean, error in found[name].values():
-        assert abs(mean - true) < 4 * error
-        assert error < true / 10  # or the line above would prove nothing
-
-
-def test_true_improvement_is_what_an_infinite_sample_gives() -> None:
-    """The exact gain agrees with the estimate from a billion rows without chance."""
-    p = samples.population(samples.SLOPE)
-    rows = samples.infinite_sample(p)
-
-    for name in ("Brier score", "log score"):
-        # Each of 449 groups rounds its positives to integers: 1e-6 of their number at most.
-        assert samples.IMPROVEMENTS[name](rows) == pytest.approx(
-            samples.true_improvements(p)[name], rel=1e-6
-        )
-
-
 def test_binned_improvement_is_biased() -> None:
     """Over 15 uniform bins of 100 rows the mean gain exceeds the true one by half and more."""
     p = samples.population(samples.SLOPE)

@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -35,10 +35,8 @@ def main() -> None:
     command("db", "migrate")
     command("dags", "reserialize")
     report["runs"] = {label: do(**run) for label, run in plan["runs"].items()}
-    for words in plan["backfills"]:
-        command("backfill", "create", *words)
+    command("backfill", "create", *plan["backfill"])
     report["backfilled"] = do_backfilled()
-    report["with_a_hole"] = do_with_a_hole(**plan["with_a_hole"])
     report["fleets"] = {label: do(**run) for label, run in plan["fleets"].items()}
     report["passed_between_tasks"] = passed_between_tasks()
     report["updated"] = updated_assets()
@@ -163,26 +161,6 @@ def do_backfilled() -> list[dict[str, Any]]:
         ):
             outcomes.append(outcome(dag_of(run.dag_id).test(logical_date=run.logical_date)))
     return outcomes
-
-
-def do_with_a_hole(words: Sequence[str], restored: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Do a backfill, restore the folders whose logs it lacked, clear what failed, and do it."""
-    from airflow import settings
-    from airflow.models.dagrun import DagRun
-    from airflow.models.taskinstance import clear_task_instances
-    from sqlalchemy import select
-
-    command("backfill", "create", *words)
-    runs = do_backfilled()
-    for source, target in restored.items():
-        shutil.copytree(source, target, dirs_exist_ok=True)
-    session = settings.Session()
-    dag_id = runs[0]["dag_id"]
-    failed = select(DagRun).where(DagRun.dag_id == dag_id, DagRun.state == "failed")
-    for run in session.scalars(failed).all():
-        clear_task_instances(run.get_task_instances(session=session), session)
-    session.commit()
-    return [*runs, *do_backfilled()]
 
 
 def passed_between_tasks() -> list[Any]:

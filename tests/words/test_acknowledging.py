@@ -4,11 +4,9 @@ import random
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
-import yaml
 
 from monitor.decisions import Acknowledgement
 from monitor.words.acknowledging import long_taken
-from tests.support.paths import ROOT
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -23,11 +21,3 @@ def test_each_check_reminds_of_what_is_taken_for_more_than_a_month(seed: int) ->
 
     assert (said is not None) == (lasts > 31 and passed <= lasts)
     assert said is None or f"until {until}, for {lasts - passed:,} more days" in said
-
-
-def test_the_digest_reminds_weekly() -> None:
-    """Which lists what is taken, with the name and the last day, as long as it holds."""
-    routes = yaml.safe_load((ROOT / "alerts" / "alertmanager.yml").read_text())["route"]["routes"]
-    (digest,) = (route for route in routes if route["receiver"] == "slack-digest")
-
-    assert (digest["matchers"], digest["repeat_interval"]) == (['severity="info"'], "7d")

@@ -9,7 +9,7 @@ from monitor.drift.records.facts import NO_CLASSES, Others
 from monitor.drift.records.places import Place, Where
 from monitor.metrics.core.estimate import Estimate
 from monitor.words.classes import worst_pairs
-from monitor.words.where import MOST_NAMED, where_sentence
+from monitor.words.where import where_sentence
 
 ONE_OF_MANY = re.compile(r"(?<![\d,.])1 [a-z]+s\b|\b1 of [\d,]+ [a-z]+s differ\b")
 SLOPE = Estimate(0.8, 0.7, 0.9)
@@ -42,15 +42,3 @@ def test_values_that_differ(values: int, flagged: int) -> None:
     assert not ONE_OF_MANY.search(said)
     assert all((f"device = {place.value}" in said) == place.flagged for place in places)
     assert ("differs from its" in said) == (flagged <= 1)
-
-
-def test_values_that_are_not_named_are_counted() -> None:
-    """They are the last of one list."""
-    places = tuple(
-        Place("device", f"d{i}", 1_000, SLOPE, SLOPE, evidence=2.0, share=0.1, flagged=True)
-        for i in range(MOST_NAMED + 1)
-    )
-    said = where_sentence(Where("too_extreme", SLOPE, places, None))
-
-    assert f"device = d{MOST_NAMED - 1} and 1 more; " in said
-    assert said.count(" and ") == 1

@@ -102,16 +102,3 @@ def test_nothing_is_decided_by_what_a_verdict_says() -> None:
     }
 
     assert found == {OLD_ROWS, OF_DUCKDB}
-
-
-def test_a_sentence_and_a_search_are_noticed() -> None:
-    """The two looks at sources see what they are for."""
-    said = (
-        'def f(x):\n    """Say it."""\n    msg = f"wrong {x} here."\n    return f"All {x} moved."'
-    )
-    sought = "def f(v):\n    return any('late' in reason for reason in v.reasons)"
-    first = "def f(v):\n    return v.reasons[0].split(';')"
-
-    assert sentences_in(said) == ["f'All {x} moved.", " moved."]
-    assert {name for name, _ in searches_in(sought)} == {"f"}
-    assert len(searches_in(first)) == 2

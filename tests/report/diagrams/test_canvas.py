@@ -9,7 +9,6 @@ import matplotlib as mpl
 import pytest
 from matplotlib.figure import Figure
 
-from monitor.errors import ConfigError
 from monitor.metrics import tally
 from monitor.report.diagrams import DARK, LIGHT, Theme, draw_evidence, draw_test_based, png, svg
 from tests.support.paths import ROOT
@@ -56,15 +55,6 @@ def test_same_input_gives_the_same_bytes() -> None:
     assert not re.search(r"20\d\d-\d\d-\d\d", first)
 
 
-def test_svg_keeps_text_and_only_names_that_are_used() -> None:
-    """Text stays text, and all names of elements are referred to."""
-    drawn = svg(draw_test_based(SMALL))
-
-    assert "observed share</text>" in drawn
-    names = set(re.findall(r' id="([^"]*)"', drawn))
-    assert names <= set(re.findall(r"#([\w-]+)", drawn))
-
-
 def test_draws_into_axes_of_others(verdicts: list[Any]) -> None:
     """A diagram stays in the place that it gets, in a grid or anywhere, and no setting changes."""
     before, figure = dict(mpl.rcParams), Figure(figsize=(9, 4))
@@ -81,19 +71,6 @@ def test_draws_into_axes_of_others(verdicts: list[Any]) -> None:
     assert 0.4 <= other.get_position().x0 < other.get_position().x1 <= 0.6
     svg(main)
     assert dict(mpl.rcParams) == before
-
-
-def test_width_of_a_png_is_in_pixels() -> None:
-    """The picture is as wide as asked for; the header of a PNG holds its width."""
-    assert int.from_bytes(png(draw_test_based(SMALL), width=400)[16:20]) == 400
-
-
-def test_missing_matplotlib_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without matplotlib the message says what to install."""
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-
-    with pytest.raises(ConfigError, match=r"pip install 'calibration-monitor\[report\]'"):
-        draw_test_based(SMALL)
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])

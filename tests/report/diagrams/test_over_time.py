@@ -80,26 +80,6 @@ def test_prevalence_has_expectations_where_outcomes_are_awaited(
     assert bar[:, 1] == pytest.approx([0.2, 0.31])
 
 
-@pytest.mark.parametrize("kept", [slice(0, 0), slice(30, 31), slice(39, 40)])
-def test_few_days_are_drawn(
-    verdicts: list[Any], evaluations: list[Evaluation], kept: slice
-) -> None:
-    """No day, a day within an incident, and a day without final outcomes make pictures."""
-    for axes in (
-        draw_evidence(verdicts[kept]),
-        draw_causes(evaluations[kept]),
-        draw_prevalence(evaluations[kept]),
-    ):
-        assert svg(axes).endswith("</svg>\n")
-
-
-def test_lines_break_where_days_are_missing(evaluations: list[Evaluation]) -> None:
-    """A line does not lead across days without an evaluation."""
-    axes = draw_prevalence([*evaluations[:10], *evaluations[13:]])
-
-    assert np.isnan(line(axes, "prevalence").get_ydata()).sum() == 1
-
-
 def test_order_does_not_matter_and_days_count_once(
     verdicts: list[Any], evaluations: list[Evaluation]
 ) -> None:

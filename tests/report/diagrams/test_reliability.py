@@ -10,13 +10,8 @@ from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.records.region_state import Break
 from monitor.metrics import (
     coarsen,
-    confidence_band,
     corp,
-    fit_intercept,
     pava,
-    pava_bc,
-    quantile_bins,
-    shift,
     tally,
 )
 from monitor.metrics.core.tally import Tally
@@ -28,7 +23,6 @@ from monitor.report.diagrams import (
     draw_reference,
     svg,
 )
-from monitor.report.diagrams.corp import isotonic_curve, stairs
 from monitor.report.diagrams.scales import Scale
 
 SMALL = {
@@ -70,56 +64,6 @@ def test_corp_draws_the_isotonic_curve() -> None:
     assert x[::2].tolist() == t.scores[bins.starts[:-1]].tolist()
     assert f"{corp(t).miscalibration:.2g}" in axes.get_title(loc="left")
     assert "bands of 90 %" in axes.texts[0].get_text()
-
-
-def test_band_has_right_angles() -> None:
-    """Between two scores the lower limit is that of the left one, the upper that of the right."""
-    band = confidence_band(tally([0] * 80 + [1] * 20, [0.2] * 50 + [0.7] * 50))
-
-    corners = stairs(band)
-
-    assert corners.scores.tolist() == [0.2, 0.7]
-    assert corners.low.tolist() == [band.low[0]] * 2
-    assert corners.high.tolist() == [band.high[1]] * 2
-
-
-def test_prior_adjusted_draws_both_curves() -> None:
-    """The second curve is that of the scores moved by the fitted intercept."""
-    t = sample(3_000, prior=0.8)
-    delta = fit_intercept(t).delta
-
-    axes = draw_prior_adjusted(t)
-
-    moved = isotonic_curve(shift(t, delta))
-    assert line(axes, "as logged").get_xdata().tolist() == isotonic_curve(t).scores.tolist()
-    assert line(axes, "prior-adjusted").get_xdata().tolist() == moved.scores.tolist()
-    assert f"{delta:+.2f}" in axes.get_title(loc="left")
-
-
-def test_points_of_an_unchanged_model_lie_on_the_reference(reference: Reference) -> None:
-    """A prior shift is forgiven: 95 % intervals of recent bins reach the curve, but for a few."""
-    recent = sample(20_000, prior=-0.7, seed=99)
-
-    axes = draw_reference(reference, recent)
-
-    (points,) = axes.containers
-    reach = np.stack([segment[:, 1] for segment in points.lines[2][0].get_segments()])
-    x = points.lines[0].get_xdata()
-    known = (x > 0.1) & (x < 0.7)
-    near = (reach[:, 0] <= x + 0.03) & (x - 0.03 <= reach[:, 1])
-    assert known.sum() > 10
-    assert near[known].mean() > 0.9
-
-
-def test_points_of_a_changed_model_leave_the_reference(reference: Reference) -> None:
-    """Scores twice as extreme as before: the lowest bins lie above the band, the highest below."""
-    axes = draw_reference(reference, sample(20_000, slope=0.5, prior=-0.3, seed=99))
-
-    (points,) = axes.containers
-    x, y = points.lines[0].get_data()
-    off = logit(y) - logit(x)
-    assert off[0] > 0.4
-    assert off[-1] < -0.4
 
 
 @pytest.mark.parametrize(("first", "last"), [(0.3, 0.5), (0.0, 0.0)])
@@ -164,20 +108,6 @@ def test_the_reference_has_no_teeth(pile: float) -> None:
     )
 
 
-def test_bins_are_those_of_the_three_ways() -> None:
-    """Each row has the sizes and the observed shares of its bins."""
-    t = sample(1_000)
-    cuts = [pava(t), pava_bc(t, min_size=50, max_size=200), quantile_bins(t, 10)]
-
-    panels = draw_bins(t).figure.axes
-
-    for cut, sizes, shares in zip(cuts, panels[::2], panels[1::2], strict=True):
-        (stairs_,) = sizes.patches
-        assert stairs_.get_data().values.tolist() == cut.counts.tolist()
-        assert shares.get_lines()[-1].get_ydata()[::3].tolist() == cut.rates.tolist()
-        assert f" {cut.counts.size} bins" in sizes.texts[0].get_text()
-
-
 @pytest.mark.parametrize(
     ("name", "scale"), [*((name, "logit") for name in SMALL), ("one score", "probability")]
 )
@@ -191,16 +121,3 @@ def test_small_tallies_are_drawn(reference: Reference, name: str, scale: Scale) 
     pictures: tuple[Any, ...] = (draw_corp, draw_prior_adjusted, draw_bins, against)
     for draw in pictures:
         assert svg(draw(t, scale=scale, theme=DARK)).endswith("</svg>\n")
-
-
-def test_million_rows_are_drawn(reference: Reference) -> None:
-    """A million different scores make pictures of less than 150 KB."""
-    million = sample(10**6, slope=1.1)
-
-    for axes in (
-        draw_corp(million),
-        draw_prior_adjusted(million, scale="logit"),
-        draw_bins(million),
-        draw_reference(reference, million),
-    ):
-        assert len(svg(axes)) < 150_000

@@ -145,17 +145,6 @@ def test_too_little_is_said_to_be_too_little() -> None:
     assert few.slope is None
 
 
-def test_wrong_samples_are_refused() -> None:
-    """The message names the sample."""
-    right = ([0, 1], [0.2, 0.4])
-    with pytest.raises(monitor.DataError, match="after: y_true holds the outcomes"):
-        monitor.compare(right, ([0, 7], [0.2, 0.4]))
-    with pytest.raises(monitor.DataError, match=r"before must be a tuple \(y_true, y_prob\)"):
-        monitor.compare([0, 1], right)  # type: ignore[arg-type]
-    with pytest.raises(monitor.DataError, match="after has no rows"):
-        monitor.compare(right, ([], []))
-
-
 def of_entities(rng: np.random.Generator) -> tuple[Any, ...]:
     """Draw 500 entities, all of whose 24 rows have one outcome; every row is calibrated."""
     who = np.repeat(np.arange(500), 24)
@@ -178,23 +167,6 @@ def test_rows_of_one_entity_are_no_evidence_of_their_own() -> None:
     assert (wrong[:2] <= 3).all()
     assert wrong[2] > 10
     assert any("count entities, not rows: the second sample" in text for text in found.reasons)
-
-
-def test_independent_entities_change_little() -> None:
-    """Each row its own entity: the same values, and intervals as wide, as far as buckets know."""
-    rng = np.random.default_rng(12)
-    before, after = draw(rng, 10_000), draw(rng, 10_000, slope=0.7)
-    plain = monitor.compare(before, after)
-    found = monitor.compare(*((y, p, None, np.arange(10_000)) for y, p in (before, after)))
-
-    assert found.changed
-    assert plain.slope
-    assert found.slope
-    assert found.slope.value == plain.slope.value
-    # 64 buckets know a variance to 18 %, twice, and so a width to 13 %.
-    assert found.slope.high - found.slope.low == pytest.approx(
-        plain.slope.high - plain.slope.low, rel=0.3
-    )
 
 
 def test_entities_of_one_sample_alone_are_refused() -> None:

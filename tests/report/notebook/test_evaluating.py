@@ -50,33 +50,6 @@ def value(
     return rows.iloc[0]
 
 
-@pytest.mark.parametrize(
-    "column",
-    [
-        list,
-        pd.Series,
-        pl.Series,
-        pa.array,
-        lambda values: pa.chunked_array([values[:7], values[7:]]),
-        lambda values: pd.Series(values).astype("Float64"),
-        lambda values: pd.DataFrame({"a": values})["a"],
-    ],
-    ids=["list", "pandas", "polars", "arrow", "arrow chunks", "nullable", "frame"],
-)
-def test_columns_of_every_kind_give_the_same(column: Callable[[Any], Any]) -> None:
-    """Lists, and columns of pandas, Polars and Arrow, give the numbers of arrays."""
-    found = monitor.evaluate(column(OUTCOMES), column(SCORES), segments=list(COUNTRIES))
-
-    pd.testing.assert_frame_equal(found.to_frame(), evaluated().to_frame())
-
-
-def test_the_order_of_rows_does_not_matter() -> None:
-    """Reversed rows give the same numbers."""
-    found = monitor.evaluate(OUTCOMES[::-1], SCORES[::-1], segments=COUNTRIES[::-1])
-
-    pd.testing.assert_frame_equal(found.to_frame(), evaluated().to_frame())
-
-
 def test_frame_holds_the_measures() -> None:
     """The numbers are those of the measures by themselves, for the whole and a segment."""
     t = tally_on_grid(OUTCOMES, SCORES)
@@ -163,25 +136,6 @@ def test_text_of_the_data_is_escaped() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((SCORES, OUTCOMES), r"y_true holds the outcomes .*, in this order; .* neither 0 nor 1"),
-        (([0, 1], [0.1, 1.7]), "1 of 2 scores are not numbers in .*first 1.7 at row 1"),
-        (([0, None], [0.1, 0.2]), "1 of 2 values of y_true are missing; leave out"),
-        (([0, 1], [0.1, None]), "1 of 2 scores are not numbers"),
-        (([0, 1], ["a", "b"]), "y_prob must be numbers, got 'a' at row 0"),
-        (([[0, 1], [1, 0]], [0.1, 0.2]), r"y_true has the shape \(2, 2\), but must be one column"),
-        (([0, 1], [0.1]), "one length"),
-        (([], []), "have no rows"),
-    ],
-)
-def test_wrong_columns_are_refused(arguments: tuple[Any, Any], message: str) -> None:
-    """The message says which column is wrong, and how."""
-    with pytest.raises(monitor.DataError, match=message):
-        monitor.evaluate(*arguments)
-
-
-@pytest.mark.parametrize(
     ("labels", "message"),
     [(["a"], r"2 scores, but labels of shape \(1,\)"), (["all", "b"], "called 'all'")],
 )
@@ -202,12 +156,6 @@ MISSING: dict[str, Callable[[], Any]] = {
     "Polars": lambda: pl.Series(["DE", "nan", None] * 20),
     "Arrow": lambda: pa.array(["DE", "nan", None] * 20),
 }
-OF_NUMBERS: dict[str, Callable[[], Any]] = {
-    "floats": lambda: np.array([1.0, 2.0, np.nan] * 20),
-    "integers": lambda: pd.Series([1, 2, None] * 20, dtype="Int64"),
-    "days": lambda: pd.to_datetime(pd.Series(["2026-03-01", "2026-03-02", None] * 20)),
-    "spans": lambda: pd.to_timedelta(pd.Series(["1 day", "2 days", None] * 20)),
-}
 
 
 @pytest.mark.parametrize("kind", MISSING)
@@ -219,15 +167,6 @@ def test_rows_without_a_label_are_the_other_segment(kind: str) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", OF_NUMBERS)
-def test_numbers_and_times_without_a_value_are_the_other_segment(kind: str) -> None:
-    """The two values have names of their own, and neither is the name of a missing value."""
-    found = monitor.evaluate([0, 1, 1] * 20, [0.2, 0.8, 0.6] * 20, segments=OF_NUMBERS[kind]())
-    assert sorted(t.total for t in found.tallies.values()) == [20, 20, 20, 60]
-    assert found.tallies["other"].total == 20
-    assert not {"nan", "NaT", "<NA>", "None"} & {*found.tallies}
-
-
 def test_groups_without_a_label_are_one_group() -> None:
     """None, NaN and NA among the days of rows are the same group, in `compare` too."""
     days = pd.Series(["a", None, np.nan, pd.NA, "b", pd.NaT] * 100, dtype=object)
@@ -237,12 +176,6 @@ def test_groups_without_a_label_are_one_group() -> None:
     assert found.whole.window_days == expected.whole.window_days == 3
     known, named = (monitor.compare((*columns, g), (*columns, g)) for g in (days, one))
     assert (known.verdict, known.evidence) == (named.verdict, named.evidence)
-
-
-def test_wrong_level_is_refused() -> None:
-    """A level of 5 is not 5 %."""
-    with pytest.raises(monitor.ConfigError, match="alpha is 5, but must be above 0 and below 1"):
-        monitor.evaluate([0, 1], [0.1, 0.2], alpha=5)
 
 
 def test_says_which_extra_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -317,55 +250,12 @@ LABELS = np.where(OUTCOMES == 1, "yes", "no")
 BOTH = np.column_stack([1.0 - SCORES, SCORES])
 
 
-@pytest.mark.parametrize(
-    ("y_true", "y_prob", "pos_label"),
-    [
-        (LABELS, SCORES, "yes"),
-        (list(LABELS), BOTH, "yes"),
-        (pd.DataFrame({"a": LABELS}), pd.DataFrame({"p": SCORES}), "yes"),
-        (
-            pd.Series(LABELS, dtype="category"),
-            pl.DataFrame({"no": 1.0 - SCORES, "p": SCORES}),
-            "yes",
-        ),
-        (np.where(OUTCOMES == 1, 7, 3), SCORES, 7),
-        (OUTCOMES, BOTH, None),
-        (OUTCOMES[:, None], SCORES[:, None], 1),
-    ],
-)
-def test_labels_frames_and_both_columns_are_one_sample(
-    y_true: Any, y_prob: Any, pos_label: Any
-) -> None:
-    """Texts, frames of one column and the matrix of `predict_proba` give the same numbers."""
-    found = monitor.evaluate(y_true, y_prob, pos_label=pos_label, segments=COUNTRIES)
-
-    pd.testing.assert_frame_equal(found.to_frame(), evaluated().to_frame())
-
-
 def test_the_other_label_has_the_other_column() -> None:
     """Of a matrix the column of the positive label is taken, in the order of the labels."""
     found = monitor.evaluate(LABELS, BOTH, pos_label="no").whole
 
     assert found.positives == OUTCOMES.size - OUTCOMES.sum()
     assert found.mean_score == pytest.approx(1.0 - SCORES.mean(), abs=1e-6)  # grid of scores
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"y_true": LABELS}, r"labels 'no', 'yes'; say which .* pos_label='yes'"),
-        ({"y_true": LABELS, "pos_label": "ja"}, r"pos_label is 'ja', but .* 'no', 'yes'"),
-        ({"y_true": SCORES, "y_prob": OUTCOMES}, "look swapped"),
-        ({"y_true": COUNTRIES, "y_prob": np.full((4_000, 3), 1 / 3)}, "labels= in the order"),
-        ({"sample_weight": SCORES}, r"weights are whole numbers: how many rows"),
-        ({"sample_weight": [1, 2]}, "2 weights for columns of 4000 rows"),
-        ({"sample_weight": ["a"] * 4_000}, "sample_weight must be numbers, got 'a' at row 0"),
-    ],
-)
-def test_what_does_not_fit_is_named(arguments: dict[str, Any], message: str) -> None:
-    """The message says what to give."""
-    with pytest.raises(monitor.DataError, match=message):
-        monitor.evaluate(**{"y_true": OUTCOMES, "y_prob": SCORES, **arguments})
 
 
 def test_weights_are_rows() -> None:
@@ -440,37 +330,6 @@ def test_a_diagram_shows_itself_once() -> None:
     assert axes._repr_png_().startswith(b"\x89PNG")
     assert plt.get_fignums() == []
     assert draw_test_based(evaluated().tallies["DE"])._repr_png_().startswith(b"\x89PNG")
-
-
-def many_segments() -> SampleEvaluation:
-    """Evaluate more segments than there are lines."""
-    return monitor.evaluate(OUTCOMES, SCORES, segments=np.arange(4_000) % 30)
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        many_segments,
-        lambda: evaluated().whole,
-        lambda: repr(evaluated()),
-        lambda: metrics.tally(OUTCOMES, SCORES),
-        lambda: metrics.uniform_bins(OUTCOMES, SCORES, 500),
-        lambda: metrics.confidence_band(OUTCOMES, SCORES),
-        lambda: metrics.fit_nested_maps(OUTCOMES, SCORES),
-        lambda: metrics.tce(OUTCOMES, SCORES),
-        lambda: metrics.cumulative_differences(OUTCOMES, SCORES),
-        lambda: metrics.corp(OUTCOMES, SCORES),
-        lambda: metrics.coarsen(OUTCOMES, SCORES),
-        lambda: monitor.compare((OUTCOMES, SCORES), (OUTCOMES, SCORES)),
-        lambda: monitor.compare((OUTCOMES, SCORES), (OUTCOMES, SCORES)).reference,
-    ],
-)
-def test_print_is_ten_lines(make: Callable[[], Any]) -> None:
-    """No result is a wall of fields."""
-    text = str(make())
-
-    assert 0 < len(text.splitlines()) <= 10
-    assert len(text) <= 1_600
 
 
 RESULTS = [

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.special import expit, logit
 from sklearn.base import clone
@@ -14,12 +13,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import monitor
-from monitor import DataError, Recalibrator
+from monitor import Recalibrator
 from monitor.metrics.core.tally import tally
 from monitor.metrics.maps.daily_counts import daily_counts
 from monitor.metrics.maps.fitting import fit_calibration_map
-from monitor.metrics.maps.map_file import MapFile, Training, composed
-from monitor.store.map_file import write_map
+from monitor.metrics.maps.map_file import MapFile, Training
 
 
 class FirstColumn(Recalibrator):
@@ -136,14 +134,6 @@ def test_it_takes_what_evaluate_takes() -> None:
             Recalibrator("platt").fit(scores, outcomes, sample_weight=wrong)
 
 
-def test_rows_of_pandas_in_different_orders_are_refused() -> None:
-    """Each outcome would meet the score of another row."""
-    scores, outcomes = map(pd.Series, rows())
-
-    with pytest.raises(ValueError, match="X and y have one index in different orders"):
-        Recalibrator("platt").fit(scores[::-1], outcomes)
-
-
 def test_it_writes_the_map_file_and_reads_it(tmp_path: Path) -> None:
     """The file says days, outcomes and gains; read back, it gives the same probabilities."""
     scores, outcomes = rows()
@@ -175,19 +165,6 @@ def test_a_file_needs_its_days(days: np.ndarray | None, tmp_path: Path) -> None:
 
     assert content.gains is None
     assert content.training.days == (20 if days is None else np.unique(days).size)
-
-
-def test_a_composed_map_is_no_estimator(tmp_path: Path) -> None:
-    """Several maps in a file are refused, with what takes them."""
-    fitted = Recalibrator("platt").fit(*rows())
-    span = {"first": date(2026, 3, 1), "last": date(2026, 3, 20)}
-    fitted.save(tmp_path / "map.json", model="bids", **span)
-    content = monitor.read_map(tmp_path / "map.json")
-    assert isinstance(content, MapFile)
-    write_map(str(tmp_path / "both.json"), composed(content, content))
-
-    with pytest.raises(DataError, match="apply_map"):
-        Recalibrator.from_file(tmp_path / "both.json")
 
 
 def test_slope_at_its_bound_is_said() -> None:

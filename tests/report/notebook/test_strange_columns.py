@@ -275,12 +275,6 @@ def test_compare_takes_other_labels() -> None:
         monitor.compare(texts, texts)
 
 
-def test_masked_labels_are_missing() -> None:
-    """A masked segment is `other`, as one without a value."""
-    found = monitor.evaluate(OUTCOMES, SCORES, segments=np.ma.array(PARTS, mask=MASK))
-    assert found.tallies["other"].total == 1
-
-
 @pytest.mark.parametrize("measure", ["ece", "tally", "tce", "brier", "auc", "smooth_ece", "skce"])
 def test_measures_refuse_masked_values_and_complex_scores(measure: str) -> None:
     """A masked value is not there, and of a complex number a part would be lost."""
