@@ -26,7 +26,6 @@ from monitor.drift.fold.second import Own, look_again
 from monitor.drift.fold.today import Today
 from monitor.drift.incidents.detecting import (
     HangingSince,
-    ProfilesSince,
     advance,
     family_limit,
     independent,
@@ -170,18 +169,16 @@ def pass_gates(
     """
     passed = dict(detectors)
     for name, evidence in weighed.items():
-        look, since = _look(name, detectors[name], evidence, today)
-        if not (name in waiting and may_be_late(today, look, since)):
+        look = _look(name, detectors[name], evidence, today)
+        if not (name in waiting and may_be_late(today, look)):
             passed[name] = gated(today, look, limits[name])
     return passed
 
 
-def _look(
-    name: str, detector: Detector, evidence: DayEvidence, today: Today
-) -> tuple[Look, ProfilesSince]:
-    """Give a stream as gates see it, and what its days since a start say."""
-    look = Look(name, today.own[name], detector, evidence, today.span)
-    return look, partial(profiles_since, today, name, detector)
+def _look(name: str, detector: Detector, evidence: DayEvidence, today: Today) -> Look:
+    """Give a stream as gates see it, with what its days since a start say."""
+    since = partial(profiles_since, today, name, detector)
+    return Look(name, today.own[name], detector, evidence, today.span, since)
 
 
 def live(
@@ -195,16 +192,16 @@ def live(
     lived = dict(detectors)
     for name, evidence in weighed.items():
         detector = detectors[name]
-        look, since = _look(name, detector, evidence, today)
+        look = _look(name, detector, evidence, today)
         alarm = detector.evidence >= limits[name]
         opens = alarm and not detector.incident
-        if opens and may_be_late(today, look, since):
+        if opens and may_be_late(today, look):
             lived[name] = withheld(detector)
             continue
         lived[name] = update_incident(
             *(detector, today.day.day, evidence),
             alarm=alarm,
-            profiles_since=since,
+            profiles_since=look.since,
             hanging_since=_hanging(name, detector, today),
         )
         if opens and (opened := lived[name].incident):

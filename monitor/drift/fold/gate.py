@@ -16,6 +16,7 @@ from monitor.drift.evidence.overlap import held_down_by_overlap
 from monitor.drift.fold.inputs import Day
 from monitor.drift.fold.today import Today
 from monitor.drift.incidents.detecting import ProfilesSince, opened_incident, unknown_profiles
+from monitor.drift.incidents.label_change import only_if_told
 from monitor.drift.records.day_evidence import DayEvidence
 from monitor.drift.records.detector import Detector
 
@@ -36,6 +37,8 @@ class Look:
         Of today.
     days : sequence of Day
         Those that were judged together.
+    since : function of a date
+        The `profiles` of an incident that began on that day; a second look knows none.
     """
 
     name: str
@@ -43,6 +46,7 @@ class Look:
     detector: Detector
     evidence: DayEvidence
     days: Sequence[Day]
+    since: ProfilesSince = unknown_profiles
 
 
 def rows_hang_together(today: Today, look: Look, enough: float) -> Detector:
@@ -57,7 +61,12 @@ def rows_hang_together(today: Today, look: Look, enough: float) -> Detector:
     return look.detector
 
 
-GATES = (rows_hang_together,)  # each gives a detector with no more evidence
+def labels_are_told(today: Today, look: Look, enough: float) -> Detector:
+    """Let lost labels raise an alert only where nothing else looks like them."""
+    return only_if_told(look.detector, today.day.day, look.evidence, enough, look.since)
+
+
+GATES = (rows_hang_together, labels_are_told)  # each gives a detector with no more evidence
 
 
 def gated(today: Today, look: Look, enough: float) -> Detector:
@@ -77,9 +86,9 @@ def gated(today: Today, look: Look, enough: float) -> Detector:
     return look.detector
 
 
-def may_be_late(today: Today, look: Look, profiles_since: ProfilesSince = unknown_profiles) -> bool:
+def may_be_late(today: Today, look: Look) -> bool:
     """Return whether late outcomes could look like the drift that an alarm would report."""
     if not today.day.late:
         return False
-    opened = opened_incident(look.detector, today.day.day, look.evidence, profiles_since)
+    opened = opened_incident(look.detector, today.day.day, look.evidence, look.since)
     return could_explain(today.day.late, look.reference, opened)
