@@ -104,7 +104,7 @@ def search_parts(
         If the model cannot be searched, or its logs cannot be read.
     """
     model, store = config.model(name), Store(config.store)
-    _check(config, name, model)
+    _check(name, model)
     verdict = verdict_of(config, name, day)
     compared, reference, span, _ = compared_days(name, read_references(config, name), verdict)
     if compared.deployed:
@@ -128,17 +128,11 @@ def search_parts(
     )
 
 
-def _check(config: Config, name: str, model: Model) -> None:
+def _check(name: str, model: Model) -> None:
     if model.predictions.classes:
         msg = (
             f"{name}: --search is for models with one score; search columns of a model with "
             f"several classes with --columns alone."
-        )
-        raise ConfigError(msg)
-    if config.engine.kind == "spark":
-        msg = (
-            "engine.kind: --search reads rows with DuckDB, which is not configured; use --columns "
-            "without --search, or set engine.kind to duckdb."
         )
         raise ConfigError(msg)
 

@@ -49,17 +49,6 @@ def test_it_takes_late_outcomes_enough(
     assert could_explain(late, reference, incident(kind, size)) is explained
 
 
-def test_more_late_outcomes_explain_more(reference: Reference) -> None:
-    """What a share can explain, a larger share can: there is one threshold."""
-    found = incident("too_extreme", 0.6)
-    shares = np.linspace(0.0, 0.95, 20)
-
-    explained = [could_explain(Late(3, s, s, None), reference, found) for s in shares]
-
-    assert explained == sorted(explained)
-    assert (explained[0], explained[-1]) == (False, True)
-
-
 def test_withheld_evidence_is_dropped_once_outcomes_are_complete() -> None:
     """It begins again from zero, and evidence of complete outcomes stays."""
     known = replace(new_detector(), sums=np.full(8, 50.0), counted=3)

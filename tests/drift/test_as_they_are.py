@@ -1,6 +1,5 @@
 """Changed since the reference and wrong are two questions: scores that fit are no page."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 
@@ -133,29 +132,6 @@ def test_the_fold_goes_on_from_what_was_stored() -> None:
     once, twice = of_lines((0.7, 0.0), (1.0, 0.0))[-1], judged(days, REFERENCE + SOUND + 8)[-1]
 
     assert repr(once.incident) == repr(twice.incident)
-
-
-def test_a_change_for_the_better_that_ended_does_not_come_back() -> None:
-    """Scores that fitted and no longer do are a drift until it closes, however near the border."""
-    days = drawn((0.7, 0.0), (1.0, 0.0))
-    more = drawn((0.7, 0.0), (0.7, 0.0))[REFERENCE + SOUND :]
-    longer = [replace(d, day=days[-1].day + timedelta(n + 1)) for n, d in enumerate(more)]
-    found = judged([*days, *longer])
-    over = [v.incident.own.over for v in found if v.incident and v.incident.own]
-    assert over == sorted(over)
-    assert over[-1]
-
-    known = {"references": [fit_model_reference(days[:REFERENCE], Limits())], "limits": Limits()}
-    first, cut = judged(days)[-2], len(days) - 1
-    assert first.incident
-    assert first.incident.own
-    own = replace(first.incident.own, improved=False, over=True)
-    detector = replace(first.detector, incident=replace(first.incident, own=own))
-    last = {"recent": days[cut - 7 : cut], "detectors": {"all": detector}}
-    ((whole, *_),) = judge("ctr", days[cut:], **known, **last)
-
-    assert judged(days)[-1].state == "improved"
-    assert whole.state == "calibration_drift"
 
 
 def test_a_slope_beyond_what_is_remembered_is_no_number() -> None:

@@ -1,7 +1,6 @@
 """Scores of single classes: a break is told with the class, what priors or inputs move is not."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from functools import cache, partial
 from itertools import islice
@@ -14,7 +13,6 @@ from monitor.drift.classes.class_scores import (
     BELOW,
     ClassScores,
     fit_class_scores,
-    gains_of_adjusted,
     gains_of_day,
 )
 from monitor.drift.classes.class_watch import Rest, advance_classes, decide_classes
@@ -31,7 +29,6 @@ from studies.classes.breaks import (
     LEAST,
     LIMIT,
     REFERENCE,
-    SOUND,
     WORLDS,
     Change,
     Moves,
@@ -39,10 +36,7 @@ from studies.classes.breaks import (
     biased,
     stream,
 )
-from studies.classes.breaks import follow as study
-from studies.classes.worlds import NONE, Rows, day_of_pairs
-from studies.classes.worlds import WORLDS as BENT_WORLDS
-from studies.classes.worlds import stream as bent_stream
+from studies.classes.worlds import Rows, day_of_pairs
 from tests.support.stored import stored_again
 
 FOUR = WORLDS[1]
@@ -179,37 +173,6 @@ def test_priors_alone_and_inputs_alone_are_silent(world: object, moves: Moves) -
     assert last.evidence < LIMIT
 
 
-def test_inputs_that_jump_while_priors_move_as_usual_are_silent() -> None:
-    """Three incidents opened in this stream while usual moves were not learned, on day 67 first."""
-    days = stream(FOUR, SOUND["priors wander, inputs jump by 1"], 4)
-    assert [*study(days, 125)] == []
-
-
-@pytest.mark.parametrize("moves", [Moves(priors=0.8), Moves(priors=0.5, inputs=0.5)], ids=str)
-def test_each_bet_is_fair_while_priors_move(moves: Moves) -> None:
-    """The mean of what is bet is at most 1 over drawn days, by three standard errors at most.
-
-    Of adjusted scores that holds while inputs move too.
-    """
-    world = FOUR._replace(rows=300)
-    days = [against_the_rest(*day) for day in islice(stream(world, moves, 4), REFERENCE + 150)]
-    reference = fit_class_scores(days[:REFERENCE])
-    assert reference is not None
-    assert reference.adjusted is not None
-
-    bets = np.exp(
-        [
-            gains_of_adjusted(reference.adjusted, day)
-            if moves.inputs
-            else gains_of_day(reference, day)
-            for day in days[REFERENCE:]
-        ]
-    )
-    errors = bets.std(axis=0) / len(bets) ** 0.5
-    assert (bets.mean(axis=0) <= 1.0 + 3.0 * errors).all()
-    assert bets.max() > 1.0
-
-
 def test_a_break_that_is_over_closes() -> None:
     """The first class is left out for a week; two weeks later it is over, and dated."""
     days = [against_the_rest(*day) for day in [*broken("the first class is 0")][:7]]
@@ -301,19 +264,3 @@ def test_the_verdict_of_the_whole_names_the_class(name: str, said: str) -> None:
     assert said in " ".join(sentences(last))
     assert last.incident.of_class in trust(last).answer
     assert ("Look at how the scores" in trust(last).step) == (last.incident.place is not None)
-
-
-def test_scores_that_did_not_fit_are_tolerated_once_adjusted() -> None:
-    """Weights move a curve that is bent, so as much as the reference was off is no break."""
-    drawn_days = bent_stream(replace(BENT_WORLDS[5], rows=2_000), NONE, 3, days=12, start=99)
-    days = [against_the_rest(day.vectors, day.labels) for day in drawn_days]
-    reference = fit_class_scores(days[:REFERENCE])
-    assert reference is not None
-    assert reference.adjusted is not None
-    assert fitted().adjusted is not None
-    assert reference.adjusted.bent > 0.5
-    assert fitted().adjusted.bent < 0.1
-
-    assert [*follow(reference, iter(days[REFERENCE:]))][-1].evidence < 1.0
-    unbent = replace(reference, adjusted=replace(reference.adjusted, bent=0.0))
-    assert [*follow(unbent, iter(days[REFERENCE:]))][-1].incident is not None

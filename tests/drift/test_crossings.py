@@ -1,6 +1,6 @@
 """Every setting of the verdict with every other: what is stored is all that the fold needs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
@@ -151,33 +151,6 @@ def test_what_is_stored_is_all_that_the_fold_needs(number: int) -> None:
 def test_the_rules_have_the_number_of_their_answers(number: int) -> None:
     """Verdicts are those that were kept for this number: numbers but for rounding, words aside."""
     must_answer_as_kept(f"row {number}", at_once(number))
-
-
-def first_held(verdicts: Sequence[Mapping[str, Verdict]], name: str) -> int:
-    """Find the day on which the evidence of a stream is held down, or the end."""
-    held = (n for n, day in enumerate(verdicts) if name in day and day[name].facts.alone)
-    return next(held, len(verdicts))
-
-
-@pytest.mark.parametrize("number", TRIED)
-def test_evidence_is_lowered_only_where_it_would_be_an_alert(number: int) -> None:
-    """Up to that day it is that of a fold that holds nothing down; and then it is lower."""
-    free, row = at_once(number), ARRAY[number]
-    if row["entity"] == "customers":
-        without = [replace(day, entities={}) for day in drawn(number)]
-        free = fold(without, reference_of(number), limits_of(row))
-    both = [[{v.segment: v for v in day} for day in found] for found in (at_once(number), free)]
-
-    for name in both[0][-1]:
-        end = first_held(both[0], name)
-        assert first_held(both[1], name) == len(free)
-        for held, plain in list(zip(*both, strict=True))[:end]:
-            if name in held:
-                assert held[name].reached == plain[name].reached
-        if end < len(free):
-            held, plain = both[0][end][name], both[1][end][name]
-            assert held.facts.alone == (plain.reached or held.facts.alone)
-            assert held.facts.alone > (held.reached or 0.0)
 
 
 def test_the_rows_hold_what_they_are_for() -> None:

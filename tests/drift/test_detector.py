@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from functools import cache
-from itertools import pairwise
 from math import log10
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
@@ -18,16 +17,13 @@ from monitor.drift.evidence.directions import MOST_OF_A_DAY, bounded, day_eviden
 from monitor.drift.incidents.detecting import (
     FULL_GAIN,
     LEAST_AGE,
-    LEAST_SIZE,
     accumulate,
-    best_fit,
     event_of_day,
     independent,
     limit,
     lived,
     new_detector,
     rebased,
-    recovery_pair,
     segment_limits,
     unknown_profiles,
     update_incident,
@@ -36,7 +32,6 @@ from monitor.drift.records.day_evidence import DIRECTIONS, KINDS, DayEvidence
 from monitor.drift.records.detector import RECOVERED, WEIGHTS, Detector, Ended
 from monitor.drift.records.life import LIFE, life_state
 from monitor.metrics.core.coarse import CENTRES, Coarse
-from monitor.metrics.core.grid import Floats
 from monitor.metrics.logistic.conditional import weigh_directions
 from studies.drift.worlds import Truth, World, centre, shares, stream
 
@@ -102,12 +97,6 @@ def test_sums_hold_every_start(days: list[list[float]]) -> None:
     assert detector.last == (day(len(days) - 1) if days else date.min)
 
 
-def test_the_weights_of_the_kinds_are_a_mean() -> None:
-    """Weights that sum to 1 keep the mean of fair bets fair; slopes count three times a shape."""
-    assert WEIGHTS.sum() == pytest.approx(1.0, abs=1e-12)
-    assert WEIGHTS[0] == WEIGHTS[1] == 3 * WEIGHTS[2]
-
-
 def test_a_day_that_knows_little_begins_little() -> None:
     """What a day may add, ten times, is the weight of a start on it: here 0.1 g = 0.02 nats."""
     weak = replace(said([0.0] * 8), informations=np.full(4, 0.04))
@@ -118,28 +107,6 @@ def test_a_day_that_knows_little_begins_little() -> None:
     assert FULL_GAIN == 0.1
     assert found.sums == pytest.approx(np.full(8, 0.2))
     assert noisy.sums == pytest.approx(np.full(8, 0.1))  # half a nat over a dispersion of 50
-
-
-def test_sound_streams_gain_a_day_a_day() -> None:
-    """Without drift the mean of the evidence is at most the number of days: here of 300 streams.
-
-    E of each day is at most 1 within the tolerance, so M grows by the weight of a start. Its
-    distribution is heavy at the right: a mean of 300 is anywhere below, and 30 % above by chance.
-    """
-    found = fit_reference(list(stream(World(0.5, 1_000), Truth(), 3, days=0)))
-    finals = []
-    for seed in range(60):
-        rng = np.random.default_rng(seed)
-        for _ in range(5):
-            detector = new_detector()
-            for t in range(5):
-                n = rng.poisson(300 * shares(0.0))
-                part = Coarse(n, rng.binomial(n, expit(found.curve)))
-                evidence = day_evidence(found, {"all": part}, CALM)
-                detector = accumulate(detector, day(t), evidence, CALM)
-            finals.append((WEIGHTS * detector.sums).sum())
-
-    assert np.mean(finals) <= 5 * 1.3
 
 
 def test_evidence_is_summed_over_segments() -> None:
@@ -264,13 +231,6 @@ def test_an_alarm_on_a_day_without_outcomes_opens_all_the_same() -> None:
     assert (found.opened, found.started, found.kind) == (day(1), DAY, "too_extreme")
 
 
-def test_an_incident_lasts_while_nothing_is_said() -> None:
-    """Days without evidence neither close it nor change its name."""
-    for detector in follow(opened(), said([0.0] * 8), 60):
-        assert detector.incident is not None
-        assert detector.incident.kind == "too_extreme"
-
-
 def test_an_incident_closes_at_its_odds() -> None:
     """It closes on the first day, from its seventh on, with evidence of recovery of 3 or more."""
     slow = follow(opened(), said([0.0] * 8, recovery=0.125), 28)
@@ -290,74 +250,6 @@ def test_a_closed_incident_is_remembered_until_the_next() -> None:
     assert rebased(closed, day(30)).ended == closed.ended
     assert again.incident is not None
     assert again.ended is None
-
-
-def test_a_new_reference_forgets_all_but_the_end() -> None:
-    """Sums, history, variances and the incident are gone; its end and the reason are kept."""
-    before = follow(opened(), one("too_extreme", 0.5), 3)[-1]
-
-    found = rebased(before, day(4))
-
-    assert found.ended == Ended(DAY, day(4), "rebased")
-    assert found.incident is None
-    assert not found.sums.any()
-    assert not found.history.firsts.size
-    assert (found.counted, found.last) == (0, date.min)
-
-
-def test_recovery_never_falls_below_nothing() -> None:
-    """Ten days for the drift do not make the recovery after them any harder."""
-    worse = follow(opened(), said([0.0] * 8, recovery=-0.25), 10)[-1]
-    better = follow(worse, said([0.0] * 8, recovery=0.5), 5)
-
-    assert worse.incident is not None
-    assert worse.incident.recovery == 0.0
-    assert [found.incident.recovery for found in better[:5] if found.incident] == [
-        0.0, 0.5, 1.0, 1.5, 2.0,
-    ]  # fmt: skip
-
-
-def test_rows_that_hang_together_have_to_say_more_for_a_recovery() -> None:
-    """It closes once the evidence is so many times 3 as they hang together since it began."""
-    asked, slope = list[date](), np.array([4.0, 1.0, 1.0, 1.0])
-
-    def since(first: date) -> Floats:
-        asked.append(first)
-        return slope
-
-    detector = follow(opened(), said([0.0] * 8, recovery=-0.25), 3)[-1]
-    for n in range(4, 40):
-        evidence = said([0.0] * 8, recovery=1.0)
-        added = accumulate(detector, day(n), evidence, CALM)
-        detector = update_incident(added, day(n), evidence, alarm=False, hanging_since=since)
-        if not detector.incident:
-            break
-
-    assert (n, {*asked}) == (15, {day(4)})  # the twelfth day of recovery
-
-
-def test_recovery_is_weighed_against_the_estimated_distortion() -> None:
-    """Two standard errors below the estimate, not beyond the effect, and 0.05 at least.
-
-    A drift that stays at its estimate speaks against recovery, however large the effect is. The
-    other one is the tolerance, or half of the first where that is less: so a drift that is just
-    above a large tolerance can still be told from none.
-    """
-    day_of = replace(said([0.0] * 8), tolerances=np.full(4, 0.1), effects=np.full(4, 0.9))
-    incident = opened().incident
-    assert incident is not None
-
-    def far(size: float, error: float) -> float:
-        return recovery_pair(replace(incident, size=size, size_error=error), day_of)[0]
-
-    assert far(-0.5, 0.1) == pytest.approx(-0.3)
-    assert far(-2.0, 0.1) == pytest.approx(-0.9)
-    assert far(-0.3, 0.2) == pytest.approx(-LEAST_SIZE) == pytest.approx(-0.05)
-    assert recovery_pair(incident, day_of)[1] == pytest.approx(-LEAST_SIZE / 2)
-    clear = replace(incident, size=-0.5, size_error=0.1)
-    assert recovery_pair(clear, day_of) == pytest.approx((-0.3, -0.1))
-    up = replace(incident, kind="too_timid", size=0.5, size_error=0.1)
-    assert recovery_pair(up, day_of) == pytest.approx((0.3, 0.1))
 
 
 @pytest.mark.parametrize(("strength", "kind"), [(1.0, "too_extreme"), (2.0, "top_overpredicted")])
@@ -391,30 +283,6 @@ def test_a_drift_that_gives_way_to_another_stays_open() -> None:
         assert state.incident.kind == "too_timid"
         assert state.incident.opened == DAY
         assert DAY < state.incident.start_low <= state.incident.started <= day(3)
-
-
-@given(
-    st.lists(st.floats(-50, 50), min_size=4, max_size=4),
-    st.lists(st.floats(0.1, 1000), min_size=4, max_size=4),
-)
-def test_the_name_is_what_fits_best(scores: list[float], informations: list[float]) -> None:
-    """No other direction gains more likelihood at its own best size; the sign is the score's."""
-    u, info = np.array(scores), np.array(informations)
-
-    kind, size = best_fit(u, info)
-    direction, side = divmod(KINDS.index(kind), 2)
-
-    assert (u**2 / info).max() == pytest.approx(u[direction] ** 2 / info[direction])
-    assert side == (u[direction] > 0)
-    assert size == u[direction] / info[direction]
-
-
-def test_a_direction_that_nothing_is_known_of_is_no_name() -> None:
-    """Information of 0 is no division by 0."""
-    scores, informations = np.array([0.0, 0.0, -1.0, 0.0]), np.array([0.0, 1.0, 1.0, 0.0])
-
-    assert best_fit(scores, informations) == (KINDS[4], -1.0)
-    assert best_fit(0 * scores, 0 * scores) == (KINDS[0], 0.0)
 
 
 streams = st.dictionaries(
@@ -453,48 +321,6 @@ def test_flagged_streams_are_the_largest_set_that_is_fair(
         worst = min(exact[name] for name in found)
         assert worst >= log10(days * len(exact) / len(found))
         assert all(exact[name] <= worst for name in exact.keys() - found)
-
-
-@given(streams, st.randoms(use_true_random=False))
-def test_order_of_streams_is_irrelevant(evidence: dict[str, float], chance: object) -> None:
-    """The same streams in another order: as many are flagged, with evidence as high."""
-    names = list(evidence)
-    chance.shuffle(names)  # type: ignore[attr-defined]
-
-    again = flagged({name: evidence[name] for name in names}, 100.0)
-
-    assert sorted(evidence[n] for n in flagged(evidence, 100.0)) == sorted(
-        evidence[n] for n in again
-    )
-
-
-@given(streams, st.floats(0, 3, width=16))
-def test_more_evidence_flags_no_fewer(evidence: dict[str, float], more: float) -> None:
-    """Raising one stream clears no flag."""
-    assume(evidence)
-    first = next(iter(evidence))
-    raised = evidence | {first: evidence[first] + more}
-
-    assert flagged(evidence, 365.0) <= flagged(raised, 365.0)
-
-
-@given(streams)
-def test_longer_intervals_flag_no_more(evidence: dict[str, float]) -> None:
-    """A larger A can only clear flags."""
-    flags = [flagged(evidence, a) for a in (10.0, 100.0, 1000.0, 10_000.0)]
-
-    assert all(fewer <= more for more, fewer in pairwise(flags))
-
-
-def test_one_stream_needs_its_limit_and_ten_share_it() -> None:
-    """A single stream alerts at evidence A, alone among ten at 10 A, ten of ten at A."""
-    at = {value: log10(value) + 1e-9 for value in (365.0, 3650.0)}
-
-    assert flagged({"a": at[365.0]}, 365.0) == {"a"}
-    others = {str(i): 0.0 for i in range(9)}
-    assert flagged({"a": at[365.0]} | others, 365.0) == set()
-    assert flagged({"a": at[3650.0]} | others, 365.0) == {"a"}
-    assert len(flagged({str(i): at[365.0] for i in range(10)}, 365.0)) == 10
 
 
 def test_drawn_lives_reach_all_of_the_table_and_nothing_else() -> None:

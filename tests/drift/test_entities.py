@@ -3,38 +3,29 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import islice
-from math import inf, isfinite
+from math import isfinite
 
 import numpy as np
 import pytest
 from scipy.special import expit
 
-from monitor.drift.curve.reference import Reference, faults_of, fit_reference, with_hanging
-from monitor.drift.evidence.directions import day_evidence, known_cells
+from monitor.drift.curve.reference import Reference, faults_of, fit_reference
+from monitor.drift.evidence.directions import known_cells
 from monitor.drift.evidence.entities import (
-    NOTHING,
-    BucketSums,
-    hanging_since,
-    held_down_by_entities,
     sum_buckets,
 )
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
-from monitor.drift.incidents.detectable import days_to_find, what_is_detectable
-from monitor.drift.incidents.detecting import accumulate, new_detector
-from monitor.drift.incidents.paths import drawn_days, evidence_paths
+from monitor.drift.incidents.detectable import what_is_detectable
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import days_needed, judge
-from monitor.metrics.core.buckets import BIN_COUNT, BUCKETS, NO_BUCKETS, merge_buckets
+from monitor.metrics.core.buckets import BIN_COUNT, BUCKETS
 from monitor.metrics.core.dispersion import NO_DESIGN_EFFECTS, span_dispersions
 from monitor.metrics.logistic.intercept import solve_factor
 from monitor.segment_names import WHOLE
 from studies.drift.entity_worlds import Rows, as_day, clean, customers, draw_days, panel
-from studies.drift.parts import locate_logits
 from tests.support.cases import some
 from tests.support.stored import detectors_again, whole_table
 
-KEY = (WHOLE, WHOLE)
 REFERENCE = 28
 
 
@@ -50,49 +41,6 @@ def reference_of(days: Sequence[Day]) -> Reference:
     found = fit_model_reference(days, Limits()).streams[WHOLE]
     assert isinstance(found, Reference)
     return found
-
-
-def of_rows(reference: Reference, rows: Rows) -> BucketSums:
-    """Sum up row by row, with the very cell of each."""
-    cells, span = (
-        locate_logits(rows.logits),
-        known_cells(reference, [*as_day(0, rows).parts.values()]),
-    )
-    inside = (cells >= span.start) & (cells < span.stop)
-    cells, buckets, outcomes = cells[inside], rows.buckets[inside], rows.outcomes[inside]
-    low, high = -20.0, 20.0
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        most = expit(reference.curve[cells] + middle).sum() > outcomes.sum()
-        low, high = (low, middle) if most else (middle, high)
-    p = expit(reference.curve[cells] + low)
-    along, weights = reference.directions[:, cells], p * (1 - p)
-    along = along - (weights * along).sum(axis=1, keepdims=True) / weights.sum()
-    scores, informations = np.zeros((2, BUCKETS, 4))
-    np.add.at(scores, buckets, (along * (outcomes - p)).T)
-    np.add.at(informations, buckets, (along**2 * weights).T)
-    return BucketSums(scores, informations)
-
-
-@pytest.mark.parametrize("rows", [300, 5_000])
-def test_sums_of_counts_are_those_of_rows(rows: int) -> None:
-    """Bins of 1/4 in logit say of each bucket what its rows say, but for a fraction of chance."""
-    rng = np.random.default_rng(rows)
-    reference, drawn = clean_reference(), drawn_rows(rng, rows, 10_000)
-    day = as_day(0, drawn)
-
-    exact = of_rows(reference, drawn)
-    found = sum_buckets(reference, day.parts, day.entities)
-
-    spread = np.sqrt(exact.informations.mean(axis=0))
-    # The top tenth begins inside a bin, and the known scores end inside one.
-    most = spread * [0.15, 0.2, 0.2, 0.3]
-    assert (abs(found.scores - exact.scores).mean(axis=0) < most).all()
-    dispersions = [span_dispersions(sums.scores, sums.informations) for sums in (found, exact)]
-    assert dispersions[0] == pytest.approx(dispersions[1], rel=0.2)
-    whole = day_evidence(reference, day.parts)
-    assert np.allclose(found.informations.sum(axis=0), whole.informations, rtol=0.02)
-    assert np.corrcoef(found.informations[:, 0], exact.informations[:, 0])[0, 1] > 0.95
 
 
 def dispersion_of(rows: Rows, reference: Reference) -> np.ndarray:
@@ -112,12 +60,6 @@ def panel_days() -> list[Day]:
 def panel_reference() -> Reference:
     """Fit it."""
     return reference_of(panel_days())
-
-
-@cache
-def clean_reference() -> Reference:
-    """Fit a reference of rows that do not hang together."""
-    return reference_of(list(draw_days(clean(0.2, 1_000), 1, 1.0, 99, REFERENCE)))
 
 
 @cache
@@ -162,16 +104,6 @@ def test_each_row_counts_with_the_means_of_its_bin(rows: int) -> None:
     assert found.informations == pytest.approx(known, abs=1e-9)
 
 
-def test_rows_without_buckets_say_nothing() -> None:
-    """As those of a part whose entities are not known."""
-    day = as_day(0, drawn_rows(np.random.default_rng(1), 300, 10))
-
-    found = sum_buckets(independent_reference(), day.parts, dict.fromkeys(day.parts, NO_BUCKETS))
-
-    assert not found.scores.any()
-    assert not found.informations.any()
-
-
 @pytest.mark.parametrize("copies", [1, 3, 10])
 def test_rows_that_are_counted_again_disperse_as_often(copies: int) -> None:
     """Independent rows have a dispersion of about 1, and each of them c times one of c."""
@@ -184,30 +116,6 @@ def test_rows_that_are_counted_again_disperse_as_often(copies: int) -> None:
 
     # 63 degrees of freedom: a single one has a standard deviation of 0.18.
     assert abs(np.mean(found, axis=0) / copies - 1.0).max() < 0.15
-
-
-@pytest.mark.parametrize("entities", [2, 5, 20])
-def test_few_huge_entities_are_not_taken_for_many(entities: int) -> None:
-    """With few entities the dispersion is larger than the true one in most worlds."""
-    rng, true = np.random.default_rng(entities), 50.0
-    shares = np.zeros((BUCKETS, 1))
-    shares[:entities] = 1_000.0
-    scores = np.zeros((4_000, BUCKETS, 1))
-    scores[:, :entities] = rng.normal(0.0, np.sqrt(1_000.0 * true), (4_000, entities, 1))
-
-    found = span_dispersions(scores, np.broadcast_to(shares, scores.shape))
-
-    assert np.mean(found >= true) > 0.5
-    assert np.mean(found) >= true
-
-
-def test_one_bucket_says_nothing_of_how_much_buckets_differ() -> None:
-    """A single entity is no sample: the dispersion has no bound; without rows it is 1."""
-    alone = np.zeros((BUCKETS, 1))
-    alone[7] = 100.0
-
-    assert np.isinf(span_dispersions(alone, alone)).all()
-    assert (span_dispersions(0 * alone, 0 * alone) == 1.0).all()
 
 
 def test_a_reference_of_the_same_customers_knows_its_curve_less_well() -> None:
@@ -239,38 +147,6 @@ def test_a_reference_of_the_same_customers_knows_its_curve_less_well() -> None:
     assert worth.together.least > 0.1  # the least effect, which is found within days without
 
 
-def test_the_intercept_of_a_reference_is_known_less_well_too() -> None:
-    """As the variance of the share of positive outcomes grows, among buckets of customers."""
-    days = list(draw_days(customers(0.03), 3, 1.0, 99, REFERENCE))
-    plain, priced = reference_of([replace(day, entities={}) for day in days]), reference_of(days)
-    held = merge_buckets(day.entities[KEY] for day in days)
-    rows, hits = (np.bincount(held.buckets, v) for v in (held.counts, held.positives))
-    p = hits.sum() / rows.sum()
-    spread = ((hits - rows * p) ** 2).sum() / (rows.sum() * p * (1 - p))
-
-    assert plain.own_intercept
-    assert priced.own_intercept
-    wider = priced.own_intercept.standard_error / plain.own_intercept.standard_error
-    assert priced.own_intercept.value == plain.own_intercept.value
-    assert wider**2 > 4.0
-    # Buckets differ by their scores too, which the intercept knows of, and are unequal.
-    assert wider**2 == pytest.approx(spread, rel=0.5)
-
-
-def test_hanging_since_a_day_is_that_of_its_days() -> None:
-    """Of the days of a reference it is that of the reference; 1 without entities."""
-    days, own = panel_days(), panel_reference()
-    sums = {day.day: sum_buckets(own, day.parts, day.entities) for day in days}
-    span = {"day": days[-1].day, "day_variances": own.day_variances}
-
-    found = hanging_since(days[0].day, sums_of=sums.__getitem__, **span)
-
-    # Informations of bins instead of cells.
-    assert found == pytest.approx(own.hanging, rel=0.02)
-    assert found[0] > 2 * hanging_since(days[-7].day, sums_of=sums.__getitem__, **span)[0] > 2
-    assert (hanging_since(days[0].day, sums_of=lambda _: NOTHING, **span) == 1.0).all()
-
-
 def test_the_same_customers_are_noticed_only_where_no_entity_is_named() -> None:
     """Days that are too alike are said of a reference that does not know of entities."""
     priced = panel_reference()
@@ -278,24 +154,6 @@ def test_the_same_customers_are_noticed_only_where_no_entity_is_named() -> None:
 
     assert "counted again" in faults_of(plain, 0.2)
     assert "counted again" not in faults_of(priced, 0.2)
-
-
-def test_simulated_evidence_is_held_down_where_rows_hang_together() -> None:
-    """On simulated paths a change takes longer the more rows hang together."""
-    plain = clean_reference()
-    days = [
-        days_to_find(with_hanging(plain, np.full(4, hanging)), 0.3, 3.0, 160)
-        for hanging in (1.0, 10.0, 20.0)
-    ]
-
-    assert days[0] < days[1] < days[2] < inf
-    together = with_hanging(plain, np.full(4, 10.0))
-    free, held = (
-        list(islice(evidence_paths(together, drawn_days(together, 50), 0.4, limit), 40))
-        for limit in (inf, 3.0)
-    )
-    assert all((low <= high).all() for low, high in zip(held, free, strict=True))
-    assert any((low < high).any() for low, high in zip(held, free, strict=True))
 
 
 def test_a_reference_of_one_entity_gives_numbers() -> None:
@@ -374,33 +232,3 @@ def test_a_fold_is_the_same_daily_and_in_one_call(draw: Callable[[], list[Day]])
     assert all(alone > max(reached or 0.0, v.limit) for v, alone, reached in held)
     assert any(v.state == "calibration_drift" for v in together)
     assert whole_table(daily).equals(whole_table(together))
-
-
-def test_evidence_that_is_held_down_is_below_what_the_buckets_allow() -> None:
-    """No day's M is over its bound; without buckets the detector stays the same."""
-    days = held_stream()
-    reference, detector = reference_of(days[:REFERENCE]), new_detector()
-    for day in days[REFERENCE:]:
-        evidence = day_evidence(reference, day.parts)
-        detector = accumulate(detector, day.day, evidence, reference.day_variances)
-    known = {day.day: sum_buckets(reference, day.parts, day.entities) for day in days[REFERENCE:]}
-    last = days[-1].day
-
-    held = held_down_by_entities(detector, evidence, last, known.__getitem__)
-    strict = held_down_by_entities(
-        detector, evidence, last, lambda day: stronger(known[day], spread=3.0)
-    )
-    free = held_down_by_entities(detector, evidence, last, lambda _: NOTHING)
-
-    strongest = detector.sums.argmax()
-    assert strict.sums[strongest] < held.sums[strongest] < detector.sums[strongest]
-    assert (held.sums <= detector.sums).all()
-    assert held.evidence < detector.evidence
-    assert (free.sums == detector.sums).all()
-
-
-def stronger(sums: BucketSums, spread: float) -> BucketSums:
-    """Let the buckets differ more."""
-    shares = sums.informations / sums.informations.sum(axis=0)
-    middle = shares * sums.scores.sum(axis=0)
-    return BucketSums(middle + spread * (sums.scores - middle), sums.informations)

@@ -52,7 +52,7 @@ def test_its_kind_and_size_are_those_of_the_cause(world: Planted) -> None:
     assert abs(found.rest.value - 1.0) < 4.0 * found.rest.error + 0.03  # the tolerance
 
 
-@pytest.mark.parametrize("seed", [1, 6, 9, 22, 107, 128])
+@pytest.mark.parametrize("seed", some([1, 6, 9, 22, 107, 128], 2))
 def test_a_smaller_cause_is_named_beside_a_larger_one(seed: int) -> None:
     """Although the rest without the larger one looks as before."""
     world = planted(seed, causes=2)
@@ -63,7 +63,7 @@ def test_a_smaller_cause_is_named_beside_a_larger_one(seed: int) -> None:
     assert {*explanation.conditions} == world.causes
 
 
-@pytest.mark.parametrize("seed", [2, 4, 7, 23, 29])
+@pytest.mark.parametrize("seed", some([2, 4, 7, 23, 29], 2))
 def test_rows_that_are_only_shared_are_named_nowhere(seed: int) -> None:
     """A customer of the country that drifts, and the system that goes with the device, are off."""
     world = planted(seed, causes=1)

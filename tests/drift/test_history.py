@@ -13,11 +13,8 @@ from monitor.drift.evidence.history import (
     learned_day_variances,
     new_history,
     remember,
-    sums_since,
     week_of,
-    week_slopes,
 )
-from monitor.drift.incidents.detecting import accumulate, new_detector
 from monitor.drift.records.day_evidence import DIRECTIONS, SLOPES, DayEvidence
 from monitor.drift.records.detector import SUMS, History
 from studies.drift.worlds import Truth, World, stream
@@ -83,19 +80,6 @@ def test_a_gap_of_two_years_empties_the_history() -> None:
     after_summer = remember(before, day(60 + 120), evidence(0.0))
     assert after_summer.days.sum() == 61
     assert after_summer.firsts.size == 9 + 1  # weeks, the last of them not whole; and today
-
-
-def test_sums_of_a_week_and_since_a_day() -> None:
-    """A week is the last seven days; since a day counts it; each day is over its dispersion."""
-    found = history_of(np.array([0.5] * 10 + [0.1] * 7))
-    day_variances = np.array([1 / KNOWN, 0.0, 0.0, 0.0])  # a dispersion of 2
-
-    scores, informations, slopes = sums_since(found, day(10), day_variances)
-
-    assert scores[0] == pytest.approx(7 * 0.1 * KNOWN / 2)
-    assert informations[0] == pytest.approx(7 * KNOWN / 2)
-    assert slopes == pytest.approx(7 * evidence(0.1).slopes, rel=1e-6)
-    assert week_slopes(found, day(16)) == pytest.approx(7 * evidence(0.1).slopes, rel=1e-6)
 
 
 @pytest.fixture(scope="module")
@@ -170,20 +154,3 @@ def test_what_is_learned_rests_on_the_weeks_before(calm: Reference) -> None:
 
     assert before[0] > 0.0
     assert np.array_equal(with_week, before)
-
-
-def test_an_empty_history_teaches_what_the_reference_knows(calm: Reference) -> None:
-    """Before the first day the variances are the reference's; later they are never below them."""
-    own = replace(calm, day_variances=np.array([0.01, 0.02, 0.03, 0.04]))
-
-    assert np.array_equal(learned_day_variances(own, new_history(), MONDAY), own.day_variances)
-    assert np.all(
-        learned_day_variances(own, history_of(np.zeros(200)), day(200)) >= own.day_variances
-    )
-
-
-def test_a_day_of_nothing_is_not_remembered() -> None:
-    """A detector whose stream rests for a day keeps its history as it is."""
-    before = accumulate(new_detector(), day(0), evidence(0.1), NONE)
-
-    assert accumulate(before, day(1), evidence(0.0, 0.0), NONE) is before

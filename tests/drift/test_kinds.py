@@ -8,11 +8,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from monitor.drift.curve.reference import Reference, merge_days
-from monitor.drift.evidence.directions import SIZES, day_profiles, no_profiles
+from monitor.drift.curve.reference import Reference
+from monitor.drift.evidence.directions import SIZES, day_profiles
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
-from monitor.drift.incidents.detecting import best_fit, best_profile
-from monitor.drift.records.day_evidence import KINDS
+from monitor.drift.incidents.detecting import best_fit
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import days_needed, judge
 from monitor.metrics.core.coarse import Coarse, occupied
@@ -21,7 +20,7 @@ from monitor.segment_names import WHOLE
 from studies.drift.kinds import DRIFTS, REFERENCE, START, days_of
 from studies.drift.worlds import World
 from tests.support.cases import some
-from tests.support.stored import detectors_again, whole_table
+from tests.support.stored import detectors_again
 
 MANY, PLAIN = World(0.05, 20_000), Limits()
 
@@ -88,25 +87,6 @@ def test_a_profile_is_the_ratio_of_conditional_likelihoods() -> None:
     assert 0.0 < found[0, 0] / plain[0, 0] < 1.0
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_near_the_reference_both_ways_agree(seed: int) -> None:
-    """A likelihood that is quadratic has its best size where slope and curvature say."""
-    rng = np.random.default_rng(seed)
-    informations = rng.uniform(10, 1e4, 4)
-    scores = informations * rng.uniform(-2.4, 2.4, 4)
-    profiles = np.outer(scores, SIZES) - np.outer(informations, SIZES**2) / 2
-
-    kind, size = best_profile(profiles)
-
-    assert kind == best_fit(scores, informations)[0]
-    assert size == pytest.approx(best_fit(scores, informations)[1], abs=1e-9)
-
-
-def test_beyond_the_sizes_the_last_one_is_said() -> None:
-    """A profile that still rises at its end says the end."""
-    assert best_profile(np.outer([0.0, 0.0, -1.0, 0.0], SIZES)) == (KINDS[4], -2.5)
-
-
 FAR = ("slope -1", "slope 0", "slope 1.6", "ends +0.8", "tails -0.4")
 
 
@@ -119,38 +99,6 @@ def test_a_drift_far_from_the_reference_has_its_name_and_size(name: str) -> None
     assert len(incidents) > 14
     assert {i.kind for i in incidents} == {DRIFTS[name].kind}
     assert incidents[-1].size == pytest.approx(DRIFTS[name].size, abs=0.1)  # 4 % of -2.5 to 2.5
-
-
-@pytest.mark.parametrize("judge_every", [1, 3])
-def test_profiles_are_those_of_all_days_since_the_start(judge_every: int) -> None:
-    """What is stored adds up to what the days say, whether days were read again or added."""
-    days, limits = stream("slope 0.8", 3), Limits(judge_every=judge_every)
-    own = reference_of(fit_model_reference(days[:REFERENCE], limits))
-    verdicts, expected, open_spans = fold(days, limits), no_profiles(), 0
-
-    for n, verdict in enumerate(verdicts):
-        incident, jitters = verdict.detector.incident, verdict.detector.jitters
-        if incident and verdict.evidence:
-            first = verdict.day - timedelta(judge_every - 1)
-            if not open_spans:
-                first = incident.started
-            begun = [day for day in days[: REFERENCE + n + 1] if day.day >= first]
-            for i in range(0, len(begun), judge_every):
-                of_span = merge_days([day.parts for day in begun[i : i + judge_every]])
-                expected += day_profiles(own, of_span, jitters)
-            open_spans += 1
-            assert incident.profiles == pytest.approx(expected, rel=1e-9)  # another order of sums
-    assert open_spans > 5
-
-
-@pytest.mark.parametrize("judge_every", [1, 3])
-def test_daily_runs_store_the_bytes_of_a_backfill(judge_every: int) -> None:
-    """Each day from the stored detector of the day before, older days read once more."""
-    days, limits = stream("slope 0.8", 3), Limits(judge_every=judge_every)
-    together, daily = fold(days, limits), fold(days, limits, daily=True)
-
-    assert any(v.detector.incident for v in together)
-    assert whole_table(daily).equals(whole_table(together))
 
 
 def test_without_one_of_the_days_the_name_is_that_at_the_reference() -> None:

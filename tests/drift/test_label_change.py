@@ -10,11 +10,11 @@ import pytest
 from scipy.special import expit
 
 from monitor.arrivals import Late
-from monitor.drift.evidence.directions import LOST, SIZES, no_profiles
+from monitor.drift.evidence.directions import LOST, no_profiles
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.incidents.label_change import label_change
 from monitor.drift.records.day_evidence import LABEL_KINDS
-from monitor.drift.records.detector import OUTCOMES_MISSING, PROFILED, Incident
+from monitor.drift.records.detector import OUTCOMES_MISSING, Incident
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import CENTRES, Coarse
@@ -246,8 +246,3 @@ def test_a_drift_pages_where_labels_are_not_sure(what: str, size: float, said: s
     assert verdict.labels is None
     assert (verdict.facts.labels is None) == (not said)
     assert said in " ".join(sentences(verdict))
-
-
-def test_profiles_are_stored_at_the_sizes_that_are_tried() -> None:
-    """What reads them back does not load what makes them, and knows how many sizes there are."""
-    assert SIZES.size == PROFILED

@@ -16,6 +16,7 @@ from monitor.drift.incidents.label_plan import (
 )
 from monitor.metrics.core.coarse import CELLS_IN_ONE, CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats, locate
+from tests.support.cases import some
 
 CENTRE = {"rare": -3.0, "usual": -1.5, "even": 0.0}
 
@@ -41,9 +42,18 @@ def says(reference: Reference, predictions: Floats, rates: Floats, direction: in
     return float(fisher[1, 1] - fisher[0, 1] ** 2 / fisher[0, 0])
 
 
-@pytest.mark.parametrize("name", CENTRE)
-@pytest.mark.parametrize("direction", [0, 3])
-@pytest.mark.parametrize(("budget", "uniform"), [(250, 0.25), (2_000, 0.25), (2_000, 0.9)])
+@pytest.mark.parametrize(
+    ("name", "direction", "budget", "uniform"),
+    some(
+        [
+            (name, direction, *of)
+            for name in CENTRE
+            for direction in (0, 3)
+            for of in ((250, 0.25), (2_000, 0.25), (2_000, 0.9))
+        ],
+        4,
+    ),
+)
 def test_no_other_rates_say_more(name: str, direction: int, budget: int, uniform: float) -> None:
     """Of 200 drawn designs with the budget and its uniform part, whatever they prefer."""
     reference, predictions = world(name)

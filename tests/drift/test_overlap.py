@@ -6,20 +6,16 @@ import numpy as np
 import pytest
 
 from monitor.drift.curve.reference import fit_reference
-from monitor.drift.evidence.directions import day_evidence
-from monitor.drift.evidence.history import MOST_WEEKS, remember
 from monitor.drift.evidence.overlap import (
     MOST_DAYS,
-    held_down_by_overlap,
     overlap_dispersions,
-    overlapping_since,
     with_overlap,
 )
 from monitor.drift.fold.inputs import Day, with_dependence
-from monitor.drift.incidents.detecting import accumulate, new_detector
 from monitor.segment_names import WHOLE
 from studies.drift.entity_worlds import clean, customers, draw_days, panel
 from tests.drift.test_entities import REFERENCE, fold
+from tests.support.cases import some
 
 
 def without_key(world: object, seed: int, days: int, slope: float = 1.0) -> list[Day]:
@@ -49,7 +45,7 @@ def test_dispersions_are_those_of_simulated_days(overlap: float) -> None:
 @pytest.mark.parametrize("changing", [0.0, 1 / 60])
 def test_neighbouring_days_say_as_much_as_a_key(changing: float) -> None:
     """The errors of a reference grow as by 64 buckets of entities, within what these know."""
-    for seed in range(4):
+    for seed in some(range(4), 2):
         days = list(draw_days(panel(changing), seed, 1.0, 99, REFERENCE))
         plain = fit_reference([day.parts for day in days])
         named, noticed = (
@@ -79,47 +75,6 @@ def test_days_that_are_copies_give_numbers() -> None:
     assert found.overlap == MOST_DAYS
     assert np.isfinite(found.errors).all()
     assert found.hanging.max() < REFERENCE
-
-
-def test_weeks_count_as_their_days_do() -> None:
-    """A history whose old days are merged into weeks disperses as that of single days."""
-    fitted = fit_reference([day.parts for day in without_key(clean(0.2, 1_000), 3, 0)])
-    reference = replace(fitted, overlap=20.0)
-    day = without_key(clean(0.2, 1_000), 4, 0)[0]
-    evidence, detector = day_evidence(reference, day.parts), new_detector()
-    first = day.day
-    history = detector.history
-    for n in range(100):
-        history = remember(history, first.fromordinal(first.toordinal() + n), evidence)
-    detector = replace(detector, history=history)
-    assert history.days.max() == 7
-    assert history.firsts.size < 100 < 7 * MOST_WEEKS
-
-    found = overlapping_since(first, detector=detector, reference=reference)
-
-    same = np.repeat(evidence.informations[None], 100, axis=0)
-    expected = overlap_dispersions(np.arange(100), same, reference.overlap)[0]
-    assert found == pytest.approx(expected, rel=1e-6)  # a history has single precision
-
-
-def test_evidence_is_held_down_the_longer_outcomes_overlap() -> None:
-    """No kind gains evidence, and the strongest one loses the more, the longer the overlap is."""
-    days = without_key(panel(), 5, 40, slope=0.7)
-    reference = with_overlap(fit_reference([day.parts for day in days[:REFERENCE]]))
-    detector = new_detector()
-    for day in days[REFERENCE:]:
-        evidence = day_evidence(reference, day.parts)
-        detector = accumulate(detector, day.day, evidence, reference.day_variances)
-
-    held = [
-        held_down_by_overlap(detector, replace(reference, overlap=overlap), evidence)
-        for overlap in (3.0, 10.0, 30.0)
-    ]
-
-    strongest = [found.sums[detector.sums.argmax()] for found in (detector, *held)]
-    assert all((found.sums <= detector.sums).all() for found in held)
-    assert strongest == sorted(strongest, reverse=True)
-    assert strongest[-1] < 0.1 * strongest[0]
 
 
 @pytest.mark.parametrize("slope", [1.0, 0.6])

@@ -1,7 +1,7 @@
 """Pairs of classes as values of a column: which pair, or which segment, explains a drift."""
 
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import cache
 from itertools import islice
 
@@ -12,11 +12,10 @@ from monitor.drift.curve.reference import Reference
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
 from monitor.drift.records.places import Condition, Where
 from monitor.drift.verdicts.pair_sums import columns_of_pairs, sum_day
-from monitor.drift.where.column_sums import DaySums, Sums, added, nothing, sum_part
+from monitor.drift.where.column_sums import DaySums, added
 from monitor.drift.where.segments import where_of
-from monitor.metrics.core.coarse import sum_of
 from monitor.segment_names import CROSSED, FAMILIES, PAIR, WHOLE
-from monitor.summary import ColumnPart, Columns, column_part, paired_part
+from monitor.summary import Columns, paired_part
 from studies.classes.segments import day_of_segments
 from studies.classes.worlds import NONE, REFERENCE, Drift, Rows, World, stream
 
@@ -143,22 +142,3 @@ def test_sums_add_over_the_parts_of_a_pair(fitted: ModelReference) -> None:
             # Sums of a few hundred floats in another order.
             np.testing.assert_allclose(mine.scores, sum(of.scores for of in alone), rtol=1e-9)
             np.testing.assert_allclose(mine.squares, mine.informations**2)
-
-
-def test_two_classes_are_one_pair(fitted: ModelReference) -> None:
-    """A value with a single pair has the sums of a value of a model with two classes."""
-    reference = whole_of(fitted)
-    together = sum_of([*reference_days()[0].parts.values()])
-    plain = column_part(together.counts, together.positives, 9)
-    pair = paired_part({(WHOLE, "cat against dog"): plain}, 9)
-
-    def sums(part: ColumnPart) -> Sums:
-        return sum_day(reference, {PAIR: {"a": part}})[0][PAIR]["a"]
-
-    wanted, found = sum_part(reference, plain), sums(pair)
-    for field in fields(Sums):
-        for of in (found, sums(plain)):
-            np.testing.assert_array_equal(getattr(of, field.name), getattr(wanted, field.name))
-    empty = sums(paired_part({}, 4))
-    assert (empty.rows, empty.predicted) == (0, 4)
-    np.testing.assert_array_equal(empty.scores, nothing().scores)

@@ -20,13 +20,11 @@ from monitor.drift.classes.pairs import (
     with_curves,
 )
 from monitor.drift.curve.reference import Reference, fit_reference
-from monitor.drift.evidence.directions import curve_errors, day_evidence
+from monitor.drift.evidence.directions import day_evidence
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
-from monitor.drift.incidents.detecting import best_slope
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.class_facts import class_shifts
 from monitor.drift.verdicts.judge import judge
-from monitor.drift.verdicts.other_pairs import other_pairs
 from monitor.metrics.beyond_binary.class_counts import count_classes
 from monitor.metrics.beyond_binary.class_pairs import adjusted_vectors
 from monitor.metrics.core.coarse import CENTRES, Coarse
@@ -130,48 +128,6 @@ def test_verdicts_of_pairs_are_limited() -> None:
     assert len(verdicts) == len(FAMILIES) + 20
 
 
-def test_the_worst_of_the_other_pairs_is_named() -> None:
-    """Of pairs without a verdict one stands out if its slope changed, and none by chance."""
-    reference, found = reference_of_couples(), {}
-    whole = reference.streams["all"]
-    assert isinstance(whole, Reference)
-    for drift in (NONE, CONFUSED):
-        days = of_couples(drift)[REFERENCE + START :][:5]
-        found[drift.name] = other_pairs(whole, reference.curves, days, ["class 2 against class 3"])
-    changed = found[CONFUSED.name]
-    slope = best_slope(changed.slopes, changed.error)
-
-    assert found["none"].worst == ""
-    assert changed.count >= 4
-    assert changed.worst == "class 0 against class 1"
-    assert slope is not None
-    assert slope.low < 0.5 < slope.high
-
-
-def test_equal_pairs_share_one_curve() -> None:
-    """Where chance explains how pairs differ, none gets a curve of its own."""
-    days = [day.parts for day in islice(days_of(WORLDS[1], NONE, 1, days=0, start=9), REFERENCE)]
-
-    curves = fit_codes(days)
-
-    assert len(curves.codes) == 0 or curves.spread.max() < 0.05
-    rows = [
-        sum(int(part.counts.sum()) for part in of.values())
-        for of in (days[0], coded(days[0], curves))
-    ]
-    assert rows[0] == rows[1]
-
-
-def test_bent_pairs_get_their_own() -> None:
-    """Factors of 0.7 to 1.3 differ more than by chance."""
-    days = [day.parts for day in islice(days_of(BENT, NONE, 1, days=0, start=9), REFERENCE)]
-
-    curves = fit_codes(days)
-
-    assert len(curves.codes) > 2
-    assert curves.spread[0] > 0.0
-
-
 def day_of_parts(rows: dict[Key, int]) -> dict[Key, Coarse]:
     """Count the outcomes to expect of so many rows in each cell of a part."""
     seen = abs(CENTRES) < 2.5
@@ -198,53 +154,6 @@ def test_a_mix_of_bent_parts_that_moves_is_no_drift() -> None:
     assert {name for name in curves.codes if isinstance(name, tuple)} == {*SLOPES_OF_PARTS}
     assert ratios["pairs"] > 1.5  # of at most 2, that it has become too extreme
     assert ratios["parts"] < 0.0
-
-
-def test_what_a_part_is_off_counts_where_the_mix_moves() -> None:
-    """The curve of a stream makes up for its parts' errors as far as its mix is the reference's."""
-    days = [day_of_parts(dict.fromkeys(SLOPES_OF_PARTS, 5))] * 20
-    reference = reference_of_parts(fit_codes(days), days)
-    alone = replace(reference, group_variances=np.zeros_like(reference.group_variances))
-    moved = reference.cross.copy()
-    of_groups = moved[:, 1 + len(reference.basis) :]
-    place = reference.groups["FR", WHOLE, "a against c"]
-    of_groups[:] = 0.0
-    of_groups[:, place] = moved[:, 0]
-    errors = curve_errors(reference, moved)
-    variances = (
-        curve_errors(alone, moved) ** 2
-        + (
-            reference.group_variances * (of_groups / moved[:, :1] - reference.usual_shares).T ** 2
-        ).sum(axis=0)
-        * reference.dispersions
-    )
-
-    # Sums of a few floats in another order.
-    np.testing.assert_allclose(
-        curve_errors(reference, reference.cross), curve_errors(alone, reference.cross), rtol=1e-12
-    )
-    np.testing.assert_allclose(errors**2, variances, rtol=1e-12)
-    assert errors[0] > curve_errors(reference, reference.cross)[0]
-
-
-def test_parts_that_chance_explains_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Calibrated segments have the reference that they would have without curves of parts."""
-    slopes = dict.fromkeys(SLOPES_OF_PARTS, 1.0)
-    monkeypatch.setitem(globals(), "SLOPES_OF_PARTS", slopes)
-    days, rng = [], np.random.default_rng(5)
-    for _ in range(20):
-        drawn = day_of_parts(dict.fromkeys(slopes, 5))
-        days.append(
-            {
-                key: Coarse(of.counts, rng.binomial(of.counts, expit(CENTRES)))
-                for key, of in drawn.items()
-            }
-        )
-
-    curves = fit_codes(days)
-
-    assert not curves.of_parts
-    assert all(isinstance(name, str) for name in curves.codes)
 
 
 def test_a_label_shift_moves_a_pair_by_one_constant() -> None:

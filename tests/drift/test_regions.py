@@ -10,8 +10,8 @@ from scipy.special import expit
 
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.curve.regions import Regions
-from monitor.drift.evidence.region_evidence import new_values, region_evidence, region_sizes
-from monitor.drift.incidents.region_watch import GROWTH, MOST_WEEKS, watch_regions
+from monitor.drift.evidence.region_evidence import new_values, region_evidence
+from monitor.drift.incidents.region_watch import GROWTH, watch_regions
 from monitor.drift.records.region_state import OF_REGION, RegionWatch
 from monitor.metrics.core.coarse import CENTRES, Coarse, sum_of
 from studies.drift.breaks import BREAKS, WEIGHTS, Stream, cell_of, days_of, delay
@@ -47,22 +47,6 @@ def after(days: list[Parts]) -> RegionWatch:
         watch, _ = watch_regions(watch, regions(), FIRST + timedelta(t), day)
     assert watch
     return watch
-
-
-def test_regions_are_neighbouring_eighths_of_the_information() -> None:
-    """One, two and four parts; each knows as much as any of its width, to a fifth."""
-    of = regions()
-    p = expit(of.curve)
-    counts = of.group(reference().counts.counts)
-    eighths = [
-        (counts * p * (1 - p))[first:end].sum()
-        for first, end in zip(of.firsts, of.ends, strict=True)
-    ]
-    single = np.sort(eighths)[:8]
-
-    assert len(eighths) == 8 + 7 + 3
-    assert single.max() < 1.2 * single.min() + 0.02 * sum(single)
-    assert np.abs(of.centres).max() < 4.0 * of.errors.max()
 
 
 def test_a_few_distinct_scores_make_a_few_regions() -> None:
@@ -136,18 +120,6 @@ def test_what_the_reference_has_beyond_its_known_scores_is_tolerated() -> None:
 
     assert watch
     assert watch.evidence < 10.0
-
-
-def test_a_break_is_more_than_what_varies() -> None:
-    """Weeks that vary beyond the reference widen what is tolerated; the watch holds half a year."""
-    of = regions()
-    wide = region_sizes(of, of.day_variances + 14 * 0.3**2)
-    usual = region_sizes(of, of.day_variances)
-
-    assert (np.abs(wide) >= np.abs(usual)).all()
-    assert np.abs(wide[:, 0]).min() >= 0.6
-    weeks = after(drawn(7 * (MOST_WEEKS + 3), rows=300, seed=9)).weeks
-    assert weeks.size == MOST_WEEKS
 
 
 def test_a_part_with_a_prior_of_its_own_is_summed() -> None:

@@ -1,22 +1,16 @@
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 import pytest
-from scipy.special import expit
 
 from monitor.arrivals import Late
-from monitor.drift.curve.reference import Reference, fit_reference
-from monitor.drift.evidence.directions import day_evidence, day_profiles
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
-from monitor.drift.fold.second import CERTAIN, FULL, POSSIBLE, growth, hanging_variance
-from monitor.drift.incidents.detecting import named
-from monitor.drift.records.detector import Incident
+from monitor.drift.fold.second import FULL
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import days_needed, judge
-from monitor.metrics.core.coarse import CENTRES, Coarse
+from monitor.metrics.core.coarse import CENTRES
 from studies.drift.rules import follow_detector, pool
 from studies.drift.shapes import shares
 from studies.drift.worlds import Truth, World, draw_day, stream, tilted
@@ -66,7 +60,7 @@ def worse_on(verdicts: Sequence[Verdict]) -> list[int]:
     return [n for n, day, i in incidents if i and i.worse and i.worse.found == day]
 
 
-@pytest.mark.parametrize("slope", [0.4, 0.7, 1.25])
+@pytest.mark.parametrize("slope", some([0.4, 0.7, 1.25], 2))
 def test_a_change_away_from_the_reference_is_found_while_the_drift_is_open(slope: float) -> None:
     """A slope of 0.85, then another: found once, within 3 days, with what it was before."""
     found = judged(((0, 0.85), (CHANGE, slope)), 5, CHANGE + 20)
@@ -94,7 +88,7 @@ def test_it_is_found_again() -> None:
     assert found[-1].detector.incident.worse.slope == pytest.approx(0.75, abs=0.03)
 
 
-@pytest.mark.parametrize("slope", [0.93, 1.0])
+@pytest.mark.parametrize("slope", some([1.0, 0.93], 2))
 def test_a_change_towards_the_reference_is_never_worse(slope: float) -> None:
     """A slope of 0.8, then a milder one or none; a recovery closes on the day it always did."""
     found = judged(((0, 0.8), (CHANGE, slope)), 7, CHANGE + 60)
@@ -161,7 +155,7 @@ def in_pieces(
 
 
 # Seed 1 judges by the week, and 5 has a calibrated limit.
-@pytest.mark.parametrize("seed", some([1, 0, 4, 2, 5, 3], 2))
+@pytest.mark.parametrize("seed", some([1, 0, 4, 5, 2, 3], 3))
 def test_what_is_stored_and_the_days_needed_are_all_that_the_fold_needs(seed: int) -> None:
     """Whatever the settings, gaps, late outcomes and drifts: ended and run again, equal tables."""
     days, limits = of_segments(seed)
@@ -174,74 +168,3 @@ def test_what_is_stored_and_the_days_needed_are_all_that_the_fold_needs(seed: in
 
     assert_same(in_pieces(days, references, limits, ends), at_once)
     assert any(v.detector.second for of_day in at_once for v in of_day)
-
-
-def incident_with(scores: Sequence[float], informations: Sequence[float]) -> Incident:
-    """Make an incident with these sums."""
-    sums = np.array(scores, float), np.array(informations, float), np.zeros(6)
-    return Incident(*[FIRST] * 4, "too_extreme", 4.0, 0.0, 0.0, 0.0, *sums)
-
-
-def test_growth_is_counted_in_standard_errors_of_both() -> None:
-    """From 0.2 to 0.5, of either sign, each known to 0.1; where nothing is known, nothing grew."""
-    of = partial(incident_with, informations=[100.0, 100.0, 0.0, 100.0])
-    before, tolerances = of([-20.0, 1.0, 0.0, 0.0]), np.full(4, 0.05)
-
-    for now in (of([-50.0, 1.0, 9.0, 0.0]), of([50.0, 1.0, 0.0, 0.0])):
-        assert growth(now, before, tolerances) == pytest.approx(0.3 / np.sqrt(0.02))
-        hanging = np.full(4, 0.07)
-        assert growth(now, before, tolerances, hanging) == pytest.approx(0.3 / np.sqrt(0.09))
-    assert growth(of([-10.0, 0.0, 0.0, 0.0]), before, tolerances) == 0.0
-    assert growth(of([-50.0, 1.0, 0.0, 0.0]), before, np.full(4, 0.6)) == 0.0
-    assert growth(replace(before), before, tolerances) == 0.0
-
-
-def span_of(reference: Reference, slope: float, prior: float, days: int) -> Incident:
-    """Sum up days whose outcomes are what a slope and a prior let expect, without chance."""
-    counts = 4 * reference.counts.counts
-    positives = np.rint(counts * expit(slope * CENTRES + prior)).astype(np.int64)
-    day = {"all": Coarse(counts, positives)}
-    evidence = day_evidence(reference, day, np.zeros(4))
-    profiles = days * day_profiles(reference, day, np.zeros(4))
-    of_day = incident_with(evidence.scores.tolist(), evidence.informations.tolist())
-    sums = {"scores": days * of_day.scores, "informations": days * of_day.informations}
-    return replace(of_day, **sums, profiles=profiles)
-
-
-@pytest.mark.parametrize(
-    ("slope", "seems"), [(-1.0, False), (0.0, True), (0.4, True), (1.7, False)]
-)
-def test_no_prior_makes_a_large_drift_grow(slope: float, *, seems: bool) -> None:
-    """Scores at the reference let some of them seem to grow, which is why profiles are compared.
-
-    What is left, of 200 days without chance, is the rounding of outcomes.
-    """
-    n = np.where(np.abs(CENTRES) < 2.0, 5, 0)
-    reference = fit_reference([{"all": Coarse(n, np.rint(n * expit(CENTRES)).astype(int))}] * 28)
-    before, now = (named(span_of(reference, slope, prior, 200)) for prior in (-1.0, 0.5))
-    sides = (before, now), (now, before)
-
-    assert max(growth(*of, np.zeros(4)) for of in sides) < POSSIBLE
-    without = ([replace(i, profiles=None) for i in of] for of in sides)
-    assert (max(growth(*of, np.zeros(4)) for of in without) > CERTAIN) == seems
-
-
-def test_an_inverted_model_is_worse_than_a_flat_one() -> None:
-    """A slope of -1 lies twice as far from 1 as one of 0, which scores at the reference hide."""
-    n = np.where(np.abs(CENTRES) < 2.0, 5, 0)
-    reference = fit_reference([{"all": Coarse(n, np.rint(n * expit(CENTRES)).astype(int))}] * 28)
-    flat, inverted = (named(span_of(reference, slope, 0.0, 3)) for slope in (0.0, -1.0))
-
-    assert growth(inverted, flat, np.zeros(4)) > CERTAIN
-    assert growth(flat, inverted, np.zeros(4)) == 0.0
-
-
-@pytest.mark.parametrize(("days", "every"), [(1, 1), (3, 1), (7, 1), (28, 1), (5, 7), (2, 3)])
-def test_days_of_a_week_that_hang_together_say_as_much_as_one(days: int, every: int) -> None:
-    """The variance of a mean of days that are equal within their week, less that of independent."""
-    weeks = np.arange(days) * every // 7
-    together = (weeks[:, None] == weeks).sum() / days**2
-
-    found = hanging_variance(np.array([0.04, 0.0, 0.0, 0.0]), days, every)
-
-    assert found == pytest.approx([0.04 * (together - 1.0 / days), 0.0, 0.0, 0.0])

@@ -8,21 +8,22 @@ import pytest
 from monitor.drift.incidents.start import Start, start_of
 from monitor.drift.records.day_evidence import SLOPES
 from monitor.drift.records.detector import History
-from tests.drift.test_history import KNOWN, MONDAY, chance, day, history_of
+from tests.drift.test_history import MONDAY, chance, day
+from tests.support.cases import some
 
 
-@pytest.mark.parametrize(("effect", "error"), [(0.2, 0.0), (0.4, 0.0), (0.4, 0.07)])
+@pytest.mark.parametrize(("effect", "error"), some([(0.2, 0.0), (0.4, 0.0), (0.4, 0.07)], 2))
 def test_the_interval_of_the_start_holds_it_nine_times_of_ten(effect: float, error: float) -> None:
-    """Steps of -0.1 to -0.4 after 20 to 120 days, watched until they are clear: 400 streams.
+    """Steps of -0.1 to -0.4 after 20 to 120 days, watched until they are clear: 200 streams.
 
     An error of the reference shifts all days of a stream, before the step and after it.
 
-    At least 86 % of the 90 % intervals hold the first day, which is 90 % less 2.7 standard errors
+    At least 84 % of the 90 % intervals hold the first day, which is 90 % less 2.8 standard errors
     of such a share; their lows are not before the first day, their highs not after the last.
     """
     rng = np.random.default_rng(4)
     held = 0
-    for _ in range(400):
+    for _ in range(200):
         begun, size = int(rng.integers(20, 120)), float(rng.uniform(0.1, 0.4))
         lasts = int(np.ceil(25.0 / (size**2 * 100.0)))  # to five standard errors
         slopes = chance(rng, begun + lasts, 100.0)
@@ -35,7 +36,7 @@ def test_the_interval_of_the_start_holds_it_nine_times_of_ten(effect: float, err
         assert MONDAY <= found.low <= found.day <= found.high <= day(slopes.size - 1)
         held += found.low <= day(begun) <= found.high
 
-    assert held >= 0.86 * 400
+    assert held >= 0.84 * 200
 
 
 def history_of_rows(slopes: np.ndarray, known: float) -> History:
@@ -53,28 +54,6 @@ def history_of_rows(slopes: np.ndarray, known: float) -> History:
     )
 
 
-def test_a_start_is_not_before_the_detector_began() -> None:
-    """Days before the last drift was over belong to another."""
-    found = start_of(
-        history_of_rows(np.full(50, -0.3), KNOWN),
-        direction=0, sign=-1, day_variance=0.0, effect=0.2, error=0.0, counted=5,
-    )  # fmt: skip
-
-    assert found.low == found.day == day(45)
-
-
-def test_a_start_within_a_merged_week_has_the_whole_week() -> None:
-    """Of weeks that are remembered as sums the interval ends with the last of their days."""
-    slopes = np.where(np.arange(70) < 14, 0.0, -0.3)
-
-    found = start_of(
-        history_of(slopes),
-        direction=0, sign=-1, day_variance=0.0, effect=0.3, error=0.0, counted=70,
-    )  # fmt: skip
-
-    assert (found.low, found.day, found.high) == (day(14), day(14), day(20))
-
-
 def found_start(slopes: np.ndarray, known: float = 100.0) -> Start:
     """Estimate the start of a slope that falls."""
     return start_of(
@@ -89,7 +68,7 @@ def fallen(rng: np.random.Generator, begun: int, ramp: int, days: int, known: fl
     return np.asarray(chance(rng, days, known) - 0.2 * share)
 
 
-@pytest.mark.parametrize(("ramp", "watched"), [(30, 30), (60, 45), (120, 80)])
+@pytest.mark.parametrize(("ramp", "watched"), some([(30, 30), (60, 45), (120, 80)], 2))
 def test_the_start_of_a_ramp_is_told_with_an_interval_that_holds_it(
     ramp: int, watched: int
 ) -> None:

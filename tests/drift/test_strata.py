@@ -20,7 +20,7 @@ from monitor.metrics.core.coarse import coarsen
 from monitor.metrics.core.tally import Tally, tally_on_grid
 from monitor.segment_names import WHOLE
 from monitor.store.store import Store
-from monitor.summary import Segment, Summary, merge_summaries, stratified, whole
+from monitor.summary import Segment, Summary, merge_summaries, stratified
 
 DAY = date(2026, 3, 2)
 CENTRES = {"morning": -2.0, "evening": 0.0}  # of the scores' logits
@@ -114,15 +114,6 @@ def summary(day: date) -> Summary:
     }
     moment = np.datetime64(day, "s").item()
     return Summary("ctr", (day,), {WHOLE: stratified(strata)}, {}, final=True, known_at=moment)
-
-
-def test_windows_need_no_strata() -> None:
-    """Days merge by segment; what they hold is the same with strata and without."""
-    days = [summary(DAY), summary(DAY + timedelta(days=1))]
-    merged = merge_summaries(days)
-
-    assert merged.segments[WHOLE].tally.total == sum(whole(day).tally.total for day in days)
-    assert not merged.segments[WHOLE].strata
 
 
 def test_strata_are_weighed_apart() -> None:

@@ -29,6 +29,7 @@ from studies.classes.worlds import (
     stream,
     without_third,
 )
+from tests.support.cases import some
 from tests.support.stored import stored_again
 
 FOUR = World("4 classes", 4, rows=3_000, group=4)
@@ -78,17 +79,6 @@ def test_third_pairs_are_those_of_the_first_and_the_third_choice() -> None:
         np.testing.assert_array_equal(found.counts, plain[pair].sum(axis=0))
 
 
-def test_two_classes_have_no_third_choice() -> None:
-    """Nothing is counted, and there is no stream of it."""
-    rng = np.random.default_rng(3)
-    batch = [(rng.dirichlet(np.ones(2), 40), rng.integers(2, size=40))]
-    _, _, third = choose_classes(batch, 2)
-    days = days_of(NONE, world=World("2 classes", 2, rows=1_000, group=2), days=0)
-
-    assert third == []
-    assert THIRD not in fit_model_reference(days[:REFERENCE], Limits()).streams
-
-
 def test_a_tenth_that_goes_to_the_third_choice_is_found_within_three_days() -> None:
     """The whole opens and says what is seen, while the pairs of both highest scores see nothing."""
     days = days_of(MOVED)
@@ -125,7 +115,7 @@ def test_what_is_stored_of_third_choices_comes_back() -> None:
     )
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", some([1, 2], 2))
 def test_no_class_prior_opens_a_drift_of_third_choices(seed: int) -> None:
     """All class priors wander: neither the whole nor its third choices open in five weeks."""
     days = days_of(NONE, seed, days=35)
@@ -147,7 +137,7 @@ def test_an_alert_is_given_where_the_mean_of_both_families_reaches_the_limit() -
 
 @pytest.mark.parametrize(
     ("calibrated", "judge_every"),
-    [*product((True, False), (1, 2))],
+    some(product((True, False), (1, 2)), 3),
 )
 def test_whatever_is_configured_both_families_reach_one_mean(
     *, calibrated: bool, judge_every: int
@@ -201,15 +191,6 @@ def test_a_new_reference_ends_the_drift_of_both() -> None:
     assert found[10][WHOLE].ended is not None
     assert found[10][WHOLE].ended.reason == "rebased"
     assert not any(v[WHOLE].incident for v in found[10:])
-
-
-def test_a_drift_of_third_choices_is_looked_at_again() -> None:
-    """Beside their open drift another reference is fitted, as for every stream."""
-    found = judged(days_of(MOVED, days=45), fitted())
-    second = found[-1][THIRD].detector.second
-
-    assert second is not None
-    assert second.fitted == 28
 
 
 def test_stores_of_before_say_why_third_choices_have_no_verdict() -> None:

@@ -58,14 +58,6 @@ def test_the_last_weeks_decide(days: Said) -> None:
     assert [quarter.undecided for quarter in followed(days)] == plainly(days)
 
 
-@given(said)
-def test_what_is_kept_does_not_grow(days: Said) -> None:
-    """At most 13 sums are kept, of weeks that rise."""
-    for quarter in followed(days):
-        assert len(quarter.weeks) == len(quarter.recoveries) <= WEEKS
-        assert (np.diff(quarter.weeks) > 0).all()
-
-
 @pytest.mark.parametrize(("recovery", "undecided"), [(0.01, True), (0.0, False), (-0.01, False)])
 def test_nothing_is_undecided_before_90_days(recovery: float, undecided: bool) -> None:  # noqa: FBT001
     """What speaks a little for the end makes a drift undecided on the 91st day, and not before."""

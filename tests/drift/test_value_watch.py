@@ -140,15 +140,6 @@ def test_an_incident_closes_once_the_value_is_as_before(reference: Reference) ->
     assert not found[-1].incidents
 
 
-def test_a_stored_state_goes_on_as_one_in_memory(reference: Reference) -> None:
-    """What is kept has the precision that it is stored with."""
-    found = fold(reference, 1, {MOVED: -0.8})[-1]
-
-    for values in (found.past.known, found.past.new):
-        np.testing.assert_array_equal(values, values.astype(np.float32))
-    assert found.sums.dtype == found.own.dtype == np.float32
-
-
 def test_a_value_that_is_new_is_compared_with_its_column(reference: Reference) -> None:
     """It is named if it is broken; if it is as the others are, it is not."""
     known = [name for name in NAMES if name != MOVED]

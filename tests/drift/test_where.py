@@ -11,14 +11,13 @@ from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.records.day_evidence import KINDS
 from monitor.drift.records.places import Condition, Where, explained_by
 from monitor.drift.verdicts.pair_sums import sum_columns
-from monitor.drift.where.column_sums import sum_part
 from monitor.drift.where.segments import where_of
-from monitor.drift.where.where_search import best_condition, confirm
+from monitor.drift.where.where_search import best_condition
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats
 from monitor.segment_names import WHOLE
 from monitor.summary import ColumnPart, Columns
-from monitor.words.where import search_sentence, where_sentence
+from monitor.words.where import where_sentence
 from tests.support.cases import ALL, some
 
 DEVICES, COUNTRIES = ("tv", "phone", "web", "car"), tuple(f"c{i}" for i in range(10))
@@ -265,25 +264,3 @@ def test_a_search_takes_the_value_that_moved_most_clearly() -> None:
 
     assert found == (Condition("device", "tv"), "too_extreme")
     assert best_condition(alike, KINDS, sum_columns(alike, singles(old), singles(new))) is None
-
-
-def test_a_search_of_sound_days_finds_nothing_that_is_confirmed() -> None:
-    """Whatever chance offers on one half of the days, the other half does not confirm it."""
-    for seed in (10, 13, 16):
-        reference, before, after = sound_weeks(seed)
-        chosen = Condition("device", "web")
-        inside = [
-            [sum_part(reference, d["device"]["web"]) for d in days[1::2]]
-            for days in (before, after)
-        ]
-        outside = [
-            [sum_part(reference, d["device"]["tv"]) for d in days[1::2]] for days in (before, after)
-        ]
-        found = confirm(
-            *(reference, "too_extreme", [chosen]),
-            (inside[0], inside[1]),
-            (outside[0], outside[1]),
-            searched=16,
-        )
-        assert not found.confirmed
-        assert "do not confirm it" in search_sentence(found)

@@ -157,18 +157,6 @@ def test_the_population_shows_the_causes_that_were_put_in(name: str, centre: flo
         assert value > -1e-10
 
 
-@pytest.mark.parametrize("name", sorted(set(WORLDS) - {"combination"}))
-def test_p_value_of_the_rest_is_uniform_where_none_is_left(name: str) -> None:
-    """At 5 % a rest is found in 5 % of the samples whose maps leave none, within 4 errors."""
-    rng = np.random.default_rng(18)
-    p_values = [
-        remaining_error(fitted(sample(name, -1.0, 8_000, rng))).p_value for _ in range(SAMPLES)
-    ]
-
-    rejected = (np.array(p_values) < 0.05).mean()
-    assert abs(rejected - 0.05) < 4 * math.sqrt(0.05 * 0.95 / SAMPLES)
-
-
 def after_last_map(maps: NestedMaps, rule: ScoringRule) -> float:
     """Score what the last map makes, corrected for having been fitted."""
     design = maps.design[:, : maps.terms[-1]]
@@ -212,25 +200,6 @@ def test_maps_equal_the_other_fits_and_a_generic_optimiser() -> None:
     assert found == pytest.approx(other.fun, rel=1e-9)
 
 
-def test_maps_are_increasing_and_curves_end() -> None:
-    """Every map increases on the scores; terms are polynomials of the logit, clipped at 4."""
-    t = sample("shape", -2.0, 50_000, np.random.default_rng(21))
-    maps = fitted(t)
-    weights = t.counts * expit(maps.logits[1]) * expit(-maps.logits[1])
-    z = maps.design[:, 1]
-
-    assert maps.terms == (0, 1, 2, 4)
-    assert (np.diff(maps.logits, axis=1) > 0).all()
-    for term, degree in zip(maps.design.T, (0, 1, 2, 3), strict=True):
-        inner = np.abs(term) < 4
-        curve = np.polynomial.Polynomial.fit(z[inner], term[inner], degree)
-        assert np.abs(curve(z[inner]) - term[inner]).max() < 1e-9
-        # So the curve is clipped where it leaves, and only there.
-        assert np.abs(np.clip(curve(z), -4, 4) - term).max() < 1e-9 or degree < 2
-    gram = (maps.design[:, :2] * weights[:, None]).T @ maps.design[:, :2] / weights.sum()
-    assert gram == pytest.approx(np.eye(2), abs=1e-12)
-
-
 @pytest.mark.parametrize("rule", ["log", "brier"])
 @pytest.mark.parametrize("size", [1, 2])
 def test_optimism_equals_leave_one_out(rule: ScoringRule, size: int) -> None:
@@ -260,24 +229,6 @@ def test_optimism_equals_leave_one_out(rule: ScoringRule, size: int) -> None:
     jackknife = (t.total - 1) / t.total * left_out
 
     assert whole.optimism == pytest.approx(-jackknife, rel=0.03)
-
-
-@pytest.mark.parametrize("terms", [1, 2, 4])
-def test_optimism_where_the_map_is_right(terms: int) -> None:
-    """p/(2N) for the log score and tr(I^-1 J)/N for Brier, in the population to 1e-6."""
-    t = population("calibrated", -1.0)
-    maps = fitted(t)
-    x, p = maps.design[:, :terms], t.scores
-    w = p * (1 - p)
-    information = (x * (t.counts * w)[:, None]).T @ x
-    spread = (x * (t.counts * w**2)[:, None]).T @ x
-    expected = np.trace(np.linalg.solve(information, spread)) / t.total
-
-    log = fitted_score(t, logit(p), x, "log")
-    square = fitted_score(t, logit(p), x, "brier")
-
-    assert log.optimism * t.total == pytest.approx(terms / 2, rel=1e-6)
-    assert square.optimism == pytest.approx(expected, rel=1e-6)
 
 
 def test_rest_is_the_debiased_gap_and_what_the_fit_took() -> None:
@@ -399,30 +350,6 @@ def test_rows_of_an_entity_count_once(name: str) -> None:
     assert (np.abs(blind[0] - own[0]) > 0.15 * errors.max()).any()
 
 
-def test_nothing_is_left_where_rows_of_an_entity_spread_over_bins() -> None:
-    """Rows of an entity with scores of their own and one outcome leave no rest, on average.
-
-    The fit takes more from gaps that hang together than from others. Four errors of the mean of
-    100 samples; 1.96 standard errors hold 0 in nine of ten samples at least.
-    """
-    rng, found = np.random.default_rng(73), []
-    for _ in range(100):
-        base, fates, of = (
-            rng.normal(-1.4, 1.2, 500),
-            rng.random(500),
-            rng.integers(BUCKETS, size=500),
-        )
-        scores = expit(np.repeat(base, 12) + rng.normal(0.0, 0.3, 6_000))
-        hits = (np.repeat(fates, 12) < scores).astype(np.int64)
-        cells = bins_of(locate(scores)[0])
-        held = add_up_buckets(np.repeat(of, 12), cells, np.ones_like(hits), hits)
-        found.append(in_numbers(causes_of(tally_on_grid(hits, scores), held))[:, 3])
-
-    rest, errors = np.array(found).T
-    assert abs(rest.mean()) < 4.0 * rest.std() / 10.0
-    assert np.mean(np.abs(rest) <= 1.96 * errors) >= 0.9
-
-
 def test_days_with_the_same_entities_count_once() -> None:
     """A week in which every day brings the same rows says no more than one of its days."""
     rng = np.random.default_rng(72)
@@ -476,18 +403,3 @@ def test_any_tally_is_attributed_or_none(rows: list[tuple[float, int, float]]) -
             before[place] - after[place], abs=1e-12 * max(1.0, before[place])
         )
         assert math.isnan(part.rest) == math.isnan(its_errors.rest)
-
-
-def test_order_and_repetition() -> None:
-    """Ten times the same rows: the same maps, optimism a tenth, errors less by root ten."""
-    t = sample("combination", -1.0, 4_000, np.random.default_rng(26))
-    many = Tally(t.scores, 100 * t.counts, 100 * t.positives)
-    once, more = attributed(t), attributed(many)
-
-    assert fitted(many).logits == pytest.approx(fitted(t).logits, abs=1e-8)
-    assert more.log_loss_errors.prior_shift == pytest.approx(
-        once.log_loss_errors.prior_shift / 10, rel=0.01
-    )
-    raw = log_score(t) - log_score(shift(t, fitted(t).delta))
-    assert more.log_loss.prior_shift == pytest.approx(raw, abs=1e-5)
-    assert once.log_loss.prior_shift == pytest.approx(raw - 0.5 / t.total, abs=2e-5)

@@ -12,9 +12,7 @@ from monitor.evaluation.score_errors import Settings
 from monitor.metrics.beyond_binary.class_counts import (
     choose_classes,
     count_classes,
-    with_parts,
 )
-from monitor.metrics.beyond_binary.class_parts import ClassPart
 from monitor.metrics.beyond_binary.class_priors import fit_class_weights
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.store.evaluation_table import EVALUATIONS, evaluation_of, evaluation_table
@@ -99,17 +97,6 @@ def test_the_slope_is_that_of_the_pairs() -> None:
 
         assert abs(slope.value - truth) < 3.3 * slope.standard_error  # one in a thousand by chance
         assert slope.high - slope.low < 0.15
-
-
-def test_a_segment_has_no_pairs_of_days_before_it_was_configured() -> None:
-    """The whole has them of every day, in parts where the traffic is divided."""
-    before = day(0)[0].classes
-    part = ClassPart(before.outcomes, before.pairs, {})
-    after = with_parts(before, {("DE", "all"): part, ("FR", "gold"): part, ("FR", "tin"): part})
-
-    assert [len(counts.pairs_of("FR")) for counts in (before, after)] == [0, 2]
-    assert [len(counts.pairs_of("all")) for counts in (before, after)] == [1, 3]
-    assert after.judged == 3 * before.judged
 
 
 def test_the_first_choices_are_the_whole(

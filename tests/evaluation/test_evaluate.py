@@ -1,6 +1,5 @@
 """A window judged: every number is that of its measure, on the right scores."""
 
-from collections import Counter
 from dataclasses import fields, replace
 from datetime import UTC, date, datetime, timedelta
 
@@ -27,9 +26,6 @@ from monitor.metrics.test_based.tce import tce
 from monitor.summary import (
     Segment,
     Summary,
-    buckets_of,
-    days_between,
-    end_of_day,
     merge_summaries,
     whole,
 )
@@ -270,17 +266,6 @@ def test_a_day_never_counts_twice() -> None:
         merge_summaries([])
 
 
-def test_days_end_at_local_midnight() -> None:
-    """A day ends at the next midnight of its zone, also when clocks change that day."""
-    zone = "America/New_York"
-
-    assert end_of_day(date(2013, 3, 10), zone) - end_of_day(date(2013, 3, 9), zone) == timedelta(
-        hours=23
-    )
-    assert end_of_day(DAY, "UTC") == datetime(2026, 3, 2, tzinfo=UTC)
-    assert days_between(DAY, DAY) == [DAY]
-
-
 def test_intervals_count_entities_over_days_and_segments() -> None:
     """Of rows that come four times with one outcome intervals are twice as wide, on every span.
 
@@ -321,26 +306,3 @@ def test_intervals_count_entities_over_days_and_segments() -> None:
     wide, narrow = (of[0].raw.ece_interval for of in (found, alone))
     assert wide.high - wide.low > 1.2 * (narrow.high - narrow.low)
     assert all(e.design_effect < 1.6 for e in on_a_day)  # rows of one day have nothing in common
-
-
-def test_buckets_of_a_window_are_those_of_its_days() -> None:
-    """In any order, and a day without entities adds none."""
-    rng, days = np.random.default_rng(9), []
-    for i in range(3):
-        held = add_up_buckets(*rng.integers(0, 60, (2, 40)), np.full(40, 2), np.ones(40, np.int64))
-        days.append(
-            replace(
-                summary(DAY + timedelta(i), all=drawn(50, seed=i)), entities={("all", "all"): held}
-            )
-        )
-    days.append(summary(DAY + timedelta(4), all=drawn(50, seed=4)))
-    expected = Counter[tuple[int, int]]()
-    for day in days[:3]:
-        part = day.entities["all", "all"]
-        for bucket, place, rows in zip(part.buckets, part.bins, part.counts, strict=True):
-            expected[int(bucket), int(place)] += int(rows)
-
-    for order in (days, days[::-1]):
-        merged = buckets_of(merge_summaries(order), "all")
-        found = zip(merged.buckets, merged.bins, merged.counts, strict=True)
-        assert {(int(b), int(i)): int(n) for b, i, n in found} == dict(expected)

@@ -15,7 +15,6 @@ from tests.support.cases import some
 from tests.support.label_worlds import BY_SCORE, DAY, SILENT, Rule, day_of, draw, part_of
 
 DAYS = 24
-ACCEPTED = "accepted below 0.3"
 
 
 def days_of(

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy.special import expit, logit
+from scipy.special import expit
 from scipy.stats import binom
 
 from monitor.evaluation.evaluate import evaluate
@@ -19,7 +19,7 @@ from monitor.metrics.core.grid import locate
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.summary import NOTHING_AWAITED, SQUARE, UNIT, Rated, Segment, awaited, rated
 from tests.support.cases import ALL, some
-from tests.support.label_worlds import BY_SCORE, SILENT, Rule, day_of, draw, part_of
+from tests.support.label_worlds import BY_SCORE, SILENT, day_of, draw, part_of
 
 SETTINGS = Settings(alpha=0.05, null_replicates=100)
 SAME = 1e-12  # the same sum in another order
@@ -106,40 +106,6 @@ def many(slope: float) -> tuple[np.ndarray, np.ndarray]:
 def holds(one: Estimate | None, truth: float) -> bool:
     """Say whether an interval holds the truth."""
     return one is not None and one.low <= truth <= one.high
-
-
-def test_errors_are_those_of_all() -> None:
-    """ECE and TCE are nearer to those of all predictions, all labelled, than the sample's are."""
-    rng = np.random.default_rng(4)
-    scores, outcomes = draw(100_000, -1.5, rng, slope=0.6)
-    all_ = part_of(scores, outcomes, everything, rng)
-    some = part_of(scores, outcomes, BY_SCORE["the riskier the likelier"], rng)
-    truth, plain = (errors_of(part.tally, SETTINGS, rng) for part in (all_, some))
-
-    found = of(some).errors
-
-    assert abs(found.ece - truth.ece) < 0.5 * abs(plain.ece - truth.ece)
-    assert abs(found.tce_published - truth.tce_published) < 0.1
-
-
-def test_scores_without_labels_are_left_out() -> None:
-    """Of cases accepted below 0.3, the numbers are those of scores below 0.3 and a little."""
-    rng = np.random.default_rng(5)
-    scores, outcomes = draw(50_000, -1.0, rng)
-    found = of(part_of(scores, outcomes, BY_SCORE["accepted below 0.3"], rng))
-    border = expit(logit(0.3) + 0.5)
-
-    assert found.reached == pytest.approx((scores < border).mean(), abs=0.02)  # a coarse cell
-    assert found.mean_score.value == pytest.approx(scores[scores < border].mean(), rel=0.02)
-
-
-def test_few_labels_in_a_tail_leave_nothing_out() -> None:
-    """At a hundredth, whatever lies beyond the highest labelled score is there by chance."""
-    rng = np.random.default_rng(6)
-    rule: Rule = SILENT["1 % at random"]
-    reached = [of(part_of(*draw(20_000, -1.5, rng), rule, rng)).reached for _ in range(20)]
-
-    assert min(reached) > 0.99
 
 
 @pytest.mark.parametrize("labelled", [1, LEAST_IN_GROUP - 1, LEAST_IN_GROUP, 25])

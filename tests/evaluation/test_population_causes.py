@@ -10,13 +10,12 @@ from scipy.stats import binom
 
 from monitor.evaluation.attribution import causes_of, intercept_correction
 from monitor.evaluation.evaluation import NAMES
-from monitor.evaluation.population import population_of
 from monitor.evaluation.population_causes import (
     mean_population_causes,
     population_causes,
     population_correction,
 )
-from monitor.evaluation.score_errors import LabelRates, Settings, errors_of
+from monitor.evaluation.score_errors import LabelRates
 from monitor.evaluation.shadow import Shadow, day_gains, part_gains
 from monitor.metrics.core.coarse import coarsen
 from monitor.metrics.core.estimate import NORMAL_95
@@ -99,19 +98,6 @@ def test_intervals_hold_those_of_all(world: str) -> None:
             times += held(part, LabelRates(), truth("by score"))
 
     assert times.min() >= binom.ppf(1e-3, days, 0.95)
-
-
-def test_without_weights_the_prior_would_be_blamed() -> None:
-    """The labelled ones alone show a shift of the prior that all predictions do not have."""
-    rng = np.random.default_rng(3)
-    part = part_of(*draw(ROWS, CENTRE, rng, slope=SLOPE), BY_SCORE["the riskier the likelier"], rng)
-    explained, alone = population_causes(part), causes_of(part.tally)
-
-    assert explained
-    assert alone
-    (right, *_) = truth("by score")
-    assert abs(alone.log_loss.prior_shift - right) > 0.02
-    assert abs(explained[1].log_loss.prior_shift - right) < 0.01
 
 
 def test_all_labelled_is_the_tally_itself() -> None:
@@ -216,21 +202,3 @@ def above(part: Segment) -> ColumnPart:
     seen = np.flatnonzero(cells.counts)
     seen = seen[seen > 512 + 32 * logit(0.6)]
     return ColumnPart(seen, cells.counts[seen], cells.positives[seen], part.predicted)
-
-
-def test_tce_is_that_of_all_with_probabilities_in_the_log() -> None:
-    """Weights are taken off by thinning; where too few outcomes stay, it is absent."""
-    rng, size = np.random.default_rng(9), 1_000
-    settings = Settings(alpha=0.05, null_replicates=100, tce_size=size)
-    right = errors_of(hidden(200_000, rng, all_labelled=True).tally, settings, rng)
-    parts = [hidden(40_000, rng) for _ in range(8)]
-    measured = [population_of(part, 0.05, IN_LOG, tce_size=size, rng=rng) for part in parts]
-    of_all = [of.errors.tce for of in measured if of and of.errors.tce]
-    plain = [errors_of(part.tally, settings, rng).tce for part in parts]
-
-    assert right.tce
-    ours, theirs = (np.mean([tce.value for tce in of if tce]) for of in (of_all, plain))
-    assert abs(ours - right.tce.value) < abs(theirs - right.tce.value)
-    none = population_of(parts[0], 0.05, IN_LOG, tce_size=5_000, rng=rng)
-    assert none
-    assert none.errors.tce is None

@@ -1,7 +1,7 @@
 """Rows that were acted on: their outcomes do not count, and they are counted."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -9,18 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pytest
-from scipy.special import expit
 
-from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
-from monitor.drift.records.verdict import WEEK, Verdict
-from monitor.drift.verdicts.judge import judge
 from monitor.errors import DataError
 from monitor.evaluation.evaluate import evaluate
 from monitor.evaluation.score_errors import Settings
 from monitor.logs import summarise_day
-from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT, Coarse
-from monitor.metrics.core.grid import Floats, locate
-from monitor.segment_names import WHOLE
+from monitor.metrics.core.grid import locate
 from monitor.store.store import Store
 from monitor.summary import Summary, whole
 from tests.logs.test_row_settings import DAY, SCORES, model_of, summarise, write
@@ -140,90 +134,3 @@ def test_what_is_no_action_is_refused(tmp_path: Path) -> None:
         summarise(tmp_path, scored, observed, action="blocked")
     with pytest.raises(DataError, match="no column 'stopped'"):
         summarise(tmp_path, scored, observed, action="stopped")
-
-
-PREDICTED, REFERENCE, AFTER = 20_000, 28, 30
-THRESHOLD, PREVENTED, LEFT_ALONE = 0.5, 0.8, 0.03
-
-
-def intervened(number: int, rng: np.random.Generator, *, logged: bool) -> Day:
-    """Draw a day; from some day on most positives above a threshold are prevented."""
-    scores = expit(rng.normal(-1.5, 1.3, PREDICTED))
-    outcomes = rng.random(PREDICTED) < scores
-    works = number >= REFERENCE
-    acted = (scores > THRESHOLD) & (rng.random(PREDICTED) >= LEFT_ALONE) & works
-    outcomes &= ~(acted & (rng.random(PREDICTED) < PREVENTED))
-    seen: Floats = ~acted if logged else np.ones(PREDICTED, bool)
-    cells = locate(scores)[0] // CELLS_IN_ONE
-    counts, positives = (
-        np.bincount(cells[rows], minlength=COARSE_COUNT) for rows in (seen, seen & outcomes)
-    )
-    day = DAY + timedelta(days=number)
-    known = datetime(2027, 1, 1, tzinfo=UTC)
-    return Day(day, True, known, float(seen.mean()), {(WHOLE, WHOLE): Coarse(counts, positives)})
-
-
-def chosen_by_people(number: int, rng: np.random.Generator, *, knowing: float) -> Day:
-    """Draw a day on which people act on what looks bad to them, but on no row of a random few.
-
-    `knowing` is by how much what they see moves the log-odds, for each standard deviation.
-    """
-    log_odds, seen = rng.normal(-1.5, 1.3, PREDICTED), rng.normal(size=PREDICTED)
-    scores = np.asarray(expit(log_odds))
-    outcomes = rng.random(PREDICTED) < expit(log_odds + knowing * seen)
-    is_random, looks_bad = (
-        rng.random(PREDICTED) < LEFT_ALONE,
-        seen > rng.normal(-0.8, 0.5, PREDICTED),
-    )
-    acted = (scores > THRESHOLD) & looks_bad & ~is_random & (number >= REFERENCE)
-    parts = {}
-    for segment, rows in (("random", is_random & ~acted), ("people", ~is_random & ~acted)):
-        cells = locate(scores[rows])[0] // CELLS_IN_ONE
-        counts = np.bincount(cells, minlength=COARSE_COUNT)
-        positives = np.bincount(cells[outcomes[rows]], minlength=COARSE_COUNT)
-        parts[segment, WHOLE] = Coarse(counts, positives)
-    known = datetime(2027, 1, 1, tzinfo=UTC)
-    return Day(DAY + timedelta(days=number), True, known, float((~acted).mean()), parts)
-
-
-def judged(days: list[Day]) -> list[list[Verdict]]:
-    """Judge the days after the reference."""
-    limits = Limits()
-    return [
-        list(of_day)
-        for of_day in judge(
-            *("ctr", days[REFERENCE:]),
-            references=[fit_model_reference(days[:REFERENCE], limits)],
-            limits=limits,
-            recent=days[REFERENCE - WEEK : REFERENCE],
-            recall={day.day: day for day in days}.get,
-        )
-    ]
-
-
-@pytest.mark.parametrize("logged", [True, False])
-def test_a_working_intervention_is_no_drift(*, logged: bool) -> None:
-    """Of the rows that were left alone; of all rows it looks like scores that are too extreme."""
-    rng = np.random.default_rng(5)
-    verdicts = judged([intervened(n, rng, logged=logged) for n in range(REFERENCE + AFTER)])
-    of_whole = [whole for whole, *_ in verdicts]
-
-    if logged:
-        assert {v.state for v in of_whole} == {"ok"}
-    else:
-        assert of_whole[2].state == "calibration_drift"
-        assert of_whole[-1].incident
-        assert of_whole[-1].incident.kind in ("too_extreme", "top_overpredicted")
-        assert of_whole[-1].slope
-        assert of_whole[-1].slope.high < 0.6
-
-
-@pytest.mark.parametrize("knowing", [0.8, 0.0])
-def test_random_no_action_tests_the_assumption(knowing: float) -> None:
-    """Where people know more than the score, only the rows that they chose drift; else none."""
-    rng = np.random.default_rng(6)
-    days = [chosen_by_people(n, rng, knowing=knowing) for n in range(REFERENCE + AFTER)]
-    states = {v.segment: v.state for v in judged(days)[-1]}
-
-    assert states["random"] == "ok"
-    assert states["people"] == ("calibration_drift" if knowing else "ok")

@@ -1,6 +1,5 @@
 """Many days in one query: every day as if it were read alone, and each partition read once."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from pathlib import Path
@@ -191,7 +190,7 @@ def databases() -> Iterator[Databases]:
 @pytest.mark.parametrize(
     ("case", "as_of"),
     [
-        *((case, LONG_AFTER) for case in some(CASES, 2)),
+        *((case, LONG_AFTER) for case in some(CASES, 3)),
         *((case, DAYS[6]) for case in ("nothing unusual", "absent outcomes are negatives")),
     ],
 )
@@ -271,26 +270,6 @@ def test_a_batch_refuses_days_itself(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert {day: str(error) for day, error in found.items()} == expected
 
 
-def test_no_example_is_read_of_rejected_rows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A day read alone counts the rows that it leaves out; only a message needs the first."""
-    write_logs(tmp_path)
-    add(tmp_path, "predictions", 0, prediction("x", 1.5), prediction("y", 0.5))
-    add(tmp_path, "predictions", 0, prediction("y", 0.5))
-    monkeypatch.setattr("monitor.logs.statement.contract._first_row", None)
-
-    summary = summarise_day(
-        "ctr", model_of(tmp_path, checks=listed(REJECT)), FIRST, as_of=LONG_AFTER
-    )
-
-    assert summary.rejected == {
-        "prediction_repeated": 2,
-        "score_out_of_range": 1,
-        "outcome_orphan": 2,
-    }
-
-
 def left_out(found: Summary | DataError) -> dict[str, tuple[int, int]]:
     """Return what settings leave out of a day; nothing of one that failed."""
     return dict(found.left_out) if isinstance(found, Summary) else {}
@@ -319,31 +298,6 @@ def content(found: Summary | DataError, folder: Path) -> bytes | tuple[str, obje
     return store.content("summaries", "ctr", found.days[0])
 
 
-def test_a_partition_is_read_once_in_a_batch(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nine days that wait for three read each partition of outcomes once, not four times.
-
-    Only outcomes without a prediction are looked up once more, among older predictions.
-    """
-    write_logs(tmp_path, complete=True)
-    read, reads = OpenLog.read, Counter[str]()
-
-    def counting(self: OpenLog, *where: Any, **columns: Any) -> Any:
-        reads.update([*self.files] if self.kind == "outcomes" and "outcome" in columns else [])
-        return read(self, *where, **columns)
-
-    monkeypatch.setattr(OpenLog, "read", counting)
-    with open_databases(ENGINE) as databases:
-        found = dict(
-            summarise_days("ctr", model_of(tmp_path), DAYS, as_of=LONG_AFTER, databases=databases)
-        )
-
-    assert all(isinstance(summary, Summary) for summary in found.values())
-    assert len(reads) == len(DAYS) + WAIT
-    assert set(reads.values()) == {1}
-
-
 @pytest.mark.parametrize(
     ("memory_mb", "wait", "jobs", "lengths"),
     [
@@ -362,16 +316,6 @@ def test_batches_fit_the_memory(
         batches = plan_batches("ctr", model, DAYS, databases=databases, jobs=jobs)
 
     assert [len(batch) for batch in batches] == lengths
-
-
-def test_a_morning_is_one_batch(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The day that settles and those after it share a batch, though its join goes to the disk."""
-    monkeypatch.setattr("monitor.logs.days.batches.ROWS_IN_MEMORY", 2)
-    model = model_of(plain, settled_after=len(DAYS) - 1)
-    with open_databases(Engine(threads=1, memory_mb=400)) as databases:
-        batches = plan_batches("ctr", model, DAYS, databases=databases)
-
-    assert [len(batch) for batch in batches] == [len(DAYS)]
 
 
 @pytest.mark.parametrize(

@@ -142,21 +142,6 @@ def test_the_offset_is_exact(tmp_path: Path) -> None:
         assert (np.abs(later - places - cells) <= 1.0).all()
 
 
-def test_equal_weights_change_nothing_but_what_is_stored_of_them(tmp_path: Path) -> None:
-    """All rows at one rate are no sample by class."""
-    rows = population(200)
-    plain, same = (
-        counted(read(tmp_path / name, rows, **more))
-        for name, more in (("plain", {}), ("same", {"weights": [3, 3, 3, 3]}))
-    )
-
-    assert [p.counts.tolist() for p in same.pairs.values()] == [
-        p.counts.tolist() for p in plain.pairs.values()
-    ]
-    assert same.raw.top.counts.sum() == plain.raw.top.counts.sum()
-    assert same.weights == (3.0, 3.0, 3.0, 3.0)
-
-
 def test_a_map_is_applied_before_the_sample_is_allowed_for(tmp_path: Path) -> None:
     """Through the identity, every count is that of the summary."""
     rows = thinned(population(400))

@@ -198,17 +198,6 @@ def test_counts_are_those_of_plain_numpy(
         assert pair.positives.tolist() == expected.positives.tolist()
 
 
-def test_adjusted_scores_are_right_on_average(rows: tuple[np.ndarray, np.ndarray]) -> None:
-    """Every mean score equals the share of its class, up to the weak prior on the weights."""
-    vectors, labels = rows
-    weights = fit_class_weights(lambda: [(vectors, labels)], 3)
-
-    means = adjusted_vectors(vectors, weights).mean(axis=0)
-
-    # The prior pulls by at most log w / 4 of one row.
-    np.testing.assert_allclose(means, np.bincount(labels) / len(labels), atol=0.3 / len(labels))
-
-
 def test_days_add_up(tmp_path: Path) -> None:
     """Two days of which each was counted alone are the window of both."""
     parts = []
@@ -225,21 +214,6 @@ def test_days_add_up(tmp_path: Path) -> None:
     assert both.total == 400
     assert both.raw.brier.total == sum(p.classes.raw.brier.total for p in parts if p.classes)
     assert both.judged == sum(p.classes.judged for p in parts if p.classes)
-
-
-def test_a_thousand_classes(tmp_path: Path) -> None:
-    """Vector scores are of all classes; only the most frequent 50 are tallied one by one."""
-    rng = np.random.default_rng(3)
-    vectors, labels = rng.dirichlet(np.full(1000, 0.02), 300), rng.integers(0, 1000, 300)
-    names = [f"item {k}" for k in range(1000)]
-    write_day(tmp_path, DAY, vectors, pa.array(labels), names=names)
-
-    found = read(tmp_path, f"names: {names}, vector: p").classes
-
-    assert found is not None
-    assert found.total == 300
-    assert len(found.raw.by_class) == 50
-    assert len(found.pairs) <= 500
 
 
 BAD = {

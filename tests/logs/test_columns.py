@@ -10,11 +10,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from monitor.config import Config
+from monitor.config import Config, Engine
 from monitor.errors import DataError
-from monitor.logs import Databases, summarise_day
+from monitor.logs import (
+    Databases,
+    open_databases,
+    parts_to_search,
+    read_part_rows,
+    summarise_day,
+)
 from monitor.logs.columns.column_labels import step_edge
-from monitor.logs.statement.column_codes import MOST_VALUES
 from monitor.metrics.core.coarse import CELLS_IN_ONE
 from monitor.metrics.core.grid import locate
 from monitor.store.store import Store
@@ -103,6 +108,21 @@ def test_spark_counts_the_same(folder: Path, day: Summary, spark: Databases) -> 
     assert as_numbers(there) == as_numbers(day)
 
 
+def test_a_search_reads_the_same_rows_with_spark(folder: Path, spark: Databases) -> None:
+    """The columns are divided alike, and every row has the same cell, outcome and codes."""
+    model = config(folder, LISTED).model("m")
+    with open_databases(Engine()) as here:
+        found = [
+            parts_to_search("m", model, ["device", "age"], [DAY], each) for each in (here, spark)
+        ]
+        rows = [read_part_rows("m", model, DAY, found[0], each) for each in (here, spark)]
+
+    assert found[0] == found[1]
+    listed = [sorted(zip(r.cells, r.hits, *r.codes, strict=True)) for r in rows]
+    assert len(listed[0]) > 100
+    assert listed[0] == listed[1]
+
+
 def names_by_hand(drawn: dict[str, Any]) -> dict[str, list[str]]:
     """Name the segment of every row in every column, one row at a time."""
     countries, devices = list(drawn["country"]), drawn["device"].to_pylist()
@@ -157,48 +177,6 @@ def test_the_primary_column_is_as_without_the_others(folder: Path, day: Summary)
         assert sum(int(p.positives.sum()) for p in parts.values()) == sum(
             s.tally.total_positives for s in day.segments.values()
         )
-
-
-def test_counts_come_back_from_the_store(folder: Path, day: Summary) -> None:
-    """Every number, in the same order; and twice the same bytes."""
-    store = Store(f"{folder}/back")
-    store.write_summary(day)
-    content = store.content("columns", "m", DAY)
-    found = store.read_columns("m", DAY)
-
-    assert [(c, list(v)) for c, v in found.items()] == [
-        (c, list(v)) for c, v in day.columns.items()
-    ]
-    for column, values in day.columns.items():
-        for value, part in values.items():
-            back = found[column][value]
-            assert back.predicted == part.predicted
-            for name in ("cells", "counts", "positives"):
-                np.testing.assert_array_equal(getattr(back, name), getattr(part, name))
-    store.write_summary(day)
-    assert store.content("columns", "m", DAY) == content
-
-
-def test_a_column_of_ids_takes_no_room(folder: Path) -> None:
-    """A value for each row: all are `other`, as none has a thousandth of the day."""
-    model = config(folder, [{"column": "prediction_id", "top": 20}]).model("m")
-    found = summarise_day("m", model, DAY, as_of=date(2026, 3, 2))
-
-    assert list(found.columns["prediction_id"]) == ["other"]
-    assert list(found.segments) == ["all"]
-    assert MOST_VALUES == 100
-
-
-def test_a_column_alone_counts_as_beside_others(folder: Path, day: Summary) -> None:
-    """Also if no column has to be looked through for its most frequent values."""
-    for listed in ({"column": "age", "edges": [18, 40]}, {"column": "price", "quantiles": 4}):
-        model = config(folder, [listed]).model("m")
-        found = summarise_day("m", model, DAY, as_of=date(2026, 3, 2)).columns
-        (column,) = found
-        expected = day.columns[column]
-        assert {v: p.predicted for v, p in found[column].items()} == {
-            v: p.predicted for v, p in expected.items()
-        }
 
 
 def test_outcomes_without_a_prediction_count_in_no_column(tmp_path: Path) -> None:

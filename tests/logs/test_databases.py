@@ -264,22 +264,6 @@ def test_a_table_that_is_updated_leaves_the_bytes_of_files(tmp_path: Path) -> No
         bytes_of(mixed, tmp_path / "e", WAREHOUSE)
 
 
-@pytest.mark.usefixtures("database")
-def test_the_probability_of_a_label_leaves_the_bytes_of_files(tmp_path: Path) -> None:
-    """A label of a query says whose probability the score is."""
-    files = SHAPES["a file for each day"](Root(f"{tmp_path}/files"))
-    sql = (
-        "SELECT *, prediction_id % 3 = 0 AS label, "
-        "CASE WHEN prediction_id % 3 = 0 THEN score ELSE 1 - score END AS confidence FROM scores"
-    )
-    of_label = {"score_means": "probability_of_label", "predicted_label": "label"}
-    scored = log(sql, "scored_at", time="scored_at", score="confidence", **of_label)
-
-    assert bytes_of(files | {"predictions": scored}, tmp_path / "a") == bytes_of(
-        files, tmp_path / "b"
-    )
-
-
 def drifting(address: str, folder: Path) -> list[dict[str, Any]]:
     """Write the days of a model that drifts into files and a table; give both configurations."""
     rng = np.random.default_rng(8)
@@ -347,53 +331,6 @@ def test_evaluations_and_verdicts_are_those_of_files(database: str, tmp_path: Pa
     assert results(query, tmp_path / "b", until=until) == of_files
     counted = results(query, tmp_path / "c", until=until, kind="warehouse")
     assert counted == of_files
-
-
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Note every query that is sent."""
-    sent = list[str]()
-    original = queries._batches  # noqa: SLF001 - all that is sent
-
-    def noted(variable: str, connection: Any, query: str) -> Iterator[pa.RecordBatch]:
-        sent.append(query)
-        return original(variable, connection, query)
-
-    monkeypatch.setattr(queries, "_batches", noted)
-    return sent
-
-
-@pytest.mark.usefixtures("database")
-def test_a_run_counts_the_days_of_each_log_once(asked: list[str], tmp_path: Path) -> None:
-    """However many days a run has, it asks once for their days, and once for sums of rows."""
-    config = Config.model_validate(
-        {"store": f"{tmp_path}", "models": {"ctr": {"settled_after": 1, **of_tables()}}}
-    )
-    run(config, Task("ctr", DAYS[0], DAYS[1], LONG_AFTER), clock=lambda: datetime.now(UTC))
-
-    counting = [query for query in asked if "count(*)" in query]
-    assert len(counting) == 4  # two logs: their days, and the sums of their rows
-    assert sum("pg_export_snapshot" in query for query in asked) == 1
-
-
-@pytest.mark.usefixtures("database")
-def test_a_run_opens_a_database_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """All connections of a run share what the driver learns of the database, on all threads."""
-    opened, connect = list[str](), dbapi.connect
-
-    def noted(address: str) -> Any:
-        opened.append(address)
-        return connect(address)
-
-    monkeypatch.setattr(dbapi, "connect", noted)
-    config = Config.model_validate(
-        {"store": f"{tmp_path}", "models": {"ctr": {"settled_after": 1, **of_tables()}}}
-    )
-    task = Task("ctr", DAYS[0], DAYS[1], LONG_AFTER)
-    report = run(config, task, clock=lambda: datetime.now(UTC), jobs=3)
-
-    assert report.failures == ()
-    assert len(opened) == 1
 
 
 CHANGES = (

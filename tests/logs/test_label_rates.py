@@ -14,7 +14,7 @@ from monitor.errors import DataError
 from monitor.logs import summarise_day
 from monitor.metrics.core.grid import locate
 from monitor.store.store import Store
-from monitor.summary import RATED, SQUARE, UNIT, Rated, Segment, Summary, merge_summaries, whole
+from monitor.summary import RATED, SQUARE, UNIT, Rated, Summary, merge_summaries, whole
 from tests.logs.test_row_settings import DAY, SCORES, model_of, summarise, write
 
 ROWS = 4_000
@@ -128,16 +128,6 @@ def same(a: Rated | None, b: Rated | None) -> bool:
     """Compare sums."""
     names = ("cells", *RATED)
     return bool(a and b) and all(np.array_equal(getattr(a, n), getattr(b, n)) for n in names)
-
-
-def test_constant_rates_are_exact_counts(tmp_path: Path) -> None:
-    """At a quarter, four rows for each, as whole numbers."""
-    rows = world(np.random.default_rng(3)) | {"rate": np.full(ROWS, 0.25)}
-    part: Segment = whole(read(tmp_path, rows, "predictions"))
-
-    assert part.rated
-    assert part.rated.rows.tolist() == (4 * UNIT * part.tally.counts).tolist()
-    assert part.rated.positive_squares.tolist() == (16 * SQUARE * part.tally.positives).tolist()
 
 
 @pytest.mark.parametrize("rate", [None, 0.0, -0.5, 1.5, float("nan"), float("inf")])

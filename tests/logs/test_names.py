@@ -44,32 +44,6 @@ def test_any_name_is_that_column(project: Project, command: Command, name: str) 
     assert project.results() == before
 
 
-def test_a_dot_is_no_field_beside_columns_of_the_path(project: Project, command: Command) -> None:
-    """So it is if another column stands in the path, which is read in another way."""
-    before = project.results()
-    rename(project, "a.b")
-    whole = pq.read_table(project.path("predictions"))
-    project.configure("predictions/{day}.parquet", "parts/{day}/*/part.parquet")
-    for country in ("DE", "FR", "IT"):
-        rows = [
-            c == country or (c is None and country == "IT") for c in whole["country"].to_pylist()
-        ]
-        path = project.folder / f"parts/{DAY}/country={country}/part.parquet"
-        path.parent.mkdir(parents=True)
-        pq.write_table(whole.filter(pa.array(rows)).drop_columns(["country"]), path)
-
-    ended = command(*RUN)
-
-    assert ended.code == 0, ended.err
-    changed = project.results()
-    name = f"store/summaries/ctr/{DAY}.parquet"
-    columns = ["segment", "cell", "count", "positives"]
-    (project.folder / "before.parquet").write_bytes(before[name])
-    expected = pq.read_table(project.folder / "before.parquet", columns=columns)
-    assert pq.read_table(project.folder / name, columns=columns) == expected
-    assert changed.keys() == before.keys()
-
-
 @pytest.mark.parametrize("twin", ["score", "Score"])
 def test_two_columns_of_one_name_are_refused(project: Project, command: Command, twin: str) -> None:
     """Neither is chosen: the message names both, and nothing is stored."""
@@ -127,20 +101,6 @@ def test_a_column_with_a_number_is_no_twin(project: Project, command: Command) -
 
     assert command(*RUN).code == 0
     assert project.results() == before
-
-
-def test_two_columns_of_one_name_in_csv_are_refused(project: Project, command: Command) -> None:
-    """The head of a CSV file may not name a column twice either."""
-    project.configure("predictions/{day}.parquet", "predictions/{day}.csv")
-    path = project.folder / f"predictions/{DAY}.csv"
-    path.write_text(
-        "prediction_id,score,score,country,scored_at\n1,0.5,0.6,DE,2026-03-02T00:00:00\n"
-    )
-
-    ended = command(*RUN)
-
-    assert ended.code == 3
-    assert "the predictions have 2 columns of one name, score, score (" in ended.err
 
 
 @pytest.mark.parametrize("field", ["b", "b.c", 'b"c', "b'c"])

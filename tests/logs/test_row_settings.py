@@ -11,10 +11,9 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from scipy.special import logit
 
 from monitor.config import Model
-from monitor.config.checks import Checks, listed
+from monitor.config.checks import Checks
 from monitor.errors import DataError
 from monitor.logs import summarise_day
 from monitor.store.store import Store
@@ -79,34 +78,6 @@ OUTCOMES = {"prediction_id": [1, 2, 3, 4], "outcome": [0, 1, 1, 1], "kind": ["x"
 
 
 @pytest.mark.parametrize(
-    ("where", "rows"),
-    [
-        ("\"Model Version\" = 'v3'", 2),
-        ("tenant <> 'test' AND score >= 0.2", 2),
-        ("upper(TENANT) IN ('A', 'B')", 3),
-        ("\"Model Version\" IS NULL OR tenant LIKE 'b%'", 2),
-        ("true", 4),
-    ],
-)
-def test_a_filter_chooses_predictions(tmp_path: Path, where: str, rows: int) -> None:
-    """Only chosen predictions count, and the outcomes of the others are no orphans."""
-    summary = summarise(tmp_path, LOG, OUTCOMES, predictions={"where": where})
-
-    assert counted(summary)[:2] == (rows, rows)
-    assert summary.rejected == {}
-
-
-def test_a_filter_chooses_outcomes(tmp_path: Path) -> None:
-    """An outcome that the filter leaves out is not known; true orphans are still found."""
-    outcomes = {name: [*values, values[0]] for name, values in OUTCOMES.items()}
-    outcomes["prediction_id"][-1] = 99
-    summary = summarise(tmp_path, LOG, outcomes, outcomes={"where": "kind = 'x'"})
-
-    assert counted(summary) == (4, 3, 2)
-    assert summary.rejected == {"outcome_orphan": 1}
-
-
-@pytest.mark.parametrize(
     ("where", "message"),
     [
         ("modelversion = 3", "the predictions have no column 'modelversion', .* correct .*where"),
@@ -141,23 +112,6 @@ def test_scores_that_rounding_left_beyond_an_end_are_that_end(kind: str, tmp_pat
 
 
 # Ids
-
-
-def test_a_key_of_several_columns(tmp_path: Path) -> None:
-    """Rows meet if all parts of the key agree; a row without one part has no id."""
-    predictions = {"user": [1, 1, 2, 2], "item": ["a", "b", "a", None], "score": SCORES}
-    outcomes = {"uid": [1, 2, 1], "item": ["b", "a", "z"], "outcome": [1, 0, 1]}
-    summary = summarise(
-        tmp_path,
-        predictions,
-        outcomes,
-        predictions={"id": ["user", "item"]},
-        outcomes={"id": ["uid", "item"]},
-        checks={"reject": ["prediction_id_missing"]},
-    )
-
-    assert counted(summary) == (3, 2, 1)
-    assert summary.rejected == {"prediction_id_missing": 1, "outcome_orphan": 1}
 
 
 def test_a_repeated_key_of_several_columns(tmp_path: Path) -> None:
@@ -239,29 +193,6 @@ def test_no_id_in_common(
 
 
 # Scores and outcomes
-
-
-@pytest.mark.parametrize(
-    ("means", "scores"),
-    [
-        ("percent", [10.0, 20.0, 30.0, 40.0]),
-        ("percent", [10, 20, 30, 40]),
-        ("logit", [float(logit(s)) for s in SCORES]),
-        ("probability_of_0", [1 - s for s in SCORES]),
-    ],
-)
-def test_scores_on_another_scale(tmp_path: Path, means: str, scores: Sequence[float]) -> None:
-    """Scores become the probability of outcome 1."""
-    ids = [1, 2, 3, 4]
-    outcomes = {"prediction_id": ids, "outcome": [0, 0, 1, 1]}
-    predictions = {"prediction_id": ids, "score": scores}
-    tally = whole(
-        summarise(tmp_path, predictions, outcomes, predictions={"score_means": means})
-    ).tally
-
-    # A score is remembered to 2**-29 in logit, and percent are not exact binary fractions.
-    assert tally.scores == pytest.approx(SCORES, rel=1e-8)
-    assert tally.positives.tolist() == [0, 0, 1, 1]
 
 
 LABELLED = {
@@ -421,36 +352,7 @@ def test_listed_values_must_suit_the_column(
 
 
 CLICKS = {"prediction_id": [2], "outcome": [1]}
-LATE_CLICK = {"prediction_id": [4], "outcome": [1]}
-NO_CLICK = {"prediction_id": pa.array([], pa.int64()), "outcome": pa.array([], pa.int64())}
 SHOWN = {"prediction_id": [1, 2, 3, 4], "score": SCORES}
-
-
-@pytest.mark.parametrize(
-    ("days_passed", "expected", "final"),
-    [
-        (1, (4, 1, 1), False),
-        (2, (4, 2, 2), False),
-        (3, (4, 4, 2), False),
-        (4, (4, 4, 2), True),
-    ],
-)
-def test_a_prediction_without_a_click_becomes_negative(
-    tmp_path: Path,
-    days_passed: int,
-    expected: tuple[int, int, int],
-    final: bool,  # noqa: FBT001
-) -> None:
-    """Once two more days of clicks are complete, and never before."""
-    summary = summarise(
-        *(tmp_path, SHOWN, CLICKS, LATE_CLICK, NO_CLICK, NO_CLICK),
-        as_of=DAY + timedelta(days=days_passed),
-        settled_after=3,
-        outcomes={"absent_means": "negative after 2d"},
-    )
-
-    assert counted(summary) == expected
-    assert summary.final == final
 
 
 ONLY_IDS = {"absent_means": "negative after 0d", "outcome": None}
@@ -497,19 +399,6 @@ def as_bytes(summary: Summary, folder: Path) -> bytes:
     return store.content("summaries", "ctr", DAY)
 
 
-def test_equal_scores_with_and_without_a_click(tmp_path: Path) -> None:
-    """A click and a negative with the same score are one group of the tally."""
-    summary = summarise(
-        tmp_path,
-        {"prediction_id": [1, 2, 3], "score": [0.25, 0.25, 0.5]},
-        {"prediction_id": [2], "outcome": [1]},
-        outcomes={"absent_means": "negative after 0d"},
-    )
-
-    tally = whole(summary).tally
-    assert (tally.counts.tolist(), tally.positives.tolist()) == ([2, 1], [1, 0])
-
-
 def test_clicks_on_nothing_do_not_make_everything_negative(tmp_path: Path) -> None:
     """If no id of the clicks is known, the ids are wrong: that is not a day of negatives."""
     with pytest.raises(DataError, match="no id in common"):
@@ -530,33 +419,6 @@ def test_repeated_predictions_without_a_click_are_noticed(tmp_path: Path) -> Non
 # Duplicates
 
 
-def test_predictions_that_are_delivered_twice(tmp_path: Path) -> None:
-    """Identical rows count once; two scores of one id still fail the check."""
-    predictions = {"prediction_id": [1, 1, 2, 2, None, None], "score": [*[0.1] * 3, 0.2, 0.3, 0.3]}
-    outcomes = {"prediction_id": [1, 2], "outcome": [1, 1]}
-    keep = {"predictions": {"duplicates": "keep_identical"}}
-    lenient = {"prediction_id_missing": "reject"}
-    with pytest.raises(DataError, match=r"2 of 6 predictions share their id .* first id 2"):
-        summarise(tmp_path, predictions, outcomes, **keep, checks=listed(lenient))
-
-    lenient["prediction_repeated"] = "reject"
-    summary = summarise(tmp_path, predictions, outcomes, **keep, checks=listed(lenient))
-    assert counted(summary) == (1, 1, 1)
-    found = {"prediction_id_missing": 2, "prediction_repeated": 2, "outcome_orphan": 0}
-    assert summary.rejected == {check: rows for check, rows in found.items() if rows}
-
-
-def test_identical_predictions_without_an_outcome(tmp_path: Path) -> None:
-    """They count once too, and nothing is rejected."""
-    predictions = {"prediction_id": [1, 1, 2, 2], "score": [0.1, 0.1, 0.2, 0.2]}
-    outcomes = {"prediction_id": [2], "outcome": [1]}
-    keep = {"predictions": {"duplicates": "keep_identical"}}
-    summary = summarise(tmp_path, predictions, outcomes, **keep)
-
-    assert counted(summary) == (2, 1, 1)
-    assert summary.rejected == {}
-
-
 def corrections(outcomes: Sequence[int], hours: Sequence[int]) -> Columns:
     """Write several outcomes of prediction 1, and one of prediction 2."""
     return {
@@ -564,49 +426,6 @@ def corrections(outcomes: Sequence[int], hours: Sequence[int]) -> Columns:
         "outcome": [*outcomes, 0],
         "observed_at": [NOON + timedelta(hours=h) for h in (*hours, 1)],
     }
-
-
-@pytest.mark.parametrize(
-    ("outcomes", "hours", "expected"),
-    [([0, 1], [1, 2], 1), ([0, 1], [2, 1], 0), ([1, 0, 1], [1, 2, 3], 1), ([1, 1], [2, 2], 1)],
-)
-def test_the_latest_outcome_wins(
-    tmp_path: Path, outcomes: Sequence[int], hours: Sequence[int], expected: int
-) -> None:
-    """Of several outcomes of one prediction the one with the latest time counts."""
-    predictions = {"prediction_id": [1, 2], "score": SCORES[:2]}
-    latest = {"duplicates": "latest", "time": "observed_at"}
-    summary = summarise(tmp_path, predictions, corrections(outcomes, hours), outcomes=latest)
-
-    assert counted(summary) == (2, 2, expected)
-    assert summary.rejected == {}
-
-
-def test_a_correction_on_a_later_day_wins(tmp_path: Path) -> None:
-    """It changes the day once its partition is complete."""
-    predictions = {"prediction_id": [1, 2], "score": SCORES[:2]}
-    days = (
-        corrections([0], [1]),
-        {
-            "prediction_id": [1],
-            "outcome": [1],
-            "observed_at": [NOON + timedelta(days=1)],
-        },
-    )
-    latest = {"duplicates": "latest", "time": "observed_at"}
-    found = [
-        counted(
-            summarise(
-                *(tmp_path, predictions, *days),
-                as_of=DAY + timedelta(days=passed),
-                settled_after=1,
-                outcomes=latest,
-            )
-        )
-        for passed in (1, 2)
-    ]
-
-    assert found == [(2, 2, 0), (2, 2, 1)]
 
 
 def test_corrections_are_offered_before_rejecting(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def stored(found: Summary | DataError) -> object:
     return summary_table(found), summary_table(found).schema.metadata, found.class_weights
 
 
-@pytest.mark.parametrize("case", some(SETTINGS, 2))
+@pytest.mark.parametrize("case", some(SETTINGS, 3))
 def test_a_day_is_the_same_alone_and_with_others(case: str, folder: Path) -> None:
     """Tallies, rejects and messages of four days in one query are those of each day alone."""
     keys = {name: dict(of) for name, of in SETTINGS[case].items()}

@@ -1,6 +1,5 @@
 """Spark reads many days in one query, as DuckDB does."""
 
-from collections import Counter
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -8,10 +7,8 @@ from typing import Any
 import pytest
 
 from monitor.config import Model
-from monitor.logs import Databases, count_arrivals, plan_batches, summarise_days
+from monitor.logs import Databases, count_arrivals, summarise_days
 from monitor.logs.days import batches
-from monitor.logs.sources.opening import OpenLog
-from monitor.summary import Summary
 from tests.logs.test_batches import (
     DAYS,
     LONG_AFTER,
@@ -22,6 +19,7 @@ from tests.logs.test_batches import (
     reuse_ids,
     write_logs,
 )
+from tests.support.cases import some
 
 CASES: dict[str, tuple[dict[str, Any], date, Change]] = {
     "nothing unusual": ({}, LONG_AFTER, lambda _: None),
@@ -36,7 +34,7 @@ CASES: dict[str, tuple[dict[str, Any], date, Change]] = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", some(CASES, 2))
 def test_a_batch_of_spark_equals_one_of_duckdb(
     case: str,
     spark: Databases,
@@ -65,27 +63,6 @@ def described(root: Path, settings: dict[str, Any]) -> Model:
     """Describe the logs, with more settings of the predictions."""
     place = {"path": f"{root}/predictions/{{day}}.parquet"}
     return model_of(root, **{**settings, "predictions": place | settings.get("predictions", {})})
-
-
-def test_a_partition_is_read_once_by_spark(
-    spark: Databases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nine days that wait for three are one batch, which reads each partition of outcomes once."""
-    write_logs(tmp_path, complete=True)
-    model = model_of(tmp_path)
-    read, reads = OpenLog.read, Counter[str]()
-
-    def counting(self: OpenLog, *where: Any, **columns: Any) -> Any:
-        reads.update([*self.files] if self.kind == "outcomes" and "outcome" in columns else [])
-        return read(self, *where, **columns)
-
-    monkeypatch.setattr(OpenLog, "read", counting)
-    (batch,) = plan_batches("ctr", model, DAYS, databases=spark)
-    found = dict(summarise_days("ctr", model, batch, as_of=LONG_AFTER, databases=spark))
-
-    assert all(isinstance(summary, Summary) for summary in found.values())
-    assert len(reads) == len(DAYS) + WAIT
-    assert set(reads.values()) == {1}
 
 
 def test_arrivals_are_those_of_duckdb(spark: Databases, duckdb: Databases, tmp_path: Path) -> None:

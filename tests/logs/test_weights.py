@@ -1,26 +1,21 @@
 """A log that keeps some of the negatives says the same of the model as the log that keeps all."""
 
-from datetime import date, timedelta
+from datetime import timedelta
 from math import log
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-import yaml
 from scipy.special import expit, logit
 
-from monitor.config import load_config
 from monitor.errors import DataError
 from monitor.evaluation.evaluate import evaluate
 from monitor.evaluation.evaluation import Evaluation
 from monitor.evaluation.score_errors import Settings
 from monitor.logs import summarise_day
-from monitor.store.store import Store
 from monitor.summary import Summary
-from tests.conftest import run_command
 from tests.logs.test_row_settings import DAY, SCORES, counted, model_of, summarise, write
 
 ROWS = 400_000
@@ -160,50 +155,3 @@ def test_the_weight_of_a_class_without_outcomes(tmp_path: Path) -> None:
             outcomes,
             predictions={"weight": "w"},
         )
-
-
-def test_verdicts_and_stored_numbers_are_those_of_the_population(tmp_path: Path) -> None:
-    """The rate of sampling changes on the twentieth day; nothing else does, and nothing is found.
-
-    The reference's prevalence is that of the population, as are those of all days, and what is
-    stored comes back.
-    """
-    rng = np.random.default_rng(3)
-    first = date(2026, 1, 1)
-    days = [first + timedelta(days=i) for i in range(36)]
-    true = []
-    for i, day in enumerate(days):
-        scores = expit(rng.normal(-3.0, 1.0, 6_000))
-        outcomes = rng.random(scores.size) < expit(logit(scores) - 0.2)
-        true.append(outcomes.mean())
-        rows = {"prediction_id": np.arange(scores.size), "score": scores, "outcome": outcomes}
-        kept = sample(rng, rows, 0.2 if i < 20 else 0.5)
-        pq.write_table(pa.table(kept), tmp_path / f"{day}.parquet")
-    model = {
-        "predictions": {"path": "{day}.parquet", "weight": "w"},
-        "outcomes": {"in_predictions": True},
-        "settled_after": 0,
-    }
-    config = tmp_path / "monitor.yaml"
-    config.write_text(yaml.safe_dump({"store": "store", "models": {"ctr": model}}))
-    done = run_command(
-        *("backfill", "--config", config, "--model", "ctr"),
-        *("--from", days[0], "--to", days[-1], "--as-of", "2026-03-01"),
-    )
-    assert done.code == 0, done.err
-    store = Store(load_config(config).store)
-    verdicts = [store.read_verdicts("ctr", day)[0][0] for day in days]
-
-    assert {v.state for v in verdicts[28:]} == {"ok"}  # the days before are the reference
-    assert verdicts[-1].reference_prevalence == pytest.approx(np.mean(true[:28]), rel=0.05)
-    assert store.read_summary("ctr", days[0])[0].class_weights == (5.0, 1.0)
-    assert store.read_summary("ctr", days[-1])[0].class_weights == (2.0, 1.0)
-    month = next(
-        e
-        for e in store.read_evaluations("ctr", days[-1])[0]
-        if e.window_days == 28 and e.segment == "all"
-    )
-    # 28 days of 6,000 rows, across the change: sampling adds 2 % at one in five.
-    assert month.prevalence == pytest.approx(np.mean(true[-28:]), rel=0.05)
-    assert month.shift
-    assert month.shift.low < -0.2 < month.shift.high

@@ -88,12 +88,9 @@ class TestCatchUp:
 class TestTurns:
     """Two processes never write results of the same model at once."""
 
-    @pytest.mark.parametrize(
-        "call",
-        ["run --day 2026-03-02", "evaluate --from 2026-03-01 --to 2026-03-02"],
-    )
-    def test_a_second_process_waits(self, call: str, project: Project, tmp_path: Path) -> None:
+    def test_a_second_process_waits(self, project: Project, tmp_path: Path) -> None:
         """It names the first one, and goes on when that has finished."""
+        call = "evaluate --from 2026-03-01 --to 2026-03-02"
         before = project.results()
         with ExitStack() as held:
             held.enter_context(Store(str(project.folder / "store")).locked("ctr"))
@@ -107,14 +104,11 @@ class TestTurns:
         assert code == 0
         assert project.results() == before
 
-    @pytest.mark.parametrize(
-        "call",
-        ["run --day 2026-03-02", "backfill --from 2026-03-01 --to 2026-03-02"],
-    )
     def test_a_second_process_stops_if_it_must_not_wait(
-        self, call: str, project: Project, command: Callable[..., Ended]
+        self, project: Project, command: Callable[..., Ended]
     ) -> None:
         """It names the first one, changes nothing, and ends like a run of bad logs."""
+        call = "run --day 2026-03-02"
         before = project.results()
         with Store(str(project.folder / "store")).locked("ctr"):
             ended = command(*call.split(), "--no-wait")

@@ -281,20 +281,6 @@ def test_where_flags_the_segment_and_no_pair(logs: Path, command: Callable[..., 
     assert places["country", "FR"]["slope"]["low"] < 0.5 < places["country", "FR"]["slope"]["high"]
 
 
-def test_a_search_of_the_logs_finds_the_segment(logs: Path, command: Callable[..., Any]) -> None:
-    """Found on every second day and confirmed on the others, with the slope of its pairs."""
-    configure(logs, "whole")
-    place = ("--config", logs / "whole.yaml", "--model", "pets", "--columns", "device,country")
-    ended = command("where", *place, "--json")
-    found = json.loads(ended.out)
-
-    assert ended.code == 0, ended.err
-    assert found["confirmed"]
-    assert found["found"]["conditions"] == [{"column": "country", "value": "FR", "first": None}]
-    assert found["found"]["slope"]["low"] < 0.5 < found["found"]["slope"]["high"]
-    assert found["found"]["rest"]["low"] < 1.05
-
-
 def test_no_name_of_a_segment_is_taken_for_a_tally_of_classes(tmp_path: Path) -> None:
     """Segments and strata may be named as the rows of classes are; all comes back."""
     names = (f"{CLASS} raw", TOP, "pair")

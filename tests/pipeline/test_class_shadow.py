@@ -29,7 +29,6 @@ from monitor.pipeline.run import RunReport, run
 from monitor.pipeline.store_check import check_store
 from monitor.pipeline.task import Task
 from monitor.store.map_file import write_map
-from monitor.store.names import stem
 from monitor.store.store import Store
 from monitor.store.summary_table import summary_table
 from tests.conftest import Ended
@@ -198,39 +197,6 @@ def test_the_gain_is_that_of_the_rows(shadowed: Config) -> None:
     assert not found.harms
 
 
-def test_the_measures_are_those_of_a_log_with_mapped_vectors(
-    shadowed: Config, tmp_path: Path
-) -> None:
-    """The counts are the same to the last digit, so is what is measured of them."""
-    for number in (15, 16):
-        vectors, labels = rows_of(number)
-        write_day(
-            tmp_path / "logs",
-            DAYS[number],
-            apply_vector_map(vectors, RIGHT),
-            pa.array(np.array(NAMES)[labels]),
-        )
-    other = configure(tmp_path, tmp_path / "logs", found=None)
-    run_days(other, DAYS[15], DAYS[16])
-    ours, theirs = (evaluated(config, DAYS[16]) for config in (shadowed, other))
-    counted = Store(shadowed.store).read_mapped("pets", DAYS[16]).summary.classes
-    expected = Store(other.store).read_summary("pets", DAYS[16])[0].classes
-
-    assert counted
-    assert expected
-    assert counted.raw.log == expected.raw.log
-    assert counted.raw.brier == expected.raw.brier
-    assert counted.pairs.keys() == expected.pairs.keys()
-    for pair, mapped in counted.pairs.items():
-        assert mapped.positives.tolist() == expected.pairs[pair].positives.tolist()
-    assert ours.map
-    assert theirs.raw
-    assert (ours.map.ece, ours.map.rbs) == (theirs.raw.ece, theirs.raw.rbs)
-    assert ours.map_slope == theirs.slope
-    assert ours.slope
-    assert ours.slope.high < 1.0 < theirs.slope.high  # type: ignore[union-attr]
-
-
 def test_it_is_told_everywhere(shadowed: Config, command: Run) -> None:
     """In the terminal, as JSON, on the page and as gauges."""
     path = Path(shadowed.store).parent / "monitor.yaml"
@@ -254,28 +220,6 @@ def test_it_is_told_everywhere(shadowed: Config, command: Run) -> None:
         line.startswith("calibration_ece_ratio{") and 'window="7d"' in line and '"map"' in line
         for line in scraped
     )
-
-
-def test_several_calls_leave_the_bytes_of_one(
-    begun: Config, shadowed: Config, logs: Path, tmp_path: Path
-) -> None:
-    """Day by day, each file is made once; a second run of a day changes nothing."""
-    copy(begun, tmp_path)
-    config = configure(tmp_path, logs)
-    days = DAYS[15:20]  # two of them have a gain
-    for day in days:
-        run_days(config, day, day)
-    found = contents(config)
-    run_days(config, days[-1], days[-1])
-    of_one = {
-        name: content
-        for name, content in contents(shadowed).items()
-        if date.fromisoformat(stem(Path(name).name)) <= days[-1]
-    }
-
-    assert found == contents(config)
-    Store(config.store).drop_carried("pets", days[-1])  # which the newest file holds
-    assert contents(config) == of_one
 
 
 def test_a_map_that_is_named_later_counts_its_days(
@@ -403,18 +347,6 @@ def test_deploying_begins_a_reference(undeployed: Config, logs: Path, tmp_path: 
     pruning = plan(config, "pets", keep_days=8, today=DAYS[-1] + timedelta(days=60))
     assert pruning.days["mapped"] == []
     assert pruning.reference == TRAINED[:11]  # the later ones are needed to go on from the 19th
-
-
-def test_a_deployed_map_that_was_forgotten_is_found(
-    undeployed: Config, logs: Path, tmp_path: Path
-) -> None:
-    """If the log keeps the vectors as they were, they drift from what the map would make."""
-    late = verdicts_of(undeployed, logs, tmp_path, None)[DAYS[-1]]
-
-    assert late.state == "calibration_drift"
-    assert late.detector.incident
-    assert late.detector.incident.kind == "too_extreme"
-    assert late.detector.incident.opened >= DEPLOY
 
 
 def write_other(path: Path, change: str) -> None:

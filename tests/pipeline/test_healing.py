@@ -56,7 +56,6 @@ def expected(
     ("names", "healed"),
     [
         ([f"summaries/ctr/{SECOND}.parquet"], 1),
-        ([f"summaries/ctr/{FIRST}.parquet", f"summaries/ctr/{SECOND}.parquet"], 2),
         ([f"verdicts/ctr/{SECOND}.arrows.zst", f"evaluations/ctr/{FIRST}.arrows.zst"], 2),
         (["runs/ctr/stale.json", "runs/ctr/last.json", f"runs/ctr/{FIRST}.json"], 0),
     ],

@@ -142,7 +142,7 @@ def test_a_day_that_was_missing_leaves_no_trace(
     assert differences(world.results(), serial) == []
 
 
-@pytest.mark.parametrize("seed", some(range(3), 2))
+@pytest.mark.parametrize("seed", some((1, 0, 2), 3))
 def test_every_order_of_days_leaves_the_same_bytes(
     started: Path, serial: dict[str, bytes], tmp_path: Path, seed: int
 ) -> None:

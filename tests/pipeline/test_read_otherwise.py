@@ -36,14 +36,6 @@ CHANGES: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
         {"predictions": {"where": "kind != 'c'"}},
         dict.fromkeys(("all", "a", "b", "other"), "predictions.where"),
     ),
-    "score": (
-        {"predictions": {"score": "second"}},
-        dict.fromkeys(("all", "a", "b", "other"), "predictions.score"),
-    ),
-    "outcome": (
-        {"outcomes": {"outcome": "second"}},
-        dict.fromkeys(("all", "a", "b", "other"), "outcomes.outcome"),
-    ),
     "values": (
         {"segments": {"column": "kind", "values": ["b"]}}, {"other": "segments.values"}),
     "column": (

@@ -20,12 +20,10 @@ from scipy.special import expit
 from monitor import program
 from monitor.config import Config, Model, load_config
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
-from monitor.evaluation.attribution import causes_of
-from monitor.pipeline import day_cache, references
-from monitor.pipeline.evaluations import evaluate_days, reach
+from monitor.pipeline import references
+from monitor.pipeline.evaluations import evaluate_days
 from monitor.pipeline.references import read_references
 from monitor.pipeline.run import PhaseProgress, RunReport, run
-from monitor.pipeline.summaries import share
 from monitor.pipeline.task import Task
 from monitor.store.names import day_file
 from monitor.store.store import Store
@@ -160,48 +158,6 @@ def nearly_finished(finished: Path) -> Path:
     for kind in ("summaries", "evaluations", "verdicts"):
         (finished / f"store/{day_file(kind, 'ctr', DAYS[-1])}").unlink()
     return finished
-
-
-def test_ten_days_give_thirty_files(expected: dict[str, bytes]) -> None:
-    """Each day has a summary, evaluations and verdicts, and there is nothing else."""
-    assert set(expected) == {
-        f"store/{day_file(kind, 'ctr', day)}"
-        for kind in ("summaries", "evaluations", "verdicts")
-        for day in DAYS
-    }
-
-
-@pytest.mark.parametrize(
-    "in_some_way",
-    [
-        lambda config: [do(config, day, day) for day in DAYS],
-        lambda config: [do(config, day, day) for day in reversed(DAYS)],
-        lambda config: do(config, DAYS[0], DAYS[-1], jobs=2),
-        lambda config: [do(config, DAYS[0], DAYS[6]), do(config, DAYS[3], DAYS[9])],
-    ],
-    ids=["ten calls", "backwards", "two jobs", "overlapping"],
-)
-def test_same_bytes_however_the_days_are_done(
-    fresh: Path, expected: dict[str, bytes], in_some_way: Callable[[Config], object]
-) -> None:
-    """Ten days in one call or in ten, in any order, or side by side: the same bytes."""
-    in_some_way(configure(fresh))
-
-    assert results(fresh) == expected
-
-
-def test_same_bytes_of_a_day_that_is_done_twice(finished: Path, expected: dict[str, bytes]) -> None:
-    """After ten days in one call."""
-    do(configure(finished), DAYS[4], DAYS[4])
-
-    assert results(finished) == expected
-
-
-def test_same_bytes_with_one_thread(fresh: Path, expected: dict[str, bytes]) -> None:
-    """The number of threads of the engine changes nothing."""
-    do(configure(fresh, threads=1), DAYS[0], DAYS[-1])
-
-    assert results(fresh) == expected
 
 
 def test_a_run_reaches_forward_over_windows(finished: Path, expected: dict[str, bytes]) -> None:
@@ -384,7 +340,6 @@ BACKFILL = (
 # Before the first summary come two notes, after each one another.
 MOMENTS = {
     "summarising": (6, (2, 0, 0)),
-    "evaluating": (12, (3, 2, 0)),
     "judging": (15, (3, 3, 1)),
     "before the record": (19, (3, 3, 3)),
 }
@@ -392,7 +347,7 @@ MOMENTS = {
 
 CASES = [
     *((when, signal.SIGKILL) for when in MOMENTS),
-    *((when, signal.SIGINT) for when in ("summarising", "judging")),
+    *((when, signal.SIGINT) for when in ("judging",)),
 ]
 
 
@@ -621,47 +576,6 @@ def test_a_kept_fit_is_verified(judged_weeks: Path, monkeypatch: pytest.MonkeyPa
     Store(config.store).write_summary(replace(summary, rejected={"score_null": 1}))
     read_references(config, "ctr")
     assert len(fits) == 4
-
-
-def test_reach_and_share() -> None:
-    """A window of 3 reaches two days on; jobs share threads and memory, at least a little each."""
-    config = Config.model_validate(
-        {
-            "store": "store",
-            "engine": {"threads": 4, "memory_mb": 1000},
-            "models": {
-                "ctr": {
-                    "predictions": {"path": "p/{day}"},
-                    "outcomes": {"path": "o/{day}"},
-                    "windows": [1, 3],
-                }
-            },
-        }
-    )
-
-    assert reach(config.model("ctr"), FIRST) == FIRST + timedelta(days=2)
-    assert share(config.engine, 2) == config.engine.model_copy(
-        update={"threads": 2, "memory_mb": 500}
-    )
-    assert share(config.engine, 20) == config.engine.model_copy(
-        update={"threads": 1, "memory_mb": 100}
-    )
-
-
-def test_the_causes_of_earlier_days_are_recalled(
-    nearly_finished: Path, expected: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of a window that begins before the run, only the day of the run is attributed."""
-    config = configure(nearly_finished)
-    attributed = list[int]()
-    monkeypatch.setattr(
-        day_cache, "causes_of", lambda t, held: attributed.append(t.total) or causes_of(t, held)
-    )
-
-    do(config, DAYS[9], DAYS[9])
-
-    assert len(attributed) == 3  # segments
-    assert results(nearly_finished) == expected
 
 
 def test_causes_of_another_summary_are_not_recalled(

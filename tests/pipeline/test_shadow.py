@@ -53,6 +53,7 @@ from monitor.summary import (
     whole,
 )
 from monitor.words.windows import map_sentence
+from tests.support.cases import some
 
 FIRST = date(2026, 1, 1)
 DAYS = [FIRST + timedelta(days=i) for i in range(60)]
@@ -231,7 +232,7 @@ def test_intervals_take_days_for_independent() -> None:
     assert abs(held / 2_000 - 0.95) < 3 * (0.95 * 0.05 / 2_000) ** 0.5
 
 
-@pytest.mark.parametrize("of_days", [0.0, 0.02])
+@pytest.mark.parametrize("of_days", some([0.02, 0.0], 2))
 def test_intervals_hold_where_entities_come_again(of_days: float) -> None:
     """Of 1,000 stretches in which buckets differ for good, and days beside them or not.
 

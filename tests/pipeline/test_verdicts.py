@@ -169,12 +169,6 @@ def one_by_one(config: Config, alone: Sequence[date] = (*DAYS[11:18], *DAYS[28:3
             waiting.clear()
 
 
-def late_day(config: Config) -> None:
-    """Judge again the day that was provisional."""
-    Store(config.store).write_summary(summary(LATE))
-    judge_from(config, LATE)
-
-
 def killed_while_judging(config: Config) -> None:
     """Judge again from a late day on, be killed two days later, and go on the next morning."""
     Store(config.store).write_summary(summary(LATE))
@@ -209,9 +203,8 @@ def other_limits_first(config: Config) -> None:
         one_by_one,
         other_limits_first,
         lambda config: judge_from(config, FIRST, jobs=3),
-        lambda config: [judge_from(config, d) for d in (FIRST, DAYS[33], DAYS[10])],
     ],
-    ids=["one by one", "other limits first", "three jobs", "again from within"],
+    ids=["one by one", "other limits first", "three jobs"],
 )
 def test_same_bytes_however_days_are_judged(
     config: Config, some_way: Callable[[Config], object], judged_at_once: Path
@@ -223,7 +216,7 @@ def test_same_bytes_however_days_are_judged(
     assert len(stored(config)) == len(DAYS)
 
 
-@pytest.mark.parametrize("some_way", [late_day, killed_while_judging, killed_before_judging])
+@pytest.mark.parametrize("some_way", [killed_while_judging, killed_before_judging])
 def test_same_bytes_after_a_day_that_was_provisional(
     too_soon: Config, some_way: Callable[[Config], object], judged_at_once: Path
 ) -> None:
@@ -307,16 +300,6 @@ def test_a_day_whose_summary_is_deleted_is_no_data_error(judged: Config) -> None
     assert before.state != "data_error"
     assert DAYS[20] not in again
     assert len(again) == len(DAYS) - 1
-
-
-def test_default_reference_is_the_first_28_days(config: Config) -> None:
-    """Without a configured one the first 28 final days are the reference."""
-    default = configure(Path(config.store).parent, "")
-    judge_from(default, FIRST)
-
-    assert "2026-01-01 to 2026-01-28" in verdict(default, DAYS[27]).reasons[0]
-    assert verdict(default, DAYS[28]).state in ("ok", "prior_shift")
-    assert verdict(default, DAYS[-1]).state == "calibration_drift"
 
 
 def test_a_new_reference_begins_anew_and_keeps_the_past(judged: Config) -> None:
@@ -464,8 +447,7 @@ def test_a_day_with_bad_logs_is_a_data_error_until_it_is_mended(judged: Config) 
     assert verdict(config, day).state == "calibration_drift"
 
 
-@pytest.mark.parametrize("removed", [False, True])
-@pytest.mark.parametrize("back", [1, 7, 14, 31, len(DAYS)])
+@pytest.mark.parametrize(("back", "removed"), [(1, False), (7, True), (14, False), (31, True)])
 def test_any_day_can_be_done_again_from_the_week_before(
     judged: Config, back: int, *, removed: bool
 ) -> None:

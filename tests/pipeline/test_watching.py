@@ -5,7 +5,7 @@ import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,6 @@ from monitor.cli import app
 from monitor.config import Config, Model, load_config
 from monitor.drift.records.verdict import Verdict
 from monitor.pipeline.asked_where import strata_instead, verdict_of
-from monitor.pipeline.part_search import search_parts
 from monitor.pipeline.references import read_references
 from monitor.pipeline.verdicts import judge_days
 from monitor.pipeline.watching import priors_that_move
@@ -32,7 +31,6 @@ from monitor.report.page.assemble import model_page
 from monitor.report.page.html import model_html
 from monitor.report.verdicts import document
 from monitor.segment_names import WHOLE
-from monitor.store.column_table import column_table
 from monitor.store.sealing import open_table
 from monitor.store.store import Store
 from monitor.words.trust import trust
@@ -44,7 +42,6 @@ from tests.support.stored import leaves
 FIRST, REFERENCE, LATER, ROWS = date(2026, 1, 1), 14, 12, 3_000
 MOST_COLUMNS = 60
 DAYS = [FIRST + timedelta(days=i) for i in range(REFERENCE + LATER)]
-SETTING_DAYS = DAYS[: REFERENCE + 5]
 MOVED_DAYS = DAYS[: REFERENCE + 8]  # of worlds whose priors move apart
 COUNTRY = {"column": "country", "values": ["DE"]}
 DEVICE = {"column": "device", "top": 3}
@@ -257,73 +254,6 @@ def test_nothing_is_watched_without_columns_or_where_that_is_switched_off(config
         assert not any(v.values for v in wholes(config, name, store.days("verdicts", name)))
         table, _ = open_table(store.content("verdicts", name, DAYS[-1]))
         assert "values" not in table.column_names
-
-
-def read_with(folder: Path, *settings: str) -> Config:
-    """Write the same log with some settings or without; store and judge it.
-
-    A third of the rows were acted on; without the setting they have no outcome.
-    """
-    (folder / "predictions").mkdir(parents=True)
-    renamed = {"score": "prob", "customer": "client"} if "renamed" in settings else {}
-    text = CONFIG.partition("  plain:")[0]
-    if renamed:
-        text = text.replace('.parquet"}', '.parquet", renamed: {prob: score, client: customer}}')
-    columns = {"action": "blocked", "label_rate": "rate"}
-    lines = [f"    {key}: {columns[key]}\n" for key in settings if key in columns]
-    (folder / "monitor.yaml").write_text(
-        text.replace("    segments:", "".join(lines) + "    segments:")
-    )
-    config = load_config(folder / "monitor.yaml")
-    for day in SETTING_DAYS:
-        rng, rows = np.random.default_rng(day.toordinal()), 1_200
-        logits, customer = rng.normal(-0.5, 1.3, rows), rng.integers(0, 5, rows)
-        slopes = np.where((customer == 3) & (day >= DAYS[REFERENCE]), 0.0, 1.0)
-        hits, blocked = rng.random(rows) < expit(slopes * logits), rng.random(rows) < 1 / 3
-        table = {
-            "score": expit(logits),
-            "customer": np.char.add("k", customer.astype(str)),
-            "device": np.array(["tv", "web", "car"])[rng.integers(0, 3, rows)],
-            "rate": rng.choice([0.1, 0.5, 1.0], rows),
-            "blocked": blocked,
-            "outcome": pa.array(hits.astype(float), mask=blocked & ("action" not in settings)),
-        }
-        kept = [
-            name
-            for name in table
-            if name not in {*columns.values()} or f": {name}\n" in "".join(lines)
-        ]
-        pq.write_table(
-            pa.table({renamed.get(name, name): table[name] for name in kept}),
-            folder / f"predictions/{day}.parquet",
-        )
-    store_days(config, "ctr", SETTING_DAYS)
-    judge(config, "ctr", SETTING_DAYS[0])
-    return config
-
-
-def test_values_and_searches_are_those_of_the_log_without_settings(tmp_path: Path) -> None:
-    """Counts, incidents and the parts that a search names; the columns of settings are no parts."""
-    bare = read_with(tmp_path / "bare")
-    config = read_with(tmp_path / "settings", "action", "renamed", "label_rate")
-    for day in SETTING_DAYS:
-        ours, theirs = (Store(c.store) for c in (config, bare))
-        a, b = (column_table(kept.read_columns("ctr", day)) for kept in (ours, theirs))
-        assert a.equals(b, check_metadata=True)
-        (watched, *_), (other, *_) = (
-            [v.values for v in kept.read_verdicts("ctr", day)[0]] for kept in (ours, theirs)
-        )
-        assert repr(watched) == repr(other)
-    assert watched is not None
-    assert [(i.column, i.value) for i in watched.incidents] == [("customer", "k3")]
-
-    found, expected = (
-        search_parts(c, "ctr", [], None, clock=lambda: datetime.now(UTC), say=lambda _: None)
-        for c in (config, bare)
-    )
-    assert repr(found) == repr(expected)  # an interval that does not exist is nan
-    assert found.columns == ("customer", "device")
-    assert found.parts
 
 
 def moving(folder: Path, days: Sequence[date], slope: float, *, always: bool) -> Config:

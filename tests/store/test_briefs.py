@@ -15,7 +15,7 @@ from monitor.errors import DataError
 from monitor.read.results import results_in, results_read_before
 from monitor.store.sealing import sealed
 from monitor.store.store import Store
-from monitor.store.verdict_table import OF_BRIEF, VERDICTS, briefs_of, verdict_table
+from monitor.store.verdict_table import briefs_of, verdict_table
 from tests.support.filled_store import DRIFT, FINAL, WHERE, verdict
 from tests.support.stored import whole_table
 
@@ -88,12 +88,6 @@ def test_of_earlier_versions_the_whole_verdict_is_read(store: Store) -> None:
     assert briefs_of(old) is None
     assert brief == store.read_verdicts("fraud", FINAL)[0][0].brief
     assert (brief.reached, brief.slope) == (DRIFT.evidence, DRIFTS.slope)
-
-
-def test_few_columns_are_needed() -> None:
-    """Of the columns of a verdict, less than a third."""
-    assert {name.partition(".")[0] for name in OF_BRIEF} <= {*VERDICTS.names}
-    assert len(OF_BRIEF) < len(VERDICTS.names) / 3
 
 
 def test_an_impossible_state_is_damage(store: Store) -> None:

@@ -245,18 +245,6 @@ class TestLease:
             "lease-9"
         ]
 
-    def test_names_its_holder_to_one_that_does_not_wait(self, bucket: str) -> None:
-        """Without waiting the second one stops at once and leaves the lease alone."""
-        filesystem, folder = open_filesystem(f"{bucket}/busy")
-        with leased(filesystem, folder, what="ctr") as hold:
-            with (
-                pytest.raises(DataError, match=f"ctr: process {os.getpid()} on .* works on this"),
-                leased(filesystem, folder, what="ctr", wait=False),
-            ):
-                pass
-
-            assert hold.is_held()
-
     def test_one_who_only_looks_sees_whether_it_is_held(self, bucket: str) -> None:
         """A store is asked once: whether its lease is there, and was renewed of late."""
         store, now = Store(f"{bucket}/looked-at"), datetime.now(UTC)

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from pathlib import Path
 from unittest.mock import patch
 
@@ -17,12 +17,11 @@ from monitor.evaluation.errors import Errors
 from monitor.evaluation.evaluation import Evaluation, TceNull
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import CELL_COUNT
-from monitor.metrics.core.tally import tally, tally_on_grid
-from monitor.store.evaluation_table import EVALUATIONS
+from monitor.metrics.core.tally import tally_on_grid
 from monitor.store.fields import layout, rebuilt
 from monitor.store.sealing import sealed_table
 from monitor.store.store import Store
-from monitor.summary import Segment, Summary, all_scores, awaited, merge_summaries
+from monitor.summary import Segment, Summary, awaited
 
 DAY = date(2026, 3, 1)
 KNOWN = datetime(2026, 3, 2, 23, tzinfo=UTC)
@@ -107,21 +106,6 @@ def test_a_summary_comes_back(tmp_path: Path) -> None:
     assert len(mark) == 64
 
 
-def test_days_add_what_is_awaited() -> None:
-    """Predictions without outcome merge by cell; all scores are those with and without."""
-    days = [a_summary(DAY), a_summary(DAY + timedelta(days=1))]
-    merged = merge_summaries(days)
-
-    for name, part in merged.segments.items():
-        parts = [day.segments[name] for day in days]
-        assert part.awaited.counts.sum() == sum(p.awaited.counts.sum() for p in parts)
-        assert (np.diff(part.awaited.cells) > 0).all()
-        scores, counts = all_scores(part)
-        assert (np.diff(scores) > 0).all()
-        assert counts.sum() == part.tally.total + part.awaited.counts.sum()
-    assert merged.segments["other"].awaited.counts.tolist() == [14]
-
-
 def test_a_summary_of_an_older_format_is_refused(tmp_path: Path) -> None:
     """A file without the predictions that await outcomes is named, with what to do."""
     store, path = Store(str(tmp_path)), tmp_path / f"summaries/ctr/{DAY}.parquet"
@@ -188,21 +172,6 @@ def test_a_field_that_is_added_is_stored(later: Later) -> None:
     assert rebuilt(Later, table.to_pylist()[0]) == later
 
 
-def test_columns_of_evaluations_keep_their_names() -> None:
-    """Files of this format are read for years, here and elsewhere, so no field may be renamed."""
-    pair, three = "struct<low: double, high: double>", "value: double, low: double, high: double"
-    errors = (
-        f"struct<tce_published: double, ece: double, rbs: double, tce: struct<{three}>, "
-        f"ece_interval: {pair}, rbs_interval: {pair}"
-    )
-
-    types = {field.name: str(field.type) for field in EVALUATIONS}
-    assert types["shift"] == "struct<delta: double, low: double, high: double>"
-    assert types["slope"] == f"struct<{three}>"
-    assert types["raw"].startswith(errors)  # measures that came later are behind these
-    assert types["prior"] == types["raw"]
-
-
 def test_writing_again_gives_the_same_bytes(tmp_path: Path) -> None:
     """The same content is the same file."""
     store, path = Store(str(tmp_path)), tmp_path / f"summaries/ctr/{DAY}.parquet"
@@ -242,15 +211,6 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
 
     assert path.read_bytes() == before
     assert [p.name for p in path.parent.iterdir()] == [path.name]
-
-
-def test_exact_tallies_are_not_stored(tmp_path: Path) -> None:
-    """Only the grid merges by cell, so anything else is refused."""
-    exact = {"all": Segment(tally([0], [0.1]), 1)}
-    summary = Summary("ctr", (DAY,), exact, {}, final=True, known_at=KNOWN)
-
-    with pytest.raises(TypeError, match=r"^only tallies on the grid are stored"):
-        Store(str(tmp_path)).write_summary(summary)
 
 
 def test_files_are_plain_parquet(tmp_path: Path) -> None:

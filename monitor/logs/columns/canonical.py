@@ -15,7 +15,6 @@ from monitor.logs.columns.entities import bucket_of, entity_columns
 from monitor.logs.columns.labels import (
     OUTCOME_TYPES,
     check_meanings,
-    is_outcome,
     labels_of,
     score_of_label,
 )
@@ -451,7 +450,7 @@ def _check_outcomes(outcomes: OpenLog, log: OutcomeLog) -> None:
         setting = "outcomes.outcome" + " (null if every row is a 1)" * clicks
         wanted = f"{OUTCOME_TYPES}, or text (or list its values in outcomes.outcome_means)"
         # Text is converted, as that of CSV: pandas writes True and False where values are missing.
-        fits = lambda type_: is_outcome(type_) or type_.is_text  # noqa: E731
+        fits = lambda type_: type_.can_be_outcome or type_.is_text  # noqa: E731
         outcomes.check(log.outcome, setting, fits, wanted)
         return
     if not outcomes.check(log.outcome, "outcomes.outcome", lambda _: True, "of any type"):
@@ -540,11 +539,12 @@ def _check_parts(predictions: OpenLog, model: Model) -> dict[str, Wanted]:
         if parts:
             predictions.check(parts.column, setting, lambda _: True, "of any type")
             read[name] = label(parts.column)
-    if columns := entity_columns(model.predictions):
+    if model.predictions.entity:
+        columns = entity_columns(model.predictions)
         for column in columns:
             predictions.check(column, "predictions.entity", can_be_cast, ID_TYPES)
         read["entity"] = bucket_of(columns)
-    return read | _check_watched(predictions, model)
+    return read | _check_watched(predictions, model) if model.columns else read
 
 
 def _check_watched(predictions: OpenLog, model: Model) -> dict[str, Wanted]:

@@ -23,11 +23,6 @@ def watched_name(column: str) -> str:
     return f"watched_{column.encode().hex()}"
 
 
-def label_name(watched: Watched) -> str:
-    """Name the column of the query that holds the labels."""
-    return f"label {watched.name}"
-
-
 def label_of(watched: Watched, model: Model, dialect: Dialect) -> str:
     """Write the label of a row in a watched column, in SQL.
 

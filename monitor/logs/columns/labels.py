@@ -19,7 +19,7 @@ def labels_of(predictions: OpenLog, column: str, model: Model) -> OutcomeMeans |
     means = model.predictions.label_means or model.outcomes.outcome_means
     if means is None:
         wanted = f"{OUTCOME_TYPES} (or list its values in predictions.label_means)"
-        predictions.check(column, SETTING, is_outcome, wanted)
+        predictions.check(column, SETTING, lambda type_: type_.can_be_outcome, wanted)
     elif predictions.check(column, SETTING, lambda _: True, "of any type"):
         own = model.predictions.label_means is not None
         setting = (
@@ -76,14 +76,9 @@ def score_of_label(score: Wanted, label: str, means: OutcomeMeans | None) -> Wan
     return Wanted((*score.columns, label), write)
 
 
-def is_outcome(type_: Type) -> bool:
-    """Return whether values of this type can be 0 and 1."""
-    return type_.is_number or type_.is_boolean
-
-
 def _said(label: str, type_: Type, means: OutcomeMeans | None) -> tuple[str, str, str]:
     """Write a label in SQL so that it can be compared, and the values that stand for 1 and 0."""
-    as_it_is = type_.is_number or type_.is_boolean
+    as_it_is = type_.can_be_outcome
     if means is None:
         said = quoted(label) if as_it_is else outcome(label, SETTING).sql({})
         return f"CAST({said} AS DOUBLE)", "1", "0"

@@ -221,7 +221,7 @@ def _as_probability(score: str, means: str) -> str:
 
 def _meant(type_: Type, means: OutcomeMeans, dialect: Dialect) -> str:
     """Write the outcome as 1, 0, or null for a value that is not listed."""
-    as_it_is = type_.is_number or type_.is_boolean
+    as_it_is = type_.can_be_outcome
     outcome = "outcome" if as_it_is else "CAST(outcome AS STRING)"
     write = (lambda v: literal(v, dialect)) if as_it_is else dialect.text
     cases = [

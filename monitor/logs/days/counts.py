@@ -12,8 +12,7 @@ import numpy as np
 
 from monitor.config import Model
 from monitor.errors import ConfigError
-from monitor.logs.checks.checks import OF_OTHER_ROWS, ROW_CHECKS, Status
-from monitor.logs.checks.joining import Groups
+from monitor.logs.checks.checks import OF_OTHER_ROWS, ROW_CHECKS, Groups, Status
 from monitor.logs.days.daily import DayRows
 from monitor.logs.days.days import Batch
 from monitor.logs.engines.session import Session

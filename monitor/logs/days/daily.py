@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from monitor.config import Model
 from monitor.errors import DataError, Fault
-from monitor.logs.checks.checks import IN_PREDICTED, Status
-from monitor.logs.checks.joining import Groups
+from monitor.logs.checks.checks import IN_PREDICTED, Groups, Status
 from monitor.logs.days.days import Batch, all_known
 from monitor.logs.sources.partitions import place_of
 from monitor.logs.statement.contract import Violation

@@ -12,8 +12,7 @@ import duckdb
 
 from monitor.config import Model
 from monitor.errors import DataError
-from monitor.logs.checks.checks import Status
-from monitor.logs.checks.joining import Groups
+from monitor.logs.checks.checks import Groups, Status
 from monitor.logs.columns.canonical import Logs, prepare, read_ids, read_rows
 from monitor.logs.columns.canonical import Rows as BothRows
 from monitor.logs.days.daily import DayRows

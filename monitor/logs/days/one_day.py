@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from monitor.config import Classes, Model
-from monitor.logs.checks.checks import Status
-from monitor.logs.checks.joining import Groups
+from monitor.logs.checks.checks import Groups, Status
 from monitor.logs.columns.canonical import Logs, open_logs
 from monitor.logs.columns.class_columns import parts_of_vector
 from monitor.logs.days.daily import DayRows, is_settled
@@ -63,7 +62,7 @@ def read_day(session: Session, batch: Batch) -> list[DayRows]:
     model, (day,) = batch.model, batch.days
     opened = open_logs(session, model, day, batch.partitions[day])
     predictions, outcomes = _count_both(opened)
-    names = code_names(model, opened, predictions)
+    names = code_names(model, opened, predictions) if model.columns else {}
     logs = with_codes(opened, model, names) if model.columns else opened
     result, violations = _counted(batch, logs, predictions, outcomes)
     violations += contract.row_violations(result.groups, result.query, model)
@@ -74,7 +73,8 @@ def read_day(session: Session, batch: Batch) -> list[DayRows]:
     result, weights = _weighed(batch, result)
     query, groups = result.query, result.groups
     apart = predictions and outcomes and not groups.met_rows and is_settled(batch, day, groups)
-    columns, of_classes = count_codes(query, result.coded, model, names), None
+    columns = count_codes(query, result.coded, model, names) if model.columns else {}
+    of_classes = None
     if classes := model.predictions.classes:
         sizes = [len(names[watched.name]) + 1 for watched in model.columns]
         of_classes, by_code = count_day(query, classes, _parts(model), sizes)
@@ -85,7 +85,7 @@ def read_day(session: Session, batch: Batch) -> list[DayRows]:
         classes=of_classes,
         columns=columns,
         rated=_rated(batch, result),
-        unlisted=unlisted_values(opened, model, groups, predictions),
+        unlisted=unlisted_values(opened, model, groups, predictions) if model.segments else (),
     )
     return [rows]
 
@@ -118,8 +118,7 @@ def read_coded_rows(batch: Batch, engine: Databases) -> CodedRows:
         logs = with_codes(opened, model, code_names(model))
         result, _ = _counted(batch, logs, *_count_both(opened))
         result, _ = _weighed(batch, result)
-        assert result.coded is not None  # DuckDB has the rows
-        return coded_rows(result.coded, len(model.columns))
+        return coded_rows(result.query, result.coded)
 
 
 def count_through_map(

@@ -1,9 +1,10 @@
 """What `init` knows about logs that nobody has described yet.
 
-`listing` looks at a folder, `naming` turns names of files into path templates, `reading` samples
-rows, `columns` describes them, `roles` says what each column could be, `keys` and `arrivals` join
-the logs, `pairing` puts the logs of a model together, `settings` gives every setting its reason,
-and `text` writes them as YAML. Everything that is read is bounded.
+`samples` look at folders, turn names of files into path templates, and describe the columns of a
+sample of rows; `roles` say what each column could be, by names, content and the rows that both
+logs have. `databases`, `lists` and `parts` make logs of what is no file a day, `pairing` puts the
+logs of a model together, `settings` gives every setting its reason, `unfinished` says what a
+person has to decide, and `text` writes all as YAML. Everything that is read is bounded.
 """
 
 from monitor.logs.discovery.guess import Guess, Guesses, guess, with_check, with_doubts

@@ -7,12 +7,12 @@ import pyarrow as pa
 from pydantic import ValidationError
 
 from monitor.errors import ConfigError, DataError
-from monitor.logs.discovery import roles
-from monitor.logs.discovery.columns import columns_of
-from monitor.logs.discovery.naming import Pattern
-from monitor.logs.discovery.reading import Log, known_source, sample_of
-from monitor.logs.discovery.roles import words
-from monitor.logs.discovery.rows import Source, open_rows, table_of
+from monitor.logs.discovery.roles import candidates as roles
+from monitor.logs.discovery.roles.candidates import words
+from monitor.logs.discovery.samples.columns import columns_of
+from monitor.logs.discovery.samples.naming import Pattern
+from monitor.logs.discovery.samples.reading import Log, known_source, sample_of
+from monitor.logs.discovery.samples.rows import Source, open_rows, table_of
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.engines.session import Session
 from monitor.logs.sources.queries import ask

@@ -9,17 +9,17 @@ from textwrap import shorten
 from monitor.config import CHECKS, TODO, Engine
 from monitor.errors import ConfigError, DataError
 from monitor.files import looking_once
-from monitor.logs.discovery import roles
-from monitor.logs.discovery.columns import EXACT
 from monitor.logs.discovery.databases import is_query, open_query
-from monitor.logs.discovery.keys import LEAST_UNIQUENESS, Key, find_key
-from monitor.logs.discovery.listing import Survey, survey
 from monitor.logs.discovery.lists import with_rows_of_lists
 from monitor.logs.discovery.pairing import Pair, is_dated, pair_logs, read_logs
-from monitor.logs.discovery.reading import Log
+from monitor.logs.discovery.roles import candidates as roles
+from monitor.logs.discovery.roles.keys import LEAST_UNIQUENESS, Key, find_key
+from monitor.logs.discovery.roles.unread import could_be_score, how_to_map
+from monitor.logs.discovery.samples.columns import EXACT
+from monitor.logs.discovery.samples.listing import Survey, survey
+from monitor.logs.discovery.samples.reading import Log
 from monitor.logs.discovery.settings import MOST_REJECTED, Setting, settings_of, span
 from monitor.logs.discovery.unfinished import most_likely, settings_to_decide
-from monitor.logs.discovery.unread import could_be_score, how_to_map
 from monitor.logs.engines.session import (
     DAMAGE,
     FORMAT_NAMES,

@@ -14,10 +14,10 @@ import duckdb
 
 from monitor.config import ELEMENT, POSITION, Exploded
 from monitor.errors import DataError
-from monitor.logs.discovery import roles
-from monitor.logs.discovery.columns import in_sql
-from monitor.logs.discovery.reading import Log, sample_of
-from monitor.logs.discovery.rows import (
+from monitor.logs.discovery.roles import candidates as roles
+from monitor.logs.discovery.samples.columns import in_sql
+from monitor.logs.discovery.samples.reading import Log, sample_of
+from monitor.logs.discovery.samples.rows import (
     LISTS,
     LOOKED_AT,
     Leaf,

@@ -7,31 +7,37 @@ from typing import Any
 from monitor.arrivals import COMPLETE
 from monitor.config import LATEST, literal
 from monitor.errors import ConfigError, DataError
-from monitor.logs.discovery import arrivals, choosing, filling, roles
-from monitor.logs.discovery.arrivals import Arrivals, Meaning
-from monitor.logs.discovery.class_columns import Labels, class_columns, labels_in, name_classes
-from monitor.logs.discovery.columns import number_in
-from monitor.logs.discovery.entities import EntityColumn, entity_column
-from monitor.logs.discovery.filling import Filling
-from monitor.logs.discovery.keys import ID_KINDS, LEAST_UNIQUENESS, UNIQUE, Key, find_key
-from monitor.logs.discovery.listing import Survey, Table
 from monitor.logs.discovery.lists import of_question, with_rows_of_lists
-from monitor.logs.discovery.meanings import (
+from monitor.logs.discovery.parts import with_parts_together
+from monitor.logs.discovery.roles import arrivals, choosing, filling
+from monitor.logs.discovery.roles import candidates as roles
+from monitor.logs.discovery.roles.arrivals import Arrivals, Meaning
+from monitor.logs.discovery.roles.candidates import Candidate
+from monitor.logs.discovery.roles.class_columns import (
+    Labels,
+    class_columns,
+    labels_in,
+    name_classes,
+)
+from monitor.logs.discovery.roles.entities import EntityColumn, entity_column
+from monitor.logs.discovery.roles.filling import Filling
+from monitor.logs.discovery.roles.keys import ID_KINDS, LEAST_UNIQUENESS, UNIQUE, Key, find_key
+from monitor.logs.discovery.roles.meanings import (
     about_confidence,
     about_names,
     labels_beside,
     meanings_of_label,
     parts_of_one,
 )
-from monitor.logs.discovery.naming import Pattern, patterns
-from monitor.logs.discovery.parts import with_parts_together
-from monitor.logs.discovery.ranking import best_reading
-from monitor.logs.discovery.reading import PARTITION, Log, open_log
-from monitor.logs.discovery.roles import Candidate
-from monitor.logs.discovery.rows import ask, open_rows
-from monitor.logs.discovery.scales import about_scale
-from monitor.logs.discovery.subsets import Subset, live_rows, only, version_rows
-from monitor.logs.discovery.unread import unread_scores
+from monitor.logs.discovery.roles.ranking import best_reading
+from monitor.logs.discovery.roles.scales import about_scale
+from monitor.logs.discovery.roles.subsets import Subset, live_rows, only, version_rows
+from monitor.logs.discovery.roles.unread import unread_scores
+from monitor.logs.discovery.samples.columns import number_in
+from monitor.logs.discovery.samples.listing import Survey, Table
+from monitor.logs.discovery.samples.naming import Pattern, patterns
+from monitor.logs.discovery.samples.reading import PARTITION, Log, open_log
+from monitor.logs.discovery.samples.rows import ask, open_rows
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.engines.session import Session
 from monitor.sql_text import text_in_sql

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from os.path import commonprefix
 
-from monitor.logs.discovery.columns import Column
-from monitor.logs.discovery.keys import ID_KINDS, ROWS_PER_PARTITION, UNIQUE
-from monitor.logs.discovery.listing import Survey
-from monitor.logs.discovery.naming import Pattern
-from monitor.logs.discovery.reading import PARTITION, Log, open_log
-from monitor.logs.discovery.rows import ask, open_rows
+from monitor.logs.discovery.roles.keys import ID_KINDS, ROWS_PER_PARTITION, UNIQUE
+from monitor.logs.discovery.samples.columns import Column
+from monitor.logs.discovery.samples.listing import Survey
+from monitor.logs.discovery.samples.naming import Pattern
+from monitor.logs.discovery.samples.reading import PARTITION, Log, open_log
+from monitor.logs.discovery.samples.rows import ask, open_rows
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.engines.session import Session
 

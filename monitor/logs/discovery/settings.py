@@ -8,15 +8,15 @@ from typing import Any
 
 from monitor.arrivals import COMPLETE
 from monitor.config import LONGEST_WAIT, TODO, WEEKDAYS
-from monitor.logs.discovery import roles
-from monitor.logs.discovery.arrivals import TWO, Arrivals
-from monitor.logs.discovery.columns import in_sql, number_in
 from monitor.logs.discovery.databases import changed_by
-from monitor.logs.discovery.filling import Filling
 from monitor.logs.discovery.pairing import CLEAR, Pair, time_of_outcomes
-from monitor.logs.discovery.reading import Log, filter_of, value_of
-from monitor.logs.discovery.segments import SegmentColumn, segment_columns
-from monitor.logs.discovery.unread import how_to_map
+from monitor.logs.discovery.roles import candidates as roles
+from monitor.logs.discovery.roles.arrivals import TWO, Arrivals
+from monitor.logs.discovery.roles.filling import Filling
+from monitor.logs.discovery.roles.segments import SegmentColumn, segment_columns
+from monitor.logs.discovery.roles.unread import how_to_map
+from monitor.logs.discovery.samples.columns import in_sql, number_in
+from monitor.logs.discovery.samples.reading import Log, filter_of, value_of
 from monitor.sql_text import text_in_sql
 from monitor.summary import days_between
 from monitor.words.numbers import percent

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Sequence
 
 from monitor.config import TODO
-from monitor.logs.discovery import roles
-from monitor.logs.discovery.columns import in_sql
-from monitor.logs.discovery.keys import Key
-from monitor.logs.discovery.meanings import about_confidence, parts_of_one
 from monitor.logs.discovery.pairing import is_dated
-from monitor.logs.discovery.reading import Log, about_twins
+from monitor.logs.discovery.roles import candidates as roles
+from monitor.logs.discovery.roles.keys import Key
+from monitor.logs.discovery.roles.meanings import about_confidence, parts_of_one
+from monitor.logs.discovery.roles.unread import could_be_score, how_to_map
+from monitor.logs.discovery.samples.columns import in_sql
+from monitor.logs.discovery.samples.reading import Log, about_twins
 from monitor.logs.discovery.settings import Setting, day_of, how_words_may_mean, place_of
-from monitor.logs.discovery.unread import could_be_score, how_to_map
 
 MOST_SHOWN = 12  # columns in a comment
 

@@ -73,6 +73,11 @@ class Type:
         return self.name == "BOOLEAN"
 
     @property
+    def can_be_outcome(self) -> bool:
+        """Whether its values can be 0 and 1 as they are."""
+        return self.is_number or self.is_boolean
+
+    @property
     def is_text(self) -> bool:
         """Whether its values are texts."""
         return self.name in TEXTS

@@ -16,8 +16,7 @@ import duckdb
 import numpy as np
 
 from monitor.config import Crossing, Model, Watched
-from monitor.logs.checks.checks import IN_PREDICTED, Status
-from monitor.logs.checks.joining import Groups
+from monitor.logs.checks.checks import IN_PREDICTED, Groups, Status
 from monitor.logs.columns.canonical import Logs
 from monitor.logs.columns.column_labels import (
     LARGEST_STEP,
@@ -158,8 +157,6 @@ def count_codes(query: Query, counted: Counted | None, model: Model, names: Name
     model, names
         For and from `code_names`.
     """
-    if not model.columns:
-        return {}
     sizes = [len(names[watched.name]) + 1 for watched in model.columns]
     starts = np.concatenate([[0], np.cumsum(sizes)])
     counts, positives = np.zeros((2, starts[-1], COARSE_COUNT), np.int64)
@@ -205,13 +202,13 @@ def _by_code(query: Query) -> list[tuple[int, ...]]:
     return query.fetch_rows(counted)
 
 
-def coded_rows(counted: Counted, columns: int) -> CodedRows:
-    """Give the rows that have an outcome, in any order, with their codes in so many columns."""
+def coded_rows(query: Query, counted: Counted | None) -> CodedRows:
+    """Give the rows that have an outcome, in any order, with their codes; as for `count_codes`."""
     cells, hits = [np.zeros(0, np.int64)], [np.zeros(0, bool)]
-    codes: list[Ints] = [np.zeros((columns, 0), np.int64)]
-    for keys, of_batch in _batches(counted.rows):
+    codes: list[Ints] = [np.zeros((len(query.logs.codes), 0), np.int64)]
+    for keys, of_batch in _batches(counted.rows) if counted else [_of_spark(query)]:
         whole, seen = np.divmod(keys, OUTCOMES)
-        kept = whole // CELL_COUNT // counted.part_count == MATCHED
+        kept = whole // CELL_COUNT // query.keys.part_count == MATCHED
         cells.append(whole[kept] % CELL_COUNT // CELLS_IN_ONE)
         hits.append(seen[kept] == POSITIVE)
         codes.append(of_batch[:, kept])
@@ -248,6 +245,14 @@ def pairs_of_codes(
             for value, part in columns[watched.name].items()
         }
     return by_column
+
+
+def _of_spark(query: Query) -> tuple[Ints, Ints]:
+    """Read the keys and codes of the rows that have an outcome."""
+    columns = ", ".join(("key", *query.logs.codes))
+    table = query.fetch(f"SELECT {columns} FROM rows_of_day WHERE status = {MATCHED}")
+    keys, *codes = (column.to_numpy().astype(np.int64) for column in table.columns)
+    return keys, np.stack(codes)
 
 
 def _batches(rows: duckdb.DuckDBPyRelation) -> Iterator[tuple[Ints, Ints]]:

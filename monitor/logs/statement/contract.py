@@ -15,9 +15,8 @@ import duckdb
 
 from monitor.config import UNDATED, Checks, Classes, Model
 from monitor.errors import DataError, Fault
-from monitor.logs.checks.checks import OF_OTHER_ROWS, ROW_CHECKS, Check, Status
+from monitor.logs.checks.checks import OF_OTHER_ROWS, ROW_CHECKS, Check, Groups, Status
 from monitor.logs.checks.class_complaints import SAID_OF_CLASSES, about_vector
-from monitor.logs.checks.joining import Groups
 from monitor.logs.columns.canonical import Logs
 from monitor.logs.columns.class_columns import few_classes
 from monitor.logs.engines.steps import Steps

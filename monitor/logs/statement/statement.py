@@ -23,8 +23,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from monitor.logs.checks.checks import ROW_CHECKS, Status, checks_of
-from monitor.logs.checks.joining import Groups
+from monitor.logs.checks.checks import ROW_CHECKS, Groups, Status, checks_of
 from monitor.logs.columns.canonical import Logs
 from monitor.logs.engines.steps import Cases, Dialect, Steps, as_double, first_true
 from monitor.logs.sources.times import BEYOND

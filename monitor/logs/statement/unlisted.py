@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from monitor.config import Model
-from monitor.logs.checks.joining import Groups
+from monitor.logs.checks.checks import Groups
 from monitor.logs.columns.canonical import Logs
 from monitor.logs.engines.steps import first_true
 from monitor.segment_names import OTHER

@@ -8,8 +8,8 @@ import pytest
 
 from monitor.errors import ConfigError
 from monitor.logs.discovery import guess
-from monitor.logs.discovery.listing import ALIKE, format_of, survey
-from monitor.logs.discovery.naming import patterns
+from monitor.logs.discovery.samples.listing import ALIKE, format_of, survey
+from monitor.logs.discovery.samples.naming import patterns
 from tests.support.undescribed import history, write
 
 

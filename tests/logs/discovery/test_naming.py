@@ -7,7 +7,7 @@ import pytest
 
 from monitor.config import Model
 from monitor.files import list_days, list_files
-from monitor.logs.discovery.naming import patterns
+from monitor.logs.discovery.samples.naming import patterns
 
 DAYS = [date(2025, 12, 28) + timedelta(n) for n in range(14)]
 UUID = "8d1f7a3e-0000-4000-8000-00000000000"

@@ -2,6 +2,7 @@
 
 import re
 from datetime import date, timedelta
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -46,8 +47,7 @@ def draw(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.n
     return ids, scores, (rng.random(ROWS) < scores).astype(int)
 
 
-@pytest.mark.parametrize("logs", ["one", "two"])
-@pytest.mark.parametrize("case", SPLITS, ids=lambda case: case[0])
+@pytest.mark.parametrize(("case", "logs"), some(product(SPLITS, ["one", "two"]), 5))
 def test_only_rows_of_production_count(
     case: tuple[str, str, tuple[str, ...]], logs: str, tmp_path: Path
 ) -> None:
@@ -73,7 +73,7 @@ def test_only_rows_of_production_count(
     assert model.doubts[0].startswith(f"only rows with {name} = '{live}' are counted")
 
 
-@pytest.mark.parametrize("seed", some(range(8), 3))
+@pytest.mark.parametrize("seed", some(range(8), 5))
 def test_rows_of_several_versions(seed: int, tmp_path: Path) -> None:
     """If an id has a row for each version, one is counted; repeats are not rejected."""
     rng = np.random.default_rng(seed)
@@ -165,8 +165,7 @@ def test_a_confidence_beside_its_label_is_read(seed: int, tmp_path: Path) -> Non
     assert "predictions.score_means" not in found(plain)
 
 
-@pytest.mark.parametrize("centre", [-1.0, 0.0, 1.0])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(("centre", "seed"), some(product([-1.0, 0.0, 1.0], range(2)), 3))
 def test_which_of_two_alike_came_true_is_said(seed: int, centre: float, tmp_path: Path) -> None:
     """A label agrees with an outcome as often as the outcome with it, whatever they are called.
 
@@ -242,8 +241,9 @@ def test_rows_of_production_in_a_struct(seed: int, tmp_path: Path) -> None:
     assert "meta.kind = " in model.doubts[0]
 
 
-@pytest.mark.parametrize("form", ["columns", "list", "flags", "one log"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("form", "seed"), some(product(["columns", "list", "flags", "one log"], range(3)), 2)
+)
 def test_probabilities_of_classes_are_read(seed: int, form: str, tmp_path: Path) -> None:
     """Each column gets the class that it predicts; it is a doubt if its name does not say so."""
     rng = np.random.default_rng(seed)
@@ -289,8 +289,10 @@ def test_probabilities_of_classes_are_read(seed: int, form: str, tmp_path: Path)
     assert measured == (not tells or form == "list")
 
 
-@pytest.mark.parametrize("kind", ["points", "grades", "letters", "decision"])
-@pytest.mark.parametrize("beside", ["nothing", "an old score"])
+@pytest.mark.parametrize(
+    ("kind", "beside"),
+    some(product(["points", "grades", "letters", "decision"], ["nothing", "an old score"]), 3),
+)
 def test_what_is_no_probability_is_to_decide(kind: str, beside: str, tmp_path: Path) -> None:
     """Points, grades and decisions are named with how to map them, also beside a weaker score."""
     rng = np.random.default_rng(len(kind))
@@ -338,21 +340,6 @@ def test_an_outcome_that_nothing_predicts(name: str, decided: bool, tmp_path: Pa
         [] if decided else ["outcomes.outcome"]
     )
     assert (found(model)["outcomes.outcome"] == name) == decided
-
-
-def test_a_constant_beside_the_score_is_no_outcome(tmp_path: Path) -> None:
-    """Also where the outcomes of the other log cannot be read, nothing constant is taken."""
-    rng = np.random.default_rng(18)
-    for n in range(DAYS):
-        ids, scores, labels = draw(rng, n)
-        day = FIRST + timedelta(n)
-        put(tmp_path / "p", rng, day, {"id": ids, "score": scores, "k": np.ones(ROWS, int)})
-        words = np.array(["alpha", "beta"])[labels]
-        put(tmp_path / "o", rng, day, {"id": ids, "zz": words})
-
-    (model,) = guess([str(tmp_path)]).models
-
-    assert "outcomes.outcome" in [f"{s.section}.{s.key}" for s in model.to_decide]
 
 
 def test_labels_that_come_true_together_are_named(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from monitor.logs.discovery.rows import add, has_table
+from monitor.logs.discovery.samples.rows import add, has_table
 
 
 def test_a_table_of_an_attached_database_is_another_one() -> None:

@@ -4,17 +4,13 @@ import doctest
 
 import numpy as np
 import pytest
-from scipy.optimize import approx_fprime, minimize_scalar
-from scipy.special import log_softmax, softmax
+from scipy.optimize import minimize_scalar
+from scipy.special import softmax
 
 from monitor.metrics import ClassMap, apply_class_map, fit_class_map
 from monitor.metrics.beyond_binary.class_maps import (
     KINDS,
     Kind,
-    _basis_objective,
-    _dirichlet_objective,
-    _mixture_objective,
-    _vector_objective,
 )
 from monitor.metrics.core.grid import Floats, Ints
 from tests.support.paths import ROOT
@@ -39,24 +35,6 @@ def truth(seed: int = 1) -> tuple[Floats, Ints]:
 def log_score(scores: Floats, labels: Ints) -> float:
     """Average the negative logarithm of what the true class was given."""
     return float(-np.log(scores[np.arange(labels.size), labels]).mean())
-
-
-@pytest.mark.parametrize("name", ["ensemble", "order_preserving", "vector", "dirichlet"])
-def test_gradients_are_those_of_the_objective(name: str) -> None:
-    """Forward differences agree to 1e-5, their own error at a step of 1e-7."""
-    rng = np.random.default_rng(3)
-    z, labels = log_softmax(rng.normal(size=(50, 3)), axis=1), rng.integers(0, 3, 50)
-    objective, size = {
-        "ensemble": (_mixture_objective(rng.uniform(0.1, 0.9, (3, 50))), 3),
-        "order_preserving": (_basis_objective(rng.normal(size=(5, 50, 3)), labels), 5),
-        "vector": (_vector_objective(z, labels), 6),
-        "dirichlet": (_dirichlet_objective(z, labels, 0.1), 12),
-    }[name]
-
-    at = rng.normal(size=size) if name != "ensemble" else rng.dirichlet(np.ones(size))
-    numeric = approx_fprime(at, lambda x: objective(x)[0], 1e-7)
-
-    assert objective(at)[1] == pytest.approx(numeric, abs=1e-5)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -17,11 +17,12 @@ from monitor.metrics.beyond_binary.multiclass import (
     top_label_tally,
 )
 from monitor.metrics.binned.binning import Bins, quantile_bins, uniform_bins
-from monitor.metrics.binned.ece import ece, mean_squared_gap, root_mean_squared_gap
+from monitor.metrics.binned.ece import ece
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.tally import Tally, tally
 from monitor.metrics.scores.brier import rbs
 from monitor.metrics.test_based.tce import tce
+from tests.support.cases import few_examples
 
 
 def draw(seed: int, rows: int, classes: int) -> tuple[Floats, Ints]:
@@ -107,29 +108,6 @@ class TestClasswise:
         assert got**order == pytest.approx(expected, abs=1e-13)
         assert expected <= 2 + 1e-13
 
-    @given(samples)
-    def test_calibration_errors_are_sums(self, sample: tuple[Floats, Ints]) -> None:
-        """Order 1, the default, adds up ECE over classes; order 2 the mean squared gaps."""
-        mean = classwise(ece_of_ten, *sample[::-1])
-        squares = classwise(lambda t: mean_squared_gap(ten_bins(t)), *sample[::-1])
-
-        first = classwise_calibration_error(*sample[::-1], ten_bins)
-        second = classwise_calibration_error(*sample[::-1], ten_bins, order=2)
-
-        assert first == pytest.approx(mean.by_class.sum(), abs=1e-14)
-        assert second**2 == pytest.approx(squares.by_class.sum(), abs=1e-14)
-
-    @given(samples)
-    def test_value_is_the_mean(self, sample: tuple[Floats, Ints]) -> None:
-        """The value is the plain mean of what the measure says of each tally."""
-        scores, labels = sample
-        by_class = [tce_of_two(t) for t in classwise_tallies(labels, scores)]
-
-        got = classwise(tce_of_two, labels, scores)
-
-        assert got.by_class.tolist() == by_class
-        assert got.value == pytest.approx(sum(by_class) / len(by_class), rel=1e-15)
-
     @given(st.integers(0, 2**32 - 1), st.integers(1, 60))
     def test_two_classes_average_the_binary_measures(self, seed: int, rows: int) -> None:
         """With two classes it is the mean over the sample and its mirror image.
@@ -143,33 +121,6 @@ class TestClasswise:
             expected = (measure(sample) + measure(mirrored)) / 2
             assert classwise(measure, labels, scores).value == pytest.approx(expected, rel=1e-14)
         assert classwise(rbs, labels, scores).value == pytest.approx(rbs(sample), rel=1e-13)
-
-    @given(samples, st.randoms(use_true_random=False))
-    def test_names_of_classes_do_not_matter(self, sample: tuple[Floats, Ints], random: Any) -> None:
-        """Numbering the classes anew moves the values of the classes and keeps their mean."""
-        scores, labels = sample
-        order = random.sample(range(scores.shape[1]), scores.shape[1])
-
-        before = classwise(tce_of_two, labels, scores)
-        after = classwise(tce_of_two, np.argsort(order)[labels], scores[:, order])
-
-        assert after.by_class.tolist() == before.by_class[order].tolist()
-        assert after.value == pytest.approx(before.value, rel=1e-14)
-
-    def test_by_hand(self) -> None:
-        """Ten rows of (.9, .1, 0), all of them class 1: two classes rejected, the third right."""
-        scores, labels = [[0.9, 0.1, 0.0]] * 10, [1] * 10
-
-        got = classwise(lambda t: tce(t, quantile_bins(t, 1)).value, labels, scores)
-
-        assert got.by_class.tolist() == [1.0, 1.0, 0.0]
-        assert got.value == pytest.approx(2 / 3, rel=1e-15)
-        assert classwise(ece_of_ten, labels, scores).by_class == pytest.approx([0.9, 0.9, 0.0])
-
-    def test_errors_of_a_measure_pass(self) -> None:
-        """What a measure cannot do it says itself."""
-        with pytest.raises(ValueError, match=r"^the Brier score of an empty sample is undefined"):
-            classwise(rbs, [], np.empty((0, 3)))
 
 
 class TestTopLabel:
@@ -199,43 +150,11 @@ class TestTopLabel:
         # The root of a gap of a rounding error is larger than the error.
         assert got**order == pytest.approx(total, abs=1e-13)
 
-    @given(samples)
-    def test_orders_have_names(self, sample: tuple[Floats, Ints]) -> None:
-        """Order 1 is ECE of the top-label tally, order 2 its root mean squared gap; no less."""
-        bins = ten_bins(top_label_tally(*sample[::-1]))
-
-        first = top_label_calibration_error(*sample[::-1], ten_bins)
-        second = top_label_calibration_error(*sample[::-1], ten_bins, order=2)
-
-        assert first == pytest.approx(ece(bins), abs=1e-14)
-        assert second == pytest.approx(root_mean_squared_gap(bins), abs=1e-14)
-        assert second >= first - 1e-14
-
-    def test_by_hand(self) -> None:
-        """Never right at a confidence of .9: an error of .9, and the test rejects every one."""
-        scores, labels = [[0.9, 0.1, 0.0]] * 10, [1] * 10
-
-        t = top_label_tally(labels, scores)
-
-        assert (t.scores.tolist(), t.counts.tolist(), t.positives.tolist()) == ([0.9], [10], [0])
-        assert top_label_calibration_error(labels, scores, ten_bins) == pytest.approx(0.9)
-        assert tce(t, ten_bins(t)).value == 1.0
-
     def test_first_of_equal_scores_is_predicted(self) -> None:
         """Of two classes with the largest score the first is taken."""
         t = top_label_tally([1, 2, 2], [[0.2, 0.4, 0.4]] * 3)
 
         assert (t.counts.tolist(), t.positives.tolist()) == ([3], [1])
-
-    @given(samples, st.randoms(use_true_random=False))
-    def test_names_of_classes_do_not_matter(self, sample: tuple[Floats, Ints], random: Any) -> None:
-        """Numbering the classes anew gives the same tally, where no two classes tie."""
-        scores, labels = sample
-        order = random.sample(range(scores.shape[1]), scores.shape[1])
-
-        renamed = top_label_tally(np.argsort(order)[labels], scores[:, order])
-
-        assert groups(renamed) == groups(top_label_tally(labels, scores))
 
 
 SHAPES = "y_prob must have one row for each label and two classes or more, got shapes"
@@ -302,11 +221,28 @@ def test_bad_samples_are_refused(scores: list[Any], labels: list[Any], message: 
         lambda labels, scores: classwise(rbs, labels, scores),
         lambda labels, scores: classwise_calibration_error(labels, scores, ten_bins),
         lambda labels, scores: top_label_calibration_error(labels, scores, ten_bins),
+        lambda labels, scores: classwise_calibration_error(labels, scores, 3),
+        lambda labels, scores: top_label_calibration_error(labels, scores, 3),
     ):
         with pytest.raises(ValueError) as refused:  # noqa: PT011 - the whole message is compared
             refuse(labels, scores)
 
         assert str(refused.value) == message
+
+
+@few_examples
+@given(samples, st.integers(1, 20), st.sampled_from([1.0, 3.5]))
+def test_a_number_is_so_many_uniform_bins(
+    sample: tuple[Floats, Ints], n: int, order: float
+) -> None:
+    """A number instead of a binning, which needs no tally, gives what uniform bins of it give."""
+    for measure in (classwise_calibration_error, top_label_calibration_error):
+        by_tally = measure(*sample[::-1], lambda t: uniform_bins(t, n), order=order)
+        found = measure(*sample[::-1], n, order=order)
+        # Sums of scores differ by rounding.
+        assert found == pytest.approx(by_tally, rel=1e-12, abs=1e-12)
+        with pytest.raises(ValueError, match=r"^the number of bins must be"):
+            measure([0], [[0.5, 0.5]], 0)
 
 
 @pytest.mark.parametrize("order", [0.5, float("nan")])

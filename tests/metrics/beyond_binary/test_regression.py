@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import norm
 from scipy.stats import t as student
 
 from monitor.metrics.beyond_binary.regression import (
@@ -55,49 +54,6 @@ class TestScore:
         assert dawid_sebastiani(**sample).tolist() == pytest.approx(scores, rel=1e-13, abs=1e-13)
         assert squared_error_ratio(**sample) == pytest.approx(sum(ratios) / size, rel=1e-13)
 
-    @given(seeds)
-    def test_is_twice_the_normal_log_score(self, seed: int) -> None:
-        """Up to the constant log 2 pi it is minus twice a normal log-likelihood."""
-        sample = draw(seed, 20)
-        likelihood = norm.logpdf(sample["outcomes"], sample["means"], np.sqrt(sample["variances"]))
-
-        expected = -2.0 * likelihood - math.log(2 * math.pi)
-
-        assert dawid_sebastiani(**sample) == pytest.approx(expected, rel=1e-12, abs=1e-12)
-
-    @given(seeds, st.floats(0.01, 100))
-    def test_change_of_units(self, seed: int, factor: float) -> None:
-        """Other units of the outcome add twice the log of their ratio, and keep the ratio."""
-        sample = draw(seed, 20)
-        moved = {key: values * factor for key, values in sample.items()}
-        moved["variances"] = sample["variances"] * factor**2
-
-        expected = dawid_sebastiani(**sample) + 2 * math.log(factor)
-
-        assert dawid_sebastiani(**moved) == pytest.approx(expected, rel=1e-11, abs=1e-11)
-        assert squared_error_ratio(**moved) == pytest.approx(squared_error_ratio(**sample))
-
-    def test_is_least_at_the_truth(self) -> None:
-        """Of constant means and variances those of the sample have the least mean score."""
-        outcomes = np.array([1.0, 2.0, 4.0, 9.0])
-        grid = [(m, v) for m in np.linspace(2, 6, 41) for v in np.linspace(1, 20, 191)]
-
-        means = [
-            dawid_sebastiani(outcomes, means=np.full(4, m), variances=np.full(4, v)).mean()
-            for m, v in grid
-        ]
-
-        # The sample has mean 4 and mean square 9.5 about it.
-        assert grid[int(np.argmin(means))] == pytest.approx((4.0, 9.5))
-        assert min(means) == pytest.approx(1 + math.log(9.5))
-
-    def test_by_hand(self) -> None:
-        """Errors 1 and 4 at variances 1 and e squared."""
-        sample = {"outcomes": [2.0, 6.0], "means": [1.0, 2.0], "variances": [1.0, math.exp(2)]}
-
-        assert dawid_sebastiani(**sample) == pytest.approx([1.0, 16 * math.exp(-2) + 2])
-        assert squared_error_ratio(**sample) == pytest.approx((1 + 16 * math.exp(-2)) / 2)
-
 
 class TestFit:
     """Platt scaling of the variance."""
@@ -119,46 +75,6 @@ class TestFit:
             # 1e-12 is the rounding of the mean; the best line is flat to second order.
             assert least <= mean_score(sample, at_low + (at_high - at_low) * place) + 1e-12
 
-    @given(seeds, st.integers(5, 60))
-    def test_squared_errors_match_afterwards(self, seed: int, size: int) -> None:
-        """Both derivatives vanish, so the ratio of squared error to variance is 1."""
-        sample = draw(seed, size)
-        fitted = scale_variances(sample["variances"], fit_variance_scaling(**sample))
-        excess = (sample["outcomes"] - sample["means"]) ** 2 / fitted - 1
-
-        # The solver stops where a relative step gains 2e-15: about the root of that in a place.
-        assert np.mean(excess) == pytest.approx(0, abs=1e-6)
-        assert np.mean(excess / fitted) * fitted.min() == pytest.approx(0, abs=1e-6)
-
-    @given(st.lists(st.floats(0.01, 100), min_size=2, max_size=2), st.floats(0.1, 10))
-    def test_two_variances_get_their_mean_squares(self, sizes: list[float], high: float) -> None:
-        """With two distinct variances the line goes through the mean squared error of each."""
-        errors = np.array([1.0, -2.0, 3.0, 0.5])
-        outcomes = np.concatenate([np.sqrt(sizes[0]) * errors, np.sqrt(sizes[1]) * errors])
-        variances = np.repeat([0.05, 0.05 + high], 4)
-
-        line = fit_variance_scaling(outcomes, means=np.zeros(8), variances=variances)
-
-        expected = np.array(sizes) * 14.25 / 4
-        got = scale_variances([0.05, 0.05 + high], line)
-        # A value that is a small difference of two large ones loses digits.
-        assert got == pytest.approx(expected, rel=1e-6, abs=1e-9 * max(sizes))
-
-    def test_finds_the_line(self) -> None:
-        """With 40,000 rows slope and intercept come out within four standard errors.
-
-        Those are of the normal information, ``sum [v, 1][v, 1]' / (2 u**2)``.
-        """
-        sample = draw(7, 40_000)
-        v = sample["variances"]
-        rows = np.stack([v, np.ones_like(v)]) / (2 * v + 0.5)
-        errors = np.sqrt(np.diag(np.linalg.inv(rows @ rows.T / 2)))
-
-        line = fit_variance_scaling(**sample)
-
-        assert abs(line.slope - 2.0) < 4 * errors[0] < 0.3
-        assert abs(line.intercept - 0.5) < 4 * errors[1] < 0.3
-
     def test_falling_line(self) -> None:
         """Larger errors at smaller variances are reported as a negative slope, not hidden."""
         line = fit_variance_scaling(
@@ -168,43 +84,6 @@ class TestFit:
         assert (line.slope, line.intercept) == pytest.approx((-8.0, 17.0), rel=1e-6)
         with pytest.raises(ValueError, match=r"^1 of 2 scaled variances are not finite numbers"):
             scale_variances([1.0, 3.0], line)
-
-    @given(seeds, st.floats(0.01, 100), st.floats(0.01, 100))
-    def test_change_of_units(self, seed: int, factor: float, inflation: float) -> None:
-        """Units of outcomes and of variances pass through to slope and intercept."""
-        sample = draw(seed, 40)
-        line = fit_variance_scaling(**sample)
-
-        moved = fit_variance_scaling(
-            sample["outcomes"] * factor,
-            means=sample["means"] * factor,
-            variances=sample["variances"] * inflation,
-        )
-
-        both = np.array([moved.slope * inflation, moved.intercept]) / factor**2
-        assert both == pytest.approx([line.slope, line.intercept], rel=1e-4, abs=1e-5)
-
-    def test_score_falls_as_much_as_the_calibration_error(self) -> None:
-        """On new data the fall of the score is the fall of the divergence from the truth.
-
-        [RBS, Proposition 4.5]: the divergence of a variance u from a true one is
-        ``r - 1 - log r`` with r = true / u. Within four standard errors of paired scores.
-        """
-        line = fit_variance_scaling(**draw(1, 500))
-        sample = draw(2, 20_000)
-        v = sample["variances"]
-        scaled = scale_variances(v, line)
-        ratios = [(2.0 * v + 0.5) / u for u in (v, scaled)]
-        before, after = (np.mean(r - 1 - np.log(r)) for r in ratios)
-
-        arguments = {"means": sample["means"]}
-        falls = dawid_sebastiani(sample["outcomes"], variances=v, **arguments) - dawid_sebastiani(
-            sample["outcomes"], variances=scaled, **arguments
-        )
-
-        error = falls.std() / math.sqrt(falls.size)
-        assert before > 20 * after
-        assert abs(falls.mean() - (before - after)) < 4 * error < 0.2
 
 
 THREE = "outcomes, means and variances must be three lists of one length, got shapes"
@@ -313,19 +192,6 @@ def test_interval_of_the_ratio_is_students_in_the_logarithm() -> None:
     # A quantile, and some roundings.
     assert found.low == pytest.approx(ratios.mean() / factor, rel=1e-12)
     assert found.high == pytest.approx(ratios.mean() * factor, rel=1e-12)
-
-
-def test_interval_of_the_ratio_holds_the_truth() -> None:
-    """Of 1,000 samples of 100 normal errors about 95 % hold the true ratio: 3 standard errors."""
-    rng = np.random.default_rng(6)
-    held = 0
-    for _ in range(1_000):
-        v = rng.uniform(0.5, 2.0, 100)
-        errors = rng.normal(size=100) * np.sqrt(3.0 * v)
-        found = squared_error_ratio_interval(errors, means=np.zeros(100), variances=v)
-        held += found.low <= 3.0 <= found.high
-
-    assert 0.92 < held / 1_000 < 0.97
 
 
 def test_one_prediction_has_no_interval() -> None:

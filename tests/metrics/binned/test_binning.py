@@ -18,7 +18,6 @@ from monitor.metrics.binned.binning import (
     uniform_bins,
 )
 from monitor.metrics.binned.ece import ace
-from monitor.metrics.core.grid import Ints
 from monitor.metrics.core.tally import Tally, tally
 
 rows = st.lists(
@@ -115,48 +114,6 @@ def test_equal_rates_are_one_bin() -> None:
     assert scipy_blocks(t) == [0, 2, 4]
 
 
-def fits(groups: Ints, smallest: int, largest: int) -> bool:
-    """Not above the largest size, or one group, or below the smallest without its last group."""
-    return bool(groups.sum() <= largest or groups.size == 1 or groups[:-1].sum() < smallest)
-
-
-@given(tallies, sizes, st.sampled_from(["paper", "reference"]))
-def test_size_limits_hold(t: Tally, limits: tuple[int, int], tail: str) -> None:
-    """No bin is below the smallest size if there are as many rows; none above the largest.
-
-    A single group larger than the largest size stays whole, and a bin that had to grow to the
-    smallest size by whole groups may exceed the largest by a part of its last group. The last bin
-    alone may hold more: the tail, which the paper adds within the largest size or to a bin that is
-    too small, and the published program to any, unless it leaves a small one beside it.
-    """
-    smallest, largest = limits
-    bins = pava_bc(t, min_size=smallest, max_size=largest, tail=tail)  # type: ignore[arg-type]
-    cut = t.scores.size
-    while cut > 0 and t.counts[cut:].sum() < smallest:
-        cut -= 1
-    *others, last = np.split(t.counts, bins.starts[1:-1])
-    head = t.counts[bins.starts[-2] : cut]  # what the last bin has beside the tail
-
-    assert all(fits(groups, smallest, largest) for groups in others)
-    assert not head.size or fits(head, smallest, largest)
-    enough = bins.counts >= min(smallest, t.total)
-    if tail == "paper":
-        assert enough.all()
-        assert not head.size or fits(last, smallest, largest) or head.sum() < smallest
-    else:
-        assert np.delete(enough, -2 if enough.size > 1 else []).all()
-        assert not head.size or cut == t.scores.size or 2 * smallest <= largest
-
-
-def test_small_block_is_not_left_behind_a_large_group() -> None:
-    """The clause that the paper lacks: blocks grow by groups, and still reach the smallest size."""
-    t = tally(np.repeat([0, 1, 0, 1], [1, 9, 1, 9]), np.repeat([0.1, 0.2, 0.3, 0.4], [1, 9, 1, 9]))
-
-    bins = pava_bc(t, min_size=3, max_size=10)
-
-    assert bins.counts.tolist() == [10, 10]
-
-
 @given(tallies, st.integers(1, 50))
 def test_quantile_bins_cut_at_the_nearest_border(t: Tally, n: int) -> None:
     """Every cut lies at a group border, none of which is nearer to i N // n."""
@@ -191,16 +148,6 @@ def test_borders_of_uniform_bins_are_decimals(n: int) -> None:
 
     for bins in (uniform_bins(tally(outcomes, scores), n), uniform_bins((outcomes, scores), n)):
         assert bins.counts.tolist() == [1] * n
-
-
-def test_weights_are_repetitions() -> None:
-    """Tripled rows give the same bins with triple the sizes."""
-    scores, outcomes = np.linspace(0.1, 0.9, 30), np.arange(30) % 4 == 1
-    once = pava_bc(tally(outcomes, scores), min_size=5, max_size=12)
-    thrice = pava_bc(tally(np.tile(outcomes, 3), np.tile(scores, 3)), min_size=15, max_size=36)
-
-    assert thrice.starts.tolist() == once.starts.tolist()
-    assert thrice.counts.tolist() == (3 * once.counts).tolist()
 
 
 @pytest.mark.parametrize(("total", "expected"), [(7, (30, 120)), (6_000, (166, 664))])

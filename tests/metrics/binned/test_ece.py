@@ -27,7 +27,6 @@ from monitor.metrics.binned.ece import (
     root_mean_squared_gap,
 )
 from monitor.metrics.binned.estimation_error import estimation_error
-from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.tally import Tally, tally
 from tests.support.cases import few_examples
 from tests.support.paths import GOLDEN
@@ -212,74 +211,6 @@ def test_measures_equal_plain_loops(t: Tally) -> None:
         assert error.within_bin == pytest.approx(np.mean(variances), abs=1e-14)
 
 
-@few_examples
-@given(tallies)
-def test_order_of_the_measures(t: Tally) -> None:
-    """ECE <= CE_2 <= MCE, and the debiased square is never above the plain one."""
-    for bins in (uniform_bins(t, 7), quantile_bins(t, 5), pava(t)):
-        ce_2 = root_mean_squared_gap(bins)
-        # Equality is possible, so allow for rounding.
-        assert ece(bins) <= ce_2 + 1e-15
-        assert ce_2 <= mce(bins).value + 1e-15
-        if bins.counts.min() > 1:
-            assert debiased_mean_squared_gap(bins) <= mean_squared_gap(bins) + 1e-15
-            root = debiased_root_mean_squared_gap(bins)
-            assert root**2 == pytest.approx(max(0.0, debiased_mean_squared_gap(bins)), abs=1e-15)
-
-
-@few_examples
-@given(tallies, st.integers(2, 9))
-def test_weights_are_repetitions(t: Tally, times: int) -> None:
-    """Every row repeated leaves every measure but the debiased ones as it was."""
-    rows = Tally(t.scores, times * t.counts, times * t.positives)
-    for cut in (uniform_bins, quantile_bins):
-        # Quantile cuts may move with the total, so the bins are made once.
-        once = cut(t, 5)
-        more = bins_at(rows, once.starts)
-
-        assert ece(more) == pytest.approx(ece(once), abs=1e-14)
-        assert mce(more).value == pytest.approx(mce(once).value, abs=1e-14)
-        assert mean_squared_gap(more) == pytest.approx(mean_squared_gap(once), abs=1e-14)
-        assert estimation_error(more).total == pytest.approx(estimation_error(once).total)
-        assert ace(t, 5) == ece(quantile_bins(t, 5))
-
-
-def simulate(scores: Floats, truth: Floats, counts: Ints, starts: Ints) -> Floats:
-    """Draw 6,000 worlds and measure the debiased square of each."""
-    rng = np.random.default_rng(1)
-    worlds = rng.binomial(counts, truth, (6_000, counts.size))
-    return np.array(
-        [debiased_mean_squared_gap(bins_at(Tally(scores, counts, k), starts)) for k in worlds]
-    )
-
-
-@pytest.mark.parametrize("miss", [0.0, 0.05])
-def test_debiased_square_is_unbiased(miss: float) -> None:
-    """With one true probability in each bin its mean is the true squared error, signed.
-
-    Within four Monte-Carlo standard errors; the plain square is far outside them.
-    """
-    scores = np.linspace(0.1, 0.8, 8)
-    counts = np.array([2, 5, 9, 20, 20, 9, 5, 30])
-
-    values = simulate(scores, scores + miss, counts, np.arange(8))
-
-    error = values.std() / np.sqrt(values.size)
-    noise = (scores + miss) @ (1 - scores - miss) / counts.sum()
-    assert abs(values.mean() - miss**2) < 4 * error < 0.2 * noise
-
-
-def test_debiased_square_where_the_truth_varies_in_a_bin() -> None:
-    """It is then too low by the mean of V_b/(n_b - 1), as its documentation says."""
-    scores = np.array([0.05, 0.35, 0.65, 0.95])
-    shortfall = scores.var() / 7
-
-    values = simulate(scores, scores, np.full(4, 2), np.array([0]))
-
-    error = values.std() / np.sqrt(values.size)
-    assert abs(values.mean() + shortfall) < 4 * error < 0.2 * shortfall
-
-
 def test_single_predictions_are_left_out_of_debiased_errors() -> None:
     """A bin of one changes nothing, and bins of one only are refused."""
     t = tally([0] * 8 + [1, 0], [0.2] * 9 + [0.9])
@@ -318,19 +249,6 @@ def test_pava_minimises_the_total_error(groups: list[tuple[int, int]]) -> None:
             totals.append(estimation_error(bins).total)
 
     assert estimation_error(pava(t)).total == pytest.approx(min(totals), abs=1e-15)
-
-
-def test_estimation_errors_order_bins_as_table_1() -> None:
-    """PAVA has the least total and the largest average error, quantile bins the reverse.
-
-    The paper's Table 1 rests on data that are not published with it; its order is here.
-    """
-    t = paper_tally(0.1, 0.1)
-    ways = pava(t), pava_bc(t, min_size=300, max_size=1_200), quantile_bins(t, 10)
-    errors = [estimation_error(bins) for bins in ways]
-
-    assert errors[0].total < errors[1].total < errors[2].total
-    assert errors[0].within_bin > errors[1].within_bin > errors[2].within_bin
 
 
 def test_empty_tally_is_refused() -> None:

@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize_scalar
-from scipy.special import ndtr
-from scipy.stats import binom, binomtest
+from scipy.stats import binomtest
 
 from monitor.metrics.binomial.acceptance import accepted_intervals
 from monitor.metrics.binomial.binomial import (
@@ -21,15 +19,7 @@ from monitor.metrics.binomial.binomial import (
     pvalue,
     pvalue_bounds,
 )
-from monitor.metrics.binomial.pmf import MANY, deviance, log_pmf, lower_tail
-from monitor.metrics.binomial.pvalue_curve import (
-    boundary,
-    ceiling,
-    on_piece,
-    tails,
-    tie,
-    turning_point,
-)
+from monitor.metrics.binomial.pmf import log_pmf, lower_tail
 from tests.support.cases import a_fifth, some
 from tests.support.recorded import read_golden
 
@@ -124,27 +114,10 @@ class TestPvalues:
 
         assert binomial_pvalues(k, n, q) == pytest.approx(mirrored, rel=1e-11, abs=0)
 
-    @settings(max_examples=a_fifth(100), deadline=None)
-    @given(data=st.data(), n=st.integers(1, 10**8))
-    def test_observed_rate_is_never_surprising(self, data: st.DataObject, n: int) -> None:
-        """At q = k/n the observed count is the likeliest, so the p-value is exactly 1."""
-        k = data.draw(st.integers(0, n) | st.integers(0, min(n, 5)))
-
-        assert binomial_pvalues(k, n, k / n) == 1.0
-
     def test_extremes(self) -> None:
         """A probability of 0 or 1 explains one count only."""
         assert binomial_pvalues([0, 1, 4, 5], 5, 0.0).tolist() == [1, 0, 0, 0]
         assert binomial_pvalues([0, 1, 4, 5], 5, 1.0).tolist() == [0, 0, 0, 1]
-
-    def test_symmetric_pair_ties(self) -> None:
-        """At q = 1/2 the count n - k is as likely as k and always belongs to the tail."""
-        for n in (7, 30, 1001, 100_001):
-            k = n // 2 - int(math.sqrt(n)) // 2
-
-            twice = 2 * binom.cdf(k, n, 0.5)
-
-            assert binomial_pvalues(k, n, 0.5) == pytest.approx(twice, rel=1e-10)
 
     def test_neighbours_that_tie_beyond_4e7_trials(self) -> None:
         """Where a neighbour of k is likelier by less than 1e-7, it still counts as a tie."""
@@ -190,21 +163,6 @@ class TestPvalues:
             binomial_pvalues(*arguments)
 
 
-class TestLogPmf:
-    """The probabilities under the test."""
-
-    def test_equals_rational_arithmetic(self) -> None:
-        """Log probabilities are right to 1e-14 absolute on the scale of their own size."""
-        for n in (1, 2, 11, 12, 13, 60):
-            for q in (1e-6, 0.03, 0.3, 0.5, 0.75, 1 - 2.0**-20):
-                for x in range(n + 1):
-                    exact = math.comb(n, x) * Fraction(q) ** x * (1 - Fraction(q)) ** (n - x)
-                    expected = math.log(exact.numerator) - math.log(exact.denominator)
-                    scale = max(1.0, math.log(exact.denominator))
-
-                    assert abs(log_pmf(x, n, q, 1 - q) - expected) < 1e-14 * scale
-
-
 class TestTails:
     """The sums of probabilities under the test."""
 
@@ -228,24 +186,6 @@ class TestTails:
             found = lower_tail(k, n, q, 1 - q) / math.exp(log_pmf(k, n, q, 1 - q))
 
             assert found == pytest.approx(float(total), rel=2e-14)
-
-    def test_sum_and_fraction_meet(self) -> None:
-        """Where one way hands over to the other, the tail divided by its neighbour still agrees."""
-        n, q = 10_000, 0.0625
-        k = int(MANY / (1 - q))
-        for last in (k, k + 1):
-            expected = lower_tail(last - 1, n, q, 1 - q) + math.exp(log_pmf(last, n, q, 1 - q))
-
-            assert lower_tail(last, n, q, 1 - q) == pytest.approx(expected, rel=1e-13)
-
-    def test_deviance_bounds_the_tail(self) -> None:
-        """The inequality by which probabilities are accepted holds: never more than the tail."""
-        for n in (2, 3, 10, 41, 1_000):
-            for q in (1e-6, 0.02, 0.3, 0.5, 0.75, 0.999):
-                k = np.arange(1, math.ceil(n * q))
-                deviances = np.array([deviance(x, n, q, 1 - q) for x in k.tolist()])
-
-                assert (ndtr(-np.sqrt(2 * deviances)) <= binom.cdf(k, n, q) * (1 + 1e-12)).all()
 
 
 class TestPvalueBounds:
@@ -320,24 +260,6 @@ class TestAcceptedIntervals:
                 above = binomial_pvalues(k, n, inner * (1 + 2e-9)) > alpha
                 assert (below != above).all(), (k, n)
 
-    def test_share_of_gaps(self) -> None:
-        """About 3 % of all counts up to n = 200 accept more than one interval at alpha = .05."""
-        sets = [len(accepted_intervals(k, n)) for n in range(1, 201) for k in range(n + 1)]
-
-        assert set(sets) == {1, 2}
-        assert 0.025 < np.mean(np.array(sets) > 1) < 0.035
-
-    @settings(max_examples=a_fifth(200), deadline=None)
-    @given(data=st.data(), n=st.integers(1, 10**5), alpha=st.floats(1e-6, 0.999))
-    def test_mirror_image(self, data: st.DataObject, n: int, alpha: float) -> None:
-        """The set of n - k is the set of k reflected about 1/2."""
-        k = data.draw(st.integers(0, n))
-
-        mirrored = 1.0 - accepted_intervals(n - k, n, alpha=alpha)[::-1, ::-1]
-
-        found = accepted_intervals(k, n, alpha=alpha)
-        np.testing.assert_allclose(found, mirrored, rtol=0, atol=1e-11)
-
     @settings(max_examples=a_fifth(200), deadline=None)
     @given(data=st.data(), n=st.integers(1, 10**5), alpha=st.floats(1e-6, 0.5))
     def test_shrinks_as_alpha_grows(self, data: st.DataObject, n: int, alpha: float) -> None:
@@ -351,22 +273,6 @@ class TestAcceptedIntervals:
             assert ((intervals[:, 0] <= k / n) & (k / n <= intervals[:, 1])).any()
         for low, high in narrow:
             assert ((wide[:, 0] <= low) & (high <= wide[:, 1])).any()
-
-    def test_bounds_move_with_the_count(self) -> None:
-        """One more success moves the outermost accepted probabilities up, never down."""
-        for n in (9, 40, 117):
-            sets = [accepted_intervals(k, n) for k in range(n + 1)]
-
-            assert (np.diff([s[0, 0] for s in sets]) >= 0).all()
-            assert (np.diff([s[-1, 1] for s in sets]) >= 0).all()
-
-    def test_certain_counts_accept_certainty(self) -> None:
-        """No success accepts 0 and only successes accept 1; any other count accepts neither."""
-        for n in (1, 5, 300):
-            ends = [accepted_intervals(k, n)[[0, -1], [0, 1]] for k in range(n + 1)]
-
-            assert [low == 0.0 for low, _ in ends] == [k == 0 for k in range(n + 1)]
-            assert [high == 1.0 for _, high in ends] == [k == n for k in range(n + 1)]
 
     @pytest.mark.parametrize(
         ("successes", "trials", "alpha", "message"),
@@ -388,52 +294,3 @@ class TestAcceptedIntervals:
         """A fractional count has no exact binomial test."""
         with pytest.raises(TypeError):
             accepted_intervals(1.5, 3)
-
-
-class TestPieces:
-    """The facts that make the search rigorous."""
-
-    def test_boundaries_are_sums_of_logs(self) -> None:
-        """Every boundary equals the cumulative mean of log(i/(n-i+1)), to 1e-12."""
-        for k, n in [(0, 1), (0, 40), (7, 40), (39, 40), (3, 10_000), (5_000, 10_000)]:
-            i = np.arange(k + 1, n + 1)
-            means = (np.cumsum(np.log(i / (n - i + 1))) + math.log1p(1e-7)) / (i - k)
-
-            found = [boundary(k, j, n) for j in range(k + 1, n + 1)]
-
-            np.testing.assert_allclose(found, means, rtol=0, atol=1e-12)
-
-    def test_turning_point_is_the_minimum(self) -> None:
-        """On its piece's formula the p-value is least where the closed form says."""
-        for k, j, n in [(0, 1, 9), (1, 8, 30), (1, 9, 30), (20, 61, 100), (98, 99, 100)]:
-            turn = turning_point(k, j, n)
-            low, high = turn - 3, turn + 3
-
-            found = minimize_scalar(
-                lambda theta, k=k, j=j, n=n: on_piece(k, j, n, theta), bounds=(low, high)
-            )
-
-            assert on_piece(k, j, n, turn) <= found.fun + 1e-14
-
-    def test_floor_and_ceiling(self) -> None:
-        """The floor falls from piece to piece, and the ceiling bounds everything after it."""
-        for n in range(2, 41):
-            for k in range(n):
-                pieces = range(k + 1, n + 1)
-                floors = [on_piece(k, j, n, turning_point(k, j, n)) for j in pieces]
-                starts = [boundary(k, j, n) for j in pieces]
-                ends = [on_piece(k, j, n, boundary(k, j + 1, n)) for j in pieces]
-                nears = [tails(k, j, n, s)[0] for j, s in zip(pieces, starts, strict=True)]
-                ties = [tie(k, n, s) for s in starts]
-                tops = np.maximum(
-                    ends, [on_piece(k, j, n, s) for j, s in zip(pieces, starts, strict=True)]
-                )
-                ceilings = [
-                    ceiling(j, n, boundary(k, j + 1, n), near, tied)
-                    for j, near, tied in zip(pieces, nears, ties, strict=True)
-                ]
-                rest = np.maximum.accumulate(tops[::-1])[::-1]
-
-                assert (np.diff(floors) <= 1e-15).all()
-                assert (np.diff(ceilings) <= 1e-15).all()
-                assert (rest <= np.array(ceilings) * (1 + 1e-12)).all(), (k, n)

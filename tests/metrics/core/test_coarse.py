@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, logit
 
-from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse, coarsen, sum_of
+from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, coarsen, sum_of
 from monitor.metrics.core.tally import Tally, merge, tally, tally_on_grid
 from monitor.metrics.logistic.conditional import conditional_log_ratio
 
@@ -40,15 +40,6 @@ def test_every_row_is_in_the_cell_of_its_logit(pairs: list[tuple[float, bool]]) 
         positives[cell] += outcome
     assert np.array_equal(found.counts, counts)
     assert np.array_equal(found.positives, positives)
-
-
-@given(rows)
-def test_stored_and_exact_tallies_agree(pairs: list[tuple[float, bool]]) -> None:
-    """Both kinds of tally give the same integers."""
-    stored, exact = coarsen(of(pairs, exact=False)), coarsen(of(pairs))
-
-    assert np.array_equal(stored.counts, exact.counts)
-    assert np.array_equal(stored.positives, exact.positives)
 
 
 @given(rows, rows, rows)
@@ -88,13 +79,3 @@ def test_evidence_is_that_of_the_fine_grid(middle: float, rows: int) -> None:
 
     moved = 0.2 * np.sqrt(coarse.positives.sum() / 12) / 32
     assert found == pytest.approx(expected, abs=4 * moved)
-
-
-def test_spans_are_not_overwritten() -> None:
-    """Adding makes a new span."""
-    one = Coarse(np.ones(1024, np.int64), np.zeros(1024, np.int64))
-
-    both = sum_of([one, one])
-
-    assert both.counts.sum() == 2048
-    assert one.counts.sum() == 1024

@@ -1,23 +1,17 @@
 """Compiled functions, called from Python and from one another."""
 
-import ast
 import os
 import subprocess
 import sys
 from inspect import unwrap
-from pathlib import Path
 
 import numpy as np
 import pytest
 from numba import njit, version_info
 
-import monitor
 from monitor.metrics.core.compiled import NEWEST_KNOWN, compiled, inner
 from monitor.metrics.core.grid import Floats
 from tests.support.paths import ROOT
-
-PACKAGE = Path(monitor.__file__).parent
-SELDOM = {"acceptance"}  # Python calls it for a person who asks for intervals, not in the daily job
 
 
 @compiled
@@ -58,14 +52,6 @@ def test_compiled_functions_call_each_other() -> None:
     """Also those of a module that was loaded after the compiler."""
     assert quadruple(3) == 12
     assert double(3) == 6
-
-
-def test_an_inner_function_is_called_from_compiled_ones_and_from_python() -> None:
-    """It gives the same to both, in either order of first calls."""
-    numbers = np.array([1.0, 2.0, 3.0])
-
-    assert sum_of_roots(numbers) == _roots(numbers).sum() == np.sqrt(numbers).sum()
-    assert _root(4.0) == 2.0
 
 
 def test_an_error_in_an_inner_function_leaves_the_compiled_one() -> None:
@@ -133,39 +119,3 @@ def test_functions_run_where_nothing_is_kept(program: str, more: dict[str, str],
     env = os.environ | more
     done = subprocess.run(call, cwd=ROOT, env=env, check=True, stderr=subprocess.PIPE, text=True)
     assert done.stderr.count("set NUMBA_CACHE_DIR to a folder that this user may write") == said
-
-
-def test_python_calls_no_inner_function() -> None:
-    """It would be compiled twice: a function that Python calls is `compiled`."""
-    trees = {_module(path): ast.parse(path.read_text()) for path in PACKAGE.rglob("*.py")}
-    inner_of = {
-        module: {f.name for f in _functions(tree) if "inner" in _decorators(f)}
-        for module, tree in trees.items()
-    }
-    called = set[str]()
-    for module, tree in trees.items():
-        known = inner_of[module] | {
-            name.name
-            for node in ast.walk(tree)
-            if isinstance(node, ast.ImportFrom)
-            for name in node.names
-            if name.name in inner_of.get(node.module or "", ())
-        }
-        for function in _functions(tree) if known else ():
-            if not {"inner", "compiled"} & _decorators(function):
-                called |= known & {n.id for n in ast.walk(function) if isinstance(n, ast.Name)}
-
-    assert sum(map(len, inner_of.values())) > 50
-    assert called == SELDOM
-
-
-def _module(path: Path) -> str:
-    return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
-
-
-def _functions(tree: ast.AST) -> list[ast.FunctionDef]:
-    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-
-
-def _decorators(function: ast.FunctionDef) -> set[str]:
-    return {node.id for node in function.decorator_list if isinstance(node, ast.Name)}

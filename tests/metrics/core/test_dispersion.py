@@ -135,19 +135,6 @@ def test_without_entities_a_world_is_as_it_was() -> None:
     assert (hanging(t, even).own == 1.0).all()
 
 
-def test_worlds_are_drawn_one_after_the_other() -> None:
-    """At once or one by one, a generator gives the same worlds of entities."""
-    who, scores, outcomes = drawn(0.7, 3)
-    t = tally_on_grid(outcomes, scores)
-    shared = hanging(t, held_of(who, scores, outcomes))
-    alone, together = np.random.default_rng(7), np.random.default_rng(7)
-
-    for world in resamples(t, t.scores, 5, shared=shared, rng=together):
-        (other,) = resamples(t, t.scores, 1, shared=shared, rng=alone)
-        assert (world.counts == other.counts).all()
-        assert (world.positives == other.positives).all()
-
-
 def test_a_world_stays_within_its_rows() -> None:
     """However few rows and however alike: no group has more positives than rows, or fewer than 0.
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import expit
 
 from monitor.metrics.core.grid import (
     CELL_COUNT,
@@ -106,16 +105,6 @@ def test_grid_remembers_a_score(score: float) -> None:
     assert abs(t.scores[0] - score) <= 2 * step * score * (1 - score) + 1e-16
 
 
-def test_neighbouring_cells_never_tie() -> None:
-    """Scores that differ in the last bit on both sides of a border give rising groups."""
-    borders = expit(np.arange(-8000, 8000, 77) / CELLS_PER_LOGIT)
-    scores = np.concatenate([borders, np.nextafter(borders, 0), np.nextafter(borders, 1)])
-
-    t = tally_on_grid(np.zeros(scores.size), scores)
-
-    assert (np.diff(t.scores) > 0).all()
-
-
 def test_every_cell_has_its_own_score() -> None:
     """Full cells pushed to their upper ends still stay below the next cell's lower end."""
     cells = np.arange(CELL_COUNT)
@@ -167,17 +156,6 @@ def test_kinds_do_not_mix() -> None:
         merge([tally([0], [0.1]), tally_on_grid([0], [0.1])])
     with pytest.raises(ValueError, match=r"^there is nothing to merge"):
         merge([])
-
-
-def test_input_is_not_overwritten() -> None:
-    """The caller's arrays are as before."""
-    scores, outcomes = np.array([0.9, 0.1, 0.5]), np.array([1, 0, 1])
-
-    tally(outcomes, scores)
-    tally_on_grid(outcomes, scores)
-
-    assert scores.tolist() == [0.9, 0.1, 0.5]
-    assert outcomes.tolist() == [1, 0, 1]
 
 
 @few_examples

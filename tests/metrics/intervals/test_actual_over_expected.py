@@ -9,12 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.metrics.binned.binning import quantile_bins, uniform_bins
-from monitor.metrics.core.tally import merge, tally
+from monitor.metrics.core.tally import tally
 from monitor.metrics.intervals.actual_over_expected import (
     actual_over_expected,
     actual_over_expected_by_bin,
 )
-from monitor.metrics.intervals.intervals import prevalence_interval
 from tests.support.paths import GOLDEN
 
 ROWS = json.loads((GOLDEN / "net_benefit.json").read_text())
@@ -49,26 +48,6 @@ def test_is_what_rows_say(pairs: list[tuple[float, bool]]) -> None:
     assert whole.value == pytest.approx(sum(y for _, y in pairs) / sum(s for s, _ in pairs))
     assert of_bin.value == pytest.approx(whole.value)
     assert 0.0 <= whole.low <= whole.value <= whole.high
-
-
-def test_scores_without_differences_leave_the_interval_of_the_prevalence() -> None:
-    """Residuals then vary as outcomes do: Wilson's interval, over the score."""
-    t = tally([1] * 12 + [0] * 38, [0.2] * 50)
-    share, ratio = prevalence_interval(t), actual_over_expected(t)
-
-    assert (ratio.low, ratio.high) == pytest.approx((share.low / 0.2, share.high / 0.2))
-
-
-def test_scores_that_discriminate_leave_less_to_chance() -> None:
-    """Nine in ten outcomes are certain: the interval narrows as the residuals' deviation does."""
-    flat = tally([0, 1] * 50, [0.5] * 100)
-    sharp = merge(
-        [tally([0] * 45 + [1] * 45, [0.0] * 45 + [1.0] * 45), tally([0, 1] * 5, [0.5] * 10)]
-    )
-    wide, narrow = (actual_over_expected(t) for t in (flat, sharp))
-
-    # A tenth of the variance; Wilson's interval is a little narrower still than sqrt(10) says.
-    assert (narrow.high - narrow.low) / (wide.high - wide.low) == pytest.approx(0.1**0.5, rel=0.03)
 
 
 def test_without_a_positive_there_is_an_upper_end() -> None:

@@ -55,44 +55,30 @@ def test_confidence_band_is_the_best_of_all_runs() -> None:
 
 
 def test_confidence_band_holds_the_whole_curve() -> None:
-    """Of 60 samples at 90 % at most 12 may lose the curve; the probability of more is 0.005."""
+    """Of 24 samples at 90 % at most 7 may lose the curve; the probability of more is 0.003."""
     lost = 0
-    for seed in range(60):
+    for seed in range(24):
         t, scores = drawn(2_000, seed)
         low, high = limits_at(confidence_band(t, level=0.9), scores)
         lost += bool(((scores < low) | (scores > high)).any())
 
-    assert lost <= 12
-
-
-def test_confidence_band_shrinks_with_the_sample() -> None:
-    """A hundred times the rows make it at least three times narrower, where most scores are.
-
-    Without blocks it would be ten times; the curve rises within a block.
-    """
-    middle = np.array([0.2, 0.3, 0.4])
-    widths = []
-    for size in (2_000, 200_000):
-        low, high = limits_at(confidence_band(drawn(size, 1)[0]), middle)
-        widths.append((high - low).mean())
-
-    assert widths[1] < widths[0] / 3
+    assert lost <= 7
 
 
 def test_consistency_band_holds_calibrated_curves() -> None:
-    """At 90 % the isotonic curve of calibrated scores is inside at 87 to 95 % of them.
+    """At 90 % the isotonic curve of calibrated scores is inside at 86 to 96 % of them.
 
-    Measured are 89 to 93 % with more samples; the mean of 40 has a standard error of 0.01.
+    Measured are 89 to 93 % with more samples; the mean of 20 has a standard error of 0.014.
     """
     shares = []
-    for seed in range(40):
+    for seed in range(20):
         t, _ = drawn(2_000, seed)
         band = consistency_band(t, replicates=200, rng=np.random.default_rng(seed))
         bins = pava(t)
         curve = np.interp(band.scores, t.scores, np.repeat(bins.rates, np.diff(bins.starts)))
         shares.append(np.mean((band.low <= curve) & (curve <= band.high)))
 
-    assert 0.87 < np.mean(shares) < 0.95
+    assert 0.86 < np.mean(shares) < 0.96
 
 
 def test_consistency_band_ignores_outcomes_and_repeats() -> None:

@@ -2,12 +2,9 @@
 
 from collections import Counter
 from math import comb
-from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.special import expit
 from scipy.stats import beta, binom, chisquare, norm
 from scipy.stats import t as student
@@ -16,7 +13,7 @@ from monitor.metrics.binned.binning import paper_sizes, pava_bc, uniform_bins
 from monitor.metrics.binned.ece import ace, ece
 from monitor.metrics.core import resampling
 from monitor.metrics.core.estimate import Estimate
-from monitor.metrics.core.resampling import find_group, index_rows, resamples
+from monitor.metrics.core.resampling import resamples
 from monitor.metrics.core.tally import Tally, tally
 from monitor.metrics.intervals.bootstrap import (
     Measure,
@@ -66,17 +63,6 @@ def sample(size: int, *, seed: int, slope: float = 1.0) -> Tally:
                          for of in (places - first, places[outcomes] - first))  # fmt: skip
     seen = np.flatnonzero(counts)
     return Tally(expit((seen + first) / 32), counts[seen], positives[seen])
-
-
-@given(st.lists(st.integers(0, 50), min_size=1, max_size=40).filter(any))
-def test_every_row_is_found(counts: list[int]) -> None:
-    """The guided walk finds the group that a search in the cumulated counts finds."""
-    ends = np.cumsum(counts)
-    guide, shift = index_rows(ends)
-
-    for row in range(ends[-1]):
-        assert find_group(row, ends, guide, shift) == np.searchsorted(ends, row, side="right")
-    assert guide.size <= 2 * len(counts)
 
 
 def probability_of(draw: tuple[int, ...], t: Tally, rates: np.ndarray) -> float:
@@ -137,21 +123,6 @@ def test_outcomes_of_large_groups_are_nearly_binomial(n: int, rate: float) -> No
     assert chisquare(found, expected).pvalue > 1e-4
 
 
-@pytest.mark.parametrize("size", [200, 50_000])
-def test_resamples_are_tallies(size: int) -> None:
-    """No group is empty, scores rise, rates of 0 and 1 are certain, the input stays."""
-    t = sample(size, seed=2)
-    before = t.counts.copy()
-    rates = (t.scores > 0.5).astype(float)
-    (drawn,) = resamples(t, rates, 1, rng=np.random.default_rng(2))
-
-    assert drawn.total == size
-    assert (drawn.counts >= 1).all()
-    assert (np.diff(drawn.scores) > 0).all()
-    assert (drawn.positives == np.where(drawn.scores > 0.5, drawn.counts, 0)).all()
-    assert (t.counts == before).all()
-
-
 @pytest.mark.parametrize("ahead", [1, 3, 10])
 def test_draws_ahead_are_those_one_by_one(monkeypatch: pytest.MonkeyPatch, ahead: int) -> None:
     """However many resamples are drawn at once, a generator gives the same ones."""
@@ -168,22 +139,6 @@ def test_draws_ahead_are_those_one_by_one(monkeypatch: pytest.MonkeyPatch, ahead
         assert (one.positives == other.positives).all()
     assert len(drawn) == 10
     assert alone.random() == together.random()
-
-
-def test_moments_of_resamples() -> None:
-    """Over 2,000 draws group counts have the multinomial mean and variance."""
-    t, rng = sample(20_000, seed=3), np.random.default_rng(3)
-    draws = np.zeros((2_000, t.scores.size))
-    worlds = resamples(t, t.positives / t.counts, len(draws), rng=rng)
-    for row, drawn in zip(draws, worlds, strict=True):
-        row[np.searchsorted(t.scores, drawn.scores)] = drawn.counts
-    share = t.counts / t.total
-    variance = t.total * share * (1 - share)
-
-    z = (draws.mean(axis=0) - t.counts) / np.sqrt(variance / 2_000)
-    # Sum of squares of m nearly independent z-scores: m, give or take sqrt(2 m).
-    assert abs((z**2).sum() - z.size) < 5 * np.sqrt(2 * z.size)
-    assert np.mean(draws.var(axis=0) / variance) == pytest.approx(1.0, abs=0.02)
 
 
 def test_plain_intervals_equal_a_naive_version() -> None:
@@ -205,17 +160,6 @@ def test_plain_intervals_equal_a_naive_version() -> None:
     assert corrected.high == pytest.approx(centre + reach, abs=1e-12)
 
 
-def test_prevalence_has_its_closed_form() -> None:
-    """The interval of a mean is the normal one; 2,000 resamples leave 5 % of its half width."""
-    t = sample(5_000, seed=5)
-    reach = 1.96 * np.sqrt(t.prevalence * (1 - t.prevalence) / t.total)
-    rng = np.random.default_rng(5)
-    found = bootstrap_interval(t, prevalence, replicates=2_000, rng=rng)
-
-    assert found.low == pytest.approx(t.prevalence - reach, abs=0.1 * reach)
-    assert found.high == pytest.approx(t.prevalence + reach, abs=0.1 * reach)
-
-
 @pytest.mark.parametrize(("n", "k"), [(200, 90), (1_000, 350), (400, 20), (1_000_000, 350_000)])
 def test_inversion_equals_clopper_and_pearson(n: int, k: int) -> None:
     """With one score, ECE is the distance of a rate, and inversion its exact interval.
@@ -234,43 +178,6 @@ def test_inversion_equals_clopper_and_pearson(n: int, k: int) -> None:
     gap = abs(k / n - 0.2)
     assert found.low == pytest.approx(exact[0], abs=0.06 * (gap - exact[0]) + 1 / n)
     assert found.high == pytest.approx(exact[1], abs=0.06 * (exact[1] - gap) + 1 / n)
-
-
-@pytest.mark.parametrize(("slope", "truth"), [(1.0, 0.0), (0.7, 0.0485)])
-def test_inversion_is_honest(slope: float, truth: float) -> None:
-    """Of 40 samples at least 34 intervals hold the true error; 33 come once in 1,000 runs.
-
-    The true ACE of slope 0.7 is that of 4 million rows.
-    """
-    if slope < 1.0:
-        assert ace_10(sample(4_000_000, seed=7, slope=slope)) == pytest.approx(truth, abs=1e-3)
-    held = 0
-    for seed in range(40):
-        t, rng = sample(1_000, seed=100 + seed, slope=slope), np.random.default_rng(seed)
-        found = bootstrap_interval(t, ace_10, replicates=80, rng=rng)
-        held += found.low <= truth <= found.high
-
-    assert held >= 34
-
-
-def test_percentiles_of_an_error_never_hold_0() -> None:
-    """Why errors are inverted: resampling adds chance to chance, so ACE only rises."""
-    for seed in range(10):
-        t, rng = sample(1_000, seed=seed), np.random.default_rng(seed)
-        percentile = bootstrap_interval(t, ace_10, method="percentile", rng=rng)
-        assert percentile.low > 0.0
-
-
-def test_tce_has_an_interval_for_its_mean() -> None:
-    """Of 20 calibrated samples at least 16 intervals hold the mean over fresh samples."""
-    truth = np.mean([published_tce(sample(1_000, seed=seed)) for seed in range(200)])
-    held = 0
-    for seed in range(20):
-        t, rng = sample(1_000, seed=500 + seed), np.random.default_rng(seed)
-        found = bootstrap_interval(t, published_tce, replicates=60, method="inverted_mean", rng=rng)
-        held += found.low <= truth <= found.high
-
-    assert held >= 16
 
 
 @pytest.mark.parametrize(
@@ -309,20 +216,6 @@ def test_several_measures_share_their_resamples() -> None:
     assert list(together) == ["rbs", "ace", "ece"]
     assert together["ace"] == bootstrap_interval(t, ace_10, replicates=40, rng=rng())
     assert bootstrap_intervals(t, {}, rng=rng()) == {}
-
-
-@pytest.mark.parametrize("method", get_args(Method))
-def test_results_are_reproducible(method: Method) -> None:
-    """The same seed gives the same interval, another seed another; the ends are in order."""
-    t = sample(500, seed=10, slope=0.5)
-    first, again, other = (
-        bootstrap_interval(t, ace_10, replicates=40, method=method, rng=np.random.default_rng(seed))
-        for seed in (1, 1, 2)
-    )
-
-    assert first == again
-    assert first != other
-    assert first.low <= first.high
 
 
 def test_an_undefined_measure_is_not_hidden() -> None:

@@ -2,7 +2,6 @@
 
 import json
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,10 +9,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit, logit
-from sklearn.linear_model import LogisticRegression
 
 from monitor.metrics.core.grid import Floats
-from monitor.metrics.core.tally import Tally, merge, shift, tally, tally_on_grid
+from monitor.metrics.core.tally import Tally, merge, shift, tally
 from monitor.metrics.logistic.cox import Cox, fit_cox, slope_z
 from monitor.metrics.logistic.intercept import fit_intercept, has_intercept
 from tests.support.cases import few_examples
@@ -88,12 +86,6 @@ def test_line_equals_60_digits(name: str) -> None:
     assert slope_z(t) == pytest.approx(expected["slope_z"], rel=1e-10, abs=1e-10)
 
 
-@pytest.mark.parametrize("name", ["small_mixed", "rare_small"])
-def test_line_equals_statsmodels(name: str) -> None:
-    """An unpenalised logit fit, run to its last digits; to 1e-12."""
-    assert_line(fit_cox(recorded(name)), SMALL[name]["peers"]["cox"], rel=1e-12)
-
-
 def test_line_after_clipping_equals_the_recorded_one() -> None:
     """Scores of 0 and 1 do not count with us; the reference clips them to 1e-7 from the ends."""
     t, expected = recorded("ties_and_bounds"), SMALL["ties_and_bounds"]["recorded"]["cox"]
@@ -145,20 +137,6 @@ def test_line_equals_a_generic_optimiser(pairs: list[tuple[float, bool]]) -> Non
     assert found.covariance == pytest.approx(covariance[0, 1], rel=1e-6, abs=1e-8 * scale)
 
 
-def test_line_equals_scikit_learn() -> None:
-    """Unpenalised logistic regression on the logits; its gradient stops near 1e-10."""
-    rng = np.random.default_rng(8)
-    x = rng.normal(-2.0, 1.5, 3_000)
-    outcomes = rng.random(3_000) < expit(0.4 + 0.8 * x)
-    model = LogisticRegression(C=math.inf, solver="newton-cholesky", tol=1e-12)
-    model.fit(x[:, None], outcomes)
-
-    found = fit_cox(tally(outcomes, expit(x)))
-
-    assert found.intercept == pytest.approx(model.intercept_[0], abs=1e-9)
-    assert found.slope == pytest.approx(model.coef_[0, 0], abs=1e-9)
-
-
 @pytest.mark.parametrize(
     ("logits", "counts", "positives"),
     [
@@ -186,36 +164,6 @@ def test_full_steps_that_overshoot_are_halved(
     assert math.sqrt(gradient @ np.linalg.inv(hessian(line, t)) @ gradient) < 1e-7
 
 
-def test_plain_newton_diverges_where_ours_does_not() -> None:
-    """On small_extreme two undamped steps from a calibrated start already leave the data."""
-    t = recorded("small_extreme")
-    line = np.array([0.0, 1.0])
-    for _ in range(2):
-        line = line - np.linalg.solve(hessian(line, t), loss_and_gradient(line, t)[1])
-    steepest = float(np.abs(line).max())
-
-    assert steepest > 50
-    assert abs(fit_cox(t).slope) < 1
-
-
-@few_examples
-@given(rows, st.integers(2, 5), st.randoms())
-def test_order_and_repetition(pairs: list[tuple[float, bool]], times: int, random: Any) -> None:
-    """Shuffled rows give the same bits; r times the rows the same line, sqrt(r) better known."""
-    assume(overlap(of(pairs)))
-    found, more = fit_cox(of(pairs)), fit_cox(of(pairs * times))
-    root = math.sqrt(times)
-
-    assert fit_cox(of(random.sample(pairs, len(pairs)))) == found
-    assert more.slope == pytest.approx(found.slope, abs=1e-8 * found.slope_standard_error)
-    assert more.intercept_standard_error * root == pytest.approx(
-        found.intercept_standard_error, rel=1e-7
-    )
-    assert slope_z(of(pairs * times)) == pytest.approx(
-        root * slope_z(of(pairs)), rel=1e-8, abs=1e-8
-    )
-
-
 @few_examples
 @given(rows, st.floats(-2, 2))
 def test_a_prior_shift_moves_the_intercept_only(
@@ -233,34 +181,6 @@ def test_a_prior_shift_moves_the_intercept_only(
         found.intercept - found.slope * delta, rel=1e-6, abs=1e-5 * (1 + abs(found.slope))
     )
     assert slope_z(moved) == pytest.approx(slope_z(t), rel=1e-6, abs=1e-6)
-
-
-def test_line_finds_what_was_put_in() -> None:
-    """Slope 0.8 and intercept 0.3 within three errors; the slope test is its Wald test, nearly."""
-    rng = np.random.default_rng(9)
-    x = rng.normal(-1.0, 1.2, 50_000)
-    scores, outcomes = expit(x), rng.random(50_000) < expit(0.3 + 0.8 * x)
-    found = fit_cox(tally(outcomes, scores))
-    gridded = fit_cox(tally_on_grid(outcomes, scores))
-    wald = (found.slope - 1) / found.slope_standard_error
-
-    assert abs(found.slope - 0.8) < 3 * found.slope_standard_error
-    assert abs(found.intercept - 0.3) < 3 * found.intercept_standard_error
-    assert slope_z(tally(outcomes, scores)) == pytest.approx(wald, rel=0.15)
-    # Cells are 1/512 wide in logit and hold the mean logit: a thousandth of an error at most.
-    assert gridded.slope == pytest.approx(found.slope, abs=0.001 * found.slope_standard_error)
-
-
-def test_slope_test_is_standard_normal_whatever_the_prior() -> None:
-    """1,000 samples with a slope of 1 and a prior of their own: mean 0, variance 1 in 4 errors."""
-    rng = np.random.default_rng(10)
-    zs = []
-    for _ in range(1_000):
-        x = rng.normal(-1.0, 1.2, 500)
-        zs.append(slope_z(tally(rng.random(500) < expit(x + rng.normal()), expit(x))))
-
-    assert abs(np.mean(zs)) < 4 / math.sqrt(1_000)
-    assert np.var(zs) == pytest.approx(1.0, abs=4 * math.sqrt(2 / 1_000))
 
 
 def test_scores_of_0_and_1_do_not_count() -> None:

@@ -58,18 +58,6 @@ def test_the_curve_is_that_of_a_plain_root(
         )
 
 
-@given(groups)
-def test_right_labels_move_a_curve_by_one_constant(rows: list[tuple[float, int, float]]) -> None:
-    """Without wrong labels the shape of a day is that of the reference, whatever the prior."""
-    curve, counts, rates = (np.array(column) for column in zip(*rows, strict=True))
-    hits = int(np.rint(counts * rates).sum())
-    assume(0 < hits < counts.sum())
-
-    moved = noisy_curve(curve, counts, hits, 0.0, 0.0) - curve
-
-    assert moved == pytest.approx(moved[0], abs=1e-9)
-
-
 @given(st.lists(st.floats(-8, 8), min_size=2, max_size=12), shares_of_wrong)
 def test_responses_are_slopes(curve: list[float], wrong: tuple[float, float]) -> None:
     """They are the derivative of the recorded log-odds by those of the prior."""

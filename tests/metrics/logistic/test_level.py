@@ -1,6 +1,5 @@
 """Level of a curve: its intercept, its variance, and what a shift of the prior leaves of it."""
 
-from dataclasses import replace
 from math import isnan, log, sqrt
 
 import numpy as np
@@ -53,21 +52,6 @@ def test_variance_is_the_sum_of_squared_influences() -> None:
     assert found.delta_variance == pytest.approx(1 / (weight * total), rel=1e-9)
 
 
-def test_variances_are_those_of_repeated_days() -> None:
-    """Over 2,000 days both standard errors are the deviations seen, within four of their errors."""
-    rng = np.random.default_rng(3)
-    levels = [fit_level(CENTRES, draw_day(rng, WEIGHTS, 5_000, 0.0, 0.0)) for _ in range(2_000)]
-
-    deltas = np.array([level.delta for level in levels])
-    differences = deltas - np.array([level.log_odds for level in levels])
-    for values, claimed in (
-        (deltas, np.mean([level.delta_variance for level in levels])),
-        (differences, np.mean([level.difference_variance for level in levels])),
-    ):
-        # The relative error of a standard deviation of n normal values is 1 / sqrt(2 n).
-        assert values.std() == pytest.approx(sqrt(claimed), rel=4 / sqrt(2 * 2_000))
-
-
 @pytest.mark.parametrize("prior", [log(1 / 5), log(2), log(5)])
 def test_kappa_is_zero_under_a_shift_of_the_prior(prior: float) -> None:
     """Without chance the intercept moves by the shift, and kappa stays 0, to 1e-6."""
@@ -105,16 +89,6 @@ def test_errors_of_both_periods_add_up() -> None:
     assert long.delta_variance == pytest.approx(now.delta_variance / 4, rel=0.1)
 
 
-def test_a_constant_of_the_curve_moves_the_intercept_alone() -> None:
-    """A curve 0.7 higher needs an intercept 0.7 lower; everything else is the same."""
-    day = draw_day(np.random.default_rng(5), WEIGHTS, 5_000, 0.2, 0.0)
-    plain, raised = fit_level(CENTRES, day), fit_level(CENTRES + 0.7, day)
-
-    assert raised.delta == pytest.approx(plain.delta - 0.7, abs=1e-9)
-    assert replace(raised, delta=0.0).log_odds == plain.log_odds
-    assert raised.difference_variance == pytest.approx(plain.difference_variance, rel=1e-8)
-
-
 def test_billions_of_outcomes_have_a_variance() -> None:
     """The variance falls with the number of outcomes, also where its square exceeds 64 bits."""
     few, many = (fit_level(CENTRES, expected_day(0.0, 0.0, rows)) for rows in (1e8, 1e10))
@@ -136,13 +110,6 @@ def test_one_class_has_no_level(positives: int, prevalence: float) -> None:
         isnan(v)
         for v in (found.delta, found.log_odds, found.delta_variance, found.difference_variance)
     )
-
-
-def test_nothing_has_no_prevalence() -> None:
-    """An empty period has nothing at all."""
-    nothing = np.zeros(1024, np.int64)
-
-    assert isnan(fit_level(CENTRES, Coarse(nothing, nothing)).prevalence)
 
 
 def test_parts_of_one_class_are_no_part_of_a_lift() -> None:

@@ -91,21 +91,6 @@ def test_gains_are_those_of_days_left_out() -> None:
     assert platt.level.value + platt.shape.value == pytest.approx(platt.log_loss.value, rel=1e-9)
 
 
-def test_prior_that_moves_takes_nothing_from_the_shape() -> None:
-    """With priors of any day of +2 and -2 in turn, the gain of the shape is as sure."""
-    rng, found = np.random.default_rng(7), []
-    for day in range(20):
-        x = rng.normal(0.0, 1.5, 3_000)
-        prior = 2.0 if day % 2 else -2.0
-        found.append(tally_on_grid(rng.random(3_000) < expit(0.6 * x + prior), expit(x)))
-    choice = choose_map(daily_counts(found))
-    platt = choice.chosen
-
-    assert platt.kind == "platt"
-    assert platt.fitted.map.parameters[0] == pytest.approx(0.6, abs=0.03)  # 3 standard errors
-    assert platt.shape.low > 0.0
-
-
 def test_what_was_asked_for_is_taken() -> None:
     """A kind that is not worth it is given all the same, and said not to be."""
     found = choose_map(daily_counts(days(calibrated)), "isotonic")

@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression, minimize
 from scipy.special import expit, logit
 
-from monitor.metrics.core.tally import tally, tally_on_grid
+from monitor.metrics.core.tally import tally
 from monitor.metrics.logistic.cox import fit_cox
 from monitor.metrics.maps.calibration_map import (
     KINDS,
     Kind,
-    apply_calibration_map,
     check_map,
     functions_of,
     shape_of,
@@ -22,7 +21,6 @@ from monitor.metrics.maps.calibration_map import (
 from monitor.metrics.maps.centred_isotonic import fit_centred_isotonic
 from monitor.metrics.maps.daily_counts import DailyCounts, daily_counts, merge_spans, spans_of
 from monitor.metrics.maps.fitting import fit_calibration_map
-from monitor.metrics.maps.likelihood import own_losses, pooled_level, profile
 from monitor.metrics.maps.mean_over_days import LEVEL_MEMORY, mean_over_days
 from tests.support.cases import few_examples
 
@@ -67,18 +65,6 @@ def test_shape_is_recovered_whatever_the_prior_does(shape: str, kind: Kind, off:
 
     np.testing.assert_allclose(
         centred(shape_of(LOGITS, found)[inside]), centred(SHAPES[shape][inside]), atol=off
-    )
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_calibrated_scores_stay(kind: Kind) -> None:
-    """If every score comes true as often as it says, each map is the identity."""
-    data = expected(LOGITS, np.zeros(3))
-    found = fit_calibration_map(data, kind).map
-
-    # The half outcome that an isotonic block gets moves rates by 1e-4 at most here.
-    np.testing.assert_allclose(
-        apply_calibration_map(expit(LOGITS), found), expit(LOGITS), atol=2e-4
     )
 
 
@@ -134,25 +120,6 @@ def test_beta_is_the_optimum_that_another_optimiser_finds() -> None:
     assert loss(np.array([*found, *best.x[2:]])) <= best.fun + 1e-5
 
 
-def test_gradient_and_information_are_those_of_the_likelihood() -> None:
-    """They agree with differences of the profile likelihood."""
-    data = expected(SHAPES["wave"], rows=50.0)
-    functions = functions_of(LOGITS, "spline", (-2.0, 0.0, 1.0))
-    slopes, step = np.array([0.8, 1.1, 0.9]), 1e-4
-
-    def at(place: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        return profile(place @ functions, functions, data.counts, data.positives)
-
-    _, gradient, information = at(slopes)
-    for i, unit in enumerate(np.eye(3) * step):
-        up, down = at(slopes + unit), at(slopes - unit)
-        # Differences are exact to the square of the step.
-        assert (up[0] - down[0]) / (2 * step) == pytest.approx(gradient[i], rel=1e-5, abs=1e-4)
-        np.testing.assert_allclose(
-            (down[1] - up[1]) / (2 * step), information[i], rtol=1e-5, atol=1e-4
-        )
-
-
 def test_isotonic_has_the_blocks_of_the_plain_regression() -> None:
     """On one day the knots are the means of the blocks that SciPy finds, if all keep apart."""
     rng = np.random.default_rng(3)
@@ -197,20 +164,6 @@ def test_level_lets_days_differ() -> None:
     assert found.level_standard_error == pytest.approx(0.03, rel=0.25)
 
 
-def test_own_losses_ignore_the_level() -> None:
-    """A constant in the shape changes nothing, and the pooled level cannot do better."""
-    data = expected(SHAPES["platt"], rows=100.0)
-    here = own_losses(SHAPES["platt"], data.counts, data.positives)
-    level, _ = pooled_level(SHAPES["platt"], data.counts, data.positives)
-    p = expit(SHAPES["platt"] + level)
-    pooled = -(data.positives * np.log(p) + (data.counts - data.positives) * np.log1p(-p)).sum()
-
-    np.testing.assert_allclose(
-        here, own_losses(SHAPES["platt"] + 3.0, data.counts, data.positives), rtol=1e-12
-    )
-    assert here.sum() < pooled
-
-
 def test_days_with_few_outcomes_share_an_intercept() -> None:
     """Spans have 30 outcomes of each kind, or a twentieth of the rarer kind."""
     few = DailyCounts(np.zeros(1), np.full((9, 1), 30.0), np.full((9, 1), 10.0))
@@ -219,22 +172,6 @@ def test_days_with_few_outcomes_share_an_intercept() -> None:
     assert len(set(spans_of(few).tolist())) == 9  # 90 / 20 is less than the 10 of a day
     assert spans_of(rare).tolist() == sorted(list(range(40)) * 5)
     assert merge_spans(rare, spans_of(rare)).positives.tolist() == [[30.0]] * 40
-
-
-def test_grid_and_exact_tallies_give_the_same_map() -> None:
-    """Cells of the drift meter, 1/32 wide, move the fitted slope by less than 0.001."""
-    rng = np.random.default_rng(5)
-    days = []
-    for prior in PRIORS:
-        scores = expit(rng.normal(-1.0, 1.2, 3_000))
-        days.append((scores, rng.random(3_000) < expit(0.7 * logit(scores) + prior)))
-    exact, grid = (
-        fit_calibration_map(daily_counts([make(*day[::-1]) for day in days]), "platt").map
-        for make in (tally, tally_on_grid)
-    )
-
-    assert grid.parameters[0] == pytest.approx(exact.parameters[0], abs=1e-3)
-    assert grid.level == pytest.approx(exact.level, abs=1e-3)
 
 
 def test_a_sample_of_negatives_gives_the_map_of_the_population() -> None:

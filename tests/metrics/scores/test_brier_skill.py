@@ -8,7 +8,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from monitor.metrics.core.tally import tally
-from monitor.metrics.scores.brier import brier
 from monitor.metrics.scores.brier_skill import brier_skill
 from tests.support.paths import GOLDEN
 
@@ -40,14 +39,6 @@ def test_is_what_rows_say(pairs: list[tuple[float, bool]], climatology: float | 
     assert skill.value == pytest.approx(1.0 - ratio, abs=1e-12)
     error = (spread / len(pairs)) ** 0.5 / by_constant.mean()
     assert skill.standard_error == pytest.approx(error, rel=1e-9, abs=1e-12)
-
-
-def test_of_the_constant_forecast_is_zero() -> None:
-    """Whatever it is compared with: itself has no skill, and no error."""
-    t = tally([1] * 3 + [0] * 7, [0.2] * 10)
-
-    assert brier_skill(t, climatology=0.2).value == pytest.approx(0.0, abs=1e-15)
-    assert brier_skill(t).value == pytest.approx(1.0 - brier(t) / 0.21)
 
 
 @pytest.mark.parametrize(

@@ -104,46 +104,6 @@ def test_parts_add_up_and_are_not_negative(
     assert parts == pytest.approx(found.score, rel=4e-16, abs=4e-16)
 
 
-@few_examples
-@given(rows, st.sampled_from(RULES), st.integers(2, 4), st.randoms())
-def test_order_and_repetition_change_nothing(
-    pairs: list[tuple[float, bool]], rule: ScoringRule, times: int, random: Any
-) -> None:
-    """Shuffled rows give the same bits, repeated rows the same parts.
-
-    To a few roundings of the score, of which the parts are differences: a log score next to a
-    certain miss is in the hundreds.
-    """
-    found, repeated = corp(of(pairs), rule=rule), corp(of(pairs * times), rule=rule)
-    rounding = 1e-13 * max(1.0, found.score)
-
-    assert corp(of(random.sample(pairs, len(pairs))), rule=rule) == found
-    for part in PARTS:
-        assert getattr(repeated, part) == pytest.approx(getattr(found, part), abs=rounding)
-
-
-@few_examples
-@given(rows, st.sampled_from(RULES))
-def test_increasing_maps_move_miscalibration_only(
-    pairs: list[tuple[float, bool]], rule: ScoringRule
-) -> None:
-    """Discrimination and uncertainty know only the order of the scores."""
-    t = of(pairs)
-    found = corp(t, rule=rule)
-    moved = corp(Tally(0.5 + 0.5 * np.arange(t.scores.size) / 60, t.counts, t.positives), rule=rule)
-
-    assert moved.discrimination == found.discrimination
-    assert moved.uncertainty == found.uncertainty
-
-
-def test_isotonic_rates_are_not_miscalibrated() -> None:
-    """Scores that are their own observed rates, and rise, have no miscalibration at all."""
-    t = Tally(np.array([0.25, 0.5, 1.0]), np.array([4, 4, 4]), np.array([1, 2, 4]))
-
-    for rule in RULES:
-        assert corp(t, rule=rule).miscalibration == pytest.approx(0.0, abs=1e-16)
-
-
 def test_one_class_and_wrong_certainty() -> None:
     """One class leaves nothing to discriminate; a wrong certainty is infinite miscalibration."""
     one_class = corp(tally([1, 1], [0.2, 0.7]), rule="log")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta
 
-from monitor.metrics import Tally, kernel_density_error, merge, tally, tally_on_grid
+from monitor.metrics import kernel_density_error, tally, tally_on_grid
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.smooth.kernel_density import (
     BANDWIDTHS,
@@ -100,55 +100,6 @@ def test_merging_keeps_the_value() -> None:
     assert merged.total_positives == t.total_positives
     assert merged.mean_score == pytest.approx(t.mean_score, rel=1e-12)
     assert found == pytest.approx(by_rows(scores, outcomes, 1.0, 0.002), rel=0.02)
-
-
-def test_the_cost_does_not_grow_with_rows() -> None:
-    """A hundred million predictions in a few hundred groups are as good as few."""
-    scores, outcomes = drawn(4_000, slope=0.7)
-    t = merge_neighbours(tally(outcomes, scores))
-    more = Tally(t.scores, t.counts * 100_000, t.positives * 100_000, t.cells)
-
-    few, many = (kernel_density_error(one, bandwidth=0.002).value for one in (t, more))
-
-    # Only that a row is left out of its own group matters less.
-    assert many == pytest.approx(few, rel=0.15)
-
-
-def test_order_of_rows_does_not_matter() -> None:
-    """Tallied in two parts, in any order, rows give the same bits."""
-    scores, outcomes = drawn(2_000)
-    turned = np.random.default_rng(1).permutation(2_000)
-    parts = merge([tally(outcomes[i], scores[i]) for i in np.array_split(turned, 2)])
-
-    assert kernel_density_error(parts) == kernel_density_error(tally(outcomes, scores))
-
-
-def test_calibrated_models_are_above_zero_and_fall_with_rows() -> None:
-    """The bias that the docstring states: noise of neighbours counts as error, less with rows.
-
-    Variance around a score is divided by rows, so ten times the rows give 1/sqrt(10) = 0.32 of it.
-    """
-    few, many = (
-        np.mean([kernel_density_error(tally(*drawn(n, seed=i)[::-1]), bandwidth=0.001).value
-                 for i in range(20)])
-        for n in (1_000, 10_000)
-    )  # fmt: skip
-
-    assert few > 0.02
-    assert many / few == pytest.approx(0.32, rel=0.15)
-
-
-@pytest.mark.parametrize("order", [1.0, 2.0])
-def test_a_true_error_is_found(order: float) -> None:
-    """Logits 1/0.6 times too extreme in 50,000 rows: within 10 % of the error that is known."""
-    scores, outcomes = drawn(50_000, slope=0.6)
-    logits = np.log(scores / (1.0 - scores))
-    gaps = np.abs(scores - 1.0 / (1.0 + np.exp(-0.6 * logits)))
-    true = float((gaps**order).mean() ** (1.0 / order))
-
-    found = kernel_density_error(tally(outcomes, scores), order=order, bandwidth=0.001).value
-
-    assert found == pytest.approx(true, rel=0.1)
 
 
 def test_certain_scores_are_safe() -> None:

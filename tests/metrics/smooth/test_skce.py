@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.metrics.core.tally import Tally, merge, shift, tally
+from monitor.metrics.core.tally import Tally, tally
 from monitor.metrics.smooth.skce import mean_distance, skce
 from tests.support.cases import few_examples
 from tests.support.paths import GOLDEN
@@ -75,56 +75,6 @@ def test_the_default_bandwidth_is_the_mean_distance(pairs: list[tuple[float, boo
         assert mean_distance(t) == 1.0
         assert skce(t).value == skce(t, bandwidth=0.01).value
     assert skce(t).bandwidth == mean_distance(t)
-
-
-@few_examples
-@given(rows, rows, st.randoms())
-def test_row_order_and_merging_do_not_matter(
-    one: list[tuple[float, bool]], other: list[tuple[float, bool]], random: object
-) -> None:
-    """Rows in any order, or tallied in two parts, give the same bits."""
-    together = one + other
-    random.shuffle(together)  # type: ignore[attr-defined]
-    parts = merge([tally(*columns(one)[::-1]), tally(*columns(other)[::-1])])
-
-    assert skce(tally(*columns(together)[::-1])) == skce(parts)
-
-
-@pytest.mark.parametrize("bandwidth", [0.01, None])
-def test_skce_is_unbiased_under_calibration(bandwidth: float | None) -> None:
-    """The mean of 20,000 calibrated worlds is 0 within four standard errors, ties and all.
-
-    Their standard deviation is the closed form's within 5 %; its own error is 1 to 2 % as the
-    law is skewed.
-    """
-    rng = np.random.default_rng(5)
-    centres = np.sort(rng.beta(1.2, 3.6, 150))
-    counts = rng.integers(1, 6, 150)
-    worlds = [
-        skce(Tally(centres, counts, rng.binomial(counts, centres)), bandwidth=bandwidth)
-        for _ in range(20_000)
-    ]
-    values, deviation = np.array([w.value for w in worlds]), worlds[0].deviation
-
-    assert abs(values.mean()) < 4 * deviation / np.sqrt(values.size)
-    assert values.std() == pytest.approx(deviation, rel=0.05)
-    assert 0.03 < (values > 2 * deviation).mean() < 0.06
-
-
-def test_skce_finds_miscalibration() -> None:
-    """Scores half a logit too low stand twenty deviations out, and the value near its limit."""
-    rng = np.random.default_rng(6)
-    right = tally(np.zeros(20_000), rng.beta(2.0, 5.0, 20_000))
-    outcomes = rng.binomial(right.counts, right.scores)
-    low = shift(Tally(right.scores, right.counts, outcomes), -0.5)
-    found = skce(low, bandwidth=0.1)
-    gaps = right.scores[::20] - low.scores[::20]
-    distances = np.abs(low.scores[::20, None] - low.scores[::20])
-
-    assert found.value > 20 * found.deviation
-    assert found.value == pytest.approx(
-        np.mean(np.outer(gaps, gaps) * np.exp(-distances / 0.1)), rel=0.15
-    )
 
 
 @pytest.mark.parametrize("bandwidth", [5e-324, 1e300])

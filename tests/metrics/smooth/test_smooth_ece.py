@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.special import expit, ndtr
 
-from monitor.metrics.core.tally import Tally, merge, tally, tally_on_grid
+from monitor.metrics.core.tally import Tally, tally
 from monitor.metrics.smooth.smooth_ece import (
     NARROWEST,
     NODES_PER_WIDTH,
@@ -100,12 +100,6 @@ def test_relplot_differs_by_its_mesh_only(reference: list[Recorded]) -> None:
         check_against_relplot(data.scores, outcomes, expected["relplot"], expected["width"])
 
 
-def test_relplot_differs_by_its_mesh_only_on_few_rows() -> None:
-    """The same on 100 rows that are kept here."""
-    data = RECORDED_VALUES["few_rows"]
-    check_against_relplot(np.array(data["p"]), np.array(data["y"], float), **data["relplot"])
-
-
 def test_relplot_differs_by_its_mesh_only_on_ties() -> None:
     """The same on 21 tied scores with both bounds among them."""
     data = RECORDED_VALUES["ties"]
@@ -169,35 +163,6 @@ def test_the_value_is_its_own_width(pairs: list[tuple[float, bool]]) -> None:
         assert smooth_ece_at(t, bandwidth=value) == pytest.approx(value, rel=2e-6)
 
 
-@few_examples
-@given(rows, widths, widths)
-def test_more_smoothing_never_increases_the_error(
-    pairs: list[tuple[float, bool]], one: float, other: float
-) -> None:
-    """Between |mean residual| and the mean absolute residual it falls with the width."""
-    s, y = columns(pairs)
-    t = tally(y, s)
-    narrow, wide = (smooth_ece_at(t, bandwidth=w) for w in sorted([one, other]))
-    rounding = 2e-6 * np.abs(y - s).mean()
-
-    assert wide <= narrow + rounding
-    assert narrow <= sum(abs(t.positives - t.counts * t.scores)) / t.total + rounding
-    assert wide >= abs((y - s).mean()) - rounding
-
-
-@few_examples
-@given(rows, rows, st.randoms())
-def test_row_order_and_merging_do_not_matter(
-    one: list[tuple[float, bool]], other: list[tuple[float, bool]], random: object
-) -> None:
-    """Rows in any order, or tallied in two parts, give the same bits."""
-    together = one + other
-    random.shuffle(together)  # type: ignore[attr-defined]
-    parts = merge([tally(*columns(one)[::-1]), tally(*columns(other)[::-1])])
-
-    assert smooth_ece(tally(*columns(together)[::-1])) == smooth_ece(parts)
-
-
 @pytest.mark.parametrize("score", [0.0, 0.2, 0.5, 1.0])
 def test_one_score_gives_its_gap(score: float) -> None:
     """Residuals of one sign keep their integral however they are smoothed, also at the ends."""
@@ -216,15 +181,6 @@ def test_a_fixed_point_too_narrow_to_resolve_is_bounded() -> None:
     t = Tally(np.array([0.5]), np.array([10**7]), np.array([5 * 10**6 + 1]))
 
     assert smooth_ece(t) == pytest.approx(1e-7, rel=1e-6)
-
-
-def test_the_grid_hardly_changes_it() -> None:
-    """On 200,000 rows cells move the value by less than 1e-4 relative."""
-    rng = np.random.default_rng(1)
-    logits = rng.normal(-3.0, 1.2, 200_000)
-    s, y = expit(logits), rng.random(200_000) < expit(logits + 0.2)
-
-    assert smooth_ece(tally_on_grid(y, s)) == pytest.approx(smooth_ece(tally(y, s)), rel=1e-4)
 
 
 @pytest.mark.parametrize("width", [0.0, 1e-6, 1.1, float("nan")])

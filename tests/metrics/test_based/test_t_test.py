@@ -108,15 +108,6 @@ def test_equals_tests_one_by_one(
         assert found.value == found.rejected.sum() / t.total
 
 
-def test_counts_are_weights() -> None:
-    """A group of c equal scores counts c times, as rows would."""
-    t = Tally(np.array([0.1, 0.15, 0.9]), np.array([50, 40, 10]), np.array([5, 8, 0]))
-
-    found = tce_t(t, quantile_bins(t, 1))
-
-    assert (found.rejected.tolist(), found.value) == ([10], 0.1)
-
-
 def test_equal_outcomes_reject_what_makes_them_improbable() -> None:
     """100 negatives reject 1 - .025**(1/100) and above, not every score that is not 0."""
     bound = 1 - 0.025**0.01
@@ -127,32 +118,6 @@ def test_equal_outcomes_reject_what_makes_them_improbable() -> None:
 
     assert found.rejected.tolist() == [40]
     np.testing.assert_allclose(found.accepted[0], [[0.0, bound]], rtol=1e-13)
-
-
-def test_outcomes_mirror() -> None:
-    """Swapping the classes mirrors every interval and rejects the same predictions."""
-    rng = np.random.default_rng(4)
-    scores = rng.integers(1, 64, 500) / 64  # exact when mirrored
-    outcomes = rng.random(500) < scores**2
-    t, mirrored = tally(outcomes, scores), tally(~outcomes, 1 - scores)
-    here = tce_t(t, quantile_bins(t, 9))
-    starts = t.scores.size - quantile_bins(t, 9).starts[::-1]
-    counts = [np.add.reduceat(a, starts[:-1]) for a in (mirrored.counts, mirrored.positives)]
-    sums = np.add.reduceat(mirrored.counts * mirrored.scores, starts[:-1])
-    there = tce_t(mirrored, Bins(starts, *counts, sums))
-
-    np.testing.assert_array_equal(here.rejected, there.rejected[::-1])
-    for one, other in zip(here.accepted, reversed(there.accepted), strict=True):
-        np.testing.assert_allclose(one, 1 - other[:, ::-1], atol=1e-15)
-
-
-def test_one_prediction() -> None:
-    """A bin of one prediction accepts what is not improbable at alpha/2."""
-    t = tally([0], [0.97])
-    bins = quantile_bins(t, 1)
-
-    assert tce_t(t, bins).value == 0.0
-    assert tce_t(t, bins, alpha=0.1).value == 1.0
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0, -0.1, float("nan")])

@@ -18,7 +18,6 @@ from monitor.metrics.core.tally import Tally, shift, tally
 from monitor.metrics.logistic.intercept import fit_intercept
 from monitor.metrics.test_based.tce import tce
 from monitor.metrics.test_based.tce_at_size import (
-    TceAtSize,
     standard_size,
     tce_at_size,
     tces_at_size,
@@ -133,18 +132,6 @@ def test_moments_of_draws(size: int) -> None:
     assert (draws <= whole).all()
 
 
-def test_a_subsample_is_a_tally() -> None:
-    """No group is empty, scores rise, and the whole is the tally itself."""
-    t = groups([1, 3, 2], [1, 1, 0])
-    part = subsample(t, 2, np.random.default_rng(3))
-    whole = subsample(t, 6, np.random.default_rng(3))
-
-    assert (part.counts >= 1).all()
-    assert (np.diff(part.scores) > 0).all()
-    assert whole.counts.tolist() == [1, 3, 2]
-    assert whole.positives.tolist() == [1, 1, 0]
-
-
 def test_mean_and_deviation_equal_a_naive_version() -> None:
     """Rows chosen by numpy, binned and tested by the public functions, give the same moments.
 
@@ -177,26 +164,6 @@ def test_interval_follows_its_formula() -> None:
     assert found.mean.high == pytest.approx(found.mean.value + reach, abs=1e-12)
 
 
-def test_interval_covers_at_every_share() -> None:
-    """Of 100 samples each, of which a tenth or 4/5 is drawn, at least 91 intervals hold the mean.
-
-    The bound makes them conservative; 90 or fewer of 100 at 95 % would come once in 20 runs.
-    """
-    rng = np.random.default_rng(6)
-    truth = np.mean(
-        [
-            tce_at_size(calibrated_day(0.3, 500, rng), size=500, rng=rng).mean.value
-            for _ in range(500)
-        ]
-    )
-    for size in (5_000, 625):
-        held = 0
-        for _ in range(100):
-            found = tce_at_size(calibrated_day(0.3, size, rng), size=500, rng=rng).mean
-            held += found.low <= truth <= found.high
-        assert held >= 91
-
-
 def test_the_whole_tally_has_one_subsample() -> None:
     """With as many rows as asked for, the value is plain TCE and no interval is made up."""
     t = calibrated_day(0.3, 2_000, np.random.default_rng(7))
@@ -206,21 +173,6 @@ def test_the_whole_tally_has_one_subsample() -> None:
     assert found.standard_deviation == 0.0
     assert isnan(found.mean.low)
     assert isnan(found.mean.high)
-
-
-def test_results_are_reproducible() -> None:
-    """The same seed gives the same numbers, another seed others, and the tally stays as it was."""
-    t = calibrated_day(0.3, 6_000, np.random.default_rng(8))
-    before = t.counts.copy(), t.positives.copy()
-    first, again, other = (
-        tce_at_size(t, size=1_000, rng=np.random.default_rng(seed)) for seed in (1, 1, 2)
-    )
-
-    assert isinstance(first, TceAtSize)
-    assert first == again
-    assert first != other
-    assert (t.counts == before[0]).all()
-    assert (t.positives == before[1]).all()
 
 
 @pytest.mark.parametrize("volume", [1, 20])

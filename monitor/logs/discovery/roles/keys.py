@@ -7,10 +7,10 @@ from itertools import combinations, product
 from math import isqrt
 
 from monitor.config import LONGEST_WAIT, POSITION
-from monitor.logs.discovery.columns import Column
-from monitor.logs.discovery.reading import PARTITION, ROWS_PER_DAY, Log, add_day
-from monitor.logs.discovery.roles import times, words
-from monitor.logs.discovery.rows import add, ask, has_table, open_rows
+from monitor.logs.discovery.roles.candidates import times, words
+from monitor.logs.discovery.samples.columns import Column
+from monitor.logs.discovery.samples.reading import PARTITION, ROWS_PER_DAY, Log, add_day
+from monitor.logs.discovery.samples.rows import add, ask, has_table, open_rows
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.engines.session import Session
 

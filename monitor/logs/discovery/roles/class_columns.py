@@ -7,12 +7,12 @@ from itertools import combinations
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from monitor.logs.discovery.arrivals import MET, matched
-from monitor.logs.discovery.columns import Column, in_sql
-from monitor.logs.discovery.ranking import SURE, Floats
-from monitor.logs.discovery.reading import Log
-from monitor.logs.discovery.roles import Candidate, words
-from monitor.logs.discovery.rows import ask, has_table
+from monitor.logs.discovery.roles.arrivals import MET, matched
+from monitor.logs.discovery.roles.candidates import Candidate, words
+from monitor.logs.discovery.roles.ranking import SURE, Floats
+from monitor.logs.discovery.samples.columns import Column, in_sql
+from monitor.logs.discovery.samples.reading import Log
+from monitor.logs.discovery.samples.rows import ask, has_table
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.engines.session import Session
 from monitor.sql_text import text_in_sql

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from monitor.logs.discovery.columns import Column
+from monitor.logs.discovery.samples.columns import Column
 from monitor.segment_names import RESERVED
 
 LEAST_SHARE = 0.02  # of the predictions: smaller parts say little

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
-from monitor.logs.discovery.rows import Source, ask, files_of, open_rows
+from monitor.logs.discovery.samples.rows import Source, ask, files_of, open_rows
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.engines.session import Layout, Session
 from monitor.sql_text import text_in_sql

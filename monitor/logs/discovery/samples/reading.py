@@ -10,11 +10,11 @@ import duckdb
 from monitor.config import literal
 from monitor.errors import DataError
 from monitor.files import list_days
-from monitor.logs.discovery.columns import Column, columns_of, in_sql
-from monitor.logs.discovery.headers import with_layout
-from monitor.logs.discovery.listing import Survey
-from monitor.logs.discovery.naming import Pattern
-from monitor.logs.discovery.rows import (
+from monitor.logs.discovery.samples.columns import Column, columns_of, in_sql
+from monitor.logs.discovery.samples.headers import with_layout
+from monitor.logs.discovery.samples.listing import Survey
+from monitor.logs.discovery.samples.naming import Pattern
+from monitor.logs.discovery.samples.rows import (
     LOOKED_AT,
     TEXTUAL,
     Source,

@@ -5,8 +5,8 @@ import re
 from collections.abc import Sequence
 from itertools import combinations
 
-from monitor.logs.discovery.columns import NUMBERS, Column
-from monitor.logs.discovery.roles import words
+from monitor.logs.discovery.roles.candidates import words
+from monitor.logs.discovery.samples.columns import NUMBERS, Column
 
 HORIZON = re.compile(r"(?<![A-Za-z0-9])(\d{1,3})_?(d|days?|w|weeks?|m|mo|months?)(?![A-Za-z0-9])")
 DAYS = {"d": 1, "w": 7, "m": 30}

@@ -8,9 +8,9 @@ import numpy.typing as npt
 
 from monitor.arrivals import COMPLETE
 from monitor.config.filters import columns_of_filter
-from monitor.logs.discovery.arrivals import MET
-from monitor.logs.discovery.reading import ROWS_PER_DAY, Log
-from monitor.logs.discovery.rows import ask, open_rows
+from monitor.logs.discovery.roles.arrivals import MET
+from monitor.logs.discovery.samples.reading import ROWS_PER_DAY, Log
+from monitor.logs.discovery.samples.rows import ask, open_rows
 from monitor.logs.engines.session import Session
 
 NEWEST_DAYS = 40  # days whose outcomes are counted

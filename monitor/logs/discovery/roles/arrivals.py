@@ -11,9 +11,9 @@ from datetime import date
 import numpy as np
 import numpy.typing as npt
 
-from monitor.logs.discovery.keys import ROWS_PER_PARTITION, Key, joined_on, later_days
-from monitor.logs.discovery.reading import PARTITION, Log
-from monitor.logs.discovery.rows import add, ask, has_table, open_rows
+from monitor.logs.discovery.roles.keys import ROWS_PER_PARTITION, Key, joined_on, later_days
+from monitor.logs.discovery.samples.reading import PARTITION, Log
+from monitor.logs.discovery.samples.rows import add, ask, has_table, open_rows
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.engines.session import Session
 from monitor.metrics.core.samples import at_ends

@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Sequence
 
-from monitor.logs.discovery import roles
-from monitor.logs.discovery.columns import NUMBERS, Column, in_sql, number_in
+from monitor.logs.discovery.roles import candidates as roles
+from monitor.logs.discovery.samples.columns import NUMBERS, Column, in_sql, number_in
 from monitor.logs.engines.conversions import quoted
 from monitor.sql_text import text_in_sql
 

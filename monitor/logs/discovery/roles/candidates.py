@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from monitor.logs.discovery.columns import Column
+from monitor.logs.discovery.samples.columns import Column
 from monitor.words.plausibility import HIGHEST_PERCENT, LARGEST_LOGIT
 
 SCORE_WORDS = {

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from monitor.logs.discovery.columns import Column
-from monitor.logs.discovery.keys import ID_WORDS
-from monitor.logs.discovery.reading import Log
-from monitor.logs.discovery.roles import words
-from monitor.logs.discovery.rows import ask
+from monitor.logs.discovery.roles.candidates import words
+from monitor.logs.discovery.roles.keys import ID_WORDS
+from monitor.logs.discovery.samples.columns import Column
+from monitor.logs.discovery.samples.reading import Log
+from monitor.logs.discovery.samples.rows import ask
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.engines.session import Session
 

@@ -13,7 +13,7 @@ from fsspec.implementations.local import LocalFileSystem
 from monitor.config import FIELD, Exploded, Format, PredictionLog
 from monitor.errors import DataError
 from monitor.files import list_files, open_filesystem
-from monitor.logs.discovery.columns import PLAIN, in_sql
+from monitor.logs.discovery.samples.columns import PLAIN, in_sql
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.engines.session import NESTED, Layout, Session, readable
 from monitor.logs.sources.exploding import take_apart

@@ -1,8 +1,8 @@
 """Whether the scores of the sampled days have one scale: a release may turn them into percent."""
 
-from monitor.logs.discovery.columns import number_in
-from monitor.logs.discovery.reading import PARTITION, Log
-from monitor.logs.discovery.roles import Candidate
+from monitor.logs.discovery.roles.candidates import Candidate
+from monitor.logs.discovery.samples.columns import number_in
+from monitor.logs.discovery.samples.reading import PARTITION, Log
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.engines.session import Session
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from monitor.logs.discovery.ranking import (
+from monitor.logs.discovery.roles.candidates import Candidate, with_reason
+from monitor.logs.discovery.roles.ranking import (
     Fit,
     Floats,
     best_outcome,
@@ -15,7 +16,6 @@ from monitor.logs.discovery.ranking import (
     measured,
     same,
 )
-from monitor.logs.discovery.roles import Candidate, with_reason
 from monitor.words.numbers import percent
 from monitor.words.plausibility import Remark, about_outcomes
 

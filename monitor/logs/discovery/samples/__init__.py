@@ -1,0 +1,1 @@
+"""Samples of logs that nobody has described: what lies in a folder, and rows of it."""
