@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from bench import metrics_classes as classes
-from bench.peers_worker import BINS, CONTROL, QUANTILES, Job, control, load, serve
+from bench.peers_worker import BINS, CONTROL, POOLING, QUANTILES, Job, control, load, serve
 
 LOOP_SIZE, LOOP_SAMPLE = 50_000, 400
 REPLICATES = 100  # as many as the monitor uses
@@ -130,7 +130,9 @@ def our_measures_of_rows() -> dict[str, Callable]:
 
 def serve_rows(folder: Path, *, whole_loop: bool) -> None:
     """Serve our measures from rows and from their tally, the sorts, and the published loop."""
-    from monitor.metrics import paper_sizes, pava_bc, tally
+    from monitor.metrics import paper_sizes, pava, pava_bc, tally
+    from monitor.metrics.binned.pooling import pool_rows
+    from monitor.metrics.core.sorted_rows import sort_rows
 
     s, y = load(folder)
     t = tally(y, s)
@@ -154,6 +156,11 @@ def serve_rows(folder: Path, *, whole_loop: bool) -> None:
         jobs[f"{name}|rows"] = lambda of_rows=of_rows: of_rows((y, s))
         jobs[f"{name}|tally"] = lambda measure=measure: measure(t)
         jobs[f"{name}|tally"]()
+    sorted_rows = sort_rows(y, s)
+    pool_rows(sorted_rows[:100], 1, 100)  # compiles before timing
+    jobs[f"{POOLING}|rows"] = lambda: pool_rows(sorted_rows, 1, s.size)
+    jobs[f"{POOLING}|tally"] = lambda: pava(t)
+    jobs[f"{POOLING}|tally"]()
     many = classes.our_jobs(*classes.load_classes(folder))
     for job in many.values():
         job()

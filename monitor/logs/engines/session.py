@@ -365,10 +365,8 @@ class Session:
 
     def fetch(self, query: str, scored: Any = None, known: Any = None) -> pa.Table:
         """Run a query as `begin` writes it."""
-        if self.spark is None:
-            table: pa.Table = _over(self.connection.execute, query, scored, known).to_arrow_table()
-        else:
-            table = self.begin(query, scored, known).toArrow()
+        rows = self.begin(query, scored, known)
+        table: pa.Table = rows.to_arrow_table() if self.spark is None else rows.toArrow()
         return table
 
     def fetch_rows(
