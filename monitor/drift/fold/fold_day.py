@@ -36,6 +36,7 @@ from monitor.drift.incidents.detecting import (
     segment_limits,
     update_incident,
 )
+from monitor.drift.incidents.label_change import only_if_told
 from monitor.drift.records.day_evidence import DayEvidence
 from monitor.drift.records.detector import Detector, is_withheld
 from monitor.segment_names import FAMILIES, WHOLE
@@ -166,7 +167,18 @@ def rows_hang_together(
     return held_down(detector, evidence, own, today.span, enough=limit, sums_of=sums_of)
 
 
-GATES = (rows_hang_together,)  # each from a detector to a detector with no more evidence
+def labels_are_told(
+    name: str, detector: Detector, evidence: DayEvidence, limit: float, today: Today
+) -> Detector:
+    """Let lost labels raise an alert only where nothing else looks like them."""
+    since = partial(profiles_since, today, name, detector)
+    return only_if_told(detector, today.day.day, evidence, limit, since)
+
+
+GATES = (
+    rows_hang_together,
+    labels_are_told,
+)  # each from a detector to a detector with no more evidence
 
 
 def pass_gates(

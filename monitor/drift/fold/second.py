@@ -344,7 +344,7 @@ def _grown(now: Incident, before: Incident, j: int, tolerance: float, hanging: f
 def _profile(incident: Incident, j: int) -> Floats:
     """Give the profile along a direction, which knows as much near the reference as the scores.
 
-    Those of an incident are over the largest dispersion of all directions.
+    Those of an incident are over the mean dispersion of the directions.
     """
     score, information = float(incident.scores[j]), float(incident.informations[j])
     if incident.profiles is None:
