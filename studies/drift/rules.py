@@ -17,6 +17,7 @@ from monitor.drift.curve.label_noise import wrong_labels
 from monitor.drift.curve.reference import Reference
 from monitor.drift.evidence.directions import day_profiles
 from monitor.drift.incidents.detecting import advance, limit, new_detector, update_incident
+from monitor.drift.incidents.label_change import only_if_told
 from monitor.drift.records.detector import Detector, Incident
 from monitor.metrics.binned.binning import paper_sizes, pava_bc, uniform_bins
 from monitor.metrics.binned.ece import ece
@@ -81,9 +82,10 @@ def incidents(
     for t, segments in enumerate(days):
         day = FIRST + timedelta(t)
         detector, evidence = advance(detector, reference, [day], segments)
-        alarm = detector.evidence >= threshold
         seen.append(segments)
         since = partial(_profiles_since, reference, detector, seen)
+        detector = only_if_told(detector, day, evidence, threshold, since)
+        alarm = detector.evidence >= threshold
         detector = update_incident(detector, day, evidence, alarm=alarm, profiles_since=since)
         yield detector.incident
 

@@ -34,14 +34,16 @@ def informed(prevalence: float) -> Floats:
 
 
 @cache
-def centre(prevalence: float) -> float:
+def centre(prevalence: float, spread: float = SPREAD) -> float:
     """Find the mean logit whose mean score is the prevalence."""
-    return float(brentq(lambda c: (shares(c) * expit(CENTRES)).sum() - prevalence, -14.0, 14.0))
+    return float(
+        brentq(lambda c: (shares(c, spread) * expit(CENTRES)).sum() - prevalence, -14.0, 14.0)
+    )
 
 
-def shares(middle: float) -> Floats:
+def shares(middle: float, spread: float = SPREAD) -> Floats:
     """Give each cell's share of the predictions while the prior is as in training."""
-    weights = norm.pdf(CENTRES, middle, SPREAD)
+    weights = norm.pdf(CENTRES, middle, spread)
     return np.asarray(weights / weights.sum())
 
 

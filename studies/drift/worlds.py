@@ -34,16 +34,23 @@ Distortion = Callable[[float], Floats]  # of a prevalence; added to the log-odds
 
 @dataclass(frozen=True)
 class World:
-    """Share of positive outcomes, and predictions on an ordinary day."""
+    """Share of positive outcomes, predictions on an ordinary day, and how wide scores spread."""
 
     prevalence: float
     rows: int
+    spread: float = SPREAD
 
     def __str__(self) -> str:
         size = f"{self.rows // 1000}k" if self.rows >= 1000 else str(self.rows)
         if self.rows >= 1_000_000:
             size = f"{self.rows // 1_000_000}M"
-        return f"{100 * self.prevalence:g} %, {size}"
+        wide = "" if self.spread == SPREAD else f", sd {self.spread:g}"
+        return f"{100 * self.prevalence:g} %, {size}{wide}"
+
+    @property
+    def middle(self) -> float:
+        """The mean logit of its scores."""
+        return centre(self.prevalence, self.spread)
 
 
 @dataclass(frozen=True)
@@ -151,7 +158,7 @@ def stream(
     for of_segment in priors:
         of_segment[reference:] += np.log(truth.odds)
     tilts, deviations = remembering(rng, total), rng.normal(size=total)
-    weights = [shares(centre(world.prevalence) + moved) for moved in truth.centres]
+    weights = [shares(world.middle + moved, world.spread) for moved in truth.centres]
     unit = standardised(world.prevalence)
     drift = whole_drift(world, truth)
     for t in range(total):
@@ -174,7 +181,7 @@ def whole_drift(world: World, truth: Truth) -> Floats:
     plain = truth.distortion(world.prevalence)
     if not truth.centred:
         return plain
-    return keep_prevalence(plain, shares(centre(world.prevalence)), world.prevalence)
+    return keep_prevalence(plain, shares(world.middle, world.spread), world.prevalence)
 
 
 def tilted(slope: float) -> Distortion:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from monitor.arrivals import Late
 from monitor.drift.evidence.directions import LOST, no_profiles
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.incidents.label_change import label_change
-from monitor.drift.records.day_evidence import LABEL_KINDS
+from monitor.drift.records.day_evidence import LABEL_KINDS, WrongLabels
 from monitor.drift.records.detector import OUTCOMES_MISSING, Incident
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
@@ -22,6 +23,8 @@ from monitor.segment_names import WHOLE
 from monitor.words.next_steps import next_steps
 from monitor.words.trust import trust
 from monitor.words.verdict import sentences
+from studies.drift.noise import flip
+from studies.drift.worlds import Truth, World, stream, tilted
 from tests.support.stored import detectors_again, stored_again
 
 FIRST, KNOWN_AT = date(2026, 1, 1), datetime(2026, 12, 1, tzinfo=UTC)
@@ -51,11 +54,7 @@ def days_of(what: str, size: float, *, until: int = DAYS) -> Iterator[Day]:
 @cache
 def verdicts(what: str, size: float, *, until: int = DAYS) -> tuple[Verdict, ...]:
     """Judge such days."""
-    days = list(days_of(what, size, until=until))
-    reference = fit_model_reference(days[:REFERENCE], Limits())
-    known = {day.day: day for day in days}
-    folded = judge("m", days, references=[reference], limits=Limits(), recall=known.get)
-    return tuple(verdict for (verdict, *_) in folded)
+    return tuple(judged(list(days_of(what, size, until=until))))
 
 
 @pytest.mark.parametrize(("family", "size"), [("lost", 0.2), ("added", 0.15)])
@@ -87,6 +86,35 @@ def test_neither_scores_that_drift_nor_priors_that_move_are_labels(what: str, si
 
     assert not states.intersection(LABEL_KINDS)
     assert ("calibration_drift" in states) == (what == "slope")
+
+
+@pytest.mark.parametrize(
+    ("slope", "wrong", "seed"), [(1.0, WrongLabels("lost", 0.2), 4), (0.96, None, 3)]
+)
+def test_lost_labels_are_found_where_they_hardly_bend_the_curve(
+    slope: float, wrong: WrongLabels | None, seed: int
+) -> None:
+    """Few scores are high. A tolerated slope looks more like lost labels than like no change.
+
+    So what speaks for them waits just below the limit, until nothing else looks like them.
+    """
+    drawn = stream(World(0.05, 20_000, spread=1.5), Truth(tilted(slope)), seed, days=20, start=10)
+    parts = [*islice(drawn, REFERENCE + 10), *flip(drawn, wrong, seed)]
+    found = judged(
+        [
+            Day(FIRST + timedelta(t), True, KNOWN_AT, 1.0, {(WHOLE, ""): part["segment 0"]})
+            for t, part in enumerate(parts)
+        ]
+    )
+
+    waiting = [of for of in found if 2.99 < of.detector.evidence < 3.0]
+    assert waiting
+    carried = detectors_again(waiting[-1:])[WHOLE]
+    assert carried.labels is not None
+    assert carried.evidence == waiting[-1].detector.evidence
+    assert {of.state for of in found[-12:]} - {"ok", "prior_shift"} == (
+        {"labels_lost"} if wrong else set()
+    )
 
 
 @pytest.mark.parametrize(("what", "size"), [("rare prior", -0.6), ("prior", -0.6), ("prior", 1.5)])

@@ -29,7 +29,7 @@ FAMILIES = tuple(SIDES)  # in the order of all rows of shares and sums
 MOST_WRONG, TOO_MANY = 0.05, 0.04
 MOST_LOST = 0.5  # where many are usual
 MOST_OF_A_DAY = 1.0  # nats
-ASKED_FOR = 1000.0  # times likelier than right labels
+ASKED_FOR = 100.0  # times likelier than right labels
 MOST_REMEMBERED = 1024  # labels of streams
 
 
@@ -166,7 +166,7 @@ def wrong_labels(noise: Noise | None, learned: Floats) -> WrongLabels | None:
     -------
     WrongLabels or None
         The likeliest family with the posterior mean of its share, each share as likely a priori;
-        None until the mean likelihood of all shares of all families is 1,000 times that of right
+        None until the mean likelihood of all shares of all families is 100 times that of right
         labels, and where 4 % or more fit best of all, unless they are lost: then something else
         bends the curve, such as days that differ by nature.
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from monitor.arrivals import Late
 from monitor.drift.curve.reference import Reference
+from monitor.drift.evidence.lost_labels import no_lost
 from monitor.drift.records.day_evidence import KINDS
 from monitor.drift.records.detector import WITHHELD, Detector, Incident, is_withheld
 
@@ -42,11 +43,15 @@ def could_explain(late: Late, reference: Reference, incident: Incident) -> bool:
 
 def withheld(detector: Detector) -> Detector:
     """Hold the evidence of a drift that late outcomes could explain at a fixed level."""
-    return replace(detector, sums=np.full(len(KINDS), WITHHELD), counted=0)
+    return replace(_without_labels(detector), sums=np.full(len(KINDS), WITHHELD), counted=0)
 
 
 def released(detector: Detector) -> Detector:
     """Begin again with no evidence, if it was withheld: it rests on incomplete outcomes."""
     if not is_withheld(detector):
         return detector
-    return replace(detector, sums=np.zeros(len(KINDS)), counted=0)
+    return replace(_without_labels(detector), sums=np.zeros(len(KINDS)), counted=0)
+
+
+def _without_labels(detector: Detector) -> Detector:
+    return detector if detector.labels is None else replace(detector, labels=no_lost())

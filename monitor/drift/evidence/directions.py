@@ -43,6 +43,7 @@ CROWDED, FEW_ROWS = 3.0, 3  # times the usual rows beyond the known scores, and 
 ENOUGH = 50.0  # information of the days before by which a tolerance is smoothed
 LONG_RUN = 2.0  # weeks hang together, so their sum varies more than that of independent ones
 WANDERING = 4.0  # times the variance of weeks: what wanders stays away for some of them
+FULL_GAIN = 0.1  # nats: a day that may add as much counts in full
 LEAST_RATIO = 2.0  # of the effect to the tolerance
 LARGEST_EFFECT = 100.0  # logit: the reference says nothing of such a direction, and exp overflows
 MOST_OF_A_DAY = 2.0  # log10: one broken day makes no drift, and wipes out none
@@ -140,7 +141,7 @@ def day_evidence(
     )
 
 
-def _noise(reference: Reference, rows: Sequence["_Rows"], phi: float) -> Floats | None:
+def _noise(reference: Reference, rows: Sequence["Rows"], phi: float) -> Floats | None:
     """Weigh the shares of wrong labels, each part with a prior of its own."""
     if reference.noise is None:
         return None
@@ -149,7 +150,7 @@ def _noise(reference: Reference, rows: Sequence["_Rows"], phi: float) -> Floats 
     return said_of_labels(reference.noise, said / phi)
 
 
-def _with_noise(rows: Sequence["_Rows"], wrong: WrongLabels | None) -> Sequence["_Rows"]:
+def _with_noise(rows: Sequence["Rows"], wrong: WrongLabels | None) -> Sequence["Rows"]:
     """Bend the curve of each part as wrong labels bend it at the prior of the day."""
     if not wrong:
         return rows
@@ -354,6 +355,7 @@ def day_profiles(
     *,
     wrong: WrongLabels | None = None,
     rows: "DayRows | None" = None,
+    cautious: bool = False,
 ) -> Floats:
     """Weigh sixteen sizes of a distortion along each direction, and of labels that changed.
 
@@ -361,6 +363,8 @@ def day_profiles(
     ----------
     reference, parts, day_variances, wrong, rows
         As for `day_evidence`.
+    cautious : bool
+        Whether the largest dispersion of the directions counts instead of their mean.
 
     Returns
     -------
@@ -370,8 +374,8 @@ def day_profiles(
 
     Notes
     -----
-    It is divided by the largest dispersion of the day, the same along all directions: what a
-    drift has taught of how much days vary along its own direction must not favour the others.
+    It is divided by the mean dispersion of the day, the same along all directions: what a drift
+    has taught of how much days vary along its own direction must not favour the others.
 
     Examples
     --------
@@ -391,10 +395,11 @@ def day_profiles(
         ratios[-2] += weigh_changes(*part[:3], _NONE, LOST)
         ratios[-1] += weigh_changes(*part[:3], ADDED, _NONE)
         informations += score_directions(*part[:4])[1]
-    return np.asarray(ratios / (1.0 + day_variances * informations).max())
+    dispersions = 1.0 + day_variances * informations
+    return np.asarray(ratios / (dispersions.max() if cautious else dispersions.mean()))
 
 
-class _Rows(NamedTuple):
+class Rows(NamedTuple):
     """The predictions of one part of a day that lie where the reference knows its curve."""
 
     curve: Floats
@@ -410,14 +415,14 @@ class DayRows(NamedTuple):
 
     Attributes
     ----------
-    plain, bent : sequence of _Rows
+    plain, bent : sequence of Rows
         With the curve of the reference, and as wrong labels bend it.
     unknown_share : float
         As in `DayEvidence`.
     """
 
-    plain: Sequence[_Rows]
-    bent: Sequence[_Rows]
+    plain: Sequence[Rows]
+    bent: Sequence[Rows]
     unknown_share: float
 
 
@@ -455,7 +460,7 @@ def _is_crowded(end: Ints, usual: float) -> bool:
     return bool(end.sum() > CROWDED * usual + FEW_ROWS)
 
 
-def _rows(reference: Reference, parts: Mapping[Any, Coarse]) -> tuple[list[_Rows], float]:
+def _rows(reference: Reference, parts: Mapping[Any, Coarse]) -> tuple[list[Rows], float]:
     """Take the parts with outcomes of both classes; also the share of rows that are not known."""
     span, rows, total, inside = known_cells(reference, list(parts.values())), [], 0, 0
     for name, part in parts.items():
@@ -469,5 +474,5 @@ def _rows(reference: Reference, parts: Mapping[Any, Coarse]) -> tuple[list[_Rows
             basis = np.ascontiguousarray(reference.basis[:, cells])
             curve = reference.curve[cells]
             group = reference.group_of(name)
-            rows.append(_Rows(curve, counts[seen], positives[seen], directions, basis, group))
+            rows.append(Rows(curve, counts[seen], positives[seen], directions, basis, group))
     return rows, 1.0 - inside / total if total else 0.0

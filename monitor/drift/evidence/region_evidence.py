@@ -12,6 +12,7 @@ import numpy as np
 
 from monitor.drift.curve.regions import SIGNS, Regions
 from monitor.drift.curve.variance import WEEK
+from monitor.drift.evidence.directions import FULL_GAIN
 from monitor.drift.records.day_evidence import WrongLabels
 from monitor.drift.records.region_state import RegionDay
 from monitor.metrics.core.coarse import CENTRES, Coarse
@@ -32,7 +33,6 @@ STANDARD_DEVIATIONS = 4.0  # above what is expected
 NEIGHBOURS = 8  # cells on either side: a quarter of a logit
 LONG_RUN = 2.0  # as for directions: weeks hang together
 LARGEST = 30.0  # logit
-FULL_GAIN = 0.1  # nats: a day that may add as much counts in full
 
 
 class _Rows(NamedTuple):

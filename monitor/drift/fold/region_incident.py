@@ -97,7 +97,7 @@ def broken_instead(
     cells = slice(place.first_cell, place.end_cell)
     for _, parts, *_ in kept[: since.days]:
         place = with_day(place, reference.regions, parts, wrong)
-        profiles += day_profiles(reference, parts, detector.jitters, wrong=wrong)
+        profiles += day_profiles(reference, parts, detector.jitters, wrong=wrong, cautious=True)
         by_map = maps_of_cells(reference.regions, parts, cells, MOVES, STRETCHES)
         moved, stretched = moved + by_map[0], stretched + by_map[1]
     kind, _ = best_profile(profiles)

@@ -21,6 +21,7 @@ from monitor.drift.curve.label_noise import wrong_labels
 from monitor.drift.curve.monotone import monotone_at
 from monitor.drift.curve.reference import SOUGHT, Reference
 from monitor.drift.evidence.directions import (
+    FULL_GAIN,
     SIZES,
     DayRows,
     bounded,
@@ -37,6 +38,7 @@ from monitor.drift.evidence.history import (
     sums_since,
     week_of,
 )
+from monitor.drift.evidence.lost_labels import lost_day, no_lost, with_lost
 from monitor.drift.incidents.broken import followed
 from monitor.drift.incidents.region_watch import watch_regions
 from monitor.drift.incidents.start import start_of
@@ -58,7 +60,6 @@ from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
 
 REPLACED = 2.0  # log10: another distortion, so much more likely than one day in all, takes over
-FULL_GAIN = 0.1  # nats: a day that may add as much counts in full
 USUAL_EFFECT = 0.2  # logit: of a direction that the scores of the day do not move along
 LEAST_AGE = 7  # days before an incident may close: weak drifts waver around the middle
 SIZES_AND_NONE = np.insert(SIZES, SIZES.size // 2, 0.0)
@@ -124,7 +125,8 @@ def advance(
     rows = rows_of_day(reference, parts, wrong)
     evidence = day_evidence(reference, parts, day_variances, detector.cross, rows=rows)
     regions = detector.regions if late else _watched(detector, reference, days[0], parts, wrong)
-    detector = replace(detector, regions=regions)
+    lost = _lost(detector, reference, rows, evidence, day_variances, late=late)
+    detector = replace(detector, regions=regions, labels=lost)
     if detector.incident and detector.incident.place:
         variance = float(regions.day_variances.max()) if regions else 0.0
         incident, recovery = followed(
@@ -158,6 +160,22 @@ def _watched(
         *(detector.regions, reference.regions, day, parts), wrong=wrong, hanging=hanging
     )
     return replace(watch, sums=np.zeros_like(watch.sums)) if detector.incident else watch
+
+
+def _lost(
+    detector: Detector,
+    reference: Reference,
+    rows: DayRows,
+    evidence: DayEvidence,
+    day_variances: Floats,
+    *,
+    late: bool,
+) -> Floats | None:
+    """Accumulate what a day says of lost labels, unless a drift is open or outcomes are late."""
+    if reference.noise is None or detector.incident or late:
+        return detector.labels
+    phi = float((1.0 + day_variances * evidence.informations).mean() * reference.hanging.max())
+    return with_lost(detector.labels, lost_day(reference, rows.bent, phi))
 
 
 def _recovery(
@@ -486,6 +504,7 @@ def _restarted(detector: Detector) -> Detector:
         detector,
         sums=np.zeros(len(KINDS)),
         counted=0,
+        labels=None if detector.labels is None else no_lost(),
         ended=None,
         regions=regions and replace(regions, sums=np.zeros_like(regions.sums)),
     )

@@ -7,6 +7,8 @@ the distortions exactly, so a likelihood alone calls it labels: that of the flig
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date
 from math import isfinite, log
 from typing import Any, NamedTuple
 
@@ -14,15 +16,21 @@ import numpy as np
 
 from monitor.drift.curve.reference import Reference, merge_days
 from monitor.drift.evidence.directions import CHANGES, LOST, day_profiles, no_profiles
-from monitor.drift.incidents.detecting import best_profile, highest_of
-from monitor.drift.records.day_evidence import DIRECTIONS, KINDS, TOLD, LabelChange
-from monitor.drift.records.detector import Incident
+from monitor.drift.incidents.detecting import (
+    ProfilesSince,
+    best_profile,
+    highest_of,
+    opened_incident,
+)
+from monitor.drift.records.day_evidence import DIRECTIONS, KINDS, TOLD, DayEvidence, LabelChange
+from monitor.drift.records.detector import OF_LOST, Detector, Incident
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.estimate import NORMAL_95, Estimate
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.special import expit
 
 SURE = log(1000.0)  # nats: what the outcomes of a week must say against lost labels
+JUST_BELOW = 0.99  # of a limit
 MOST = 0.5  # of the outcomes of one side: a flatter curve is a model that says nothing
 
 
@@ -105,6 +113,47 @@ def label_change(incident: Incident | None) -> LabelChange | None:
     if evidence <= -TOLD or best.share.low <= 0.0 or best.share.high > MOST:
         return None
     return LabelChange(family, best.share, evidence)
+
+
+def only_if_told(
+    detector: Detector,
+    day: date,
+    evidence: DayEvidence,
+    enough: float,
+    profiles_since: ProfilesSince,
+) -> Detector:
+    """Let lost labels raise an alert only where they are told from every distortion.
+
+    Parameters
+    ----------
+    detector : Detector
+        After `monitor.drift.incidents.detecting.accumulate`.
+    day, evidence, profiles_since
+        As for `monitor.drift.incidents.detecting.opened_incident`.
+    enough : float
+        The evidence at which the stream alerts, log10.
+
+    Returns
+    -------
+    Detector
+        The same below the limit, where it is reached without them, and where `label_change` of the
+        incident that would open names them; else their evidence ends just below it.
+
+    Notes
+    -----
+    A curve that moved within its tolerance may look more like lost labels than like the reference.
+    """
+    if detector.incident or detector.labels is None or detector.evidence < enough:
+        return detector
+    mean = float(detector.labels.mean())
+    without = 10.0**detector.evidence - OF_LOST * mean
+    if without >= 10.0**enough:
+        return detector
+    found = label_change(opened_incident(detector, day, evidence, profiles_since))
+    if found and found.told and found.family == "lost":
+        return detector
+    left = max(0.0, JUST_BELOW * 10.0**enough - without) / (OF_LOST * mean)
+    return replace(detector, labels=detector.labels * min(1.0, left))
 
 
 def lost_like_prior(reference: Reference, days: Sequence[Mapping[Any, Coarse]]) -> float | None:

@@ -25,6 +25,7 @@ WEEKS = 13  # with outcomes that are looked back at, the present one included
 SHARES = 13  # of wrong labels that are compared, of each family
 ERRORS = 5  # of the curve: along the directions of a reference, and as labels bend it
 OF_REGIONS = 0.25  # weight of breaks at one place, beside the directions
+OF_LOST = 0.1  # weight of lost labels, beside both
 # What is held against a stream while late outcomes could explain it: over every limit, but so low
 # that some days that fit the reference bring it below again.
 WITHHELD = 1e12
@@ -408,6 +409,9 @@ class Detector:
     drifted : tuple of Span
         The days of drifts that are over, of a year: they say nothing of how much days usually
         differ.
+    labels : ndarray of shape (3,) or None
+        M for each share of lost positives of `monitor.drift.evidence.lost_labels`; None where none
+        are looked for.
     """
 
     sums: Floats
@@ -424,14 +428,17 @@ class Detector:
     regions: RegionWatch | None = None
     level: LevelWatch = field(default_factory=LevelWatch)
     drifted: tuple[Span, ...] = ()
+    labels: Floats | None = None
 
     @property
     def evidence(self) -> float:
-        """log10 of the weighted mean of M over the kinds and all places, at least 0."""
+        """log10 of the weighted mean of M over the kinds, all places and labels, at least 0."""
         along = float((WEIGHTS * self.sums).sum())
-        if self.regions is None:
-            return log10(max(1.0, along))
-        return log10(max(1.0, (1.0 - OF_REGIONS) * along + OF_REGIONS * self.regions.evidence))
+        if self.regions is not None:
+            along = (1.0 - OF_REGIONS) * along + OF_REGIONS * self.regions.evidence
+        if self.labels is not None:
+            along = (1.0 - OF_LOST) * along + OF_LOST * float(self.labels.mean())
+        return log10(max(1.0, along))
 
 
 def is_withheld(detector: Detector) -> bool:

@@ -5,6 +5,7 @@
 
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from math import nan
 from typing import Literal
 
@@ -67,13 +68,19 @@ class RegionWatch:
     @property
     def weights(self) -> Floats:
         """The weight of each hypothesis; they sum to 1."""
-        sizes = (self.sums.size - OF_ZONES - OF_VALUE, OF_ZONES, OF_VALUE)
-        return np.repeat([w / n for w, n in zip(FAMILIES, sizes, strict=True)], sizes)
+        return _weights(self.sums.size)
 
     @property
     def evidence(self) -> float:
         """The weighted mean of M over the hypotheses."""
         return float(self.weights @ self.sums)
+
+
+@cache  # asked for several times a day
+def _weights(hypotheses: int) -> Floats:
+    """Share the weight of each family among its hypotheses."""
+    sizes = (hypotheses - OF_ZONES - OF_VALUE, OF_ZONES, OF_VALUE)
+    return np.repeat([w / n for w, n in zip(FAMILIES, sizes, strict=True)], sizes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -179,7 +179,7 @@ def weigh_shares(
     said = np.zeros((families, number + width + width**2))
     if positives.sum() in (0, counts.sum()):
         return said
-    curve, counts, positives, along = _merged(curve, counts, positives, directions)
+    curve, counts, positives, along = merged(curve, counts, positives, directions)
     middle = number // 2
     noisy = [prior_responses(curve, a[middle], b[middle]) for a, b in zip(added, lost, strict=True)]
     along = np.vstack([along, *noisy])
@@ -237,7 +237,7 @@ def _noisy_profile(
 
 
 @compiled
-def _merged(
+def merged(
     curve: Floats, counts: Ints, positives: Ints, directions: Floats
 ) -> tuple[Floats, Ints, Ints, Floats]:
     """Merge neighbours; their log-odds and directions are means."""
