@@ -115,8 +115,8 @@ def measure_here(config_path: str, first: date, last: date, as_of: date) -> None
     start = time.perf_counter()
     from monitor.config import load_config
     from monitor.logs.sources.opening import OpenLog
-    from monitor.pipeline.run import run
-    from monitor.pipeline.task import Task
+    from monitor.pipeline.days.task import Task
+    from monitor.pipeline.runs.run import run
 
     read, reads = OpenLog.read, Counter[str]()
 

@@ -45,6 +45,7 @@ def fill(folder: Path, address: str) -> None:
             rows = pq.read_table(folder / "integer" / name / f"{DAY}.parquet")
             cursor.adbc_ingest(name, rows, mode="create")
             cursor.execute(f"CREATE INDEX ON {name} ({time_column})")
+        cursor.execute("ANALYZE")
         connection.commit()
 
 

@@ -117,22 +117,22 @@ def judge_here(folder: Path, first: date) -> None:
     """Judge the days from the first on again; print the CPU time and its parts."""
     from monitor.cli import RARELY
     from monitor.config import load_config
-    from monitor.pipeline import verdicts
-    from monitor.pipeline.references import read_references
+    from monitor.pipeline.verdicts.judging import judging
+    from monitor.pipeline.verdicts.references import read_references
     from monitor.store.store import Store
 
     gc.set_threshold(RARELY)  # as the command does
     config, parts = load_config(folder / "monitor.yaml"), Parts()
     for name in FILES:
         setattr(Store, name, parts.of("files", getattr(Store, name)))
-    adder = verdicts.place_adder
-    verdicts.place_adder = lambda *of: parts.of("places", adder(*of))
+    adder = judging.place_adder
+    judging.place_adder = lambda *of: parts.of("places", adder(*of))
     store = Store(config.store)
     for _ in range(2):  # the first time compiles and imports
         with store.locked("ctr"):
             references = read_references(config, "ctr")
             parts.spent, before = {}, cpu_seconds()
-            judged = verdicts.judge_days(config, "ctr", references, first)
+            judged = judging.judge_days(config, "ctr", references, first)
             whole = cpu_seconds() - before
     each = {part: parts.spent.get(part, 0.0) for part in ("files", "places")}
     each = {"all": whole, "evidence": whole - sum(each.values()), **each}

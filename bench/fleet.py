@@ -1,7 +1,7 @@
 """A morning of many models: time of the cores, of the wall and memory, with short and long pasts.
 
-    python -m bench.fleet [--models 40] [--predictions 2000] [--segments 5] [--days 60]
-                          [--long-models 1] [--long-days 1826]
+    python -m bench.fleet [--models 20] [--predictions 2000] [--segments 5] [--days 60]
+                          [--long-models 1] [--long-days 730]
 
 Writes one model with its logs and its store, copies both for the other models through the store's
 own interface, and judges each. Then it runs the morning of one more day: `run` for all models, as
@@ -10,7 +10,8 @@ few and with many days show what history costs; there the days of one month are 
 others. So do stores of models whose events are so rare that they never get a reference.
 Prints what it is at, then CPU and wall time (of scrapes the least of 25), the largest resident
 memory of a process, and each goal. Most of its minutes go into judging the stores; with the
-defaults it takes some ten on two cores, and more models only repeat what these show. Linux only.
+defaults it takes some five on two cores, and more models only repeat what these show; for a past
+of five years give `--long-days 1826`. Linux only.
 
 Exit code: 0 if every goal is reached, 1 if not.
 """
@@ -39,10 +40,10 @@ from scipy.special import expit
 from monitor import program
 from monitor.config import Config, load_config
 from monitor.export.snapshot_reader import Reader
-from monitor.pipeline.references import read_references
-from monitor.pipeline.run import run
-from monitor.pipeline.task import Task
-from monitor.pipeline.verdicts import judge_days
+from monitor.pipeline.days.task import Task
+from monitor.pipeline.runs.run import run
+from monitor.pipeline.verdicts.judging import judge_days
+from monitor.pipeline.verdicts.references import read_references
 from monitor.store.store import Store
 
 LAST = date(2026, 3, 31)  # the day of the morning
@@ -212,12 +213,12 @@ def measure(folder: Path) -> dict[str, Spent]:
 def main() -> None:
     """Build, measure, and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--models", type=int, default=40)
+    parser.add_argument("--models", type=int, default=20)
     parser.add_argument("--predictions", type=int, default=2000)
     parser.add_argument("--segments", type=int, default=5)
     parser.add_argument("--days", type=int, default=60)
     parser.add_argument("--long-models", type=int, default=1)
-    parser.add_argument("--long-days", type=int, default=1826)
+    parser.add_argument("--long-days", type=int, default=730)
     parser.add_argument("--call", help=argparse.SUPPRESS)
     size = parser.parse_args(namespace=argparse.Namespace(rare=False))
     if size.call:

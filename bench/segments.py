@@ -64,8 +64,8 @@ def measure_here(folder: Path, first: date, last: date) -> None:
     """Run some days in this process; print CPU time and memory."""
     from monitor.cli import RARELY
     from monitor.config import load_config
-    from monitor.pipeline.run import run
-    from monitor.pipeline.task import Task
+    from monitor.pipeline.days.task import Task
+    from monitor.pipeline.runs.run import run
 
     gc.set_threshold(RARELY)  # as the command does
     config = load_config(folder / "monitor.yaml")

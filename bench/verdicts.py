@@ -32,9 +32,9 @@ from monitor.config import Config, load_config
 from monitor.drift.incidents.detecting import advance, new_detector, update_incident
 from monitor.metrics.core.coarse import coarsen
 from monitor.metrics.core.tally import tally_on_grid
-from monitor.pipeline.evaluations import evaluate_days
-from monitor.pipeline.references import read_references
-from monitor.pipeline.verdicts import judge_days
+from monitor.pipeline.runs.evaluations import evaluate_days
+from monitor.pipeline.verdicts.judging import judge_days
+from monitor.pipeline.verdicts.references import read_references
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary
 

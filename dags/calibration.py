@@ -1,4 +1,4 @@
-"""Schedules that pass dates to `monitor.pipeline.scheduled`: a DAG for each model, or for a fleet.
+"""Schedules that give dates to `monitor.pipeline.runs.scheduled`: a DAG for a model or a fleet.
 
 Set the environment variable CALIBRATION_MONITOR_CONFIG to the configuration, a file or a folder,
 for the dag-processor and for the workers. Set CALIBRATION_MONITOR_FLEET to `all` or `owner` for one
@@ -48,8 +48,8 @@ from monitor.deadline import within
 from monitor.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
-    from monitor.pipeline.fleet import Batch
-    from monitor.pipeline.scheduled import Scheduled
+    from monitor.pipeline.runs.fleet import Batch
+    from monitor.pipeline.runs.scheduled import Scheduled
 
 VARIABLE = "CALIBRATION_MONITOR_CONFIG"
 SLACK = "CALIBRATION_MONITOR_SLACK_CONNECTION"
@@ -154,7 +154,7 @@ def check_schedule(name: str, model: Model) -> None:
 def run_of(name: str, context: Context) -> "Scheduled":
     """Describe the run of a model to the pipeline."""
     # The parser of DAGs need not load the mathematics; so it is with all imports in functions.
-    from monitor.pipeline.scheduled import Scheduled
+    from monitor.pipeline.runs.scheduled import Scheduled
 
     check_schedule(name, CONFIG.model(name))
     day, dag_run = context["params"]["day"], context["dag_run"]
@@ -172,7 +172,7 @@ def run_of(name: str, context: Context) -> "Scheduled":
 
 def tell_slack(context: Context) -> None:
     """Tell Slack that a run of a model has finally failed: which day, why, and what to do."""
-    from monitor.pipeline.scheduled import span_of
+    from monitor.pipeline.runs.scheduled import span_of
 
     (name,) = getattr(context["task"], "op_args")  # noqa: B009 - only a task of a function has them
     try:
@@ -217,7 +217,7 @@ def send_to_slack(what: str, context: Context, *, report: str = "") -> None:
 
 def awaited_log(name: str, context: Context) -> str | None:
     """Say which log to wait for; None if none is missing, or the deadline has passed."""
-    from monitor.pipeline import scheduled
+    from monitor.pipeline.runs import scheduled
 
     try:
         return scheduled.awaited_log(run_of(name, context), now=now())
@@ -274,7 +274,7 @@ def run(name: str) -> None:
 
 def run_model(name: str, context: Context, *, of_batch: bool = False) -> tuple[date, ...]:
     """Process the days of this run and missing days before it, and give those processed."""
-    from monitor.pipeline.scheduled import plan_run, process
+    from monitor.pipeline.runs.scheduled import plan_run, process
 
     this_run = run_of(name, context)
     plan = plan_run(this_run)
@@ -288,7 +288,7 @@ def run_model(name: str, context: Context, *, of_batch: bool = False) -> tuple[d
 
 def is_overdue(name: str, context: Context) -> bool:
     """Say whether logs of this run are missing, which is asked when the deadline has passed."""
-    from monitor.pipeline.scheduled import missing_log
+    from monitor.pipeline.runs.scheduled import missing_log
 
     return bool(missing_log(run_of(name, context)))
 
@@ -302,7 +302,7 @@ def is_overdue(name: str, context: Context) -> bool:
 )
 def submit(name: str) -> None:
     """Hand the days of this run to a cluster with the command that the environment names."""
-    from monitor.pipeline.scheduled import command_of, plan_run
+    from monitor.pipeline.runs.scheduled import command_of, plan_run
 
     try:
         this_run = run_of(name, get_current_context())
@@ -333,7 +333,7 @@ def submit(name: str) -> None:
 )
 def wait_for_run(name: str) -> bool:
     """Wait for the record of the run that was submitted; fail if a day failed or the run died."""
-    from monitor.pipeline.scheduled import submitted_days
+    from monitor.pipeline.runs.scheduled import submitted_days
 
     context = get_current_context()
     try:
@@ -357,7 +357,7 @@ def run_unsettled(name: str) -> None:
 
 def run_model_unsettled(name: str, context: Context) -> None:
     """Process later days of a model."""
-    from monitor.pipeline.scheduled import plan_later_days, process
+    from monitor.pipeline.runs.scheduled import plan_later_days, process
 
     task = plan_later_days(run_of(name, context))
     if isinstance(task, str):
@@ -411,7 +411,7 @@ def skip_if_all_are(batch: "Batch") -> None:
 @task(task_id="update_assets", retries=1, outlets=[UPDATED])
 def update_assets(names: Sequence[str]) -> None:
     """Update the asset of each model whose days this run has processed."""
-    from monitor.pipeline.scheduled import processed_days
+    from monitor.pipeline.runs.scheduled import processed_days
 
     context = get_current_context()
     for name in names:
@@ -454,7 +454,7 @@ def of_batch(names: Sequence[str], do: Callable[[str], object]) -> "Batch":
     Every second try begins at the other end. So a model with which the process dies stops itself
     alone: those before it are done in one try, those after it in the next.
     """
-    from monitor.pipeline.fleet import process_batch
+    from monitor.pipeline.runs.fleet import process_batch
 
     def why_skipped(name: str) -> str | None:
         try:

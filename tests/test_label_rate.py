@@ -9,7 +9,7 @@ import yaml
 from monitor.config import Model, ScoreRate, load_config
 from monitor.errors import ConfigError
 from monitor.evaluation.score_errors import LabelRates
-from monitor.pipeline.label_rates import label_rates_of, rates_text
+from monitor.pipeline.days.label_rates import label_rates_of, rates_text
 
 LOGS = {"predictions": {"path": "p/{day}.parquet"}, "outcomes": {"path": "o/{day}.parquet"}}
 REFUSED: dict[str, tuple[str, dict[str, Any]]] = {

@@ -21,8 +21,8 @@ import yaml
 from monitor.config import load_config
 from monitor.errors import DataError
 from monitor.export.http.app import Exporter
-from monitor.pipeline.run import run
-from monitor.pipeline.task import Task
+from monitor.pipeline.days.task import Task
+from monitor.pipeline.runs.run import run
 from monitor.store.lock import locked
 from monitor.store.names import day_file
 from monitor.store.store import Store

@@ -21,9 +21,9 @@ from tests.support.paths import ROOT
 
 PHASES: tuple[Phase, ...] = get_args(Phase)
 ENTRIES: dict[Phase, str] = {
-    "fits": "monitor.pipeline.references",
+    "fits": "monitor.pipeline.verdicts.references",
     "summaries": "monitor.logs",
-    "evaluations": "monitor.pipeline.evaluations",
+    "evaluations": "monitor.pipeline.runs.evaluations",
 }
 # Rooms that carry values and change none: their files have formats, and settings are in every
 # fingerprint. The style of numbers is that of messages only. What they import is not followed.
@@ -124,7 +124,7 @@ def copied(tmp_path: Path) -> Path:
             ("metrics/core/tally.py", set(PHASES)),
             ("logs/statement/statement.py", set(PHASES)),
             ("evaluation/shadow.py", {"fits", "evaluations"}),
-            ("pipeline/strata.py", {"fits", "evaluations"}),
+            ("pipeline/verdicts/strata.py", {"fits", "evaluations"}),
             ("summary.py", set(PHASES)),
             ("settling.py", set(PHASES)),
             ("words/where.py", {"fits", "evaluations"}),

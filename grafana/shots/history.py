@@ -14,8 +14,8 @@ from time import monotonic
 
 from monitor.config import load_config
 from monitor.export.http.app import Exporter
-from monitor.pipeline.run import run
-from monitor.pipeline.task import Task
+from monitor.pipeline.days.task import Task
+from monitor.pipeline.runs.run import run
 
 DAY = timedelta(days=1)
 MORNING = datetime(2013, 7, 10, 12, tzinfo=UTC)  # 8 o'clock in New York

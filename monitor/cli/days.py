@@ -100,11 +100,11 @@ def check_logs(
         summarise_day,
         what_looks_wrong,
     )
-    from monitor.pipeline.arriving import delay_in_logs
-    from monitor.pipeline.beside_reference import scores_beside_reference
-    from monitor.pipeline.reading import read_otherwise_next
-    from monitor.pipeline.references import awaited_in_store, first_sensitivity
-    from monitor.pipeline.watching import priors_that_move, strata_found
+    from monitor.pipeline.runs.arriving import delay_in_logs
+    from monitor.pipeline.verdicts.beside_reference import scores_beside_reference
+    from monitor.pipeline.verdicts.reading import read_otherwise_next
+    from monitor.pipeline.verdicts.references import awaited_in_store, first_sensitivity
+    from monitor.pipeline.verdicts.watching import priors_that_move, strata_found
     from monitor.read.labels import labels_in_logs
     from monitor.read.results import results_of
     from monitor.report.tables import summary_table
@@ -261,7 +261,7 @@ def backfill(
     """
     from monitor.cli.many import alone, begin_store, check_call, process, span
     from monitor.cli.plan import plan_text
-    from monitor.pipeline.planning import plan
+    from monitor.pipeline.runs.planning import plan
 
     config = config_with_index(config_path, name)
     begin, end = day_range(first, last)
@@ -293,9 +293,9 @@ def evaluate(
     Use it after you change a window, a limit, a reference or a known drift. A verdict rests on the
     days before it, so the days from the first one on are judged, also those after the last one.
     """
-    from monitor.pipeline.evaluations import evaluate_days
-    from monitor.pipeline.references import read_references
-    from monitor.pipeline.verdicts import judge_days
+    from monitor.pipeline.runs.evaluations import evaluate_days
+    from monitor.pipeline.verdicts.judging import judge_days
+    from monitor.pipeline.verdicts.references import read_references
     from monitor.store.store import Store
 
     config = config_with_index(config_path, name)

@@ -8,8 +8,8 @@ from monitor.cli.printing import print_json, say, say_aside, write_out
 from monitor.errors import ConfigError
 
 if TYPE_CHECKING:
-    from monitor.pipeline.class_recalibration import ClassRecalibration
-    from monitor.pipeline.recalibration import Recalibration
+    from monitor.pipeline.maps.class_recalibration import ClassRecalibration
+    from monitor.pipeline.maps.recalibration import Recalibration
 
     Fitted = Recalibration | ClassRecalibration
 

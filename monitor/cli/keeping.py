@@ -21,8 +21,8 @@ from monitor.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from monitor.config import Config, Model
-    from monitor.pipeline.compaction import Compaction
-    from monitor.pipeline.prune import Pruning
+    from monitor.pipeline.housekeeping.compaction import Compaction
+    from monitor.pipeline.housekeeping.prune import Pruning
 
 Planned = TypeVar("Planned")
 
@@ -39,7 +39,7 @@ def prune(
 
     Days of references stay, and so does what the oldest windows and verdicts that are kept need.
     """
-    from monitor.pipeline import prune as pruning
+    from monitor.pipeline.housekeeping import prune as pruning
 
     days = _days(keep)
     config = config_of_store(config_path, name)
@@ -62,7 +62,7 @@ def compact(
 
     What is read stays the same. A day that is corrected later has a file of its own again.
     """
-    from monitor.pipeline import compaction
+    from monitor.pipeline.housekeeping import compaction
 
     config = config_of_store(config_path, name)
 

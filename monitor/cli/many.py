@@ -12,13 +12,13 @@ from monitor.config import Config
 from monitor.errors import ConfigError, DataError
 from monitor.files import looking_once
 from monitor.logs import Again
-from monitor.pipeline import fleet
-from monitor.pipeline.again import delivered_in
-from monitor.pipeline.beginning import Beginning
-from monitor.pipeline.morning import Call, Morning, plan_morning
-from monitor.pipeline.planning import check_days
-from monitor.pipeline.run import RunReport, run
-from monitor.pipeline.task import Task
+from monitor.pipeline.days.task import Task
+from monitor.pipeline.runs import fleet
+from monitor.pipeline.runs.again import delivered_in
+from monitor.pipeline.runs.beginning import Beginning
+from monitor.pipeline.runs.morning import Call, Morning, plan_morning
+from monitor.pipeline.runs.planning import check_days
+from monitor.pipeline.runs.run import RunReport, run
 from monitor.store.store import Store
 
 

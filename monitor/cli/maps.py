@@ -115,7 +115,7 @@ def retire(
     """
     from monitor.config import load_config
     from monitor.drift.fold.inputs import reference_of_day
-    from monitor.pipeline.references import read_references
+    from monitor.pipeline.verdicts.references import read_references
 
     config, on = load_config(config_path, only=name), day.date()
     *earlier, setting = config.model(name).map or (None,)

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from datetime import date
 
-from monitor.pipeline.grouping import grouped
-from monitor.pipeline.planning import Plan
+from monitor.pipeline.runs.grouping import grouped
+from monitor.pipeline.runs.planning import Plan
 from monitor.store.months import spans_of
 
 SPANS_SHOWN = 5

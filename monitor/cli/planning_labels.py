@@ -39,8 +39,8 @@ def plan_labels(
     from monitor.config import load_config
     from monitor.drift.records.day_evidence import KINDS
     from monitor.files import writing
-    from monitor.pipeline.label_plan import SLOPES, plan_for
-    from monitor.pipeline.label_rates import rates_text
+    from monitor.pipeline.days.label_rates import rates_text
+    from monitor.pipeline.maps.label_plan import SLOPES, plan_for
     from monitor.store.store import Store
     from monitor.words.labels import plan_sentence
 

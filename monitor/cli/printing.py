@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from rich.status import Status
 
     from monitor.logs import Again
-    from monitor.pipeline.beginning import Beginning
-    from monitor.pipeline.progress import PhaseProgress
-    from monitor.pipeline.run import RunReport
+    from monitor.pipeline.days.progress import PhaseProgress
+    from monitor.pipeline.runs.beginning import Beginning
+    from monitor.pipeline.runs.run import RunReport
 
 NOBODY_READS = 128 + signal.SIGPIPE  # what a shell reports for a command that this signal ended
 
@@ -104,7 +104,7 @@ def finish(
     errors: Sequence[ConfigError | DataError] = (),
 ) -> None:
     """Print the results of runs, and raise an error if a day or a whole run failed."""
-    from monitor.pipeline.grouping import grouped
+    from monitor.pipeline.runs.grouping import grouped
     from monitor.words.advice import late_outcomes
 
     reports = list(reports)
@@ -175,7 +175,7 @@ def stop_at_failures(
     reports: Iterable["RunReport"], errors: Sequence[ConfigError | DataError] = ()
 ) -> None:
     """Raise one error with the messages of all failed days and of all other errors."""
-    from monitor.pipeline.grouping import grouped
+    from monitor.pipeline.runs.grouping import grouped
 
     messages = [message for r in reports for message in grouped(r.model, r.failures)]
     stop_at([*map(DataError, messages), *errors])

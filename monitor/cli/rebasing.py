@@ -86,7 +86,7 @@ def _checked_day(config: "Config", name: str, first: datetime | None, *, wait: b
         If none is named, if it lies in a reference, or if too few days have followed it and the
         present reference may not stay in force until they have.
     """
-    from monitor.pipeline.references import spans_in_store
+    from monitor.pipeline.verdicts.references import spans_in_store
     from monitor.words.advice import missing
 
     if not first:

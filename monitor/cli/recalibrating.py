@@ -100,8 +100,8 @@ def recalibrate(
     from monitor.config import load_config
     from monitor.metrics.maps.calibration_map import KINDS
     from monitor.metrics.maps.sql import sql_of_steps
-    from monitor.pipeline.parts import conditions_named
-    from monitor.pipeline.recalibration import recalibrate as fit
+    from monitor.pipeline.days.parts import conditions_named
+    from monitor.pipeline.maps.recalibration import recalibrate as fit
     from monitor.report.maps import recalibration_sentences
     from monitor.words.labels import fitted_sentence
     from monitor.words.maps import rows_of

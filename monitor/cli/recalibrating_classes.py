@@ -11,7 +11,7 @@ from monitor.errors import ConfigError
 
 if TYPE_CHECKING:
     from monitor.config import Classes, Config
-    from monitor.pipeline.class_recalibration import ClassRecalibration
+    from monitor.pipeline.maps.class_recalibration import ClassRecalibration
 
 
 def recalibrate_vectors(
@@ -36,7 +36,7 @@ def recalibrate_vectors(
         If an option is not for a model with classes.
     """
     from monitor.metrics.maps.vector_map import VECTOR_KINDS
-    from monitor.pipeline.class_recalibration import recalibrate_classes, sql_of_map
+    from monitor.pipeline.maps.class_recalibration import recalibrate_classes, sql_of_map
     from monitor.words.maps import class_map_sentences
 
     of = f" for {name}, which predicts classes"

@@ -66,7 +66,7 @@ def write_pages(
     config: "Config", names: Iterable[str], folder: str
 ) -> tuple[list[str], list[ConfigError | DataError]]:
     """Write the pages of some models and the index; also collect the errors of models."""
-    from monitor.pipeline.references import read_references
+    from monitor.pipeline.verdicts.references import read_references
     from monitor.report.page.write import write_index, write_model
 
     written, errors = list[str](), list[ConfigError | DataError]()
@@ -114,7 +114,7 @@ def write_configured_index(config: "Config") -> list[ConfigError | DataError]:
 
 def _write_file(config: "Config", name: str, path: str) -> str:
     """Write the page of one model into one file, without a link to an index."""
-    from monitor.pipeline.references import read_references
+    from monitor.pipeline.verdicts.references import read_references
     from monitor.report.page.assemble import model_page
     from monitor.report.page.html import model_html
     from monitor.report.page.write import write_page

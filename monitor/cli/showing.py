@@ -211,7 +211,7 @@ def _trust(
 
 def _until_first(results: "Results", model: "Model") -> str:
     """Say what is missing for a first reference; empty if it has been long in coming."""
-    from monitor.pipeline.reference_days import needs_of_first
+    from monitor.pipeline.verdicts.reference_days import needs_of_first
     from monitor.words.trust import first_verdict
 
     days = results.days("evaluations")
@@ -301,7 +301,7 @@ def _say_windows(which: str, window: int, chosen: "Sequence[Evaluation]") -> Non
 
 def _mixed(config: "Config", name: str, chosen: "Sequence[Evaluation]") -> list[str]:
     """Say which windows mix days that were read in two ways."""
-    from monitor.pipeline.reading import mixed_windows
+    from monitor.pipeline.verdicts.reading import mixed_windows
 
     newest = chosen[-1:]
     return [said for e in newest if (said := mixed_windows(config, name, e.segment, e.day))]
@@ -347,7 +347,7 @@ def _strata(config: "Config", name: str, verdict: "Verdict | None") -> "MovingPr
     """Find the column whose moving priors explain the open drift of the whole."""
     if not (verdict and verdict.incident and config.model(name).columns):
         return None
-    from monitor.pipeline.asked_where import strata_instead
+    from monitor.pipeline.verdicts.asked_where import strata_instead
 
     with suppress(DataError):  # days without counts of columns, or without a reference
         return strata_instead(config, name, verdict)
@@ -412,8 +412,8 @@ def demo(
     from monitor.demo import demo as flights
     from monitor.demo.flight_classes import write_class_logs
     from monitor.demo.flights import write_flights_logs
-    from monitor.pipeline.run import run as run_days
-    from monitor.pipeline.task import Task
+    from monitor.pipeline.days.task import Task
+    from monitor.pipeline.runs.run import run as run_days
     from monitor.report.incidents import incident_table
     from monitor.report.tables import evaluation_table, legend
 

@@ -4,7 +4,7 @@ from monitor.cli.options import of_each
 from monitor.cli.printing import print_json, say, stop_at
 from monitor.config import Config, Model
 from monitor.errors import DataError
-from monitor.pipeline.store_check import StoreCheck, check_store
+from monitor.pipeline.housekeeping.store_check import StoreCheck, check_store
 from monitor.store.store import Store
 
 

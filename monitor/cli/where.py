@@ -37,7 +37,7 @@ def where(
     of --columns, that moved apart from all other rows, and names those that the other days confirm.
     """
     from monitor.config import load_config
-    from monitor.pipeline.asked_where import answer_where
+    from monitor.pipeline.verdicts.asked_where import answer_where
     from monitor.report.where import repair_of, where_document, where_text
 
     config = load_config(config_path, only=name)
@@ -56,7 +56,7 @@ def where(
 def _search(
     config: "Config", name: str, columns: Sequence[str], day: date | None, *, as_json: bool
 ) -> None:
-    from monitor.pipeline.where_search import search
+    from monitor.pipeline.verdicts.where_search import search
     from monitor.words.where import search_sentence
 
     wanted = _named(columns)
@@ -69,7 +69,7 @@ def _search(
 def _search_parts(
     config: "Config", name: str, columns: str | None, day: date | None, *, as_json: bool
 ) -> None:
-    from monitor.pipeline.part_search import search_parts
+    from monitor.pipeline.verdicts.part_search import search_parts
     from monitor.report.where import parts_document, parts_text
 
     wanted = _named((columns or "").split(","))

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from monitor.config import load_config
-from monitor.pipeline.run import run
-from monitor.pipeline.task import Task
+from monitor.pipeline.days.task import Task
+from monitor.pipeline.runs.run import run
 
 MODEL = "fraud"
 FIRST_DAY, DAYS, ROWS = date(2026, 1, 1), 56, 2_000

@@ -22,7 +22,7 @@ from monitor.demo.flights import (
 from monitor.errors import ConfigError
 from monitor.evaluation.evaluation import Evaluation
 from monitor.files import replace
-from monitor.pipeline.recalibration import Came, Recalibration, came, recalibrate
+from monitor.pipeline.maps.recalibration import Came, Recalibration, came, recalibrate
 from monitor.read.incidents import IncidentSummary, incidents
 from monitor.read.results import results_of
 from monitor.report.tables import plain_table

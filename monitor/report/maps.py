@@ -13,7 +13,7 @@ from monitor.words.maps import lasting_sentence, map_sentences
 from monitor.words.part_maps import part_sentences
 
 if TYPE_CHECKING:  # it fits maps, and commands that only show one start without
-    from monitor.pipeline.recalibration import Recalibration
+    from monitor.pipeline.maps.recalibration import Recalibration
 
 BENDS = "spline", "isotonic"  # kinds that follow the curve at each place
 PLACES = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)

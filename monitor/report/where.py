@@ -24,7 +24,7 @@ from monitor.words.where import (
 if TYPE_CHECKING:
     from monitor.drift.records.places import Place
     from monitor.drift.where.segments import Answer
-    from monitor.pipeline.part_search import PartsFound
+    from monitor.pipeline.verdicts.part_search import PartsFound
 
 COLUMNS = (
     "segment",

@@ -17,7 +17,7 @@ from monitor.drift.fold.inputs import reference_of_day
 from monitor.drift.records.verdict import Verdict
 from monitor.evaluation.evaluation import Evaluation
 from monitor.metrics.core.tally import Tally
-from monitor.pipeline.references import read_references
+from monitor.pipeline.verdicts.references import read_references
 from monitor.report.diagrams import (
     draw_causes,
     draw_corp,

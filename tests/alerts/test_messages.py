@@ -121,6 +121,8 @@ def test_what_holds_back_what(tmp_path: Path) -> None:
     level, prior, value = "CalibrationLevelDrift", "CalibrationPriorShift", "CalibrationValueDrift"
     explained = alert(DRIFT, "ios", "all")
     explained["labels"]["explained"] = "segments"
+    ticket = alert(DRIFT, "tv", "all")
+    ticket["labels"]["severity"] = "ticket"  # which holds back no page
     alerts = [
         *(alert(name, "torn") for name in EVERY if name != DRIFT),
         alert(DRIFT, "torn", "all"),
@@ -131,7 +133,7 @@ def test_what_holds_back_what(tmp_path: Path) -> None:
         *(alert(name, "ctr") for name in (level, prior, "CalibrationInsufficientData")),
         # Those of other models, above, are no reason.
         *(alert(name, "flights") for name in (prior, "CalibrationOutcomesMissing")),
-        *(explained, alert(DRIFT, "ios", "DE")),
+        *(explained, alert(DRIFT, "ios", "DE"), ticket, alert(DRIFT, "tv", "DE")),
         *(alert(DRIFT, "web", "all"), alert(value, "web")),
     ]
     expected = {("torn", name, "") for name in EVERY if name not in ("CalibrationDataError", DRIFT)}

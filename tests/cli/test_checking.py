@@ -17,6 +17,7 @@ from monitor.metrics.core.tally import tally_on_grid
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary
 from tests.conftest import Ended, run_command
+from tests.support.cases import some
 
 DAY = date(2026, 3, 2)
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -270,7 +271,7 @@ MAPS: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", MAPS)
+@pytest.mark.parametrize("case", some(MAPS, 2))
 def test_a_map_of_all_scores_since_the_reference_is_named(case: str, tmp_path: Path) -> None:
     """As the verdict names it, instead of a setting that would hide it; nothing is written."""
     scores, said = MAPS[case]

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from monitor.config import load_config
-from monitor.pipeline.progress import Failure
-from monitor.pipeline.references import read_references
-from monitor.pipeline.verdicts import judge_days
+from monitor.pipeline.days.progress import Failure
+from monitor.pipeline.verdicts.judging import judge_days
+from monitor.pipeline.verdicts.references import read_references
 from monitor.store.store import Store
 from tests.conftest import DAY, DAY_AFTER, DAY_BEFORE, Ended, Project
 

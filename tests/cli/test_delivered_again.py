@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from monitor.config import load_config
-from monitor.pipeline.scheduled import process
-from monitor.pipeline.task import Task
+from monitor.pipeline.days.task import Task
+from monitor.pipeline.runs.scheduled import process
 from tests.conftest import Ended, run_command
 from tests.support.cases import some
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from monitor.config import load_config
-from monitor.pipeline.label_rates import score_rates
+from monitor.pipeline.days.label_rates import score_rates
 from tests.conftest import run_command
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from monitor.config import Config
 from monitor.decisions import End, Rebase
-from monitor.pipeline.references import read_references
-from monitor.pipeline.verdicts import judge_days
+from monitor.pipeline.verdicts.judging import judge_days
+from monitor.pipeline.verdicts.references import read_references
 from monitor.store.store import Store
 from monitor.summary import Summary
 from tests.conftest import Ended

@@ -17,8 +17,8 @@ from monitor.config import load_config
 from monitor.errors import DataError
 from monitor.metrics.maps.class_map_file import ClassMapFile
 from monitor.metrics.maps.vector_map import VECTOR_KINDS
-from monitor.pipeline.run import run
-from monitor.pipeline.task import Task
+from monitor.pipeline.days.task import Task
+from monitor.pipeline.runs.run import run
 from tests.conftest import Ended
 from tests.support.class_logs import draw
 from tests.support.workers import made_once

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from monitor.config import Config, Engine, Model, load_config
 from monitor.errors import ConfigError, DataError
 from monitor.logs import Databases, open_databases, summarise_day
-from monitor.pipeline.reading import differences, reading_of
+from monitor.pipeline.verdicts.reading import differences, reading_of
 from monitor.store.summary_table import summary_table
 from monitor.summary import Summary
 from tests.combinations.comparing import compare

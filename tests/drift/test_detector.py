@@ -370,3 +370,16 @@ def test_a_second_alarm_makes_an_undecided_drift_certain() -> None:
     flags = [found.incident is not None and found.incident.undecided for found in days]
     assert flags == [n > 90 for n in range(96)]
     assert [found.incident is not None and found.incident.undecided for found in later] == flags
+
+
+def test_a_new_reference_forgets_all_but_the_end() -> None:
+    """Sums, history, variances and the incident are gone; its end and the reason are kept."""
+    before = follow(opened(), one("too_extreme", 0.5), 3)[-1]
+
+    found = rebased(before, day(4))
+
+    assert found.ended == Ended(DAY, day(4), "rebased")
+    assert found.incident is None
+    assert not found.sums.any()
+    assert not found.history.firsts.size
+    assert (found.counted, found.last) == (0, date.min)

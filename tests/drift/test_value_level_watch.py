@@ -10,13 +10,13 @@ import pytest
 
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.records.values import ValueWatch
+from monitor.drift.where.part_counts import merge_parts
 from monitor.drift.where.value_level_watch import watch_levels
 from monitor.drift.where.value_past import ValueSums, fit_values, value_sums
 from monitor.drift.where.value_watch import new_watch, watch_day
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.special import expit
-from monitor.pipeline.parts import merge_parts
 from monitor.summary import Columns, column_part
 from monitor.words.values import value_sentences, values_in_short
 

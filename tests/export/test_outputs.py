@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 from prometheus_client.core import GaugeMetricFamily
@@ -27,11 +25,9 @@ from monitor.store.store import Store
 from tests.conftest import Ended
 from tests.support.exporting import DAY, DRIFTING, HARD, VERDICT, exposition, fill, write_day
 from tests.support.servers import (
-    PATIENCE,
     answered,
     free_port,
     get,
-    listening,
     program_path,
     pushgateway,
     started,
@@ -506,52 +502,3 @@ class TestPast:
         assert done.code == 2
         assert "write for example 5m, 1h or 24h" in done.err
         assert not (folder / "past.om").exists()
-
-
-class TestPrometheus:
-    """A real server that is given the past."""
-
-    def ask(self, where: str, query: str, time: datetime) -> list[dict[str, Any]]:
-        """Evaluate an expression at a moment."""
-        question = urlencode({"query": query, "time": time.timestamp()})
-        status, text = get(where, f"/api/v1/query?{question}")
-        assert status == 200, text
-        return list(json.loads(text)["data"]["result"])
-
-    def test_answers_for_the_past(self, folder: Path, command: Command) -> None:
-        """Blocks made of the file answer, at any moment, with the value that was known then."""
-        promtool, _ = program_path("promtool"), program_path("prometheus")
-        for n in (1, 2, 3):
-            rate = n / 7
-            write_day(
-                folder, replace(HARD, day=DAY.replace(day=n), known_at=moment(8 + n), coverage=rate)
-            )
-        done = command(
-            *("export", "openmetrics", "--config", folder / "monitor.yaml"),
-            *("--from", "2001-03-01", "--to", "2001-03-03", "--until", "2001-03-12T00:00"),
-            *("--into", folder / "past.om"),
-        )
-        blocks = folder / "data"
-        call = (promtool, "tsdb", "create-blocks-from", "openmetrics", "--max-block-duration=744h")
-        with started(folder, *call, folder / "past.om", blocks) as program:
-            assert program.process.wait(PATIENCE) == 0, program.complained.read_text()
-        (folder / "prometheus.yml").write_text("{}")
-        server = (
-            f"--config.file={folder / 'prometheus.yml'}",
-            f"--storage.tsdb.path={blocks}",
-            "--storage.tsdb.retention.time=100y",
-        )
-        gauge = 'last_over_time(calibration_outcome_coverage_ratio{window="7d",segment="all"}[26h])'
-        with listening(folder, "prometheus", *server) as (_, where):
-            known = {
-                when: [float(one["value"][1]) for one in self.ask(where, gauge, when)]
-                for n in (9, 10, 11)
-                for when in (moment(n), moment(n, 11) + timedelta(minutes=17), moment(n, 23))
-            }
-            before = self.ask(where, gauge, moment(8, 23))
-            after = self.ask(where, gauge, moment(13, 3))
-
-        assert done.code == 0, done.err
-        assert known == {when: [(when.day - 8) / 7] for when in known}
-        assert not before
-        assert not after

@@ -28,8 +28,8 @@ from monitor.logs import days_of, describe_inputs, summarise_day
 from monitor.logs.engines.session import Session
 from monitor.logs.sources import queries
 from monitor.logs.sources.partitions import open_log
-from monitor.pipeline.run import run
-from monitor.pipeline.task import Task
+from monitor.pipeline.days.task import Task
+from monitor.pipeline.runs.run import run
 from monitor.store.store import Store
 from tests.conftest import run_command
 from tests.logs.test_shapes import (

@@ -40,8 +40,8 @@ from monitor.logs import (
     open_databases,
     summarise_day,
 )
-from monitor.pipeline.run import run
-from monitor.pipeline.task import Task
+from monitor.pipeline.days.task import Task
+from monitor.pipeline.runs.run import run
 from monitor.store.store import Store
 from tests.support import served_logs
 from tests.support.cases import some

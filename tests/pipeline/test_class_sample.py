@@ -9,8 +9,8 @@ import pytest
 
 from monitor.config import load_config
 from monitor.drift.records.verdict import Verdict
-from monitor.pipeline.run import run
-from monitor.pipeline.task import Task
+from monitor.pipeline.days.task import Task
+from monitor.pipeline.runs.run import run
 from monitor.store.store import Store
 from tests.support.class_logs import NAMES, draw, write_day
 

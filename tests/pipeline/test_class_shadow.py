@@ -23,11 +23,11 @@ from monitor.metrics.maps.calibration_map import CalibrationMap
 from monitor.metrics.maps.class_map_file import ClassMapFile, ClassTraining
 from monitor.metrics.maps.map_file import Gain, Gains, Level, MapFile, Training
 from monitor.metrics.maps.vector_map import VectorMap, apply_vector_map
-from monitor.pipeline.asked_where import answer_where
-from monitor.pipeline.prune import plan
-from monitor.pipeline.run import RunReport, run
-from monitor.pipeline.store_check import check_store
-from monitor.pipeline.task import Task
+from monitor.pipeline.days.task import Task
+from monitor.pipeline.housekeeping.prune import plan
+from monitor.pipeline.housekeeping.store_check import check_store
+from monitor.pipeline.runs.run import RunReport, run
+from monitor.pipeline.verdicts.asked_where import answer_where
 from monitor.store.map_file import write_map
 from monitor.store.store import Store
 from monitor.store.summary_table import summary_table

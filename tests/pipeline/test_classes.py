@@ -14,8 +14,8 @@ import pytest
 from monitor.config import Config, load_config
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
-from monitor.pipeline.run import run
-from monitor.pipeline.task import Task
+from monitor.pipeline.days.task import Task
+from monitor.pipeline.runs.run import run
 from monitor.store.store import Store
 from tests.support.class_logs import NAMES, draw, write_day
 

@@ -1,42 +1,14 @@
 """What another process compiles for a first run."""
 
-import subprocess
-import sys
-
 import psutil
 import pytest
 
-from monitor.pipeline.compiling import compile_ahead, compiled_meanwhile
-from tests.support.paths import ROOT
-
-# In a process of its own, because here other tests may have compiled more.
-SAME_TYPES = """
-from monitor.demo.compiling import main
-from monitor.evaluation import compile_ahead
-from monitor.metrics.core import compiled
-
-compile_ahead.main()
-before = {f: f.signatures for f in compiled._LOADED.values() if f.signatures}
-main()
-later = {f.__name__: f.signatures for f, known in before.items() if f.signatures != known}
-print(len(before), later)
-"""
+from monitor.pipeline.runs.compiling import compile_ahead, compiled_meanwhile
 
 
 def children() -> set[int]:
     """List the processes that this one has started."""
     return {child.pid for child in psutil.Process().children()}
-
-
-def test_evaluations_call_what_it_compiles() -> None:
-    """For other types a run would compile the functions again."""
-    ended = subprocess.run(
-        [sys.executable, "-c", SAME_TYPES], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-
-    number, later = ended.stdout.splitlines()[-1].split(" ", 1)
-    assert int(number) >= 5
-    assert later == "{}"
 
 
 def test_it_ends_with_the_block(monkeypatch: pytest.MonkeyPatch) -> None:

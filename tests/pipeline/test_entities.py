@@ -11,9 +11,9 @@ from scipy.special import expit
 
 from monitor.config import Config, load_config
 from monitor.metrics.core.tally import tally_on_grid
-from monitor.pipeline.evaluations import evaluate_days
-from monitor.pipeline.references import first_sensitivity, read_references
-from monitor.pipeline.verdicts import judge_days
+from monitor.pipeline.runs.evaluations import evaluate_days
+from monitor.pipeline.verdicts.judging import judge_days
+from monitor.pipeline.verdicts.references import first_sensitivity, read_references
 from monitor.segment_names import WHOLE
 from monitor.store.names import stem
 from monitor.store.sealing import open_table

@@ -15,14 +15,10 @@ from monitor.drift.records.places import Condition
 from monitor.drift.records.verdict import Verdict
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
-from monitor.pipeline.asked_where import answer_where
-from monitor.pipeline.references import read_references
-from monitor.pipeline.verdicts import judge_days
-from monitor.read.incidents import incidents
-from monitor.read.results import results_of
-from monitor.report.page.assemble import model_page
+from monitor.pipeline.verdicts.asked_where import answer_where
+from monitor.pipeline.verdicts.judging import judge_days
+from monitor.pipeline.verdicts.references import read_references
 from monitor.report.where import repair_of, where_document
-from monitor.segment_names import WHOLE
 from monitor.store.store import Store
 from monitor.words.trust import trust
 from monitor.words.verdict import in_short
@@ -80,14 +76,6 @@ def wholes(folder: Path) -> list[Verdict]:
     return [verdict for verdict in verdicts if verdict.incident]
 
 
-def test_the_mixture_looks_like_something_else(wholes: list[Verdict]) -> None:
-    """Of the days on which the drift is open, some would call it by another kind."""
-    kinds = {verdict.incident.kind for verdict in wholes if verdict.incident}
-
-    assert len(wholes) >= 4
-    assert kinds - {"too_extreme"}
-
-
 def test_the_verdict_is_about_the_segment_at_once_and_for_good(wholes: list[Verdict]) -> None:
     """Every day, in its sentences and in its short form; 1 / 1.7 lies within the interval."""
     for verdict in wholes:
@@ -115,24 +103,6 @@ def test_show_and_gauges_speak_of_it(folder: Path, wholes: list[Verdict]) -> Non
     slope = wholes[-1].explanation and wholes[-1].explanation.slope
     assert slope
     assert float(found[f"calibration_drift_slope{{{whole}}}"]) == slope.value
-
-
-def test_the_list_of_incidents_and_the_page_speak_of_it(
-    folder: Path, wholes: list[Verdict]
-) -> None:
-    """The first day would have called the mixture by another kind."""
-    config = load_config(folder / "monitor.yaml")
-    (found,) = incidents(results_of(config, "bids"))[WHOLE]
-    page = model_page(config, "bids", read_references(config, "bids").fitted)
-    slope = wholes[-1].explanation and wholes[-1].explanation.slope
-
-    assert wholes[0].incident
-    assert wholes[0].incident.kind != "too_extreme"
-    assert found.kind == "too_extreme"
-    (figure,) = [figure for figure in page.day.figures if figure.label == "Slope"]
-    assert slope
-    assert figure.value == f"{slope.value:.2f}"
-    assert figure.note.endswith("; of system = ios")
 
 
 def test_one_call_or_several_say_the_same(folder: Path) -> None:

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from monitor.config import Config, load_config
-from monitor.pipeline.fleet import of_models
+from monitor.pipeline.runs.fleet import of_models
 from tests.conftest import Ended, Project
 from tests.support import fleet_calls
 from tests.support.servers import PATIENCE

@@ -10,15 +10,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from monitor.arrivals import Delay, is_counted
+from monitor.arrivals import is_counted
 from monitor.config import Config, Model, load_config
 from monitor.errors import DataError
 from monitor.logs import summarise_day
-from monitor.pipeline.references import read_references
-from monitor.pipeline.run import run
-from monitor.pipeline.task import Task
-from monitor.pipeline.verdicts import judge_days
-from monitor.store.delays import delays
+from monitor.pipeline.days.task import Task
+from monitor.pipeline.runs.run import run
+from monitor.pipeline.verdicts.judging import judge_days
+from monitor.pipeline.verdicts.references import read_references
 from monitor.store.names import stem
 from monitor.store.store import Store
 from tests.conftest import Ended
@@ -132,18 +131,6 @@ def test_late_rows_fail_the_day_if_that_is_set(config: Config) -> None:
     ) in f"{refusal.value}"
     assert refusal.value.fault
     assert (refusal.value.fault.check, refusal.value.fault.rows) == ("outcome_late", late)
-
-
-def test_the_share_is_that_of_the_generator(config: Config) -> None:
-    """An exponential delay of 8 days that begins within a day leaves 64 to 67 % after 3 days."""
-    delay = delays(Store(config.store), "risk", config.model("risk"))(
-        FIRST + timedelta(days=DEPENDS_FROM), None
-    )
-
-    assert isinstance(delay, Delay)
-    # exp(-3.5 / 8) is .645; the cap at 26 days takes up to 4 % of the positives from the end.
-    assert 0.62 < 1 - delay.arrived(1, SETTLED_AFTER) < 0.69
-    assert delay.arrived(0, SETTLED_AFTER) > 0.95
 
 
 def test_day_by_day_the_bytes_are_the_same(copied: Config) -> None:

@@ -13,7 +13,7 @@ from monitor.config import load_config
 from monitor.drift.records.verdict import Verdict
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
-from monitor.pipeline.asked_where import answer_where
+from monitor.pipeline.verdicts.asked_where import answer_where
 from monitor.report.where import where_document
 from monitor.store.store import Store
 from monitor.words.trust import trust

@@ -30,8 +30,8 @@ import re, sys
 from datetime import date, datetime, UTC
 from pathlib import Path
 from monitor.config import load_config
-from monitor.pipeline.run import run
-from monitor.pipeline.task import Task
+from monitor.pipeline.runs.run import run
+from monitor.pipeline.days.task import Task
 
 def status(key):
     return int(re.search(key + r":\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]) // 1024

@@ -13,10 +13,10 @@ import pytest
 from scipy.special import expit
 
 from monitor.config import Config, load_config
-from monitor.pipeline.morning import Call, plan_morning
-from monitor.pipeline.planning import Plan, plan
-from monitor.pipeline.run import RunReport, run
-from monitor.pipeline.task import Task
+from monitor.pipeline.days.task import Task
+from monitor.pipeline.runs.morning import Call, plan_morning
+from monitor.pipeline.runs.planning import Plan, plan
+from monitor.pipeline.runs.run import RunReport, run
 from monitor.store.store import Store
 from tests.support.cases import some
 

@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from monitor.config import load_config
 from monitor.drift.records.places import Condition
-from monitor.pipeline.asked_where import answer_where
+from monitor.pipeline.verdicts.asked_where import answer_where
 from tests.support.drawn_days import judge_drawn_days
 
 FIRST, REFERENCE, SOUND, LATER, ROWS = date(2026, 1, 1), 14, 2, 7, 8_000
@@ -61,4 +61,4 @@ def test_it_is_named_with_its_first_day(tmp_path: Path) -> None:
     new = f" version = v19 is new since {APPEARED}, so its outcomes"
     assert any(new in reason for reason in whole.reasons)
     config = load_config(tmp_path / "monitor.yaml")
-    assert answer_where(config, "bids").where == whole.where
+    assert answer_where(config, "bids").where.explanation == whole.explanation

@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from monitor.config import Config, load_config
-from monitor.pipeline.morning import Call, plan_morning
-from monitor.pipeline.run import RunReport, run
-from monitor.pipeline.task import Task
+from monitor.pipeline.days.task import Task
+from monitor.pipeline.runs.morning import Call, plan_morning
+from monitor.pipeline.runs.run import RunReport, run
 from monitor.summary import days_between
 from tests.support.cases import some
 from tests.support.late_log import FIRST, write_late_log

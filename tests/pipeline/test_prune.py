@@ -14,11 +14,11 @@ from monitor.config import Config, load_config
 from monitor.drift.incidents.detecting import new_detector
 from monitor.drift.records.detector import Second
 from monitor.errors import ConfigError, DataError
-from monitor.pipeline.prune import KINDS, last_held, plan, prune
-from monitor.pipeline.references import read_references
-from monitor.pipeline.run import run
-from monitor.pipeline.task import Task
-from monitor.pipeline.verdicts import judge_days
+from monitor.pipeline.days.task import Task
+from monitor.pipeline.housekeeping.prune import KINDS, last_held, plan, prune
+from monitor.pipeline.runs.run import run
+from monitor.pipeline.verdicts.judging import judge_days
+from monitor.pipeline.verdicts.references import read_references
 from monitor.store.store import Store
 from tests.conftest import Ended
 from tests.support.two_models import write_day

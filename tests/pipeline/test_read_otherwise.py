@@ -15,9 +15,9 @@ from scipy.special import expit
 
 from monitor.config import load_config
 from monitor.drift.records.verdict import Verdict
-from monitor.pipeline.reading import differences
-from monitor.pipeline.run import run
-from monitor.pipeline.task import Task
+from monitor.pipeline.days.task import Task
+from monitor.pipeline.runs.run import run
+from monitor.pipeline.verdicts.reading import differences
 from monitor.store.store import Store
 
 FIRST, DAYS, CHANGED, ROWS = date(2026, 1, 1), 26, 18, 600

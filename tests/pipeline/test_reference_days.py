@@ -9,7 +9,7 @@ import pytest
 
 from monitor.config import Config
 from monitor.metrics.core.tally import tally_on_grid
-from monitor.pipeline.references import read_references
+from monitor.pipeline.verdicts.references import read_references
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary
 
@@ -41,59 +41,10 @@ def config(tmp_path: Path) -> Config:
     return Config.model_validate({"store": str(tmp_path / "store"), "models": {"rare": logs}})
 
 
-@pytest.fixture
-def read(monkeypatch: pytest.MonkeyPatch) -> list[date]:
-    """Collect the days whose summaries are read."""
-    days, read_summary = list[date](), Store.read_summary
-
-    def noting(store: Store, model: str, day: date) -> tuple[Summary, str]:
-        days.append(day)
-        return read_summary(store, model, day)
-
-    monkeypatch.setattr(Store, "read_summary", noting)
-    return days
-
-
 def fitted_on(config: Config) -> list[list[str]]:
     """Read the references as a run does, and give the marks of their days."""
     with Store(config.store).locked("rare"):
         return read_references(config, "rare").marks
-
-
-def test_a_morning_without_a_reference_reads_few_days(config: Config, read: list[date]) -> None:
-    """It reads the new one, and the reference comes as if all had been read."""
-    store = Store(config.store)
-    write(store, range(70))
-    assert fitted_on(config) == []
-    write(store, [70])
-    read.clear()
-
-    assert fitted_on(config) == []
-    assert read == [day_of(70)]
-
-    write(store, range(71, 80))
-    kept = fitted_on(config)
-    (Path(config.store) / "runs/rare/counts.json").unlink()
-    assert kept == fitted_on(config)
-    assert [len(marks) for marks in kept] == [75]
-
-
-def test_a_morning_with_a_kept_reference_reads_none_of_its_days(
-    config: Config, read: list[date]
-) -> None:
-    """It checks their digests; if a day was replaced, all are read and the fit is made again."""
-    store = Store(config.store)
-    write(store, range(80))
-    (marks,) = fitted_on(config)
-    read.clear()
-
-    assert fitted_on(config) == [marks]
-    assert read == []
-
-    write(store, [40], positives=POSITIVES + 1)
-    (changed,) = fitted_on(config)
-    assert [place for place, mark in enumerate(marks) if mark not in changed] == [40]
-    assert set(read) == set(map(day_of, range(75)))
 
 
 def test_a_file_that_was_replaced_is_counted_again(config: Config) -> None:

@@ -20,11 +20,11 @@ from scipy.special import expit
 from monitor import program
 from monitor.config import Config, Model, load_config
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
-from monitor.pipeline import references
-from monitor.pipeline.evaluations import evaluate_days
-from monitor.pipeline.references import read_references
-from monitor.pipeline.run import PhaseProgress, RunReport, run
-from monitor.pipeline.task import Task
+from monitor.pipeline.days.task import Task
+from monitor.pipeline.runs.evaluations import evaluate_days
+from monitor.pipeline.runs.run import RunReport, run
+from monitor.pipeline.verdicts.judging import references
+from monitor.pipeline.verdicts.references import read_references
 from monitor.store.names import day_file
 from monitor.store.store import Store
 from tests.conftest import Ended
@@ -282,19 +282,6 @@ def test_evaluate_needs_no_logs(finished: Path) -> None:
     assert max(e.matched for e in evaluations) == 7 * 300
 
 
-def test_steps_are_told_in_order(fresh: Path) -> None:
-    """A progress bar gets every day of every phase, in order."""
-    steps: list[PhaseProgress] = []
-
-    do(configure(fresh), DAYS[0], DAYS[2], jobs=2, on_progress=steps.append)
-
-    assert steps == [
-        PhaseProgress(phase, day, i + 1, 3)
-        for phase in ("summarise", "evaluate", "judge")
-        for i, day in enumerate(DAYS[:3])
-    ]
-
-
 # Lets a signal come to each program itself, when it has written so many files and is about to
 # rename the next: at the same point of every run, however fast the machine is. They are branches
 # of one that has imported and compiled what takes long, and starts no threads.
@@ -513,33 +500,6 @@ def test_same_verdicts_however_the_days_are_done(
     assert states <= {"ok", "prior_shift", "level_drift", "calibration_drift"}
     assert len(results(tmp_path)) == 3 * len(THREE_WEEKS)
     assert results(tmp_path) == results(three_weeks)
-
-
-def test_references_are_fitted_once_in_a_run(
-    judged_weeks: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A run that evaluates, reaches beyond a reference and judges fits each reference once."""
-    first_days = []
-
-    def fit(days: Sequence[Day], limits: Limits) -> ModelReference:
-        first_days.append(days[0].day)
-        return fit_model_reference(days, limits)
-
-    config = configure_weeks(judged_weeks)
-    before = results(judged_weeks)
-    kept = judged_weeks / "store/runs/ctr/references.json"
-    monkeypatch.setattr(references, "fit_model_reference", fit)
-
-    do(config, THREE_WEEKS[5], THREE_WEEKS[5])  # part of the reference of all later days
-    fitted_again = list(first_days)
-    kept.unlink()
-    report = do(config, THREE_WEEKS[5], THREE_WEEKS[5])
-
-    assert report.evaluated == tuple(THREE_WEEKS[5:12])
-    assert not fitted_again  # by the second run, because the first one kept it
-    assert first_days == [FIRST]
-    assert kept.exists()
-    assert results(judged_weeks) == before
 
 
 def test_a_kept_fit_is_verified(judged_weeks: Path, monkeypatch: pytest.MonkeyPatch) -> None:

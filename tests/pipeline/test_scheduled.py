@@ -10,7 +10,7 @@ import pytest
 
 from monitor.config import load_config
 from monitor.errors import DataError
-from monitor.pipeline.scheduled import Scheduled, command_of, plan_run, process, submitted_days
+from monitor.pipeline.runs.scheduled import Scheduled, command_of, plan_run, process, submitted_days
 from tests.conftest import Ended, Project
 
 DUE, NEXT = date(2026, 3, 3), date(2026, 3, 4)

@@ -38,9 +38,9 @@ from monitor.metrics.core.tally import tally_on_grid
 from monitor.metrics.maps.calibration_map import CalibrationMap, apply_calibration_map
 from monitor.metrics.maps.map_file import Level, MapFile, Training
 from monitor.metrics.maps.part import Clause, Part
-from monitor.pipeline.evaluations import evaluate_days
-from monitor.pipeline.references import read_references
-from monitor.pipeline.verdicts import judge_days
+from monitor.pipeline.runs.evaluations import evaluate_days
+from monitor.pipeline.verdicts.judging import judge_days
+from monitor.pipeline.verdicts.references import read_references
 from monitor.store.map_file import read_map, write_map
 from monitor.store.store import Store
 from monitor.summary import (
@@ -218,18 +218,6 @@ def test_a_map_that_harms_is_named(slope: float, *, harms: bool) -> None:
     assert found
     assert found.harms == harms
     assert ("Do not use it" in map_sentence(found)) == harms
-
-
-def test_intervals_take_days_for_independent() -> None:
-    """Of 2,000 simulated stretches of ten days, 95 % hold the true gain (+- 3 standard errors)."""
-    rng = np.random.default_rng(1)
-    held = 0
-    for _ in range(2_000):
-        gains = 100.0 * (0.01 + rng.normal(0.0, 0.02, 10))
-        found = map_gain([DayGain(100.0, gain, gain) for gain in gains])
-        assert found
-        held += found.log_loss.low <= 0.01 <= found.log_loss.high
-    assert abs(held / 2_000 - 0.95) < 3 * (0.95 * 0.05 / 2_000) ** 0.5
 
 
 @pytest.mark.parametrize("of_days", some([0.02, 0.0], 2))

@@ -16,9 +16,9 @@ from monitor.config import Config, load_config
 from monitor.drift.records import detector
 from monitor.drift.records.verdict import Verdict
 from monitor.metrics.core.tally import tally_on_grid
-from monitor.pipeline.progress import Failure, PhaseProgress
-from monitor.pipeline.references import read_references
-from monitor.pipeline.verdicts import judge_days
+from monitor.pipeline.days.progress import Failure, PhaseProgress
+from monitor.pipeline.verdicts.judging import judge_days
+from monitor.pipeline.verdicts.references import read_references
 from monitor.read.incidents import incidents
 from monitor.read.results import results_of
 from monitor.store.store import Store

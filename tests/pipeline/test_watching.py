@@ -20,10 +20,10 @@ from typer.testing import CliRunner
 from monitor.cli import app
 from monitor.config import Config, Model, load_config
 from monitor.drift.records.verdict import Verdict
-from monitor.pipeline.asked_where import strata_instead, verdict_of
-from monitor.pipeline.references import read_references
-from monitor.pipeline.verdicts import judge_days
-from monitor.pipeline.watching import priors_that_move
+from monitor.pipeline.verdicts.asked_where import strata_instead, verdict_of
+from monitor.pipeline.verdicts.judging import judge_days
+from monitor.pipeline.verdicts.references import read_references
+from monitor.pipeline.verdicts.watching import priors_that_move
 from monitor.read.results import results_in, results_of
 from monitor.read.standing import standing
 from monitor.read.value_incidents import value_incidents

@@ -19,19 +19,20 @@ from typer.testing import CliRunner
 from monitor.cli import app
 from monitor.config import load_config
 from monitor.drift.records.places import Condition
+from monitor.drift.where.part_counts import parts_of_segments
 from monitor.errors import ConfigError, DataError
 from monitor.evaluation.evaluation import Evaluation
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
 from monitor.metrics.maps.calibration_map import apply_calibration_map
 from monitor.metrics.maps.part import condition_of
-from monitor.pipeline.asked_where import answer_where
-from monitor.pipeline.evaluations import evaluate_days, stale_evaluations
-from monitor.pipeline.part_search import search_parts
-from monitor.pipeline.parts import column_of, counts_of_rule, part_named, parts_of_segments
-from monitor.pipeline.references import read_references
-from monitor.pipeline.verdicts import judge_days
-from monitor.pipeline.where import counts_by_value
+from monitor.pipeline.days.parts import column_of, counts_of_rule, part_named
+from monitor.pipeline.runs.evaluations import evaluate_days, stale_evaluations
+from monitor.pipeline.verdicts.asked_where import answer_where
+from monitor.pipeline.verdicts.judging import judge_days
+from monitor.pipeline.verdicts.part_search import search_parts
+from monitor.pipeline.verdicts.references import read_references
+from monitor.pipeline.verdicts.where import counts_by_value
 from monitor.report.page.assemble import model_page
 from monitor.report.page.html import model_html
 from monitor.segment_names import WHOLE

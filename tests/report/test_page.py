@@ -10,7 +10,7 @@ import pytest
 
 from monitor.config import load_config
 from monitor.errors import ConfigError, DataError
-from monitor.pipeline.references import read_references
+from monitor.pipeline.verdicts.references import read_references
 from monitor.report.page.assemble import DAYS_SHOWN, model_page
 from monitor.report.page.content import DayOnPage, Page
 from monitor.report.page.html import model_html

@@ -17,7 +17,7 @@ from monitor.drift.records.verdict import SLOPE_KINDS, Verdict
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.metrics.maps.calibration_map import CalibrationMap, apply_calibration_map
 from monitor.metrics.maps.daily_counts import daily_counts
-from monitor.pipeline.references import read_references
+from monitor.pipeline.verdicts.references import read_references
 from monitor.read.incidents import IncidentSummary
 from monitor.read.results import results_of
 from monitor.read.standing import Standing

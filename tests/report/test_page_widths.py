@@ -11,7 +11,7 @@ from playwright.sync_api import Browser
 from playwright.sync_api import Page as Tab
 
 from monitor.config import load_config
-from monitor.pipeline.references import read_references
+from monitor.pipeline.verdicts.references import read_references
 from monitor.report.classes import COLUMNS
 from monitor.report.incidents import OF_VALUES
 from monitor.report.page.assemble import model_page

@@ -18,9 +18,9 @@ from monitor.config import Config, load_config
 from monitor.drift.records.verdict import Verdict
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.metrics.maps.map_file import MapFile
-from monitor.pipeline.evaluations import evaluate_days
-from monitor.pipeline.references import read_references
-from monitor.pipeline.verdicts import judge_days
+from monitor.pipeline.runs.evaluations import evaluate_days
+from monitor.pipeline.verdicts.judging import judge_days
+from monitor.pipeline.verdicts.references import read_references
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary
 from tests.support.paths import ROOT

@@ -15,7 +15,7 @@ import pytest
 from monitor.metrics.maps.class_map_file import ClassMapFile, ClassTraining
 from monitor.metrics.maps.map_file import Gain, Gains
 from monitor.metrics.maps.vector_map import VectorMap
-from monitor.pipeline.store_check import check_store
+from monitor.pipeline.housekeeping.store_check import check_store
 from monitor.store.chain import DIGESTS, Chain
 from monitor.store.map_file import write_map
 from monitor.store.names import DAILY, day_file

@@ -12,7 +12,7 @@ import pytest
 from monitor.config import load_config
 from monitor.errors import DataError
 from monitor.export.http.app import Exporter
-from monitor.pipeline.compaction import compact, plan
+from monitor.pipeline.housekeeping.compaction import compact, plan
 from monitor.store.months import days_of_month, month_name
 from monitor.store.names import KINDS
 from monitor.store.store import Store

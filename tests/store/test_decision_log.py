@@ -12,7 +12,7 @@ import pytest
 
 from monitor.decisions import Acknowledgement, Decision, End, lasting, taken_by
 from monitor.errors import DataError
-from monitor.pipeline.store_check import check_store
+from monitor.pipeline.housekeeping.store_check import check_store
 from monitor.store.store import Store
 from tests.support.buckets import bucket_named
 

@@ -22,8 +22,8 @@ from monitor.config import Config, Model
 from monitor.errors import DataError
 from monitor.export.snapshot_reader import Reader
 from monitor.files import open_filesystem
-from monitor.pipeline.run import run
-from monitor.pipeline.task import Task
+from monitor.pipeline.days.task import Task
+from monitor.pipeline.runs.run import run
 from monitor.store.lease import RELEASED, leased
 from monitor.store.names import day_file
 from monitor.store.store import Store

@@ -10,9 +10,9 @@ import pytest
 
 from monitor.config import load_config
 from monitor.errors import DataError
-from monitor.pipeline.progress import PhaseProgress
-from monitor.pipeline.run import RunReport, run
-from monitor.pipeline.task import Task
+from monitor.pipeline.days.progress import PhaseProgress
+from monitor.pipeline.days.task import Task
+from monitor.pipeline.runs.run import RunReport, run
 from monitor.store.store import Store
 from tests.conftest import DAY, DAY_BEFORE, Project
 

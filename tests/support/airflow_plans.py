@@ -135,7 +135,7 @@ def noted(call: Callable[[], object]) -> dict[str, Any]:
     from airflow.sdk.exceptions import AirflowException
 
     from monitor.errors import ConfigError, DataError
-    from monitor.pipeline.run import RunReport
+    from monitor.pipeline.runs.run import RunReport
 
     tasks, said = list[Any](), ""
 
@@ -144,7 +144,7 @@ def noted(call: Callable[[], object]) -> dict[str, Any]:
         return RunReport(task.model, (), (), (), ())
 
     with (
-        patch("monitor.pipeline.scheduled.run", note),
+        patch("monitor.pipeline.runs.scheduled.run", note),
         patch("monitor.cli.many.run", note),
     ):
         try:
@@ -164,14 +164,14 @@ def by_command(words: Sequence[str]) -> Any:
 
 def span_of(dags: Any, name: str, context: Any) -> Any:
     """Ask for the first and last day of a run, and the first whose outcomes are not read."""
-    from monitor.pipeline.scheduled import span_of
+    from monitor.pipeline.runs.scheduled import span_of
 
     return span_of(dags.run_of(name, context))
 
 
 def command_of(dags: Any, name: str, context: Any) -> list[str]:
     """Ask for the words that are handed to a cluster."""
-    from monitor.pipeline.scheduled import command_of
+    from monitor.pipeline.runs.scheduled import command_of
 
     return command_of(dags.run_of(name, context))
 

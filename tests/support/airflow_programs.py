@@ -21,7 +21,7 @@ PATIENCE = 25  # seconds for a program to end once it is told to
 HEAVY = (
     *("airflow.cli.commands.scheduler_command", "airflow.cli.commands.dag_processor_command"),
     *("airflow.api_fastapi.app", "airflow.providers.standard.decorators.python"),
-    *("monitor.cli.many", "monitor.pipeline.scheduled", "pandas"),
+    *("monitor.cli.many", "monitor.pipeline.runs.scheduled", "pandas"),
 )
 COMPILED = "monitor.evaluation.compile_ahead"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from monitor.config import Config, Engine, load_config
 from monitor.logs import open_databases, summarise_day
-from monitor.pipeline.references import read_references
-from monitor.pipeline.verdicts import judge_days
+from monitor.pipeline.verdicts.judging import judge_days
+from monitor.pipeline.verdicts.references import read_references
 from monitor.store.store import Store
 
 

@@ -8,7 +8,7 @@ from time import sleep
 
 from monitor.config import Config, load_config
 from monitor.errors import DataError
-from monitor.pipeline.fleet import of_models
+from monitor.pipeline.runs.fleet import of_models
 
 
 def memory_of(config: Config, name: str, jobs: int) -> tuple[str, int, int, int]:

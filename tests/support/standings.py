@@ -23,8 +23,8 @@ from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.metrics.maps.calibration_map import CalibrationMap
 from monitor.metrics.maps.map_file import Level, MapFile, Training
-from monitor.pipeline.evaluations import evaluate_days
-from monitor.pipeline.references import References, limits_of, read_references
+from monitor.pipeline.runs.evaluations import evaluate_days
+from monitor.pipeline.verdicts.references import References, limits_of, read_references
 from monitor.store.map_file import write_map
 from monitor.store.names import day_of
 from monitor.store.store import Store

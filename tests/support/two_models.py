@@ -16,8 +16,8 @@ import yaml
 from scipy.special import expit
 
 from monitor.config import Config, load_config
-from monitor.pipeline.run import run
-from monitor.pipeline.task import Task
+from monitor.pipeline.days.task import Task
+from monitor.pipeline.runs.run import run
 
 DAYS, REFERENCE_DAYS, SETTLED_AFTER = 48, 14, 2
 ROWS = 1_200

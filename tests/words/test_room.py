@@ -82,7 +82,9 @@ def modules(room: str) -> Iterator[Path]:
     return (ROOT / "monitor" / room).rglob("*.py")
 
 
-@pytest.mark.parametrize("room", ["drift", "pipeline/references.py", "pipeline/where.py"])
+@pytest.mark.parametrize(
+    "room", ["drift", "pipeline/verdicts/references.py", "pipeline/verdicts/where.py"]
+)
 def test_no_sentence_is_made_below_the_words(room: str) -> None:
     """What is judged are facts; their sentences are made in `monitor/words`."""
     place = ROOT / "monitor" / room

@@ -13,11 +13,11 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from monitor.drift.evidence.arriving import could_explain, released, withheld
+from monitor.drift.evidence.arriving import released, withheld
 from monitor.drift.evidence.entities import hanging_since
 from monitor.drift.evidence.overlap import overlapping_since
 from monitor.drift.fold.as_they_are import with_own_fits
-from monitor.drift.fold.gate import held_down
+from monitor.drift.fold.gate import Look, gated, may_be_late
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, limit_alone
 from monitor.drift.fold.level_streams import with_class_levels, with_levels
 from monitor.drift.fold.past import profiles_since
@@ -31,12 +31,10 @@ from monitor.drift.incidents.detecting import (
     independent,
     mean_evidence,
     new_detector,
-    opened_incident,
     rebased,
     segment_limits,
     update_incident,
 )
-from monitor.drift.incidents.label_change import only_if_told
 from monitor.drift.records.day_evidence import DayEvidence
 from monitor.drift.records.detector import Detector, is_withheld
 from monitor.segment_names import FAMILIES, WHOLE
@@ -158,29 +156,6 @@ def reached_by(detectors: Streams, families: Sequence[str]) -> dict[str, float]:
     return evidences | dict.fromkeys(among, float(mean))
 
 
-def rows_hang_together(
-    name: str, detector: Detector, evidence: DayEvidence, limit: float, today: Today
-) -> Detector:
-    """Let rows of the same entities, or of neighbouring days, count as the fewer that they are."""
-    own = today.own[name]
-    sums_of = partial(today.sums_of, own, name)
-    return held_down(detector, evidence, own, today.span, enough=limit, sums_of=sums_of)
-
-
-def labels_are_told(
-    name: str, detector: Detector, evidence: DayEvidence, limit: float, today: Today
-) -> Detector:
-    """Let lost labels raise an alert only where nothing else looks like them."""
-    since = partial(profiles_since, today, name, detector)
-    return only_if_told(detector, today.day.day, evidence, limit, since)
-
-
-GATES = (
-    rows_hang_together,
-    labels_are_told,
-)  # each from a detector to a detector with no more evidence
-
-
 def pass_gates(
     detectors: Streams,
     weighed: Mapping[str, DayEvidence],
@@ -192,22 +167,18 @@ def pass_gates(
 
     What stays withheld, because outcomes are still late, is a mark that cannot be held down.
     """
-    gated = dict(detectors)
+    passed = dict(detectors)
     for name, evidence in weighed.items():
-        if name in waiting and may_be_late(name, detectors[name], evidence, today):
-            continue
-        for gate in GATES:
-            gated[name] = gate(name, gated[name], evidence, limits[name], today)
-    return gated
+        look = _look(name, detectors[name], evidence, today)
+        if not (name in waiting and may_be_late(today, look)):
+            passed[name] = gated(today, look, limits[name])
+    return passed
 
 
-def may_be_late(name: str, detector: Detector, evidence: DayEvidence, today: Today) -> bool:
-    """Return whether late outcomes could look like the drift that an alarm would report."""
-    if not today.day.late:
-        return False
+def _look(name: str, detector: Detector, evidence: DayEvidence, today: Today) -> Look:
+    """Give a stream as gates see it, with what its days since a start say."""
     since = partial(profiles_since, today, name, detector)
-    opened = opened_incident(detector, today.day.day, evidence, since)
-    return could_explain(today.day.late, today.own[name], opened)
+    return Look(name, today.own[name], detector, evidence, today.span, since)
 
 
 def live(
@@ -221,15 +192,16 @@ def live(
     lived = dict(detectors)
     for name, evidence in weighed.items():
         detector = detectors[name]
+        look = _look(name, detector, evidence, today)
         alarm = detector.evidence >= limits[name]
         opens = alarm and not detector.incident
-        if opens and may_be_late(name, detector, evidence, today):
+        if opens and may_be_late(today, look):
             lived[name] = withheld(detector)
             continue
         lived[name] = update_incident(
             *(detector, today.day.day, evidence),
             alarm=alarm,
-            profiles_since=partial(profiles_since, today, name, detector),
+            profiles_since=look.since,
             hanging_since=_hanging(name, detector, today),
         )
         if opens and (opened := lived[name].incident):

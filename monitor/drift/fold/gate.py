@@ -1,55 +1,94 @@
-"""When evidence is held down, because outcomes hang together. Pure.
+"""What stands between evidence over its limit and an alert, of every stream alike. Pure.
 
-Rule: only evidence that would raise an alert is held down, of a first detector and of a second one
-alike. So nothing is asked of the past on the days on which there is nothing to say.
+Rule: a gate is asked only of evidence that would raise an alert, of a first look and of the second
+one beside an open incident alike. So nothing is asked of the past on the days on which there is
+nothing to say.
 """
 
-from collections.abc import Callable, Sequence
-from datetime import date
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 from monitor.drift.curve.reference import Reference
-from monitor.drift.evidence.entities import BucketSums, held_down_by_entities
+from monitor.drift.evidence.arriving import could_explain
+from monitor.drift.evidence.entities import held_down_by_entities
 from monitor.drift.evidence.overlap import held_down_by_overlap
 from monitor.drift.fold.inputs import Day
+from monitor.drift.fold.today import Today
+from monitor.drift.incidents.detecting import ProfilesSince, opened_incident, unknown_profiles
+from monitor.drift.incidents.label_change import only_if_told
 from monitor.drift.records.day_evidence import DayEvidence
 from monitor.drift.records.detector import Detector
 
 
-def held_down(
-    detector: Detector,
-    evidence: DayEvidence,
-    reference: Reference,
-    days: Sequence[Day],
-    *,
-    enough: float,
-    sums_of: Callable[[date], BucketSums],
-) -> Detector:
-    """Let evidence over its limit be no stronger than rows that hang together allow.
+@dataclass(frozen=True, eq=False)
+class Look:
+    """A stream that has been weighed, or the second look beside its open incident.
+
+    Attributes
+    ----------
+    name : str
+        The stream.
+    reference : Reference
+        What it is weighed against: its own, or that of the second look.
+    detector : Detector
+        What has accumulated, today included.
+    evidence : DayEvidence
+        Of today.
+    days : sequence of Day
+        Those that were judged together.
+    since : function of a date
+        The `profiles` of an incident that began on that day; a second look knows none.
+    """
+
+    name: str
+    reference: Reference
+    detector: Detector
+    evidence: DayEvidence
+    days: Sequence[Day]
+    since: ProfilesSince = unknown_profiles
+
+
+def rows_hang_together(today: Today, look: Look, enough: float) -> Detector:
+    """Let rows of the same entities, or of neighbouring days, count as the fewer that they are."""
+    if look.detector.evidence < enough:
+        return look.detector
+    if any(day.entities for day in look.days):
+        sums_of = partial(today.sums_of, look.reference, look.name)
+        return held_down_by_entities(look.detector, look.evidence, look.days[-1].day, sums_of)
+    if look.reference.overlap > 1.0:
+        return held_down_by_overlap(look.detector, look.reference, look.evidence)
+    return look.detector
+
+
+def labels_are_told(today: Today, look: Look, enough: float) -> Detector:
+    """Let lost labels raise an alert only where nothing else looks like them."""
+    return only_if_told(look.detector, today.day.day, look.evidence, enough, look.since)
+
+
+GATES = (rows_hang_together, labels_are_told)  # each gives a detector with no more evidence
+
+
+def gated(today: Today, look: Look, enough: float) -> Detector:
+    """Hold evidence down that would raise an alert and that something else could make.
 
     Parameters
     ----------
-    detector : Detector
-        After `monitor.drift.incidents.detecting.accumulate`.
-    evidence : DayEvidence
-        What it has accumulated last.
-    reference : Reference
-        What it was compared with.
-    days : sequence of Day
-        Of this evidence: one, or those of a span; at least one.
+    today : Today
+        The day.
+    look : Look
+        What has been weighed.
     enough : float
-        The evidence at which the stream alerts, log10.
-    sums_of : function of a date
-        What the buckets of a day say; of all 0 for a day without.
-
-    Returns
-    -------
-    Detector
-        The same below the limit; no kind has more evidence than before.
+        The evidence that raises an alert, log10.
     """
-    if detector.evidence < enough:
-        return detector
-    if any(day.entities for day in days):
-        return held_down_by_entities(detector, evidence, days[-1].day, sums_of)
-    if reference.overlap > 1.0:
-        return held_down_by_overlap(detector, reference, evidence)
-    return detector
+    for gate in GATES:
+        look = replace(look, detector=gate(today, look, enough))
+    return look.detector
+
+
+def may_be_late(today: Today, look: Look) -> bool:
+    """Return whether late outcomes could look like the drift that an alarm would report."""
+    if not today.day.late:
+        return False
+    opened = opened_incident(look.detector, today.day.day, look.evidence, look.since)
+    return could_explain(today.day.late, look.reference, opened)

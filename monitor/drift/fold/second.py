@@ -19,10 +19,10 @@ from monitor.drift.classes.pairs import without_top
 from monitor.drift.curve.label_noise import wrong_labels
 from monitor.drift.curve.reference import Reference, fit_reference, what_a_reference_lacks
 from monitor.drift.curve.variance import WEEK
-from monitor.drift.evidence.arriving import could_explain, released, withheld
+from monitor.drift.evidence.arriving import released, withheld
 from monitor.drift.evidence.directions import SIZES, day_evidence
 from monitor.drift.evidence.history import sums_since
-from monitor.drift.fold.gate import held_down
+from monitor.drift.fold.gate import Look, gated, may_be_late
 from monitor.drift.fold.inputs import Day, weighed_parts, with_dependence
 from monitor.drift.fold.past import profiles_since
 from monitor.drift.fold.today import Today
@@ -35,7 +35,7 @@ from monitor.drift.incidents.detecting import (
     new_detector,
     opened_incident,
 )
-from monitor.drift.records.day_evidence import KINDS, DayEvidence
+from monitor.drift.records.day_evidence import KINDS
 from monitor.drift.records.detector import Detector, History, Incident, Second, Worse, is_withheld
 from monitor.drift.records.life import LifeEvent
 from monitor.metrics.core.grid import Floats
@@ -168,23 +168,15 @@ def _weighed(today: Today, of: Looking, second: Second) -> tuple[Second, Inciden
     parts = today.parts(of.name, of.days)
     evidence = day_evidence(reference, parts, variances, before.cross, wrong=wrong)
     after = accumulate(before, of.days[0].day, evidence, variances)
-    if not (is_withheld(before) and _explained(after, evidence, reference, today.day)):
-        after = held_down(
-            *(after, evidence, reference, of.days),
-            enough=enough,
-            sums_of=partial(today.sums_of, reference, of.name),
-        )
-    if after.evidence < enough:
-        return replace(second, detector=after), None
-    if _explained(after, evidence, reference, today.day):
-        return replace(second, detector=withheld(after)), None
-    return replace(second, detector=after), opened_incident(after, today.day.day, evidence)
-
-
-def _explained(detector: Detector, evidence: DayEvidence, reference: Reference, today: Day) -> bool:
-    """Return whether late outcomes could look like the change that a detector has found."""
-    change = opened_incident(detector, today.day, evidence)
-    return today.late is not None and could_explain(today.late, reference, change)
+    look = Look(of.name, reference, after, evidence, of.days)
+    if not (is_withheld(before) and may_be_late(today, look)):
+        look = replace(look, detector=gated(today, look, enough))
+    if look.detector.evidence < enough:
+        return replace(second, detector=look.detector), None
+    if may_be_late(today, look):
+        return replace(second, detector=withheld(look.detector)), None
+    change = opened_incident(look.detector, today.day.day, evidence)
+    return replace(second, detector=look.detector), change
 
 
 def _changed(

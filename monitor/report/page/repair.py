@@ -10,7 +10,7 @@ from monitor.drift.records.verdict import Verdict
 from monitor.errors import ConfigError, DataError
 from monitor.metrics.maps.calibration_map import CalibrationMap, apply_calibration_map
 from monitor.metrics.maps.daily_counts import DailyCounts
-from monitor.pipeline.recalibration import recalibrate
+from monitor.pipeline.maps.recalibration import recalibrate
 from monitor.report.maps import recalibration_sentences
 from monitor.report.page.content import Mapped, Repair
 from monitor.segment_names import WHOLE

@@ -6,7 +6,7 @@ from datetime import date
 from monitor.config import REPORT_INDEX, Config, report_page
 from monitor.drift.fold.inputs import ModelReference
 from monitor.files import open_filesystem, replace
-from monitor.pipeline.references import read_references
+from monitor.pipeline.verdicts.references import read_references
 from monitor.read.results import results_of
 from monitor.report.page.assemble import model_page
 from monitor.report.page.html import index_html, model_html

@@ -158,26 +158,6 @@ def test_tails_equal_exact_decimals(of: tuple[object, Null], x: float) -> None:
     assert tail(x, null=null) == pytest.approx(expected, rel=1e-12, abs=1e-307)  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("x", [1e3, 1e6, 1e100])
-def test_farthest_tails_equal_their_asymptotic_series(x: float) -> None:
-    """Where one term is left, Mills' ratio in 60 digits gives log10 p of -2e5 and -2e199."""
-    with localcontext() as context:
-        context.prec = 260
-        d = Decimal(x)
-        mills = (1 - 1 / d**2 + 3 / d**4 - 15 / d**6) / (d * (2 * circle_ratio()).sqrt())
-        upper = mills.log10() - d**2 / 2 / Decimal(10).ln()
-        bridge = -2 * d**2 / Decimal(10).ln()
-        expected = [
-            upper + Decimal(4).log10(),
-            bridge + Decimal(2).log10(),
-            upper + Decimal(8).log10(),
-            bridge + (8 * d**2 - 2).log10(),
-        ]
-
-    for (tail, null), value in zip(TAILS, expected, strict=True):
-        assert tail(x, null=null) == pytest.approx(float(value), rel=1e-14)
-
-
 @few_examples
 @given(st.lists(st.tuples(moderate, st.booleans()), min_size=2, max_size=40))
 def test_a_fitted_intercept_is_demanded(pairs: list[tuple[float, bool]]) -> None:

@@ -87,21 +87,6 @@ def test_cells_choose_the_bandwidth_that_rows_choose() -> None:
     assert likeliest_bandwidth(grid) in candidates[best - 1 : best + 2]
 
 
-def test_merging_keeps_the_value() -> None:
-    """Of 2,500 rows it changes the value by less than 2 %: a cell is narrower than the kernel."""
-    scores, outcomes = drawn(2_500, slope=0.7)
-    t = tally(outcomes, scores)
-
-    found = kernel_density_error(t, bandwidth=0.002).value
-
-    merged = merge_neighbours(t)
-    assert merged.counts.size < 400
-    assert merged.total == t.total
-    assert merged.total_positives == t.total_positives
-    assert merged.mean_score == pytest.approx(t.mean_score, rel=1e-12)
-    assert found == pytest.approx(by_rows(scores, outcomes, 1.0, 0.002), rel=0.02)
-
-
 def test_certain_scores_are_safe() -> None:
     """Scores of 0 and 1 have no logarithm; among rows like themselves they are judged by those."""
     t = tally([0, 0, 1, 1, 0, 1, 1], [0.0, 0.0, 0.0, 0.5, 0.6, 1.0, 1.0])

@@ -13,9 +13,6 @@ from scipy.special import expit, ndtr
 from monitor.metrics.core.tally import Tally, tally
 from monitor.metrics.smooth.smooth_ece import (
     NARROWEST,
-    NODES_PER_WIDTH,
-    _smoothed,
-    _smoothed_at_nodes,
     smooth_ece,
     smooth_ece_at,
 )
@@ -133,22 +130,6 @@ def test_integral_of_many_rows_equals_the_exact_one(width: float) -> None:
     t = tally(rng.random(2_000) < expit(logits), expit(logits).round(3))
 
     assert smooth_ece_at(t, bandwidth=width) == pytest.approx(exact(t, width), rel=1e-6)
-
-
-@pytest.mark.parametrize("width", [0.01, 0.07, 0.8])
-def test_gathered_groups_are_smoothed_alike(width: float) -> None:
-    """Moments at the nodes give each node what group after group gives, to 1e-11 of all rows."""
-    rng = np.random.default_rng(4)
-    places, size = np.sort(rng.random(5_000)), ceil(NODES_PER_WIDTH / width)
-    residuals = rng.normal(0.0, 1e-4, 5_000)
-    arguments = places, residuals, width * size, size
-
-    np.testing.assert_allclose(
-        _smoothed_at_nodes(*arguments),
-        _smoothed(*arguments),
-        rtol=0,
-        atol=1e-11 * np.abs(residuals).sum(),
-    )
 
 
 @few_examples

@@ -108,30 +108,6 @@ def test_draws_are_multivariate_hypergeometric(
     assert chisquare(observed, np.array(shares) * sum(observed) / sum(shares)).pvalue > 1e-3
 
 
-@pytest.mark.parametrize("size", [300, 5_000, 40_000, 59_000])
-def test_moments_of_draws(size: int) -> None:
-    """Means and variances of many groups' counts are the hypergeometric ones, for every method.
-
-    400 draws of 100 kinds: the sum of squared z-scores of the means is within five standard
-    deviations of 100, and the variances agree on average to 5 %.
-    """
-    rng = np.random.default_rng(2)
-    counts = 1 + rng.multinomial(59_950, rng.dirichlet(np.ones(50)))
-    t = groups(counts.tolist(), rng.binomial(counts, 0.3).tolist())
-    whole = np.array(kinds(t, t.scores))
-    share, total = whole / t.total, t.total
-    variance = size * share * (1 - share) * (total - size) / (total - 1)
-
-    draws = np.array([kinds(subsample(t, size, rng), t.scores) for _ in range(400)])
-
-    some = variance > 0
-    z = (draws.mean(axis=0) - size * share)[some] / np.sqrt(variance[some] / 400)
-    assert abs((z**2).sum() - some.sum()) < 5 * np.sqrt(2 * some.sum())
-    assert np.mean(draws.var(axis=0)[some] / variance[some]) == pytest.approx(1.0, abs=0.05)
-    assert (draws.sum(axis=1) == size).all()
-    assert (draws <= whole).all()
-
-
 def test_mean_and_deviation_equal_a_naive_version() -> None:
     """Rows chosen by numpy, binned and tested by the public functions, give the same moments.
 

@@ -247,25 +247,6 @@ def test_the_bucket_of_an_entity_is_that_of_the_logs() -> None:
 
 
 LABELS = np.where(OUTCOMES == 1, "yes", "no")
-BOTH = np.column_stack([1.0 - SCORES, SCORES])
-
-
-def test_the_other_label_has_the_other_column() -> None:
-    """Of a matrix the column of the positive label is taken, in the order of the labels."""
-    found = monitor.evaluate(LABELS, BOTH, pos_label="no").whole
-
-    assert found.positives == OUTCOMES.size - OUTCOMES.sum()
-    assert found.mean_score == pytest.approx(1.0 - SCORES.mean(), abs=1e-6)  # grid of scores
-
-
-def test_weights_are_rows() -> None:
-    """A row of weight 3 is three rows, and one of weight 0 is none."""
-    weights = RNG.integers(0, 4, OUTCOMES.size)
-    repeated = [np.repeat(column, weights) for column in (OUTCOMES, SCORES, COUNTRIES)]
-
-    found = monitor.evaluate(OUTCOMES, SCORES, segments=COUNTRIES, sample_weight=weights)
-    expected = monitor.evaluate(repeated[0], repeated[1], segments=repeated[2])
-    pd.testing.assert_frame_equal(found.to_frame(), expected.to_frame())
 
 
 def test_a_matrix_is_of_classes() -> None:

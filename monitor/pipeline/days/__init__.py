@@ -1,0 +1,1 @@
+"""What several shelves read of stored days, and how work is shared."""

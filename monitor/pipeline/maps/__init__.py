@@ -1,0 +1,1 @@
+"""Calibration maps from stored days, and which labels to buy."""

@@ -1,0 +1,477 @@
+"""From stored summaries to a calibration map: which days, which map, what it is worth."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from itertools import islice
+from typing import cast
+
+import numpy as np
+
+from monitor import program
+from monitor.config import Config, Model
+from monitor.drift.fold.inputs import reference_of_day
+from monitor.drift.records.facts import LastingShift
+from monitor.drift.records.places import Condition, Explanation, name_all, name_of
+from monitor.drift.records.region_state import Break
+from monitor.drift.records.verdict import Verdict
+from monitor.drift.where.part_counts import counts_of, tally_of_part, tally_of_rest
+from monitor.errors import DataError
+from monitor.metrics.core.estimate import Estimate
+from monitor.metrics.core.tally import Tally
+from monitor.metrics.maps.calibration_map import IDENTITY, Kind, shape_of
+from monitor.metrics.maps.choosing import Candidate, Choice, choose_map, gains_of, losses_by_day
+from monitor.metrics.maps.daily_counts import DailyCounts, daily_counts
+from monitor.metrics.maps.fitting import FittedMap
+from monitor.metrics.maps.likelihood import own_losses
+from monitor.metrics.maps.map_file import Days, Level, MapFile, Training
+from monitor.metrics.maps.mean_over_days import mean_over_days
+from monitor.metrics.maps.part_gains import PartGain, gains_by_part
+from monitor.pipeline.days.parts import part_named
+from monitor.pipeline.maps.newest_level import DayPart, newest_level
+from monitor.pipeline.verdicts.references import read_references
+from monitor.pipeline.verdicts.where import counts_by_value
+from monitor.read.results import results_in
+from monitor.read.standing import newest_verdicts
+from monitor.segment_names import WHOLE, shown
+from monitor.store.store import Store
+from monitor.summary import NO_SAMPLE, Columns, Segment, Summary, part_of
+from monitor.words.label_change import as_if
+
+DEFAULT_DAYS = 28  # if no drift is open
+LEAST_OUTCOMES = 30  # of each kind: parts with fewer say nothing about harm
+REST = "the rest"
+
+
+@dataclass(frozen=True)
+class Recalibration:
+    """A calibration map of a model, and how it was found.
+
+    Attributes
+    ----------
+    choice : Choice
+        The candidates and what they gained.
+    content : MapFile
+        The chosen map; the identity unless one is worth it or was asked for.
+    worth_it : bool
+        Whether the chosen map is; one that follows the prior if its shape is.
+    since_drift : bool
+        Whether the days begin with the estimated start of the open drift.
+    asked : bool
+        Whether the kind was asked for.
+    extrapolated : float
+        Share of the predictions whose score is outside the scores that the map was fitted to.
+    prevalence : float
+        Of the days.
+    explained : Explanation or None
+        Why the map is for a part although none was asked for: it explains the open drift.
+    for_all : tuple of PartGain
+        What a map for all gains in that part and in the rest; of a map for all, in every value of
+        every column that has enough outcomes.
+    lasting : LastingShift or None
+        Why the map follows the prior although that was not asked for: its shift has stayed.
+    days : tuple of date
+        The days that it was fitted to.
+    counts : DailyCounts
+        Their predictions and positive outcomes, by day.
+    place : Break or None
+        The place among the scores at which the open drift sits.
+    """
+
+    choice: Choice[FittedMap]
+    content: MapFile
+    worth_it: bool
+    since_drift: bool
+    asked: bool
+    extrapolated: float
+    prevalence: float
+    days: tuple[date, ...] = field(repr=False)
+    counts: DailyCounts = field(repr=False, compare=False)
+    explained: Explanation | None = None
+    for_all: tuple[PartGain, ...] = ()
+    lasting: LastingShift | None = None
+    place: Break | None = None
+
+    @property
+    def harmed(self) -> tuple[PartGain, ...]:
+        """The parts that a map for all harms, the worst first."""
+        return tuple(sorted((p for p in self.for_all if p.harmed), key=lambda p: p.shape.value))
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows that a map is fitted to.
+
+    Attributes
+    ----------
+    segment : str
+        The segment that they are, or the whole.
+    conditions : tuple of Condition
+        The values that they have any of; none if they are all rows.
+    explained : Explanation or None
+        As for a `Recalibration`.
+    """
+
+    segment: str
+    conditions: tuple[Condition, ...] = ()
+    explained: Explanation | None = None
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+        of = self.segment == WHOLE and self.conditions
+        return name_all(self.conditions) if of else f"segment {shown(self.segment)}"
+
+
+@dataclass(frozen=True)
+class Came:
+    """What a map gained on later days.
+
+    Attributes
+    ----------
+    first, last : date
+        The days.
+    log_loss, brier : Estimate
+        For each prediction, over the scores as they are: nats, and squared probability.
+    shape : Estimate
+        The part of the gain in log loss that comes from the shape.
+    """
+
+    first: date
+    last: date
+    log_loss: Estimate
+    brier: Estimate
+    shape: Estimate
+
+
+def recalibrate(
+    config: Config,
+    name: str,
+    segment: str | None = None,
+    *,
+    part: Sequence[Condition] = (),
+    first: date | None = None,
+    last: date | None = None,
+    kind: Kind | None = None,
+    follow_prior: bool | None = None,
+) -> Recalibration:
+    """Fit a calibration map to the final days of the store.
+
+    Parameters
+    ----------
+    config, name : Config, str
+        The model.
+    segment : str, optional
+        A segment or the whole. By default the part that explains the open drift, or the whole.
+    part : sequence of Condition, optional
+        The rows that have any of these values of one column, instead of a segment.
+    first, last : date, optional
+        By default from the estimated start of the open drift, or else 28 days, to the newest
+        final day.
+    kind : str, optional
+        A family; by default the one that is worth it.
+    follow_prior : bool, optional
+        Give the map the newest level; by default if the verdict says that the level moved and has
+        stayed, and no last day is named.
+
+    Returns
+    -------
+    Recalibration
+        The map and what it is worth. One for all is not worth it if it harms a part.
+
+    Raises
+    ------
+    ConfigError
+        If the part has no rule.
+    DataError
+        If the store has too few final days or outcomes, or cannot be read; and of days on which
+        labels seem to be wrong.
+    """
+    store, model = Store(config.store), config.model(name)
+    rows = _rows_to_map(store, model, name, segment, part)
+    _refuse_wrong_labels(store, name, rows, last)
+    started = None if first else _start_of_drift(store, name, rows)
+    if started and last and last < started:  # days before the drift were asked for
+        started = None
+    most = None if first or started else DEFAULT_DAYS
+    days = final_days(store, name, first or started, last, most=most)
+    by_value, groups = (
+        counts_by_value(config, name, [day.days[0] for day in days])
+        if days and (model.columns or model.segments)
+        else (None, {})
+    )
+    trained = [
+        (day, counts)
+        for day in days
+        if (counts := _of_day(rows, day, by_value)) and counts.tally.total
+    ]
+    if not trained:
+        msg = (
+            f"{name}, {rows.name}: no final day with outcomes is stored"
+            f"{f' from {first or started}' if first or started else ''}"
+            f"{f' to {last}' if last else ''}; run the daily job first, or name other days"
+            f"{' or another part' if rows.conditions else ''}."
+        )
+        raise DataError(msg)
+    data = _counts(trained)
+    choice = _choose(data, name, rows.name, kind)
+    lasting = None if last or follow_prior is not None else _level_that_stays(store, name, rows)
+    follow_prior = follow_prior or lasting is not None
+    if lasting and not kind and not choice.chosen.shape_gains:  # the level alone, and for good
+        choice = replace(choice, chosen=choice.candidates[1])
+    worth_it = choice.worth_it or lasting is not None
+    worth_it = worth_it or (follow_prior and choice.chosen.shape_gains)
+    chosen = choice.chosen if kind or worth_it else choice.candidates[0]
+    for_all = (
+        _gains_for_all(rows, days, by_value, cast("Kind", chosen.kind), kind) if by_value else ()
+    )
+    if not rows.conditions and any(gain.harmed for gain in for_all):
+        worth_it = False
+        chosen = chosen if kind else choice.candidates[0]
+    mapped = part_named(model, rows.conditions, groups) if rows.conditions else None
+    content = replace(_content(config, name, rows.segment, trained, chosen), part=mapped)
+    if follow_prior:
+        content = newest_level(store, content, trained, lambda day: _of_day(rows, day, by_value))
+    low, high = content.map.known
+    scores = 1.0 / (1.0 + np.exp(-data.logits))
+    outside = data.counts.sum(axis=0)[(scores < low) | (scores > high)].sum()
+    return Recalibration(
+        choice,
+        content,
+        worth_it,
+        since_drift=started is not None,
+        asked=kind is not None,
+        extrapolated=float(outside / data.counts.sum()),
+        prevalence=float(data.positives.sum() / data.counts.sum()),
+        days=tuple(day.days[0] for day, _ in trained),
+        counts=data,
+        explained=rows.explained,
+        for_all=for_all,
+        lasting=lasting,
+        place=_place_of_drift(store, name, rows),
+    )
+
+
+def _refuse_wrong_labels(store: Store, name: str, rows: _Rows, last: date | None) -> None:
+    """Raise DataError for days since labels changed: a map would bend right scores to them."""
+    verdict = _newest_verdict(store, name, rows.segment)
+    if verdict and verdict.labels and verdict.distortion:
+        started, look = verdict.distortion.started, f"the outcomes look {as_if(verdict.labels)}"
+    elif verdict and verdict.missing_outcomes:
+        started, look = (
+            verdict.missing_outcomes.started,
+            "outcomes went missing as the base rate moved",
+        )
+    else:
+        return
+    if last is None or last >= started:
+        msg = (
+            f"{name}, {rows.name}: since {started} {look}, so a "
+            f"map would bend right scores to wrong labels. Correct the outcomes and run these days "
+            f"again; or name days before, with --to {started - timedelta(days=1)}."
+        )
+        raise DataError(msg)
+
+
+def _place_of_drift(store: Store, name: str, rows: _Rows) -> Break | None:
+    """Find at which place among the scores the open drift of these rows sits, if at one."""
+    newest = None if rows.conditions else _newest_verdict(store, name, rows.segment)
+    return newest.incident.place if newest and newest.incident else None
+
+
+def _rows_to_map(
+    store: Store, model: Model, name: str, segment: str | None, part: Sequence[Condition]
+) -> _Rows:
+    """Find the rows that a map is for: those asked for, or those that explain the open drift."""
+    explained = None
+    conditions = tuple(part)
+    column = model.segments.name if model.segments else None
+    if segment not in (None, WHOLE) and column:
+        conditions = (Condition(column, segment),)
+    elif segment is None and not part:
+        whole = _newest_verdict(store, name, WHOLE)
+        incident = whole.incident if whole else None  # one of a place has no map of its own
+        explained = whole.explanation if whole and incident and not incident.place else None
+        # Rows of several columns are counted together only where these are crossed.
+        if explained and len({condition.column for condition in explained.conditions}) == 1:
+            conditions = explained.conditions
+        else:
+            explained = None
+    if len(conditions) == 1 and conditions[0].column == column:
+        return _Rows(conditions[0].value, conditions, explained)
+    return _Rows(WHOLE, conditions, explained)
+
+
+def _of_day(
+    rows: _Rows, day: Summary, by_value: Callable[[date], Columns] | None
+) -> Segment | None:
+    """Give the rows of a day that a map is for; values of columns are those of final days."""
+    if rows.segment != WHOLE or not rows.conditions:
+        return part_of(day, rows.segment)
+    if not day.final or not by_value:
+        return None
+    counted = counts_of(rows.conditions, by_value(day.days[0]))
+    return Segment(tally_of_part(counted), counted.predicted) if counted else None
+
+
+def _gains_for_all(
+    rows: _Rows,
+    days: Sequence[Summary],
+    by_value: Callable[[date], Columns],
+    chosen: Kind,
+    asked: Kind | None,
+) -> tuple[PartGain, ...]:
+    """Say what a map for all gains where it matters, on days left out."""
+    whole = [(day, part) for day in days if (part := part_of(day, WHOLE)) and part.tally.total]
+    data = _counts(whole)
+    kind = chosen
+    if rows.conditions:
+        try:
+            kind = cast("Kind", choose_map(data, asked).chosen.kind)
+        except ValueError:  # too few outcomes for any map of all
+            return ()
+    if kind == "identity":
+        return ()
+    if not rows.conditions:
+        parts = _parts_with_outcomes(whole, by_value)
+    else:
+        counted = [counts_of(rows.conditions, by_value(day.days[0])) for day, _ in whole]
+        both = zip(whole, counted, strict=True)
+        parts = {
+            name_all(rows.conditions): _counts_of(whole, map(tally_of_part, counted)),
+            REST: _counts_of(whole, [tally_of_rest(day, part) for (day, _), part in both]),
+        }
+    return gains_by_part(data, {n: p for n, p in parts.items() if p.rarer}, kind)
+
+
+def _parts_with_outcomes(
+    whole: Sequence[tuple[Summary, Segment]], by_value: Callable[[date], Columns]
+) -> dict[str, DailyCounts]:
+    """Count every value of every column that has enough outcomes for a gain to be seen."""
+    columns = [by_value(day.days[0]) for day, _ in whole]
+    values = dict.fromkeys(
+        (c, v) for of_day in columns for c, parts in of_day.items() for v in parts
+    )
+    by_part = dict[str, DailyCounts]()
+    for column, value in values:
+        parts = [of_day.get(column, {}).get(value) for of_day in columns]
+        hits = sum(int(part.positives.sum()) for part in parts if part)
+        rows = sum(int(part.counts.sum()) for part in parts if part)
+        if min(hits, rows - hits) >= LEAST_OUTCOMES:
+            tallies = map(tally_of_part, parts)
+            by_part[name_of(Condition(column, value))] = _counts_of(whole, tallies)
+    return by_part
+
+
+def came(config: Config, content: MapFile, first: date, last: date | None = None) -> Came | None:
+    """Compute what a map gained on the final days of a span; None without outcomes."""
+    days = final_days(Store(config.store), content.model, first, last)
+    later = [(d, part) for d in days if (part := part_of(d, content.segment)) and part.tally.total]
+    if not later:
+        return None
+    data = _counts(later)
+    before, after = losses_by_day(data, IDENTITY), losses_by_day(data, content.map)
+    own = [
+        own_losses(shape_of(data.logits, each), data.counts, data.positives)
+        for each in (IDENTITY, content.map)
+    ]
+    gains = (before[0] - after[0], before[1] - after[1], own[0] - own[1])
+    counts = data.counts.sum(axis=1)
+    return Came(
+        later[0][0].days[0],
+        later[-1][0].days[0],
+        *(mean_over_days(gain, counts, to_come=False) for gain in gains),
+    )
+
+
+def start_of_drift(store: Store, name: str, segment: str = WHOLE) -> date | None:
+    """Give the estimated start of the open drift of the verdict that stands; None without one."""
+    verdict = _newest_verdict(store, name, segment)
+    return verdict.incident.started if verdict and verdict.incident else None
+
+
+def _newest_verdict(store: Store, name: str, segment: str) -> Verdict | None:
+    verdicts = newest_verdicts(results_in(store.root, name))
+    return next((verdict for verdict in verdicts if verdict.segment == segment), None)
+
+
+def _level_that_stays(store: Store, name: str, rows: _Rows) -> LastingShift | None:
+    """Give the shift of the level that the newest verdict shows, if its week still has it.
+
+    Not during a drift: what bends the curve moves its level too, and days of both kinds are mixed.
+    """
+    verdict = _newest_verdict(store, name, rows.segment)
+    lasting = verdict.facts.lasting if verdict else None
+    if not (verdict and lasting and verdict.shift) or verdict.incident:
+        return None
+    week, longer = verdict.shift, lasting.shift
+    return lasting if week.low <= longer.high and longer.low <= week.high else None
+
+
+def _start_of_drift(store: Store, name: str, rows: _Rows) -> date | None:
+    """Find when the drift of some rows began: their own if they have a verdict, or of the whole."""
+    return start_of_drift(store, name, rows.segment) or (
+        start_of_drift(store, name) if rows.conditions else None
+    )
+
+
+def final_days(
+    store: Store, name: str, first: date | None, last: date | None, *, most: int | None = None
+) -> list[Summary]:
+    """Read the final days of a span, or the newest of them."""
+    stored = store.days("summaries", name)
+    chosen = [d for d in stored if (first or d) <= d <= (last or d)]
+    summaries = (store.read_summary(name, day)[0] for day in reversed(chosen))
+    return [*islice((summary for summary in summaries if summary.final), most)][::-1]
+
+
+def _counts(parts: Sequence[DayPart]) -> DailyCounts:
+    return _counts_of(parts, (part.tally for _, part in parts))
+
+
+def _counts_of(days: Sequence[DayPart], tallies: Iterable[Tally]) -> DailyCounts:
+    """Count tallies of some days as their logs are weighted."""
+    weights = [day.class_weights for day, _ in days]
+    sampled = any(each != NO_SAMPLE for each in weights)
+    return daily_counts([*tallies], weights if sampled else ())
+
+
+def _choose(data: DailyCounts, name: str, rows: str, kind: Kind | None) -> Choice[FittedMap]:
+    try:
+        return choose_map(data, kind)
+    except ValueError as error:
+        msg = f"{name}, {rows}: {error}"
+        raise DataError(msg) from None
+
+
+def _content(
+    config: Config,
+    name: str,
+    segment: str,
+    trained: Sequence[tuple[Summary, Segment]],
+    chosen: Candidate[FittedMap],
+) -> MapFile:
+    days = [day.days[0] for day, _ in trained]
+    tallies = [part.tally for _, part in trained]
+    return MapFile(
+        model=name,
+        segment=segment,
+        map=chosen.fitted.map,
+        training=Training(
+            days[0],
+            days[-1],
+            len(days),
+            sum(t.total for t in tallies),
+            sum(t.total_positives for t in tallies),
+        ),
+        level=Level("outcomes", days[0], days[-1], chosen.fitted.level_standard_error),
+        replaces=replaced_by(config, name, days[-1]),
+        gains=gains_of(chosen),
+        version=program.version(),
+    )
+
+
+def replaced_by(config: Config, name: str, last: date) -> Days | None:
+    """Name the reference that no longer holds once a map that was fitted up to a day is used."""
+    compared = reference_of_day(last, read_references(config, name).fitted)
+    return Days(compared.first, compared.last) if compared else None

@@ -1,0 +1,1 @@
+"""Which days a run does, and what it does with them."""

@@ -1,0 +1,302 @@
+"""Dates in, store out: summarise the days, then evaluate and judge every day they affect.
+
+Rule 1: a run reaches forward. Redoing a day also redoes every later day whose longest window
+contains it. So ten days in one call and in ten calls leave the same bytes.
+Rule 2: this module translates configuration into plain arguments and decides nothing else.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from functools import partial
+
+from monitor.arrivals import LATEST, Late, late
+from monitor.config import Config, Model
+from monitor.errors import ConfigError, DataError
+from monitor.files import looking_once
+from monitor.logs import days_of, versions_of_tables
+from monitor.pipeline.days.neighbours import (
+    days_that_count,
+    days_to_read_again,
+    known_until,
+    notes_of,
+    repaired,
+)
+from monitor.pipeline.days.progress import Failure, PhaseProgress
+from monitor.pipeline.days.task import Task
+from monitor.pipeline.housekeeping.healing import Damage, files, find_all_damage, still_damaged
+from monitor.pipeline.runs.arriving import count_new_arrivals
+from monitor.pipeline.runs.compiling import compiled_meanwhile
+from monitor.pipeline.runs.evaluations import evaluate_days, reach
+from monitor.pipeline.runs.mapped_days import count_mapped_days
+from monitor.pipeline.runs.planning import (
+    check_days,
+    damage_before,
+    days_that_must_succeed,
+    find_work,
+)
+from monitor.pipeline.runs.summaries import LeftOutByDay, Result, summarise_days
+from monitor.pipeline.verdicts.judging import judge_days
+from monitor.pipeline.verdicts.references import read_references
+from monitor.run_record import FailedDay
+from monitor.store.delays import delay_now
+from monitor.store.store import Store
+from monitor.words.plausibility import LeftOut, mostly_left_out
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """What a run did.
+
+    Attributes
+    ----------
+    model : str
+        Its name.
+    summarised, unchanged, evaluated : tuple of date
+        The days that were summarised, left unchanged, and evaluated.
+    quiet : tuple of date
+        The days without a log, of a model that may have such days.
+    kept : tuple of date
+        The final days that this run, with its earlier `as_of`, would have made provisional.
+    late : Late or None
+        How many outcomes arrive after a day has settled, if they are too many.
+    failures : tuple of Failure
+        The days of the range that failed.
+    still_missing : tuple of Failure
+        The days to catch up that failed again, and those to read again because of other days; they
+        do not make the run a failed one.
+    left_out : tuple of LeftOut
+        The settings that leave out more than half of the rows of a day that was summarised.
+    healed : tuple of str
+        The damaged files of the store that were made again.
+    damaged : tuple of str
+        The damaged files that could not be made again; the run did not need them.
+    tables : mapping of str to str
+        Of each log that is a Delta Lake or Iceberg table, the version that was read; of rows of a
+        database, the time of the snapshot.
+    """
+
+    model: str
+    summarised: tuple[date, ...]
+    unchanged: tuple[date, ...]
+    evaluated: tuple[date, ...]
+    failures: tuple[Failure, ...]
+    quiet: tuple[date, ...] = ()
+    kept: tuple[date, ...] = ()
+    late: Late | None = None
+    still_missing: tuple[Failure, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    healed: tuple[str, ...] = ()
+    damaged: tuple[str, ...] = ()
+    tables: Mapping[str, str] = field(default_factory=dict)
+
+
+def run(
+    config: Config,
+    task: Task,
+    *,
+    clock: Callable[[], datetime],
+    wait: bool = True,
+    jobs: int = 1,
+    on_progress: Callable[[PhaseProgress], None] = lambda _: None,
+) -> RunReport:
+    """Summarise the days of a task, evaluate every day that they affect, and judge.
+
+    Parameters
+    ----------
+    config : Config
+        The whole configuration.
+    task : Task
+        Which days of which model.
+    clock : callable
+        Returns the current time, for the run record only.
+    wait : bool
+        Whether to wait for another process that works on the model, or else to raise DataError.
+    jobs : int
+        How many days to process at a time; they share the engine's threads and memory. The
+        result does not depend on it.
+    on_progress : callable
+        Called after every day of every phase.
+
+    Returns
+    -------
+    RunReport
+        It names the days that failed. A failed day does not stop the others.
+
+    Raises
+    ------
+    ConfigError
+        If the model is unknown, the store cannot be opened, or a day is not over.
+    DataError
+        If a file of the store cannot be read or written, the store vanishes during the run, or a
+        damaged file is needed and cannot be made again.
+    """
+    started, store, name = clock(), Store(config.store), task.model
+    check_days(name, task.first, task.last, as_of=task.as_of)
+    store.begin(started)  # raises if there cannot be a store
+    new = {*task.catch_up, *task.days}.difference(store.days("summaries", name))
+    left_out: LeftOutByDay = {}
+    with (
+        store.locked(name, wait=wait) as must_be_there,
+        looking_once(),
+        compiled_meanwhile(needed=bool(new)),
+    ):
+        store.sweep(name)
+        store.write_begin(name, started)
+        tables = _versions(config.model(name))
+        process = partial(
+            _process, config, task, jobs=jobs, on_progress=on_progress, left_out=left_out
+        )
+        damage = damage_before(store, config.model(name), task)
+        try:
+            results, evaluated = process(damage=damage)
+        except DataError as error:
+            if not error.damaged:
+                raise
+            damage = find_all_damage(store, name)
+            results, evaluated = process(damage=damage)
+        remaining = still_damaged(store, name, damage)
+        must_be_there()
+        failed = [result for result in results.values() if isinstance(result, Failure)]
+        of_run = days_that_must_succeed(task, damage)
+        failures = tuple(failure for failure in failed if failure.day in of_run)
+        newest = FailedDay(failures[-1].day, failures[-1].fault) if failures else None
+        tables = _read_versions(tables, _versions(config.model(name)))
+        store.write_run(
+            name,
+            started=started,
+            finished=clock(),
+            failed=newest,
+            tables=tables,
+            newest=store.newest_days(name),
+        )
+        waited = config.model(name).settled_after
+        too_late = late(delay_now(store, name, config.model(name)), waited)
+
+    def those(wanted: Result) -> tuple[date, ...]:
+        return tuple(sorted(day for day, result in results.items() if result == wanted))
+
+    return RunReport(
+        model=name,
+        summarised=those("summarised"),
+        unchanged=those("unchanged"),
+        quiet=those("quiet"),
+        kept=those("kept"),
+        late=too_late,
+        evaluated=tuple(evaluated),
+        failures=failures,
+        still_missing=tuple(failure for failure in failed if failure.day not in of_run),
+        left_out=mostly_left_out(left_out),
+        healed=files(name, damage, without=remaining),
+        damaged=files(name, remaining),
+        tables=tables,
+    )
+
+
+def _versions(model: Model) -> dict[str, str]:
+    """Name the versions of tables; none if one cannot be read, which its days report."""
+    try:
+        return versions_of_tables(model)
+    except (ConfigError, DataError):
+        return {}
+
+
+def _read_versions(begin: Mapping[str, str], end: Mapping[str, str]) -> dict[str, str]:
+    """Name the versions that a run may have read: each day reads the newest one."""
+    return {
+        log: version if end.get(log, version) == version else f"{version} to {end[log]}"
+        for log, version in begin.items()
+    }
+
+
+def _process(
+    config: Config,
+    task: Task,
+    *,
+    jobs: int,
+    on_progress: Callable[[PhaseProgress], None],
+    left_out: LeftOutByDay,
+    damage: Damage,
+) -> tuple[dict[date, Result], list[date]]:
+    """Summarise days, evaluate every day that they affect, and judge; give what became of each.
+
+    The rows that settings leave out of each day are added to `left_out`. Damaged files are made
+    again with the days.
+    """
+    name, as_of = task.model, task.as_of
+    model, store = config.model(name), Store(config.store)
+    work = find_work(store, model, task, damage)
+    wanted, first, days = work.wanted, work.first, work.days
+    store.remove("arrivals", name, damage.of("arrivals"))
+    summarised = store.days("summaries", name)
+    notes = notes_of(store, name, days)
+    store.mark_stale(name, first, task.last)
+    summarise = partial(
+        summarise_days,
+        config,
+        name,
+        recompute=task.recompute,
+        jobs=jobs,
+        on_progress=on_progress,
+        left_out=left_out,
+    )
+    results = summarise(
+        days,
+        as_of=as_of,
+        may_skip=work.may_skip.intersection(summarised),
+        must_settle=task.must_settle,
+    )
+    failures = [result for result in results.values() if isinstance(result, Failure)]
+    done = {
+        day: store.read_inputs(name, day)
+        for day, result in results.items()
+        if result == "summarised"
+    }
+    until = known_until(store, name, model, as_of, done=done)
+    repairs = repaired(store, name, done, notes, work.unfinished)
+    neighbours = days_to_read_again(store, name, model, repairs, done=done, as_of=until)
+    if neighbours:
+        first = min(first, neighbours[0])
+        store.mark_stale(name, first, neighbours[-1])
+        results |= summarise(neighbours, as_of=until, may_skip=(), must_settle=False)
+    recounted = days_that_count(model, repairs).union(done)
+    counted = count_new_arrivals(config, name, first, recounted, as_of=until)
+    mapped = count_mapped_days(config, name, on_progress=on_progress)
+    results |= {failure.day: failure for failure in mapped}
+    references = read_references(config, name)
+    evaluate_range = partial(
+        evaluate_days, config, name, references, jobs=jobs, on_progress=on_progress
+    )
+    reached = reach(model, task.last)
+    evaluated = list[date]()
+    if first < wanted:  # what rests on damaged files or a killed run left, and nothing else
+        evaluated += evaluate_range(first, wanted - timedelta(days=1), skip_unchanged=True)
+    evaluated += evaluate_range(wanted, reached, skip_unchanged=work.may_skip.issuperset(days))
+    # What rests on neighbours or a killed run left; and later days are compared with references.
+    if work.goes_on(neighbours) or first <= references.last:
+        evaluated += evaluate_range(reached + timedelta(days=1), date.max, skip_unchanged=True)
+    judge_days(
+        config,
+        name,
+        references,
+        min([first, *(day + timedelta(days=LATEST) for day in counted)]),
+        failures=_failures_to_report(failures, model, summarised),
+        as_of=as_of,
+        may_heal=True,
+        jobs=jobs,
+        on_progress=on_progress,
+    )
+    return results, evaluated
+
+
+def _failures_to_report(
+    failures: Sequence[Failure], model: Model, summarised: Sequence[date]
+) -> list[Failure]:
+    """Leave out failed days before the first day with logs: the model did not run yet."""
+    if not failures:
+        return []
+    with suppress(DataError):  # if the logs cannot be listed, the stored days are known still
+        summarised = [*days_of(model, "predictions"), *summarised]
+    begin = min(summarised, default=date.max)
+    return [failure for failure in failures if failure.day >= begin]

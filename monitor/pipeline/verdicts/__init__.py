@@ -1,0 +1,1 @@
+"""From stored days to verdicts: references, readings, and where a drift sits."""

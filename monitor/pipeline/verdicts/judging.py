@@ -1,0 +1,184 @@
+"""From stored summaries to stored verdicts: which days are the reference, and where to begin."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+
+from monitor import program
+from monitor.arrivals import late
+from monitor.config import Config
+from monitor.drift.fold.inputs import Day, failed_day, inputs_of, reference_of_day
+from monitor.drift.records.carried import Carried
+from monitor.drift.records.verdict import Verdict
+from monitor.drift.verdicts.judge import days_needed, judge
+from monitor.pipeline.days.neighbours import known_until
+from monitor.pipeline.days.progress import Failure, PhaseProgress, fingerprint, in_parallel
+from monitor.pipeline.verdicts.checkpoints import (
+    carried_after,
+    first_of_weeks,
+    must_reach,
+    newest_before,
+)
+from monitor.pipeline.verdicts.reading import Readings
+from monitor.pipeline.verdicts.references import References, limits_of
+from monitor.pipeline.verdicts.strata import StrataFinder
+from monitor.pipeline.verdicts.watching import value_watcher, watches_values
+from monitor.pipeline.verdicts.where import ColumnReader, place_adder
+from monitor.store.delays import delays
+from monitor.store.store import Store
+from monitor.summary import end_of_day
+from monitor.words.verdict import sentences
+
+
+def judge_days(
+    config: Config,
+    name: str,
+    references: References,
+    first: date,
+    *,
+    failures: Sequence[Failure] = (),
+    as_of: date | None = None,
+    may_heal: bool = False,
+    jobs: int = 1,
+    on_progress: Callable[[PhaseProgress], None] = lambda _: None,
+) -> list[date]:
+    """Give every day from the first to the last stored one its verdict.
+
+    Parameters
+    ----------
+    config, name : Config, str
+        As for `run`.
+    references : References
+        What `read_references` found, after the summaries were written.
+    first : date
+        The first day whose summary may have changed; if limits or references have, the verdicts
+        begin with the first stored day.
+    failures : sequence of Failure
+        Days of this run that have no summary because their logs broke the contract.
+    may_heal : bool
+        Whether to raise DataError for a damaged file from which to go on, instead of going on from
+        an earlier one.
+    as_of, jobs, on_progress : date, int, callable
+        As for `run`; `as_of` is needed with failures. What verdicts said before is kept, as
+        known until then.
+
+    Returns
+    -------
+    list of date
+        The days whose verdicts were written.
+
+    Raises
+    ------
+    DataError
+        If a file of the store cannot be read, or days were pruned that the verdicts need.
+    """
+    model, store = config.model(name), Store(config.store)
+    limits = limits_of(model)
+    complaints = {d.day: d for d in _complaints(store, name, failures, as_of, model.time_zone)}
+    stored = store.days("summaries", name)
+    stored_days = set(stored)
+    days = sorted({*stored, *complaints})
+
+    # Models without columns keep the basis that they had.
+    unwatched = ["no values"] if model.columns and not watches_values(model) else []
+    basis = fingerprint([program.RULES, repr(limits), references.marks, *unwatched])
+    stale = store.mark_stale(name, first)
+    carried = newest_before(store, name, stale, basis, may_heal=may_heal)
+    begin, weekly = stale if carried else min([stale, *days]), {*first_of_weeks(days)}
+    newest = max(store.days("verdicts", name), default=begin)
+    holds_no_more = newest if newest < begin and newest not in weekly else begin
+    if holds_no_more < stale:  # if this run is killed, the next one makes again all that it wrote
+        store.mark_stale(name, holds_no_more)
+    if days and not carried:
+        must_reach(store, name, references, days)
+
+    delay_on, finder = delays(store, name, model), StrataFinder(model, store, name)
+
+    readings, marks = Readings(store, name), dict[date, str]()
+
+    def read(day: date) -> Day:
+        if day in complaints:
+            return complaints[day]
+        summary, marks[day] = store.read_summary(name, day)
+        compared = reference_of_day(day, references.fitted)
+        prepared = finder.split(inputs_of(summary), compared.strata if compared else None)
+        prepared = readings.compared(prepared, compared)
+        return replace(prepared, late=late(delay_on(day, prepared.known_at), model.settled_after))
+
+    before = [d for d in days if carried and d <= carried.day]
+    to_do, detectors = days[len(before) :], carried.detectors if carried else {}
+    recent = [read(d) for d in days_needed(before, detectors, limits)]
+    verdicts = judge(
+        name,
+        in_parallel(read, to_do, jobs),
+        references=references.fitted,
+        limits=limits,
+        recent=recent,
+        detectors=detectors,
+        recall=lambda day: read(day) if day in stored_days else None,
+    )
+    reader = ColumnReader(model, store, name)
+    placed = map(place_adder(reader, references, carried), verdicts)
+    watched = map(value_watcher(reader, references, carried), placed)
+    until = known_until(store, name, model, as_of) if as_of else None
+    write = _writer(store, name, basis, until)
+    settled = carried
+    for done, of_day in enumerate(watched, 1):
+        day, now = of_day[0].day, carried_after(of_day)
+        settled = now if of_day[0].final else settled
+        if day >= begin:  # earlier ones are folded again only to go on from them
+            holds = settled if day == days[-1] else now if day in weekly else None
+            write(of_day, marks.get(day, ""), holds)
+        on_progress(PhaseProgress("judge", day, done, len(to_do)))
+    if holds_no_more < begin:
+        store.drop_carried(name, holds_no_more)
+    store.clear_stale(name)
+    return [day for day in to_do if day >= begin]
+
+
+def _writer(
+    store: Store, name: str, basis: str, until: date | None
+) -> Callable[[list[Verdict], str, Carried | None], None]:
+    """Return what stores the verdicts of a day; `until` is from when they say otherwise."""
+    judged = set(store.days("verdicts", name)) if until else set()
+
+    def write(of_day: list[Verdict], made_from: str, carried: Carried | None) -> None:
+        day = of_day[0].day
+        told = [replace(verdict, reasons=sentences(verdict)) for verdict in of_day]
+        if until and day in judged:
+            store.replace_verdicts(
+                *(name, day, told), basis=basis, made_from=made_from, carried=carried, as_of=until
+            )
+        else:
+            store.write_verdicts(
+                *(name, day, told), basis=basis, made_from=made_from, carried=carried
+            )
+
+    return write
+
+
+def _complaints(
+    store: Store,
+    name: str,
+    failures: Sequence[Failure],
+    as_of: date | None,
+    time_zone: str,
+) -> Iterator[Day]:
+    """Collect the days without a summary whose logs broke the contract, now or before.
+
+    A complaint of a day that was not over then is none, and is removed.
+    """
+    summarised = set(store.days("summaries", name))
+    fresh = {f.day: f.message for f in failures if f.day not in summarised}
+    for day in store.days("verdicts", name):
+        if day not in summarised and day not in fresh:
+            (verdict, *_), _ = store.read_verdicts(name, day)
+            if verdict.state != "data_error":  # its summary was deleted: the day is not known
+                continue
+            if verdict.known_at < end_of_day(day, time_zone):  # told before the day was over
+                store.remove("verdicts", name, [day])
+            else:
+                yield failed_day(day, verdict.known_at, verdict.facts.complaint)
+    if as_of:
+        known_at = end_of_day(as_of - timedelta(days=1), time_zone)
+        yield from (failed_day(day, known_at, message) for day, message in fresh.items())

@@ -1,0 +1,233 @@
+"""Search the logs for parts that moved apart: propose on every second day, confirm on others."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+
+from monitor.config import Config, Model, WatchedColumn
+from monitor.drift.curve.reference import Reference
+from monitor.drift.where.part_search import (
+    PartFound,
+    Proposal,
+    SearchColumn,
+    confirm_parts,
+    divide,
+    propose,
+)
+from monitor.drift.where.part_sums import tables_of
+from monitor.errors import ConfigError, DataError
+from monitor.logs import open_databases, parts_to_search, read_part_rows
+from monitor.logs.columns.column_labels import range_names
+from monitor.logs.engines.databases import Databases
+from monitor.pipeline.verdicts.asked_where import verdict_of
+from monitor.pipeline.verdicts.references import read_references
+from monitor.pipeline.verdicts.where import compared_days
+from monitor.pipeline.verdicts.where_search import Halves, halves_of
+from monitor.store.store import Store
+from monitor.summary import CodedRows
+
+MOST_PARTS, MOST_COLUMNS = 4, 40
+KEPT_CODES = 200_000_000  # bytes of rows that are kept between readings
+
+
+@dataclass(frozen=True)
+class PartsFound:
+    """What a search of parts found.
+
+    Attributes
+    ----------
+    first, last : date
+        The days that were compared with the reference.
+    drifting : bool
+        Whether a drift is open on the last of them.
+    columns : tuple of str
+        The columns that were searched.
+    searched, confirmed_on : int
+        Days of each half, with those of the reference.
+    proposed : int
+        How many parts the first half proposed.
+    parts : tuple of PartFound
+        Those that the other half confirms.
+    """
+
+    first: date
+    last: date
+    drifting: bool
+    columns: tuple[str, ...]
+    searched: int
+    confirmed_on: int
+    proposed: int
+    parts: tuple[PartFound, ...]
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Reads the rows of days, and keeps those of the search, unless they are too many."""
+
+    name: str
+    model: Model
+    databases: Databases
+    watched: Sequence[WatchedColumn]
+    kept: dict[date, CodedRows] = field(default_factory=dict)
+
+    def of(self, day: date, *, again: bool = False) -> CodedRows:
+        """Read a day; `again` says that it will be needed again."""
+        if day in self.kept:
+            return self.kept[day]
+        rows = read_part_rows(self.name, self.model, day, self.watched, self.databases)
+        if again and sum(of.codes.size for of in self.kept.values()) < KEPT_CODES:
+            self.kept[day] = rows
+        return rows
+
+
+def search_parts(
+    config: Config,
+    name: str,
+    columns: Sequence[str],
+    day: date | None,
+    *,
+    clock: Callable[[], datetime],
+    say: Callable[[str], None],
+) -> PartsFound:
+    """Search for parts of the rows, by one column or two, that moved apart from all others.
+
+    Parameters
+    ----------
+    config, name, day, clock, say
+        As for `monitor.pipeline.verdicts.where_search.search`.
+    columns : sequence of str
+        Columns of its predictions; if there are none, all that have no role yet.
+
+    Raises
+    ------
+    ConfigError, DataError
+        If the model cannot be searched, or its logs cannot be read.
+    """
+    model, store = config.model(name), Store(config.store)
+    _check(name, model)
+    verdict = verdict_of(config, name, day)
+    compared, reference, span, _ = compared_days(name, read_references(config, name), verdict)
+    if compared.deployed:
+        msg = (
+            f"{name}: the reference is seen through a deployed map, which rows of the logs are "
+            f"not; ask `where` without --search."
+        )
+        raise ConfigError(msg)
+    searched, others = halves_of(store, name, compared, span)
+    with open_databases(config.engine) as databases:
+        watched = parts_to_search(name, model, columns, [days[0] for days in searched], databases)
+        _check_columns(name, watched)
+        rows, named = _Rows(name, model, databases, watched), [*map(_named, watched)]
+        _say_how_long(rows, reference, searched, others, clock, say)
+        proposals = _propose(rows, reference, named, searched, say)
+        parts = _confirm(rows, reference, named, proposals, others, say)
+    return PartsFound(
+        *(*span, verdict.distortion is not None, tuple(column.name for column in named)),
+        *(len(searched[0]) + len(searched[1]), len(others[0]) + len(others[1])),
+        *(len(proposals), parts),
+    )
+
+
+def _check(name: str, model: Model) -> None:
+    if model.predictions.classes:
+        msg = (
+            f"{name}: --search is for models with one score; search columns of a model with "
+            f"several classes with --columns alone."
+        )
+        raise ConfigError(msg)
+
+
+def _check_columns(name: str, watched: Sequence[WatchedColumn]) -> None:
+    if not watched:
+        msg = (
+            f"{name}: the predictions have no column with two values that could be searched; log "
+            "one beside the score, such as the country or the device."
+        )
+        raise DataError(msg)
+    if len(watched) > MOST_COLUMNS:
+        msg = (
+            f"{name}: the predictions have {len(watched)} columns that could be searched, at most "
+            f"{MOST_COLUMNS} can be; choose them with --columns."
+        )
+        raise ConfigError(msg)
+
+
+def _named(watched: WatchedColumn) -> SearchColumn:
+    if watched.edges:
+        return SearchColumn(watched.column, tuple(range_names(watched.edges)), watched.edges)
+    return SearchColumn(watched.column, tuple(watched.values or ()))
+
+
+def _say_how_long(
+    rows: _Rows,
+    reference: Reference,
+    searched: Halves,
+    others: Halves,
+    clock: Callable[[], datetime],
+    say: Callable[[str], None],
+) -> None:
+    """Read a day and count it, and say how long all of them will take at most."""
+    began = clock()
+    first = rows.of(searched[0][0], again=True)
+    tables_of(reference, [first], _sizes(rows))  # compiles it, where that has never been done
+    read = clock()
+    tables_of(reference, [first], _sizes(rows))
+    each, counted = (read - began).total_seconds(), (clock() - read).total_seconds()
+    days = len(searched[0]) + len(searched[1])
+    rest = len(others[0]) + len(others[1])
+    most = each * (days + rest) + counted * days * (MOST_PARTS + 1)
+    columns = f"{len(rows.watched)} column{'s' * (len(rows.watched) != 1)}"
+    say(
+        f"searches {columns} on {days} days and confirms on {rest} others: "
+        f"at most {most / 60:.0f} min {most % 60:.0f} s"
+    )
+
+
+def _sizes(rows: _Rows) -> list[int]:
+    return [len(_named(watched).labels) + 1 for watched in rows.watched]
+
+
+def _propose(
+    rows: _Rows,
+    reference: Reference,
+    columns: Sequence[SearchColumn],
+    days: Halves,
+    say: Callable[[str], None],
+) -> list[Proposal]:
+    """Propose one part after the other, each among the rows that no part has yet."""
+    proposals = list[Proposal]()
+
+    def free(of_days: Sequence[date]) -> Iterator[CodedRows]:
+        for day in of_days:
+            of_day = rows.of(day, again=True)
+            for proposal in proposals:
+                first, *others = proposal.met(of_day)
+                met = first & others[0] if others else first
+                of_day = of_day.chosen(~met)
+            yield of_day
+
+    while len(proposals) < MOST_PARTS:
+        say(
+            f"step {len(proposals) + 1} of at most {MOST_PARTS}: {len(days[0]) + len(days[1])} days"
+        )
+        tables = [tables_of(reference, free(of), _sizes(rows)) for of in days]
+        proposal = propose(reference, columns, *tables)
+        if proposal is None:
+            break
+        proposals.append(proposal)
+    return proposals
+
+
+def _confirm(
+    rows: _Rows,
+    reference: Reference,
+    columns: Sequence[SearchColumn],
+    proposals: Sequence[Proposal],
+    days: Halves,
+    say: Callable[[str], None],
+) -> tuple[PartFound, ...]:
+    if not proposals:
+        return ()
+    say(f"confirms on {len(days[0]) + len(days[1])} other days")
+    before, after = ([divide(rows.of(day), proposals) for day in of] for of in days)
+    return confirm_parts(reference, columns, proposals, before, after)
