@@ -37,7 +37,7 @@ import pyarrow.parquet as pq
 import yaml
 from scipy.special import expit
 
-from monitor import program
+from monitor.base import program
 from monitor.config import Config, load_config
 from monitor.export.snapshot_reader import Reader
 from monitor.pipeline.days.task import Task

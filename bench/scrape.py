@@ -30,6 +30,7 @@ from time import perf_counter
 import numpy as np
 
 from monitor.config import Config, load_config
+from monitor.days.summary import Segment, Summary
 from monitor.drift.incidents.detecting import new_detector
 from monitor.drift.records.verdict import Verdict
 from monitor.evaluation.evaluate import evaluate
@@ -38,7 +39,6 @@ from monitor.evaluation.score_errors import Settings
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.tally import tally
 from monitor.store.store import Store
-from monitor.summary import Segment, Summary
 
 LAST = date(2026, 3, 31)
 WINDOWS = (1, 7, 28)

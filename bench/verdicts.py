@@ -29,6 +29,7 @@ import numpy as np
 from scipy.special import expit
 
 from monitor.config import Config, load_config
+from monitor.days.summary import Segment, Summary
 from monitor.drift.incidents.detecting import advance, new_detector, update_incident
 from monitor.metrics.core.coarse import coarsen
 from monitor.metrics.core.tally import tally_on_grid
@@ -36,7 +37,6 @@ from monitor.pipeline.runs.evaluations import evaluate_days
 from monitor.pipeline.verdicts.judging import judge_days
 from monitor.pipeline.verdicts.references import read_references
 from monitor.store.store import Store
-from monitor.summary import Segment, Summary
 
 FIRST = date(2025, 1, 1)
 CORES = 2

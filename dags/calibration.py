@@ -43,9 +43,9 @@ from airflow.sdk.exceptions import (
     AirflowTimetableInvalid,
 )
 
+from monitor.base.deadline import within
+from monitor.base.errors import ConfigError, DataError
 from monitor.config import Config, Model, load_config
-from monitor.deadline import within
-from monitor.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from monitor.pipeline.runs.fleet import Batch

@@ -8,8 +8,8 @@ one, doubles no line.
 
 from collections.abc import Mapping
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.records.verdict import STATES
-from monitor.segment_names import WHOLE
 
 LOOK_BACK = "26h"
 BUDGET_DAYS = 90  # of which a share may be spent in drift

@@ -10,6 +10,6 @@ Everything else is private and may change at any time.
 Each name is loaded when it is first used, so `import monitor` loads no other package.
 """
 
-from monitor.public_names import attach
+from monitor.base.public_names import attach
 
 __getattr__, __dir__ = attach(__name__)

@@ -1,4 +1,4 @@
-from monitor.errors import ConfigError, DataError
+from monitor.base.errors import ConfigError, DataError
 from monitor.metrics.maps.calibration_map import CalibrationMap
 from monitor.metrics.maps.class_map_file import ClassMapFile
 from monitor.metrics.maps.map_file import MapFile

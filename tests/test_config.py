@@ -12,6 +12,7 @@ import pytest
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from monitor.base.errors import ConfigError
 from monitor.config import (
     Checks,
     Common,
@@ -25,7 +26,6 @@ from monitor.config import (
     literal,
     load_config,
 )
-from monitor.errors import ConfigError
 from monitor.logs import newest_settled_day, summarise_day
 from tests.support.cases import some
 from tests.support.paths import ROOT

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from monitor.base.errors import ConfigError, DataError
 from monitor.config import load_config
-from monitor.errors import ConfigError, DataError
 from monitor.store.store import Store
 
 HEAD = """\

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
+from monitor.base.errors import ConfigError
 from monitor.config import load_config
-from monitor.errors import ConfigError
 from tests.support.cases import some
 from tests.support.fuzzing import INTERNAL
 

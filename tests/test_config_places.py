@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from monitor.base.errors import ConfigError
 from monitor.config import load_config
 from monitor.config.places import OF_FILE, OF_MODEL
-from monitor.errors import ConfigError
 
 CONFIG = """\
 store: "{0}/store"

@@ -17,12 +17,12 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.utils.config import Config
 from s3fs import S3FileSystem
 
-from monitor import files
+from monitor.base.errors import DataError
 from monitor.config import PredictionLog, load_config
-from monitor.errors import DataError
+from monitor.days import files
+from monitor.days.files import limited, open_filesystem
 from monitor.export import push as pushing
 from monitor.export.snapshot_reader import Reader
-from monitor.files import limited, open_filesystem
 from monitor.logs import summarise_day
 from monitor.logs.sources.tables import open_table
 from monitor.store.store import Store

@@ -6,7 +6,7 @@ from uuid import uuid4
 import fsspec
 import pytest
 
-from monitor.files import describe_files, version_of
+from monitor.days.files import describe_files, version_of
 
 DAY = date(2026, 3, 1)
 EARLIER, LATER = (datetime(2026, 3, 2, hour, tzinfo=UTC) for hour in (6, 7))

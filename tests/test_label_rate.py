@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import yaml
 
+from monitor.base.errors import ConfigError
 from monitor.config import Model, ScoreRate, load_config
-from monitor.errors import ConfigError
 from monitor.evaluation.score_errors import LabelRates
 from monitor.pipeline.days.label_rates import label_rates_of, rates_text
 

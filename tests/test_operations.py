@@ -18,8 +18,8 @@ from time import sleep
 import pytest
 import yaml
 
+from monitor.base.errors import DataError
 from monitor.config import load_config
-from monitor.errors import DataError
 from monitor.export.http.app import Exporter
 from monitor.pipeline.days.task import Task
 from monitor.pipeline.runs.run import run

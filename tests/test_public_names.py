@@ -9,7 +9,7 @@ from importlib import import_module
 import pytest
 
 import monitor
-from monitor.public_names import homes_of
+from monitor.base.public_names import homes_of
 from tests.support.paths import ROOT
 
 HOMES = homes_of("monitor")

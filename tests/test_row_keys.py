@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from monitor.base.errors import ConfigError
 from monitor.config import load_config
 from monitor.config.filters import check_expression, check_filter, columns_of_filter
-from monitor.errors import ConfigError
 
 HARMLESS = {
     "model_version = 'v3' AND tenant IN ('a', 'b')": ["model_version", "tenant"],

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.arrivals import LATEST, Delay
 from monitor.config import Model
-from monitor.settling import Settling
-from monitor.summary import days_between
+from monitor.days.arrivals import LATEST, Delay
+from monitor.days.settling import Settling
+from monitor.days.summary import days_between
 from monitor.words.advice import shorter_wait
 
 DAY = date(2026, 3, 1)

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from monitor.files import replacing
-from monitor.temporary import sweep, sweep_folders, temporary_file, temporary_folder
+from monitor.base.temporary import sweep, sweep_folders, temporary_file, temporary_folder
+from monitor.days.files import replacing
 
 DIES = """
 import os, sys
 from contextlib import ExitStack
 from pathlib import Path
-from monitor.temporary import temporary_file, temporary_folder
+from monitor.base.temporary import temporary_file, temporary_folder
 
 with ExitStack() as held:
     file, _ = held.enter_context(temporary_file(Path(sys.argv[1])))
@@ -107,7 +107,7 @@ def test_no_link_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     """A link under the name of a temporary file is an error, not a file written elsewhere."""
     victim = tmp_path / "victim"
     victim.write_text("precious")
-    monkeypatch.setattr("monitor.temporary.token_hex", lambda _: "guessed")
+    monkeypatch.setattr("monitor.base.temporary.token_hex", lambda _: "guessed")
     (tmp_path / ".a.guessed.tmp").symlink_to(victim)
 
     with pytest.raises(FileExistsError), temporary_file(tmp_path / "a"):

@@ -13,13 +13,13 @@ from tempfile import TemporaryDirectory
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
+from monitor.base.segment_names import WHOLE
 from monitor.config import load_config
 from monitor.drift.records.verdict import WEEK
 from monitor.read.results import results_of
 from monitor.read.standing import Standing, day_by_day
 from monitor.report.page.content import DayOnPage
 from monitor.report.page.still import HEIGHT, LEFT, WIDTH, evidence_svg
-from monitor.segment_names import WHOLE
 
 ROOT = Path(__file__).parents[1]
 MODEL = "flights-stretched"

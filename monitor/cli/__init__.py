@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import typer
 from typer.main import get_command
 
+from monitor.base.errors import ConfigError, DataError, lacks_memory
 from monitor.cli.acknowledging import ack
 from monitor.cli.assets import assets
 from monitor.cli.counting import sql as counting_sql
@@ -34,7 +35,6 @@ from monitor.cli.serving import openmetrics, push, serve, table, textfile
 from monitor.cli.showing import demo, show
 from monitor.cli.streams import prepare_streams
 from monitor.cli.where import where
-from monitor.errors import ConfigError, DataError, lacks_memory
 
 __all__ = ["app", "main"]
 

@@ -7,6 +7,8 @@ from zoneinfo import ZoneInfo
 
 import typer
 
+from monitor.base.errors import ConfigError
+from monitor.base.segment_names import WHOLE, shown
 from monitor.cli.options import (
     DEFAULT_CONFIG,
     AsJson,
@@ -19,14 +21,12 @@ from monitor.cli.options import (
 )
 from monitor.cli.printing import answer, stop_at
 from monitor.cli.reporting import write_configured_pages
-from monitor.errors import ConfigError
-from monitor.segment_names import WHOLE, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from monitor.config import Config, Model
-    from monitor.decisions import Acknowledgement, Decision, End
+    from monitor.days.decisions import Acknowledgement, Decision, End
     from monitor.read.results import Results
 
 MOST = {"--by": 60, "--why": 1000, "--ticket": 500}  # characters
@@ -146,7 +146,7 @@ def _acknowledging(
     until: datetime | None,
 ) -> "Callable[[int, Sequence[Decision]], Acknowledgement]":
     """Prepare an acknowledgement of what is open in a segment or value, or in all of the model."""
-    from monitor.decisions import USUAL, Acknowledgement
+    from monitor.days.decisions import USUAL, Acknowledgement
     from monitor.measures.verdict_scopes import drifts_found
     from monitor.read.standing import newest_verdicts
 
@@ -183,7 +183,7 @@ def _ending(
     name: str, model: "Model", segment: str, said: dict[str, str], until: datetime | None
 ) -> "Callable[[int, Sequence[Decision]], End]":
     """Prepare the end of the acknowledgement of a segment, or of the model."""
-    from monitor.decisions import End, lasting
+    from monitor.days.decisions import End, lasting
 
     if until or said["ticket"]:
         msg = "--end: ends it today; leave out --until and --ticket."
@@ -213,7 +213,7 @@ def _part(name: str, segment: str, model: "Model") -> str:
 
 
 def _told(name: str, model: "Model", made: "Acknowledgement | End") -> str:
-    from monitor.decisions import End
+    from monitor.days.decisions import End
 
     if isinstance(made, End):
         return f"{name}: acknowledgement {made.of} has ended; the alert pages again if it lasts."

@@ -13,9 +13,9 @@ from typing import Annotated
 
 import typer
 
+from monitor.base.errors import ConfigError
 from monitor.cli.fleet_dashboard import resized
 from monitor.cli.printing import say
-from monitor.errors import ConfigError
 
 PACKAGED = Path(str(files("monitor"))) / "assets"
 CHECKOUT = Path(str(files("monitor"))).parent
@@ -59,7 +59,7 @@ def assets(
     from monitor.cli.own_wheel import own_wheel
     from monitor.cli.owner_routes import TEMPLATES, owner_links, with_owners
     from monitor.config.owners import read_owners
-    from monitor.files import writing
+    from monitor.days.files import writing
 
     contents = {name: (_source() / name).read_bytes() for name in sorted(shipped())}
     if models:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from monitor.base.errors import ConfigError, DataError
 from monitor.cli.options import (
     DEFAULT_CONFIG,
     DEFAULT_JOBS,
@@ -30,13 +31,12 @@ from monitor.cli.options import (
 )
 from monitor.cli.printing import print_json, progress, say, stop_at
 from monitor.cli.reporting import write_configured_pages
-from monitor.errors import ConfigError, DataError
 
 WHAT_IS_DONE_AGAIN = ("evaluated", "judged")
 
 if TYPE_CHECKING:
     from monitor.config import Config, Model
-    from monitor.summary import Summary
+    from monitor.days.summary import Summary
 
 
 def check(
@@ -89,9 +89,9 @@ def check_logs(
     tell: Callable[..., None],
 ) -> tuple[dict[str, Any], list[ConfigError | DataError]]:
     """Check the logs of one day of each model, and `tell` people what they show."""
-    from monitor.arrivals import late
-    from monitor.decisions import lasting
-    from monitor.files import looking_once
+    from monitor.days.arrivals import late
+    from monitor.days.decisions import lasting
+    from monitor.days.files import looking_once
     from monitor.logs import (
         delivered_again,
         entities_of_day,

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from monitor.base.errors import ConfigError
 from monitor.cli.printing import print_json, say, say_aside, write_out
-from monitor.errors import ConfigError
 
 if TYPE_CHECKING:
     from monitor.pipeline.maps.class_recalibration import ClassRecalibration

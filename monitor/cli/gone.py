@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from monitor.errors import ConfigError
+from monitor.base.errors import ConfigError
 
 _NO_JSON = "it says in one line what it did; remove the option, and read the exit code"
 _NO_WAIT = "it waits for another process that works on the same model; remove the option"

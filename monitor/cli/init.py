@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from monitor.base.errors import ConfigError, DataError
 from monitor.cli.days import check_logs
 from monitor.cli.options import AsJson
 from monitor.cli.printing import print_json, say, say_aside, say_doubts, stop_at, working, write_out
-from monitor.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from monitor.logs.discovery import Guess, Setting
@@ -143,7 +143,7 @@ def _must_be_free(target: str) -> None:
 
 
 def _write(target: str, text: str) -> None:
-    from monitor.files import writing
+    from monitor.days.files import writing
 
     with writing(target):
         Path(target).parent.mkdir(parents=True, exist_ok=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from monitor.base.errors import ConfigError, DataError
 from monitor.cli.options import (
     DEFAULT_CONFIG,
     ConfigPath,
@@ -17,7 +18,6 @@ from monitor.cli.options import (
     of_each,
 )
 from monitor.cli.printing import say, stop_at
-from monitor.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from monitor.config import Config, Model

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from monitor.base.errors import ConfigError
 from monitor.cli.options import DEFAULT_CONFIG, ConfigPath, ThisModel
 from monitor.cli.printing import say, write_out
 from monitor.cli.recalibrating_classes import select_list
-from monitor.errors import ConfigError
 from monitor.metrics.maps.part import Engine
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 
 import typer
 
-from monitor.errors import ConfigError, DataError, within_memory
-from monitor.segment_names import shown
+from monitor.base.errors import ConfigError, DataError, within_memory
+from monitor.base.segment_names import shown
 
 if TYPE_CHECKING:
     from monitor.config import Config, Model

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
+from monitor.base.errors import ConfigError
 from monitor.cli.options import DEFAULT_CONFIG, AsJson, ConfigPath, must_be_stored
 from monitor.cli.printing import answer
-from monitor.errors import ConfigError
 
 USUAL_SLOPE = 0.8  # to be found
 UNIFORM = 0.25  # of the labels, from all scores alike: for drifts that nobody planned for
@@ -37,8 +37,8 @@ def plan_labels(
     with `label_rate: {file: ...}` the measures of all predictions are estimated too.
     """
     from monitor.config import load_config
+    from monitor.days.files import writing
     from monitor.drift.records.day_evidence import KINDS
-    from monitor.files import writing
     from monitor.pipeline.days.label_rates import rates_text
     from monitor.pipeline.maps.label_plan import SLOPES, plan_for
     from monitor.store.store import Store

@@ -11,7 +11,7 @@ from datetime import date
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from monitor.errors import ConfigError, DataError
+from monitor.base.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from rich.progress import Progress

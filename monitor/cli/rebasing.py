@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from monitor.base.errors import ConfigError
 from monitor.cli.acknowledging import checked_texts
 from monitor.cli.options import (
     DEFAULT_CONFIG,
@@ -16,11 +17,10 @@ from monitor.cli.options import (
 )
 from monitor.cli.printing import say, stop_at
 from monitor.cli.reporting import write_configured_pages
-from monitor.errors import ConfigError
 
 if TYPE_CHECKING:
     from monitor.config import Config
-    from monitor.decisions import Rebase
+    from monitor.days.decisions import Rebase
     from monitor.store.store import Store
 
 
@@ -49,7 +49,7 @@ def rebase(
     outcomes of each kind. The next run judges the days from then on against it, and an open drift
     ends there as `rebased`. The store keeps every decision: `ack --list` shows them.
     """
-    from monitor.decisions import End, Rebase
+    from monitor.days.decisions import End, Rebase
     from monitor.store.store import Store
 
     config = config_with_index(config_path, name)
@@ -118,7 +118,7 @@ def _newest(store: "Store", name: str, *, alone: bool) -> "Rebase":
     ConfigError
         If there is none, or if other options are given too.
     """
-    from monitor.decisions import rebased
+    from monitor.days.decisions import rebased
 
     if not alone:
         msg = "--end: ends the newest reference that was begun; leave out --from and --wait."

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from monitor.base.errors import ConfigError
+from monitor.base.segment_names import WHOLE
 from monitor.cli.fitted_maps import AUTO, hand_over, kind_among, span
 from monitor.cli.options import (
     DEFAULT_CONFIG,
@@ -16,8 +18,6 @@ from monitor.cli.options import (
     must_be_one_of,
 )
 from monitor.cli.recalibrating_classes import recalibrate_vectors
-from monitor.errors import ConfigError
-from monitor.segment_names import WHOLE
 
 Start = Annotated[
     datetime | None,

@@ -5,9 +5,9 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from monitor.base.errors import ConfigError
 from monitor.cli.fitted_maps import hand_over, kind_among, span
 from monitor.cli.printing import progress_of_steps
-from monitor.errors import ConfigError
 
 if TYPE_CHECKING:
     from monitor.config import Classes, Config

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from monitor.base.errors import ConfigError, DataError, within_memory
 from monitor.cli.options import (
     DEFAULT_CONFIG,
     ConfigPath,
@@ -13,7 +14,6 @@ from monitor.cli.options import (
     invalid_models,
 )
 from monitor.cli.printing import say, stop_at
-from monitor.errors import ConfigError, DataError, within_memory
 
 if TYPE_CHECKING:
     from monitor.config import Config

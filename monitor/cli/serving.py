@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from monitor.base.errors import ConfigError, DataError
 from monitor.cli.options import (
     DEFAULT_CONFIG,
     ConfigPath,
@@ -20,7 +21,6 @@ from monitor.cli.options import (
     seconds,
 )
 from monitor.cli.printing import say, say_aside, stop_at
-from monitor.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from monitor.config import Config, Model

@@ -10,6 +10,8 @@ from zoneinfo import ZoneInfo
 
 import typer
 
+from monitor.base.errors import ConfigError, DataError
+from monitor.base.segment_names import WHOLE, shown
 from monitor.cli.options import (
     DEFAULT_CONFIG,
     DEFAULT_JOBS,
@@ -32,8 +34,6 @@ from monitor.cli.printing import (
     working,
 )
 from monitor.cli.reporting import write_configured_pages
-from monitor.errors import ConfigError, DataError
-from monitor.segment_names import WHOLE, shown
 
 DAYS_SHOWN = 14
 FAILED = 4  # the exit code of --fail-on

@@ -1,9 +1,9 @@
 """`check --store`: what of the store is damaged, missing or left over, in words."""
 
+from monitor.base.errors import DataError
 from monitor.cli.options import of_each
 from monitor.cli.printing import print_json, say, stop_at
 from monitor.config import Config, Model
-from monitor.errors import DataError
 from monitor.pipeline.housekeeping.store_check import StoreCheck, check_store
 from monitor.store.store import Store
 

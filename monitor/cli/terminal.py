@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from monitor.segment_names import printable_lines
+from monitor.base.segment_names import printable_lines
 
 
 class Terminal(Console):

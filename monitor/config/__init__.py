@@ -6,6 +6,7 @@ others; an error in the keys that all models share raises ConfigError.
 Rule 2: this room knows values, not their meaning; formulas are in `monitor.metrics`.
 """
 
+from monitor.base.segment_names import FIELD
 from monitor.config.calendar import WEEKDAYS, Calendar, Span
 from monitor.config.checks import CHECKS, UNDATED, Checks
 from monitor.config.classes import Classes, Highest
@@ -45,7 +46,6 @@ from monitor.config.schema import (
 )
 from monitor.config.worth import Budget
 from monitor.config.yaml_files import read_yaml
-from monitor.segment_names import FIELD
 
 __all__ = [
     "BY_SCORE",

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from monitor.errors import without_credentials
+from monitor.base.errors import without_credentials
 
 MOST = 60  # characters
 MOST_OF_URL = 2_000  # characters in which a user and a password are looked for

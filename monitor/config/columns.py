@@ -6,9 +6,9 @@ from typing import Annotated, Any, Self
 
 from pydantic import Discriminator, Field, Strict, Tag, model_validator
 
+from monitor.base.segment_names import CROSSED
 from monitor.config.choices import ONE, SEVERAL
 from monitor.config.sections import Listed, Section
-from monitor.segment_names import CROSSED
 
 MOST_COLUMNS = 20
 

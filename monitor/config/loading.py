@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import yaml
 from pydantic import Field, TypeAdapter, ValidationError
 
+from monitor.base.errors import ConfigError
 from monitor.config.brief import brief
 from monitor.config.complaints import complaints, details, problems_of
 from monitor.config.places import OF_FILE, OF_MODEL, is_name, with_places
@@ -22,7 +23,6 @@ from monitor.config.schema import (
     literal,
 )
 from monitor.config.yaml_files import ModelByModelLoader, read_yaml, yaml_complaint
-from monitor.errors import ConfigError
 
 LOGS = "predictions", "outcomes"
 COMMON_FILE, MODELS_FOLDER = "monitor.yaml", "models"  # in a folder of configuration files

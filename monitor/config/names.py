@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, StringConstraints
 
+from monitor.base.segment_names import FIELD
 from monitor.config.filters import check_expression
-from monitor.segment_names import FIELD
 
 EXPRESSION = FIELD + "="  # begins an SQL expression in the place of a name
 

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from monitor.base.errors import ConfigError
 from monitor.config.complaints import complaints, problems_of
 from monitor.config.sections import Section
 from monitor.config.yaml_files import read_yaml
-from monitor.errors import ConfigError
 
 
 def _written(pattern: str, rule: str) -> AfterValidator:

@@ -24,6 +24,8 @@ from pydantic import (
     model_validator,
 )
 
+from monitor.base.errors import ConfigError
+from monitor.base.segment_names import FIELD, OTHER, PAIR, RESERVED, THIRD, WHOLE, is_pair
 from monitor.config.apart import (
     APART,
     COLUMN_OF_RATES,
@@ -57,8 +59,6 @@ from monitor.config.report_pages import report_page
 from monitor.config.schedules import check_schedule
 from monitor.config.sections import Date, Listed, Section, as_text
 from monitor.config.worth import Budget, DecisionSetting, Price
-from monitor.errors import ConfigError
-from monitor.segment_names import FIELD, OTHER, PAIR, RESERVED, THIRD, WHOLE, is_pair
 
 EARLIEST, LATEST = date(1900, 1, 1), date(2999, 12, 31)  # days that may have logs
 LONGEST_WAIT = 400  # days for outcomes

@@ -5,8 +5,8 @@ from typing import Any
 
 import yaml
 
+from monitor.base.errors import ConfigError
 from monitor.config.brief import brief, cut
-from monitor.errors import ConfigError
 
 MOST_BYTES, MOST_NODES = 1_000_000, 10_000
 MOST_OF_PROBLEM = 200  # characters of the library's own message

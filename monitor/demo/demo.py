@@ -8,7 +8,10 @@ from pathlib import Path
 from fsspec.implementations.local import LocalFileSystem
 from rich.console import RenderableType
 
+from monitor.base.errors import ConfigError
+from monitor.base.segment_names import WHOLE
 from monitor.config import Config, load_config, report_page
+from monitor.days.files import replace
 from monitor.demo.flight_classes import CLASSES, CLASSES_MODEL, COLUMNS
 from monitor.demo.flights import (
     LATE_MINUTES,
@@ -19,14 +22,11 @@ from monitor.demo.flights import (
     STRETCHED_FROM,
     FlightsLogs,
 )
-from monitor.errors import ConfigError
 from monitor.evaluation.evaluation import Evaluation
-from monitor.files import replace
 from monitor.pipeline.maps.recalibration import Came, Recalibration, came, recalibrate
 from monitor.read.incidents import IncidentSummary, incidents
 from monitor.read.results import results_of
 from monitor.report.tables import plain_table
-from monitor.segment_names import WHOLE
 from monitor.words.numbers import percent
 
 REPAIR_DAYS = 21  # after the damage, to which maps are fitted

@@ -33,8 +33,8 @@ import pyarrow.parquet as pq
 from fsspec.implementations.local import LocalFileSystem
 from scipy.special import expit
 
-from monitor.errors import ConfigError, DataError
-from monitor.files import replace
+from monitor.base.errors import ConfigError, DataError
+from monitor.days.files import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,10 +6,10 @@ from datetime import date
 
 import numpy as np
 
+from monitor.days.summary import Segment, Summary
 from monitor.metrics.core.coarse import CELLS_IN_ONE, CENTRES, COARSE_COUNT
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.special import chdtrc, expit, xlogy
-from monitor.summary import Segment, Summary
 
 LEVEL = 1e-6  # probability on a day that labels drawn at random are called chosen
 TIMES = 1.5  # between the rates of two groups: outcomes that are a little late differ by less
@@ -84,7 +84,7 @@ def chosen_labels(day: Summary) -> ChosenLabels | None:
     --------
     >>> from datetime import UTC, datetime
     >>> from monitor.metrics.core.tally import tally_on_grid
-    >>> from monitor.summary import awaited
+    >>> from monitor.days.summary import awaited
     >>> tally = tally_on_grid([0, 1] * 165, [0.2] * 30 + [0.9] * 300)
     >>> part = Segment(tally, 730, awaited(np.array([7482, 9316]), np.array([300, 100])))
     >>> known = datetime(2026, 3, 9, tzinfo=UTC)

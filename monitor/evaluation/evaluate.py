@@ -13,6 +13,15 @@ from zlib import crc32
 
 import numpy as np
 
+from monitor.base.segment_names import WHOLE
+from monitor.days.summary import (
+    Segment,
+    Summary,
+    buckets_of,
+    merge_summaries,
+    of_population,
+    whole,
+)
 from monitor.evaluation.attribution import (
     Explain,
     Stratum,
@@ -58,15 +67,6 @@ from monitor.metrics.intervals.ece_interval import Adjustment, ece_interval
 from monitor.metrics.logistic.conditional import fit_slope_of_cells, slope_design_effect
 from monitor.metrics.logistic.intercept import fit_intercept, has_intercept
 from monitor.metrics.test_based.null_reference import tce_null_reference
-from monitor.segment_names import WHOLE
-from monitor.summary import (
-    Segment,
-    Summary,
-    buckets_of,
-    merge_summaries,
-    of_population,
-    whole,
-)
 
 INTERVAL_REPLICATES = (
     20  # enough for a 95 % interval: more would change its width by less than a tenth

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import date, datetime
 
+from monitor.base.short_text import shown_shortly
 from monitor.evaluation.errors import Errors
 from monitor.evaluation.map_gain import MapGain
 from monitor.metrics.core.estimate import Estimate
-from monitor.short_text import shown_shortly
 
 # Of the rarer outcome, for a null reference of TCE: five in the smallest of the paper's bins,
 # N/20, the usual rule. With fewer, bins reject almost nothing, whatever the scores.

@@ -7,6 +7,7 @@ from math import sqrt
 
 import numpy as np
 
+from monitor.days.summary import Summary
 from monitor.evaluation.chosen_labels import (
     LEAST_IN_GROUP,
     LEVEL,
@@ -18,7 +19,6 @@ from monitor.evaluation.chosen_labels import (
 )
 from monitor.metrics.core.grid import Ints
 from monitor.metrics.core.special import chdtrc, stdtr
-from monitor.summary import Summary
 
 LEAST_DAYS = 5  # on each side of a change
 GROUPS = 5  # of scores, at most
@@ -83,7 +83,7 @@ def rule_change(days: Sequence[Summary]) -> RuleChange | None:
     --------
     >>> from datetime import UTC, datetime, timedelta
     >>> from monitor.metrics.core.tally import tally_on_grid
-    >>> from monitor.summary import Segment, awaited
+    >>> from monitor.days.summary import Segment, awaited
     >>> known, first = datetime(2026, 4, 1, tzinfo=UTC), date(2026, 3, 1)
     >>> def day(i):
     ...     labelled = 780 if i < 9 else 410

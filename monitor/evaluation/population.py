@@ -5,6 +5,7 @@ from math import sqrt
 
 import numpy as np
 
+from monitor.days.summary import Segment
 from monitor.evaluation.errors import Errors
 from monitor.evaluation.evaluation import Population
 from monitor.evaluation.population_causes import population_correction
@@ -17,7 +18,6 @@ from monitor.metrics.core.tally import Tally
 from monitor.metrics.intervals.intervals import wilson
 from monitor.metrics.test_based.tce import rejected_per_bin
 from monitor.metrics.test_based.tce_at_size import tce_at_size
-from monitor.summary import Segment
 
 
 def population_of(
@@ -71,7 +71,7 @@ def population_of(
     --------
     >>> from monitor.metrics.core.grid import locate
     >>> from monitor.metrics.core.tally import tally_on_grid
-    >>> from monitor.summary import awaited
+    >>> from monitor.days.summary import awaited
     >>> reviewed = tally_on_grid([0] * 8 + [1] * 10 + [0] * 2, [0.2] * 10 + [0.8] * 10)
     >>> part = Segment(reviewed, 110, awaited(locate(np.array([0.2]))[0], np.array([90])))
     >>> round(population_of(part, 0.05).prevalence.value, 3)  # 20 % of 100 and 80 % of 10

@@ -10,6 +10,7 @@ from math import sqrt
 
 import numpy as np
 
+from monitor.days.summary import Segment
 from monitor.evaluation.attribution import LEAST_COVERED, mean_of_parts, scores_of_maps
 from monitor.evaluation.evaluation import Causes, InterceptCorrection, Shares
 from monitor.evaluation.score_errors import LabelRates
@@ -27,7 +28,6 @@ from monitor.metrics.logistic.recalibration_maps import (
 )
 from monitor.metrics.logistic.remaining_error import remaining_error_of_weighted
 from monitor.metrics.scores.bounds import ScoringRule
-from monitor.summary import Segment
 
 TERMS = 4, 2, 1  # that nested maps may have
 ExplainAll = Callable[[Segment], tuple[int, Causes] | None]

@@ -11,6 +11,19 @@ from math import log, nan, sqrt
 
 import numpy as np
 
+from monitor.base.segment_names import WHOLE
+from monitor.days.summary import (
+    NO_SAMPLE,
+    Awaited,
+    ColumnPart,
+    Columns,
+    Segment,
+    Summary,
+    awaited,
+    buckets_of,
+    stratified,
+    whole,
+)
 from monitor.evaluation.map_gain import RECENT_DAYS, MapGain
 from monitor.evaluation.score_errors import LabelRates
 from monitor.evaluation.weighing import Loss, mean_of_all, weigh
@@ -36,19 +49,6 @@ from monitor.metrics.core.grid import (
 from monitor.metrics.core.special import expit, log_expit, logit, stdtrit
 from monitor.metrics.core.tally import Tally, on_grid
 from monitor.metrics.maps.calibration_map import CalibrationMap, apply_calibration_map
-from monitor.segment_names import WHOLE
-from monitor.summary import (
-    NO_SAMPLE,
-    Awaited,
-    ColumnPart,
-    Columns,
-    Segment,
-    Summary,
-    awaited,
-    buckets_of,
-    stratified,
-    whole,
-)
 
 LEAST_DAYS = 3  # for an interval: the gains of days vary more than their outcomes do
 

@@ -12,6 +12,7 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
+from monitor.days.summary import RATED, SQUARE, UNIT, Segment, all_scores
 from monitor.evaluation.chosen_labels import by_coarse_cell
 from monitor.evaluation.score_errors import LabelRates
 from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT
@@ -20,7 +21,6 @@ from monitor.metrics.core.grid import Floats, Ints, locate
 from monitor.metrics.core.special import expit, logit, stdtrit
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.logistic.cox import fit_cox
-from monitor.summary import RATED, SQUARE, UNIT, Segment, all_scores
 
 LEAST_IN_GROUP = 10  # outcomes that stand for the predictions with neighbouring scores
 LEAST_OF_PROBABILITIES = 100  # the same of unequal weights, whose ratio is biased among few
@@ -97,7 +97,7 @@ def weigh(part: Segment, rates: LabelRates = COUNTED) -> Weighed:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally_on_grid
-    >>> from monitor.summary import awaited
+    >>> from monitor.days.summary import awaited
     >>> reviewed = tally_on_grid([0] * 8 + [1] * 10 + [0] * 2, [0.2] * 10 + [0.8] * 10)
     >>> late = awaited(locate(np.array([0.2]))[0], np.array([90]))
     >>> weigh(Segment(reviewed, 110, late)).rows

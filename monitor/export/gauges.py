@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from monitor.base.segment_names import WHOLE
 from monitor.measures.catalogue import MEASURES
 from monitor.measures.measure import Labels, Measure
 from monitor.measures.snapshot import Snapshot
 from monitor.metrics.core.estimate import Estimate
-from monitor.segment_names import WHOLE
 
 SEGMENT = 1  # place of this label in all records that have it, after the model
 Sample = tuple[Labels, float]  # label values, in the order of the gauge's labels, and a number

@@ -9,8 +9,8 @@ from contextlib import closing
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
-from monitor.deadline import within
-from monitor.errors import ConfigError, DataError
+from monitor.base.deadline import within
+from monitor.base.errors import ConfigError, DataError
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import CONTENT_TYPE, exposition, lines
 

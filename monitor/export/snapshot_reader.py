@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from monitor import program
-from monitor.arrivals import Delay
+from monitor.base import program
+from monitor.base.errors import ConfigError, DataError, within_memory
+from monitor.base.segment_names import FAMILIES, WHOLE
 from monitor.config import Config
-from monitor.decisions import rebased
+from monitor.days.arrivals import Delay
+from monitor.days.decisions import rebased
+from monitor.days.run_record import RunRecord
 from monitor.drift.records.verdict import Verdict
-from monitor.errors import ConfigError, DataError, within_memory
 from monitor.evaluation.evaluation import Evaluation
 from monitor.export.few_classes import with_few_classes
 from monitor.measures.snapshot import Snapshot
@@ -21,8 +23,6 @@ from monitor.read.acknowledgements import taken
 from monitor.read.plans import plans_of
 from monitor.read.results import Files, Results, results_in, results_read_before
 from monitor.read.standing import newest
-from monitor.run_record import RunRecord
-from monitor.segment_names import FAMILIES, WHOLE
 from monitor.store.delays import delays
 
 MOST_SEGMENTS = 50

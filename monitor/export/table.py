@@ -12,16 +12,16 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from monitor.base.errors import DataError
+from monitor.base.sql_text import text_in_sql
 from monitor.config import Model
+from monitor.days.files import replacing, writing
 from monitor.drift.records.verdict import Verdict
-from monitor.errors import DataError
 from monitor.evaluation.evaluation import Evaluation
-from monitor.files import replacing, writing
 from monitor.logs.sources.queries import replace_rows
 from monitor.metrics.core.estimate import Estimate
 from monitor.read.results import Results
 from monitor.read.standing import nearest_to_week
-from monitor.sql_text import text_in_sql
 
 NAME, SERVER = "calibration_results", "postgresql:"
 Days = tuple[date, date]

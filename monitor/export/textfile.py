@@ -4,10 +4,10 @@ from pathlib import Path
 
 from fsspec.implementations.local import LocalFileSystem
 
-from monitor.errors import ConfigError
+from monitor.base.errors import ConfigError
+from monitor.days.files import replace
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
-from monitor.files import replace
 
 SUFFIX = ".prom"  # the collector ignores other files, such as a half-written temporary one
 

@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from monitor.base.segment_names import FAMILIES
 from monitor.measures import units
 from monitor.measures.measure import Base, Labels, Measure, Scope, itself
 from monitor.measures.snapshot import Snapshot
 from monitor.measures.window_scopes import NEVER_RUN
-from monitor.segment_names import FAMILIES
 
 
 def _left_out(snapshot: Snapshot) -> Iterator[tuple[Labels, float]]:

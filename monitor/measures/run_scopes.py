@@ -5,15 +5,15 @@ from datetime import date, timedelta
 from math import isnan
 from typing import Any
 
+from monitor.base.errors import Fault
+from monitor.base.segment_names import printable
 from monitor.config import Budget, Model, Verdicts
+from monitor.days.run_record import RunRecord
+from monitor.days.summary import end_of_day
 from monitor.drift.records.facts import LONG_AHEAD
-from monitor.errors import Fault
 from monitor.measures.measure import Base, Labels, Scope, itself
 from monitor.measures.snapshot import Snapshot, seconds_of
 from monitor.measures.window_scopes import NEVER_RUN
-from monitor.run_record import RunRecord
-from monitor.segment_names import printable
-from monitor.summary import end_of_day
 
 NEVER = "never"
 NO_FAILURE = "while the last run has no failed day"

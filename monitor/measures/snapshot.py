@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 
-from monitor.arrivals import Delay
 from monitor.config import Model
-from monitor.decisions import Acknowledgement, Rebase
+from monitor.days.arrivals import Delay
+from monitor.days.decisions import Acknowledgement, Rebase
+from monitor.days.run_record import RunRecord
 from monitor.drift.records.verdict import Verdict
 from monitor.evaluation.evaluation import Evaluation
-from monitor.run_record import RunRecord
 
 SECONDS_AN_HOUR, SECONDS_A_DAY = 3_600, 86_400
 

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 
+from monitor.base.segment_names import WHOLE, in_short, printable
+from monitor.days.summary import end_of_day
 from monitor.drift.records.detector import (
     CLASS_PLACE,
     INCIDENT_KINDS,
@@ -19,8 +21,6 @@ from monitor.measures.measure import Base, Parts, Scope, held, itself
 from monitor.measures.snapshot import Snapshot, seconds_of
 from monitor.measures.window_scopes import NEVER_RUN
 from monitor.metrics.core.estimate import Estimate
-from monitor.segment_names import WHOLE, in_short, printable
-from monitor.summary import end_of_day
 
 NO_REFERENCE = "without a reference"
 WITHHELD = f"{NO_REFERENCE}, on its days, and while the evidence is withheld"

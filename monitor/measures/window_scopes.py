@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from math import log, nan
 
+from monitor.base.segment_names import WHOLE
 from monitor.config import CHECKS
 from monitor.evaluation.budget import burn
 from monitor.evaluation.errors import Errors
@@ -19,7 +20,6 @@ from monitor.evaluation.map_gain import MapGain
 from monitor.measures.measure import Base, Labels, Parts, R, Scope, held, itself
 from monitor.measures.snapshot import Snapshot
 from monitor.metrics.core.estimate import Estimate
-from monitor.segment_names import WHOLE
 
 Explained = Callable[[str], Estimate]  # what a cause explains, by rule
 ADJUSTED = ("raw", "prior", "map", "population")  # the scores that errors are of

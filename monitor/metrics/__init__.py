@@ -10,6 +10,6 @@ Each is loaded when it is first used, so importing this package loads neither nu
 numba. docs/metrics.md says which measure to use when.
 """
 
-from monitor.public_names import attach
+from monitor.base.public_names import attach
 
 __getattr__, __dir__ = attach(__name__)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import date
 
-from monitor.decisions import Acknowledgement, lasting, taken_by
+from monitor.days.decisions import Acknowledgement, lasting, taken_by
 from monitor.drift.records.places import name_of
 from monitor.drift.records.verdict import Verdict
 from monitor.measures.verdict_scopes import drifts_found, found_on

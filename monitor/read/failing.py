@@ -6,10 +6,10 @@ better for it. A drift that the configuration says is known does not.
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from monitor.base.errors import ConfigError
+from monitor.base.segment_names import WHOLE
 from monitor.drift.records.verdict import OF_LABELS, UNJUDGED, Verdict
-from monitor.errors import ConfigError
 from monitor.read.standing import Standing
-from monitor.segment_names import WHOLE
 
 GROUPS: Mapping[str, frozenset[str]] = {
     "drift": frozenset(["calibration_drift", "undecided"]),

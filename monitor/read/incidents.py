@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import NamedTuple, TypeVar
 
-from monitor.decisions import Plan
+from monitor.base.segment_names import THIRD, WHOLE
+from monitor.days.decisions import Plan
 from monitor.drift.records.detector import Detector, EndReason, Incident, LevelWatch, is_level
 from monitor.drift.records.places import explained_by
 from monitor.drift.records.verdict import Verdict
 from monitor.read.plans import plan_of
 from monitor.read.results import Results
-from monitor.segment_names import THIRD, WHOLE
 
 
 @dataclass(frozen=True)

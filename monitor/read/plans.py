@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
+from monitor.base.segment_names import WHOLE
 from monitor.config import Model
-from monitor.decisions import Plan
+from monitor.days.decisions import Plan
 from monitor.drift.records.detector import Ended, Incident
 from monitor.drift.records.verdict import UNJUDGED, Verdict
-from monitor.segment_names import WHOLE
 from monitor.words.verdict import sentences
 
 

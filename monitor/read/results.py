@@ -7,12 +7,12 @@ from functools import cache
 from typing import Any, Literal
 
 from monitor.config import Config
-from monitor.decisions import Plan
+from monitor.days.decisions import Plan
+from monitor.days.summary import Summary
 from monitor.drift.records.verdict import Brief, Verdict
 from monitor.evaluation.evaluation import Evaluation
 from monitor.read.plans import may_cover, plans_of, with_plans
 from monitor.store.store import Store
-from monitor.summary import Summary
 
 Kind = Literal["verdicts", "evaluations"]
 What = Kind | Literal["briefs"]  # briefs are of verdicts

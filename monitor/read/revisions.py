@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 
+from monitor.days.summary import end_of_day
 from monitor.read.results import Results
 from monitor.store.revisions import Revision, as_known_on, revision_of
-from monitor.summary import end_of_day
 
 
 def revisions(results: Results, segment: str, days: Sequence[date]) -> list[Revision]:

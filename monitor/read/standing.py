@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from monitor.base.errors import DataError
+from monitor.base.segment_names import WHOLE
 from monitor.drift.records.detector import Incident
 from monitor.drift.records.verdict import WEEK, Brief, Verdict
-from monitor.errors import DataError
 from monitor.evaluation.evaluation import Evaluation
 from monitor.evaluation.map_gain import MapGain
 from monitor.read.results import Results
-from monitor.segment_names import WHOLE
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import date
 
+from monitor.days.summary import days_between
 from monitor.store.store import Store
-from monitor.summary import days_between
 
 KINDS = ("summaries", "evaluations", "verdicts")
 

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from datetime import date
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.records.values import ValueIncident
 from monitor.read.results import Results
-from monitor.segment_names import WHOLE
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,13 @@ from math import isnan
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from monitor.base.segment_names import in_a_table
 from monitor.evaluation.errors import Errors
 from monitor.evaluation.evaluation import ClassErrors, Evaluation
 from monitor.measures.classes import OF_CLASSES
 from monitor.report.columns import cells_of
 from monitor.report.tables import plain_table
 from monitor.report.too_few import LEAST_FOR_ECE
-from monitor.segment_names import in_a_table
 from monitor.words.vectors import vector_sentences
 
 STYLES = {

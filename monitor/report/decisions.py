@@ -7,9 +7,9 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from monitor.decisions import Decision, End, Rebase, lasting, rebased
+from monitor.base.segment_names import in_a_table, shown
+from monitor.days.decisions import Decision, End, Rebase, lasting, rebased
 from monitor.report.tables import plain_table
-from monitor.segment_names import in_a_table, shown
 
 COLUMNS = ("model", "nr", "decided", "by", "segment", "until", "state", "why")
 

@@ -6,12 +6,12 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
+from monitor.base.segment_names import in_a_table
 from monitor.drift.records.places import listed, name_of
 from monitor.read.incidents import IncidentSummary
 from monitor.read.value_incidents import PastValueIncident
 from monitor.report.tables import plain_table
 from monitor.report.verdicts import OF_VALUE
-from monitor.segment_names import in_a_table
 from monitor.words.numbers import odds, times
 from monitor.words.values import size_of
 

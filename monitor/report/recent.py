@@ -10,6 +10,8 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from monitor.base.segment_names import WHOLE, in_a_table
+from monitor.days.summary import days_between
 from monitor.drift.records.verdict import Brief, State
 from monitor.evaluation.evaluation import Evaluation
 from monitor.read.results import Results
@@ -17,8 +19,6 @@ from monitor.read.standing import Standing, briefly_day_by_day, day_by_day
 from monitor.report.columns import in_lines, verdict_cells, window_cells
 from monitor.report.tables import WholeTable, plain_table
 from monitor.report.verdicts import COLOURS, STYLES, evidence_text
-from monitor.segment_names import WHOLE, in_a_table
-from monitor.summary import days_between
 from monitor.words.numbers import percent, times
 from monitor.words.verdict import WITHHELD
 

@@ -9,11 +9,11 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from monitor.base.segment_names import WHOLE, in_a_table
+from monitor.days.summary import Summary, of_population, whole
 from monitor.evaluation.evaluation import LEAST_RARER, Evaluation
 from monitor.report.columns import WINDOWS, in_lines, meanings, window_cells
 from monitor.report.too_few import LEAST_FOR_ECE, says_tce
-from monitor.segment_names import WHOLE, in_a_table
-from monitor.summary import Summary, of_population, whole
 from monitor.words.numbers import percent
 
 LEGEND = {

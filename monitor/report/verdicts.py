@@ -10,13 +10,13 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from monitor.base.segment_names import shown
 from monitor.drift.records.verdict import WEEK, Verdict
 from monitor.evaluation.evaluation import Evaluation, Expectation
 from monitor.read.results import Results
 from monitor.read.standing import Standing, newest_verdicts
 from monitor.report.columns import in_lines, verdict_cells
 from monitor.report.tables import plain_table
-from monitor.segment_names import shown
 from monitor.words.advice import COUNTED_AGAIN, what_can_be_found
 from monitor.words.advice import sensitivity as able_to_find
 from monitor.words.numbers import percent

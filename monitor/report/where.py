@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from monitor.base.segment_names import in_a_table
 from monitor.drift.records.day_evidence import KINDS
 from monitor.drift.records.places import name_all, name_of
 from monitor.metrics.core.estimate import Estimate
 from monitor.report.tables import plain_table
-from monitor.segment_names import in_a_table
 from monitor.words.numbers import percent
 from monitor.words.where import (
     labels_sentence,

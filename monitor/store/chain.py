@@ -22,8 +22,8 @@ from datetime import date
 from functools import cache
 from typing import Any
 
-from monitor.errors import DataError
-from monitor.files import reaching
+from monitor.base.errors import DataError
+from monitor.days.files import reaching
 from monitor.store.day_files import PARSING_ERRORS, DayFiles, parsing, remedy
 from monitor.store.held import Held
 from monitor.store.held import held as held_of

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from monitor.days.summary import Segment
 from monitor.metrics.beyond_binary.class_counts import ClassCounts, Reading, Sums, with_parts
 from monitor.metrics.beyond_binary.class_pairs import Pairs
 from monitor.metrics.beyond_binary.class_parts import ClassPart
 from monitor.metrics.core.coarse import COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Ints
 from monitor.metrics.core.tally import Tally
-from monitor.summary import Segment
 
 # Names of the first column of the table. In the table of a model with segments or strata they begin
 # with `APART`, which no value of a segment has; those of a part with its segment and its stratum.

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from monitor.days.summary import ColumnPart, Columns
 from monitor.metrics.core.coarse import COARSE_COUNT
 from monitor.metrics.core.grid import Ints
-from monitor.summary import ColumnPart, Columns
 
 FORMAT, WITH_PAIRS = 1, 2
 NAMES, OF_PAIRS = ("column", "value"), ("family", "pair")

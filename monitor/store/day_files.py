@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from monitor.errors import ConfigError, DataError
-from monitor.files import (
+from monitor.base.errors import ConfigError, DataError
+from monitor.base.temporary import sweep
+from monitor.days.files import (
     create,
     folder_on_disk,
     open_filesystem,
@@ -56,7 +57,6 @@ from monitor.store.sealing import (
     sealed,
     sealed_record,
 )
-from monitor.temporary import sweep
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem

@@ -18,9 +18,9 @@ from dataclasses import asdict, fields
 from datetime import date, datetime
 from typing import Any, TypeVar
 
-from monitor.decisions import Acknowledgement, Decision, End, Rebase
-from monitor.errors import DataError
-from monitor.files import create, reaching, writing
+from monitor.base.errors import DataError
+from monitor.days.decisions import Acknowledgement, Decision, End, Rebase
+from monitor.days.files import create, reaching, writing
 from monitor.store.chain import Chain
 from monitor.store.day_files import damage_of, parsing
 from monitor.store.sealing import FORMAT, must_be_of, open_record, owner_of, sealed_record

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from datetime import date, datetime
 from functools import cache
 
-from monitor.arrivals import Delay, days_to_count, delay_of
 from monitor.config import Model
-from monitor.settling import Settling
+from monitor.days.arrivals import Delay, days_to_count, delay_of
+from monitor.days.settling import Settling
+from monitor.days.summary import end_of_day
 from monitor.store.store import Store
-from monitor.summary import end_of_day
 
 
 def delays(

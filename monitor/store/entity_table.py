@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from monitor.days.summary import Entities
 from monitor.metrics.core.buckets import BIN_COUNT, BUCKETS, BucketCounts
 from monitor.store.summary_table import rows_by_part
-from monitor.summary import Entities
 
 FORMAT = 1
 NAMES = ("segment", "stratum")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from monitor.errors import DataError
+from monitor.base.errors import DataError
 
 SINCE = "since "
 

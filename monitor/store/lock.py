@@ -9,7 +9,7 @@ from pathlib import Path
 from time import sleep
 from typing import BinaryIO
 
-from monitor.errors import DataError
+from monitor.base.errors import DataError
 from monitor.store.holder import Hold, began_after, busy, this_process, waits_for
 
 TRIES, BETWEEN_TRIES = 10, 0.01  # seconds

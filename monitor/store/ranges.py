@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from monitor.arrivals import Arrivals
+from monitor.days.arrivals import Arrivals
+from monitor.days.summary import UNIT, Segment, Summary
 from monitor.drift.records.detector import Detector, LevelWatch
 from monitor.drift.records.facts import ThirdChoices
 from monitor.drift.records.verdict import STATES, Brief, Verdict
@@ -21,7 +22,6 @@ from monitor.measures.measure import Measure, Value
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import CELL_COUNT, OFFSETS_PER_CELL, Ints
 from monitor.store.revisions import Revision
-from monitor.summary import UNIT, Segment, Summary
 
 Watch = Detector | LevelWatch | ThirdChoices
 CHECKED = tuple(measure for measure in MEASURES if measure.checked)

@@ -15,8 +15,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from monitor.errors import DataError
-from monitor.program import version
+from monitor.base.errors import DataError
+from monitor.base.program import version
 from monitor.store.names import ARROW, stem
 
 # Of the store, raised whenever a file gets another layout: a program of before would fail or

@@ -33,13 +33,14 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from monitor.arrivals import Arrivals
+from monitor.base.errors import DataError, Fault
+from monitor.days.arrivals import Arrivals
+from monitor.days.files import reaching
+from monitor.days.run_record import FailedDay, RunRecord
+from monitor.days.summary import Columns, Entities, Summary, days_between
 from monitor.drift.records.carried import Carried
 from monitor.drift.records.verdict import Brief, Verdict
-from monitor.errors import DataError, Fault
 from monitor.evaluation.evaluation import Causes, Evaluation
-from monitor.files import reaching
-from monitor.run_record import FailedDay, RunRecord
 from monitor.store.chain import MADE_FROM
 from monitor.store.column_table import column_table, columns_of, volumes_of
 from monitor.store.day_files import (
@@ -75,7 +76,6 @@ from monitor.store.verdict_table import (
     verdicts_of,
     without_carried,
 )
-from monitor.summary import Columns, Entities, Summary, days_between
 
 if TYPE_CHECKING:
     from monitor.drift.fold.inputs import ModelReference

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from monitor.days.summary import NO_SAMPLE, RATED, Awaited, Rated, Segment, Summary, stratified
 from monitor.metrics.core.grid import CELL_COUNT, Floats, Ints, representative_scores
 from monitor.metrics.core.tally import Cells, Tally, merge
 from monitor.store.class_rows import class_counts_of, class_facts, class_parts, pair_numbers
 from monitor.store.ranges import check_owner, check_rows, check_summary
-from monitor.summary import NO_SAMPLE, RATED, Awaited, Rated, Segment, Summary, stratified
 
 FORMAT = 3
 NAMES = ("segment", "stratum")

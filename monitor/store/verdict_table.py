@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from monitor.arrivals import Late
+from monitor.days.arrivals import Late
 from monitor.drift.records.carried import Carried
 from monitor.drift.records.day_evidence import DIRECTIONS, KINDS
 from monitor.drift.records.detector import (

@@ -3,8 +3,8 @@
 from datetime import date
 from shlex import quote
 
-from monitor.decisions import USUAL, Acknowledgement
-from monitor.segment_names import WHOLE, printable, shown
+from monitor.base.segment_names import WHOLE, printable, shown
+from monitor.days.decisions import USUAL, Acknowledgement
 
 
 def acknowledged(taken: Acknowledgement) -> str:

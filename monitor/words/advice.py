@@ -3,8 +3,8 @@
 from datetime import date
 from math import isfinite
 
-from monitor.arrivals import COMPLETE, ENOUGH, Delay, Late, enough_after
 from monitor.config import Model
+from monitor.days.arrivals import COMPLETE, ENOUGH, Delay, Late, enough_after
 from monitor.drift.records.day_evidence import Family, WrongLabels
 from monitor.drift.records.facts import (
     FEW_A_DAY,

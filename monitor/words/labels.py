@@ -4,11 +4,11 @@ from datetime import date
 from math import isinf
 from typing import TYPE_CHECKING
 
+from monitor.base.segment_names import WHOLE, shown
 from monitor.evaluation.chosen_labels import ChosenLabels, ScoreGroup
 from monitor.evaluation.evaluation import Population
 from monitor.evaluation.label_rule import RuleChange
 from monitor.metrics.core.estimate import Estimate
-from monitor.segment_names import WHOLE, shown
 from monitor.words.numbers import percent
 
 if TYPE_CHECKING:  # a plan is made by commands other than those that say something of labels

@@ -3,6 +3,7 @@
 from math import inf
 from typing import Any
 
+from monitor.base.segment_names import printable, shown
 from monitor.drift.records.facts import LastingShift
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.maps.calibration_map import MOST_SLOPE, CalibrationMap
@@ -10,7 +11,6 @@ from monitor.metrics.maps.choosing import CLEAR, CLEAR_INTERCEPT, Candidate, Cho
 from monitor.metrics.maps.class_map_file import ClassMapFile
 from monitor.metrics.maps.map_file import Gains, MapFile
 from monitor.metrics.maps.vector_map import VectorMap
-from monitor.segment_names import printable, shown
 from monitor.words.numbers import percent
 
 FAMILIES = {

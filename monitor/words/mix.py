@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from monitor.base.segment_names import NO_VALUE, OTHER, shown
 from monitor.drift.records.mix import MovedMix, MovedShare
-from monitor.segment_names import NO_VALUE, OTHER, shown
 from monitor.words.numbers import percent
 
 MOST_TOLD = 5  # segments with a sentence each

@@ -3,8 +3,8 @@
 from shlex import quote
 from typing import NamedTuple
 
+from monitor.base.segment_names import WHOLE, printable
 from monitor.drift.records.verdict import Verdict
-from monitor.segment_names import WHOLE, printable
 from monitor.words.acknowledging import how_to_acknowledge
 from monitor.words.where import Maps, repair_commands, where_command
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from math import isfinite
 
-from monitor.arrivals import Late
+from monitor.days.arrivals import Late
 from monitor.drift.records.facts import MAY_BE_LATE, Obstacle
 from monitor.drift.records.verdict import Verdict
 from monitor.words.advice import ended, late_outcomes, missing

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
+from monitor.base.segment_names import printable
 from monitor.drift.records.places import Explanation
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.maps.map_file import MapFile
 from monitor.metrics.maps.part_gains import PartGain
-from monitor.segment_names import printable
 from monitor.words.numbers import percent
 
 MOST_NAMED = 3

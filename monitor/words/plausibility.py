@@ -11,8 +11,8 @@ from datetime import date, datetime, time, timedelta
 import numpy as np
 import numpy.typing as npt
 
+from monitor.base.segment_names import printable
 from monitor.drift.records.facts import Scores
-from monitor.segment_names import printable
 from monitor.words.level import mapped_since_reference
 from monitor.words.numbers import percent
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from shlex import quote
 
+from monitor.base.segment_names import shown
 from monitor.drift.records.facts import Unlike
-from monitor.segment_names import shown
 
 
 def segments_read_otherwise(model: str, unlike: Sequence[Unlike]) -> list[str]:

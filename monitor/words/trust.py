@@ -6,6 +6,7 @@ from math import ceil
 from shlex import quote
 from typing import NamedTuple
 
+from monitor.base.segment_names import shown
 from monitor.drift.records.detector import (
     NOT_COMPARABLE,
     OUTCOMES_MISSING,
@@ -15,7 +16,6 @@ from monitor.drift.records.detector import (
 )
 from monitor.drift.records.facts import Obstacle, Scores
 from monitor.drift.records.verdict import DRIFTING, OF_LABELS, State, Verdict
-from monitor.segment_names import shown
 from monitor.words import label_change
 from monitor.words.broken import STEP
 from monitor.words.improved import fits_in_short, from_where_to_where, rebased

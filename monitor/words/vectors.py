@@ -1,8 +1,8 @@
 """How good whole vectors of class probabilities are, and which classes are left out. Pure."""
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.records.facts import MOST_STREAMS
 from monitor.evaluation.evaluation import ClassMeasures, VectorErrors
-from monitor.segment_names import WHOLE
 
 ONLY_HIGHEST = (
     "classes are not watched one by one, no class weights can be fitted, and vectors are measured "

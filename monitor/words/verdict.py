@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from monitor.base.segment_names import FAMILIES, THIRD
 from monitor.drift.records.detector import (
     LEVEL_KINDS,
     RECOVERED,
@@ -15,7 +16,6 @@ from monitor.drift.records.facts import OneDay
 from monitor.drift.records.life import life_state
 from monitor.drift.records.places import explained_by
 from monitor.drift.records.verdict import DRIFTING, SLOPE_KINDS, Verdict
-from monitor.segment_names import FAMILIES, THIRD
 from monitor.words import classes
 from monitor.words.advice import (
     COUNTED_AGAIN,

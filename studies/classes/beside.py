@@ -19,9 +19,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.fold.inputs import Limits, fit_model_reference
 from monitor.drift.verdicts.judge import judge
-from monitor.segment_names import WHOLE
 from studies.classes.worlds import (
     DRIFTS,
     NONE,

@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
-from monitor.segment_names import WHOLE
 from studies.classes.worlds import Rows, day_of_pairs, day_of_rest
 
 PROBABILITIES = ["prob1", "probtie", "prob2"]

@@ -11,11 +11,11 @@ from dataclasses import replace
 from itertools import islice
 from math import log
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.classes.class_levels import WEEK, OffClass, class_levels, off_class
 from monitor.drift.classes.pairs import sum_of_days
 from monitor.drift.curve.reference import Reference
 from monitor.drift.fold.inputs import Limits, class_span, fit_model_reference
-from monitor.segment_names import WHOLE
 from studies.classes.run import page_with
 from studies.classes.worlds import NONE, REFERENCE, Drift, World, day_of_pairs, stream
 

@@ -13,9 +13,9 @@ from itertools import islice
 from pathlib import Path
 from statistics import median
 
+from monitor.base.segment_names import THIRD, WHOLE
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.verdicts.judge import judge
-from monitor.segment_names import THIRD, WHOLE
 from studies.classes.worlds import (
     DRIFTS,
     FIRST,

@@ -22,6 +22,8 @@ from statistics import median
 
 import numpy as np
 
+from monitor.base.segment_names import FAMILIES, WHOLE
+from monitor.days.summary import Segment, Summary, end_of_day
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference, inputs_of
 from monitor.drift.records.detector import WEIGHTS
 from monitor.drift.records.facts import MOST_STREAMS
@@ -31,8 +33,6 @@ from monitor.metrics.beyond_binary.class_parts import count_parts
 from monitor.metrics.core.coarse import CENTRES
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.metrics.logistic.conditional import adjusted_profile, score_directions
-from monitor.segment_names import FAMILIES, WHOLE
-from monitor.summary import Segment, Summary, end_of_day
 from studies.classes.run import START, YEAR, day_number, page_with
 from studies.classes.worlds import (
     DRIFTS,

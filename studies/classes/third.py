@@ -12,9 +12,9 @@ from dataclasses import replace
 from itertools import islice
 from statistics import median
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.verdicts.judge import judge
-from monitor.segment_names import WHOLE
 from studies.classes.run import FOLLOWED, START, YEAR, day_number, page_with
 from studies.classes.worlds import (
     DRIFTS,

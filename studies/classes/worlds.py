@@ -11,13 +11,13 @@ from datetime import date, timedelta
 import numpy as np
 from scipy.special import softmax
 
+from monitor.base.segment_names import WHOLE
+from monitor.days.summary import Segment, Summary, end_of_day
 from monitor.drift.fold.inputs import Day, inputs_of
 from monitor.metrics.beyond_binary.class_counts import choose_classes, count_classes
 from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats, Ints, locate
 from monitor.metrics.core.tally import tally_on_grid
-from monitor.segment_names import WHOLE
-from monitor.summary import Segment, Summary, end_of_day
 
 FIRST = date(2026, 1, 1)
 REFERENCE = 28

@@ -16,13 +16,13 @@ from pathlib import Path
 import numpy as np
 from scipy.special import expit, logit
 
+from monitor.days.summary import SQUARE, UNIT, Segment, awaited, rated
 from monitor.evaluation.population import population_of
 from monitor.evaluation.score_errors import LabelRates
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats, locate
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.metrics.scores.brier import rbs
-from monitor.summary import SQUARE, UNIT, Segment, awaited, rated
 
 PAGE = Path("docs/chosen-labels.md")
 BEGIN, END = "<!-- coverage: begin -->", "<!-- coverage: end -->"

@@ -23,6 +23,8 @@ import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import norm
 
+from monitor.base.segment_names import WHOLE
+from monitor.days.summary import Segment, Summary
 from monitor.evaluation.attribution import causes_of
 from monitor.evaluation.evaluate import evaluate
 from monitor.evaluation.evaluation import Causes
@@ -35,8 +37,6 @@ from monitor.metrics.core.tally import Tally, shift, tally_on_grid
 from monitor.metrics.logistic.intercept import fit_intercept
 from monitor.metrics.maps.calibration_map import CalibrationMap, apply_calibration_map
 from monitor.metrics.scores.brier import rbs
-from monitor.segment_names import WHOLE
-from monitor.summary import Segment, Summary
 from studies.coverage.page_entities import (
     ABOVE,
     BEGIN,

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 from scipy.special import logit
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.records.day_evidence import WrongLabels
 from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import Coarse
-from monitor.segment_names import WHOLE
 from monitor.words.trust import trust
 from studies.drift.layout import publish
 from studies.drift.noise import flip

@@ -11,11 +11,11 @@ from dataclasses import replace
 from math import inf
 from typing import NamedTuple
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.reference import Reference
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.records.verdict import WEEK
 from monitor.drift.verdicts.judge import judge
-from monitor.segment_names import WHOLE
 from studies.drift.entity_worlds import WORLDS, draw_days
 from studies.drift.estimates import print_median, print_rate
 from studies.drift.layout import in_processes, publish, read_options

@@ -14,11 +14,11 @@ import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import norm
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.fold.inputs import Day
 from monitor.metrics.core.buckets import BUCKETS, CELLS_IN_BIN, add_up_buckets
 from monitor.metrics.core.coarse import COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats, Ints
-from monitor.segment_names import WHOLE
 from studies.drift.parts import locate_logits
 from studies.drift.rough import CAMPAIGNS, EFFECT, NARROW
 from studies.drift.rules import FIRST

@@ -20,12 +20,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, logit, rel_entr
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.records.verdict import WEEK
 from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats, locate
-from monitor.segment_names import WHOLE
 
 PAGE = Path("docs/judges.md")
 BEGIN, END = "<!-- judges: begin -->", "<!-- judges: end -->"

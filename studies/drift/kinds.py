@@ -14,13 +14,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.reference import fit_reference
 from monitor.drift.evidence.directions import day_profiles
 from monitor.drift.fold.inputs import Day
 from monitor.drift.incidents.detecting import best_fit
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.grid import Floats
-from monitor.segment_names import WHOLE
 from studies.drift.layout import in_processes, publish, read_options
 from studies.drift.rules import FIRST, incidents
 from studies.drift.shapes import centre, informed, shares

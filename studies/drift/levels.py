@@ -15,6 +15,7 @@ from math import inf, log, log10
 
 import numpy as np
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.fold.inputs import Limits, fit_model_reference
 from monitor.drift.incidents.detecting import segment_limits
@@ -22,7 +23,6 @@ from monitor.drift.incidents.level_watch import advance_level, decide_level
 from monitor.drift.records.detector import Incident, LevelWatch
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.grid import Floats
-from monitor.segment_names import WHOLE
 from studies.drift import entity_worlds
 from studies.drift.layout import publish
 from studies.drift.level_rivals import Alarms, alarms

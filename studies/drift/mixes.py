@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from monitor.base.segment_names import NO_VALUE, OTHER
+from monitor.days.summary import Unlisted
 from monitor.drift.records.mix import Counts, mix_of_days, moved_mix
 from monitor.metrics.core.grid import Floats
-from monitor.segment_names import NO_VALUE, OTHER
-from monitor.summary import Unlisted
 from studies.drift.estimates import print_rate
 from studies.drift.layout import in_processes, publish, read_options
 from studies.drift.scenario import PROMISE, YEAR

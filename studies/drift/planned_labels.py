@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.incidents.label_plan import evenly_drawn, plan_labels
@@ -23,7 +24,6 @@ from monitor.drift.records.verdict import WEEK
 from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.grid import Floats
-from monitor.segment_names import WHOLE
 
 PAGE = Path("docs/chosen-labels.md")
 BEGIN, END = "<!-- planned: begin -->", "<!-- planned: end -->"

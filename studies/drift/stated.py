@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.reference import Reference, with_hanging
 from monitor.drift.fold.inputs import fit_model_reference
 from monitor.drift.incidents.detectable import days_to_find
-from monitor.segment_names import WHOLE
 from studies.drift.entities import LIMITS, openings
 from studies.drift.entity_worlds import WORLDS, draw_days
 from studies.drift.estimates import print_median, print_share

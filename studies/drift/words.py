@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from itertools import groupby, islice
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
-from monitor.segment_names import WHOLE
 from studies.drift.estimates import print_rate
 from studies.drift.layout import publish, read_options
 from studies.drift.rules import FIRST

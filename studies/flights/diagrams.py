@@ -11,7 +11,9 @@ import argparse
 from datetime import date, timedelta
 from pathlib import Path
 
+from monitor.base.segment_names import WHOLE
 from monitor.config import Config, load_config
+from monitor.days.summary import merge_summaries, whole
 from monitor.drift.curve.reference import Reference
 from monitor.drift.fold.inputs import reference_of_day
 from monitor.drift.records.verdict import Verdict
@@ -28,9 +30,7 @@ from monitor.report.diagrams import (
     draw_test_based,
     svg,
 )
-from monitor.segment_names import WHOLE
 from monitor.store.store import Store
-from monitor.summary import merge_summaries, whole
 
 FOLDER = Path(__file__).parents[2] / "docs" / "figures"
 MODEL, LAST, DAYS, WEEK = "flights-stretched", date(2013, 6, 30), 28, 7

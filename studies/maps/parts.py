@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from scipy.special import expit
 
+from monitor.days.summary import ColumnPart
 from monitor.drift.curve.reference import fit_reference
 from monitor.drift.verdicts.pair_sums import sum_columns
 from monitor.drift.where.segments import where_of
@@ -28,7 +29,6 @@ from monitor.metrics.maps.choosing import choose_map
 from monitor.metrics.maps.daily_counts import DailyCounts, daily_counts
 from monitor.metrics.maps.fitting import can_fit, fit_calibration_map
 from monitor.metrics.maps.part_gains import gains_by_part
-from monitor.summary import ColumnPart
 from studies.maps.page import ROOT, marks, write_section
 from studies.maps.worlds import wander
 from studies.peers.run import environment

@@ -17,14 +17,14 @@ from statistics import median
 
 import numpy as np
 
+from monitor.base.segment_names import WHOLE
+from monitor.days.summary import Columns
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.incidents.detecting import advance, limit, new_detector
 from monitor.drift.records.detector import Detector
 from monitor.drift.records.values import MovingPriors
 from monitor.drift.where.moving_priors import MOST_STRATA, moving_priors, split_by
 from monitor.metrics.core.coarse import Coarse
-from monitor.segment_names import WHOLE
-from monitor.summary import Columns
 from studies.where.watched import (
     FALSE_ALERT_DAYS,
     FIRST,

@@ -17,6 +17,8 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import norm
 
+from monitor.base.segment_names import WHOLE
+from monitor.days.summary import CodedRows
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.records.places import name_all
 from monitor.drift.where.part_search import (
@@ -30,8 +32,6 @@ from monitor.drift.where.part_search import (
 from monitor.drift.where.part_sums import tables_of
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Ints
-from monitor.segment_names import WHOLE
-from monitor.summary import CodedRows
 
 TABLES_END = "<!-- The table of parts ends here. -->\n"
 

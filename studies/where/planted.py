@@ -7,14 +7,14 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import norm
 
+from monitor.base.segment_names import WHOLE
+from monitor.days.summary import ColumnPart
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.records.places import Condition
 from monitor.drift.verdicts.pair_sums import sum_day
 from monitor.drift.where.column_sums import Periods, added
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Ints
-from monitor.segment_names import WHOLE
-from monitor.summary import ColumnPart
 
 ROWS, BEFORE, AFTER = 12_000, 21, 10  # a day; days of the reference, and since the drift began
 SCORES = norm.pdf(CENTRES, -0.5, 1.3)

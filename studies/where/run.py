@@ -17,11 +17,11 @@ from pathlib import Path
 
 import numpy as np
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.records.places import Where
 from monitor.drift.verdicts.pair_sums import sum_day
 from monitor.drift.where.column_sums import DaySums
-from monitor.segment_names import WHOLE
 from studies.peers.run import environment
 from studies.where.searches import chi_squared_search, mcgrad_search, monitor_search, timed
 from studies.where.worlds import PAIR, WORLDS, Day, Names, World, draw_day

@@ -22,6 +22,8 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import norm
 
+from monitor.base.segment_names import CROSSED, WHOLE
+from monitor.days.summary import Columns
 from monitor.drift.curve.reference import fit_reference
 from monitor.drift.incidents.detecting import advance, limit, new_detector
 from monitor.drift.records.places import Condition
@@ -29,8 +31,6 @@ from monitor.drift.where.value_past import ValueSums, fit_values, value_sums
 from monitor.drift.where.value_watch import new_watch, watch_day
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats, Ints
-from monitor.segment_names import CROSSED, WHOLE
-from monitor.summary import Columns
 from studies.where.planted import count
 
 MARK = "<!-- `python -m studies.where.watched` writes the tables below this line. -->\n"

@@ -7,10 +7,10 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import norm
 
+from monitor.base.segment_names import CROSSED
+from monitor.days.summary import ColumnPart, Columns
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats, Ints
-from monitor.segment_names import CROSSED
-from monitor.summary import ColumnPart, Columns
 
 COLUMNS, VALUES, ROWS = 5, 100, 60_000
 PAIR = f"c0{CROSSED}c1"

@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from monitor.base.errors import Fault
+from monitor.days.run_record import FailedDay
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
-from monitor.errors import Fault
 from monitor.metrics.core.coarse import CENTRES, Coarse
-from monitor.run_record import FailedDay
 from monitor.store.store import Store
 from tests.support.alerting import (
     BOARD,

@@ -13,7 +13,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from monitor.config import load_config
-from monitor.decisions import Acknowledgement
+from monitor.days.decisions import Acknowledgement
 from monitor.drift.incidents.detecting import new_detector
 from monitor.drift.records.detector import Worse
 from monitor.drift.records.verdict import Verdict

@@ -14,10 +14,10 @@ import typer
 import yaml
 from packaging.utils import canonicalize_name
 
+from monitor.base.public_names import homes_of
 from monitor.cli import app
 from monitor.metrics.maps.calibration_map import IDENTITY
 from monitor.metrics.maps.map_file import Level, MapFile, Training
-from monitor.public_names import homes_of
 from monitor.store.map_file import write_map
 from tests.support.base_environment import BaseEnvironment, base_environment
 from tests.support.exporting import serving
@@ -250,7 +250,7 @@ PUBLIC = """
 import json
 import monitor
 import numpy as np
-from monitor.public_names import homes_of
+from monitor.base.public_names import homes_of
 
 def said(do):
     try:

@@ -13,9 +13,9 @@ import pytest
 import yaml
 from scipy.special import expit, logit
 
+from monitor.days.summary import Segment, Summary
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.store.store import Store
-from monitor.summary import Segment, Summary
 from tests.conftest import Ended, run_command
 from tests.support.cases import some
 

@@ -15,11 +15,11 @@ import yaml
 from scipy.special import expit
 from typer.testing import CliRunner
 
+from monitor.base.errors import ConfigError
 from monitor.cli import CONFIG_ERROR, DATA_ERROR, EXIT_CODES, INTERRUPTED, app, parser
 from monitor.cli.gone import GONE, check_options
 from monitor.cli.showing import FAILED
 from monitor.config import Config
-from monitor.errors import ConfigError
 from tests.support.paths import ROOT
 
 COMMANDS = (

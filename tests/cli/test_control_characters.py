@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from monitor.errors import ConfigError, DataError
+from monitor.base.errors import ConfigError, DataError
+from monitor.base.segment_names import printable_lines, shown
 from monitor.report.notebook.html import table_html
-from monitor.segment_names import printable_lines, shown
 from tests.conftest import run_command
 
 DAYS = tuple(date(2026, 3, day) for day in (1, 2, 3))

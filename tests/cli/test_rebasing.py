@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from monitor.config import Config
-from monitor.decisions import End, Rebase
+from monitor.days.decisions import End, Rebase
+from monitor.days.summary import Summary
 from monitor.pipeline.verdicts.judging import judge_days
 from monitor.pipeline.verdicts.references import read_references
 from monitor.store.store import Store
-from monitor.summary import Summary
 from tests.conftest import Ended
 from tests.pipeline.test_verdicts import (
     BROKEN,

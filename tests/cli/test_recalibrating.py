@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import monitor
+from monitor.days.summary import whole
 from monitor.store.store import Store
-from monitor.summary import whole
 from tests.conftest import Ended
 from tests.support.two_models import DAYS, SETTLED_AFTER, STRETCH, TOO_EXTREME_FROM, first_day
 

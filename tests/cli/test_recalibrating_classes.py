@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import monitor
+from monitor.base.errors import DataError
 from monitor.config import load_config
-from monitor.errors import DataError
 from monitor.metrics.maps.class_map_file import ClassMapFile
 from monitor.metrics.maps.vector_map import VECTOR_KINDS
 from monitor.pipeline.days.task import Task

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import yaml
 
+from monitor.base.errors import DataError
 from monitor.config import load_config
-from monitor.errors import DataError
-from monitor.files import looking_once
+from monitor.days.files import looking_once
+from monitor.days.summary import RATED, ColumnPart, Rated, Segment, Summary
 from monitor.logs import Databases, summarise_day, summarise_days
 from monitor.metrics.beyond_binary.class_counts import ClassCounts
 from monitor.metrics.core.buckets import BucketCounts
 from monitor.metrics.core.coarse import Coarse
-from monitor.summary import RATED, ColumnPart, Rated, Segment, Summary
 from tests.combinations.configuring import configuration
 from tests.combinations.covering import Row
 from tests.combinations.plain import Counts, Day, Part, count

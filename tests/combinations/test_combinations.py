@@ -11,12 +11,12 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
+from monitor.base.errors import ConfigError, DataError
 from monitor.config import Config, Engine, Model, load_config
-from monitor.errors import ConfigError, DataError
+from monitor.days.summary import Summary
 from monitor.logs import Databases, open_databases, summarise_day
 from monitor.pipeline.verdicts.reading import differences, reading_of
 from monitor.store.summary_table import summary_table
-from monitor.summary import Summary
 from tests.combinations.comparing import compare
 from tests.combinations.configuring import configuration
 from tests.combinations.covering import Goal, Row, covering

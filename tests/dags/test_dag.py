@@ -772,10 +772,10 @@ class TestParsing:
         assert {".".join(name.split(".")[:2]) for name in ours} == {
             "monitor",
             "monitor.config",
-            "monitor.deadline",
-            "monitor.errors",
-            "monitor.public_names",
-            "monitor.segment_names",
+            "monitor.base.deadline",
+            "monitor.base.errors",
+            "monitor.base.public_names",
+            "monitor.base.segment_names",
         }
         assert HEAVY.isdisjoint(name.partition(".")[0] for name in imported)
 

@@ -17,9 +17,9 @@ import pytest
 import yaml
 
 from monitor.config import Config, load_config
+from monitor.days.summary import Segment, Summary, days_between, end_of_day
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.store.store import Store
-from monitor.summary import Segment, Summary, days_between, end_of_day
 from tests.support.paths import ROOT
 
 SITUATIONS = 80

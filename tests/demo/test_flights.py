@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.special import expit, logit
 
+from monitor.base.errors import ConfigError, DataError
 from monitor.demo import flights as demo_flights
 from monitor.demo.flights import DayOutcomes, FlightsLogs, flight_table, write_flights_logs
-from monitor.errors import ConfigError, DataError
 from tests.support.flight_logs import flight_logs
 
 if TYPE_CHECKING:

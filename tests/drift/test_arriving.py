@@ -6,7 +6,7 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 
-from monitor.arrivals import Late
+from monitor.days.arrivals import Late
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.evidence.arriving import could_explain, released, withheld
 from monitor.drift.incidents.detecting import new_detector

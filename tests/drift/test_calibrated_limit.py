@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from monitor.base.segment_names import FAMILIES
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference, limit_of_whole
 from monitor.drift.incidents.detectable import LEAST_LIMIT, calibrated_limit
 from monitor.drift.incidents.detecting import advance, new_detector
 from monitor.drift.incidents.paths import drawn_days, evidence_paths
 from monitor.drift.verdicts.judge import judge
-from monitor.segment_names import FAMILIES
 from monitor.words.verdict import sentences
 from studies.classes import worlds as of_classes
 from studies.drift.rules import FIRST

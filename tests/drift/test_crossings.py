@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from monitor.arrivals import Late
+from monitor.days.arrivals import Late
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import days_needed, judge

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.reference import Reference, faults_of, fit_reference
 from monitor.drift.evidence.directions import known_cells
 from monitor.drift.evidence.entities import (
@@ -21,7 +22,6 @@ from monitor.drift.verdicts.judge import days_needed, judge
 from monitor.metrics.core.buckets import BIN_COUNT, BUCKETS
 from monitor.metrics.core.dispersion import NO_DESIGN_EFFECTS, span_dispersions
 from monitor.metrics.logistic.intercept import solve_factor
-from monitor.segment_names import WHOLE
 from studies.drift.entity_worlds import Rows, as_day, clean, customers, draw_days, panel
 from tests.support.cases import some
 from tests.support.stored import detectors_again, whole_table

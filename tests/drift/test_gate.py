@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from monitor.arrivals import Late
+from monitor.base.segment_names import WHOLE
+from monitor.days.arrivals import Late
 from monitor.drift.fold.inputs import Limits, fit_model_reference, limit_alone
 from monitor.drift.verdicts.judge import judge
-from monitor.segment_names import WHOLE
 from studies.drift.entity_worlds import customers, draw_days
 
 REFERENCE = 28

@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.reference import Reference
 from monitor.drift.evidence.directions import SIZES, day_profiles
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
@@ -16,7 +17,6 @@ from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import days_needed, judge
 from monitor.metrics.core.coarse import Coarse, occupied
 from monitor.metrics.logistic.conditional import conditional_log_ratio
-from monitor.segment_names import WHOLE
 from studies.drift.kinds import DRIFTS, REFERENCE, START, days_of
 from studies.drift.worlds import World
 from tests.support.cases import some

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from monitor.arrivals import Late
+from monitor.base.segment_names import WHOLE
+from monitor.days.arrivals import Late
 from monitor.drift.evidence.directions import LOST, no_profiles
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.incidents.label_change import label_change
@@ -19,7 +20,6 @@ from monitor.drift.records.detector import OUTCOMES_MISSING, Incident
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import CENTRES, Coarse
-from monitor.segment_names import WHOLE
 from monitor.words.next_steps import next_steps
 from monitor.words.trust import trust
 from monitor.words.verdict import sentences

@@ -13,6 +13,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.curve import label_noise
 from monitor.drift.curve.label_noise import FAMILIES, MOST_LOST, MOST_WRONG, wrong_labels
 from monitor.drift.curve.reference import Reference, fit_reference
@@ -25,7 +26,6 @@ from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.grid import Floats, Ints
-from monitor.segment_names import WHOLE
 from monitor.words.verdict import sentences
 from studies.drift.noise import flipped_days
 from studies.drift.rules import FIRST, follow_detector

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from monitor.arrivals import Late
+from monitor.days.arrivals import Late
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.fold.inputs import Limits, fit_model_reference
 from monitor.drift.incidents.score_moves import scores_since

@@ -5,12 +5,12 @@ from itertools import product
 import numpy as np
 import pytest
 
+from monitor.base.segment_names import OTHER
+from monitor.days.summary import ColumnPart, Columns
 from monitor.drift.records.values import MovingPriors
 from monitor.drift.where.moving_priors import moving_priors, split_by
 from monitor.metrics.core.coarse import CENTRES
 from monitor.metrics.core.special import expit
-from monitor.segment_names import OTHER
-from monitor.summary import ColumnPart, Columns
 from tests.support.cases import some
 
 CELLS = np.flatnonzero(abs(CENTRES) < 3)[::8]

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.reference import fit_reference
 from monitor.drift.evidence.directions import day_evidence
 from monitor.drift.evidence.history import MOST_WEEKS, remember
@@ -17,7 +18,6 @@ from monitor.drift.evidence.overlap import (
 )
 from monitor.drift.fold.inputs import Day, with_dependence
 from monitor.drift.incidents.detecting import accumulate, new_detector
-from monitor.segment_names import WHOLE
 from studies.drift.entity_worlds import clean, customers, draw_days, panel
 from tests.drift.test_entities import REFERENCE, fold
 from tests.support.cases import some

@@ -8,14 +8,14 @@ from itertools import islice
 import numpy as np
 import pytest
 
+from monitor.base.segment_names import CROSSED, FAMILIES, PAIR, WHOLE
+from monitor.days.summary import Columns, paired_part
 from monitor.drift.curve.reference import Reference
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
 from monitor.drift.records.places import Condition, Where
 from monitor.drift.verdicts.pair_sums import columns_of_pairs, sum_day
 from monitor.drift.where.column_sums import DaySums, added
 from monitor.drift.where.segments import where_of
-from monitor.segment_names import CROSSED, FAMILIES, PAIR, WHOLE
-from monitor.summary import Columns, paired_part
 from studies.classes.segments import day_of_segments
 from studies.classes.worlds import NONE, REFERENCE, Drift, Rows, World, stream
 

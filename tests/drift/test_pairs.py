@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from monitor.base.segment_names import FAMILIES, WHOLE
 from monitor.drift.classes.pairs import (
     SAME,
     ClassDay,
@@ -28,7 +29,6 @@ from monitor.drift.verdicts.judge import judge
 from monitor.metrics.beyond_binary.class_counts import count_classes
 from monitor.metrics.beyond_binary.class_pairs import adjusted_vectors
 from monitor.metrics.core.coarse import CENTRES, Coarse
-from monitor.segment_names import FAMILIES, WHOLE
 from monitor.words.verdict import sentences
 from studies.classes.worlds import (
     DRIFTS,

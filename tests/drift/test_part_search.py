@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from monitor.base.segment_names import WHOLE
+from monitor.days.summary import CodedRows, column_part
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.records.places import name_all
 from monitor.drift.where.column_sums import sum_part
@@ -14,8 +16,6 @@ from monitor.drift.where.part_search import Proposal, SearchColumn, confirm_part
 from monitor.drift.where.part_sums import WIDTH, tables_of
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.samples import Bools
-from monitor.segment_names import WHOLE
-from monitor.summary import CodedRows, column_part
 
 ROWS, SIZES = 4_000, [4, 3, 5]
 COLUMNS = [

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from monitor.arrivals import Late
+from monitor.days.arrivals import Late
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.records.day_evidence import KINDS
 from monitor.drift.records.region_state import KIND, Break

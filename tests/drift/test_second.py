@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from monitor.arrivals import Late
+from monitor.days.arrivals import Late
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
 from monitor.drift.fold.second import FULL
 from monitor.drift.records.verdict import Verdict

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from scipy.special import expit
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.reference import Reference, merge_days
 from monitor.drift.evidence.directions import day_evidence
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
@@ -18,7 +19,6 @@ from monitor.drift.records.lack import Lack
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import days_needed, judge
 from monitor.metrics.core.coarse import CENTRES, Coarse
-from monitor.segment_names import WHOLE
 from monitor.words.verdict import sentences
 from studies.drift.worlds import draw_day, shares
 from tests.support.cases import some

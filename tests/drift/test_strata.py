@@ -9,18 +9,18 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.special import expit
 
+from monitor.base.errors import DataError
+from monitor.base.segment_names import WHOLE
 from monitor.config import Model
+from monitor.days.summary import Segment, Summary, merge_summaries, stratified
 from monitor.drift.curve.reference import Reference
 from monitor.drift.evidence.directions import day_evidence
 from monitor.drift.fold.inputs import Limits, fit_model_reference, inputs_of
 from monitor.drift.verdicts.judge import judge
-from monitor.errors import DataError
 from monitor.logs import summarise_day
 from monitor.metrics.core.coarse import coarsen
 from monitor.metrics.core.tally import Tally, tally_on_grid
-from monitor.segment_names import WHOLE
 from monitor.store.store import Store
-from monitor.summary import Segment, Summary, merge_summaries, stratified
 
 DAY = date(2026, 3, 2)
 CENTRES = {"morning": -2.0, "evening": 0.0}  # of the scores' logits

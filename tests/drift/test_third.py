@@ -8,7 +8,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from monitor.arrivals import Late
+from monitor.base.segment_names import FAMILIES, THIRD, WHOLE
+from monitor.days.arrivals import Late
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
 from monitor.drift.incidents.detecting import family_limit, mean_evidence
 from monitor.drift.records.lack import Lack
@@ -18,7 +19,6 @@ from monitor.metrics.beyond_binary.class_counts import choose_classes, count_cla
 from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT
 from monitor.metrics.core.grid import locate
 from monitor.read.incidents import IncidentSummary, of_families
-from monitor.segment_names import FAMILIES, THIRD, WHOLE
 from monitor.words.verdict import in_short, sentences
 from studies.classes.worlds import (
     NONE,

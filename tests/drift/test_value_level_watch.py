@@ -8,6 +8,7 @@ from math import log
 import numpy as np
 import pytest
 
+from monitor.days.summary import Columns, column_part
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.records.values import ValueWatch
 from monitor.drift.where.part_counts import merge_parts
@@ -17,7 +18,6 @@ from monitor.drift.where.value_watch import new_watch, watch_day
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.special import expit
-from monitor.summary import Columns, column_part
 from monitor.words.values import value_sentences, values_in_short
 
 FIRST, REFERENCE, LATER, ROWS = date(2026, 1, 1), 28, 14, 1_500

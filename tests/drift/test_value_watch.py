@@ -6,6 +6,8 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 
+from monitor.base.segment_names import OTHER
+from monitor.days.summary import ColumnPart
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.incidents.detecting import alarms_among
 from monitor.drift.records.places import Condition
@@ -14,8 +16,6 @@ from monitor.drift.where.value_past import ValueSums, against_others, fit_values
 from monitor.drift.where.value_watch import new_watch, watch_day
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.special import expit
-from monitor.segment_names import OTHER
-from monitor.summary import ColumnPart
 
 FIRST, REFERENCE, LATER = date(2026, 1, 1), 28, 40
 NAMES = tuple(

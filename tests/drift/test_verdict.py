@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.evidence.directions import day_evidence
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
@@ -19,7 +20,6 @@ from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import CENTRES, Coarse, sum_of
 from monitor.metrics.logistic.conditional import score_directions
 from monitor.metrics.logistic.level import Level, compare_levels, fit_level
-from monitor.segment_names import WHOLE
 from monitor.words.advice import COUNTED_AGAIN
 from monitor.words.verdict import sentences
 from studies.drift.rules import FIRST, follow_detector, pool

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from monitor.base.segment_names import WHOLE
+from monitor.days.summary import ColumnPart, Columns
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.records.day_evidence import KINDS
 from monitor.drift.records.places import Condition, Where, explained_by
@@ -15,8 +17,6 @@ from monitor.drift.where.segments import where_of
 from monitor.drift.where.where_search import best_condition
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats
-from monitor.segment_names import WHOLE
-from monitor.summary import ColumnPart, Columns
 from monitor.words.where import where_sentence
 from tests.support.cases import ALL, some
 

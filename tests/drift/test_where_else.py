@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from monitor.days.summary import Columns, column_part
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.records.places import Where
 from monitor.drift.records.region_state import Break, Family
@@ -23,7 +24,6 @@ from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.samples import Bools
 from monitor.metrics.core.special import expit
-from monitor.summary import Columns, column_part
 from monitor.words.where import where_sentence
 
 DAYS, LATER, ROWS = 28, 6, 1_500

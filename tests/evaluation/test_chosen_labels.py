@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
+from monitor.days.summary import Awaited, Segment
 from monitor.evaluation import chosen_labels as module
 from monitor.evaluation.chosen_labels import chosen_labels
 from monitor.metrics.core.coarse import CELLS_IN_ONE
 from monitor.metrics.core.coarse import CENTRES as GRID
 from monitor.metrics.core.grid import Ints
 from monitor.metrics.core.tally import Cells, from_cells
-from monitor.summary import Awaited, Segment
 from tests.support.cases import ALL, some
 from tests.support.label_worlds import BY_SCORE, SILENT, day_of, draw, part_of
 

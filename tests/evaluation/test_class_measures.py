@@ -5,6 +5,7 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 
+from monitor.days.summary import Segment, Summary, end_of_day
 from monitor.evaluation.class_measures import slope_of_pairs
 from monitor.evaluation.evaluate import evaluate
 from monitor.evaluation.evaluation import Evaluation
@@ -16,7 +17,6 @@ from monitor.metrics.beyond_binary.class_counts import (
 from monitor.metrics.beyond_binary.class_priors import fit_class_weights
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.store.evaluation_table import EVALUATIONS, evaluation_of, evaluation_table
-from monitor.summary import Segment, Summary, end_of_day
 from tests.support.class_logs import NAMES, draw
 
 FIRST = date(2026, 3, 1)

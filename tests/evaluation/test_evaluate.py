@@ -8,6 +8,12 @@ import pytest
 from scipy.special import expit
 
 import monitor.metrics
+from monitor.days.summary import (
+    Segment,
+    Summary,
+    merge_summaries,
+    whole,
+)
 from monitor.evaluation.attribution import causes_of, intercept_correction
 from monitor.evaluation.errors import Errors
 from monitor.evaluation.evaluate import evaluate
@@ -23,12 +29,6 @@ from monitor.metrics.logistic.conditional import fit_slope
 from monitor.metrics.logistic.intercept import fit_intercept
 from monitor.metrics.scores.brier import rbs
 from monitor.metrics.test_based.tce import tce
-from monitor.summary import (
-    Segment,
-    Summary,
-    merge_summaries,
-    whole,
-)
 
 DAY = date(2026, 3, 1)
 KNOWN = datetime(2026, 3, 3, tzinfo=UTC)

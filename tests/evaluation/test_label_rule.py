@@ -7,9 +7,9 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
+from monitor.days.summary import Segment, Summary, whole
 from monitor.evaluation.label_rule import LEAST_DAYS, rule_change
 from monitor.metrics.core.grid import Floats
-from monitor.summary import Segment, Summary, whole
 from monitor.words.labels import rule_sentence
 from tests.support.cases import some
 from tests.support.label_worlds import BY_SCORE, DAY, SILENT, Rule, day_of, draw, part_of

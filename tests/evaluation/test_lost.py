@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
+from monitor.days.summary import Segment, Summary
 from monitor.evaluation.attribution import causes_of
 from monitor.evaluation.evaluate import evaluate
 from monitor.evaluation.evaluation import AMOUNTS, NAMES
@@ -19,7 +20,6 @@ from monitor.metrics.core.tally import Tally, merge, tally, tally_on_grid
 from monitor.metrics.logistic.recalibration_maps import fit_nested_maps
 from monitor.metrics.scores.net_benefit import Decision, net_benefit
 from monitor.store.evaluation_table import evaluation_of, evaluation_table
-from monitor.summary import Segment, Summary
 
 SEEDS = range(6)
 SETTINGS = Settings(alpha=0.05, null_replicates=100)

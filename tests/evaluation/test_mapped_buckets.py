@@ -6,12 +6,12 @@ from datetime import UTC, date, datetime
 import numpy as np
 import pytest
 
+from monitor.days.summary import Segment, Summary
 from monitor.drift.fold.inputs import inputs_of
 from monitor.evaluation.shadow import Shadow, map_summary
 from monitor.metrics.core.buckets import BIN_CENTRES, BIN_COUNT, BUCKETS, add_up_buckets
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.metrics.maps.calibration_map import CalibrationMap
-from monitor.summary import Segment, Summary
 
 SLOPE, LEVEL = 0.6, 0.3
 MAP = CalibrationMap("platt", parameters=(SLOPE,), level=LEVEL)

@@ -9,6 +9,7 @@ import pytest
 from scipy.special import expit
 from scipy.stats import binom
 
+from monitor.days.summary import NOTHING_AWAITED, SQUARE, UNIT, Rated, Segment, awaited, rated
 from monitor.evaluation.evaluate import evaluate
 from monitor.evaluation.evaluation import Population
 from monitor.evaluation.population import population_of
@@ -17,7 +18,6 @@ from monitor.evaluation.weighing import LEAST_IN_GROUP
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import locate
 from monitor.metrics.core.tally import tally_on_grid
-from monitor.summary import NOTHING_AWAITED, SQUARE, UNIT, Rated, Segment, awaited, rated
 from tests.support.cases import ALL, some
 from tests.support.label_worlds import BY_SCORE, SILENT, day_of, draw, part_of
 

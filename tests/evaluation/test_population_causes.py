@@ -8,6 +8,7 @@ import pytest
 from scipy.special import expit, logit
 from scipy.stats import binom
 
+from monitor.days.summary import SQUARE, UNIT, ColumnPart, Segment, awaited, rated
 from monitor.evaluation.attribution import causes_of, intercept_correction
 from monitor.evaluation.evaluation import NAMES
 from monitor.evaluation.population_causes import (
@@ -22,7 +23,6 @@ from monitor.metrics.core.estimate import NORMAL_95
 from monitor.metrics.core.grid import locate
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.metrics.maps.calibration_map import CalibrationMap
-from monitor.summary import SQUARE, UNIT, ColumnPart, Segment, awaited, rated
 from tests.support.cases import ALL
 from tests.support.label_worlds import BY_SCORE, SILENT, Rule, day_of, draw, part_of
 

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from monitor.config import Config
-from monitor.decisions import End, Rebase
+from monitor.days.decisions import End, Rebase
 from monitor.export.snapshot_reader import Reader
 from monitor.measures.run_scopes import MAP_DEPLOYED, REBASED, REFERENCE_START
 from monitor.measures.snapshot import Snapshot

@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from monitor.program import version
+from monitor.base.program import version
 from tests.support.exporting import COMMAND, DAY, HARD, exposition, fill, serving, write_day
 from tests.support.paths import ROOT
 from tests.support.servers import PATIENCE, Program, get, listening, program_path, wait_for

@@ -13,8 +13,8 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics_in
 from prometheus_client.parser import text_string_to_metric_families
 
+from monitor.base.errors import ConfigError, DataError
 from monitor.config import load_config
-from monitor.errors import ConfigError, DataError
 from monitor.export.gauges import CATALOGUE
 from monitor.export.openmetrics import openmetrics, past
 from monitor.export.push import delete, push

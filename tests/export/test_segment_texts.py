@@ -14,8 +14,8 @@ import yaml
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics_in
 from prometheus_client.parser import text_string_to_metric_families
 
+from monitor.base.segment_names import shown
 from monitor.export.text import labels_text
-from monitor.segment_names import shown
 from monitor.store.store import Store
 from tests.conftest import Ended, run_command
 from tests.support.cases import some

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.arrivals import Arrivals
-from monitor.errors import DataError
+from monitor.base.errors import DataError
+from monitor.days.arrivals import Arrivals
 from monitor.export.http.app import Exporter
 from monitor.store.store import Store
 from tests.conftest import DAY, DAY_AFTER, DAY_BEFORE, Ended, Project

@@ -10,13 +10,13 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
-from monitor.errors import DataError
+from monitor.base.errors import DataError
+from monitor.days.summary import Summary, whole
 from monitor.evaluation.evaluate import evaluate
 from monitor.evaluation.score_errors import Settings
 from monitor.logs import summarise_day
 from monitor.metrics.core.grid import locate
 from monitor.store.store import Store
-from monitor.summary import Summary, whole
 from tests.logs.test_row_settings import DAY, SCORES, model_of, summarise, write
 
 ROWS = 3_000

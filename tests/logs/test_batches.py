@@ -10,10 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from monitor.base.errors import DataError
 from monitor.config import Engine, Model
 from monitor.config.checks import listed
-from monitor.errors import DataError
-from monitor.files import looking_once
+from monitor.days.files import looking_once
+from monitor.days.summary import Summary
 from monitor.logs import (
     Databases,
     days_at_a_time,
@@ -25,7 +26,6 @@ from monitor.logs import (
 from monitor.logs.days import batches
 from monitor.logs.sources.opening import OpenLog
 from monitor.store.store import Store
-from monitor.summary import Summary
 from tests.support.cases import some
 
 FIRST = date(2026, 3, 1)

@@ -6,8 +6,8 @@ from datetime import date, timedelta
 
 import pytest
 
+from monitor.base.errors import ConfigError
 from monitor.config import load_config
-from monitor.errors import ConfigError
 from monitor.logs import newest_settled_day
 from tests.conftest import Ended, Project
 

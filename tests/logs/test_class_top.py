@@ -11,16 +11,16 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
+from monitor.base.errors import ConfigError, DataError
 from monitor.config import Model, load_config
+from monitor.days.summary import Summary, merge_summaries
 from monitor.drift.classes.pairs import pair_parts
-from monitor.errors import ConfigError, DataError
 from monitor.evaluation.evaluate import evaluate
 from monitor.evaluation.score_errors import Settings
 from monitor.logs import summarise_day
 from monitor.metrics.beyond_binary.class_counts import ClassCounts
 from monitor.report.classes import class_table
 from monitor.store.summary_table import summary_of, summary_table
-from monitor.summary import Summary, merge_summaries
 from monitor.words.vectors import vector_sentences
 from tests.support.class_logs import draw
 

@@ -11,6 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from monitor.config import Engine, Model
+from monitor.days.summary import Summary
 from monitor.drift.classes.pairs import class_day, sum_of_days
 from monitor.logs import batch_of_summary, count_through_map, open_databases, summarise_day
 from monitor.metrics.beyond_binary.class_counts import ClassCounts
@@ -21,7 +22,6 @@ from monitor.metrics.core.tally import tally_on_grid
 from monitor.metrics.logistic.cox import fit_cox
 from monitor.metrics.maps.vector_map import VectorMap
 from monitor.store.summary_table import summary_of, summary_table
-from monitor.summary import Summary
 from tests.support.class_logs import draw, write_day
 
 NAMES = ("cat", "dog", "fish", "bird")

@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
+from monitor.base.errors import ConfigError, DataError
 from monitor.config import Engine, Model, load_config
-from monitor.errors import ConfigError, DataError
+from monitor.days.summary import Summary, merge_summaries
 from monitor.logs import summarise_day
 from monitor.logs.days.looking import what_looks_wrong
 from monitor.logs.statement import class_shares
@@ -23,7 +24,6 @@ from monitor.metrics.core.coarse import coarsen
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.store.store import Store
 from monitor.store.summary_table import summary_of, summary_table
-from monitor.summary import Summary, merge_summaries
 from tests.support.class_logs import NAMES, draw, write_day
 
 DAY, AS_OF = date(2026, 1, 1), date(2026, 1, 3)

@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from monitor.base.errors import DataError
 from monitor.config import Config, Engine
-from monitor.errors import DataError
+from monitor.days.summary import Summary
 from monitor.logs import (
     Databases,
     open_databases,
@@ -23,7 +24,6 @@ from monitor.logs.columns.column_labels import step_edge
 from monitor.metrics.core.coarse import CELLS_IN_ONE
 from monitor.metrics.core.grid import locate
 from monitor.store.store import Store
-from monitor.summary import Summary
 
 DAY, ROWS = date(2026, 3, 1), 4_000
 LISTED: list[dict[str, Any]] = [

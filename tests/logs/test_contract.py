@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from monitor.days.summary import all_scores
 from monitor.metrics.core.tally import Tally, tally_on_grid
 from monitor.store.store import Store
-from monitor.summary import all_scores
 from tests.support.damages import (
     DAY,
     DAY_AFTER,

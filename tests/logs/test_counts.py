@@ -18,17 +18,17 @@ import pyiceberg.catalog
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 
+from monitor.base.errors import ConfigError, DataError
 from monitor.config import Model
 from monitor.config.apart import COUNTS, complaints_of
 from monitor.config.apart import SETTINGS as APART_SETTINGS
-from monitor.errors import ConfigError, DataError
+from monitor.days.summary import Summary, whole
 from monitor.logs import Databases, columns_to_search, summarise_day, what_looks_wrong
 from monitor.logs.engines.session import Session
 from monitor.logs.sources.partitions import open_log
 from monitor.logs.statement.counts_table import NAMES
 from monitor.store.sealing import sealed_table
 from monitor.store.summary_table import summary_table
-from monitor.summary import Summary, whole
 
 PAGE = Path(__file__).parents[2] / "docs" / "counts.md"
 SCHEMA = json.loads((PAGE.parent / "counts.schema.json").read_text())

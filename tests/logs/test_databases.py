@@ -20,10 +20,10 @@ from adbc_driver_postgresql import dbapi
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from monitor.base.errors import ConfigError, DataError
 from monitor.config import Config, Engine, Model, load_config
-from monitor.errors import ConfigError, DataError
+from monitor.days.files import looking_once
 from monitor.export.table import write as write_table
-from monitor.files import looking_once
 from monitor.logs import days_of, describe_inputs, summarise_day
 from monitor.logs.engines.session import Session
 from monitor.logs.sources import queries

@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from monitor.base.errors import DataError
 from monitor.config import Engine, Model
-from monitor.errors import DataError
+from monitor.days.summary import Summary
 from monitor.logs import Databases, Returning, entities_of_day, summarise_day, summarise_days
 from monitor.store.store import Store
-from monitor.summary import Summary
 from tests.support.cases import some
 
 FIRST = date(2026, 3, 2)

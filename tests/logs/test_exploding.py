@@ -6,8 +6,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from monitor.base.errors import DataError
 from monitor.config.filters import check_expression
-from monitor.errors import DataError
 from tests.logs.test_row_settings import counted, summarise
 
 OUTCOMES = {"prediction_id": ["a", "a", "b"], "place": [0, 1, 0], "outcome": [0, 1, 1]}

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from monitor.base.errors import DataError
 from monitor.config import Engine
-from monitor.errors import DataError
+from monitor.days.summary import whole
 from monitor.logs import what_looks_wrong
 from monitor.store.store import Store
-from monitor.summary import whole
 from tests.logs.test_row_settings import DAY, Columns, model_of, summarise
 from tests.support.cases import some
 

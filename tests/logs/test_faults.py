@@ -4,8 +4,8 @@ from datetime import date
 
 import pytest
 
-from monitor.errors import Fault
-from monitor.run_record import FailedDay, RunRecord
+from monitor.base.errors import Fault
+from monitor.days.run_record import FailedDay, RunRecord
 from monitor.store.store import Store
 from tests.support.damages import (
     DAY,

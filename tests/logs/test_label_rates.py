@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 from scipy.special import expit
 
-from monitor.errors import DataError
+from monitor.base.errors import DataError
+from monitor.days.summary import RATED, SQUARE, UNIT, Rated, Summary, merge_summaries, whole
 from monitor.logs import summarise_day
 from monitor.metrics.core.grid import locate
 from monitor.store.store import Store
-from monitor.summary import RATED, SQUARE, UNIT, Rated, Summary, merge_summaries, whole
 from tests.logs.test_row_settings import DAY, SCORES, model_of, summarise, write
 
 ROWS = 4_000

@@ -20,16 +20,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
 
+from monitor.base.errors import DataError
 from monitor.config import Engine, Model
 from monitor.config.checks import listed
-from monitor.errors import DataError
-from monitor.files import list_days, list_files, looking_once
+from monitor.days.files import list_days, list_files, looking_once
+from monitor.days.summary import Awaited
 from monitor.logs import Databases, newest_settled_day, open_databases, summarise_day
 from monitor.logs.engines.session import open_session
 from monitor.metrics.core.grid import LAST_POSITION, OFFSETS_PER_CELL, locate
 from monitor.metrics.core.tally import Tally
 from monitor.store.store import Store
-from monitor.summary import Awaited
 from tests.support.cases import a_fifth
 
 DAY = date(2026, 3, 2)

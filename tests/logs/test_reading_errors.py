@@ -5,8 +5,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from monitor.base.errors import DataError
 from monitor.config import Config, Model
-from monitor.errors import DataError
 from monitor.logs import days_of, summarise_day
 from tests.conftest import DAY, Ended, Project, run_command
 

@@ -12,12 +12,12 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
+from monitor.base.errors import DataError
 from monitor.config import Model
 from monitor.config.checks import Checks
-from monitor.errors import DataError
+from monitor.days.summary import Summary, whole
 from monitor.logs import summarise_day
 from monitor.store.store import Store
-from monitor.summary import Summary, whole
 
 DAY = date(2026, 3, 2)
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from monitor.base.errors import DataError
 from monitor.config import Engine, Model
-from monitor.errors import DataError
+from monitor.days.summary import Summary
 from monitor.logs import open_databases, summarise_day, summarise_days
 from monitor.store.summary_table import summary_table
-from monitor.summary import Summary
 from tests.support.cases import some
 
 FIRST = date(2026, 3, 2)

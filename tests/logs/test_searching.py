@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from monitor.base.errors import DataError
 from monitor.config import Config, Engine, Model
-from monitor.errors import DataError
 from monitor.logs import columns_to_search, condition_sql, count_search
 
 DAY, ROWS = date(2026, 3, 1), 40

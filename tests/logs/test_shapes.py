@@ -28,10 +28,10 @@ from deltalake import DeltaTable, write_deltalake
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.utils.config import Config
 
+from monitor.base.errors import ConfigError, DataError, Fault
 from monitor.config import Config as Configuration
 from monitor.config import Engine, Model
-from monitor.errors import ConfigError, DataError, Fault
-from monitor.files import looking_once
+from monitor.days.files import looking_once
 from monitor.logs import (
     Databases,
     days_of,

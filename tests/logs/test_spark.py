@@ -12,13 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 from pydantic import ValidationError
 
+from monitor.base.errors import ConfigError, DataError
+from monitor.base.sql_text import text_in_sql
 from monitor.config import Engine, Model
 from monitor.config.checks import listed
-from monitor.errors import ConfigError, DataError
-from monitor.files import looking_once
+from monitor.days.files import looking_once
 from monitor.logs import Databases, summarise_day, what_looks_wrong
 from monitor.logs.engines.spark import connect
-from monitor.sql_text import text_in_sql
 from monitor.store.store import Store
 from tests.logs.test_shapes import DAYS, LONG_AFTER, SEGMENTS, SHAPES, Root
 from tests.logs.test_values_in_sql import STRANGE

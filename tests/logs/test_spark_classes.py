@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from monitor.base.errors import DataError
 from monitor.config import Model
-from monitor.errors import DataError
+from monitor.days.summary import Columns
 from monitor.logs import (
     Databases,
     batch_of_summary,
@@ -20,7 +21,6 @@ from monitor.logs import (
 from monitor.logs.statement import class_shares
 from monitor.metrics.maps.vector_map import VectorMap
 from monitor.store.store import Store
-from monitor.summary import Columns
 from tests.support.class_logs import draw, write_day
 
 NAMES = ("cat", "dog", "fish", "bird")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from monitor.base.errors import ConfigError
 from monitor.config import Engine
-from monitor.errors import ConfigError
 from monitor.logs import Databases
 from monitor.logs.engines.spark import connect
 from tests.conftest import DAY, DAY_BEFORE, Project

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 import monitor
+from monitor.base.sql_text import text_in_sql
 from monitor.config import load_config
 from monitor.logs import summarise_day
-from monitor.sql_text import text_in_sql
 from tests.conftest import DAY, DAY_AFTER, ROWS, Project
 
 # What ends a text, a comment or a statement somewhere, and a few letters beyond one byte.

@@ -11,9 +11,9 @@ import pytest
 import sqlglot
 import yaml
 
+from monitor.base.errors import ConfigError
 from monitor.cli.counting import Form, Language
 from monitor.config import Model
-from monitor.errors import ConfigError
 from monitor.logs import Databases
 from monitor.logs.warehouse.dialects import DIALECTS
 from monitor.logs.warehouse.forms import statement as written

@@ -10,12 +10,12 @@ import pyarrow as pa
 import pytest
 from scipy.special import expit, logit
 
-from monitor.errors import DataError
+from monitor.base.errors import DataError
+from monitor.days.summary import Summary
 from monitor.evaluation.evaluate import evaluate
 from monitor.evaluation.evaluation import Evaluation
 from monitor.evaluation.score_errors import Settings
 from monitor.logs import summarise_day
-from monitor.summary import Summary
 from tests.logs.test_row_settings import DAY, SCORES, counted, model_of, summarise, write
 
 ROWS = 400_000

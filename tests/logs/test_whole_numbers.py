@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from monitor.config import Model
+from monitor.days.summary import whole
 from monitor.logs import summarise_day
 from monitor.logs.discovery import guess
-from monitor.summary import whole
 from tests.support.cases import some
 
 DAY, ROWS = date(2026, 3, 2), 300

@@ -9,16 +9,16 @@ from pathlib import Path
 import numpy as np
 from scipy.special import expit
 
+from monitor.base.segment_names import WHOLE
 from monitor.config import Config, load_config
+from monitor.days.summary import Segment, Summary
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.pipeline.runs.evaluations import evaluate_days
 from monitor.pipeline.verdicts.judging import judge_days
 from monitor.pipeline.verdicts.references import first_sensitivity, read_references
-from monitor.segment_names import WHOLE
 from monitor.store.names import stem
 from monitor.store.sealing import open_table
 from monitor.store.store import Store
-from monitor.summary import Segment, Summary
 from monitor.words.windows import week_sentences
 from studies.drift.entity_worlds import KNOWN_AT, Rows, as_day, customers, draw_rows
 

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from monitor.base.errors import DataError
 from monitor.config import Config, load_config
+from monitor.days.summary import Segment, Summary
 from monitor.drift.records.verdict import Verdict
-from monitor.errors import DataError
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.pipeline.maps.recalibration import recalibrate
 from monitor.pipeline.verdicts.judging import judge_days
 from monitor.pipeline.verdicts.references import read_references
 from monitor.store.store import Store
-from monitor.summary import Segment, Summary
 from monitor.words.maps import lasting_sentence
 from tests.support.filled_store import (
     FINAL,

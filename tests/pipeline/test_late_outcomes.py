@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from monitor.arrivals import is_counted
+from monitor.base.errors import DataError
 from monitor.config import Config, Model, load_config
-from monitor.errors import DataError
+from monitor.days.arrivals import is_counted
 from monitor.logs import summarise_day
 from monitor.pipeline.days.task import Task
 from monitor.pipeline.runs.run import run

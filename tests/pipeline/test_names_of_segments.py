@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.special import expit
 
-from monitor.segment_names import WHOLE
+from monitor.base.segment_names import WHOLE
 from tests.conftest import Ended
 from tests.support.cases import some
 from tests.support.drawn_days import judge_drawn_days

@@ -9,10 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from monitor.config import Config, load_config
+from monitor.days.summary import days_between
 from monitor.pipeline.days.task import Task
 from monitor.pipeline.runs.morning import Call, plan_morning
 from monitor.pipeline.runs.run import RunReport, run
-from monitor.summary import days_between
 from tests.support.cases import some
 from tests.support.late_log import FIRST, write_late_log
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import yaml
 
+from monitor.base.errors import ConfigError, DataError
 from monitor.config import Config, load_config
 from monitor.drift.incidents.detecting import new_detector
 from monitor.drift.records.detector import Second
-from monitor.errors import ConfigError, DataError
 from monitor.pipeline.days.task import Task
 from monitor.pipeline.housekeeping.prune import KINDS, last_held, plan, prune
 from monitor.pipeline.runs.run import run

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from monitor.config import Config
+from monitor.days.summary import Segment, Summary
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.pipeline.verdicts.references import read_references
 from monitor.store.store import Store
-from monitor.summary import Segment, Summary
 
 FIRST = date(2026, 1, 1)
 POSITIVES, ROWS = 4, 400  # a day: 300 positives take 75 days

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.special import expit
 
-from monitor import program
+from monitor.base import program
 from monitor.config import Config, Model, load_config
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
 from monitor.pipeline.days.task import Task

@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from monitor.base.errors import DataError
 from monitor.config import load_config
-from monitor.errors import DataError
 from monitor.pipeline.runs.scheduled import Scheduled, command_of, plan_run, process, submitted_days
 from tests.conftest import Ended, Project
 

@@ -15,11 +15,20 @@ import yaml
 from scipy.special import expit, logit
 from typer.testing import CliRunner
 
+from monitor.base.errors import ConfigError
 from monitor.cli import app
 from monitor.config import Config, load_config
+from monitor.days.summary import (
+    ColumnPart,
+    Segment,
+    Summary,
+    awaited,
+    column_part,
+    stratified,
+    whole,
+)
 from monitor.drift.fold.inputs import reference_of_day
 from monitor.drift.records.verdict import Verdict
-from monitor.errors import ConfigError
 from monitor.evaluation.evaluation import Evaluation
 from monitor.evaluation.shadow import (
     DayGain,
@@ -43,15 +52,6 @@ from monitor.pipeline.verdicts.judging import judge_days
 from monitor.pipeline.verdicts.references import read_references
 from monitor.store.map_file import read_map, write_map
 from monitor.store.store import Store
-from monitor.summary import (
-    ColumnPart,
-    Segment,
-    Summary,
-    awaited,
-    column_part,
-    stratified,
-    whole,
-)
 from monitor.words.windows import map_sentence
 from tests.support.cases import some
 

@@ -13,6 +13,7 @@ import pytest
 from scipy.special import expit
 
 from monitor.config import Config, load_config
+from monitor.days.summary import Segment, Summary
 from monitor.drift.records import detector
 from monitor.drift.records.verdict import Verdict
 from monitor.metrics.core.tally import tally_on_grid
@@ -22,7 +23,6 @@ from monitor.pipeline.verdicts.references import read_references
 from monitor.read.incidents import incidents
 from monitor.read.results import results_of
 from monitor.store.store import Store
-from monitor.summary import Segment, Summary
 from tests.conftest import Ended
 
 FIRST = date(2026, 1, 1)

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from scipy.special import expit
 from typer.testing import CliRunner
 
+from monitor.base.segment_names import WHOLE
 from monitor.cli import app
 from monitor.config import Config, Model, load_config
 from monitor.drift.records.verdict import Verdict
@@ -30,7 +31,6 @@ from monitor.read.value_incidents import value_incidents
 from monitor.report.page.assemble import model_page
 from monitor.report.page.html import model_html
 from monitor.report.verdicts import document
-from monitor.segment_names import WHOLE
 from monitor.store.sealing import open_table
 from monitor.store.store import Store
 from monitor.words.trust import trust

@@ -16,11 +16,12 @@ import pytest
 from scipy.special import expit, logit
 from typer.testing import CliRunner
 
+from monitor.base.errors import ConfigError, DataError
+from monitor.base.segment_names import WHOLE
 from monitor.cli import app
 from monitor.config import load_config
 from monitor.drift.records.places import Condition
 from monitor.drift.where.part_counts import parts_of_segments
-from monitor.errors import ConfigError, DataError
 from monitor.evaluation.evaluation import Evaluation
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
@@ -35,7 +36,6 @@ from monitor.pipeline.verdicts.references import read_references
 from monitor.pipeline.verdicts.where import counts_by_value
 from monitor.report.page.assemble import model_page
 from monitor.report.page.html import model_html
-from monitor.segment_names import WHOLE
 from monitor.store.map_file import read_map
 from monitor.store.store import Store
 from monitor.words.where import where_sentence

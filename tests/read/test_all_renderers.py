@@ -14,9 +14,9 @@ import pandas as pd
 import pytest
 
 from monitor import open_store
-from monitor.decisions import Plan
+from monitor.base.errors import DataError
+from monitor.days.decisions import Plan
 from monitor.drift.records.verdict import Verdict
-from monitor.errors import DataError
 from monitor.evaluation.map_gain import MapGain
 from monitor.export.gauges import CATALOGUE
 from monitor.export.openmetrics import openmetrics, past

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from monitor.decisions import Plan
+from monitor.days.decisions import Plan
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.records.places import Condition, Explanation, Where
 from monitor.drift.records.verdict import STATES, UNJUDGED, Verdict

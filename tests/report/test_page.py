@@ -8,14 +8,14 @@ from pathlib import Path
 import fsspec
 import pytest
 
+from monitor.base.errors import ConfigError, DataError
+from monitor.base.segment_names import WHOLE
 from monitor.config import load_config
-from monitor.errors import ConfigError, DataError
 from monitor.pipeline.verdicts.references import read_references
 from monitor.report.page.assemble import DAYS_SHOWN, model_page
 from monitor.report.page.content import DayOnPage, Page
 from monitor.report.page.html import model_html
 from monitor.report.page.index import index_of
-from monitor.segment_names import WHOLE
 from monitor.store.store import Store
 from tests.conftest import Project, run_command
 from tests.support.exporting import DAY, DRIFTING, HARD, VERDICT, fill, write_day

@@ -10,11 +10,11 @@ import pytest
 import yaml
 from playwright.sync_api import Browser, Locator, Page
 
+from monitor.base.segment_names import WHOLE
 from monitor.export.http.app import Exporter
 from monitor.export.http.server import serve
 from monitor.report.page.html import index_html
 from monitor.report.page.index import Entry, Index
-from monitor.segment_names import WHOLE
 from monitor.store.store import Store
 from tests.conftest import Project, run_command
 from tests.support.browser import PHONE, accessibility_faults, boxes, chromium, opened

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from monitor.base.segment_names import WHOLE
 from monitor.config import Config, load_config
 from monitor.config.schema import Report
 from monitor.drift.records.day_evidence import KINDS
@@ -29,7 +30,6 @@ from monitor.report.page.repair import OF_ROWS, repair_of, tenths_of
 from monitor.report.page.restarts import restarts
 from monitor.report.page.still import LEFT, SQUARE, TOP, repair_svg
 from monitor.report.page.tables import incident_rows
-from monitor.segment_names import WHOLE
 from monitor.words.broken import map_at
 from monitor.words.next_steps import SECTION
 from monitor.words.trust import NO_MAP

@@ -12,8 +12,8 @@ import yaml
 
 import monitor
 from monitor.config import load_config
+from monitor.days.summary import Summary, whole
 from monitor.logs import summarise_day
-from monitor.summary import Summary, whole
 from tests.conftest import run_command
 from tests.support.pages import blocks, run_block
 from tests.support.paths import ROOT

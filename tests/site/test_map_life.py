@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 import monitor
 from monitor.cli import app
 from monitor.config import Config, load_config
+from monitor.days.summary import Segment, Summary
 from monitor.drift.records.verdict import Verdict
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.metrics.maps.map_file import MapFile
@@ -22,7 +23,6 @@ from monitor.pipeline.runs.evaluations import evaluate_days
 from monitor.pipeline.verdicts.judging import judge_days
 from monitor.pipeline.verdicts.references import read_references
 from monitor.store.store import Store
-from monitor.summary import Segment, Summary
 from tests.support.paths import ROOT
 
 _, _, PAGE = (ROOT / "docs" / "recalibrate.md").read_text().partition("\n## The life of a")

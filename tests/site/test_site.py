@@ -18,8 +18,8 @@ import pytest
 from playwright.sync_api import Browser, Page
 from typer.main import get_command
 
+from monitor.base.public_names import homes_of
 from monitor.cli import app
-from monitor.public_names import homes_of
 from tests.conftest import run_command
 from tests.support.browser import (
     BROKEN_DATES,

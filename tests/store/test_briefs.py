@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from monitor.base.errors import DataError
 from monitor.drift.evidence.arriving import withheld
 from monitor.drift.records.facts import ThirdChoices
 from monitor.drift.records.verdict import Verdict
-from monitor.errors import DataError
 from monitor.read.results import results_in, results_read_before
 from monitor.store.sealing import sealed
 from monitor.store.store import Store

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from monitor.base.errors import DataError
 from monitor.config import load_config
-from monitor.errors import DataError
 from monitor.export.http.app import Exporter
 from monitor.pipeline.housekeeping.compaction import compact, plan
 from monitor.store.months import days_of_month, month_name

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from monitor.decisions import Acknowledgement, Decision, End, lasting, taken_by
-from monitor.errors import DataError
+from monitor.base.errors import DataError
+from monitor.days.decisions import Acknowledgement, Decision, End, lasting, taken_by
 from monitor.pipeline.housekeeping.store_check import check_store
 from monitor.store.store import Store
 from tests.support.buckets import bucket_named

@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from monitor.errors import DataError
+from monitor.base.errors import DataError
+from monitor.days.summary import Entities, Summary
 from monitor.metrics.core.buckets import BIN_COUNT, BUCKETS, BucketCounts, add_up_buckets
 from monitor.store.entity_table import entities_of, entity_table
 from monitor.store.store import Store
-from monitor.summary import Entities, Summary
 from tests.store.test_store import DAY, a_summary
 
 FIELDS = ("buckets", "bins", "counts", "positives")

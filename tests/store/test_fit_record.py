@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from monitor.days.summary import Segment, Summary, end_of_day
 from monitor.drift.classes.pairs import PairCurves
 from monitor.drift.fold.inputs import Limits, ModelReference, fit_model_reference, inputs_of
 from monitor.drift.records.lack import Lack
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.store.fit_record import laid_out, read_back
-from monitor.summary import Segment, Summary, end_of_day
 from studies.classes.worlds import NONE, WORLDS, day_of_pairs, stream
 
 

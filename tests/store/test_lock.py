@@ -7,7 +7,7 @@ from typing import Any
 import fsspec
 import pytest
 
-from monitor.errors import DataError
+from monitor.base.errors import DataError
 from monitor.store import lease
 from monitor.store.lease import leased
 from monitor.store.lock import is_locked, locked

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import monitor
-from monitor.errors import DataError
+from monitor.base.errors import DataError
 from monitor.metrics.maps.calibration_map import CalibrationMap, apply_calibration_map
 from monitor.metrics.maps.class_map_file import ClassMapFile, ClassTraining
 from monitor.metrics.maps.map_file import (

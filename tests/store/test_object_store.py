@@ -18,10 +18,10 @@ import yaml
 from aiobotocore.endpoint import AioEndpoint
 from scipy.special import expit
 
+from monitor.base.errors import DataError
 from monitor.config import Config, Model
-from monitor.errors import DataError
+from monitor.days.files import open_filesystem
 from monitor.export.snapshot_reader import Reader
-from monitor.files import open_filesystem
 from monitor.pipeline.days.task import Task
 from monitor.pipeline.runs.run import run
 from monitor.store.lease import RELEASED, leased

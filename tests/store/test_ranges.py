@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from monitor.base.errors import DataError
 from monitor.drift.records.detector import Ended
 from monitor.drift.records.facts import Facts, ThirdChoices
-from monitor.errors import DataError
 from monitor.evaluation.evaluation import Evaluation
 from monitor.metrics.core.estimate import Estimate
 from monitor.read.incidents import incidents

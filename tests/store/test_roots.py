@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from monitor.errors import ConfigError, DataError
-from monitor.files import folder_on_disk, open_filesystem
+from monitor.base.errors import ConfigError, DataError
+from monitor.days.files import folder_on_disk, open_filesystem
 from monitor.store.day_files import DayFiles
 
 DAY = date(2026, 3, 1)

@@ -11,8 +11,9 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import numpy as np
 import pyarrow as pa
 
+from monitor.base.segment_names import THIRD
 from monitor.config import Config
-from monitor.decisions import Plan
+from monitor.days.decisions import Plan
 from monitor.drift.records.day_evidence import KINDS
 from monitor.drift.records.detector import CLASS_PLACE, LEVEL_KINDS, NOT_COMPARABLE
 from monitor.drift.records.facts import MAY_BE_LATE, Facts, Obstacle, Scores
@@ -28,7 +29,6 @@ from monitor.read.standing import Standing
 from monitor.report.notebook.stored import _verdict as _verdict_row
 from monitor.report.page.tables import sensitivity_rows, value_rows, where_rows
 from monitor.report.verdicts import document
-from monitor.segment_names import THIRD
 from monitor.store.ranges import check_verdicts
 from monitor.store.store import Store
 from monitor.store.verdict_table import VERDICTS, _row, _verdict

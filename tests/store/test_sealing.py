@@ -14,8 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from monitor.arrivals import Arrivals
-from monitor.errors import DataError
+from monitor.base.errors import DataError
+from monitor.days.arrivals import Arrivals
+from monitor.days.summary import ColumnPart
 from monitor.metrics.core.buckets import BucketCounts
 from monitor.store.names import JSON, stem
 from monitor.store.sealing import (
@@ -27,7 +28,6 @@ from monitor.store.sealing import (
     sealed_table,
 )
 from monitor.store.store import Store
-from monitor.summary import ColumnPart
 from tests.support.cases import some
 
 DAY, DAY_BEFORE = date(2026, 3, 2), date(2026, 3, 1)

@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from monitor.errors import ConfigError, DataError
+from monitor.base.errors import ConfigError, DataError
+from monitor.days.summary import Segment, Summary, awaited
 from monitor.evaluation.errors import Errors
 from monitor.evaluation.evaluation import Evaluation, TceNull
 from monitor.metrics.core.estimate import Estimate
@@ -21,7 +22,6 @@ from monitor.metrics.core.tally import tally_on_grid
 from monitor.store.fields import layout, rebuilt
 from monitor.store.sealing import sealed_table
 from monitor.store.store import Store
-from monitor.summary import Segment, Summary, awaited
 
 DAY = date(2026, 3, 1)
 KNOWN = datetime(2026, 3, 2, 23, tzinfo=UTC)

@@ -8,8 +8,8 @@ from pathlib import Path
 import fsspec
 import pytest
 
+from monitor.base.errors import DataError
 from monitor.config import load_config
-from monitor.errors import DataError
 from monitor.pipeline.days.progress import PhaseProgress
 from monitor.pipeline.days.task import Task
 from monitor.pipeline.runs.run import RunReport, run

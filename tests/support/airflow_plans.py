@@ -134,7 +134,7 @@ def noted(call: Callable[[], object]) -> dict[str, Any]:
     """Call something that would run tasks: give these, and the message with which it ended."""
     from airflow.sdk.exceptions import AirflowException
 
-    from monitor.errors import ConfigError, DataError
+    from monitor.base.errors import ConfigError, DataError
     from monitor.pipeline.runs.run import RunReport
 
     tasks, said = list[Any](), ""

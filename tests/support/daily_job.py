@@ -4,7 +4,7 @@ import ast
 from functools import cache
 from pathlib import Path
 
-from monitor.public_names import homes_of
+from monitor.base.public_names import homes_of
 from tests.support.paths import ROOT
 
 MONITOR = ROOT / "monitor"

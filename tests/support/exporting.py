@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from monitor.days.run_record import FailedDay
 from monitor.drift.incidents.detecting import new_detector
 from monitor.drift.records.detector import Incident
 from monitor.drift.records.verdict import Verdict
@@ -19,7 +20,6 @@ from monitor.evaluation.errors import Errors
 from monitor.evaluation.evaluation import Evaluation, InterceptCorrection, TceNull
 from monitor.export.http.app import Exporter
 from monitor.metrics.core.estimate import Estimate
-from monitor.run_record import FailedDay
 from monitor.store.store import Store
 from tests.support.servers import Program, started, wait_for
 

@@ -9,9 +9,11 @@ from zlib import crc32
 
 import numpy as np
 
-from monitor.arrivals import Arrivals
+from monitor.base.errors import Fault
 from monitor.config import Config
-from monitor.decisions import Acknowledgement, Rebase
+from monitor.days.arrivals import Arrivals
+from monitor.days.decisions import Acknowledgement, Rebase
+from monitor.days.run_record import FailedDay
 from monitor.drift.incidents.detecting import new_detector
 from monitor.drift.records.day_evidence import DayEvidence, LabelChange
 from monitor.drift.records.detector import (
@@ -34,7 +36,6 @@ from monitor.drift.records.mix import MovedMix, MovedShare
 from monitor.drift.records.places import Condition, Explanation, Place, Where
 from monitor.drift.records.values import ValueIncident, ValuePast, ValueWatch
 from monitor.drift.records.verdict import Verdict
-from monitor.errors import Fault
 from monitor.evaluation.errors import Errors
 from monitor.evaluation.evaluation import (
     Causes,
@@ -53,7 +54,6 @@ from monitor.evaluation.map_gain import MapGain
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
 from monitor.metrics.core.estimate import Estimate
-from monitor.run_record import FailedDay
 from monitor.store.store import Store
 
 OLDER, FINAL, PROVISIONAL = date(2026, 2, 28), date(2026, 3, 1), date(2026, 3, 2)

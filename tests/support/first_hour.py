@@ -15,10 +15,10 @@ from pathlib import Path
 
 import yaml
 
+from monitor.base.errors import DataError
 from monitor.config import load_config
-from monitor.errors import DataError
+from monitor.days.summary import Segment, whole
 from monitor.logs import summarise_day
-from monitor.summary import Segment, whole
 from tests.conftest import run_command
 from tests.support.strange_logs import DAYS, DRIFT_FROM, FIRST, Draw, Truth, draw
 

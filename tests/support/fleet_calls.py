@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 from time import sleep
 
+from monitor.base.errors import DataError
 from monitor.config import Config, load_config
-from monitor.errors import DataError
 from monitor.pipeline.runs.fleet import of_models
 
 

@@ -6,10 +6,10 @@ from datetime import UTC, date, datetime
 import numpy as np
 from scipy.special import expit, logit
 
+from monitor.base.segment_names import WHOLE
+from monitor.days.summary import Awaited, Segment, Summary
 from monitor.metrics.core.grid import CELL_COUNT, Floats, locate
 from monitor.metrics.core.tally import tally_on_grid
-from monitor.segment_names import WHOLE
-from monitor.summary import Awaited, Segment, Summary
 
 DAY, KNOWN_AT = date(2026, 3, 7), datetime(2026, 3, 9, tzinfo=UTC)
 Rule = Callable[[Floats, Floats], Floats]  # scores and outcomes -> probability of an outcome

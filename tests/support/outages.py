@@ -16,10 +16,10 @@ from pathlib import Path
 from time import sleep
 from typing import Any
 
+from monitor.days.run_record import FailedDay
 from monitor.drift.incidents.detecting import new_detector
 from monitor.drift.records.detector import Ended, Shift
 from monitor.drift.records.verdict import Verdict
-from monitor.run_record import FailedDay
 from monitor.store.store import Store
 from tests.support.alerting import await_posts, configure_alertmanager, sooner
 from tests.support.exporting import DAY, DRIFTING, HARD, LOGS, VERDICT, write_day

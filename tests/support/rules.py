@@ -16,7 +16,7 @@ from zlib import crc32
 
 import pytest
 
-from monitor import program
+from monitor.base import program
 from monitor.drift.records.verdict import Verdict
 from monitor.store.fields import plain
 
@@ -38,7 +38,7 @@ def must_answer_as_kept(world: str, days: Iterable[Sequence[Verdict]]) -> None:
     differ = [day for day in {**now, **before} if not _same(now.get(day), before.get(day))]
     assert not differ, (
         f"verdicts of {', '.join(differ)} in the world {world!r} are not those of the rules "
-        f"{program.RULES}. If that is meant, raise RULES in monitor/program.py, so that stores "
+        f"{program.RULES}. If that is meant, raise RULES in monitor/base/program.py, so stores "
         f"judge all days again, say under Numbers in CHANGELOG.md what moves, and keep them {HOW}."
     )
 

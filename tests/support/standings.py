@@ -15,8 +15,9 @@ import numpy as np
 import yaml
 from scipy.special import expit
 
-from monitor.arrivals import Late
 from monitor.config import Config, load_config
+from monitor.days.arrivals import Late
+from monitor.days.summary import Segment, Summary
 from monitor.drift.fold.inputs import Day, failed_day, inputs_of
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
@@ -28,7 +29,6 @@ from monitor.pipeline.verdicts.references import References, limits_of, read_ref
 from monitor.store.map_file import write_map
 from monitor.store.names import day_of
 from monitor.store.store import Store
-from monitor.summary import Segment, Summary
 
 FIRST, ROWS, REFERENCE_DAYS = date(2026, 1, 1), 2_000, 14
 KINDS = ("summaries", "evaluations", "verdicts")

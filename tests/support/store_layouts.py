@@ -7,7 +7,7 @@ from typing import Any, get_args, get_type_hints
 
 import pyarrow as pa
 
-from monitor.decisions import Decision
+from monitor.days.decisions import Decision
 from monitor.store import column_table, entity_table, fit_record, summary_table
 from monitor.store.evaluation_table import COLUMNS as EVALUATIONS
 from monitor.store.fields import columns

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from monitor.config import UNDATED, Model
+from monitor.days.summary import Summary
 from monitor.logs import Databases, summarise_day
 from monitor.logs.checks.checks import OF_OTHER_ROWS, ROW_CHECKS
 from monitor.logs.warehouse.asked import Asked
@@ -18,7 +19,6 @@ from monitor.logs.warehouse.counting import counting
 from monitor.logs.warehouse.reading import Span
 from monitor.store.sealing import sealed_table
 from monitor.store.summary_table import summary_table
-from monitor.summary import Summary
 from tests.combinations.covering import Choice, Goal, Row, Rules, covering
 
 FIRST, DAYS, WAIT = date(2026, 3, 10), 3, 3

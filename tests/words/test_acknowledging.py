@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from monitor.decisions import Acknowledgement
+from monitor.days.decisions import Acknowledgement
 from monitor.words.acknowledging import long_taken
 
 

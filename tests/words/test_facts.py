@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from monitor.arrivals import Late
+from monitor.days.arrivals import Late
 from monitor.drift.incidents.detecting import new_detector
 from monitor.drift.records.day_evidence import KINDS, DayEvidence, Family, LabelChange, WrongLabels
 from monitor.drift.records.detector import (

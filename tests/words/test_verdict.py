@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from monitor.decisions import Plan
+from monitor.days.decisions import Plan
 from monitor.drift.curve.reference import faults_of
 from monitor.drift.evidence.directions import SIZES
 from monitor.drift.incidents.detecting import new_detector

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from scipy.special import logit
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import CENTRES, Coarse
-from monitor.segment_names import WHOLE
 from monitor.words.trust import trust
 from monitor.words.verdict import sentences
 from studies.drift.levels import CELLS, FIRST

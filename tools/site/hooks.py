@@ -17,7 +17,7 @@ from pathlib import Path
 
 from mkdocs.structure.files import File
 
-from monitor.public_names import homes_of
+from monitor.base.public_names import homes_of
 from monitor.report.page.dates import whole_dates
 from tools.site.commands import commands_page
 

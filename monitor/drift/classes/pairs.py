@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.fitting import fit_curve
 from monitor.drift.curve.own_calibration import own_intercept, own_slope
 from monitor.drift.curve.reference import RARE, Reference, dispersions
@@ -28,7 +29,6 @@ from monitor.metrics.beyond_binary.class_parts import ClassPart
 from monitor.metrics.core.coarse import CELLS_IN_ONE, CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import CELLS_PER_LOGIT, LOGIT_LIMIT, Floats, Ints
 from monitor.metrics.logistic.conditional import project_directions
-from monitor.segment_names import WHOLE
 
 MOST_CURVES = 200  # pairs with a curve of their own, those that the reference knows best
 KNOWN_BY_ITSELF = 1000.0  # of the information of a slope: its standard error is 0.03

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from monitor.base.short_text import shown_shortly
 from monitor.drift.curve.fitting import Curve, fit_curve
 from monitor.drift.curve.label_noise import Noise, noise_of_days, possible_noise
 from monitor.drift.curve.own_calibration import own_intercept, own_slope
@@ -26,7 +27,6 @@ from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.logistic.conditional import project_directions
 from monitor.metrics.logistic.level import Level, Lift, combine_lifts, compare_levels, fit_level
-from monitor.short_text import shown_shortly
 
 LEAST_DAYS = 14
 REFERENCE_DAYS = 28  # of the default reference, which is the first days

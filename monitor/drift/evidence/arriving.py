@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from monitor.arrivals import Late
+from monitor.days.arrivals import Late
 from monitor.drift.curve.reference import Reference
 from monitor.drift.evidence.lost_labels import no_lost
 from monitor.drift.records.day_evidence import KINDS

@@ -13,6 +13,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from monitor.base.segment_names import FAMILIES, WHOLE
 from monitor.drift.evidence.arriving import released, withheld
 from monitor.drift.evidence.entities import hanging_since
 from monitor.drift.evidence.overlap import overlapping_since
@@ -37,7 +38,6 @@ from monitor.drift.incidents.detecting import (
 )
 from monitor.drift.records.day_evidence import DayEvidence
 from monitor.drift.records.detector import Detector, is_withheld
-from monitor.segment_names import FAMILIES, WHOLE
 
 Streams = Mapping[str, Detector]
 

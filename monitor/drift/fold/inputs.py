@@ -12,7 +12,9 @@ from math import isfinite, log, log10, nan
 
 import numpy as np
 
-from monitor.arrivals import Late
+from monitor.base.segment_names import FAMILIES, NO_VALUE, THIRD, WHOLE
+from monitor.days.arrivals import Late
+from monitor.days.summary import NO_SAMPLE, Entities, Summary, Unlisted
 from monitor.drift.classes.class_levels import ClassLevels, fit_class_levels
 from monitor.drift.classes.class_scores import ADJUSTED, ClassScores, fit_class_scores
 from monitor.drift.classes.pairs import (
@@ -58,8 +60,6 @@ from monitor.metrics.core.buckets import BucketCounts, merge_buckets
 from monitor.metrics.core.coarse import Coarse, coarsen, sum_of, tally_of
 from monitor.metrics.core.dispersion import design_effects
 from monitor.metrics.core.tally import Tally
-from monitor.segment_names import FAMILIES, NO_VALUE, THIRD, WHOLE
-from monitor.summary import NO_SAMPLE, Entities, Summary, Unlisted
 
 WITH_THIRD = 3  # classes: so many have third choices
 WORST = 0.05  # of the days: an outage in the reference says nothing of its usual days

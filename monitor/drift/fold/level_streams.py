@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from math import isfinite, log10
 
+from monitor.base.segment_names import FAMILIES, THIRD, WHOLE
 from monitor.drift.classes.class_watch import Rest, advance_classes, decide_classes
 from monitor.drift.curve.reference import Reference, merge_days
 from monitor.drift.fold.inputs import parts_of_stream
@@ -16,7 +17,6 @@ from monitor.drift.fold.today import Today
 from monitor.drift.incidents.detecting import new_detector, segment_limits
 from monitor.drift.incidents.level_watch import advance_level, are_few, decide_level, not_comparable
 from monitor.drift.records.detector import OUTCOMES_MISSING, Detector, Ended, LevelWatch
-from monitor.segment_names import FAMILIES, THIRD, WHOLE
 
 
 @dataclass(frozen=True)

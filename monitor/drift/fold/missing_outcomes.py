@@ -11,13 +11,13 @@ from math import isfinite, log, sqrt
 
 import numpy as np
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.reference import Reference, level_variances, merge_days
 from monitor.drift.fold.inputs import Day, ModelReference, parts_of_stream
 from monitor.drift.fold.today import Today
 from monitor.drift.incidents.level_watch import Moves, measured, moves_of
 from monitor.drift.records.detector import OUTCOMES_MISSING, LevelWatch
 from monitor.drift.records.verdict import WEEK
-from monitor.segment_names import WHOLE
 
 LEAST_FALL = 0.002  # of the share of predictions with an outcome
 BEFORE = 14  # days until outcomes went missing, with which the level is compared

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.reference import (
     REFERENCE_DAYS,
     Reference,
@@ -19,7 +20,6 @@ from monitor.drift.incidents.detectable import days_to_find
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.special import expit
-from monitor.segment_names import WHOLE
 
 UNIFORM = 0.25  # of the labels: for what nobody planned for
 HALVINGS = 60

@@ -8,7 +8,7 @@ from datetime import date
 from math import nan
 from typing import Literal
 
-from monitor.arrivals import Late
+from monitor.days.arrivals import Late
 from monitor.drift.records.day_evidence import LabelChange, WrongLabels
 from monitor.drift.records.detector import Ended, Incident
 from monitor.drift.records.lack import Lack

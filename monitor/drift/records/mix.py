@@ -11,8 +11,8 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from math import sqrt
 
-from monitor.segment_names import NO_VALUE, OTHER
-from monitor.summary import Unlisted
+from monitor.base.segment_names import NO_VALUE, OTHER
+from monitor.days.summary import Unlisted
 
 FAR = 10.0  # factor of the odds beyond the least or the greatest of the reference
 FAR_OF_NEW = 2.0  # where at least half of what came are values that the reference had not

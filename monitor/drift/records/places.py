@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from math import nan
 
+from monitor.base.segment_names import shown
 from monitor.metrics.core.estimate import Estimate
-from monitor.segment_names import shown
 
 
 @dataclass(frozen=True)

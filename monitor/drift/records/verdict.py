@@ -5,7 +5,8 @@ from datetime import date, datetime
 from math import isfinite
 from typing import Literal, get_args
 
-from monitor.decisions import Plan
+from monitor.base.segment_names import THIRD
+from monitor.days.decisions import Plan
 from monitor.drift.records.day_evidence import KINDS, LABEL_KINDS, DayEvidence, LabelChange
 from monitor.drift.records.detector import (
     IMPROVED,
@@ -20,7 +21,6 @@ from monitor.drift.records.facts import Detectable, Facts, ThirdChoices
 from monitor.drift.records.places import Explanation, Where
 from monitor.drift.records.values import ValueWatch
 from monitor.metrics.core.estimate import Estimate
-from monitor.segment_names import THIRD
 
 State = Literal[  # the most severe last: where two exporters differ, dashboards show it
     "ok",

@@ -12,6 +12,7 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import Any
 
+from monitor.base.segment_names import FAMILIES, WHOLE
 from monitor.drift.fold.fold_day import Folded, fold_day, let_go
 from monitor.drift.fold.inputs import (
     Day,
@@ -33,7 +34,6 @@ from monitor.drift.records.verdict import SHIFTS, UNJUDGED, WEEK, Verdict
 from monitor.drift.verdicts.stream import Stream
 from monitor.drift.verdicts.verdict_of_day import Weighed, verdict_of
 from monitor.drift.verdicts.week import classes_of
-from monitor.segment_names import FAMILIES, WHOLE
 
 KEPT = 31  # days that are read once more for several streams
 

@@ -10,6 +10,7 @@ from math import log, sqrt
 
 import numpy as np
 
+from monitor.base.segment_names import PAIR, WHOLE
 from monitor.drift.classes.pairs import PairCurves
 from monitor.drift.curve.reference import Reference
 from monitor.drift.fold.inputs import Day
@@ -17,7 +18,6 @@ from monitor.drift.records.day_evidence import SLOPES
 from monitor.drift.verdicts.pair_sums import columns_of_pairs, sum_day
 from monitor.drift.where.column_sums import Sums, added
 from monitor.metrics.core.grid import Floats
-from monitor.segment_names import PAIR, WHOLE
 
 BY_CHANCE = 1e-3  # that any of them stands out, if all are as before
 

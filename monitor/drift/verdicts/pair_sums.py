@@ -7,12 +7,12 @@ pairs say is summed over the rows of a value, and these rows are never pooled.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from monitor.base.segment_names import CROSSED, PAIR, THIRD, WHOLE
+from monitor.days.summary import ColumnPart, Columns, column_part, paired_part
 from monitor.drift.classes.pairs import SAME, Key, PairCurves
 from monitor.drift.curve.reference import Reference
 from monitor.drift.fold.inputs import Day
 from monitor.drift.where.column_sums import DaySums, Periods, Sums, added, nothing, sum_part
-from monitor.segment_names import CROSSED, PAIR, THIRD, WHOLE
-from monitor.summary import ColumnPart, Columns, column_part, paired_part
 
 
 def columns_of_pairs(day: Day, primary: str | None, predicted: Mapping[str, int]) -> Columns:
@@ -81,7 +81,7 @@ def sum_day(
     day : mapping of str to mapping of str to ColumnPart
         Its columns.
     family : str
-        One of `monitor.segment_names.FAMILIES`.
+        One of `monitor.base.segment_names.FAMILIES`.
     curves : PairCurves
         How the curves of its pairs differ.
     """

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.reference import REFERENCE_DAYS, Reference
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, prevalence_of
 from monitor.drift.records.detector import Detector, Incident, is_withheld
 from monitor.drift.records.facts import Detectable
 from monitor.drift.records.lack import Lack
 from monitor.drift.records.verdict import WEEK
-from monitor.segment_names import WHOLE
 
 NO_REFERENCE = Lack("first reference", 0, REFERENCE_DAYS)
 

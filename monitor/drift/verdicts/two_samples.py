@@ -11,6 +11,7 @@ from math import log, log10, nan, sqrt
 
 import numpy as np
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.reference import (
     Reference,
     fit_reference,
@@ -45,7 +46,6 @@ from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.special import logsumexp
 from monitor.metrics.logistic.intercept import solve_factor
 from monitor.metrics.logistic.level import Lift
-from monitor.segment_names import WHOLE
 
 LIMITS = Limits()  # those of the daily verdict by default
 

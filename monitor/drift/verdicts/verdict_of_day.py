@@ -4,6 +4,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from math import isfinite, nan
 
+from monitor.base.segment_names import FAMILIES, THIRD, WHOLE
+from monitor.days.summary import NO_SAMPLE
 from monitor.drift.curve.label_noise import wrong_labels
 from monitor.drift.curve.reference import Reference, faults_of, merge_days
 from monitor.drift.fold.inputs import (
@@ -45,8 +47,6 @@ from monitor.drift.verdicts.one_day import contradicts
 from monitor.drift.verdicts.stream import Stream
 from monitor.drift.verdicts.week import Week, week_of_stream
 from monitor.metrics.core.estimate import Estimate
-from monitor.segment_names import FAMILIES, THIRD, WHOLE
-from monitor.summary import NO_SAMPLE
 
 
 @dataclass(frozen=True)

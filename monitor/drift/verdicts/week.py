@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from monitor.base.segment_names import THIRD, WHOLE
 from monitor.drift.classes.class_levels import OffClass, class_levels, off_class
 from monitor.drift.classes.pairs import ClassDay, sum_of_days
 from monitor.drift.curve.reference import Reference, lift_since, merge_days
@@ -19,7 +20,6 @@ from monitor.drift.verdicts.other_pairs import other_pairs
 from monitor.drift.verdicts.stream import Stream
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.logistic.level import Lift
-from monitor.segment_names import THIRD, WHOLE
 
 
 @dataclass(frozen=True)

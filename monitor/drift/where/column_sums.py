@@ -6,6 +6,7 @@ from math import hypot, log, sqrt
 
 import numpy as np
 
+from monitor.days.summary import ColumnPart
 from monitor.drift.curve.reference import Reference
 from monitor.drift.incidents.detecting import best_slope
 from monitor.drift.records.day_evidence import DIRECTIONS, SLOPES
@@ -13,7 +14,6 @@ from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.special import ndtr
 from monitor.metrics.logistic.conditional import score_directions, score_slopes
-from monitor.summary import ColumnPart
 
 LEAST_OF_EACH = 10  # positive and negative outcomes, in each period, before a value is tested
 AS_BEFORE = 0.05  # a rest that is at least as likely without a change is as before

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from monitor.base.segment_names import OTHER
+from monitor.days.summary import ColumnPart, Columns
 from monitor.drift.records.values import MovingPriors
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.special import expit
 from monitor.metrics.logistic.level import fit_level
-from monitor.segment_names import OTHER
-from monitor.summary import ColumnPart, Columns
 
 LEAST_DAYS = 7
 LEAST_SPREAD = 0.2  # logit: pooled, less hardly bends a curve

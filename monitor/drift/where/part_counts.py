@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from monitor.days.summary import ColumnPart, Columns, Summary, column_part
 from monitor.drift.records.places import Condition
 from monitor.metrics.core.coarse import COARSE_COUNT, Coarse, coarsen, sum_of, tally_of
 from monitor.metrics.core.tally import Tally
-from monitor.summary import ColumnPart, Columns, Summary, column_part
 
 
 def counts_of(conditions: Sequence[Condition], columns: Columns) -> ColumnPart | None:

@@ -10,6 +10,7 @@ from math import log, nan, sqrt
 
 import numpy as np
 
+from monitor.days.summary import CodedRows, ColumnPart, column_part
 from monitor.drift.curve.reference import Reference
 from monitor.drift.records.day_evidence import KINDS
 from monitor.drift.records.places import Condition, name_all
@@ -29,7 +30,6 @@ from monitor.metrics.core.coarse import COARSE_COUNT
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.samples import Bools
-from monitor.summary import CodedRows, ColumnPart, column_part
 
 MOST_VALUES = 5  # of a column of texts in one part
 LARGEST_SHARE = 0.5  # of the outcomes: what is off in most rows is off in the whole

@@ -9,6 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
+from monitor.days.summary import CodedRows
 from monitor.drift.curve.reference import Reference
 from monitor.drift.records.day_evidence import DIRECTIONS
 from monitor.metrics.core.coarse import COARSE_COUNT
@@ -17,7 +18,6 @@ from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.samples import Bools
 from monitor.metrics.core.special import expit
 from monitor.metrics.logistic.intercept import solve_factor
-from monitor.summary import CodedRows
 
 ONE = 2.0**20  # sums are kept in steps of a millionth
 WIDTH = len(DIRECTIONS)

@@ -14,6 +14,7 @@ from math import nan
 
 import numpy as np
 
+from monitor.base.segment_names import OTHER
 from monitor.drift.curve.reference import Reference
 from monitor.drift.records.day_evidence import KINDS, LabelChange
 from monitor.drift.records.places import Condition, Place, Where
@@ -29,7 +30,6 @@ from monitor.drift.where.column_sums import (
 )
 from monitor.drift.where.explaining import NOT_SHARED, explain
 from monitor.drift.where.value_sets import AllSums
-from monitor.segment_names import OTHER
 
 FALSE_DISCOVERIES = 0.05  # at most this share of the values that are flagged, on average
 NEW_SHARE = 0.01  # of the predictions, from which on a value that is new is said

@@ -11,6 +11,7 @@ from math import inf, log, sqrt
 
 import numpy as np
 
+from monitor.base.segment_names import OTHER
 from monitor.drift.curve.reference import TOLERATED
 from monitor.drift.evidence.directions import bounded
 from monitor.drift.incidents.level_watch import (
@@ -55,7 +56,6 @@ from monitor.drift.where.value_watch import (
 )
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.samples import Bools
-from monitor.segment_names import OTHER
 
 NEIGHBOURS = 7  # days among which the one before another is looked for
 

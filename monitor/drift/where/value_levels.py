@@ -11,6 +11,7 @@ from math import isfinite, log
 
 import numpy as np
 
+from monitor.days.summary import ColumnPart
 from monitor.drift.curve.reference import TOLERATED, Reference, variance_of_kappa
 from monitor.drift.evidence.directions import bounded
 from monitor.drift.incidents.level_watch import (
@@ -35,7 +36,6 @@ from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.samples import Bools
 from monitor.metrics.core.special import expit
 from monitor.metrics.logistic.level import fit_level
-from monitor.summary import ColumnPart
 
 SHIFT, KAPPA = 0, 1  # the columns of what is known of the level
 LEAST_OF_A_DAY = 2  # outcomes of each class, before a day says anything of a level

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from monitor.days.summary import ColumnPart, Columns
 from monitor.drift.curve.reference import SOUGHT, TOLERATED, Reference, by_direction
 from monitor.drift.curve.variance import WEEK, between_day_variance
 from monitor.drift.evidence.directions import LEAST_RATIO, LONG_RUN, WANDERING
@@ -26,7 +27,6 @@ from monitor.drift.where.value_levels import (
 )
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.logistic.conditional import score_directions
-from monitor.summary import ColumnPart, Columns
 
 LEAST_SPREAD = 0.1  # logit: values of a column are not taken to be more alike than this
 DOUBTED = 3.0  # standard errors by which a value must vary more than its column to be believed

@@ -6,13 +6,13 @@ from math import log
 
 import numpy as np
 
+from monitor.base.segment_names import CROSSED, OTHER
 from monitor.drift.curve.reference import Reference
 from monitor.drift.records.day_evidence import DIRECTIONS
 from monitor.drift.records.places import Condition
 from monitor.drift.where.column_sums import Periods, Sums, is_enough, nothing, whole_of
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.samples import Bools
-from monitor.segment_names import CROSSED, OTHER
 
 TINY = 1e-12
 WIDTH = len(DIRECTIONS)

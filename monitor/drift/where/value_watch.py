@@ -16,6 +16,7 @@ from math import log, sqrt
 
 import numpy as np
 
+from monitor.base.segment_names import OTHER
 from monitor.drift.evidence.directions import bounded, bounded_ratio
 from monitor.drift.incidents.detecting import LEAST_AGE, LEAST_SIZE, alarms_among, share_of_start
 from monitor.drift.records.day_evidence import KINDS
@@ -24,7 +25,6 @@ from monitor.drift.records.places import Condition
 from monitor.drift.records.values import ValueIncident, ValuePast, ValueWatch
 from monitor.drift.where.value_past import ValueSums, against_others, numbered
 from monitor.metrics.core.grid import Floats, Ints, Singles
-from monitor.segment_names import OTHER
 
 MOST_EVIDENCE = 1e30  # of a kind: beyond, a recovery of years would be needed to forget it
 MOST_BESIDE = 5  # values that an incident names beside its own

@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from monitor.base.segment_names import OTHER
+from monitor.days.summary import ColumnPart, Columns
 from monitor.drift.curve.reference import Reference
 from monitor.drift.curve.regions import Regions
 from monitor.drift.evidence.region_evidence import tilts_of_cells
@@ -35,8 +37,6 @@ from monitor.drift.where.value_sets import AllSums
 from monitor.metrics.core.coarse import COARSE_COUNT, Coarse
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
-from monitor.segment_names import OTHER
-from monitor.summary import ColumnPart, Columns
 
 OF_LEVEL, OF_TILT, OF_ROWS = 0.1, 0.15, 0.7  # logit: what is tolerated of each measure
 OF_EACH = 5  # sums, at most

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log, nan
 
+from monitor.base.segment_names import OTHER
 from monitor.drift.curve.reference import Reference
 from monitor.drift.records.day_evidence import KINDS
 from monitor.drift.records.places import Condition
@@ -22,7 +23,6 @@ from monitor.drift.where.column_sums import (
     whole_of,
 )
 from monitor.metrics.core.estimate import Estimate
-from monitor.segment_names import OTHER
 
 DEEPEST = 3  # conditions
 

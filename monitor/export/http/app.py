@@ -19,8 +19,8 @@ from threading import Lock
 from urllib.parse import parse_qs
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
+from monitor.base.errors import ConfigError, DataError
 from monitor.config import Config, config_files, load_config
-from monitor.errors import ConfigError, DataError
 from monitor.export.detail import Detail, gauges_of, segments_of
 from monitor.export.http.auth import PasswordChecker, WebConfig
 from monitor.export.http.probe import NAME as PROBED

@@ -24,8 +24,8 @@ from pydantic import (
     model_validator,
 )
 
+from monitor.base.errors import ConfigError
 from monitor.config import read_yaml
-from monitor.errors import ConfigError
 
 BCRYPT_HASH = re.compile(r"\$2[aby]\$(0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}")
 MOST_BCRYPT_BYTES = 72  # of a password; bcrypt ignores the rest

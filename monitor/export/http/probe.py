@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from time import monotonic
 
-from monitor.errors import DataError
+from monitor.base.errors import DataError
 from monitor.store.store import Store
 
 NAME = "calibration_store_writable"

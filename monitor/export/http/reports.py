@@ -4,7 +4,7 @@ Rule: only the names that the monitor itself writes lead to a file, so no reques
 """
 
 from monitor.config import REPORT_INDEX, Config, report_page
-from monitor.files import open_filesystem, reaching
+from monitor.days.files import open_filesystem, reaching
 
 PATH = "/reports/"
 TEXT, HTML = "text/plain; charset=utf-8", "text/html; charset=utf-8"

@@ -23,7 +23,7 @@ from time import monotonic
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
-from monitor.errors import ConfigError, DataError
+from monitor.base.errors import ConfigError, DataError
 from monitor.export.http.app import Exporter, application
 from monitor.export.http.auth import encryption, load_web_config
 

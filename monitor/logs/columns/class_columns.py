@@ -10,6 +10,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from monitor.base.sql_text import text_in_sql
 from monitor.config import Classes, named
 from monitor.logs.columns.class_objects import of_map, of_text
 from monitor.logs.columns.class_top import highest_scores, scores_of_outcome
@@ -17,7 +18,6 @@ from monitor.logs.engines.conversions import MISFIT, Wanted, number, quoted
 from monitor.logs.engines.types import Type
 from monitor.logs.sources.opening import OpenLog
 from monitor.metrics.core.grid import END_TOLERANCE
-from monitor.sql_text import text_in_sql
 
 SUM_TOLERANCE = 1e-6
 NAMES_SHOWN = 3

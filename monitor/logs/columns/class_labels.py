@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from monitor.base.sql_text import text_in_sql
 from monitor.config import Classes, Model
 from monitor.logs.engines.conversions import Wanted, quoted
 from monitor.logs.engines.types import Type
 from monitor.logs.sources.opening import OpenLog
-from monitor.sql_text import text_in_sql
 
 LABEL_TYPES = "text or an integer"
 LARGEST_EXACT = 2.0**53  # integers up to this one are exact in floating point

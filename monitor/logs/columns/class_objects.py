@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from monitor.base.sql_text import text_in_sql
 from monitor.config import named
 from monitor.logs.engines.conversions import MISFIT, or_misfit, quoted
-from monitor.sql_text import text_in_sql
 
 SETTING = "predictions.classes.vector"
 NAMES_SHOWN = 3

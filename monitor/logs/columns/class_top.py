@@ -7,11 +7,11 @@ scores are those of the whole vector; what needs the other scores is not counted
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+from monitor.base.sql_text import text_in_sql
 from monitor.config import Classes, Highest
 from monitor.logs.engines.conversions import MISFIT, Wanted, quoted
 from monitor.logs.engines.types import Type
 from monitor.logs.sources.opening import OpenLog
-from monitor.sql_text import text_in_sql
 
 SETTING = "predictions.classes.top"
 OF_OUTCOME = ("p_true", "squares")  # of the query, if the log has them

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
+from monitor.base.segment_names import CROSSED, OTHER
 from monitor.config import Model, Watched, WatchedColumn
 from monitor.logs.engines.steps import Dialect, as_double, first_true
-from monitor.segment_names import CROSSED, OTHER
 
 # Numbers to be cut at quantiles are counted in steps of a quarter of a power of two.
 STEPS = 4

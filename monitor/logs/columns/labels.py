@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from monitor.base.sql_text import text_in_sql
 from monitor.config import Model, OutcomeMeans
 from monitor.logs.columns.rows import wrong_meaning
 from monitor.logs.engines.conversions import Wanted, misfit, outcome, quoted
 from monitor.logs.engines.types import Type
 from monitor.logs.sources.opening import OpenLog
-from monitor.sql_text import text_in_sql
 
 OUTCOME_TYPES = "integer, boolean or floating point"
 SETTING = "predictions.predicted_label"

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from monitor.base.sql_text import text_in_sql
 from monitor.config import (
     Model,
     OutcomeLog,
@@ -21,7 +22,6 @@ from monitor.config import (
 from monitor.logs.engines.conversions import MISFIT, Wanted, as_type, quoted
 from monitor.logs.engines.steps import KNOWN, SCORED, Dialect, Steps, first_true, literal
 from monitor.logs.engines.types import Type
-from monitor.sql_text import text_in_sql
 
 Cast = Literal["integer", "uuid", "text"]
 LARGEST_EXACT = 2**53  # of the integers that a DOUBLE holds

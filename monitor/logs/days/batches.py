@@ -10,8 +10,9 @@ from contextlib import suppress
 from datetime import date
 from math import ceil
 
+from monitor.base.errors import ConfigError, DataError
 from monitor.config import Engine, Model
-from monitor.errors import ConfigError, DataError
+from monitor.days.summary import Summary
 from monitor.logs.columns.canonical import read_ids
 from monitor.logs.days.counts import read_counts
 from monitor.logs.days.daily import DayRows, summarise
@@ -21,7 +22,6 @@ from monitor.logs.days.many_days import read_days
 from monitor.logs.days.one_day import read_day
 from monitor.logs.engines.databases import Databases, open_databases
 from monitor.logs.engines.session import open_session
-from monitor.summary import Summary
 
 MOST_DAYS = 31
 # A prediction takes about 200 bytes of the join, so this is a bit less than half of the memory.

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from monitor.base.errors import ConfigError
 from monitor.config import Model
-from monitor.errors import ConfigError
 from monitor.logs.checks.checks import OF_OTHER_ROWS, ROW_CHECKS, Groups, Status
 from monitor.logs.days.daily import DayRows
 from monitor.logs.days.days import Batch

@@ -7,18 +7,11 @@ from datetime import date, datetime, timedelta
 import numpy as np
 import numpy.typing as npt
 
+from monitor.base.errors import DataError, Fault
+from monitor.base.segment_names import printable
 from monitor.config import Model
-from monitor.errors import DataError, Fault
-from monitor.logs.checks.checks import IN_PREDICTED, Groups, Status
-from monitor.logs.days.days import Batch, all_known
-from monitor.logs.sources.partitions import place_of
-from monitor.logs.statement.contract import Violation
-from monitor.metrics.beyond_binary.class_counts import ClassCounts
-from monitor.metrics.core.buckets import add_up_buckets, bins_of
-from monitor.metrics.core.tally import Cells, Tally, from_cells, merge
-from monitor.segment_names import printable
-from monitor.settling import Settling
-from monitor.summary import (
+from monitor.days.settling import Settling
+from monitor.days.summary import (
     Awaited,
     Columns,
     Entities,
@@ -30,6 +23,13 @@ from monitor.summary import (
     end_of_day,
     stratified,
 )
+from monitor.logs.checks.checks import IN_PREDICTED, Groups, Status
+from monitor.logs.days.days import Batch, all_known
+from monitor.logs.sources.partitions import place_of
+from monitor.logs.statement.contract import Violation
+from monitor.metrics.beyond_binary.class_counts import ClassCounts
+from monitor.metrics.core.buckets import add_up_buckets, bins_of
+from monitor.metrics.core.tally import Cells, Tally, from_cells, merge
 
 # What is wrong with a day whose rows are all valid.
 DAY_FAULTS = {

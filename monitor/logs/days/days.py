@@ -8,8 +8,10 @@ from functools import reduce
 from itertools import groupby
 from zoneinfo import ZoneInfo
 
+from monitor.base.errors import DataError
 from monitor.config import Model
-from monitor.errors import DataError
+from monitor.days.settling import Settling
+from monitor.days.summary import Summary
 from monitor.logs.columns.canonical import check_readable
 from monitor.logs.engines.session import DAMAGE, Session
 from monitor.logs.sources.opening import Kind
@@ -22,8 +24,6 @@ from monitor.logs.sources.partitions import (
     place_of,
     present_days,
 )
-from monitor.settling import Settling
-from monitor.summary import Summary
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from monitor.base.errors import ConfigError, DataError
 from monitor.config import Engine, Model, OutcomeMeans, id_columns
-from monitor.errors import ConfigError, DataError
 from monitor.logs.columns.canonical import check_columns
 from monitor.logs.days.counts import rows_of_table
 from monitor.logs.days.daily import DayRows

@@ -3,6 +3,7 @@
 from datetime import date, datetime
 
 from monitor.config import Classes, Engine, Model, TimeUnit
+from monitor.days.summary import Summary, whole
 from monitor.logs.columns.class_columns import scores_of_classes
 from monitor.logs.days.counts import about_intervals
 from monitor.logs.engines.databases import Databases
@@ -10,7 +11,6 @@ from monitor.logs.engines.session import open_session
 from monitor.logs.sources.opening import Kind, OpenLog
 from monitor.logs.sources.partitions import has_day, open_log
 from monitor.logs.sources.times import is_time, moment
-from monitor.summary import Summary, whole
 from monitor.words.plausibility import (
     MOST_ROUNDED,
     ORPHANS,

@@ -10,8 +10,9 @@ from typing import Any
 
 import duckdb
 
+from monitor.base.errors import DataError
 from monitor.config import Model
-from monitor.errors import DataError
+from monitor.days.settling import Settling
 from monitor.logs.checks.checks import Groups, Status
 from monitor.logs.columns.canonical import Logs, prepare, read_ids, read_rows
 from monitor.logs.columns.canonical import Rows as BothRows
@@ -24,7 +25,6 @@ from monitor.logs.statement import contract
 from monitor.logs.statement.ages import LATE, outcomes_seen
 from monitor.logs.statement.statement import run, write
 from monitor.logs.statement.unlisted import has_others, unlisted_of_days
-from monitor.settling import Settling
 
 Rows = Any  # a relation of DuckDB or a frame of Spark
 

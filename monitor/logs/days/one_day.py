@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from monitor.config import Classes, Model
+from monitor.days.settling import Settling
+from monitor.days.summary import CodedRows
 from monitor.logs.checks.checks import Groups, Status
 from monitor.logs.columns.canonical import Logs, open_logs
 from monitor.logs.columns.class_columns import parts_of_vector
@@ -38,8 +40,6 @@ from monitor.metrics.beyond_binary.class_counts import ClassCounts
 from monitor.metrics.core.grid import Ints
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.maps.vector_map import VectorMap
-from monitor.settling import Settling
-from monitor.summary import CodedRows
 
 
 @dataclass(frozen=True, eq=False)

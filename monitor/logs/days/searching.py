@@ -7,8 +7,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from monitor.base.errors import DataError
+from monitor.base.segment_names import OTHER
+from monitor.base.sql_text import text_in_sql
 from monitor.config import FIELD, Engine, Model, WatchedColumn
-from monitor.errors import DataError
+from monitor.days.settling import Settling
+from monitor.days.summary import CodedRows, Columns
 from monitor.logs.columns.column_labels import range_names
 from monitor.logs.days.batches import summarise_day
 from monitor.logs.days.counts import must_have_rows
@@ -21,10 +25,6 @@ from monitor.logs.engines.steps import SCORED
 from monitor.logs.sources.opening import OpenLog, raise_all
 from monitor.logs.sources.partitions import open_log
 from monitor.metrics.core.grid import Floats, Ints
-from monitor.segment_names import OTHER
-from monitor.settling import Settling
-from monitor.sql_text import text_in_sql
-from monitor.summary import CodedRows, Columns
 
 MOST_VALUES = 20
 PARTS = 4  # of a column of floating-point numbers

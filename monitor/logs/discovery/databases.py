@@ -6,7 +6,7 @@ from dataclasses import replace
 import pyarrow as pa
 from pydantic import ValidationError
 
-from monitor.errors import ConfigError, DataError
+from monitor.base.errors import ConfigError, DataError
 from monitor.logs.discovery.roles import candidates as roles
 from monitor.logs.discovery.roles.candidates import words
 from monitor.logs.discovery.samples.columns import columns_of

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from textwrap import shorten
 
+from monitor.base.errors import ConfigError, DataError
 from monitor.config import CHECKS, TODO, Engine
-from monitor.errors import ConfigError, DataError
-from monitor.files import looking_once
+from monitor.days.files import looking_once
 from monitor.logs.discovery.databases import is_query, open_query
 from monitor.logs.discovery.lists import with_rows_of_lists
 from monitor.logs.discovery.pairing import Pair, is_dated, pair_logs, read_logs

@@ -12,8 +12,9 @@ from typing import Any
 
 import duckdb
 
+from monitor.base.errors import DataError
+from monitor.base.sql_text import text_in_sql
 from monitor.config import ELEMENT, POSITION, Exploded
-from monitor.errors import DataError
 from monitor.logs.discovery.roles import candidates as roles
 from monitor.logs.discovery.samples.columns import in_sql
 from monitor.logs.discovery.samples.reading import Log, sample_of
@@ -32,7 +33,6 @@ from monitor.logs.discovery.samples.rows import (
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.engines.session import DAMAGE, Session
 from monitor.logs.sources.exploding import list_in_text
-from monitor.sql_text import text_in_sql
 
 NUMBERS = ("double", "float", "decimal")
 SEPARATED = ",", ";", "\n"

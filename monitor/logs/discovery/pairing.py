@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from monitor.arrivals import COMPLETE
+from monitor.base.errors import ConfigError, DataError
+from monitor.base.sql_text import text_in_sql
 from monitor.config import LATEST, literal
-from monitor.errors import ConfigError, DataError
+from monitor.days.arrivals import COMPLETE
 from monitor.logs.discovery.lists import of_question, with_rows_of_lists
 from monitor.logs.discovery.parts import with_parts_together
 from monitor.logs.discovery.roles import arrivals, choosing, filling
@@ -40,7 +41,6 @@ from monitor.logs.discovery.samples.reading import PARTITION, Log, open_log
 from monitor.logs.discovery.samples.rows import ask, open_rows
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.engines.session import Session
-from monitor.sql_text import text_in_sql
 from monitor.words.plausibility import Remark, about_times
 
 MOST_LOGS = 40  # logs that are sampled; those with the most files first

@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Any
 
-from monitor.arrivals import COMPLETE
+from monitor.base.sql_text import text_in_sql
 from monitor.config import LONGEST_WAIT, TODO, WEEKDAYS
+from monitor.days.arrivals import COMPLETE
+from monitor.days.summary import days_between
 from monitor.logs.discovery.databases import changed_by
 from monitor.logs.discovery.pairing import CLEAR, Pair, time_of_outcomes
 from monitor.logs.discovery.roles import candidates as roles
@@ -17,8 +19,6 @@ from monitor.logs.discovery.roles.segments import SegmentColumn, segment_columns
 from monitor.logs.discovery.roles.unread import how_to_map
 from monitor.logs.discovery.samples.columns import in_sql, number_in
 from monitor.logs.discovery.samples.reading import Log, filter_of, value_of
-from monitor.sql_text import text_in_sql
-from monitor.summary import days_between
 from monitor.words.numbers import percent
 
 KEY_OF_DAY = re.compile(r"([^/=]+)=[^/]*\{day")  # month={day:%m}

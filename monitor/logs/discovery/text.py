@@ -8,9 +8,9 @@ from typing import Any
 
 import yaml
 
+from monitor.base.segment_names import printable
 from monitor.logs.discovery.guess import Guess
 from monitor.logs.discovery.settings import Setting
-from monitor.segment_names import printable
 
 WIDTH = 100
 HEAD = """\

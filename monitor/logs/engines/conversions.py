@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from monitor.base.sql_text import text_in_sql
 from monitor.config import FIELD, expression_of, named
 from monitor.config.filters import columns_of_filter
-from monitor.sql_text import text_in_sql
 
 MISFIT = "does not fit: "  # begins our own message inside an error of DuckDB
 # Of the first eight digits of the digest of an entity, those that matter modulo 64: the first and

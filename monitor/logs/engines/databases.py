@@ -9,9 +9,9 @@ from typing import Any
 
 import duckdb
 
+from monitor.base.temporary import sweep_folders, temporary_folder
 from monitor.config import Engine
 from monitor.logs.engines.spark import connect
-from monitor.temporary import sweep_folders, temporary_folder
 
 # Of `engine.memory_mb`, a tenth, at most 50 MB, is left for what DuckDB does not count: buffers of
 # its readers, and pages that its allocator keeps. By default it keeps so many that a join of 50

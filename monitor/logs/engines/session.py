@@ -13,16 +13,16 @@ import duckdb
 import pyarrow as pa
 from fsspec import AbstractFileSystem
 
+from monitor.base.errors import DataError, Fault
+from monitor.base.sql_text import text_in_sql
 from monitor.config import FIELD, Engine, Format
-from monitor.errors import DataError, Fault
-from monitor.files import limited, list_folder, reaching
+from monitor.days.files import limited, list_folder, reaching
 from monitor.logs.engines.compressed import LONGEST_MAGIC, PACKED, how_packed, what_is_damaged
 from monitor.logs.engines.conversions import MISFIT, quoted
 from monitor.logs.engines.databases import Databases, open_databases
 from monitor.logs.engines.spark import is_of_spark, word
 from monitor.logs.engines.steps import DUCKDB, KNOWN, SCORED, SPARK, Dialect
 from monitor.logs.engines.types import Type
-from monitor.sql_text import text_in_sql
 
 # A damaged column name causes the decoding error, because DuckDB passes it on as it is; a column
 # that is nested too deeply that of recursion.

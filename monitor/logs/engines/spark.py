@@ -8,9 +8,9 @@ import warnings
 from typing import Any
 from urllib.parse import urlsplit
 
+from monitor.base.errors import ConfigError, DataError, Fault
 from monitor.config import Engine
 from monitor.config.schema import MASTER, REMOTE
-from monitor.errors import ConfigError, DataError, Fault
 
 OWN_CONF = {
     # Spark reports the progress of every query, which would garble ours.

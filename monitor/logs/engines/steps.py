@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from monitor.sql_text import text_in_sql
+from monitor.base.sql_text import text_in_sql
 
 # What stands for the rows of the logs in a text; no text of a log can hold it.
 SCORED, KNOWN = "\0scored\0", "\0known\0"

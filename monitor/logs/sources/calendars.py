@@ -5,15 +5,15 @@ from datetime import date
 from functools import lru_cache
 from typing import Any
 
+from monitor.base.errors import DataError, Fault
 from monitor.config import EARLIEST, LATEST, Engine, Model, named
-from monitor.errors import DataError, Fault
+from monitor.days.summary import days_between
 from monitor.logs.engines.conversions import Wanted, as_it_is, columns_in
 from monitor.logs.engines.session import open_session
 from monitor.logs.sources.exploding import ADDED
 from monitor.logs.sources.opening import Kind, OpenLog, log_of, open_files, open_table_of, raise_all
 from monitor.logs.sources.query_days import days_of_query, without_day
 from monitor.logs.sources.tables import Table
-from monitor.summary import days_between
 
 CALENDARS_KEPT = 100
 

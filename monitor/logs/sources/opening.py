@@ -21,6 +21,8 @@ import duckdb
 import pyarrow as pa
 from fsspec.implementations.local import LocalFileSystem
 
+from monitor.base.errors import DataError, Fault
+from monitor.base.sql_text import text_in_sql
 from monitor.config import (
     FIELD,
     Exploded,
@@ -32,8 +34,7 @@ from monitor.config import (
     named,
 )
 from monitor.config.filters import columns_of_filter
-from monitor.errors import DataError, Fault
-from monitor.files import open_filesystem
+from monitor.days.files import open_filesystem
 from monitor.logs.engines.conversions import Wanted, as_it_is, columns_in, quoted
 from monitor.logs.engines.session import (
     Layout,
@@ -47,7 +48,6 @@ from monitor.logs.engines.types import Type
 from monitor.logs.sources.exploding import ADDED, explode, sources, types_of_elements, way_of
 from monitor.logs.sources.tables import Range, Table, reading_table
 from monitor.logs.sources.times import Dating, dating_of, is_day
-from monitor.sql_text import text_in_sql
 
 PATH_PART = re.compile(r"([^/=]+)=[^/]*/")  # country=DE/
 NULL_IN_PATH = "__HIVE_DEFAULT_PARTITION__"  # how Hive and Spark write a null

@@ -5,9 +5,10 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
+from monitor.base.errors import ConfigError, DataError, Fault
 from monitor.config import TABLES, Model
-from monitor.errors import ConfigError, DataError, Fault
-from monitor.files import describe_files, list_days, list_files
+from monitor.days.files import describe_files, list_days, list_files
+from monitor.days.settling import Settling
 from monitor.logs.engines.session import Session
 from monitor.logs.sources import spark_rows
 from monitor.logs.sources.calendars import Calendar, check_dated, read_calendar
@@ -15,7 +16,6 @@ from monitor.logs.sources.opening import KINDS, Kind, OpenLog, log_of, open_file
 from monitor.logs.sources.query_days import describe_days
 from monitor.logs.sources.tables import open_table, table_around
 from monitor.logs.sources.times import dating_of
-from monitor.settling import Settling
 
 MISSING = {log: Fault(log, "missing_day", "a day of the log is missing") for log in KINDS}
 

@@ -16,10 +16,10 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
-from monitor.deadline import StillRunningError, within
-from monitor.errors import ConfigError, DataError
-from monitor.files import keep_while_looking
-from monitor.sql_text import text_in_sql
+from monitor.base.deadline import StillRunningError, within
+from monitor.base.errors import ConfigError, DataError
+from monitor.base.sql_text import text_in_sql
+from monitor.days.files import keep_while_looking
 
 T = TypeVar("T")
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from monitor.base.sql_text import text_in_sql
 from monitor.config import EARLIEST, LATEST
-from monitor.files import keep_while_looking
+from monitor.days.files import keep_while_looking
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.sources.queries import ask
 from monitor.logs.sources.tables import ROWS, Table, query_table
 from monitor.logs.sources.times import Dating
-from monitor.sql_text import text_in_sql
 
 Count = tuple[int, str, str]  # rows, the newest change, and a sum that every change moves
 # A sum does not depend on the order of rows; it also notices a change that was made earlier than

@@ -19,15 +19,15 @@ import duckdb
 import pyarrow as pa
 from fsspec.implementations.local import LocalFileSystem
 
+from monitor.base.errors import ConfigError, DataError
+from monitor.base.temporary import sweep_folders
 from monitor.config import Engine
-from monitor.errors import ConfigError, DataError
-from monitor.files import open_filesystem
+from monitor.days.files import open_filesystem
 from monitor.logs.engines.conversions import Wanted, quoted
 from monitor.logs.engines.databases import Databases
 from monitor.logs.engines.session import Session, open_session
 from monitor.logs.engines.spark import TOLD, ignore_warnings
 from monitor.logs.sources.opening import OpenLog
-from monitor.temporary import sweep_folders
 
 ROWS_AT_A_TIME = 50_000
 HOURS = 24  # the most pieces of a day

@@ -17,14 +17,14 @@ import duckdb
 import pyarrow as pa
 from fsspec.implementations.local import LocalFileSystem
 
-from monitor import files
+from monitor.base.deadline import each_within, within
+from monitor.base.errors import ConfigError, DataError
+from monitor.base.sql_text import text_in_sql
 from monitor.config import OutcomeLog, PredictionLog
-from monitor.deadline import each_within, within
-from monitor.errors import ConfigError, DataError
-from monitor.files import keep_while_looking, list_folder, open_filesystem, reaching
+from monitor.days import files
+from monitor.days.files import keep_while_looking, list_folder, open_filesystem, reaching
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.sources.queries import Snapshot, batches_of, schema_of, take_snapshot
-from monitor.sql_text import text_in_sql
 
 Range = tuple[Any, Any]  # from, and up to but without
 Scan = Callable[[Sequence[str], str, Sequence[Range]], pa.RecordBatchReader]

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from monitor.arrivals import Arrivals
 from monitor.config import Engine, Model
+from monitor.days.arrivals import Arrivals
+from monitor.days.summary import days_between
 from monitor.logs.columns.canonical import Logs, open_aged, open_dated
 from monitor.logs.engines.databases import Databases
 from monitor.logs.engines.session import Session, open_session
 from monitor.logs.engines.steps import Steps
 from monitor.logs.sources.partitions import has_day
-from monitor.summary import days_between
 
 MISSING, ORPHAN, LATE = "missing", "orphan", "late"
 # An outcome belongs to the youngest of the predictions with its id.

@@ -15,7 +15,16 @@ from typing import Any
 import duckdb
 import numpy as np
 
+from monitor.base.segment_names import OTHER
 from monitor.config import Crossing, Model, Watched
+from monitor.days.summary import (
+    CodedRows,
+    ColumnPart,
+    Columns,
+    column_part,
+    named_pairs,
+    paired_part,
+)
 from monitor.logs.checks.checks import IN_PREDICTED, Groups, Status
 from monitor.logs.columns.canonical import Logs
 from monitor.logs.columns.column_labels import (
@@ -33,8 +42,6 @@ from monitor.metrics.beyond_binary.class_parts import ClassPart, sum_of_parts
 from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import CELL_COUNT, Ints
-from monitor.segment_names import OTHER
-from monitor.summary import CodedRows, ColumnPart, Columns, column_part, named_pairs, paired_part
 
 MOST_VALUES = 100  # of a column on one day; which of them have a segment, the reference decides
 LEAST_SHARE = 1_000  # a value with less than one row in so many is `other`

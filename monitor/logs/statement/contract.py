@@ -13,15 +13,15 @@ from math import isfinite, isnan
 
 import duckdb
 
+from monitor.base.errors import DataError, Fault
+from monitor.base.segment_names import printable
 from monitor.config import UNDATED, Checks, Classes, Model
-from monitor.errors import DataError, Fault
 from monitor.logs.checks.checks import OF_OTHER_ROWS, ROW_CHECKS, Check, Groups, Status
 from monitor.logs.checks.class_complaints import SAID_OF_CLASSES, about_vector
 from monitor.logs.columns.canonical import Logs
 from monitor.logs.columns.class_columns import few_classes
 from monitor.logs.engines.steps import Steps
 from monitor.logs.statement.statement import Query
-from monitor.segment_names import printable
 from monitor.words.plausibility import ScoreRange, about_scores
 
 

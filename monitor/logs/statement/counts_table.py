@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from monitor.base.errors import DataError, Fault
 from monitor.config import Model
-from monitor.errors import DataError, Fault
 from monitor.logs.checks.checks import IN_PREDICTED, OF_OTHER_ROWS, ROW_CHECKS, Status
 from monitor.logs.engines.conversions import Wanted, as_it_is, label
 from monitor.logs.engines.session import Session

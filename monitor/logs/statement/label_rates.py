@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from monitor.base.errors import DataError, Fault
 from monitor.config import LEAST_RATE
-from monitor.errors import DataError, Fault
+from monitor.days.summary import SQUARE, UNIT, Rated, rated
 from monitor.logs.checks.checks import Status
 from monitor.logs.engines.steps import as_double
 from monitor.logs.statement.statement import OUTCOMES, POSITIVE, Query
 from monitor.metrics.core.grid import CELL_COUNT
-from monitor.summary import SQUARE, UNIT, Rated, rated
 
 Parts = dict[int, Rated]  # by the number of segment and stratum
 

@@ -7,12 +7,12 @@ frequent ones are kept, and the number of rows without a value.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from monitor.base.segment_names import OTHER
 from monitor.config import Model
+from monitor.days.summary import Unlisted
 from monitor.logs.checks.checks import Groups
 from monitor.logs.columns.canonical import Logs
 from monitor.logs.engines.steps import first_true
-from monitor.segment_names import OTHER
-from monitor.summary import Unlisted
 
 MOST = 10  # values of a day
 LEAST_SHARE = 1_000  # a value with less than one row in so many is not named

@@ -9,8 +9,8 @@ by log 10. That is exact, and every count stays the integer that was logged.
 from dataclasses import dataclass
 from math import isfinite
 
+from monitor.base.errors import DataError, Fault
 from monitor.config import Model
-from monitor.errors import DataError, Fault
 from monitor.logs.checks.checks import IN_PREDICTED, Status
 from monitor.logs.engines.steps import as_double
 from monitor.logs.statement.statement import Query

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from monitor.base.errors import ConfigError
 from monitor.config import (
     FIELD,
     Model,
@@ -13,7 +14,6 @@ from monitor.config import (
     named,
     reasons_against_counts,
 )
-from monitor.errors import ConfigError
 from monitor.logs.columns.canonical import may_be_undated
 from monitor.logs.warehouse.dialects import DIALECTS, Dialect
 from monitor.logs.warehouse.translating import translated

@@ -6,6 +6,7 @@ differ, in the last bit.
 """
 
 from monitor.config import LATEST, UNDATED
+from monitor.days.settling import Settling
 from monitor.logs.checks.checks import IN_PREDICTED, ROW_CHECKS, Status, checks_of
 from monitor.logs.engines.steps import Cases, Steps, as_double, first_true
 from monitor.logs.sources.times import BEFORE, BEYOND, NO_TIME, OBSERVED
@@ -29,7 +30,6 @@ from monitor.metrics.core.grid import (
     OFFSETS_PER_CELL,
     POSITIONS_PER_LOGIT,
 )
-from monitor.settling import Settling
 
 NAMES = {check.status: check.name for check in ROW_CHECKS}
 FIRST_DAY, LAST_DAY = "'1970-01-02'", f"'{LATEST}'"  # of what can have been observed

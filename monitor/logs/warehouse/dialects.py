@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from monitor.sql_text import text_in_sql
+from monitor.base.sql_text import text_in_sql
 
 PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # Words that name no column without quotes somewhere; `user` would even be another value.

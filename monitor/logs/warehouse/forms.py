@@ -2,8 +2,8 @@
 
 from typing import Literal
 
+from monitor.base.errors import ConfigError
 from monitor.config import Model
-from monitor.errors import ConfigError
 from monitor.logs.statement.counts_table import NAMES
 from monitor.logs.warehouse.asked import Asked, Log, check_countable
 from monitor.logs.warehouse.counting import counting

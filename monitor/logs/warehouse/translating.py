@@ -5,7 +5,7 @@ Rule: only what means the same in every warehouse is translated. All else is ref
 
 from typing import Any
 
-from monitor.errors import ConfigError
+from monitor.base.errors import ConfigError
 from monitor.logs.warehouse.dialects import DIALECTS
 
 # Parts of an expression that sqlglot writes in every dialect without a change of meaning.

@@ -12,6 +12,7 @@ from itertools import chain
 
 import numpy as np
 
+from monitor.base.segment_names import AGAINST, WHOLE
 from monitor.metrics.beyond_binary.class_pairs import (
     SECOND,
     THIRD,
@@ -28,7 +29,6 @@ from monitor.metrics.beyond_binary.class_parts import ClassPart, PlacedBatch, su
 from monitor.metrics.core.coarse import COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import CELL_COUNT, Floats, Ints, locate
 from monitor.metrics.core.tally import Cells, Tally, from_cells, merge
-from monitor.segment_names import AGAINST, WHOLE
 
 MOST_WATCHED = 20  # classes of a window that are measured one by one unless more are configured
 MOST_TALLIED = 50  # classes of a day: those most frequent over a week are among them every day

@@ -13,12 +13,12 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from monitor.base.short_text import shown_shortly
 from monitor.metrics.beyond_binary.multiclass import check_class_scores
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.log_scores import log_scores, place_knots
 from monitor.metrics.core.ramps import ramps_of
 from monitor.metrics.core.special import fmin_l_bfgs_b, fmin_slsqp, log_softmax, softmax
-from monitor.short_text import shown_shortly
 
 Kind = Literal["temperature", "ensemble", "order_preserving", "vector", "dirichlet"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

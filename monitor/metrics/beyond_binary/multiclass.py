@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from monitor.base.short_text import shown_shortly
 from monitor.metrics.binned.binning import Bins, uniform_bins
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
@@ -29,7 +30,6 @@ from monitor.metrics.core.samples import (
     unmasked,
 )
 from monitor.metrics.core.tally import Tally, tally
-from monitor.short_text import shown_shortly
 
 Binning = (
     Callable[[Tally], Bins] | int

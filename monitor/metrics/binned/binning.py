@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 
+from monitor.base.short_text import shown_shortly
 from monitor.metrics.binned.pooling import pool
 from monitor.metrics.binned.row_bins import Filled, fill_quantiles, fill_uniform
 from monitor.metrics.core.compiled import compiled
@@ -20,7 +21,6 @@ from monitor.metrics.core.option_check import check_option
 from monitor.metrics.core.reading import reads_pairs, takes_rows
 from monitor.metrics.core.samples import Rows
 from monitor.metrics.core.tally import Tally
-from monitor.short_text import shown_shortly
 
 Tail = Literal["paper", "reference"]
 NO_BINS = "an empty sample has no bins: give it at least one prediction."

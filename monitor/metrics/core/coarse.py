@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from monitor.base.short_text import shown_shortly
 from monitor.metrics.core.grid import CELL_COUNT, CELLS_PER_LOGIT, LOGIT_LIMIT, Floats, Ints, locate
 from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.special import expit
 from monitor.metrics.core.tally import Tally
-from monitor.short_text import shown_shortly
 
 CELLS_IN_ONE = 16
 COARSE_COUNT = CELL_COUNT // CELLS_IN_ONE

@@ -15,11 +15,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from monitor.base.short_text import shown_shortly
 from monitor.metrics.core.grid import CELL_COUNT, Floats, Ints, locate, representative_scores
 from monitor.metrics.core.samples import checked
 from monitor.metrics.core.sorted_rows import count_groups, sort_rows
 from monitor.metrics.core.special import expit, logit
-from monitor.short_text import shown_shortly
 
 
 @shown_shortly

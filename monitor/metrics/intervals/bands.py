@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from monitor.base.short_text import shown_shortly
 from monitor.metrics.binned.binning import NO_LIMIT, Bins, quantile_bins
 from monitor.metrics.binned.pooling import pool
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.special import betaincinv
 from monitor.metrics.core.tally import Tally
-from monitor.short_text import shown_shortly
 
 MOST_GROUPS = 400  # places at which outcomes are drawn; more would not be visible
 # Where blocks end whose runs are tested together, as shares of the rows: finer in the tails.

@@ -9,6 +9,7 @@ from math import exp, log1p, sqrt
 
 import numpy as np
 
+from monitor.base.short_text import shown_shortly
 from monitor.metrics.core.compiled import compiled, inner
 from monitor.metrics.core.extremes import lowest
 from monitor.metrics.core.grid import Floats, Ints
@@ -16,7 +17,6 @@ from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.special import expit, logit
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.logistic.intercept import has_intercept, solve_intercept
-from monitor.short_text import shown_shortly
 
 OUTCOMES_PER_TERM = 10  # the usual rule for logistic regressions: events per variable
 MOST_BEND = 4.0  # where the curved terms end; the map is a line beyond

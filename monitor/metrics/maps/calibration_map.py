@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import numpy as np
 
+from monitor.base.short_text import shown_shortly
 from monitor.metrics.core.ramps import ramps_of
-from monitor.short_text import shown_shortly
 
 if TYPE_CHECKING:
     from monitor.metrics.core.grid import Floats

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import ClassVar, Literal
 
+from monitor.base.short_text import shown_shortly
 from monitor.metrics.maps.map_file import STRICT, Days, Gains
 from monitor.metrics.maps.vector_map import VectorMap
-from monitor.short_text import shown_shortly
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from dataclasses import asdict, dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from monitor.base.segment_names import WHOLE
+from monitor.base.short_text import shown_shortly
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.maps.calibration_map import CalibrationMap
 from monitor.metrics.maps.part import Part
-from monitor.segment_names import WHOLE
-from monitor.short_text import shown_shortly
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -6,8 +6,8 @@ Rule: a row whose value is missing is `other`, so it meets a clause only if that
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from monitor.segment_names import FIELD
-from monitor.sql_text import text_in_sql
+from monitor.base.segment_names import FIELD
+from monitor.base.sql_text import text_in_sql
 
 Engine = Literal["duckdb", "spark"]
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import numpy as np
 
+from monitor.base.short_text import shown_shortly
 from monitor.metrics.core.log_scores import log_scores
 from monitor.metrics.core.ramps import ramps_of
 from monitor.metrics.core.special import softmax
-from monitor.short_text import shown_shortly
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

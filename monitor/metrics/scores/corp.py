@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from monitor.base.short_text import shown_shortly
 from monitor.metrics.binned.binning import pava
 from monitor.metrics.core.grid import Ints
 from monitor.metrics.core.option_check import check_option
@@ -13,7 +14,6 @@ from monitor.metrics.core.tally import Tally
 from monitor.metrics.scores.bounds import ScoringRule
 from monitor.metrics.scores.brier import brier
 from monitor.metrics.scores.log_score import log_score
-from monitor.short_text import shown_shortly
 
 
 @shown_shortly

@@ -11,12 +11,12 @@ from typing import Literal
 
 import numpy as np
 
+from monitor.base.short_text import shown_shortly
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.option_check import check_option
 from monitor.metrics.core.reading import takes_rows
 from monitor.metrics.core.special import log_ndtr
 from monitor.metrics.core.tally import Tally
-from monitor.short_text import shown_shortly
 
 Null = Literal["calibrated", "intercept_fitted"]
 

@@ -10,6 +10,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
+from monitor.base.short_text import shown_shortly
 from monitor.metrics.binned.binning import Bins, check_sizes, paper_sizes
 from monitor.metrics.binned.default_bins import Sizes, pava_bc_of
 from monitor.metrics.binned.pooling import pool_rows
@@ -33,7 +34,6 @@ from monitor.metrics.core.samples import Rows
 from monitor.metrics.core.sorted_rows import sort_rows
 from monitor.metrics.core.sorted_scores import count_below, count_up_to
 from monitor.metrics.core.tally import Tally
-from monitor.short_text import shown_shortly
 
 # Edges are computed to about 1e-14 and p-values to about 1e-13 relative. Whatever is nearer
 # than this is decided by the test itself, so that rounding cannot change a decision.

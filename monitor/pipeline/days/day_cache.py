@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache, partial
 
-from monitor import program
+from monitor.base import program
 from monitor.config import Config, Model
+from monitor.days.summary import Summary
 from monitor.evaluation.attribution import Explain, causes_of
 from monitor.evaluation.evaluation import Causes
 from monitor.evaluation.lost import FindLost, lost_of
@@ -18,7 +19,6 @@ from monitor.pipeline.days.label_rates import label_rates_of
 from monitor.pipeline.days.shadow import MappedDay, ShadowDays, read_model_map, shadow_days
 from monitor.pipeline.days.worth import worth_of
 from monitor.store.store import Store
-from monitor.summary import Summary
 
 
 @dataclass(frozen=True, eq=False)

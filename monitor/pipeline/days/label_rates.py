@@ -5,10 +5,10 @@ from io import StringIO
 
 from pydantic import ValidationError
 
+from monitor.base.errors import ConfigError
 from monitor.config import Model, RateFile, ScoreRate, check_rates
-from monitor.errors import ConfigError
+from monitor.days.files import open_filesystem
 from monitor.evaluation.score_errors import LabelRates
-from monitor.files import open_filesystem
 
 HEADER = ["low", "high", "rate"]
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from datetime import date
 
 from monitor.config import Model
+from monitor.days.settling import Settling
+from monitor.days.summary import Summary, end_of_day
 from monitor.logs import awaits_no_outcomes
 from monitor.pipeline.days.unchanged import is_unchanged
-from monitor.settling import Settling
 from monitor.store.store import Store
-from monitor.summary import Summary, end_of_day
 
 UNMATCHED = ("outcome_orphan", "outcome_late")  # what a missing log of predictions changes
 

@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from monitor.base.errors import ConfigError
+from monitor.base.segment_names import CROSSED, OTHER, shown
 from monitor.config import Crossing, Model, Segments, WatchedColumn, expression_of
+from monitor.days.summary import ColumnPart, column_part
 from monitor.drift.records.places import Condition, name_all, name_of
 from monitor.drift.where.part_counts import merge_parts
-from monitor.errors import ConfigError
 from monitor.logs.columns.column_labels import LARGEST_STEP, range_names, step_edge
 from monitor.logs.statement.column_codes import MOST_VALUES
 from monitor.metrics.maps.part import Clause, Part
-from monitor.segment_names import CROSSED, OTHER, shown
-from monitor.summary import ColumnPart, column_part
 
 Groups = Mapping[str, Mapping[str, str] | None]  # the names of the values of columns
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal, TypeVar
 
-from monitor.errors import Fault
+from monitor.base.errors import Fault
 
 S = TypeVar("S")
 T = TypeVar("T")

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cache
 
+from monitor.base.errors import ConfigError, DataError
+from monitor.base.segment_names import WHOLE
 from monitor.config import MapSetting, Model
+from monitor.days.summary import ColumnPart, Summary
 from monitor.drift.where.part_counts import parts_of_segments
-from monitor.errors import ConfigError, DataError
 from monitor.evaluation.map_gain import MapGain
 from monitor.evaluation.score_errors import LabelRates
 from monitor.evaluation.shadow import (
@@ -28,10 +30,8 @@ from monitor.metrics.maps.part import Part
 from monitor.pipeline.days.label_rates import label_rates_of
 from monitor.pipeline.days.parts import column_of, counts_of_rule
 from monitor.pipeline.days.progress import fingerprint
-from monitor.segment_names import WHOLE
 from monitor.store.map_file import AnyMapFile, read_map
 from monitor.store.store import Store
-from monitor.summary import ColumnPart, Summary
 
 CountPart = Callable[[Summary], ColumnPart | None]
 Read = Callable[[date], tuple[Summary, str]]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import date
 
-from monitor.summary import days_between
+from monitor.days.summary import days_between
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 from datetime import date
 
-from monitor import program
+from monitor.base import program
+from monitor.base.errors import DataError
 from monitor.config import Model
-from monitor.errors import DataError
 from monitor.logs import describe_inputs, outcome_days
 from monitor.pipeline.days.progress import fingerprint
 from monitor.store.store import Store

@@ -10,8 +10,8 @@ from datetime import date, timedelta
 from itertools import groupby
 
 from monitor.config import Config, Model
+from monitor.days.settling import Settling
 from monitor.drift.records.verdict import WEEK
-from monitor.settling import Settling
 from monitor.store.months import days_of_month
 from monitor.store.names import KINDS
 from monitor.store.store import Store

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
-from monitor.arrivals import LATEST
+from monitor.days.arrivals import LATEST
 from monitor.store.names import DAILY, OF_LOGS, day_file
 from monitor.store.store import Store
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from monitor.errors import DataError
+from monitor.base.errors import DataError
 from monitor.store.chain import DIGESTS
 from monitor.store.months import days_of_month, spans_of
 from monitor.store.names import DAILY, KINDS, day_file, name_before

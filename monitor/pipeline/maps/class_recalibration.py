@@ -9,9 +9,10 @@ from datetime import date
 
 import numpy as np
 
-from monitor import program
+from monitor.base import program
+from monitor.base.errors import ConfigError, DataError
 from monitor.config import Classes, Config
-from monitor.errors import ConfigError, DataError
+from monitor.days.summary import Summary
 from monitor.logs import (
     batch_of,
     batch_of_summary,
@@ -33,7 +34,6 @@ from monitor.pipeline.maps.recalibration import (
     start_of_drift,
 )
 from monitor.store.store import Store
-from monitor.summary import Summary
 
 MOST_VALUES = 2**19  # probabilities that maps are fitted to: some seconds for each family
 Step = Callable[[str, int, int], None]

@@ -5,7 +5,10 @@ from datetime import date
 
 import numpy as np
 
+from monitor.base.errors import ConfigError, DataError
+from monitor.base.segment_names import WHOLE
 from monitor.config import LEAST_RATE, Config, ScoreRate
+from monitor.days.summary import whole
 from monitor.drift.curve.reference import Reference
 from monitor.drift.fold.inputs import limit_of_whole
 from monitor.drift.incidents.label_plan import (
@@ -16,13 +19,10 @@ from monitor.drift.incidents.label_plan import (
     score_ranges,
 )
 from monitor.drift.records.day_evidence import KINDS
-from monitor.errors import ConfigError, DataError
 from monitor.evaluation.chosen_labels import by_coarse_cell
 from monitor.metrics.core.coarse import COARSE_COUNT
 from monitor.pipeline.verdicts.references import limits_of, read_references
-from monitor.segment_names import WHOLE
 from monitor.store.store import Store
-from monitor.summary import whole
 from monitor.words.advice import missing
 from monitor.words.numbers import percent
 

@@ -7,6 +7,7 @@ level that follows moved inputs harms (docs/map-promises.md).
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 
+from monitor.days.summary import NO_SAMPLE, Segment, Summary, all_scores, buckets_of
 from monitor.evaluation.evaluation import Expectation
 from monitor.evaluation.expected_prevalence import expect_prevalence
 from monitor.metrics.core.dispersion import design_effects
@@ -18,7 +19,6 @@ from monitor.metrics.maps.daily_counts import daily_counts
 from monitor.metrics.maps.likelihood import pooled_level
 from monitor.metrics.maps.map_file import Level, MapFile, with_level
 from monitor.store.store import Store
-from monitor.summary import NO_SAMPLE, Segment, Summary, all_scores, buckets_of
 
 NEWEST_DAYS = timedelta(days=7)  # whose outcomes give the newest level, and how old they may be
 LEAST_FIT = -3.0  # log10 of a probability: scores so unlike a mixture say nothing about the prior

@@ -8,15 +8,17 @@ from typing import cast
 
 import numpy as np
 
-from monitor import program
+from monitor.base import program
+from monitor.base.errors import DataError
+from monitor.base.segment_names import WHOLE, shown
 from monitor.config import Config, Model
+from monitor.days.summary import NO_SAMPLE, Columns, Segment, Summary, part_of
 from monitor.drift.fold.inputs import reference_of_day
 from monitor.drift.records.facts import LastingShift
 from monitor.drift.records.places import Condition, Explanation, name_all, name_of
 from monitor.drift.records.region_state import Break
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.where.part_counts import counts_of, tally_of_part, tally_of_rest
-from monitor.errors import DataError
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.maps.calibration_map import IDENTITY, Kind, shape_of
@@ -33,9 +35,7 @@ from monitor.pipeline.verdicts.references import read_references
 from monitor.pipeline.verdicts.where import counts_by_value
 from monitor.read.results import results_in
 from monitor.read.standing import newest_verdicts
-from monitor.segment_names import WHOLE, shown
 from monitor.store.store import Store
-from monitor.summary import NO_SAMPLE, Columns, Segment, Summary, part_of
 from monitor.words.label_change import as_if
 
 DEFAULT_DAYS = 28  # if no drift is open

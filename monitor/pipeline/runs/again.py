@@ -5,11 +5,11 @@ from contextlib import suppress
 from datetime import date
 from statistics import median
 
+from monitor.base.errors import DataError
 from monitor.config import Config
-from monitor.errors import DataError
+from monitor.days.summary import whole
 from monitor.logs import Again, delivered_again, is_counted_there, open_databases
 from monitor.store.store import Store
-from monitor.summary import whole
 
 LARGE = 1.2  # times the predictions of the median day
 

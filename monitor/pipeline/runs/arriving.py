@@ -3,9 +3,10 @@
 from collections.abc import Collection, Sequence
 from datetime import date, timedelta
 
-from monitor.arrivals import LATEST, LOOK_BACK, Arrivals, Delay, delay_of, is_counted
+from monitor.base.errors import DataError
 from monitor.config import Config, Model
-from monitor.errors import DataError
+from monitor.days.arrivals import LATEST, LOOK_BACK, Arrivals, Delay, delay_of, is_counted
+from monitor.days.settling import Settling
 from monitor.logs import (
     Databases,
     awaits_no_outcomes,
@@ -15,7 +16,6 @@ from monitor.logs import (
     open_databases,
     present_days,
 )
-from monitor.settling import Settling
 from monitor.store.delays import delay_now
 from monitor.store.store import Store
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from monitor.config import Config
+from monitor.days.settling import Settling
 from monitor.drift.curve.reference import REFERENCE_DAYS
 from monitor.drift.records.lack import LEAST_OF_EACH
 from monitor.logs import first_morning
-from monitor.settling import Settling
 
 
 @dataclass(frozen=True)

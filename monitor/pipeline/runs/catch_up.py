@@ -2,13 +2,13 @@
 
 from datetime import date, timedelta
 
+from monitor.base.errors import DataError
 from monitor.config import Config
-from monitor.errors import DataError
+from monitor.days.settling import Settling
+from monitor.days.summary import days_between
 from monitor.logs import check_logs_exist
 from monitor.pipeline.days.unchanged import is_unchanged
-from monitor.settling import Settling
 from monitor.store.store import Store
-from monitor.summary import days_between
 
 
 def days_to_catch_up(config: Config, name: str, before: date, *, as_of: date) -> list[date]:

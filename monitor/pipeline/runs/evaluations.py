@@ -5,9 +5,10 @@ from datetime import date, timedelta
 from functools import partial
 from itertools import chain
 
-from monitor import program
+from monitor.base import program
+from monitor.base.errors import within_memory
 from monitor.config import Config, Model
-from monitor.errors import within_memory
+from monitor.days.summary import Summary
 from monitor.evaluation.evaluate import evaluate
 from monitor.evaluation.evaluation import Evaluation
 from monitor.evaluation.score_errors import LabelRates, Settings
@@ -17,7 +18,6 @@ from monitor.pipeline.days.label_rates import label_rates_of
 from monitor.pipeline.days.progress import PhaseProgress, fingerprint, in_parallel
 from monitor.pipeline.days.worth import worth_of
 from monitor.pipeline.verdicts.references import References
-from monitor.summary import Summary
 
 
 def reach(model: Model, day: date) -> date:

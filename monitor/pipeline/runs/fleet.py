@@ -19,8 +19,8 @@ from multiprocessing.connection import Connection
 from threading import Thread
 from typing import Generic, TypeVar
 
+from monitor.base.errors import ConfigError, DataError, within_memory
 from monitor.config import Config
-from monitor.errors import ConfigError, DataError, within_memory
 from monitor.pipeline.runs.summaries import share
 
 T = TypeVar("T")

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from monitor.errors import Fault
+from monitor.base.errors import Fault
 from monitor.pipeline.days.progress import Failure
 
 LEAST_GROUPED = 3  # days; of two, each message is shown

@@ -10,8 +10,9 @@ from functools import lru_cache, partial
 
 import numpy as np
 
+from monitor.base.errors import DataError, within_memory
 from monitor.config import Classes, Config, Model
-from monitor.errors import DataError, within_memory
+from monitor.days.summary import Summary
 from monitor.evaluation.shadow import mapped_summary
 from monitor.logs import Databases, batch_of_summary, count_through_map, open_databases
 from monitor.metrics.maps.class_map_file import ClassMapFile
@@ -19,7 +20,6 @@ from monitor.metrics.maps.vector_map import VectorMap
 from monitor.pipeline.days.progress import Failure, PhaseProgress
 from monitor.pipeline.days.shadow import ModelMap, Read, is_compared, read_model_map
 from monitor.store.store import Store
-from monitor.summary import Summary
 
 
 def count_mapped_days(

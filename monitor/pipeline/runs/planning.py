@@ -9,8 +9,10 @@ from datetime import date, timedelta
 from functools import partial
 from typing import Literal, get_args
 
+from monitor.base.errors import ConfigError, DataError
 from monitor.config import EARLIEST, Config, Model
-from monitor.errors import ConfigError, DataError
+from monitor.days.settling import Settling
+from monitor.days.summary import Summary, days_between, end_of_day
 from monitor.logs import check_logs_exist, check_predictions_exist, has_day, outcome_days
 from monitor.pipeline.days.neighbours import days_to_read_again, known_until, notes_of, repaired
 from monitor.pipeline.days.progress import Failure
@@ -19,9 +21,7 @@ from monitor.pipeline.days.unchanged import is_unchanged, log_fingerprint
 from monitor.pipeline.housekeeping.healing import Damage, find_all_damage, find_damage
 from monitor.pipeline.runs.evaluations import reach, stale_evaluations
 from monitor.pipeline.verdicts.references import read_references
-from monitor.settling import Settling
 from monitor.store.store import Store
-from monitor.summary import Summary, days_between, end_of_day
 
 ONE_DAY = timedelta(days=1)
 

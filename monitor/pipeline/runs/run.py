@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from functools import partial
 
-from monitor.arrivals import LATEST, Late, late
+from monitor.base.errors import ConfigError, DataError
 from monitor.config import Config, Model
-from monitor.errors import ConfigError, DataError
-from monitor.files import looking_once
+from monitor.days.arrivals import LATEST, Late, late
+from monitor.days.files import looking_once
+from monitor.days.run_record import FailedDay
 from monitor.logs import days_of, versions_of_tables
 from monitor.pipeline.days.neighbours import (
     days_that_count,
@@ -39,7 +40,6 @@ from monitor.pipeline.runs.planning import (
 from monitor.pipeline.runs.summaries import LeftOutByDay, Result, summarise_days
 from monitor.pipeline.verdicts.judging import judge_days
 from monitor.pipeline.verdicts.references import read_references
-from monitor.run_record import FailedDay
 from monitor.store.delays import delay_now
 from monitor.store.store import Store
 from monitor.words.plausibility import LeftOut, mostly_left_out

@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from monitor.base.errors import ConfigError, DataError
 from monitor.config import Config
-from monitor.errors import ConfigError, DataError
+from monitor.days.settling import Settling
+from monitor.days.summary import days_between
 from monitor.logs import check_logs_exist, has_day
 from monitor.pipeline.days.task import Task
 from monitor.pipeline.runs.again import delivered_in
@@ -18,9 +20,7 @@ from monitor.pipeline.runs.beginning import beginning
 from monitor.pipeline.runs.grouping import grouped
 from monitor.pipeline.runs.morning import Call, Morning, plan_morning
 from monitor.pipeline.runs.run import run
-from monitor.settling import Settling
 from monitor.store.store import Store
-from monitor.summary import days_between
 
 log = logging.getLogger(__name__)
 

@@ -6,8 +6,8 @@ from functools import partial
 from itertools import chain
 from typing import Literal
 
+from monitor.base.errors import DataError
 from monitor.config import Config, Engine
-from monitor.errors import DataError
 from monitor.logs import (
     Databases,
     days_at_a_time,

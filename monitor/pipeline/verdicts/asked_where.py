@@ -3,18 +3,18 @@
 from dataclasses import replace
 from datetime import date
 
+from monitor.base.errors import ConfigError
+from monitor.base.segment_names import WHOLE
 from monitor.config import Config
 from monitor.drift.records.values import MovingPriors
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.where.column_sums import AS_BEFORE, exceeding
 from monitor.drift.where.segments import Answer
-from monitor.errors import ConfigError
 from monitor.pipeline.verdicts.references import read_references
 from monitor.pipeline.verdicts.watching import priors_that_move
 from monitor.pipeline.verdicts.where import answer_of, changes_with_strata, check_columns
 from monitor.read.results import results_of
 from monitor.read.standing import newest_verdicts
-from monitor.segment_names import WHOLE
 
 
 def answer_where(config: Config, name: str, day: date | None = None) -> Answer:

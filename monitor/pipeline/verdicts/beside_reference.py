@@ -1,14 +1,14 @@
 """A day that is not stored, beside its reference: what `check` says of its scores."""
 
+from monitor.base.segment_names import WHOLE
 from monitor.config import Config
+from monitor.days.summary import NO_SAMPLE, Summary
 from monitor.drift.curve.reference import Reference
 from monitor.drift.fold.inputs import inputs_of, parts_of_stream, prevalence_of, reference_of_day
 from monitor.drift.incidents.score_moves import scores_since
 from monitor.drift.records.facts import Scores
 from monitor.pipeline.verdicts.reading import next_days_are_unlike
 from monitor.pipeline.verdicts.references import read_references
-from monitor.segment_names import WHOLE
-from monitor.summary import NO_SAMPLE, Summary
 
 
 def scores_beside_reference(config: Config, name: str, summary: Summary) -> Scores | None:

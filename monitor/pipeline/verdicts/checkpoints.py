@@ -10,12 +10,12 @@ pruned, it is an error: what is left would answer otherwise.
 from collections.abc import Iterator, Sequence
 from datetime import date
 
+from monitor.base.errors import DataError
+from monitor.base.segment_names import WHOLE
 from monitor.drift.fold.inputs import reference_of_day
 from monitor.drift.records.carried import Carried
 from monitor.drift.records.verdict import WEEK, Verdict
-from monitor.errors import DataError
 from monitor.pipeline.verdicts.references import References
-from monitor.segment_names import WHOLE
 from monitor.store.store import Store
 
 

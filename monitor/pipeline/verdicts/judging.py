@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 
-from monitor import program
-from monitor.arrivals import late
+from monitor.base import program
 from monitor.config import Config
+from monitor.days.arrivals import late
+from monitor.days.summary import end_of_day
 from monitor.drift.fold.inputs import Day, failed_day, inputs_of, reference_of_day
 from monitor.drift.records.carried import Carried
 from monitor.drift.records.verdict import Verdict
@@ -26,7 +27,6 @@ from monitor.pipeline.verdicts.watching import value_watcher, watches_values
 from monitor.pipeline.verdicts.where import ColumnReader, place_adder
 from monitor.store.delays import delays
 from monitor.store.store import Store
-from monitor.summary import end_of_day
 from monitor.words.verdict import sentences
 
 

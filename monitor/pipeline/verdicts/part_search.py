@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
+from monitor.base.errors import ConfigError, DataError
 from monitor.config import Config, Model, WatchedColumn
+from monitor.days.summary import CodedRows
 from monitor.drift.curve.reference import Reference
 from monitor.drift.where.part_search import (
     PartFound,
@@ -15,7 +17,6 @@ from monitor.drift.where.part_search import (
     propose,
 )
 from monitor.drift.where.part_sums import tables_of
-from monitor.errors import ConfigError, DataError
 from monitor.logs import open_databases, parts_to_search, read_part_rows
 from monitor.logs.columns.column_labels import range_names
 from monitor.logs.engines.databases import Databases
@@ -24,7 +25,6 @@ from monitor.pipeline.verdicts.references import read_references
 from monitor.pipeline.verdicts.where import compared_days
 from monitor.pipeline.verdicts.where_search import Halves, halves_of
 from monitor.store.store import Store
-from monitor.summary import CodedRows
 
 MOST_PARTS, MOST_COLUMNS = 4, 40
 KEPT_CODES = 200_000_000  # bytes of rows that are kept between readings

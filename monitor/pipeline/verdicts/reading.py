@@ -12,9 +12,9 @@ from functools import cached_property, lru_cache
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from monitor.base.segment_names import OTHER, WHOLE
 from monitor.config import Config, Model
 from monitor.drift.records.facts import Unlike
-from monitor.segment_names import OTHER, WHOLE
 from monitor.store.store import Store
 from monitor.words.reading import read_otherwise
 

@@ -10,7 +10,7 @@ from datetime import date
 from typing import NamedTuple
 
 from monitor.config import Model
-from monitor.decisions import rebased
+from monitor.days.decisions import rebased
 from monitor.drift.curve.reference import REFERENCE_DAYS, what_counts_lack
 from monitor.drift.fold.inputs import Day
 from monitor.drift.records.lack import LEAST_OF_EACH, Lack

@@ -6,8 +6,10 @@ from datetime import date, timedelta
 from functools import lru_cache, partial
 from math import log
 
-from monitor import program
+from monitor.base import program
+from monitor.base.segment_names import WHOLE
 from monitor.config import Config, MapSetting, Model
+from monitor.days.summary import Segment, Summary, all_scores
 from monitor.drift.curve.reference import (
     REFERENCE_DAYS,
     Reference,
@@ -35,9 +37,7 @@ from monitor.pipeline.days.progress import fingerprint
 from monitor.pipeline.days.shadow import read_map_of
 from monitor.pipeline.verdicts.reference_days import ReferenceSpan, days_of_references
 from monitor.pipeline.verdicts.strata import StrataFinder
-from monitor.segment_names import WHOLE
 from monitor.store.store import Store
-from monitor.summary import Segment, Summary, all_scores
 from monitor.words.advice import (
     awaited_reference,
     days_like_this,

@@ -8,17 +8,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
+from monitor.base.errors import DataError
+from monitor.base.segment_names import WHOLE
 from monitor.config import Crossing, Model
+from monitor.days.summary import Columns
 from monitor.drift.fold.inputs import Day
 from monitor.drift.records.values import MovingPriors
 from monitor.drift.where.moving_priors import MOST_STRATA, moving_priors, split_by
-from monitor.errors import DataError
 from monitor.evaluation.shadow import Shadow, map_columns
 from monitor.metrics.maps.map_file import MapFile
 from monitor.pipeline.days.shadow import ModelMap
-from monitor.segment_names import WHOLE
 from monitor.store.store import Store
-from monitor.summary import Columns
 
 
 class StrataFinder:

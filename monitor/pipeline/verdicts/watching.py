@@ -7,7 +7,10 @@ from datetime import date, timedelta
 from functools import lru_cache
 from math import log
 
+from monitor.base.errors import DataError
+from monitor.base.segment_names import WHOLE
 from monitor.config import Config, Crossing, Model
+from monitor.days.summary import ColumnPart, Columns
 from monitor.drift.curve.reference import LEAST_DAYS, Reference
 from monitor.drift.fold.inputs import ModelReference, reference_of_day
 from monitor.drift.records.carried import Carried
@@ -18,12 +21,9 @@ from monitor.drift.where.part_counts import merge_parts
 from monitor.drift.where.value_level_watch import watch_levels
 from monitor.drift.where.value_past import ValueSums, fit_values, value_sums
 from monitor.drift.where.value_watch import REMEMBERED, new_watch, watch_day
-from monitor.errors import DataError
 from monitor.pipeline.verdicts.references import References
 from monitor.pipeline.verdicts.where import ColumnReader
-from monitor.segment_names import WHOLE
 from monitor.store.store import Store
-from monitor.summary import ColumnPart, Columns
 
 COMPARED_DAYS = 28  # of which priors are compared
 WATCHED_DAYS = REMEMBERED + 4  # sums that are kept in memory

@@ -8,7 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from monitor.base.errors import ConfigError, DataError
+from monitor.base.segment_names import OTHER, THIRD, WHOLE
 from monitor.config import Config, Crossing, Model, Watched
+from monitor.days.summary import ColumnPart, Columns, Summary
 from monitor.drift.curve.reference import Reference
 from monitor.drift.fold.inputs import ModelReference, inputs_of, reference_of_day
 from monitor.drift.records.carried import Carried
@@ -47,7 +50,6 @@ from monitor.drift.where.where_else import (
     place_sums,
     where_else,
 )
-from monitor.errors import ConfigError, DataError
 from monitor.evaluation.shadow import Shadow, map_columns, map_summary
 from monitor.logs.columns.column_labels import step_edge
 from monitor.metrics.core.estimate import Estimate
@@ -55,10 +57,8 @@ from monitor.metrics.maps.map_file import MapFile
 from monitor.pipeline.days.parts import Groups
 from monitor.pipeline.verdicts.references import References, read_references
 from monitor.pipeline.verdicts.where_labels import named_by_values
-from monitor.segment_names import OTHER, THIRD, WHOLE
 from monitor.store.map_file import read_map
 from monitor.store.store import Store
-from monitor.summary import ColumnPart, Columns, Summary
 from monitor.words.where import where_command
 
 USUAL_KIND, USUAL_DAYS = "too_extreme", 7  # looked for without an open drift

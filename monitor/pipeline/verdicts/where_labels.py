@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
+from monitor.days.summary import Columns
 from monitor.drift.curve.reference import Reference, fit_reference, what_a_reference_lacks
 from monitor.drift.evidence.directions import day_profiles, no_profiles
 from monitor.drift.incidents.label_change import label_change
@@ -15,7 +16,6 @@ from monitor.drift.records.places import Condition
 from monitor.drift.records.verdict import OF_LABELS, Verdict
 from monitor.drift.where.part_counts import coarse_of_part
 from monitor.metrics.core.coarse import Coarse
-from monitor.summary import Columns
 
 NAMED_BY_SHAPE = OF_LABELS | {"calibration_drift"}  # of an open drift, whether of labels or not
 Outcomes = Mapping[str, Coarse]  # of a day, by value

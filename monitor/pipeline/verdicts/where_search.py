@@ -9,7 +9,10 @@ from datetime import date, datetime
 
 import numpy as np
 
+from monitor.base.errors import DataError
+from monitor.base.segment_names import shown
 from monitor.config import Config, Model, WatchedColumn
+from monitor.days.summary import ColumnPart, Columns, column_part, named_pairs, paired_part
 from monitor.drift.curve.reference import Reference
 from monitor.drift.fold.inputs import ModelReference
 from monitor.drift.records.day_evidence import KINDS
@@ -17,7 +20,6 @@ from monitor.drift.records.places import Condition
 from monitor.drift.where.column_sums import DaySums, Sums, added
 from monitor.drift.where.part_counts import merge_parts
 from monitor.drift.where.where_search import DEEPEST, Found, best_condition, confirm
-from monitor.errors import DataError
 from monitor.logs import columns_to_search, condition_sql, count_search, open_databases
 from monitor.logs.engines.databases import Databases
 from monitor.metrics.beyond_binary.class_parts import ClassPart
@@ -26,9 +28,7 @@ from monitor.metrics.core.grid import Ints
 from monitor.pipeline.verdicts.asked_where import verdict_of
 from monitor.pipeline.verdicts.references import read_references
 from monitor.pipeline.verdicts.where import compared_days, sums_of_day
-from monitor.segment_names import shown
 from monitor.store.store import Store
-from monitor.summary import ColumnPart, Columns, column_part, named_pairs, paired_part
 
 Halves = tuple[list[date], list[date]]  # days of the reference, and of the drift
 

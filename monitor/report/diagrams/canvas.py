@@ -7,7 +7,7 @@ from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Literal
 
-from monitor.errors import needing
+from monitor.base.errors import needing
 from monitor.report.diagrams.theme import Theme
 
 if TYPE_CHECKING:

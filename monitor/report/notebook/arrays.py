@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from monitor.errors import ConfigError, DataError
+from monitor.base.errors import ConfigError, DataError
+from monitor.base.segment_names import OTHER
 from monitor.report.notebook.columns import (
     MATRIX,
     NAMES_SHOWN,
@@ -21,7 +22,6 @@ from monitor.report.notebook.columns import (
     numbers_in,
     one_column,
 )
-from monitor.segment_names import OTHER
 
 if TYPE_CHECKING:
     from monitor.metrics.core.buckets import BucketCounts

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from monitor.errors import DataError
+from monitor.base.errors import DataError
+from monitor.base.segment_names import WHOLE
 from monitor.report.notebook.arrays import rows_by
 from monitor.report.notebook.columns import (
     MATRIX,
@@ -22,10 +23,9 @@ from monitor.report.notebook.columns import (
     one_column,
     whole,
 )
-from monitor.segment_names import WHOLE
 
 if TYPE_CHECKING:
-    from monitor.summary import Summary
+    from monitor.days.summary import Summary
 
 
 def is_matrix(y_prob: Column) -> bool:
@@ -95,10 +95,10 @@ def class_days(rows: ClassRows, groups: Column | None) -> "list[Summary]":
     groups : column of shape (n,), optional
         Rows that share a prior.
     """
+    from monitor.days.summary import Segment, Summary
     from monitor.metrics.beyond_binary.class_counts import choose_classes, count_classes
     from monitor.metrics.beyond_binary.class_priors import fit_class_weights
     from monitor.metrics.core.tally import tally_on_grid
-    from monitor.summary import Segment, Summary
 
     names, vectors, classes = rows.names, rows.vectors, rows.classes
     watched, pairs, _ = choose_classes([(vectors, classes)], len(names))

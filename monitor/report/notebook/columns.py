@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from monitor.errors import DataError
+from monitor.base.errors import DataError
 
 Column = Any  # whatever numpy can read: a list, an array, a column of pandas, Polars or Arrow
 MATRIX = 2  # dimensions

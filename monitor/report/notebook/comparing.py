@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from monitor.errors import ConfigError, DataError
+from monitor.base.errors import ConfigError, DataError
+from monitor.base.segment_names import printable
+from monitor.base.short_text import MOST_LINES, shown_shortly
 from monitor.report.notebook.arrays import binary_columns, buckets_by, tallies_by
 from monitor.report.notebook.columns import Column, check_one_order
 from monitor.report.notebook.evaluating import Scale, check_alpha, place_for
 from monitor.report.notebook.frames import frame
 from monitor.report.notebook.html import paragraphs_html
-from monitor.segment_names import printable
-from monitor.short_text import MOST_LINES, shown_shortly
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

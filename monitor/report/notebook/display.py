@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from monitor.errors import ConfigError
+from monitor.base.errors import ConfigError
 from monitor.report.notebook.columns import Column
 from monitor.report.notebook.evaluating import SampleEvaluation, Scale, evaluate
 

@@ -5,13 +5,13 @@ from datetime import UTC, date, datetime
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from monitor.errors import ConfigError, DataError, needing
+from monitor.base.errors import ConfigError, DataError, needing
+from monitor.base.short_text import shown_shortly
 from monitor.report.notebook.arrays import binary_columns, buckets_by, repeated, tallies_by
 from monitor.report.notebook.class_columns import ClassRows, class_days, class_rows, is_matrix
 from monitor.report.notebook.columns import Column, check_one_order
 from monitor.report.notebook.frames import Row, frame, rows_of, scores_of
 from monitor.report.notebook.html import evaluation_html, evaluation_text
-from monitor.short_text import shown_shortly
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from monitor.days.summary import Summary
     from monitor.evaluation.evaluation import Evaluation
     from monitor.metrics.core.buckets import BucketCounts
     from monitor.metrics.core.tally import Tally
-    from monitor.summary import Summary
 
 NULL_REPLICATES = 100
 FIGURE = (4.8, 4.6)  # inches
@@ -244,8 +244,8 @@ def _of_scores(
     alpha: float,
 ) -> SampleEvaluation:
     """Evaluate checked outcomes and scores."""
+    from monitor.base.segment_names import WHOLE
     from monitor.metrics.core.tally import merge
-    from monitor.segment_names import WHOLE
 
     tallies = tallies_by(outcomes, scores, groups, segments)
     if segments is not None and any(name == WHOLE for _, name in tallies):
@@ -268,8 +268,8 @@ def _of_scores(
 
 def _of_classes(rows: ClassRows, groups: Column | None, alpha: float) -> SampleEvaluation:
     """Evaluate vectors of class probabilities; the tally is that of the first choices."""
+    from monitor.base.segment_names import WHOLE
     from monitor.metrics.core.tally import merge
-    from monitor.segment_names import WHOLE
 
     _check_rows(len(rows.classes))
     days = class_days(rows, groups)
@@ -351,8 +351,8 @@ def _days(
     tallies: "Mapping[tuple[str, ...], Tally]", held: "Mapping[tuple[str, ...], BucketCounts]"
 ) -> "list[Summary]":
     """Give each group a day of its own, as the daily job has it; the dates mean nothing."""
-    from monitor.segment_names import WHOLE
-    from monitor.summary import Segment, Summary
+    from monitor.base.segment_names import WHOLE
+    from monitor.days.summary import Segment, Summary
 
     known_at = datetime.min.replace(tzinfo=UTC)
     days = []

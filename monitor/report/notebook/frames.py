@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from math import nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from monitor.errors import needing
+from monitor.base.errors import needing
 
 if TYPE_CHECKING:
     import pandas as pd

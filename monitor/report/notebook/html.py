@@ -5,8 +5,8 @@ from functools import partial
 from html import escape
 from typing import TYPE_CHECKING
 
-from monitor.segment_names import printable
-from monitor.short_text import MOST_LINES
+from monitor.base.segment_names import printable
+from monitor.base.short_text import MOST_LINES
 from monitor.words.numbers import percent, short_percent
 
 if TYPE_CHECKING:

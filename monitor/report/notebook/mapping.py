@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from monitor.errors import ConfigError, DataError
+from monitor.base.errors import ConfigError, DataError
 from monitor.metrics.core.samples import at_ends, check_sums
 from monitor.metrics.maps.calibration_map import KINDS, CalibrationMap, apply_steps, check_map
 from monitor.metrics.maps.class_map_file import ClassMapFile

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast
 import numpy as np
 import numpy.typing as npt
 
-from monitor.errors import ConfigError, DataError
+from monitor.base.errors import ConfigError, DataError
+from monitor.base.segment_names import WHOLE
 from monitor.metrics.core.option_check import check_option
 from monitor.metrics.core.samples import at_ends, check_one_order, check_sums
 from monitor.metrics.maps.calibration_map import (
@@ -18,7 +19,6 @@ from monitor.metrics.maps.calibration_map import (
     log_odds,
 )
 from monitor.metrics.maps.map_file import Level, MapFile, Training
-from monitor.segment_names import WHOLE
 from monitor.words.maps import about_bound
 
 try:
@@ -160,7 +160,7 @@ class Recalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         DataError
             If the file cannot be written.
         """
-        from monitor import program
+        from monitor.base import program
         from monitor.store.map_file import write_map
 
         check_is_fitted(self)

@@ -6,7 +6,7 @@ from datetime import date
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from monitor.errors import ConfigError
+from monitor.base.errors import ConfigError
 from monitor.report.notebook.frames import Row, frame, rows_of
 from monitor.report.notebook.mapping import path_of
 

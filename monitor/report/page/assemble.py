@@ -6,10 +6,13 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import TypeVar
 
+from monitor.base.errors import DataError
+from monitor.base.segment_names import WHOLE
 from monitor.config import Config
+from monitor.days.summary import days_between
+from monitor.days.summary import whole as whole_of
 from monitor.drift.fold.inputs import ModelReference
 from monitor.drift.records.verdict import Verdict
-from monitor.errors import DataError
 from monitor.evaluation.evaluation import Evaluation
 from monitor.measures.verdict_scopes import found_on
 from monitor.metrics.core.tally import Tally, merge
@@ -27,9 +30,6 @@ from monitor.report.page.facts import facts
 from monitor.report.page.professions import professions
 from monitor.report.page.repair import repair_of
 from monitor.report.verdicts import reasons
-from monitor.segment_names import WHOLE
-from monitor.summary import days_between
-from monitor.summary import whole as whole_of
 from monitor.words.acknowledging import acknowledged
 from monitor.words.next_steps import next_steps
 from monitor.words.vectors import vector_sentences

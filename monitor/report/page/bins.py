@@ -5,6 +5,7 @@ from datetime import date
 
 import numpy as np
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.reference import Reference
 from monitor.drift.fold.inputs import ModelReference, reference_of_day
 from monitor.metrics.binned.binning import paper_sizes, pava_bc
@@ -14,7 +15,6 @@ from monitor.metrics.logistic.intercept import fit_intercept, has_intercept
 from monitor.metrics.logistic.level import fit_level
 from monitor.metrics.test_based.tce import tce
 from monitor.report.page.content import Bin, Curve, Reliability
-from monitor.segment_names import WHOLE
 
 CURVE_POINTS = 41
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import date
 from math import isnan
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.records.places import explained_by
 from monitor.drift.records.verdict import SLOPE_KINDS, Verdict
 from monitor.evaluation.errors import Errors
@@ -29,7 +30,6 @@ from monitor.report.page.words import (
 )
 from monitor.report.too_few import reason, says_ece, says_tce
 from monitor.report.verdicts import reasons
-from monitor.segment_names import WHOLE
 from monitor.words.label_change import AS_IF
 from monitor.words.numbers import odds
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import date
 
-from monitor import program
+from monitor.base import program
 from monitor.config import Model, Verdicts
 from monitor.drift.fold.inputs import ModelReference, reference_of_day
 from monitor.drift.incidents.detectable import REFERENCE_ERROR

@@ -13,10 +13,11 @@ from importlib.resources import files
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from monitor.base.errors import ConfigError
+from monitor.base.segment_names import printable_lines
 from monitor.drift.records.detector import Incident
 from monitor.drift.records.region_state import Break
 from monitor.drift.records.verdict import Verdict
-from monitor.errors import ConfigError
 from monitor.evaluation.evaluation import NAMES
 from monitor.metrics.core.estimate import Estimate
 from monitor.report.columns import STREAMS, meanings
@@ -29,7 +30,6 @@ from monitor.report.page.still import bins_svg, evidence_svg, repair_svg
 from monitor.report.page.widths import LONGEST, room
 from monitor.report.page.words import STATES
 from monitor.report.too_few import LEAST_FOR_ECE, LEAST_FOR_TCE
-from monitor.segment_names import printable_lines
 from monitor.words.broken import what_broke
 from monitor.words.windows import cause_name
 

@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from monitor.base.segment_names import WHOLE
 from monitor.config import Config, report_page
 from monitor.read.results import results_of
 from monitor.read.standing import nearest_to_week, standing
 from monitor.report.columns import Styles, verdict_cells, window_cells
 from monitor.report.page.content import Row
 from monitor.report.page.words import NONE, STATES, STYLES, evidence, share_of
-from monitor.segment_names import WHOLE
 from monitor.words.verdict import in_short
 
 WINDOW_STYLES: Styles = {"prevalence": share_of, "outcomes": ","}

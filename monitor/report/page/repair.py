@@ -4,16 +4,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from monitor.base.errors import ConfigError, DataError
+from monitor.base.segment_names import WHOLE
 from monitor.config import Config
 from monitor.drift.records.places import Condition
 from monitor.drift.records.verdict import Verdict
-from monitor.errors import ConfigError, DataError
 from monitor.metrics.maps.calibration_map import CalibrationMap, apply_calibration_map
 from monitor.metrics.maps.daily_counts import DailyCounts
 from monitor.pipeline.maps.recalibration import recalibrate
 from monitor.report.maps import recalibration_sentences
 from monitor.report.page.content import Mapped, Repair
-from monitor.segment_names import WHOLE
 from monitor.words.next_steps import repairs
 from monitor.words.trust import NO_MAP
 

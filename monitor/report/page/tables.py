@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isfinite, isnan
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.records.places import Place, name_of
 from monitor.drift.records.verdict import WEEK, Verdict
 from monitor.evaluation.evaluation import Evaluation
@@ -13,7 +14,6 @@ from monitor.report.incidents import OF_VALUES, closing, described, value_row
 from monitor.report.page.content import DayOnPage, Row, Table
 from monitor.report.page.words import NONE, share
 from monitor.report.verdicts import chance
-from monitor.segment_names import WHOLE
 from monitor.words.numbers import odds
 from monitor.words.where import new_values, values_not_shown
 

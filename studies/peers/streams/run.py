@@ -17,12 +17,12 @@ from statistics import median
 
 import numpy as np
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.records.verdict import WEEK
 from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats, Ints, locate
-from monitor.segment_names import WHOLE
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "comparison.md"

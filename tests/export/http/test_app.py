@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from prometheus_client.parser import text_string_to_metric_families
 
-from monitor.errors import ConfigError
+from monitor.base.errors import ConfigError
 from monitor.evaluation.evaluation import Evaluation
 from monitor.export.http import server
 from monitor.export.http.app import Exporter

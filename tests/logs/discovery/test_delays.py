@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from monitor.errors import DataError
+from monitor.base.errors import DataError
 from monitor.logs.discovery import Guess, guess
 from tests.support.cases import some
 

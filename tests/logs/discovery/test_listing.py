@@ -6,7 +6,7 @@ from typing import Any
 import fsspec
 import pytest
 
-from monitor.errors import ConfigError
+from monitor.base.errors import ConfigError
 from monitor.logs.discovery import guess
 from monitor.logs.discovery.samples.listing import ALIKE, format_of, survey
 from monitor.logs.discovery.samples.naming import patterns

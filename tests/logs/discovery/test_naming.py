@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from monitor.config import Model
-from monitor.files import list_days, list_files
+from monitor.days.files import list_days, list_files
 from monitor.logs.discovery.samples.naming import patterns
 
 DAYS = [date(2025, 12, 28) + timedelta(n) for n in range(14)]

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from monitor.errors import ConfigError, DataError
+from monitor.base.errors import ConfigError, DataError
 from monitor.logs.discovery import guess
 from tests.conftest import run_command
 

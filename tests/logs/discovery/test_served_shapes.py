@@ -15,12 +15,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from monitor.base.errors import DataError
 from monitor.config import Model
-from monitor.errors import DataError
+from monitor.days.summary import whole
 from monitor.logs import summarise_day
 from monitor.logs.discovery import guess
 from monitor.logs.discovery.guess import Guess
-from monitor.summary import whole
 
 FIRST, DAYS, ROWS = date(2026, 3, 2), 6, 240
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]  # ids, scores and outcomes

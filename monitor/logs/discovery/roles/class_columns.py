@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from monitor.base.sql_text import text_in_sql
 from monitor.logs.discovery.roles.arrivals import MET, matched
 from monitor.logs.discovery.roles.candidates import Candidate, words
 from monitor.logs.discovery.roles.ranking import SURE, Floats
@@ -15,7 +16,6 @@ from monitor.logs.discovery.samples.reading import Log
 from monitor.logs.discovery.samples.rows import ask, has_table
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.engines.session import Session
-from monitor.sql_text import text_in_sql
 
 LEAST_CLASSES, MOST_TRIED = 3, 12  # columns of which some may add up to 1
 ROUNDED = 1e-3  # how far the sum of some rows may be from 1

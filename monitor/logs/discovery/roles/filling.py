@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from monitor.arrivals import COMPLETE
 from monitor.config.filters import columns_of_filter
+from monitor.days.arrivals import COMPLETE
 from monitor.logs.discovery.roles.arrivals import MET
 from monitor.logs.discovery.samples.reading import ROWS_PER_DAY, Log
 from monitor.logs.discovery.samples.rows import ask, open_rows

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from monitor.base.segment_names import RESERVED
 from monitor.logs.discovery.samples.columns import Column
-from monitor.segment_names import RESERVED
 
 LEAST_SHARE = 0.02  # of the predictions: smaller parts say little
 MOST_SHARE = 0.98  # of the largest value: then the segment is the whole

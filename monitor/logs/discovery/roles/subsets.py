@@ -4,13 +4,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from monitor.base.sql_text import text_in_sql
 from monitor.logs.discovery.roles.candidates import words
 from monitor.logs.discovery.samples.columns import Column, columns_of
 from monitor.logs.discovery.samples.reading import PARTITION, Log, in_where
 from monitor.logs.discovery.samples.rows import TEXTUAL, ask
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.engines.session import Session
-from monitor.sql_text import text_in_sql
 from monitor.words.numbers import percent
 
 LIVE = ("prod", "production", "live", "online", "serving", "champion", "active", "primary")

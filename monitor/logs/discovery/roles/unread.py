@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Sequence
 
+from monitor.base.sql_text import text_in_sql
 from monitor.logs.discovery.roles import candidates as roles
 from monitor.logs.discovery.samples.columns import NUMBERS, Column, in_sql, number_in
 from monitor.logs.engines.conversions import quoted
-from monitor.sql_text import text_in_sql
 
 FEW = 12  # values of grades in texts
 CREDIT = 250.0, 1000.0  # where the points of credit scores lie

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
+from monitor.base.sql_text import text_in_sql
 from monitor.logs.discovery.samples.rows import Source, ask, files_of, open_rows
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.engines.session import Layout, Session
-from monitor.sql_text import text_in_sql
 
 NULL_TEXT = r"\N"  # of databases that unload a table
 AS_LINES = (

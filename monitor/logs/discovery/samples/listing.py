@@ -15,8 +15,8 @@ from typing import Any
 import fsspec
 import pyarrow as pa
 
-from monitor.errors import ConfigError, DataError
-from monitor.files import open_filesystem, reaching
+from monitor.base.errors import ConfigError, DataError
+from monitor.days.files import open_filesystem, reaching
 from monitor.logs.engines.compressed import PACKED, how_packed
 
 MOST_FOLDERS = 1000  # opened below one path

@@ -7,9 +7,9 @@ from datetime import date
 
 import duckdb
 
+from monitor.base.errors import DataError
 from monitor.config import literal
-from monitor.errors import DataError
-from monitor.files import list_days
+from monitor.days.files import list_days
 from monitor.logs.discovery.samples.columns import Column, columns_of, in_sql
 from monitor.logs.discovery.samples.headers import with_layout
 from monitor.logs.discovery.samples.listing import Survey

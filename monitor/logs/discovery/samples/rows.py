@@ -10,15 +10,15 @@ from typing import Any, cast
 import duckdb
 from fsspec.implementations.local import LocalFileSystem
 
+from monitor.base.errors import DataError
+from monitor.base.sql_text import text_in_sql
 from monitor.config import FIELD, Exploded, Format, PredictionLog
-from monitor.errors import DataError
-from monitor.files import list_files, open_filesystem
+from monitor.days.files import list_files, open_filesystem
 from monitor.logs.discovery.samples.columns import PLAIN, in_sql
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.engines.session import NESTED, Layout, Session, readable
 from monitor.logs.sources.exploding import take_apart
 from monitor.logs.sources.tables import TABLE_NAMES, Table, open_table
-from monitor.sql_text import text_in_sql
 
 MOST_LEAVES = 200  # values within nested columns that are looked at
 MOST_PLACES = 30  # of a list that is looked into

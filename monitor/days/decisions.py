@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from monitor.segment_names import WHOLE
+from monitor.base.segment_names import WHOLE
 
 USUAL = timedelta(days=31)  # after which an acknowledgement expires if no day is named
 

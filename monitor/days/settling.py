@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from monitor.arrivals import LATEST
 from monitor.config import Model
-from monitor.summary import days_between
+from monitor.days.arrivals import LATEST
+from monitor.days.summary import days_between
 
 ONE = timedelta(days=1)
 

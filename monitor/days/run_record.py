@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
-from monitor.errors import Fault
+from monitor.base.errors import Fault
 
 
 @dataclass(frozen=True)

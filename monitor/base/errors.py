@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from monitor.segment_names import printable_lines
+from monitor.base.segment_names import printable_lines
 
 NO_MEMORY = "failed to map segment", "Cannot allocate memory"
 CREDENTIALS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)([^\s/]*)@")

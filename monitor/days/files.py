@@ -14,10 +14,10 @@ from string import Formatter
 from threading import RLock
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
+from monitor.base.deadline import within
+from monitor.base.errors import ConfigError, DataError, lacks_memory, without_credentials
+from monitor.base.temporary import sweep, temporary_file
 from monitor.config import DAY_DIRECTIVES, ISO_DAY
-from monitor.deadline import within
-from monitor.errors import ConfigError, DataError, lacks_memory, without_credentials
-from monitor.temporary import sweep, temporary_file
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem

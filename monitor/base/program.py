@@ -19,8 +19,13 @@ Phase = Literal["fits", "summaries", "evaluations"]
 # Of verdicts, raised whenever one would differ by more than rounding, so that all days are judged
 # again. tests/drift/test_crossings.py compares verdicts with those of this number.
 RULES = 5
-COUNTS = "metrics", "summary.py", "arrivals.py", "settling.py", "segment_names.py", "sql_text.py"
-JUDGING = *COUNTS, "decisions.py", "evaluation", "drift", "words", "pipeline", "logs"
+COUNTED = "summary", "arrivals", "settling"
+COUNTS = (
+    "metrics",
+    *(f"days/{name}.py" for name in COUNTED),
+    *("base/segment_names.py", "base/sql_text.py"),
+)
+JUDGING = *COUNTS, "days/decisions.py", "evaluation", "drift", "words", "pipeline", "logs"
 # What makes the results of each phase. The rooms that only carry values (the store, the
 # configuration, files) are not among them: their files have formats, their settings fingerprints.
 ROOMS: dict[Phase, tuple[str, ...]] = {

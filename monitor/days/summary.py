@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import numpy.typing as npt
 
+from monitor.base.segment_names import THIRD, WHOLE
 from monitor.metrics.beyond_binary.class_counts import ClassCounts, merge_class_counts, pair_name
 from monitor.metrics.beyond_binary.class_parts import ClassPart
 from monitor.metrics.core.buckets import NO_BUCKETS, BucketCounts, merge_buckets
@@ -22,7 +23,6 @@ from monitor.metrics.core.grid import OFFSETS_PER_CELL, Floats, Ints, representa
 from monitor.metrics.core.samples import Bools
 from monitor.metrics.core.special import expit, logit
 from monitor.metrics.core.tally import Tally, merge
-from monitor.segment_names import THIRD, WHOLE
 
 NO_SAMPLE = 1.0, 1.0  # the weights of a log that has every row of its population
 

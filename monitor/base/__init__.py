@@ -1,0 +1,1 @@
+"""What every room may import: errors, names, texts, time and the version."""

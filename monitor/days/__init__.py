@@ -1,0 +1,1 @@
+"""What is known of a day and of a model, and how files are reached."""
