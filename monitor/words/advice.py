@@ -200,14 +200,14 @@ def hanging_together(together: Together, days: float) -> str:
 
     `days` are those that a slope of 0.8 takes with this one.
     """
-    told_apart = (
-        f"slopes nearer to 1 than {1.0 - together.least:.2f} are not told from chance"
+    by_chance = (
+        f"slopes nearer to 1 than {1.0 - together.least:.2f} could be chance"
         if isfinite(together.least)
-        else "no slope is told from chance"
+        else "every slope could be chance"
     )
     worth = (
         f"Outcomes of these days hang together: {together.days} days count as about "
-        f"{together.independent:.1f}. Within {PATIENCE} days {told_apart}"
+        f"{together.independent:.1f}. Within {PATIENCE} days {by_chance}"
     )
     if together.longer is None or together.longer >= days:
         return f"{worth}."

@@ -34,7 +34,7 @@ from studies.classes.worlds import (
 )
 
 DAYS, START, BINS = 40, 20, 15
-NOISE = 0.02  # of labels that are drawn anew
+NOISE = 0.02  # of labels that are drawn again
 KEPT = 0.01  # of the rows of a class before it is new, and after it has vanished
 WORLDS = tuple(
     World(f"{k} classes", k, rows=3_000, group=min(k, 5), vanishing=False) for k in (3, 5, 20, 100)

@@ -5,7 +5,7 @@
 A share of the positive outcomes is never recorded, from before the reference on, while the prior
 moves. Counted is how often an incident opens in a year in which nothing else happens, and in how
 many days a slope of 0.8 is found. With --write the table goes into docs/drift-simulations.md, after
-each world anew. It takes twenty minutes.
+each world by itself. It takes twenty minutes.
 """
 
 from itertools import islice

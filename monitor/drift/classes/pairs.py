@@ -352,7 +352,7 @@ def _deviation(
 def _as_seen(covariance: Floats, informations: Floats, spread: Floats) -> Floats:
     """Give the variance with which a deviation appears along each direction.
 
-    Where few scores are, slope and shapes can hardly be told apart, and each by itself is known
+    Where few scores are, slope and shapes can hardly be distinguished, and each by itself is known
     badly. What the scores see of them is their projection, and known as well as they say.
     """
     alone = np.diag(informations)

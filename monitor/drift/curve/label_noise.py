@@ -1,6 +1,6 @@
 """How many outcomes are recorded as their opposite, and which, where that bends the curve. Pure.
 
-Three families are told apart: the same share of both outcomes is swapped, positive ones are lost,
+There are three families: the same share of both outcomes is swapped, positive ones are lost,
 or negative ones are added to them.
 
 Rule 1: what a day is judged with rests on the reference and on days before it, never on its own

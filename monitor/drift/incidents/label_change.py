@@ -122,7 +122,7 @@ def only_if_told(
     enough: float,
     profiles_since: ProfilesSince,
 ) -> Detector:
-    """Let lost labels raise an alert only where they are told from every distortion.
+    """Let lost labels raise an alert only where the verdict would name them.
 
     Parameters
     ----------

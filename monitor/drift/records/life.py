@@ -1,7 +1,7 @@
 """The life of an open drift as one table: its states, and what each event makes of them. Pure data.
 
 Rule: what may happen to an incident is a row of `LIFE`, and nothing else happens. The fold chooses
-the event of a day; the table says whether the drift is named anew, whether evidence is collected
+the event of a day; the table says whether the drift gets a new name, whether evidence is collected
 from nothing again, and whether it is over. The documentation writes the table out.
 """
 

@@ -78,7 +78,7 @@ class LinkedCompiler(Compiler):  # type: ignore[misc]
         """Replace the library and leave all steps as they are.
 
         The wrapper is left out here. As an option of the function it would be one more set of
-        options, and for each set the compiler compiles anew what is called of numpy.
+        options, and for each set the compiler compiles once more what is called of numpy.
         """
         self.state.flags.no_cpython_wrapper = True
         name = self.state.func_id.func_qualname
