@@ -9,6 +9,8 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 UV := $(BIN)/uv pip install --quiet --python
 LOWEST := $(VENV)/lowest
 RELEASE := $(VENV)/release
+# One more than there are cores: tests of servers and schedulers wait as often as they compute.
+WORKERS := $(shell expr $$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN) + 1)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup programs demo test test-all quick slow fuzz torture test-celery torture-alerts test-lowest release-check audit lint style types imports format bench docs paper-tables pages dashboards dashboard-shots report-shot constraints clean
@@ -52,7 +54,7 @@ demo: $(VENV)/demo.stamp  ## Run the daily job on ten months of real flights and
 test:  ## Set up, then run all checks and tests
 	@$(MAKE) --no-print-directory --jobs=2 setup programs
 	@$(MAKE) --no-print-directory lint > $(VENV)/lint.txt 2>&1 & lint=$$!; \
-	    $(BIN)/python -m pytest -n auto; tests=$$?; \
+	    $(BIN)/python -m pytest -n $(WORKERS); tests=$$?; \
 	    wait $$lint || { echo "make lint:"; cat $(VENV)/lint.txt; exit 1; }; \
 	    exit $$tests
 
@@ -60,11 +62,11 @@ test-all: export CALIBRATION_TEST_CASES = all
 test-all: test  ## The same, with all cases that are drawn or crossed, of which test tries a part
 
 quick: $(VENV)/dev.stamp  ## Run the tests that start no servers and are soon done (two minutes)
-	@$(BIN)/python -m pytest -n auto -m "not slow"
+	@$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
 
 slow:  ## Run all other tests
 	@$(MAKE) --no-print-directory --jobs=2 setup programs
-	@$(BIN)/python -m pytest -n auto -m slow
+	@$(BIN)/python -m pytest -n $(WORKERS) -m slow
 
 fuzz: $(VENV)/dev.stamp  ## Try random input for SECONDS (600), each time with another seed
 	@$(BIN)/python tools/fuzz.py --seconds $(or $(SECONDS),600) --seed $(or $(SEED),1)
@@ -86,7 +88,7 @@ test-lowest: $(VENV)/dev.stamp  ## Run the tests with the oldest versions that p
 	@$(PIP) install uv
 	@$(BIN)/python -m venv --clear $(LOWEST)
 	@$(UV) $(LOWEST)/bin/python --resolution lowest-direct --editable '.[dev]'
-	@$(LOWEST)/bin/python -m pytest -n auto
+	@$(LOWEST)/bin/python -m pytest -n $(WORKERS)
 
 # With PYTHON alone, because a release must not depend on what development has installed.
 release-check:  ## Build both archives into dist/, check them, and install each by name (minutes)

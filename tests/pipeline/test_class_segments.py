@@ -18,7 +18,7 @@ from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
 from monitor.pipeline.days.task import Task
 from monitor.pipeline.runs.run import run
-from monitor.pipeline.verdicts.judging import references
+from monitor.pipeline.verdicts import references
 from monitor.store.class_rows import CLASS, TOP
 from monitor.store.names import stem
 from monitor.store.store import Store

@@ -23,7 +23,7 @@ from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_ref
 from monitor.pipeline.days.task import Task
 from monitor.pipeline.runs.evaluations import evaluate_days
 from monitor.pipeline.runs.run import RunReport, run
-from monitor.pipeline.verdicts.judging import references
+from monitor.pipeline.verdicts import references
 from monitor.pipeline.verdicts.references import read_references
 from monitor.store.names import day_file
 from monitor.store.store import Store

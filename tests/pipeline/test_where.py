@@ -4,7 +4,7 @@ import json
 import shlex
 import shutil
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Literal
 
@@ -31,7 +31,6 @@ from monitor.pipeline.days.parts import column_of, counts_of_rule, part_named
 from monitor.pipeline.runs.evaluations import evaluate_days, stale_evaluations
 from monitor.pipeline.verdicts.asked_where import answer_where
 from monitor.pipeline.verdicts.judging import judge_days
-from monitor.pipeline.verdicts.part_search import search_parts
 from monitor.pipeline.verdicts.references import read_references
 from monitor.pipeline.verdicts.where import counts_by_value
 from monitor.report.page.assemble import model_page
@@ -473,14 +472,10 @@ def test_the_search_of_parts_names_nothing_in_sound_rows(folder: Path) -> None:
     assert done.stdout.startswith("No part of the values of 1 column moved apart")
 
 
-def test_the_search_of_parts_says_what_it_cannot_search(folder: Path) -> None:
-    """A column that the log lacks, and an engine that has no rows to code."""
+def test_the_search_of_parts_says_which_column_the_log_lacks(folder: Path) -> None:
+    """Before it reads any row."""
     call = ["where", "-m", "ctr", "--config", f"{folder}/monitor.yaml", "--search"]
     done = CliRunner().invoke(app, [*call, "--columns", "prise"])
+
     assert isinstance(done.exception, DataError)
     assert "no column 'prise'" in str(done.exception)
-
-    config = load_config(folder / "monitor.yaml")
-    spark = config.model_copy(update={"engine": config.engine.model_copy(update={"kind": "spark"})})
-    with pytest.raises(ConfigError, match="reads rows with DuckDB"):
-        search_parts(spark, "ctr", [], None, clock=lambda: datetime.now(UTC), say=print)

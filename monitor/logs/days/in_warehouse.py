@@ -85,7 +85,7 @@ def _must_be_in_one_place(batch: Batch) -> None:
     if len(places) > 1:
         msg = (
             f"models.{batch.name}: engine.kind: warehouse joins the logs where they lie, and they "
-            f"have no connection in common; copy one to the other, {REMEDY}."
+            f"have no connection in common; write both into one database, {REMEDY}."
         )
         raise ConfigError(msg)
 

@@ -62,8 +62,6 @@ SEPARATORS = ",;\t|"
 SMALL = 16_000_000  # bytes of a file that is read whole, though only some of its columns are needed
 NO_ROOM = Fault("logs", "memory", "the day does not fit into the memory")
 UNREADABLE = Fault("logs", "unreadable", "a file cannot be read")
-# DuckDB needs gigabytes for a column of a few hundred lists in lists, even if nobody asks for it.
-DEEP_LISTS = re.compile(r"(?:\[\]){100}")
 
 FORMAT_NAMES = {"parquet": "Parquet", "csv": "CSV", "json": "JSON lines"}
 
@@ -549,8 +547,6 @@ def _understanding(session: Session, engine: Engine) -> Iterator[None]:
     try:
         yield
     except (duckdb.OutOfMemoryException, MemoryError) as error:
-        if msg := _of_deep_lists(session, engine):
-            raise DataError(msg, UNREADABLE) from error
         msg = (
             f"{session.what}: the day does not fit into engine.memory_mb, {engine.memory_mb}, "
             f"with engine.threads, {engine.threads} ({first_line(error)}); "
@@ -565,19 +561,6 @@ def _understanding(session: Session, engine: Engine) -> Iterator[None]:
         if _is_of_reader(error):
             raise _worded(session, error) from error
         raise
-
-
-def _of_deep_lists(session: Session, engine: Engine) -> str | None:
-    """Name a file whose lists in lists can use up the memory; None if there is none."""
-    for file, types in session.types.items():
-        for column, kind in types.items():
-            if DEEP_LISTS.search(kind.name):
-                return (
-                    f"{session.what}: {file} cannot be read within engine.memory_mb, "
-                    f"{engine.memory_mb}, because the lists in its column {column!r} are nested "
-                    f"too deeply; write the file again without it, then rerun this day."
-                )
-    return None
 
 
 def _is_of_reader(error: Exception) -> bool:

@@ -31,7 +31,7 @@ class Type:
     --------
     >>> Type("DECIMAL(10,2)").is_number, Type("VARCHAR").is_number
     (True, False)
-    >>> Type("STRUCT(score DOUBLE, at DATE)").fields["score"].is_float
+    >>> Type("STRUCT(score DOUBLE, day DATE)").fields["score"].is_float
     True
     """
 
