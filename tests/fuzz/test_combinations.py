@@ -23,7 +23,7 @@ GOALS = PAIRS_AND_TRIPLES if SEED else (Goal(1, [*FACTORS]),)
 ROWS = [*covering(rules(), GOALS, NUMBER)]
 ARRAY = some(ROWS, 1 if SEED else 3)
 # DuckDB has to read classes.
-READ_BY_SPARK = [row for row in ROWS if row["classes"] == "none"][: 20 if SEED else 2]
+READ_BY_SPARK = [row for row in ROWS if row["classes"] == "none"][: 20 if SEED else 1]
 
 
 @pytest.fixture(scope="module")
