@@ -18,7 +18,6 @@ from monitor.config import Model
 from monitor.days.files import replacing, writing
 from monitor.drift.records.verdict import Verdict
 from monitor.evaluation.evaluation import Evaluation
-from monitor.logs.sources.queries import replace_rows
 from monitor.metrics.core.estimate import Estimate
 from monitor.read.results import Results
 from monitor.read.standing import nearest_to_week
@@ -151,6 +150,9 @@ def write(place: str, found: Sequence[dict[str, Any]], models: Sequence[str], da
     names = ", ".join(map(text_in_sql, models)) or "NULL"
     old = f"model IN ({names}) AND day BETWEEN '{days[0]}' AND '{days[1]}'"
     if place.startswith(SERVER):
+        # Loads what reads logs, which a file does not need.
+        from monitor.logs.sources.queries import replace_rows  # noqa: PLC0415
+
         replace_rows(place.removeprefix(SERVER), NAME, table, old)
     elif place.endswith(".duckdb"):
         _into_duckdb(place, table, old)

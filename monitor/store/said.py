@@ -73,7 +73,7 @@ def said(value: Any, of: Any) -> Any:
     for field in of:
         names = together.get(field.name, (field.name,))
         inner = [getattr(value, name) for name in names]
-        if not all(map(_is_default, [type(value)] * len(names), names, inner)):
+        if not all(_is_default(type(value), *pair) for pair in zip(names, inner, strict=True)):
             row[field.name] = inner if len(names) > 1 else said(inner[0], field.type)
     return row
 
