@@ -7,12 +7,11 @@ from nothing again, and whether it is over. The documentation writes the table o
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from monitor.drift.records.detector import NOT_COMPARABLE, OUTCOMES_MISSING, EndReason, Incident
 
 LifeState = Literal["none", "open", "recovering", "undecided", "unclear"]
-LIFE_STATES: tuple[LifeState, ...] = get_args(LifeState)
 DRIFTS: tuple[LifeState, ...] = ("open", "recovering", "undecided")
 STATES_MEAN: Mapping[LifeState, str] = {
     "none": "no drift is open",
