@@ -133,7 +133,7 @@ OF_VERDICTS = (
         "unknown_scores_ratio",
         of.COMPARED,
         "Share of the scores of the judged day that lie where the reference does not know its "
-        "curve. The verdict says nothing about them.",
+        "curve. Of these only a break at one place is judged.",
         units.RATIO,
         lambda v: v.evidence.unknown_share if v.evidence else None,
         absent="without a reference, or on a day that no outcomes were judged on",

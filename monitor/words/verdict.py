@@ -429,7 +429,7 @@ def _silence(v: Verdict) -> Iterator[str]:
     if v.evidence and v.evidence.unknown_share >= MUCH_UNKNOWN and not told:
         yield (
             f"{percent(v.evidence.unknown_share, 0)} of the scores lie where the reference has too "
-            "few outcomes: this verdict says nothing about them."
+            "few outcomes: of these only a break at one place is judged."
         )
 
 

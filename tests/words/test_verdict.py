@@ -229,8 +229,8 @@ SAID: dict[str, tuple[Verdict, str, str]] = {
     ),
     "unknown scores": (
         unknown(0.31),
-        ("31 % of the scores lie where the reference has too few outcomes: this verdict says "
-        "nothing about them."),
+        ("31 % of the scores lie where the reference has too few outcomes: of these only a break "
+        "at one place is judged."),
         "nan",
     ),
     "few unknown scores": (unknown(0.049), FOUND, "too few outcomes"),
