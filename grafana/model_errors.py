@@ -237,8 +237,8 @@ def unknown() -> stat.Panel:
         number(share, unit="percentunit").decimals(1),
         "Scores beyond the reference",
         "The share of the day's scores that lie where the reference has too few outcomes to know "
-        "its curve. The verdict says nothing about them. If it stays above a few percent, re-base "
-        "the reference.",
+        "its curve. Of these only a break at one place is judged. If it stays above a few "
+        "percent, re-base the reference.",
         none=NO_REFERENCE,
         width=6,
     )
