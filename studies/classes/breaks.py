@@ -34,13 +34,15 @@ Change = Callable[[np.random.Generator, Floats, Ints], tuple[Floats, Ints]]
 
 
 class World(NamedTuple):
-    """A model: its class priors, and its rows a day."""
+    """A model: its class priors, its rows a day, and the highest scores that are logged, or 0."""
 
     priors: tuple[float, ...]
     rows: int
+    top: int = 0
 
     def __str__(self) -> str:
-        return f"{len(self.priors)} classes, {self.rows:,} rows"
+        logged = f", {self.top} highest logged" if self.top else ""
+        return f"{len(self.priors)} classes, {self.rows:,} rows{logged}"
 
 
 WORLDS = (
@@ -48,6 +50,7 @@ WORLDS = (
     World((0.5, 0.4, 0.06, 0.04), 3_000),
     World((0.3, 0.2, 0.1, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02, 0.01, 0.01), 3_000),
 )
+LOGGED = (*WORLDS, WORLDS[2]._replace(top=3))
 
 
 class Moves(NamedTuple):
@@ -90,9 +93,14 @@ def _dropped(share: float, value: float = 0.0) -> Change:
 
 def _highest(number: int) -> Change:
     def change(_: np.random.Generator, p: Floats, y: Ints) -> tuple[Floats, Ints]:
-        return np.where(p >= np.sort(p, axis=1)[:, [-number]], p, 0.0), y
+        return only_highest(p, number), y
 
     return change
+
+
+def only_highest(p: Floats, number: int) -> Floats:
+    """Set all but the highest probabilities of each row to 0."""
+    return np.where(p >= np.sort(p, axis=1)[:, [-number]], p, 0.0)
 
 
 def _one_hot(rng: np.random.Generator, p: Floats, y: Ints) -> tuple[Floats, Ints]:
@@ -153,11 +161,14 @@ BREAKS: Mapping[str, tuple[Change, tuple[int, ...]]] = {
 }
 
 
-def against_the_rest(vectors: Floats, labels: Ints) -> Rest:
-    """Count each class against the rest, as the daily job does."""
-    weights = fit_class_weights(lambda: [(vectors, labels)], vectors.shape[1])
+def against_the_rest(vectors: Floats, labels: Ints, top: int = 0) -> Rest:
+    """Count each class against the rest, as the daily job does, of the highest scores or all."""
+    readings = {"": only_highest(vectors, top) if top else vectors}
+    if not top:
+        weights = fit_class_weights(lambda: [(vectors, labels)], vectors.shape[1])
+        readings[ADJUSTED] = adjusted_vectors(vectors, weights)
     counted = dict[str, Coarse]()
-    for begin, read in (("", vectors), (ADJUSTED, adjusted_vectors(vectors, weights))):
+    for begin, read in readings.items():
         cells = locate(read)[0] // CELLS_IN_ONE
         for k in range(vectors.shape[1]):
             counts, hits = (
@@ -209,13 +220,15 @@ def _rows(
     return vectors[kept], labels[kept]
 
 
-def follow(days: Iterator[tuple[Floats, Ints]], number: int) -> Iterator[tuple[int, Incident]]:
+def follow(
+    days: Iterator[tuple[Floats, Ints]], number: int, top: int = 0
+) -> Iterator[tuple[int, Incident]]:
     """Follow the days after the reference; give the incidents that open, with their days."""
-    rests = [against_the_rest(*next(days)) for _ in range(REFERENCE)]
+    rests = [against_the_rest(*next(days), top) for _ in range(REFERENCE)]
     reference, watch = fit_class_scores(rests), LevelWatch()
     kept = deque[tuple[date, Rest]](maxlen=MOST_BACK)
     for t in range(number if reference else 0):
-        today = FIRST + timedelta(days=t), against_the_rest(*next(days))
+        today = FIRST + timedelta(days=t), against_the_rest(*next(days), top)
         kept.appendleft(today)
         before = watch.incident
         if reference:
@@ -230,11 +243,11 @@ def follow(days: Iterator[tuple[Floats, Ints]], number: int) -> Iterator[tuple[i
 def sound_row(name: str, years: int) -> str:
     """Count openings of a sound world, and what it was watched for."""
     cells = []
-    for number, world in enumerate(WORLDS):
+    for number, world in enumerate(LOGGED):
         found = [
             opened
             for seed in range(SEED + 100 * number, SEED + 100 * number + years)
-            for opened in follow(stream(world, SOUND[name], seed), YEAR)
+            for opened in follow(stream(world, SOUND[name], seed), YEAR, world.top)
         ]
         pages = sum(incident.urgent for _, incident in found)
         cells.append(f"{len(found)}, {pages} in {years}")
@@ -245,10 +258,10 @@ def broken_row(name: str, streams: int) -> str:
     """Count the days to the opening, and how often the class was named."""
     change, right = BREAKS[name]
     cells = []
-    for number, world in enumerate(WORLDS):
+    for number, world in enumerate(LOGGED):
         classes, found = len(world.priors), list[tuple[int, Incident]]()
         for seed in range(SEED + 100 * number + 50, SEED + 100 * number + 50 + streams):
-            opened = follow(stream(world, Moves(), seed, change), START + FOLLOWED)
+            opened = follow(stream(world, Moves(), seed, change), START + FOLLOWED, world.top)
             found += [one for one in opened if one[0] >= START][:1]
         names = {f"class {k % classes}" for k in right or range(classes)}
         named = sum(incident.of_class in names for _, incident in found)
@@ -268,12 +281,12 @@ def main() -> None:
     parser.add_argument("--only", default="", help="the other rows stay as the page has them")
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
-    heads, kept = " | ".join(map(str, WORLDS)), {row.split(" | ")[0]: row for row in rows_of(BEGIN)}
-    rows = [f"| sound: openings, pages in stream-years | {heads} |", "|---|" + "---|" * len(WORLDS)]
+    heads, kept = " | ".join(map(str, LOGGED)), {row.split(" | ")[0]: row for row in rows_of(BEGIN)}
+    rows = [f"| sound: openings, pages in stream-years | {heads} |", "|---|" + "---|" * len(LOGGED)]
     for name in SOUND:
         rows += [sound_row(name, given.years)] if given.only in name else _kept(kept, name)
         print(rows[-1], flush=True)
-    rows += ["", f"| break | {heads} |", "|---|" + "---|" * len(WORLDS)]
+    rows += ["", f"| break | {heads} |", "|---|" + "---|" * len(LOGGED)]
     for name in BREAKS:
         rows += [broken_row(name, given.streams)] if given.only in name else _kept(kept, name)
         print(rows[-1], flush=True)

@@ -430,7 +430,10 @@ def _cells(logged: ClassScores, found: Found) -> tuple[slice, Family]:
         here = slice(int(starts), int(ends))
     new = np.flatnonzero(_new(logged, newest)[of])
     new = new[(new >= here.start) & (new < here.stop)]
-    rows = newest[logged.names[of]].counts
+    rows, hits = newest[logged.names[of]].counts, newest[logged.names[of]].positives
+    if logged.highest and (0 in new if found.place == NEW else here.start == 0):
+        most = found.place == NEW or hits[0] >= ALIKE * hits[here].sum()
+        return slice(0, 1 if most else here.stop), "unlogged"
     if new.size:
         value = int(new[rows[new].argmax()])
         if found.place == NEW or rows[value] >= ALIKE * rows[here].sum():

@@ -98,9 +98,8 @@ def _count(rows: Shares, classes: Classes, parts: Sequence[tuple[str, str]]) -> 
     count, offsets = len(classes.names), _log_offsets(classes)
     ranked = rows.each(partial(_ranks, count))
     watched, pairs, third = most_frequent(ranked, count, classes.watched)
-    if classes.top:  # the others are not known, and those of one class against the rest neither
-        watched, weights = [], np.zeros(count)
-    else:
+    weights = None
+    if not classes.top:  # which has no scores of the other classes to weigh
         weights = solve_class_weights(
             lambda at: rows.each(partial(_sums_of_scores, at, offsets)), count
         )
@@ -147,7 +146,7 @@ def _sums_of_scores(
 
 def _classes(
     names: Sequence[str],
-    log_weights: Floats,
+    log_weights: Floats | None,
     log_offsets: Floats | None,
     rows: Iterable[Batches],
     *,
