@@ -271,8 +271,7 @@ def test_the_verdict_of_the_whole_names_the_class(name: str, said: str) -> None:
     [
         (
             "the first class is 0",
-            "class 0 comes true in 46 % of the rows where its score is not among the highest that "
-            "were logged (",
+            "class 0 comes true in 46 % of the rows where its score is not among the highest",
         ),
         ("20 % uniform vectors", "comes true in 47 % of the rows where its score is 0.25 (26 %"),
         ("logit of the second class + 1.5", "the scores of class 1 are 4."),
