@@ -225,7 +225,7 @@ def follow(
 ) -> Iterator[tuple[int, Incident]]:
     """Follow the days after the reference; give the incidents that open, with their days."""
     rests = [against_the_rest(*next(days), top) for _ in range(REFERENCE)]
-    reference, watch = fit_class_scores(rests), LevelWatch()
+    reference, watch = fit_class_scores(rests, highest=bool(top)), LevelWatch()
     kept = deque[tuple[date, Rest]](maxlen=MOST_BACK)
     for t in range(number if reference else 0):
         today = FIRST + timedelta(days=t), against_the_rest(*next(days), top)

@@ -120,8 +120,9 @@ def day_of_segments(rows: dict[str, Rows]) -> Day:
         for name in ("vectors", "labels")
     )
     names = [f"class {k}" for k in range(classes)]
-    counts = count_classes(names, [(vectors, labels)], np.zeros(classes), watched=[], pairs=[])
-    parts = count_parts([(vectors, labels, places)], classes, len(rows))
+    watched, unmoved = range(classes), np.zeros(classes)  # adjusted scores are not judged
+    counts = count_classes(names, [(vectors, labels)], unmoved, watched=watched, pairs=[])
+    parts = count_parts([(vectors, labels, places)], classes, len(rows), watched=watched)
     tops = {
         name: tally_on_grid(of.vectors.argmax(axis=1) == of.labels, of.vectors.max(axis=1))
         for name, of in rows.items()

@@ -10,6 +10,7 @@ import pytest
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
+from monitor.words.trust import trust
 from monitor.words.verdict import sentences
 from studies.classes.segments import day_of_segments, divided_rows
 from studies.classes.worlds import NONE, REFERENCE, Drift, Rows, World, stream
@@ -58,6 +59,31 @@ def test_a_small_segment_that_bends_is_found_and_named() -> None:
     assert small.slope is not None
     assert small.slope.low < 1.0 / 1.6 < small.slope.high
     assert not any(found[START - 1][name].incident for name in found[0])
+
+
+def test_a_class_that_a_segment_leaves_out_is_named_with_both() -> None:
+    """The score of class 1 is 0 for 3 % of the rows: the segment, the whole, and no other opens."""
+    rows = divided_rows(FIVE, NONE, 1, days=3, start=START, segments=SEGMENTS)
+    days = list[Day]()
+    for of_day in islice(rows, REFERENCE, None):
+        left = of_day["small"].vectors * (np.arange(5) != 1)
+        dropped = Rows(
+            *(of_day["small"].day, left / left.sum(axis=1, keepdims=True)),
+            of_day["small"].labels,
+        )
+        days.append(day_of_segments({**of_day, "small": dropped}))
+    found = judged(FIVE, days)[-1]
+
+    assert {name for name, v in found.items() if v.incident} == {"small", "all"}
+    for name in ("small", "all"):
+        incident = found[name].incident
+        assert incident is not None
+        assert (incident.of_class, incident.kind) == ("class 1", "class_place")
+        assert incident.urgent
+        share = "100 %" if name == "small" else "3 %"
+        said = " ".join(sentences(found[name]))
+        assert f"where its score is 0: these are {share} of all rows (none in" in said
+    assert trust(found["small"]).answer.startswith("No: class 1 comes true more often where")
 
 
 def test_no_class_prior_of_a_segment_opens_a_drift() -> None:

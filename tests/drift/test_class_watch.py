@@ -193,7 +193,7 @@ def test_a_break_that_is_over_closes() -> None:
 def test_parts_with_priors_of_their_own_are_judged_below_all_scores_only() -> None:
     """Over segments only an outcome at a score that the reference never had contradicts."""
     days = [against_the_rest(*day) for day in drawn()[:REFERENCE]]
-    apart = fit_class_scores(days, apart=True)
+    apart = fit_class_scores(days, places=(BELOW,))
     assert apart is not None
     assert apart.adjusted is None
     dropped = against_the_rest(*next(broken("the first class is 0")))

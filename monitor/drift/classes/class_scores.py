@@ -36,6 +36,7 @@ from monitor.metrics.logistic.level import fit_level
 LOW, HIGH = (0.01, 0.05, 0.2, 0.5), (0.5, 0.8)  # up to, and from, these quantiles of the outcomes
 PLACES = len(LOW) + len(HIGH) + 1  # the last one: below all scores of the reference
 BELOW, NEW = PLACES - 1, PLACES  # and the scores that are new
+ALL = tuple(range(PLACES + 1))
 SIDES = np.array([-1.0, 1.0])  # fewer outcomes than the scores say, which are too high; more
 SIZES = np.array([0.5, 1.5])  # logit, beyond what is tolerated
 LEAST_TOLERANCE, TOLERATED = 0.15, 2.0  # logit, and standard errors of the reference
@@ -73,9 +74,9 @@ class ClassScores:
     dispersions : ndarray of shape (2, k, 7)
         The variance of the days of the reference compared with that of independent outcomes, at
         least 1: of the share of the outcomes, and of the rows.
-    apart : bool
-        Whether parts of the traffic have priors of their own: then only scores below all of the
-        reference say something.
+    places : tuple of int
+        The places that are judged. Where parts of the traffic have priors of their own, only scores
+        below all of the reference say something; in one segment scores that are new do too.
     weeks : ndarray of shape (w, k, 7, 4) or None
         The sums of `levels_of_day` over each whole week of the reference.
     adjusted : ClassScores or None
@@ -98,7 +99,7 @@ class ClassScores:
     shares: Floats
     centres: Floats
     dispersions: Floats
-    apart: bool = False
+    places: tuple[int, ...] = ALL
     weeks: Floats | None = None
     adjusted: "ClassScores | None" = None
     bent: float = 0.0
@@ -111,7 +112,10 @@ class ClassScores:
 
 
 def fit_class_scores(
-    days: Sequence[Mapping[str, Coarse]], *, apart: bool = False
+    days: Sequence[Mapping[str, Coarse]],
+    *,
+    places: tuple[int, ...] = ALL,
+    highest: bool = False,
 ) -> ClassScores | None:
     """Learn where the outcomes of each class are among its scores.
 
@@ -120,7 +124,7 @@ def fit_class_scores(
     days : sequence of mapping of str to Coarse
         Each class against the rest, on every day of the reference; with `ADJUSTED` before its name
         with the adjusted scores, which logs with the highest scores only do not have.
-    apart : bool
+    places, highest : tuple of int, bool
         As in `ClassScores`.
 
     Returns
@@ -131,8 +135,8 @@ def fit_class_scores(
     named = [name for name in days[0] if all(name in day for day in days)] if days else []
     adjusted = [name for name in named if name.startswith(ADJUSTED)]
     logged = [name for name in named if name not in adjusted]
-    fitted = _fitted(logged, days, apart=apart, highest=only_highest(days[0]) if days else False)
-    own = None if apart else _fitted(adjusted, days, apart=False)
+    fitted = _fitted(logged, days, places, highest=highest)
+    own = _fitted(adjusted, days, places) if places == ALL else None
     return replace(fitted, adjusted=own and replace(own, bent=_bent(own))) if fitted else None
 
 
@@ -144,8 +148,8 @@ def only_highest(rest: Mapping[str, Coarse]) -> bool:
 def _fitted(
     named: Sequence[str],
     days: Sequence[Mapping[str, Coarse]],
+    places: tuple[int, ...],
     *,
-    apart: bool,
     highest: bool = False,
 ) -> ClassScores | None:
     logged = slice(int(highest), None)
@@ -170,7 +174,7 @@ def _fitted(
         shares=np.log((there + 0.5) / (total - there + 0.5)),
         centres=np.log((there + 0.5) / (expected + 0.5)),
         dispersions=np.ones((2, *starts.shape)),
-        apart=apart,
+        places=places,
         highest=highest,
     )
     of_weeks = [levels_of_day(fitted, day) for day in days]
@@ -376,8 +380,7 @@ def gains_of_day(
         _of_rows(reference, counts, positives, new, _with_worst(least[1])),
     )
     gains[0, :, BELOW:] = 0.0  # fewer outcomes below all scores contradict nothing
-    if reference.apart:
-        gains[:, :, [*range(BELOW), NEW]] = 0.0
+    gains[:, :, [place for place in ALL if place not in reference.places]] = 0.0
     return gains
 
 

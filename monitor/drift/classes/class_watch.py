@@ -15,6 +15,7 @@ import numpy as np
 
 from monitor.drift.classes.class_scores import (
     ADJUSTED,
+    ALL,
     BELOW,
     NEW,
     PLACES,
@@ -106,6 +107,8 @@ def advance_classes(watch: LevelWatch, reference: ClassScores, day: date, rest: 
     before = watch.sums if watch.sums.size == gains.size else np.zeros(gains.size)
     sums = (before + (gains != 0.0)) * bounded_ratio(gains, MOST)
     counted = replace(watch, sums=sums, counted=watch.counted + 1)
+    if reference.places != ALL:  # what weeks move by at other places says nothing of these
+        return counted
     levels = np.concatenate([levels_of_day(of, rest) for of in reference.readings])
     return _with_levels(counted, day, levels)
 
