@@ -17,6 +17,7 @@ from monitor.metrics.binned.binning import (
 from monitor.metrics.binned.ece import (
     ace,
     debiased_mean_squared_gap,
+    debiased_root_mean_squared_gap,
     ece,
     mce,
     mean_squared_gap,
@@ -101,6 +102,14 @@ def test_measures_equal_plain_loops(t: Tally) -> None:
         error = estimation_error(bins)
         assert error.total == pytest.approx(np.average(variances, weights=sizes), abs=1e-14)
         assert error.within_bin == pytest.approx(np.mean(variances), abs=1e-14)
+
+
+def test_less_error_than_chance_gives_is_none() -> None:
+    """Where the debiased mean square is negative, its root is 0."""
+    bins = uniform_bins(tally([0, 1, 0, 1], [0.5, 0.5, 0.5, 0.5]), 10)
+
+    assert debiased_mean_squared_gap(bins) < 0.0
+    assert debiased_root_mean_squared_gap(bins) == 0.0
 
 
 def test_single_predictions_are_left_out_of_debiased_errors() -> None:
