@@ -7,6 +7,7 @@ only shows results needs none of them.
 import inspect
 import logging
 import sys
+import sysconfig
 from collections.abc import Callable
 from functools import cache, wraps
 from threading import RLock
@@ -81,6 +82,28 @@ def claim(function: Callable[..., object]) -> bool:
     from monitor.metrics.core.kept import claim as claim_kept  # noqa: PLC0415
 
     return claim_kept(_LOADED.get(function, function))
+
+
+def platform() -> str:
+    """Name the version of Python and the kind of machine, as the folder of their code.
+
+    Examples
+    --------
+    >>> platform().startswith("cpython-3")
+    True
+    """
+    return f"{sys.implementation.cache_tag}-{sysconfig.get_platform()}"
+
+
+def export(folder: str) -> int:
+    """Write what was compiled for any processor into a folder that travels with the wheel.
+
+    It is that of this platform, and empty. Gives the number of entries, see
+    `monitor.metrics.core.ahead`.
+    """
+    from monitor.metrics.core.ahead import write_ahead  # noqa: PLC0415
+
+    return write_ahead([*_LOADED.values(), *filter(None, _INNER.values())], folder)
 
 
 def _is_known() -> bool:
