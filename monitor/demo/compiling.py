@@ -17,8 +17,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from monitor.base.program import platform
 from monitor.config import load_config
-from monitor.metrics.core.compiled import export, platform
+from monitor.metrics.core.compiled import export
 from monitor.pipeline.days.task import Task
 from monitor.pipeline.runs.run import run
 

@@ -13,8 +13,7 @@ from typing import Any
 
 from numba.core.caching import IndexDataCacheFile
 
-from monitor.base.program import digest
-from monitor.metrics.core.compiled import platform
+from monitor.base.program import digest, platform
 
 # What the compiler calls a target when `NUMBA_CPU_NAME` is generic: its name and its features.
 ANY_PROCESSOR = "generic", ""

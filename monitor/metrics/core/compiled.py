@@ -7,7 +7,6 @@ only shows results needs none of them.
 import inspect
 import logging
 import sys
-import sysconfig
 from collections.abc import Callable
 from functools import cache, wraps
 from threading import RLock
@@ -82,17 +81,6 @@ def claim(function: Callable[..., object]) -> bool:
     from monitor.metrics.core.kept import claim as claim_kept  # noqa: PLC0415
 
     return claim_kept(_LOADED.get(function, function))
-
-
-def platform() -> str:
-    """Name the version of Python and the kind of machine, as the folder of their code.
-
-    Examples
-    --------
-    >>> platform().startswith("cpython-3")
-    True
-    """
-    return f"{sys.implementation.cache_tag}-{sysconfig.get_platform()}"
 
 
 def export(folder: str) -> int:
