@@ -21,7 +21,7 @@ from monitor.words.verdict import in_short, sentences
 from studies.drift.breaks import BREAKS, WEIGHTS
 from studies.drift.rules import FIRST
 from studies.drift.worlds import draw_day
-from tests.support.stored import detectors_again, stored_again
+from tests.support.stored import detectors_again
 
 REFERENCE, SOUND, BROKEN = 28, 5, 12
 BEGUN = FIRST + timedelta(REFERENCE + SOUND)
@@ -174,25 +174,6 @@ def test_a_late_day_says_nothing_of_places() -> None:
     assert whole.incident is None or whole.incident.place is None
     assert whole.detector.regions
     assert whole.detector.regions.last < BEGUN
-
-
-@pytest.mark.parametrize("name", ["5 % of the rows get the score 0", "none"])
-def test_verdicts_are_read_back(name: str) -> None:
-    """What has accumulated and the open break are the same after they were stored."""
-    of_day = of_break(name)[-1]
-
-    (again,) = stored_again([of_day])
-
-    before, now = of_day.detector.regions, detectors_again([of_day])[of_day.segment].regions
-    assert before
-    assert now
-    assert now.sums.tolist() == before.sums.tolist()
-    assert now.scores.tolist() == before.scores.tolist()
-    assert now.weeks.tolist() == before.weeks.tolist()
-    assert now.last == before.last
-    assert bool(of_day.incident) == bool(again.incident)
-    if of_day.incident:
-        assert place_of(again).rate == place_of(of_day).rate
 
 
 def test_the_fold_goes_on_from_what_was_stored() -> None:

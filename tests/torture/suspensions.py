@@ -190,7 +190,7 @@ class Suspensions:
     def begin(self, call: list[str], *, stop_at: int = 0) -> ForkServerProcess:
         """Start a command."""
         context = get_context("forkserver")
-        context.set_forkserver_preload(["monitor.pipeline.runs.run", "s3fs", __name__])
+        context.set_forkserver_preload(["tests.torture.loaded", __name__])
         process = context.Process(
             target=work, args=(self.project.folder, self.environment, call, stop_at)
         )
