@@ -62,6 +62,17 @@ class TestDays:
         assert ended.err.count("\n") == 1
         assert files(project.folder) == before
 
+    def test_of_two_models_the_first_says_it(self, project: Project, command: Command) -> None:
+        """An error in the call is reported once."""
+        ads = '  ads:\n    predictions: {path: "p/{day}"}\n    outcomes: {path: "o/{day}"}\n'
+        project.configure("models:\n", f"models:\n{ads}")
+
+        ended = command("run", "--day", "2099-01-01")
+
+        assert ended.code == 2
+        assert ended.err.startswith("ads: as of ")
+        assert ended.err.count("\n") == 1
+
     def test_a_missing_partition_is_an_incident(self, project: Project, command: Command) -> None:
         """A day without predictions is reported, at the end of the log and in a gap."""
         before = project.results()
