@@ -96,7 +96,6 @@ LONGEST: tuple[str | tuple[str, ...], ...] = (
     "tests/metrics/smooth/test_cumulative.py",
     "tests/metrics/intervals/test_",
     "tests/cli/test_chosen_labels.py",
-    "tests/logs/discovery/test_nested.py",
     "tests/logs/test_row_settings.py",
     "tests/drift/test_explaining.py",
     "tests/metrics/test_forms.py",
