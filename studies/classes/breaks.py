@@ -1,6 +1,7 @@
 """How soon scores of single classes that broke are found, and how often sound ones are called so.
 
     python -m studies.classes.breaks [--streams 10] [--years 5] [--only WORD] [--write]
+    python -m studies.classes.breaks --highest 3 [--streams 10] [--years 5] [--only WORD]
 
 Logits of the scores are normal around the logarithms of the priors, so vectors are calibrated. A
 break begins 12 days after a reference of 28; each class against the rest is judged alone.
@@ -8,7 +9,7 @@ break begins 12 days after a reference of 28; each class against the rest is jud
 
 import argparse
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from math import inf, log, log10
 from statistics import median
@@ -50,7 +51,6 @@ WORLDS = (
     World((0.5, 0.4, 0.06, 0.04), 3_000),
     World((0.3, 0.2, 0.1, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02, 0.01, 0.01), 3_000),
 )
-LOGGED = (*WORLDS, WORLDS[2]._replace(top=3))
 
 
 class Moves(NamedTuple):
@@ -240,10 +240,10 @@ def follow(
             yield t, watch.incident
 
 
-def sound_row(name: str, years: int) -> str:
+def sound_row(name: str, years: int, worlds: Sequence[World] = WORLDS) -> str:
     """Count openings of a sound world, and what it was watched for."""
     cells = []
-    for number, world in enumerate(LOGGED):
+    for number, world in enumerate(worlds):
         found = [
             opened
             for seed in range(SEED + 100 * number, SEED + 100 * number + years)
@@ -254,11 +254,11 @@ def sound_row(name: str, years: int) -> str:
     return f"| {name} | {' | '.join(cells)} |"
 
 
-def broken_row(name: str, streams: int) -> str:
+def broken_row(name: str, streams: int, worlds: Sequence[World] = WORLDS) -> str:
     """Count the days to the opening, and how often the class was named."""
     change, right = BREAKS[name]
     cells = []
-    for number, world in enumerate(LOGGED):
+    for number, world in enumerate(worlds):
         classes, found = len(world.priors), list[tuple[int, Incident]]()
         for seed in range(SEED + 100 * number + 50, SEED + 100 * number + 50 + streams):
             opened = follow(stream(world, Moves(), seed, change), START + FOLLOWED, world.top)
@@ -280,17 +280,23 @@ def main() -> None:
     parser.add_argument("--years", type=int, default=5, help="of each world and size")
     parser.add_argument("--only", default="", help="the other rows stay as the page has them")
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--highest", type=int, default=0, help="so many scores of a row are logged")
     given = parser.parse_args()
-    heads, kept = " | ".join(map(str, LOGGED)), {row.split(" | ")[0]: row for row in rows_of(BEGIN)}
-    rows = [f"| sound: openings, pages in stream-years | {heads} |", "|---|" + "---|" * len(LOGGED)]
+    worlds, kept = WORLDS, {row.split(" | ")[0]: row for row in rows_of(BEGIN)}
+    if given.highest:  # the page has the table of whole vectors
+        worlds, kept = tuple(world._replace(top=given.highest) for world in WORLDS[1:]), {}
+    heads = " | ".join(map(str, worlds))
+    rows = [f"| sound: openings, pages in stream-years | {heads} |", "|---|" + "---|" * len(worlds)]
     for name in SOUND:
-        rows += [sound_row(name, given.years)] if given.only in name else _kept(kept, name)
+        rows += [sound_row(name, given.years, worlds)] if given.only in name else _kept(kept, name)
         print(rows[-1], flush=True)
-    rows += ["", f"| break | {heads} |", "|---|" + "---|" * len(LOGGED)]
+    rows += ["", f"| break | {heads} |", "|---|" + "---|" * len(worlds)]
     for name in BREAKS:
-        rows += [broken_row(name, given.streams)] if given.only in name else _kept(kept, name)
+        rows += (
+            [broken_row(name, given.streams, worlds)] if given.only in name else _kept(kept, name)
+        )
         print(rows[-1], flush=True)
-    if given.write:
+    if given.write and not given.highest:
         page_with(BEGIN, rows)
 
 
