@@ -27,6 +27,7 @@ from monitor.days.summary import (
     stratified,
     whole,
 )
+from monitor.drift.fold.inputs import reference_of_day
 from monitor.drift.records.verdict import Verdict
 from monitor.evaluation.evaluation import Evaluation
 from monitor.evaluation.shadow import (
@@ -383,6 +384,25 @@ def test_a_deployed_map_that_was_forgotten_is_found(undeployed: Path, tmp_path: 
     assert late.detector.incident
     assert late.detector.incident.kind == "too_extreme"
     assert late.detector.incident.opened >= DEPLOY
+
+
+def test_a_retired_map_gives_its_reference_back(undeployed: Path, tmp_path: Path) -> None:
+    """From `retire` on days are compared with the reference that the map replaced."""
+    shutil.copytree(undeployed, tmp_path / "store")
+    config = configure(tmp_path, deploy=DEPLOY, retire=RETIRE)
+    fitted = read_references(config, "ctr").fitted
+    first, mapped, before, again = (
+        reference_of_day(day, fitted) for day in (FIRST, DEPLOY, RETIRE - timedelta(days=1), RETIRE)
+    )
+
+    assert first
+    assert again
+    assert mapped
+    assert mapped is before
+    assert mapped.begins == DEPLOY
+    assert (again.first, again.last, again.begins) == (first.first, first.last, RETIRE)
+    assert again.streams is first.streams
+    assert mapped.streams is not first.streams
 
 
 def test_the_command_says_how_a_map_ends(tmp_path: Path) -> None:

@@ -95,7 +95,6 @@ LONGEST: tuple[str | tuple[str, ...], ...] = (
     "tests/report/diagrams/",
     "tests/metrics/smooth/test_cumulative.py",
     "tests/metrics/intervals/test_",
-    "tests/cli/test_number_style.py",
     "tests/cli/test_chosen_labels.py",
     "tests/logs/test_row_settings.py",
     "tests/drift/test_explaining.py",
