@@ -4,9 +4,9 @@
 
 A share of the positive outcomes is never recorded, from before the reference on, while the prior
 moves. Counted is how often an incident opens in a year in which nothing else happens, and in how
-many days a slope of 0.8 is found, also by somebody who knows the curve, the share and the slope. The
-table goes into docs/drift-simulations.md with --write, after each world by itself. It takes half an
-hour.
+many days a slope of 0.8 is found, also by somebody who knows the curve, the share and the slope.
+With --write the table goes into docs/drift-simulations.md, after each world by itself. It takes
+half an hour.
 """
 
 from collections.abc import Iterable
