@@ -518,14 +518,9 @@ def _restarted(detector: Detector) -> Detector:
 
 
 def scaled(detector: Detector, share: float) -> Detector:
-    """Leave a share of the evidence of every kind."""
-    regions, labels = detector.regions, detector.labels
-    return replace(
-        detector,
-        sums=detector.sums * share,
-        labels=None if labels is None else labels * share,
-        regions=regions and replace(regions, sums=regions.sums * share),
-    )
+    """Leave a share of the evidence of every distortion and of labels; all that of places."""
+    labels = None if detector.labels is None else detector.labels * share
+    return replace(detector, sums=detector.sums * share, labels=labels)
 
 
 def opened_incident(

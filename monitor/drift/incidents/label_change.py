@@ -181,8 +181,8 @@ def unless_always_so(
     Detector
         The same below the limit, and where the best distortion explains the days since the drift
         would have begun ten times better than the best constant share of wrong labels, of which
-        the likelihood over all days before counts where it is below that of right labels; else its
-        evidence ends just below the limit.
+        the likelihood over all days before counts where it is below that of right labels, and
+        where places alone reach the limit; else its evidence ends just below it.
 
     Notes
     -----
@@ -199,9 +199,11 @@ def unless_always_so(
         return detector
     joint = said.fits + np.minimum(0.0, gains_of_shares(noise, detector.noise))
     bent = max(highest_of(profile)[0] for profile in said.profiles[: len(DIRECTIONS)])
-    if joint.max() <= bent - EXPLAINED:
+    if joint[:, 1:].max() <= bent - EXPLAINED:
         return detector
-    return scaled(detector, JUST_BELOW * 10.0 ** (enough - detector.evidence))
+    places = 10.0 ** scaled(detector, 0.0).evidence if detector.regions else 0.0
+    left = JUST_BELOW * 10.0**enough - places
+    return scaled(detector, left / (10.0**detector.evidence - places)) if left > 0.0 else detector
 
 
 def lost_like_prior(reference: Reference, days: Sequence[Mapping[Any, Coarse]]) -> float | None:
