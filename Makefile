@@ -93,9 +93,10 @@ test-lowest: $(VENV)/dev.stamp  ## Run the tests with the oldest versions that p
 # With PYTHON alone, because a release must not depend on what development has installed.
 release-check:  ## Build both archives into dist/, check them, and install each by name (minutes)
 	@test -x $(RELEASE)/bin/twine || $(PYTHON) -m venv --clear $(RELEASE)
-	@$(RELEASE)/bin/pip install --quiet --disable-pip-version-check build==1.6.1 twine==7.0.0
+	@$(RELEASE)/bin/pip install --quiet --disable-pip-version-check build==1.6.1 twine==7.0.0 .
 	@rm -rf dist
-	@$(RELEASE)/bin/python -m build
+	@$(RELEASE)/bin/python -m monitor.demo.compiling --into monitor/machine_code
+	@$(RELEASE)/bin/python -m build; status=$$?; rm -rf monitor/machine_code; exit $$status
 	@$(RELEASE)/bin/python -m twine check --strict dist/*
 	@$(RELEASE)/bin/python tools/try_index.py dist
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Generator
 from importlib.metadata import version
 from pathlib import Path
+from socketserver import BaseServer
 
 import pytest
 from hypothesis import settings
@@ -47,6 +48,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # than to write them. As with PostgreSQL's fsync=off. The programs that tests start do force them.
 os.fsync = lambda _descriptor: None
 
+# Servers of Python notice within so many seconds, instead of half a second, that they shall stop.
+BaseServer.serve_forever.__defaults__ = (0.05,)
+
 # Between two searches for garbage. With Python's 700 they take a fiftieth of the tests' time.
 NEW_OBJECTS = 50_000
 
@@ -65,6 +69,17 @@ def compiled() -> bool:
     """Tell whether most tests have been compiled, which pytest does when it first collects them."""
     files = [*(ROOT / "tests").rglob("test_*.py")]
     return 2 * len([*(ROOT / "tests").rglob("__pycache__/test_*-pytest-*.pyc")]) > len(files)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(
+    file_path: Path,
+) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for examples only where there are some: to look, a module is loaded and read through."""
+    found = yield
+    if file_path.suffix != ".py" or b">>> " in file_path.read_bytes():
+        return found
+    return [file for file in found if type(file) is pytest.Module]
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,6 +1,6 @@
 """The first verdict: a first backfill with an empty compiler cache, beside one with a full cache.
 
-    .venv/bin/python -m bench.cold [--rounds 2] [--processes 1] [--beside CHECKOUT]
+    .venv/bin/python -m bench.cold [--rounds 2] [--processes 1] [--beside CHECKOUT] [--wheel]
 
 56 days of a small model, with a drift at their end (those of `monitor.demo.compiling`). Each run
 is a fresh process with a store of its own; a cold one has an empty `NUMBA_CACHE_DIR`, which the
@@ -8,11 +8,12 @@ warm one after it then uses. With several processes as many runs begin at once a
 and the CPU seconds are those of all. Prints the least wall and CPU seconds of the rounds, and how
 far both of the cold one are from the goal: twice the warm one and five seconds. Wall times count
 only where no other work shares the machine. With `--beside` those of another checkout are measured
-in the same rounds.
+in the same rounds; with `--wheel` those of the package with the machine code that a wheel brings.
 """
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -35,8 +36,15 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--beside", type=Path, help="the top folder of another checkout")
+    parser.add_argument("--wheel", action="store_true", help="the package with its machine code")
     given = parser.parse_args()
     checkouts = [HERE, given.beside.resolve()] if given.beside else [HERE]
+    with tempfile.TemporaryDirectory(prefix="cold-bench-") as folder:
+        measure([*checkouts, as_in_wheel(Path(folder))] if given.wheel else checkouts, given)
+
+
+def measure(checkouts: list[Path], given: argparse.Namespace) -> None:
+    """Measure each checkout in every round, and print its line."""
     took: dict[tuple[Path, str], list[Seconds]] = {}
     for _ in range(given.rounds):
         for checkout in checkouts:
@@ -54,6 +62,16 @@ def main() -> None:
             f"warm {warm:.1f} ({warm_wall:.1f}); {cold / (TIMES * warm + MORE):.2f} of the goal, "
             f"{cold_wall / (TIMES * warm_wall + MORE):.2f} by wall time"
         )
+
+
+def as_in_wheel(folder: Path) -> Path:
+    """Copy the package, and put beside its modules what a wheel brings; give the new checkout."""
+    checkout = folder / "wheel"
+    unwanted = shutil.ignore_patterns("__pycache__", "machine_code")
+    shutil.copytree(HERE / "monitor", checkout / "monitor", ignore=unwanted)
+    call = (sys.executable, "-m", "monitor.demo.compiling", "--into", "monitor/machine_code")
+    subprocess.run(call, cwd=checkout, check=True, stdout=subprocess.DEVNULL)  # noqa: S603
+    return checkout
 
 
 def backfills(checkout: Path, cache: str, processes: int) -> Seconds:

@@ -7,8 +7,9 @@ Every number is CPU time of one thread. All jobs of one size run in turn, in sev
 long-lived processes: `metrics_worker.py`, and `peers_worker.py` in an environment with the packages
 that we compare with (`--peers` names its Python, `bench/peers.txt` describes it; without it the
 page says "not measured"). A control job, the same sort in both processes, starts and ends each
-round and shows how much the speed of the machine varied. `metrics_table.py` writes the page. Ratios
-use the least times; the first table also shows medians.
+round and shows how much the speed of the machine varied. Each job that ends is printed on standard
+error. `metrics_table.py` writes the page. Ratios use the least times; the first table also shows
+medians.
 
 The published algorithm tests every prediction of every bin with ``scipy.stats.binomtest``. It is
 timed on a random sample of about 400 predictions, the same share of every bin, and scaled up;
@@ -91,6 +92,7 @@ def rounds_of(workers: list[Worker], rounds: int, skip: set[str]) -> tuple[Times
                     skip.add(job)
                 else:
                     found.setdefault(job, []).append(cpu)
+                    print(f"  {job}: {cpu:.4g} s", file=sys.stderr, flush=True)
             controls.append(worker.ask(CONTROL))
     for worker in workers:
         worker.end()

@@ -1,13 +1,17 @@
 """Tries an installed calibration-monitor with nothing of the checkout: logs in, a verdict out.
 
-python tools/try_release.py
+    python tools/try_release.py
+
+Where the wheel brought machine code for this platform, nothing of it may be compiled again.
 """
 
 import json
+import os
 import subprocess
 import sys
 import sysconfig
 from datetime import date, timedelta
+from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -47,9 +51,20 @@ def call(folder: Path, *arguments: str) -> str:
     """Run the installed command in a folder."""
     command = Path(sysconfig.get_path("scripts")) / "calibration-monitor"
     done = subprocess.run(
-        [command, *arguments], cwd=folder, check=True, capture_output=True, text=True
+        [command, *arguments],
+        cwd=folder,
+        env=os.environ | ({"NUMBA_CACHE_DIR": f"{folder}/cache"} if brings_code() else {}),
+        check=True,
+        capture_output=True,
+        text=True,
     )
     return done.stdout
+
+
+def brings_code() -> bool:
+    """Tell whether the wheel has machine code for this version of Python and kind of machine."""
+    name = f"{sys.implementation.cache_tag}-{sysconfig.get_platform()}"
+    return (files("monitor") / "machine_code" / name).is_dir()
 
 
 def main() -> None:
@@ -59,6 +74,9 @@ def main() -> None:
         write_logs(folder)
         call(folder, "backfill", "--from", f"{FIRST}", "--to", f"{FIRST + timedelta(DAYS - 1)}")
         told = json.loads(call(folder, "show", "--model", "bids", "--json"))
+        compiled = [path.name for path in folder.rglob("*.nbc")]
+    if brings_code() and compiled:
+        sys.exit(f"the wheel brings machine code, but these were compiled: {sorted(compiled)}.")
     state = told["verdict"]["state"]
     if state != "calibration_drift":
         sys.exit(f"the newest verdict is {state}, but must be calibration_drift.")

@@ -7,6 +7,8 @@ upgrade that answers as before judges no past day again.
 """
 
 import hashlib
+import sys
+import sysconfig
 from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import version as of_distribution
@@ -39,6 +41,17 @@ ROOMS: dict[Phase, tuple[str, ...]] = {
 def version() -> str:
     """Name the version that was installed."""
     return of_distribution("calibration-monitor")
+
+
+def platform() -> str:
+    """Name the version of Python and the kind of machine, as the folder of their code.
+
+    Examples
+    --------
+    >>> platform().startswith("cpython-3")
+    True
+    """
+    return f"{sys.implementation.cache_tag}-{sysconfig.get_platform()}"
 
 
 @cache

@@ -1,9 +1,14 @@
 """Process the days of a made-up model, so that what a morning calls is compiled: `python -m` this.
 
 The build of the container image runs it, and so nobody waits for the compiler later: the image
-carries the compiler's cache. The model drifts in its last week, because an open drift calls more.
+carries the compiler's cache. With `--into monitor/machine_code` the code is for any processor of
+this kind of machine, and travels with the wheel that is built next. The model drifts in its last
+week, because an open drift calls more.
 """
 
+import argparse
+import os
+import shutil
 import tempfile
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
@@ -12,7 +17,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from monitor.base.program import platform
 from monitor.config import load_config
+from monitor.metrics.core.compiled import export
 from monitor.pipeline.days.task import Task
 from monitor.pipeline.runs.run import run
 
@@ -53,13 +60,34 @@ def write_world(folder: Path) -> None:
 
 
 def main() -> None:
-    """Write the world into a temporary folder and process its days."""
+    """Compile into the cache of this machine, or into a folder of the package."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--into", type=Path, help="a folder for each version of Python and machine")
+    into: Path | None = parser.parse_args().into
     with tempfile.TemporaryDirectory(prefix="calibration-compiling-") as name:
-        write_world(Path(name))
-        config = load_config(Path(name) / "monitor.yaml")
-        days = Task(MODEL, FIRST_DAY, LAST_DAY, LAST_DAY + timedelta(days=1))
-        report = run(config, days, clock=lambda: datetime.now(UTC))
-    print(f"compiled; days processed: {len(report.evaluated)}")  # noqa: T201 - of a build
+        if into:
+            print(f"compiled; entries written: {_compile_into(into, Path(name))}")  # noqa: T201
+        else:
+            print(f"compiled; days processed: {_process(Path(name))}")  # noqa: T201 - of a build
+
+
+def _compile_into(folder: Path, work: Path) -> int:
+    """Compile all for any processor, and write it; what lies there for this platform goes."""
+    # The compiler reads them when it is loaded, at the first call.
+    os.environ |= {"NUMBA_CPU_NAME": "generic", "NUMBA_CACHE_DIR": str(work / "cache")}
+    place = folder / platform()
+    shutil.rmtree(place, ignore_errors=True)
+    _process(work)
+    place.mkdir(parents=True)
+    return export(f"{place}")
+
+
+def _process(folder: Path) -> int:
+    """Process the days of the model in an empty folder; give their number."""
+    write_world(folder)
+    config = load_config(folder / "monitor.yaml")
+    days = Task(MODEL, FIRST_DAY, LAST_DAY, LAST_DAY + timedelta(days=1))
+    return len(run(config, days, clock=lambda: datetime.now(UTC)).evaluated)
 
 
 if __name__ == "__main__":

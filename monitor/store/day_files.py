@@ -397,6 +397,8 @@ class DayFiles:
             replace(filesystem, path, content, what=what, sweeps=False, before=before)
         if held:
             held.keep(name, content)
+            if held.kinds is not None:
+                held.kinds.add(kind)
             for listed in (held.days, held.alone):
                 if day and kind in listed:
                     listed[kind].add(day)
@@ -552,10 +554,22 @@ class DayFiles:
                             for entry in entries
                         }
                 filesystem, root = self._location
+                if not self._has(kind, model):
+                    return None
                 objects = filesystem.ls(f"{root}/{kind}/{model}", detail=True)
             except (FileNotFoundError, NotADirectoryError):
                 return None
         return {entry["name"].rpartition("/")[2]: version_of(entry) for entry in objects}
+
+    def _has(self, kind: str, model: str) -> bool:
+        """Say whether an object store has the kind at all; who holds the lock looks once."""
+        held = held_of(self.root, model)
+        if held is None:
+            return True
+        if held.kinds is None:
+            filesystem, root = self._location
+            held.kinds = {path.rpartition("/")[2] for path in filesystem.ls(root, detail=False)}
+        return kind in held.kinds
 
 
 def content_of(name: str, table: pa.Table) -> bytes:

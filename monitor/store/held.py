@@ -22,6 +22,9 @@ class Held:
     ----------
     hold : Hold
         The lock.
+    kinds : set of str or None
+        The folders of an object store, of which each that is missing costs two requests; None if
+        nobody has looked.
     days, alone : dict of str to set of date
         All days, and those with a file of their own.
     months : dict of str to dict
@@ -39,6 +42,7 @@ class Held:
     """
 
     hold: Hold
+    kinds: set[str] | None = None
     days: dict[str, set[date]] = field(default_factory=dict)
     alone: dict[str, set[date]] = field(default_factory=dict)
     months: dict[str, dict[str, str]] = field(default_factory=dict)

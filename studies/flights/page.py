@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from studies.flights.run import Watched
+    from studies.flights.watch import Watched
 
 # The first day on which the slope differs from March, by model; the first with another curve.
 SLOPE_HOLDS = {"flights": date(2013, 8, 1), "flights-stretched": date(2013, 6, 1)}

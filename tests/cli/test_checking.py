@@ -226,7 +226,7 @@ def test_a_drift_that_is_acknowledged_for_long_is_said(
     assert (f"acknowledges every drift until {last}, for 32 more days" in done.out) == told
 
 
-@pytest.mark.parametrize(("days", "awaited"), [(13, True), (14, False)])
+@pytest.mark.parametrize(("days", "awaited"), some([(13, True), (14, False)], 2))
 def test_a_reference_that_is_too_short_is_said(tmp_path: Path, days: int, *, awaited: bool) -> None:
     """It is named once, with what it lacks and what is used instead; nothing is written."""
     first, second = DAY - timedelta(days=50), DAY - timedelta(days=20)

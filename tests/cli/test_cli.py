@@ -1,6 +1,5 @@
 """The command line: every command is documented, and does what its help says."""
 
-import json
 import re
 from collections.abc import Iterator
 from datetime import date, timedelta
@@ -110,58 +109,6 @@ def test_the_list_of_commands_cuts_no_sentence() -> None:
     listed = result.stdout.partition("Commands:")[2].splitlines()
     assert len([line for line in listed if line.startswith("  ")]) >= 10
     assert [line for line in listed if "..." in line] == []
-
-
-def test_check_writes_nothing(folder: Path) -> None:
-    """The check shows the newest settled day by segment and leaves no store behind."""
-    printed = json.loads(call(folder, "check", "--json"))
-    table = call(folder, "check", "--day", "2026-03-01")
-
-    day = printed["models"]["ctr"]
-    assert day["day"] == "2026-03-03"  # the fourth day's outcomes of tomorrow are not in
-    assert {name: part["predictions"] for name, part in day["segments"].items()} == {
-        "DE": 100,
-        "FR": 100,
-        "other": 0,
-    }
-    assert "ctr, logs of 2026-03-01" in table
-    assert not (folder / "store").exists()
-
-
-def test_run_backfill_evaluate_show(folder: Path) -> None:
-    """The commands of a normal week, one after the other, and their output."""
-    run = json.loads(call(folder, "run", "--begin", "--json"))["reports"][0]
-    plan = json.loads(
-        call(
-            folder,
-            *("backfill", "--model", "ctr", "--from", "2026-03-01", "--to", "2026-03-04"),
-            *("--dry-run", "--json"),
-        )
-    )
-    filled = call(
-        folder, "backfill", "--model", "ctr", "--from", "2026-03-01", "--to", "2026-03-04"
-    )
-    judged = json.loads(
-        call(folder, "evaluate", "--from", "2026-03-02", "--to", "2026-03-04", "--json")
-    )
-    shown = json.loads(call(folder, "show", "--model", "ctr", "--windows", "3", "--json"))
-    table = call(folder, "show", "--model", "ctr", "--segment", "DE", "--days", "2")
-
-    assert run["summarised"] == ["2026-03-03"]
-    days = [f"2026-03-0{i}" for i in range(1, 5)]
-    (planned,) = plan["plans"]
-    assert planned["model"] == "ctr"
-    assert (planned["unchanged"], planned["summarise"]) == (days[2:3], [*days[:2], days[3]])
-    assert planned["evaluate"] == days
-    assert filled == "ctr: days summarised 3, unchanged 1, evaluated 4, failed 0\n"
-    later = ["2026-03-02", "2026-03-03", "2026-03-04"]
-    assert judged == {"evaluated": {"ctr": later}, "judged": {"ctr": later}}
-    assert [e["matched"] for e in shown["evaluations"]] == [200, 400, 600, 600]
-    assert [e["final"] for e in shown["evaluations"]] == [True, True, True, True]
-    assert [line.split()[:2] for line in table.splitlines() if line.strip().startswith("2026")] == [
-        ["2026-03-03", "insufficient_data"],
-        ["2026-03-04", "insufficient_data"],
-    ]
 
 
 def test_the_readme_is_true() -> None:

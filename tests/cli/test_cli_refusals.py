@@ -62,6 +62,17 @@ class TestDays:
         assert ended.err.count("\n") == 1
         assert files(project.folder) == before
 
+    def test_of_two_models_the_first_says_it(self, project: Project, command: Command) -> None:
+        """An error in the call is reported once."""
+        ads = '  ads:\n    predictions: {path: "p/{day}"}\n    outcomes: {path: "o/{day}"}\n'
+        project.configure("models:\n", f"models:\n{ads}")
+
+        ended = command("run", "--day", "2099-01-01")
+
+        assert ended.code == 2
+        assert ended.err.startswith("ads: as of ")
+        assert ended.err.count("\n") == 1
+
     def test_a_missing_partition_is_an_incident(self, project: Project, command: Command) -> None:
         """A day without predictions is reported, at the end of the log and in a gap."""
         before = project.results()
@@ -115,60 +126,6 @@ class TestDays:
 def files(folder: Path) -> dict[str, bytes]:
     """Read every file."""
     return {str(p): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
-
-
-class TestSeveralModels:
-    """Bad data of one model do not stop the others."""
-
-    @pytest.fixture
-    def two(self, project: Project) -> Project:
-        """Add a model without logs before the other."""
-        lost = (
-            "  ads:\n"
-            '    predictions: {path: "nowhere/{day}.parquet"}\n'
-            '    outcomes: {path: "nowhere/o-{day}.parquet"}\n'
-        )
-        project.configure("models:\n", f"models:\n{lost}")
-        return project
-
-    def test_run(self, two: Project, command: Command) -> None:
-        """The second is run and has its record; the first is reported, and the code is 3."""
-        last = two.folder / "store/runs/ctr/last.json"
-        last.unlink()
-
-        ended = command("run", "--json")
-
-        assert ended.code == 3
-        assert "ads: no day before " in ended.err
-        assert [r["model"] for r in json.loads(ended.out)["reports"]] == ["ctr"]
-        record = Store("store").read_run("ctr")
-        assert record is not None
-        assert record.succeeded == record.finished
-
-    def test_evaluate(self, two: Project, command: Command) -> None:
-        """The second is evaluated; the message about the first says that nothing is stored."""
-        before = two.results()
-        (two.folder / f"store/evaluations/ctr/{DAY}.arrows.zst").unlink()
-
-        ended = command("evaluate", "--from", DAY_BEFORE, "--to", DAY)
-
-        assert (ended.code, ended.out) == (
-            3,
-            "ctr: days evaluated 2, judged 2 (from 2026-03-01 on)\n",
-        )
-        assert ended.err.splitlines()[-1] == (
-            "ads: nothing is stored yet; start with calibration-monitor run or backfill."
-        )
-        assert two.results() == before
-
-    def test_a_wrong_call_stops_at_once(self, two: Project, command: Command) -> None:
-        """An error in the call is reported once, and no model is run."""
-        assert two.results()
-        ended = command("run", "--day", "2099-01-01")
-
-        assert ended.code == 2
-        assert ended.err.startswith("ads: as of ")
-        assert ended.err.count("\n") == 1
 
 
 class TestOutput:

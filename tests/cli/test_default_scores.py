@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from monitor.cli import app
 from monitor.metrics.core.grid import Floats
+from tests.support.cases import some
 
 FIRST, ROWS, SOUND, BROKEN = date(2026, 1, 1), 2_000, 30, 3
 BEGUN, LAST = FIRST + timedelta(SOUND), FIRST + timedelta(SOUND + BROKEN - 1)
@@ -53,11 +54,13 @@ def call(*arguments: str) -> Any:
 
 @pytest.mark.parametrize(
     ("rewrite", "said"),
-    [
-        (default(0.0), "5 % of the rows have the score 0 (none in the reference); "),
-        (overwritten, " of the rows have the score 0.90 (0.0"),
-    ],
-    ids=["0", "band"],
+    some(
+        [
+            (default(0.0), "5 % of the rows have the score 0 (none in the reference); "),
+            (overwritten, " of the rows have the score 0.90 (0.0"),
+        ],
+        2,
+    ),
 )
 def test_they_are_told_with_their_first_day(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rewrite: Rewrite, said: str

@@ -52,23 +52,6 @@ def test_the_repair_of_a_drift(
     assert repaired == pytest.approx(np.log(9.0) / STRETCH, abs=0.35)
 
 
-def test_sentences(call: tuple[str, ...], command: Run) -> None:
-    """It says what the map gains, from what, what it does, and where it extrapolates."""
-    ended = command(*call)
-    said = " ".join(ended.out.split())
-
-    assert (ended.code, ended.err) == (0, "")
-    assert "since the estimated start of the open drift" in said
-    for words in (
-        "Worth it: ",
-        "comes from the shape",
-        "from the level",
-        "It keeps the order of all scores.",
-        "it extrapolates.",
-    ):
-        assert words in said
-
-
 def test_no_map_is_worth_it_on_sound_days(
     call: tuple[str, ...], today: date, tmp_path: Path, command: Run
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from monitor.cli.streams import plain
 from tests.conftest import DAY
+from tests.support.cases import some
 
 COMMAND = str(Path(sys.executable).with_name("calibration-monitor"))
 ROOT = Path(__file__).parents[2] / "monitor"
@@ -50,8 +51,7 @@ def test_characters_that_an_output_lacks_are_replaced() -> None:
 @pytest.mark.usefixtures("project")
 @pytest.mark.parametrize(
     ("call", "code", "redirect"),
-    [(*of, where) for of, where in zip(CALLS.values(), cycle(["2>/dev/full", "2>&-"]))],
-    ids=[*CALLS],
+    some([(*of, end) for of, end in zip(CALLS.values(), cycle(["2>/dev/full", "2>&-"]))], 3),
 )
 def test_what_is_said_aside_does_not_decide_how_a_command_ends(
     call: tuple[str, ...], code: int, redirect: str

@@ -1,13 +1,9 @@
 """Segments of a model with classes: a small one is named, and no prior of any opens a drift."""
 
-from collections.abc import Sequence
-from functools import cache
-from itertools import islice
-
 import numpy as np
 import pytest
 
-from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
+from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
 from monitor.words.verdict import sentences
@@ -20,35 +16,18 @@ BENT = World("5 classes, each bent in its own way", 5, rows=20_000, group=5, ben
 START, SOUND, SEGMENTS = 2, 25, 4
 
 
-@cache
-def days_of(world: World) -> list[Day]:
-    """Draw a reference and the sound days after it."""
-    rows = divided_rows(world, NONE, 1, days=SOUND, start=START, segments=SEGMENTS)
-    return [*map(day_of_segments, rows)]
-
-
-def drifting(world: World, drift: Drift, days: int) -> list[Day]:
-    """Draw days of a drift after the same reference."""
+def judged(world: World, drift: Drift, days: int) -> list[dict[str, Verdict]]:
+    """Draw a reference and days after it, and judge these, by stream."""
     rows = divided_rows(world, drift, 1, days=days, start=START, segments=SEGMENTS)
-    return [*map(day_of_segments, islice(rows, REFERENCE, None))]
-
-
-@cache
-def reference_of(world: World) -> ModelReference:
-    """Fit the reference of all streams of a world."""
-    return fit_model_reference(days_of(world)[:REFERENCE], Limits())
-
-
-def judged(world: World, days: Sequence[Day]) -> list[dict[str, Verdict]]:
-    """Judge the days after the reference, by stream."""
-    reference = reference_of(world)
-    verdicts = judge("pets", days, references=[reference], limits=Limits())
+    drawn = [*map(day_of_segments, rows)]
+    reference = fit_model_reference(drawn[:REFERENCE], Limits())
+    verdicts = judge("pets", drawn[REFERENCE:], references=[reference], limits=Limits())
     return [{v.segment: v for v in of_day} for of_day in verdicts]
 
 
 def test_a_small_segment_that_bends_is_found_and_named() -> None:
     """3 % of the rows, 600 a day, get logits 1.6 times as large; nothing else opens."""
-    found = judged(FIVE, drifting(FIVE, Drift("sharper", sharpened=1.6), START + 6))
+    found = judged(FIVE, Drift("sharper", sharpened=1.6), START + 6)
     opened = [name for name, v in found[-1].items() if v.incident]
     small = found[-1]["small"]
 
@@ -62,7 +41,7 @@ def test_a_small_segment_that_bends_is_found_and_named() -> None:
 
 def test_no_class_prior_of_a_segment_opens_a_drift() -> None:
     """The priors of each segment wander by themselves, and its curves may have bends of its own."""
-    found = judged(BENT, days_of(BENT)[REFERENCE:])
+    found = judged(BENT, NONE, SOUND)
 
     assert not any(v.incident for of_day in found for v in of_day.values())
     assert {v.state for v in found[-1].values()} <= {"ok", "prior_shift"}

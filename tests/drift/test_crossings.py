@@ -160,5 +160,7 @@ def test_the_rows_hold_what_they_are_for() -> None:
     assert any(v.detector.incident for v in every)
     assert any(v.detector.incident and v.detector.incident.worse for v in every)
     assert any(v.detector.incident and v.detector.incident.profiles is not None for v in every)
-    assert any(v.facts.alone for v in every)
+    held = [(v.facts.alone, v.reached or 0.0, v.limit) for v in every if v.facts.alone]
+    assert held
+    assert all(alone > max(reached, limit) for alone, reached, limit in held)
     assert any(v.withheld for v in every)

@@ -1,6 +1,6 @@
 """What rows of one entity share is measured over any span, and priced."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from math import isfinite
@@ -18,13 +18,12 @@ from monitor.drift.evidence.entities import (
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.incidents.detectable import what_is_detectable
 from monitor.drift.records.verdict import Verdict
-from monitor.drift.verdicts.judge import days_needed, judge
+from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.buckets import BIN_COUNT, BUCKETS
 from monitor.metrics.core.dispersion import NO_DESIGN_EFFECTS, span_dispersions
 from monitor.metrics.logistic.intercept import solve_factor
 from studies.drift.entity_worlds import Rows, as_day, clean, customers, draw_days, panel
 from tests.support.cases import some
-from tests.support.stored import detectors_again, whole_table
 
 REFERENCE = 28
 
@@ -194,41 +193,3 @@ def test_what_hangs_together_opens_few_drifts() -> None:
 
     assert opened[False] == len(seeds)
     assert opened[True] <= len(seeds) / 4
-
-
-def held_stream() -> list[Day]:
-    """Draw a stream whose evidence is held down on some days before its drift opens."""
-    return list(draw_days(customers(0.03), 4, 0.8, REFERENCE + 5, REFERENCE + 60))
-
-
-def counted_again() -> list[Day]:
-    """Draw the same of a panel that is scored every day, without the key."""
-    days = draw_days(panel(), 5, 0.6, REFERENCE + 5, REFERENCE + 60)
-    return [replace(day, entities={}) for day in days]
-
-
-@pytest.mark.parametrize("draw", [held_stream, counted_again])
-def test_a_fold_is_the_same_daily_and_in_one_call(draw: Callable[[], list[Day]]) -> None:
-    """Every day from the stored detectors of the day before: the same bytes, held down or not."""
-    days = draw()
-    reference = fit_model_reference(days[:REFERENCE], Limits())
-    together, daily, detectors = [*fold(days)], list[Verdict](), None
-    for n in range(REFERENCE, len(days)):
-        known = {day.day: day for day in days[: n + 1]}
-        needed = days_needed([day.day for day in days[:n]], detectors or {}, Limits())
-        [[verdict]] = judge(
-            *("m", [days[n]]),
-            references=[reference],
-            limits=Limits(),
-            recent=[known[day] for day in needed],
-            detectors=detectors,
-            recall=known.get,
-        )
-        detectors = detectors_again([verdict])
-        daily.append(verdict)
-
-    held = [(v, v.facts.alone, v.reached) for v in together if v.facts.alone is not None]
-    assert held
-    assert all(alone > max(reached or 0.0, v.limit) for v, alone, reached in held)
-    assert any(v.state == "calibration_drift" for v in together)
-    assert whole_table(daily).equals(whole_table(together))

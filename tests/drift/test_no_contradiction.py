@@ -133,7 +133,7 @@ def of_first_choices(vectors: np.ndarray, labels: np.ndarray) -> Coarse:
     return coarsen(tally(right.astype(int), vectors.max(axis=1)))
 
 
-@pytest.mark.parametrize("name", some([*BREAKS, "nothing"], 5))
+@pytest.mark.parametrize("name", some([*BREAKS, "nothing"], 8))
 def test_an_error_among_classes_is_told(name: str) -> None:
     """The same of the first choices of a model with three classes."""
     rng, days, firsts = np.random.default_rng(7), list[Day](), list[Coarse]()

@@ -2,27 +2,20 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
 
-import numpy as np
 import pytest
 
-from monitor.days.arrivals import Late
-from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
+from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.fold.second import FULL
 from monitor.drift.records.verdict import Verdict
-from monitor.drift.verdicts.judge import days_needed, judge
-from monitor.metrics.core.coarse import CENTRES
+from monitor.drift.verdicts.judge import judge
 from studies.drift.rules import follow_detector, pool
-from studies.drift.shapes import shares
-from studies.drift.worlds import Truth, World, draw_day, stream, tilted
-from tests.drift.test_spans import assert_same
+from studies.drift.worlds import Truth, World, stream, tilted
 from tests.support.cases import some
-from tests.support.stored import detectors_again
 
 FIRST = date(2026, 1, 5)
 MOMENT = datetime(2027, 1, 1, tzinfo=UTC)
 REFERENCE, CHANGE = 28, 60
 MANY = World(0.05, 20_000)
-LATE = Late(30, 0.2, 0.2, None)
 
 
 @cache
@@ -111,60 +104,3 @@ def test_nothing_is_kept_without_an_open_incident() -> None:
         assert (verdict.detector.second is None) == (verdict.detector.incident is None)
     rests_on = {v.detector.second.fitted for v in found if v.detector.second}
     assert rests_on == {0, 14, FULL}
-
-
-def of_segments(seed: int) -> tuple[list[Day], Limits]:
-    """Draw two segments with gaps and late outcomes, and drifts that grow; and draw settings."""
-    rng = np.random.default_rng(seed)
-    changes = [int(rng.integers(first, first + 20)) for first in (28, 60, 85)]
-    bends = np.cumsum([0.0, -0.4, *rng.choice([-0.4, 0.4, 0.6], 2)])
-    days = []
-    for n in range(120):
-        bend = bends[np.searchsorted(changes, n, "right")] * CENTRES
-        parts = {
-            (name, stratum): draw_day(
-                rng, shares(0.0), 700, rng.normal(0, 0.3), bend * (name == "DE")
-            )
-            for name in ("DE", "FR")
-            for stratum in ("a", "b")
-            if n < REFERENCE or rng.random() > 0.1
-        }
-        if n < REFERENCE or rng.random() > 0.1:
-            final, late = rng.random() > 0.1 or n < REFERENCE, LATE if rng.random() < 0.1 else None
-            days.append(Day(FIRST + timedelta(n), final, MOMENT, 1.0, parts, late=late))
-    return days, Limits(
-        judge_every=int(rng.choice([1, 1, 2, 7])),
-        calibrated=bool(rng.random() < 0.3),
-    )
-
-
-def in_pieces(
-    days: Sequence[Day], references: Sequence[ModelReference], limits: Limits, ends: Sequence[int]
-) -> list[list[Verdict]]:
-    """Judge in several runs, each from what the store holds of the one before."""
-    found: list[list[Verdict]] = []
-    for first, last in zip([0, *ends], [*ends, len(days)], strict=True):
-        before = {day.day: day for day in days[:first]}
-        detectors = detectors_again(found[-1] if found else [])
-        found += judge(
-            "m", days[first:last], references=references, limits=limits,
-            recent=[before[day] for day in days_needed([*before], detectors, limits)],
-            detectors=detectors,
-        )  # fmt: skip
-    return found
-
-
-# Seed 1 judges by the week, and 5 has a calibrated limit.
-@pytest.mark.parametrize("seed", some([1, 0, 4, 5, 2, 3], 3))
-def test_what_is_stored_and_the_days_needed_are_all_that_the_fold_needs(seed: int) -> None:
-    """Whatever the settings, gaps, late outcomes and drifts: ended and run again, equal tables."""
-    days, limits = of_segments(seed)
-    references = [fit_model_reference([d for d in days if d.day < FIRST + timedelta(28)], limits)]
-    if seed % 2:
-        again = [d for d in days if FIRST + timedelta(80) <= d.day < FIRST + timedelta(108)]
-        references.append(fit_model_reference([d for d in again if d.final], limits))
-    ends = np.unique(np.random.default_rng(seed).integers(28, len(days), 12)).tolist()
-    at_once = list(judge("m", days, references=references, limits=limits))
-
-    assert_same(in_pieces(days, references, limits, ends), at_once)
-    assert any(v.detector.second for of_day in at_once for v in of_day)

@@ -19,17 +19,16 @@ from monitor.drift.records.lack import Lack
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import days_needed, judge
 from monitor.metrics.core.coarse import CENTRES, Coarse
-from monitor.words.verdict import sentences
 from studies.drift.worlds import draw_day, shares
 from tests.support.cases import some
-from tests.support.stored import detectors_again, read_of_before, whole_table
+from tests.support.stored import detectors_again, whole_table
 
 MONDAY = date(2026, 1, 5)
 MOMENT = datetime(2026, 12, 31, tzinfo=UTC)
 LENGTH = 28 + 70
 MISSING: Mapping[str, Sequence[int]] = {
-    "none": (),
     "a gap": range(46, 56),
+    "none": (),
     "Sundays": (34, 41, 48),
     "every other day": range(29, 82, 2),
 }
@@ -112,7 +111,7 @@ def assert_same(found: Sequence[Sequence[Verdict]], expected: Sequence[Sequence[
         pytest.fail(f"the verdicts of {differ[0][0].day} differ")
 
 
-@pytest.mark.parametrize(("judge_every", "missing"), some(product([1, 2, 7, 10], MISSING), 9))
+@pytest.mark.parametrize(("judge_every", "missing"), some(product([7, 1, 2, 10], MISSING), 16))
 def test_day_by_day_is_all_at_once(judge_every: int, missing: str) -> None:
     """With missing days, a resting segment and a second reference: equal tables.
 
@@ -197,26 +196,6 @@ def test_a_span_whose_last_day_is_missing_is_judged_on_the_next() -> None:
     first_week = merge_days([day.parts for day in days[28:34]])
     expected = day_evidence(of_stream, first_week, by_day[judged[0]].detector.jitters)
     assert np.array_equal(by_day[judged[0]].evidence.ratios, expected.ratios)  # type: ignore[union-attr]
-
-
-def test_the_state_survives_a_round_trip_through_the_store() -> None:
-    """History, sums, incident and evidence come back equal to the last bit."""
-    days = days_of(1_500.0)
-    limits = Limits()
-    verdicts = at_once(days, [fit_model_reference(days[:28], limits)], limits)
-    open_ = [found for found in verdicts if found[0].detector.incident][-1]
-    assert open_[0].detectable is not None
-
-    back = read_of_before(table(open_))
-
-    assert table(back).equals(table(open_))
-    for one, other in zip(back, open_, strict=True):
-        assert one.detector.history.scores.dtype == np.float32
-        for name, values in vars(other.detector.history).items():
-            assert np.array_equal(getattr(one.detector.history, name), values), name
-        assert np.array_equal(one.detector.sums, other.detector.sums)
-        assert one.state == other.state
-        assert sentences(one) == sentences(other) != ()
 
 
 def test_a_reference_without_a_segment_leaves_it_unjudged() -> None:

@@ -33,7 +33,7 @@ def engine() -> Iterator[Databases]:
         yield found
 
 
-@pytest.mark.parametrize("number", range(len(ARRAY)))
+@pytest.mark.parametrize("number", some(range(len(ARRAY)), 2))
 def test_rows_of_a_seed_count_what_plain_pandas_counts(
     number: int, engine: Databases, tmp_path: Path
 ) -> None:

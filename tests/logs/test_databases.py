@@ -586,11 +586,22 @@ def test_settings_of_a_query_are_checked(
     assert "hush" not in str(refusal.value)
 
 
-def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("address", "extra"),
+    [
+        ("postgresql://127.0.0.1:1/x", "postgres"),
+        ("snowflake://u:p@a/d/s", "snowflake"),
+        ("grpc://127.0.0.1:1", "flightsql"),
+    ],
+)
+def test_a_missing_extra_is_named(
+    address: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The message has the extra to install."""
-    monkeypatch.setenv(ADDRESS, "postgresql://127.0.0.1:1/x")
-    monkeypatch.setitem(sys.modules, "adbc_driver_postgresql", None)
-    with pytest.raises(ConfigError, match=r"pip install 'calibration-monitor\[postgres\]'"):
+    monkeypatch.setenv(ADDRESS, address)
+    driver = f"adbc_driver_{extra.replace('postgres', 'postgresql')}"
+    monkeypatch.setitem(sys.modules, f"{driver}.dbapi", None)
+    with pytest.raises(ConfigError, match=rf"pip install 'calibration-monitor\[{extra}\]'"):
         days_of(Model.model_validate(of_tables()), "predictions")
 
 

@@ -83,7 +83,7 @@ def test_every_form_of_every_dialect_is_sql(tmp_path: Path) -> None:
     path = configured(
         tmp_path, predictions=filtered, segments={"column": "order", "values": ["a\\b"]}
     )
-    assert set(get_args(Language)) == set(DIALECTS)
+    assert {*get_args(Language), "datafusion"} == set(DIALECTS)  # which only the engine sends
     for dialect in get_args(Language):
         for form in get_args(Form):
             done = run_command("sql", "fraud", dialect, form, "--config", f"{path}")

@@ -40,13 +40,13 @@ from monitor.metrics.scores.discrimination import auc
 from monitor.metrics.scores.log_score import log_score
 from monitor.metrics.smooth.cumulative import cumulative_differences
 from monitor.metrics.smooth.smooth_ece import smooth_ece_at
-from tests.metrics.test_other_programs import BELOW, closed_above
 from tests.support.paths import GOLDEN, ROOT
 from tests.support.recorded import bins_above, bins_at
 
 Case = dict[str, Any]
 DOUBLE, SINGLE = 1e-9, 1e-6  # sums in another order; torch-uncertainty computes in float32
 GRID = 5e-3  # of a smooth ECE that torch-uncertainty moves to a grid first, as a ratio
+BELOW = -1.0  # an edge below every score
 INSIDE = np.linspace(0.1, 0.8, 8)  # where write_cases.py asks for isotonic regression
 
 
@@ -94,6 +94,11 @@ def between_borders_of_numpy(case: Case) -> Bins:
 def equal_size(case: Case) -> Bins:
     """Cut at the quantiles of a case."""
     return quantile_bins(counted(case), case["options"]["bins"])
+
+
+def closed_above(t: Tally, n: int) -> Bins:
+    """Cut into slices of equal width that hold their upper edge; the first holds 0 too."""
+    return bins_above(t, [BELOW, *(i / n for i in range(1, n + 1))])
 
 
 def distinct(t: Tally) -> Bins:

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -117,20 +116,3 @@ class TestTurns:
         assert f"ctr: process {os.getpid()} on " in ended.err
         assert "works on this model; run again when it has finished" in " ".join(ended.err.split())
         assert project.results() == before
-
-    def test_both_leave_the_bytes_of_one(self, gap: Project, command: Command) -> None:
-        """Ranges that overlap, done by two processes at a time, are as done by one."""
-        gap.write("predictions", gap.rows("predictions", THIRD), THIRD)
-        spans = (("2026-03-01", FOURTH), ("2026-03-02", FIFTH))
-        calls = [
-            ("backfill", "--model", "ctr", "--again", "--from", str(a), "--to", str(b))
-            for a, b in spans
-        ]
-        both = [subprocess.Popen((COMMAND, *call), stdout=subprocess.DEVNULL) for call in calls]
-        codes = [process.wait(PATIENCE) for process in both]
-        results = gap.results()
-        shutil.rmtree(gap.folder / "store")
-        serial = [command(*call).code for call in calls]
-
-        assert codes == serial == [0, 0]
-        assert results == gap.results()

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import date
 from itertools import islice
 from pathlib import Path
 
@@ -14,9 +13,7 @@ from monitor.config import Config, load_config
 from monitor.days.summary import Segment, Summary
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.pipeline.runs.evaluations import evaluate_days
-from monitor.pipeline.verdicts.judging import judge_days
 from monitor.pipeline.verdicts.references import first_sensitivity, read_references
-from monitor.store.names import stem
 from monitor.store.sealing import open_table
 from monitor.store.store import Store
 from monitor.words.windows import week_sentences
@@ -52,34 +49,6 @@ def configured(folder: Path) -> Config:
     folder.mkdir()
     (folder / "monitor.yaml").write_text(CONFIG.format(store=folder / "store"))
     return load_config(folder / "monitor.yaml")
-
-
-def verdict_bytes(config: Config) -> dict[date, bytes]:
-    """Read the files of the verdicts."""
-    found = (Path(config.store) / "verdicts" / "ctr").glob("*.arrows.zst")
-    return {date.fromisoformat(stem(path.name)): path.read_bytes() for path in found}
-
-
-def test_a_backfill_and_mornings_give_the_same_bytes(tmp_path: Path) -> None:
-    """Evidence is held down by days that were judged before, in this call or in earlier ones."""
-    summaries = [counted(number, rows) for number, rows in enumerate(drawn_rows())]
-    together, daily = configured(tmp_path / "together"), configured(tmp_path / "daily")
-    for summary in summaries:
-        Store(together.store).write_summary(summary)
-    judge_days(together, "ctr", read_references(together, "ctr"), summaries[0].days[0])
-    for number, summary in enumerate(summaries, 1):
-        Store(daily.store).write_summary(summary)
-        if number >= DAYS - MORNINGS:
-            judge_days(daily, "ctr", read_references(daily, "ctr"), summary.days[0])
-
-    store = Store(together.store)
-    verdicts = [store.read_verdicts("ctr", s.days[0])[0][0] for s in summaries[-MORNINGS:]]
-    assert any(verdict.facts.alone for verdict in verdicts)
-    assert any(
-        "as they hang together, it is" in said for verdict in verdicts for said in verdict.reasons
-    )
-    assert verdict_bytes(together) == verdict_bytes(daily)
-    assert len(verdict_bytes(daily)) == DAYS
 
 
 def test_check_prices_what_hangs_together_within_a_day(tmp_path: Path) -> None:

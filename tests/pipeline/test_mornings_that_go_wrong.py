@@ -181,7 +181,7 @@ def test_a_run_finishes_what_one_before_it_left(world: World) -> None:
             assert found == wanted, (kind, number)
 
 
-@pytest.mark.parametrize("seed", some(range(24), 4))
+@pytest.mark.parametrize("seed", some(range(24), 6))
 def test_whatever_happens_to_logs_the_newest_settled_day_is_judged(
     world: World, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:

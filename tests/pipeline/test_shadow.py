@@ -375,17 +375,6 @@ def verdicts_of(
     return {day: store.read_verdicts("ctr", day)[0][0] for day in DAYS}
 
 
-def test_deploying_rebases_the_reference(undeployed: Path, tmp_path: Path) -> None:
-    """The drift ends as rebased on the first day, and the mapped scores are judged: ok."""
-    found = verdicts_of(undeployed, tmp_path, RIGHT)
-
-    assert found[DEPLOY - timedelta(days=1)].state == "calibration_drift"
-    assert {found[day].state for day in DAYS if day >= DEPLOY} == {"ok"}
-    ended = found[DEPLOY].detector.ended
-    assert ended
-    assert ended.reason == "rebased"
-
-
 def test_a_deployed_map_that_was_forgotten_is_found(undeployed: Path, tmp_path: Path) -> None:
     """If the log keeps the scores as they were, they drift from what the map would make."""
     found = verdicts_of(undeployed, tmp_path, None)
@@ -397,35 +386,23 @@ def test_a_deployed_map_that_was_forgotten_is_found(undeployed: Path, tmp_path: 
     assert late.detector.incident.opened >= DEPLOY
 
 
-def test_a_retired_map_gives_its_reference_back(tmp_path: Path) -> None:
-    """From `retire` on days are compared with the reference that the map replaced.
+def test_a_retired_map_gives_its_reference_back(undeployed: Path, tmp_path: Path) -> None:
+    """From `retire` on days are compared with the reference that the map replaced."""
+    shutil.copytree(undeployed, tmp_path / "store")
+    config = configure(tmp_path, deploy=DEPLOY, retire=RETIRE)
+    fitted = read_references(config, "ctr").fitted
+    first, mapped, before, again = (
+        reference_of_day(day, fitted) for day in (FIRST, DEPLOY, RETIRE - timedelta(days=1), RETIRE)
+    )
 
-    So scores that are right again without the map are ok, and in a log that still holds mapped
-    scores those drift; the days before are judged as before the map was retired.
-    """
-    again, kept = tmp_path / "again", tmp_path / "kept"
-    for folder in (again, kept):
-        folder.mkdir()
-    deployed = configure(again, deploy=DEPLOY)
-    before = judged(deployed, retired=None)
-    configs = [configure(folder, deploy=DEPLOY, retire=RETIRE) for folder in (again, kept)]
-    found = judged(configs[0], retired=RETIRE)
-    shutil.copytree(configs[0].store, configs[1].store)
-    late = judged(configs[1], retired=None, first=RETIRE)
-
-    assert {day: v.state for day, v in before.items() if day < RETIRE} == {
-        day: v.state for day, v in found.items() if day < RETIRE
-    }
-    assert {found[day].state for day in DAYS if day >= RETIRE} == {"ok"}
-    first = reference_of_day(RETIRE, read_references(configs[0], "ctr").fitted)
     assert first
-    assert (first.first, first.last) == (DAYS[0], DAYS[13])
-    assert first.begins == RETIRE
-    assert late[DAYS[-1]].state == "calibration_drift"
-    incident = late[DAYS[-1]].detector.incident
-    assert incident
-    assert incident.kind == "too_timid"
-    assert incident.opened >= RETIRE
+    assert again
+    assert mapped
+    assert mapped is before
+    assert mapped.begins == DEPLOY
+    assert (again.first, again.last, again.begins) == (first.first, first.last, RETIRE)
+    assert again.streams is first.streams
+    assert mapped.streams is not first.streams
 
 
 def test_the_command_says_how_a_map_ends(tmp_path: Path) -> None:
@@ -443,19 +420,6 @@ def test_the_command_says_how_a_map_ends(tmp_path: Path) -> None:
     assert f"the reference of {DAYS[0]} to {DAYS[13]}" in " ".join(told.split())
     assert isinstance(early.exception, ConfigError)
     assert f"the map is deployed since {DEPLOY}; name a later day" in str(early.exception)
-
-
-def judged(config: Config, retired: date | None, first: date = FIRST) -> dict[date, Verdict]:
-    """Judge days whose logs hold mapped scores from DEPLOY on, until a map is retired.
-
-    From RETIRE on the model is right again as it is.
-    """
-    store, days = Store(config.store), [day for day in DAYS if day >= first]
-    for day in days:
-        mapped = day >= DEPLOY and not (retired and day >= retired)
-        store.write_summary(summary(day, RIGHT if mapped else None, repaired=day >= RETIRE))
-    judge_days(config, "ctr", read_references(config, "ctr"), first)
-    return {day: store.read_verdicts("ctr", day)[0][0] for day in days}
 
 
 @pytest.mark.parametrize(

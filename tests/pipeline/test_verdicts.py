@@ -1,7 +1,7 @@
 """Verdicts in the store: the same bytes however they came, and what moves them."""
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
@@ -150,25 +150,6 @@ def judge_from(config: Config, first: date, **options: Any) -> list[date]:
     return judge_days(config, "ctr", read_references(config, "ctr"), first, **options)
 
 
-def one_by_one(config: Config, alone: Sequence[date] = (*DAYS[11:18], *DAYS[28:34])) -> None:
-    """Judge some days on the morning after each, when no later one is stored.
-
-    The days before, between and after them are judged together. The reference has fourteen days:
-    by default it is incomplete for two mornings, each of which judges all days again.
-    """
-    store, days = Store(config.store), [day for day in DAYS if day >= alone[0]]
-    for day in days:
-        (Path(config.store) / f"summaries/ctr/{day}.parquet").unlink()
-    judge_from(config, FIRST)
-    waiting = list[date]()
-    for day in days:
-        store.write_summary(summary(day))
-        waiting.append(day)
-        if day in alone or day + timedelta(days=1) in (*alone, DAYS[-1] + timedelta(days=1)):
-            judge_from(config, waiting[0])
-            waiting.clear()
-
-
 def killed_while_judging(config: Config) -> None:
     """Judge again from a late day on, be killed two days later, and go on the next morning."""
     Store(config.store).write_summary(summary(LATE))
@@ -190,27 +171,11 @@ def killed_before_judging(config: Config) -> None:
     judge_from(config, DAYS[-1])
 
 
-def other_limits_first(config: Config) -> None:
-    """Judge all days by other limits, then a single late one by these."""
+def test_same_bytes_after_changed_limits(config: Config, judged_at_once: Path) -> None:
+    """Judge all days by other limits, then a single late one by these: the same files."""
     folder = Path(config.store).parent
     judge_from(configure(folder, f"{REFERENCE}, false_alert_days: 90"), FIRST)
     judge_from(configure(folder), DAYS[-1])
-
-
-@pytest.mark.parametrize(
-    "some_way",
-    [
-        one_by_one,
-        other_limits_first,
-        lambda config: judge_from(config, FIRST, jobs=3),
-    ],
-    ids=["one by one", "other limits first", "three jobs"],
-)
-def test_same_bytes_however_days_are_judged(
-    config: Config, some_way: Callable[[Config], object], judged_at_once: Path
-) -> None:
-    """Day by day, all at once or after changed limits: the same files."""
-    some_way(config)
 
     assert stored(config) == stored_in(judged_at_once)
     assert len(stored(config)) == len(DAYS)

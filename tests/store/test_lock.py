@@ -76,6 +76,24 @@ def test_a_lease_that_was_renewed_at_the_last_moment_is_not_taken(
     assert left == ["lease-1"]
 
 
+def test_a_lease_is_given_back_at_once_unless_another_has_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The next one waits for nothing; what a successor wrote stays."""
+    filesystem: Any = fsspec.filesystem("memory", skip_instance_cache=True)
+    folder, taken = "/given-back/leases", b"value 0 process 7 on another"
+    monkeypatch.setattr(lease, "sleep", lambda _: pytest.fail("it waits"))
+    for number in (1, 2):
+        with leased(filesystem, folder, what="ctr"):
+            held = filesystem.cat_file(f"{folder}/lease-{number}")
+        left = filesystem.cat_file(f"{folder}/lease-{number}")
+        assert left == lease.RELEASED + b" " + held.split(b" ", 2)[2]
+    with leased(filesystem, folder, what="ctr"):
+        filesystem.pipe_file(f"{folder}/lease-3", taken)
+
+    assert filesystem.cat_file(f"{folder}/lease-3") == taken
+
+
 def test_what_was_put_beside_a_lease_is_removed_with_it() -> None:
     """A write that its process began and did not end finds nothing to copy any more."""
     filesystem: Any = fsspec.filesystem("memory", skip_instance_cache=True)

@@ -151,8 +151,8 @@ def test_a_run_says_so_loses_nothing_and_is_repaired(
     assert call(DAY_BEFORE).code == 0
     before = stored()
 
-    for tries in range(20):  # every fourth write of a run, from the lease to the record
-        space.writes, space.refusal = 4 * tries, REFUSALS[tries % len(REFUSALS)]
+    for tries in range(20):  # every sixth write of a run, from the lease to the record
+        space.writes, space.refusal = 6 * tries, REFUSALS[tries % len(REFUSALS)]
         ended = call(DAY)
         space.writes = inf
         found = stored()

@@ -2,71 +2,20 @@
 
 import json
 from dataclasses import asdict
-from math import inf
 from pathlib import Path
 from typing import Any
 
-import pytest
-from scipy.stats import binom, chi2
-
-from studies.drift.estimates import median, rate
 from studies.drift.page import markdown
 from studies.drift.run import remembered
 from studies.drift.scenario import START
 from studies.drift.scenarios import SCENARIOS
-from studies.drift.tables import OURS, delay, delays
-from studies.drift.watch import COMPARED, Task, tasks, watch
+from studies.drift.watch import COMPARED, Task, tasks
 
 
 def opened(day: int, lasted: int = 5, kind: str = "too_extreme") -> dict[str, Any]:
     """Note an opening as the study does; its start lies in an interval of three days."""
     starts = {"started": day - 1, "start_low": day - 2, "start_high": day}
     return {"day": day, "kind": kind, "later": kind, "lasted": lasted, "gradual": False} | starts
-
-
-@pytest.mark.parametrize("total", [0, 1, 3, 17])
-def test_rate_of_independent_openings_has_exact_limits(total: int) -> None:
-    """If no stream has two openings, the limits are those of a Poisson number."""
-    value, low, high = rate([1] * total + [0] * (40 - total), years=2.0)
-
-    assert value == total / 80
-    assert high == pytest.approx(chi2.ppf(0.975, 2 * total + 2) / 2 / 80)
-    assert low == pytest.approx(chi2.ppf(0.025, 2 * total) / 2 / 80 if total else 0.0)
-
-
-@pytest.mark.parametrize("n", [6, 9, 20, 40, 101])
-def test_interval_of_a_median_is_the_narrowest_that_holds_it(n: int) -> None:
-    """The interval of order statistics has 95 %, and the next narrower one has not."""
-    _, low, high = median(range(1, n + 1))
-    k = int(low)
-
-    assert high == n + 1 - k
-    assert 1 - 2 * binom.cdf(k - 1, n, 0.5) >= 0.95
-    assert 1 - 2 * binom.cdf(k, n, 0.5) < 0.95
-
-
-def test_delays_leave_out_streams_on_alarm() -> None:
-    """An incident that was open when the drift began says nothing of the delay."""
-    scenario = SCENARIOS["sound (5 %, 20k)"]
-    found = [
-        {"detector": [opened(START + 3)]},
-        {"detector": [opened(START - 20, 5), opened(START + 8)]},
-        {"detector": [opened(START - 20, 30), opened(START + 20)]},
-        {"detector": []},
-    ]
-
-    assert delays(found, OURS, START) == [3, 8, inf]
-    assert delay(found[2:3] * 2 + found[:1], OURS, scenario) == "always on"
-
-
-def test_watch_finds_a_drift_and_no_other() -> None:
-    """A slope of 0.66 is found soon in 1,000 outcomes a day, after 28 sound days."""
-    name = "a drift that stays (50 %, 1k)"
-    found = watch(Task(name, "slope 0.66", 1))
-    [first, *_] = found["detector"]
-
-    assert START <= first["day"] <= START + 10
-    assert first["kind"] == "too_extreme"
 
 
 def invented(task: Task) -> dict[str, Any]:

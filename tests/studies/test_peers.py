@@ -2,35 +2,11 @@
 
 import json
 
-import numpy as np
-import pytest
-
-from monitor.metrics import fit_cox, tally
 from studies.peers import tables, world
 from studies.peers.run import KEPT, PAGE, PEERS
 from tests.support.paths import ROOT
 
 KEPT_ANSWERS = json.loads(KEPT.read_text())
-
-
-def cox(truth: str) -> tuple[float, float]:
-    """Fit intercept and slope to 100,000 predictions of a day of a kind."""
-    scores, outcomes = world.draw_day(truth, 100_000, np.random.default_rng(3))
-    found = fit_cox(tally(outcomes, scores))
-    assert found is not None
-    return found.intercept, found.slope
-
-
-def test_days_are_what_the_page_says() -> None:
-    """Sound days are calibrated, a prior shift moves the intercept alone, a drift the slope.
-
-    The standard errors are 0.01 of a slope and 0.015 of an intercept.
-    """
-    assert cox("sound") == pytest.approx((0.0, 1.0), abs=0.05)
-    shift = np.log(0.35 / 0.65) - np.log(0.2 / 0.8)
-    assert cox("prior shift") == pytest.approx((shift, 1.0), abs=0.05)
-    assert cox("drift")[1] == pytest.approx(world.SLOPE, abs=0.03)
-    assert cox("rescaled")[1] == pytest.approx(world.SLOPE, abs=0.03)
 
 
 def test_the_table_is_what_was_found() -> None:

@@ -123,7 +123,7 @@ def environment_of(folder: Path, database: str, api: str) -> dict[str, str]:
         "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "3600",
         # On a busy machine more than the usual 50 seconds pass between the parsing and its record.
         "AIRFLOW__DAG_PROCESSOR__STALE_DAG_THRESHOLD": "3600",
-        "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "40",
+        "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT_DETECTION_INTERVAL": "2",
         # While it waits for tasks, the scheduler would ask the database every second.
         "AIRFLOW__SCHEDULER__SCHEDULER_IDLE_SLEEP_TIME": "3",
         "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": sqlalchemy,

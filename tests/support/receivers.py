@@ -49,7 +49,7 @@ def receiving() -> Iterator[Received]:
             """Keep the output of the tests clean."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread = Thread(target=server.serve_forever)
         thread.start()
         try:
             yield Received(f"http://127.0.0.1:{server.server_port}", posts, authorizations)

@@ -6,7 +6,6 @@ compressed.
 
 import json
 import lzma
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,25 +15,8 @@ from scipy.stats import bernoulli, norm
 
 from monitor.metrics.binned.binning import Bins
 from monitor.metrics.core.grid import Floats, Ints
-from monitor.metrics.core.tally import Tally, tally
+from monitor.metrics.core.tally import Tally
 from tests.support.paths import GOLDEN
-
-TIED = "ties_and_bounds"  # the one data set with equal scores: 0, .05, ..., 1
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """A data set, its rows in the order recorded, and the values of other programs."""
-
-    name: str
-    scores: Floats
-    outcomes: Ints
-    values: dict[str, Any]
-
-    @property
-    def t(self) -> Tally:
-        """Its tally."""
-        return tally(self.outcomes, self.scores)
 
 
 def read_golden(name: str) -> Any:
@@ -43,14 +25,6 @@ def read_golden(name: str) -> Any:
     if plain.exists():
         return json.loads(plain.read_bytes())
     return json.loads(lzma.decompress(compressed.read_bytes()))
-
-
-def read_reference() -> list[Recorded]:
-    """Read the values of a dozen programs on four seeded data sets."""
-    return [
-        Recorded(d["name"], np.array(d["p"]), np.array([int(y) for y in d["y"]]), d["values"])
-        for d in read_golden("metrics_reference")["datasets"]
-    ]
 
 
 def gaussian(train: float, test: float) -> tuple[Floats, Ints, Floats, Ints]:

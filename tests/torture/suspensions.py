@@ -38,7 +38,7 @@ from tests.support.buckets import started_server
 KINDS = ("summaries", "evaluations", "verdicts", "arrivals")
 SPAN = ["--from", f"{DAY_BEFORE}", "--to", f"{DAY}"]
 RUN = ["run", "--day", f"{DAY}", "--as-of", "2026-03-05"]
-PATIENCE = 1.0  # seconds in which a lease dies, instead of two minutes
+PATIENCE = 0.5  # seconds in which a lease dies, instead of two minutes
 BUCKET = "suspended"
 LOST = "took this model over. Nothing is wrong"
 
@@ -147,6 +147,7 @@ def work(folder: Path, environment: dict[str, str], call: list[str], stop_at: in
 
     os.chdir(folder)
     os.environ |= environment
+    lease.sleep = lambda _: sleep(0.1)  # between two looks
     output = os.open(f"{os.getpid()}.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(output, 1)
     os.dup2(output, 2)
@@ -190,7 +191,7 @@ class Suspensions:
     def begin(self, call: list[str], *, stop_at: int = 0) -> ForkServerProcess:
         """Start a command."""
         context = get_context("forkserver")
-        context.set_forkserver_preload(["monitor.pipeline.runs.run", "s3fs", __name__])
+        context.set_forkserver_preload(["tests.torture.loaded", __name__])
         process = context.Process(
             target=work, args=(self.project.folder, self.environment, call, stop_at)
         )

@@ -20,6 +20,7 @@ from monitor.logs.days.counts import rows_of_table
 from monitor.logs.days.daily import DayRows
 from monitor.logs.days.days import Batch
 from monitor.logs.engines.session import Session
+from monitor.logs.sources.drivers import driver_of
 from monitor.logs.sources.queries import batches_of, schema_of
 from monitor.logs.sources.tables import open_table
 from monitor.logs.statement.counts_table import COUNTS, OF_CELLS, checked_table
@@ -27,7 +28,6 @@ from monitor.logs.warehouse.asked import Asked, Log, check_countable
 from monitor.logs.warehouse.counting import counting
 from monitor.logs.warehouse.reading import Span, left_out, parts_of, rows_of_log, select
 
-LANGUAGE = "postgres"
 KINDS: Mapping[str, pa.DataType] = {
     **{name: kind for name, kind in OF_CELLS.items() if name != "version"},
     **COUNTS,
@@ -53,7 +53,8 @@ def count_there(session: Session, batch: Batch) -> Iterator[tuple[date, DayRows 
         If a column is missing or has another type, or the database cannot be asked.
     """
     _must_be_in_one_place(batch)
-    asked = Asked(batch.name, batch.model, LANGUAGE)
+    driver = driver_of(batch.model.predictions.connection)
+    asked = Asked(batch.name, batch.model, driver.language)
     check_countable(asked, REMEDY)
     first = batch.days[0]
     check_columns(session, batch.model, first, batch.partitions[first])
@@ -61,10 +62,14 @@ def count_there(session: Session, batch: Batch) -> Iterator[tuple[date, DayRows 
     days = first, batch.days[-1], batch.as_of - timedelta(days=1)
     span = Span(*(asked.as_day(f"'{day}'") for day in days))
     parts = [name for name, _ in parts_of(asked)]
-    packed = _ask(asked, _packed(counting(asked, span, versioned=False), parts))
+    statement = counting(asked, span, versioned=False)
+    if driver.language == "postgres":
+        counts = _unpacked(_ask(asked, _packed(statement, parts)), parts)
+    else:
+        counts = _typed(_ask(asked, statement), parts)
     filtered = _left_out(asked, span)
     for day in batch.days:
-        own = _unpacked(packed.filter(pc.equal(packed["day"], pa.scalar(day))), parts)
+        own = counts.filter(pc.equal(counts["day"], pa.scalar(day)))
         try:
             place = f"counted in {batch.model.predictions.connection}"
             table = checked_table(own, f"{batch.name} {day}", day, place, kinds=KINDS, parts=parts)
@@ -168,7 +173,8 @@ def _ask(asked: Asked, query: str) -> pa.Table:
     log = asked.model.predictions
     snapshot = open_table(log).snapshot
     rows = batches_of(f"{log.connection}", snapshot, query, zone=asked.model.time_zone)
-    return pa.Table.from_batches(rows)
+    batches = [*rows]
+    return pa.Table.from_batches(batches) if batches else pa.table({})
 
 
 def _packed(statement: str, parts: Sequence[str]) -> str:
@@ -188,6 +194,15 @@ def _unpacked(packed: pa.Table, parts: Sequence[str]) -> pa.Table:
     numbers = np.concatenate([np.empty(0, layout), *cells])
     columns = {name: packed[name].take(repeated) for name in ("day", "status", *parts)}
     return pa.table({**columns, **{name: numbers[name].astype(np.int64) for name in NUMBERS}})
+
+
+def _typed(counts: pa.Table, parts: Sequence[str]) -> pa.Table:
+    """Make whole numbers of the counts, which some databases send as decimals."""
+    kinds: dict[str, pa.DataType] = {"day": pa.date32()}
+    kinds |= dict.fromkeys(("status", *parts), pa.string()) | dict.fromkeys(NUMBERS, pa.int64())
+    if not counts.num_columns:  # a server of Flight SQL sends no columns without rows
+        return pa.schema(kinds).empty_table()
+    return counts.select([*kinds]).cast(pa.schema(kinds))
 
 
 def _left_out(asked: Asked, span: Span) -> dict[date, dict[str, tuple[int, int]]]:

@@ -1,10 +1,10 @@
 """What `init` knows about logs that nobody has described yet.
 
-`samples` look at folders, turn names of files into path templates, and describe the columns of a
-sample of rows; `roles` say what each column could be, by names, content and the rows that both
-logs have. `databases`, `lists` and `parts` make logs of what is no file a day, `pairing` puts the
-logs of a model together, `settings` gives every setting its reason, `unfinished` says what a
-person has to decide, and `text` writes all as YAML. Everything that is read is bounded.
+A search over configurations. `listing`, `naming`, `reading`, `profile`, `within` and `gathering`
+make logs of folders, tables and queries, read a bounded sample of each with the reader of runs,
+and describe its columns. `rules` say what a column may be; `keys`, `arrivals`, `classes` and
+`evidence` measure on the rows of both logs which candidates fit; `pairing` puts the best together,
+`settings` gives each setting its reason, and `text` writes them as YAML.
 """
 
 from monitor.logs.discovery.guess import Guess, Guesses, guess, with_check, with_doubts

@@ -9,17 +9,22 @@ from textwrap import shorten
 from monitor.base.errors import ConfigError, DataError
 from monitor.config import CHECKS, TODO, Engine
 from monitor.days.files import looking_once
-from monitor.logs.discovery.databases import is_query, open_query
-from monitor.logs.discovery.lists import with_rows_of_lists
-from monitor.logs.discovery.pairing import Pair, is_dated, pair_logs, read_logs
-from monitor.logs.discovery.roles import candidates as roles
-from monitor.logs.discovery.roles.keys import LEAST_UNIQUENESS, Key, find_key
-from monitor.logs.discovery.roles.unread import could_be_score, how_to_map
-from monitor.logs.discovery.samples.columns import EXACT
+from monitor.logs.discovery.gathering import is_query, open_query, read_logs, with_rows_of_lists
+from monitor.logs.discovery.pairing import Pair, is_dated, pair_logs
+from monitor.logs.discovery.roles import rules
+from monitor.logs.discovery.roles.keys import LEAST_UNIQUENESS, find_key
 from monitor.logs.discovery.samples.listing import Survey, survey
+from monitor.logs.discovery.samples.profile import EXACT
 from monitor.logs.discovery.samples.reading import Log
-from monitor.logs.discovery.settings import MOST_REJECTED, Setting, settings_of, span
-from monitor.logs.discovery.unfinished import most_likely, settings_to_decide
+from monitor.logs.discovery.settings import (
+    MOST_REJECTED,
+    Setting,
+    how_to_map,
+    most_likely,
+    settings_of,
+    span,
+    unfinished,
+)
 from monitor.logs.engines.session import (
     DAMAGE,
     FORMAT_NAMES,
@@ -32,28 +37,17 @@ from monitor.logs.engines.session import (
 )
 from monitor.words.plausibility import ORPHANS, Remark
 
-GENERIC = {
-    *("predictions", "prediction", "scores", "score", "outcomes", "outcome", "labels", "log"),
-    *(
-        "logs",
-        "data",
-        "tmp",
-        "raw",
-        "parquet",
-        "csv",
-        "json",
-        "files",
-        "out",
-        "output",
-        "inference",
-    ),
-    *("prod", "production", "scored", "events", "export", "exports", "warehouse", "lake", "tables"),
-}
-WHAT_IS_READ = "is no Parquet, CSV or JSON file that can be read"
+GENERIC = rules.several(
+    "predictions prediction scores score outcomes outcome labels log logs data tmp raw "
+    "parquet csv json files out output inference prod production scored events export "
+    "exports warehouse lake tables"
+)
 MOST_NAMED = 3  # logs
 MOST_COLUMNS, WIDTH = 30, 60  # of a log, and signs of a type
 UNDATED = "neither its path nor a column dates its rows"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{1,62}")
+NEEDED = "pass the folder of {} too: calibration-monitor init PREDICTIONS OUTCOMES"
+Problems = list[ConfigError | DataError]
 
 
 @dataclass(frozen=True)
@@ -151,23 +145,33 @@ def guess(
                 refused |= _damaged(session)
                 if len(refused) == len(session.refused):
                     raise
-    logs, problems, pairs, key = found
+    logs, problems, pairs = found
     if not logs:
         raise _nothing(surveys, problems)
-    if not pairs:
-        return _unfinished(surveys, logs, key, (*refused.values(), *map(str, problems)))
-    models = (
-        Guess(name, tuple(settings_of(pair)), span(pair), pair.doubts, _as_of(pair))
-        for name, pair in zip(_names([p.scored for p in pairs]), pairs, strict=True)
-    )
-    used = {log.place for pair in pairs for log in (pair.scored, pair.observed)}
+    complete = pairs[0].arrived is not None
+    used = {log.place for pair in pairs for log in (pair.scored, pair.observed) if log}
     unused = [
         f"{log.place}: {'belongs to no model' if is_dated(log) else UNDATED}"
         for log in logs
-        if log.place not in used
+        if complete and log.place not in used
     ]
-    left_out = (*unused, *refused.values(), *map(str, problems))
-    return Guesses(tuple(models), tuple(dict.fromkeys(left_out)))
+    unusable = [
+        f"{s.root}/{name}: is no Parquet, CSV or JSON file that can be read"
+        for s in surveys
+        for name in s.unusable.values()
+        if not complete
+    ]
+    names = _names([pair.scored or pair.observed or logs[0] for pair in pairs])
+    models = (
+        Guess(name, tuple(settings_of(pair)), span(pair), pair.doubts, _as_of(pair))
+        if complete
+        else Guess(name, tuple(settings_of(pair)), None, pair.doubts)
+        for name, pair in zip(names, pairs, strict=True)
+    )
+    left_out = dict.fromkeys([*unused, *refused.values(), *map(str, problems), *unusable])
+    roots = ", ".join(whole.root for whole in surveys)
+    lacking = "" if complete else "\n".join(_found(roots, logs))
+    return Guesses(tuple(models), tuple(left_out), lacking)
 
 
 def _look(
@@ -175,8 +179,8 @@ def _look(
     surveys: Sequence[Survey],
     asked: tuple[Sequence[str], str | None],
     on_progress: Callable[[str], None],
-) -> tuple[list[Log], list[ConfigError | DataError], list[Pair], Key | None]:
-    """Read samples of all logs, and find those that belong together."""
+) -> tuple[list[Log], Problems, list[Pair]]:
+    """Read samples of all logs, and find those that belong together, or could."""
     logs, problems = read_logs(session, surveys, on_progress)
     queries, connection = asked
     for number, sql in enumerate(queries):
@@ -185,12 +189,12 @@ def _look(
         logs += with_rows_of_lists(session, found)
     pairs = pair_logs(session, logs, on_progress)
     if pairs or not logs:
-        return logs, problems, pairs, None
+        return logs, problems, pairs
     scored, observed = most_likely(logs)
-    apart = scored is not None and observed is not None and scored is not observed
+    apart = scored and observed and scored is not observed
     key = find_key(session, scored, observed) if apart and scored and observed else None
     key = key if key and key.uniqueness >= LEAST_UNIQUENESS else None
-    return logs, problems, pairs, key
+    return logs, problems, [unfinished(scored, observed, key)]
 
 
 def _damaged(session: Session) -> dict[str, str]:
@@ -242,22 +246,9 @@ def with_doubts(each: Guess, remarks: Sequence[Remark]) -> Guess | None:
 
 
 def _as_of(pair: Pair) -> date | None:
-    last = [log.days[-1] if log.days else (log.span or (None,))[-1] for log in (pair.observed,)]
-    return last[0] + timedelta(1) if last[0] else None
-
-
-def _unfinished(
-    surveys: Sequence[Survey], logs: Sequence[Log], key: Key | None, left_out: Sequence[str]
-) -> Guesses:
-    """Write down what is known of logs that make no model, and what a person has to decide."""
-    scored, observed = most_likely(logs)
-    (name,) = _names([scored or observed or logs[0]])
-    doubts = dict.fromkeys(doubt for log in (scored, observed) if log for doubt in log.doubts)
-    model = Guess(name, tuple(settings_to_decide(scored, observed, key)), None, tuple(doubts))
-    unusable = (f"{s.root}/{name}: {WHAT_IS_READ}" for s in surveys for name in s.unusable.values())
-    left_out = [*left_out, *unusable]
-    lacking = "\n".join(_found(", ".join(whole.root for whole in surveys), logs))
-    return Guesses((model,), tuple(left_out), lacking)
+    log = pair.observed
+    last = log and (log.days[-1] if log.days else (log.span or (None,))[-1])
+    return last + timedelta(1) if last else None
 
 
 def _names(logs: Sequence[Log]) -> list[str]:
@@ -265,19 +256,13 @@ def _names(logs: Sequence[Log]) -> list[str]:
     names = list[str]()
     for log in logs:
         above = [] if log.format == "sql" else log.place.split("/")[:-1]
-        folders = [f for f in above if "{" not in f and "*" not in f]
-        telling = [
-            f for f in folders if f.lower() not in GENERIC and "=" not in f and NAME.fullmatch(f)
-        ]
-        name = telling[-1] if telling else "model"
-        name = log.question if NAME.fullmatch(log.question) else name
+        folders = [f for f in above if NAME.fullmatch(f) and f.lower() not in GENERIC]
+        name = log.question if NAME.fullmatch(log.question) else [*folders[-1:], "model"][0]
         names.append(name if name not in names else f"{name}-{len(names) + 1}")
     return names
 
 
-def _nothing(
-    surveys: Sequence[Survey], problems: Sequence[ConfigError | DataError]
-) -> ConfigError | DataError:
+def _nothing(surveys: Sequence[Survey], problems: Problems) -> ConfigError | DataError:
     """Say what was found where no logs were."""
     roots = ", ".join(whole.root for whole in surveys)
     unreadable = [place for whole in surveys for place in whole.unreadable]
@@ -285,10 +270,8 @@ def _nothing(
     if problems:
         return type(problems[0])("\n".join(map(str, problems)))
     if unreadable:
-        msg = (
-            f"{unreadable[0]}: may not be read by this user; grant read permission, then run again."
-        )
-        return DataError(msg)
+        said = "may not be read by this user; grant read permission, then run again."
+        return DataError(f"{unreadable[0]}: {said}")
     if unusable:
         msg = (
             f"{roots}: has no Parquet, CSV or JSON files, only others such as {unusable[0]}; "
@@ -299,81 +282,73 @@ def _nothing(
 
 
 def _found(roots: str, logs: Sequence[Log]) -> list[str]:
-    scored = [log for log in logs if roles.scores(log.columns)]
-    observed = [log for log in logs if roles.outcomes(log.columns)]
-    lacking = "" if scored else _unread_twins(logs)
-    lacking = lacking or _lacking(scored, observed, [log for log in logs if is_dated(log)])
-    lines = [f"{roots}: {lacking}"]
-    named = [c for log in logs for c in log.columns if not scored and could_be_score(c)]
+    """Say what is missing for a model, and list the logs with their columns."""
+    scored = [log for log in logs if rules.scores(log.columns)]
+    lines = [f"{roots}: {_lacking(scored, logs)} These logs were found:"]
+    named = [c for log in logs for c in log.columns if not scored and rules.could_be_score(c)]
     lines += [f"  {how_to_map(c)}" for c in named]
     for log in logs:
         undated = "" if is_dated(log) else f" ({UNDATED})"
-        lines.append(f"  {_shown(log)}:{undated}")
+        lines.append(f"  {_shown(log, roots)}:{undated}")
         lines += [f"    {line}" for line in _described(log)]
     return lines
 
 
 def _described(log: Log) -> list[str]:
     """Name the first columns of a log with their types, and those whose ids were lost."""
-    types = {c.name: c.type for c in log.columns if c.name not in log.inner} | dict(log.nested)
-    lost = {c.name for c in log.columns if c.lost}
     because = (
         ": each stands for several whole numbers, because a {} holds them one by one only up to "
         "{:,}; if these are ids, they were lost when the log was written: write them as integers "
         "or text"
     )
+    lost = {c.name: because.format(c.type, EXACT[c.type]) for c in log.columns if c.lost}
+    types = {c.name: c.type for c in log.columns if not c.sql} | dict(log.nested)
     return [
-        f"{name} {shorten(type_, WIDTH, placeholder='…')}"
-        + (because.format(type_, EXACT[type_]) if name in lost else "")
+        f"{name} {shorten(type_, WIDTH, placeholder='…')}{lost.get(name, '')}"
         for name, type_ in [*types.items()][:MOST_COLUMNS]
     ]
 
 
-def _shown(log: Log) -> str:
-    return log.pattern.template or log.place
+def _shown(log: Log, roots: str) -> str:
+    return log.place.removeprefix(f"{roots}/")
 
 
-def _unread_twins(logs: Sequence[Log]) -> str:
-    """Say that the score may be a column that is not read because of its name."""
+def _lacking(scored: Sequence[Log], logs: Sequence[Log]) -> str:
+    """Say what is missing for a model, and what to do."""
+    observed = [log for log in logs if rules.outcomes(log.columns)]
+    shown = ", ".join(log.place.rpartition("/")[2] for log in observed[:MOST_NAMED])
     twins = readable(twin for log in logs for twin in log.twins)
-    if not twins:
-        return ""
-    return (
-        f"has no score among what can be read: the names of {', '.join(twins)} differ only in "
-        f"case; rename all but one in the log, then run init again. These logs were found:"
-    )
-
-
-def _lacking(scored: Sequence[Log], observed: Sequence[Log], dated: Sequence[Log]) -> str:
+    if twins and not scored:  # the score may be a column that is not read because of its name
+        return (
+            f"has no score among what can be read: the names of {', '.join(twins)} differ only in "
+            f"case; rename all but one in the log, then run init again."
+        )
     if len(scored) == 1 and scored == observed:
         return (
             "has one log with scores and outcomes, but the scores predict no column that may be "
-            "the outcome; say which columns are the score and the outcome. This log was found:"
+            "the outcome; say which columns are the score and the outcome."
         )
     if scored and observed:
         return (
             "has predictions and outcomes, but no column that both have and that tells predictions "
-            "apart; a log of outcomes needs the ids of the predictions. These logs were found:"
+            "apart; a log of outcomes needs the ids of the predictions."
         )
-    shown = ", ".join(map(_shown, observed[:MOST_NAMED]))
-    if observed and not scored and len(dated) > 1:
+    if observed and len([log for log in logs if is_dated(log)]) > 1:
         return (
             f"has outcomes ({shown}), but no column of the other logs is a number from 0 to 1; if "
-            f"one of them holds the score, write in the file how to read it. These logs were found:"
+            f"one of them holds the score, write in the file how to read it."
         )
     if scored:
-        return (
-            f"has predictions ({_shown(scored[0])}, score "
-            f"{roles.scores(scored[0].columns)[0].column}), but no outcomes; pass their folder "
-            f"too: calibration-monitor init PREDICTIONS OUTCOMES. These logs were found:"
-        )
-    if observed:
-        return (
-            "has columns that could be outcomes, but no scores (numbers from 0 to 1); pass the "
-            "folder of the predictions too: calibration-monitor init PREDICTIONS OUTCOMES. These "
-            "logs were found:"
-        )
-    return (
+        score = rules.scores(scored[0].columns)[0].name
+        place = "/".join(scored[0].place.split("/")[-2:])
+        needed = NEEDED.format("the outcomes")
+        return f"has predictions ({place}, score {score}), but no outcomes; {needed}."
+    none = (
         "has neither scores (numbers from 0 to 1) nor outcomes (0 or 1); pass the folder of your "
-        "logs. These were found:"
+        "logs."
     )
+    only = (
+        "has columns that could be outcomes, but no scores (numbers from 0 to 1); "
+        f"{NEEDED.format('the predictions')}."
+    )
+    return only if observed else none

@@ -1,54 +1,33 @@
-"""Which logs belong together: predictions with the outcomes that share their ids."""
+"""Which logs belong together, and what their rows say of every role: the best configuration."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from monitor.base.errors import ConfigError, DataError
-from monitor.base.sql_text import text_in_sql
-from monitor.config import LATEST, literal
-from monitor.days.arrivals import COMPLETE
-from monitor.logs.discovery.lists import of_question, with_rows_of_lists
-from monitor.logs.discovery.parts import with_parts_together
-from monitor.logs.discovery.roles import arrivals, choosing, filling
-from monitor.logs.discovery.roles import candidates as roles
-from monitor.logs.discovery.roles.arrivals import Arrivals, Meaning
-from monitor.logs.discovery.roles.candidates import Candidate
-from monitor.logs.discovery.roles.class_columns import (
-    Labels,
-    class_columns,
-    labels_in,
-    name_classes,
+from monitor.logs.discovery.gathering import of_question
+from monitor.logs.discovery.roles import arrivals, rules
+from monitor.logs.discovery.roles.arrivals import MET, Arrived, Meaning
+from monitor.logs.discovery.roles.classes import Labels, class_columns, labels_in, name_classes
+from monitor.logs.discovery.roles.evidence import Choice, Rows, best_reading, choose, with_unread
+from monitor.logs.discovery.roles.keys import LEAST_UNIQUENESS, UNIQUE, Key, find_key
+from monitor.logs.discovery.roles.rules import CENSORED, CLEAR, DURATION, UNREAD, WEIGHT, Candidate
+from monitor.logs.discovery.samples.profile import Column
+from monitor.logs.discovery.samples.reading import PARTITION, Log, ask, read
+from monitor.logs.discovery.subsets import (
+    EntityColumn,
+    about_scale,
+    entity_column,
+    live,
+    newest_version,
+    version_of_rows,
 )
-from monitor.logs.discovery.roles.entities import EntityColumn, entity_column
-from monitor.logs.discovery.roles.filling import Filling
-from monitor.logs.discovery.roles.keys import ID_KINDS, LEAST_UNIQUENESS, UNIQUE, Key, find_key
-from monitor.logs.discovery.roles.meanings import (
-    about_confidence,
-    about_names,
-    labels_beside,
-    meanings_of_label,
-    parts_of_one,
-)
-from monitor.logs.discovery.roles.ranking import best_reading
-from monitor.logs.discovery.roles.scales import about_scale
-from monitor.logs.discovery.roles.subsets import Subset, live_rows, only, version_rows
-from monitor.logs.discovery.roles.unread import unread_scores
-from monitor.logs.discovery.samples.columns import number_in
-from monitor.logs.discovery.samples.listing import Survey, Table
-from monitor.logs.discovery.samples.naming import Pattern, patterns
-from monitor.logs.discovery.samples.reading import PARTITION, Log, open_log
-from monitor.logs.discovery.samples.rows import ask, open_rows
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.engines.session import Session
 from monitor.words.plausibility import Remark, about_times
 
-MOST_LOGS = 40  # logs that are sampled; those with the most files first
-MOST_VERSIONS = 5  # of a model, with a row for each id
 OFFSETS = range(-12, 15)  # hours of time zones from UTC
 HOURS_A_DAY = 24
 OF_LABEL = "probability_of_label"
-CLEAR = 4.0  # points of a candidate whose content fits
 
 
 @dataclass(frozen=True)
@@ -56,7 +35,7 @@ class Weight:
     """A column of `predictions` or `outcomes` with weights, and whether a class has only one."""
 
     section: str
-    column: str
+    column: Column
     constant: bool
 
 
@@ -66,18 +45,17 @@ class Pair:
 
     Attributes
     ----------
-    scored, observed : Log
-        Predictions and outcomes; the same log if outcomes are a column of the predictions.
-    scores, outcomes : list of Candidate
+    scored, observed : Log or None
+        Predictions and outcomes; the same log if outcomes are a column of the predictions. None
+        where none was found, or they could not be joined.
+    choice : Choice
         Columns that may be the score and the outcome, the best first.
     key : Key or None
         Joins the logs; None in one log.
+    arrived : Arrived or None
+        When outcomes come; None if that could not be measured.
     times : tuple of (Candidate, Candidate), or None
         Columns with the times of both logs.
-    arrived : Arrivals or Filling
-        When outcomes come.
-    remarks : list of Remark
-        What looks implausible.
     weight : Weight or None
         A column with weights of the rows.
     delivered_twice : bool
@@ -89,165 +67,96 @@ class Pair:
         A column of ids that come again on other days.
     doubts : tuple of str
         What a person should look at, a sentence each.
-    unread : str or None
-        A column that is no probability, but predicts better than the score.
-    refuted : bool
-        Whether no score predicts any outcome, measured on enough rows.
     classes : mapping of str to object, or None
         What `predictions.classes` is to say, if the model has several.
+    outcome : str or dict, or None
+        How the configuration names what says which class came true.
     undated : tuple of int
         How many sampled outcomes of 0 are not known yet, because their time is null, and because it
         is impossible; empty if times do not say so.
     """
 
-    scored: Log
-    observed: Log
-    scores: list[Candidate]
-    outcomes: list[Candidate]
-    key: Key | None
-    times: tuple[Candidate, Candidate] | None
-    arrived: Arrivals | Filling
-    remarks: list[Remark]
+    scored: Log | None
+    observed: Log | None
+    choice: Choice
+    key: Key | None = None
+    arrived: Arrived | None = None
+    times: tuple[Candidate, Candidate] | None = None
     weight: Weight | None = None
     delivered_twice: bool = False
     ahead: int | None = None
     entity: EntityColumn | None = None
     doubts: tuple[str, ...] = ()
-    unread: str | None = None
     classes: Mapping[str, Any] | None = None
-    refuted: bool = False
+    outcome: str | dict[str, str] | None = None
     undated: tuple[int, ...] = ()
 
-
-def read_logs(
-    session: Session, surveys: Sequence[Survey], on_progress: Callable[[str], None]
-) -> tuple[list[Log], list[ConfigError | DataError]]:
-    """Sample every log; also say which cannot be read, and what to do about it."""
-    patterned = [
-        (whole, pattern)
-        for whole in surveys
-        for pattern in (*map(_pattern_of_table, whole.tables), *patterns(whole.files))
-    ]
-    patterned.sort(key=lambda chosen: -len(chosen[1].files))
-    logs, problems = list[tuple[Survey, Log]](), list[ConfigError | DataError]()
-    for number, (whole, pattern) in enumerate(patterned[:MOST_LOGS]):
-        on_progress(f"reading a sample of {pattern.template or whole.root}")
-        try:
-            logs.append((whole, open_log(session, whole, pattern, f"sample_{number}")))
-        except (ConfigError, DataError) as error:  # a package may be missing
-            problems.append(error)
-    together = with_parts_together(session, logs)
-    return [each for log in together for each in with_rows_of_lists(session, log)], problems
+    @property
+    def together(self) -> bool:
+        """Whether the outcomes lie beside the scores."""
+        return self.observed is self.scored
 
 
 def is_dated(log: Log) -> bool:
     """Tell whether the path or a column dates the rows of a log."""
-    return bool(log.days or roles.times(log.columns))
-
-
-def _pattern_of_table(table: Table) -> Pattern:
-    return Pattern(literal(table.place), dated=False, files=(table.place,), keys=())
-
-
-def _with_span(session: Session, log: Log) -> Log:
-    """Find the first and the last day of a log whose path names none."""
-    times = roles.times(log.columns)
-    if log.days or not times:
-        return log
-    rows = open_rows(session, log.source, None, columns=[times[0].column])
-    assert rows is not None  # the sample is from there
-    rows.create_view("all_rows", replace=True)
-    day = f"({moment(times[0])})::TIMESTAMP::DATE"
-    first, last = ask(session, f"SELECT min({day}), max({day}) FROM all_rows")
-    return replace(log, span=(first, last) if first else None)
+    return bool(log.days or rules.times(log.columns))
 
 
 def pair_logs(
     session: Session, logs: Sequence[Log], on_progress: Callable[[str], None]
 ) -> list[Pair]:
     """Find the logs of every model, those with the clearest scores first."""
-    logs = [_live(session, log) for log in logs if is_dated(log)]
-    points = {log.place: score[0].points for log in logs if (score := roles.scores(log.columns))}
-    points |= {
-        log.place: 0.0 for log in logs if log.place not in points and unread_scores(log.columns, ())
-    }
-    ranked = sorted((log for log in logs if log.place in points), key=lambda o: -points[o.place])
-    pairs = list[Pair]()
-    used = set[str]()
-    for log in ranked:
+    logs = [live(session, log) for log in logs if is_dated(log)]
+    pairs, used = list[Pair](), set[str]()
+    scored = [log for log in logs if _has_score(log)]
+    clear = {log.place: _points(log) for log in scored}
+    for log in sorted(scored, key=lambda log: -clear[log.place]):
         if log.place in used:
             continue
-        on_progress(f"looking for the outcomes of {log.pattern.template}")
-        asked = [
-            other if other is log else of_question(session, other, log.question) for other in logs
-        ]
-        if of_classes := _of_classes(session, log, asked):
-            pairs.append(of_classes)
-            used.add(of_classes.observed.place)
-            continue
-        match = _match(session, log, [other for other in asked if other is not log])
-        if match and match[1].uniqueness < UNIQUE:
-            names = [c.name for c in match[0].columns]
-            version = version_rows(session, log, match[1].scored, names)
-            log = only(session, log, version) if version else log  # noqa: PLW2901 - its rows
-            again = find_key(session, log, match[0]) if version else None
-            match = (match[0], again) if again else match
-        if match and match[1].uniqueness < LEAST_UNIQUENESS:
-            match = None
-        pair = _joined(session, log, *match) if match else _in_one(session, log)
-        if pair:
-            of_scale = [d for score in pair.scores[:1] for d in about_scale(session, log, score)]
-            doubts = (*log.doubts, *of_scale, *pair.doubts, *_about_names(pair))
-            pair = replace(pair, doubts=doubts)
-            day = (
-                quoted(PARTITION) if log.days else f"({moment(roles.times(log.columns)[0])})::DATE"
-            )
-            entity = entity_column(session, log, day)
-            pairs.append(replace(pair, ahead=_ahead(session, log), entity=entity))
-            used.add(pair.observed.place)
+        on_progress(f"looking for the outcomes of {log.place}")
+        asked = [o if o is log else of_question(session, o, log.question) for o in logs]
+        found = _of_classes(session, log, asked) or _of_scores(
+            session, log, [other for other in asked if other is not log]
+        )
+        if found and found.observed and found.scored:
+            pairs.append(replace(found, ahead=_ahead(session, found.scored)))
+            used.add(found.observed.place)
     return pairs
 
 
-def _about_names(pair: Pair) -> list[str]:
-    if not pair.scores or not pair.outcomes:
-        return []
-    wait = (
-        pair.arrived.complete_after
-        if isinstance(pair.arrived, Filling)
-        else pair.arrived.age_of(COMPLETE)
-    )
-    names = pair.scores[0].column, pair.outcomes[0].column
-    confident = (
-        []
-        if "predicted_label" in pair.scores[0].settings
-        else about_confidence(pair.scored.column(names[0]), pair.scored.columns)
-    )
-    classes = parts_of_one(pair.scored.columns)
-    if names[0] in classes:
-        several = (
-            f"{', '.join(f'`{name}`' for name in classes)} add up to 1; if they are the "
-            f"probabilities of classes, write predictions.classes in place of score"
-        )
-        confident = [several, *confident]
-    return [*confident, *about_names(*names, wait, pair.observed.columns)]
+def _has_score(log: Log) -> bool:
+    return bool(rules.scores(log.columns) or rules.candidates(UNREAD, log.columns))
 
 
-def _live(session: Session, log: Log) -> Log:
-    """Leave out the rows of other splits and environments, where a log has scores."""
-    live = live_rows(log) if roles.scores(log.columns) else None
-    return only(session, log, live) if live else log
+def _points(log: Log) -> float:
+    return next((score.points for score in rules.scores(log.columns)), 0.0)
 
 
-def _match(session: Session, log: Log, others: Sequence[Log]) -> tuple[Log, Key] | None:
-    """Find the log of outcomes that shares most ids with the predictions."""
+def _of_scores(session: Session, log: Log, others: Sequence[Log]) -> Pair | None:
+    """Take the log of outcomes that shares most ids with the predictions, or none but their own."""
     keyed = [
         (other, key)
         for other in others
-        if roles.outcomes(other.columns) and (key := find_key(session, log, other))
+        if rules.outcomes(other.columns) and (key := find_key(session, log, other))
     ]
-    near = [(other, key, _nearness(log, other)) for other, key in keyed]
-    best = max(near, key=lambda m: (round(m[1].share * m[1].uniqueness, 1), m[2]), default=None)
-    return best[:2] if best else None
+    worth = lambda m: (round(m[1].share * m[1].uniqueness, 1), _nearness(log, m[0]))  # noqa: E731
+    other, key = max(keyed, key=worth, default=(None, None))
+    if other and key and key.uniqueness < UNIQUE:
+        names = [c.name for c in other.columns]
+        if version := newest_version(session, log, key.names, names):
+            log, key = version, find_key(session, version, other)
+    joins = other and key and key.uniqueness >= LEAST_UNIQUENESS
+    pair = _joined(session, log, other, key) if joins and other and key else _in_one(session, log)
+    if pair is None or pair.scored is None:
+        return None
+    log, best = pair.scored, pair.choice.scores[0]
+    day = quoted(PARTITION) if log.days else f"({rules.moment(rules.times(log.columns)[0])})::DATE"
+    doubts = [*log.doubts, *about_scale(session, log, best), *pair.choice.doubts]
+    return replace(
+        pair,
+        doubts=(*doubts, *_about_names(pair)),
+        entity=entity_column(session, log, day),
+    )
 
 
 def _nearness(log: Log, other: Log) -> int:
@@ -256,46 +165,59 @@ def _nearness(log: Log, other: Log) -> int:
     return next((depth for depth, (a, b) in enumerate(both) if a != b), 0)
 
 
+def _with_span(session: Session, log: Log) -> Log:
+    """Find the first and the last day of a log whose path names none."""
+    dating = rules.times(log.columns)
+    if log.days or not dating:
+        return log
+    rows = read(session, log, None, [dating[0].name])
+    assert rows is not None  # the sample is from there
+    day = f"({rules.moment(dating[0])})::TIMESTAMP::DATE"
+    ((first, last),) = rows.aggregate(f"min({day}), max({day})").fetchall()
+    return replace(log, span=(first, last) if first else None)
+
+
 def _joined(session: Session, scored: Log, observed: Log, key: Key) -> Pair | None:
-    outcomes = roles.outcomes([c for c in observed.columns if c.name not in key.observed])
+    taken = [column.name for column in key.observed]
+    outcomes = rules.outcomes([c for c in observed.columns if c.name not in taken])
     times = _times(scored, observed)
-    meaning = _meaning(scored, observed, times, [*map(is_one, outcomes)])
+    meaning = _meaning(scored, observed, times, {c.name: rules.is_one(c) for c in outcomes})
     scored, observed = _with_span(session, scored), _with_span(session, observed)
     asked, looked = arrivals.look_up(session, scored, observed, key, meaning)
-    chosen = _chosen(session, scored, key.scored, outcomes)
-    if not chosen.scores:
+    choice = _chosen(session, scored, key.names, outcomes)
+    if not choice.scores:
         return None
-    outcome = chosen.outcomes[0]
-    arrivals.take_outcome(session, [c.column for c in outcomes].index(outcome.column))
-    arrived, remarks = arrivals.count(session, asked=asked, looked=looked), [*chosen.remarks]
+    best, outcome = choice.scores[0], choice.outcomes[0]
+    arrivals.take_outcome(session, [c.name for c in outcomes].index(outcome.name))
+    arrived = arrivals.count(session, len(scored.sampled), asked=asked, looked=looked)
     if times:
-        remarks += _about_times(session, scored, "predictions.time", times[0])
-        remarks += _about_times(session, observed, "outcomes.time", times[1])
-    weight = _weight(session, observed, "outcomes", observed.table, is_one(outcome))
+        odd = [
+            *_about_times(session, scored, "predictions.time", times[0]),
+            *_about_times(session, observed, "outcomes.time", times[1]),
+        ]
+        choice = replace(choice, remarks=[*choice.remarks, *odd])
+    weight = _weight(session, observed, "outcomes", observed.table, rules.is_one(outcome))
     if arrived.found:
-        weight = _weight(session, scored, "predictions", arrivals.MET, "cm_is_one") or weight
-    scores = chosen.scores
-    columns = [*key.scored, *(c.column for c in scores[:1]), *(t.column for t in (times or ())[:1])]
-    twice = key.uniqueness < 1 and _different(session, scored, columns) == _different(
-        session, scored, key.scored
-    )
-    return Pair(
-        *(scored, observed, scores, chosen.outcomes, key, times, arrived, remarks, weight, twice),
-        doubts=chosen.doubts,
-        unread=chosen.unread,
-        refuted=chosen.refuted,
-    )
+        weight = _weight(session, scored, "predictions", MET, "cm_is_one") or weight
+    columns = [*key.names, best.name, *(t.name for t in (times or ())[:1])]
+    of = [f"count(DISTINCT ({', '.join(map(quoted, names))}))" for names in (columns, key.names)]
+    rows, ids = ask(session, f"SELECT {', '.join(of)} FROM {scored.table}")
+    twice = key.uniqueness < 1 and rows == ids
+    return Pair(scored, observed, choice, key, arrived, times, weight, twice)
 
 
 def _meaning(
-    scored: Log, observed: Log, times: tuple[Candidate, Candidate] | None, are_one: Sequence[str]
+    scored: Log,
+    observed: Log,
+    times: tuple[Candidate, Candidate] | None,
+    are_one: Mapping[str, str],
 ) -> Meaning:
     return Meaning(
         are_one=are_one,
-        scored_on=None if scored.days else _moment(roles.times(scored.columns)),
-        observed_on=None if observed.days else _moment(roles.times(observed.columns)),
-        scored_at=moment(times[0]) if times else None,
-        observed_at=moment(time) if (time := time_of_outcomes(observed, times)) else None,
+        scored_on=None if scored.days else rules.times(scored.columns)[0],
+        observed_on=None if observed.days else rules.times(observed.columns)[0],
+        scored_at=times[0] if times else None,
+        observed_at=time_of_outcomes(observed, times),
     )
 
 
@@ -303,91 +225,74 @@ def time_of_outcomes(observed: Log, times: tuple[Candidate, Candidate] | None) -
     """Choose the time by which one outcome is later than another of the same prediction."""
     if times:
         return times[1]
-    own = (t for t in _own_columns(observed) if observed.column(t.column).kind != "date")
-    return next(own, None)
+    return next((t for t in _own_times(observed) if t.column.kind != "date"), None)
 
 
-def _own_columns(log: Log) -> list[Candidate]:
+def _own_times(log: Log) -> list[Candidate]:
     """List the columns that may be the time of a row and do not only repeat the path."""
-    own = [t for t in roles.times(log.columns) if f"{t.column}={{day" not in log.place]
-    return [t for t in own if not t.form]
+    own = [t for t in rules.times(log.columns) if f"{t.name}={{day" not in log.place]
+    return [t for t in own if not t.column.form]
 
 
 def _in_one(session: Session, log: Log) -> Pair | None:
     """Take outcomes from the predictions, unless the column is a decision made from the score."""
-    candidates = roles.outcomes_beside(log.columns)
+    candidates = rules.outcomes_beside(log.columns)
     clear = [c for c in candidates if c.points >= CLEAR]
     outcomes = clear or candidates
     if not outcomes:
         return None
-    if version := _version_of_rows(session, log):
-        log = only(session, log, version)
-    filling.keep_own(session, log, [*map(is_one, outcomes)])
-    chosen = _chosen(session, log, [], outcomes)
-    decided = any(remark.key == "outcomes.outcome" for remark in chosen.remarks)
-    if not chosen.scores or decided or not (clear or chosen.predicts):
+    log = _with_span(session, version_of_rows(session, log))
+    meaning = Meaning({c.name: rules.is_one(c) for c in outcomes})
+    arrivals.keep_own(session, log, meaning)
+    choice = _chosen(session, log, [], outcomes)
+    decided = any(remark.key == "outcomes.outcome" for remark in choice.remarks)
+    if not choice.scores or decided or not (clear or choice.predicts):
         return None
-    outcome = chosen.outcomes[0]
-    arrivals.take_outcome(session, [c.column for c in outcomes].index(outcome.column))
-    unknown_by = _unknown_by(session, log, outcome)
-    known = is_one(outcome)
-    if unknown_by:
-        known = f"CASE WHEN NOT {unknown_by[1]} THEN {known} END"
-        session.connection.execute(f"DELETE FROM {arrivals.MET} WHERE {unknown_by[1]}")
-    session.connection.execute(f"DELETE FROM {arrivals.MET} WHERE cm_is_one IS NULL")
-    dated = [] if log.days else roles.times(log.columns)[:1]
-    log = _with_span(session, log)
-    of_outcomes = [unknown_by[0][1]] if unknown_by else []
-    columns = [outcome.column, *dict.fromkeys(time.column for time in (*dated, *of_outcomes))]
-    filled = filling.fill(session, log, known, _moment(dated), columns)
-    times = unknown_by[0] if unknown_by else _own_times(log, outcome)
-    if times:
-        earlier = f"count_if({moment(times[1])} < {moment(times[0])})"
-        (early,) = ask(session, f"SELECT {earlier} FROM {arrivals.MET}")
-        filled = replace(filled, early=early or 0)
-    weight = _weight(session, log, "predictions", arrivals.MET, "cm_is_one")
-    return Pair(
-        *(log, log, chosen.scores, chosen.outcomes, None, times, filled, chosen.remarks, weight),
-        doubts=chosen.doubts,
-        unread=chosen.unread,
-        refuted=chosen.refuted,
-        undated=unknown_by[2] if unknown_by else (),
-    )
+    outcome = choice.outcomes[0]
+    arrivals.take_outcome(session, [c.name for c in outcomes].index(outcome.name))
+    known, times, undated = _unknown_by(session, log, outcome)
+    session.connection.execute(f"DELETE FROM {MET} WHERE ({known}) IS NULL")
+    dated = None if log.days else rules.times(log.columns)[0]
+    used = [outcome, *filter(None, [dated]), *(times or ())[1:]]
+    arrived = arrivals.fill(session, log, known, dated, [*dict.fromkeys(c.name for c in used)])
+    times = times or _times_beside(log, outcome)
+    arrived = arrivals.with_early(session, arrived, times) if times else arrived
+    weight = _weight(session, log, "predictions", MET, "cm_is_one")
+    return Pair(log, log, choice, None, arrived, times, weight, undated=undated)
 
 
 def _unknown_by(
     session: Session, log: Log, outcome: Candidate
-) -> tuple[tuple[Candidate, Candidate], str, tuple[int, int]] | None:
+) -> tuple[str, tuple[Candidate, Candidate] | None, tuple[int, ...]]:
     """Find a time without which an outcome of 0 is not known yet: it is null, or impossible.
+
+    If all outcomes of 0 lack the time, it is that of the positive ones.
 
     Returns
     -------
-    tuple of (Candidate, Candidate), str and (int, int), or None
-        The times of the prediction and of the outcome; whether an outcome is unknown, in SQL; and
-        how many are because the time is null, and because it is impossible. None if all outcomes
-        of 0 lack the time, which then is that of the positive ones, or if none does.
+    str, tuple of (Candidate, Candidate) or None, and tuple of int
+        SQL of the outcome; the times of the prediction and of the outcome; and how many are unknown
+        because the time is null, and because it is impossible.
     """
-    columns = roles.times(log.columns)
-    ours = [t for t in columns if not log.column(t.column).nulls]
+    one, columns = rules.is_one(outcome), rules.times(log.columns)
+    ours = [t for t in columns if not t.column.nulls]
     for theirs in columns:
-        pairs = [t for t in ours if t != theirs and _comparable(log, t, log, theirs)]
-        at, zero = f"({moment(theirs)})::TIMESTAMP", f"({is_one(outcome)}) = false"
-        impossible = f"coalesce({at} < '1970-01-02' OR {at} > '{LATEST}', false)"
-        missing = f"{at} IS NULL"
-        counts = ", ".join(
-            f"count_if({which})"
-            for which in (
-                f"{zero} AND {missing}",
-                f"{zero} AND {impossible}",
-                f"{zero} AND NOT ({missing} OR {impossible})",
-                f"NOT ({zero}) AND ({missing} OR {impossible})",
-            )
+        pairs = [(t, theirs) for t in ours if t != theirs and rules.comparable(t, theirs)]
+        zero = f"({one}) = false"
+        missing, impossible = f"{rules.moment(theirs)} IS NULL", rules.is_impossible(theirs)
+        neither = f"({missing} OR {impossible})"
+        counts = (
+            f"{zero} AND {missing}",
+            f"{zero} AND {impossible}",
+            f"{zero} AND NOT {neither}",
+            f"NOT ({zero}) AND {neither}",
         )
-        no_time, odd, observed, positive = ask(session, f"SELECT {counts} FROM {arrivals.MET}")
+        asked = ", ".join(f"count_if({which})" for which in counts)
+        no_time, odd, observed, positive = ask(session, f"SELECT {asked} FROM {MET}")
         if pairs and (no_time or odd) and observed and not positive:
-            unknown = f"coalesce({zero} AND ({missing} OR {impossible}), false)"
-            return (pairs[0], theirs), unknown, (no_time, odd)
-    return None
+            known = f"CASE WHEN NOT coalesce({zero} AND {neither}, false) THEN {one} END"
+            return known, pairs[0], (no_time, odd)
+    return one, None, ()
 
 
 def _of_classes(session: Session, log: Log, logs: Sequence[Log]) -> Pair | None:
@@ -396,140 +301,144 @@ def _of_classes(session: Session, log: Log, logs: Sequence[Log]) -> Pair | None:
     # The choice beside the probabilities of an answer is made from them.
     for observed in (o for o in logs if parts and not (log.question and o is log)):
         together = observed is log
-        choices = labels_in(session, observed, len(parts), parts if together else ())
+        choices = [*labels_in(session, observed, len(parts), parts if together else ())]
         key = find_key(session, log, observed) if choices and not together else None
         if not choices or (not together and (key is None or key.uniqueness < LEAST_UNIQUENESS)):
             continue
-        if pair := _with_classes(session, log, observed, key, parts, choices):
+        if pair := _with_classes(session, (log, observed, key), parts, choices):
             return pair
     return None
 
 
 def _with_classes(
     session: Session,
-    scored: Log,
-    observed: Log,
-    key: Key | None,
-    parts: Sequence[str],
+    logs: tuple[Log, Log, Key | None],
+    parts: Sequence[Column],
     choices: Sequence[Labels],
 ) -> Pair | None:
-    are_one = [sql for of in choices for sql in of.are_one]
+    scored, observed, key = logs
+    are_one = {f"{n} {v}": sql for n, of in enumerate(choices) for v, sql in of.are_one.items()}
     times = _times(scored, observed) if key else None
     asked, looked = 0, 0
     if key:
         meaning = _meaning(scored, observed, times, are_one)
         asked, looked = arrivals.look_up(session, scored, observed, key, meaning)
     else:
-        filling.keep_own(session, scored, are_one)
-    chosen = name_classes(session, scored, parts, choices)
-    if chosen is None:
+        arrivals.keep_own(session, scored, Meaning(are_one))
+    found = name_classes(session, scored, parts, choices)
+    if found is None:
         return None
-    labels, classes = chosen
-    first = sum(len(of.are_one) for of in choices[: choices.index(labels)])
-    arrivals.take_outcome(session, first)
-    arrived: Arrivals | Filling
-    if key:
-        scored, observed = _with_span(session, scored), _with_span(session, observed)
-        positions = {name: first + i for i, name in enumerate(labels.values)}
-        arrived = arrivals.count(session, asked=asked, looked=looked, classes=positions)
-    else:
-        dated = [] if scored.days else roles.times(scored.columns)[:1]
-        scored = observed = _with_span(session, scored)
-        outcome_of_any = f"CASE WHEN {' OR '.join(labels.are_one)} THEN {labels.are_one[0]} END"
-        columns = [c.name for c in scored.columns]
-        arrived = filling.fill(session, scored, outcome_of_any, _moment(dated), columns)
-    score = Candidate(parts[0], CLEAR, "the probability of a class")
-    doubts = (*scored.doubts, *classes.doubts)
-    return Pair(
-        *(scored, observed, [score], [labels.candidate], key, times, arrived, []),
-        ahead=_ahead(session, scored),
-        doubts=doubts,
-        classes=classes.setting,
+    scored = _with_span(session, scored)
+    labels, first = (
+        found.labels,
+        [*are_one].index(f"{choices.index(found.labels)} " + next(iter(found.labels.are_one))),
     )
-
-
-def _version_of_rows(session: Session, log: Log) -> Subset | None:
-    """Choose the rows of one version, if a value of another column comes once with each of them."""
-    ids = [c for c in log.columns if c.kind in ID_KINDS and c.first is None]
-    if any(c.uniqueness >= UNIQUE for c in ids):
-        return None
-    repeated = [c.name for c in ids if c.uniqueness >= 1 / MOST_VERSIONS]
-    versions = (version_rows(session, log, (name,), ()) for name in repeated)
-    return next(filter(None, versions), None)
+    arrivals.take_outcome(session, first)
+    if key:
+        observed = _with_span(session, observed)
+        places = {name: first + n for n, name in enumerate(labels.are_one)}
+        arrived = arrivals.count(
+            session, len(scored.sampled), asked=asked, looked=looked, classes=places
+        )
+    else:
+        observed = scored
+        ones = [*labels.are_one.values()]
+        known = f"CASE WHEN {' OR '.join(ones)} THEN {ones[0]} END"
+        dated = None if scored.days else rules.times(scored.columns)[0]
+        arrived = arrivals.fill(session, scored, known, dated, [c.name for c in scored.columns])
+    best = Candidate(parts[0], CLEAR, "the probability of a class")
+    choice = Choice([best], [])
+    doubts = (*scored.doubts, *found.doubts)
+    return Pair(
+        *(scored, observed, choice, key, arrived, times),
+        doubts=doubts,
+        classes=found.setting,
+        outcome=labels.outcome,
+    )
 
 
 def _chosen(
     session: Session, log: Log, taken: Sequence[str], outcomes: Sequence[Candidate]
-) -> choosing.Choice:
+) -> Choice:
     """Choose score and outcome by the matched rows."""
-    own = {c.column for c in outcomes} if not taken else set[str]()
+    names = [c.name for c in outcomes]
+    own = {*taken, *(() if taken else names)}
+    free = [c for c in log.columns if c.name not in own]
     scores = [
-        c
-        for c in roles.scores(log.columns, weak=True)
-        if c.column not in taken and c.column not in own
+        _of_label(session, log, c, names) for c in rules.candidates(rules.SCORE, free, weak=True)
     ]
-    names = [c.column for c in outcomes]
-    scores = [_of_label(session, log, score, names) for score in scores]
     probabilities, ones = arrivals.matched(
-        session, {c.column: probability(c) for c in scores}, names
+        session, {c.name: rules.probability(c) for c in scores}, names
     )
-    chosen = choosing.choose(scores, outcomes, probabilities, ones)
-    readable = {*own, *taken, *(c.column for c in scores)}
-    unread, same_ones = arrivals.matched(session, unread_scores(log.columns, readable), names)
-    return choosing.with_unread(chosen, probabilities, ones or same_ones, unread)
+    chosen = choose(scores, outcomes, probabilities, ones)
+    readable = {c.name for c in scores}
+    unread = rules.candidates(UNREAD, [c for c in free if c.name not in readable])
+    orders, same_ones = arrivals.matched(
+        session, {c.name: rules.order_of(c.column) for c in unread}, names
+    )
+    return with_unread(chosen, unread, orders, Rows(probabilities, ones or same_ones, {}))
 
 
 def _of_label(session: Session, log: Log, score: Candidate, outcomes: Sequence[str]) -> Candidate:
     """Take a score for the probability of a label beside it, if it predicts better so."""
-    column = log.column(score.column)
-    readings = [score] + [
-        roles.with_reason(score, f"the probability of `{label.name}`", settings)
-        for label in labels_beside(column, log.columns)
-        if not score.settings and label.name not in outcomes
-        for means in meanings_of_label(label)
-        for settings in [
-            {"score_means": OF_LABEL, "predicted_label": label.name}
-            | ({"label_means": means} if means else {})
-        ]
-    ]
+    readings = [score, *_labelled(score, log, outcomes)]
     if len(readings) == 1:
         return score
-    by_reading = {f"{number}": probability(reading) for number, reading in enumerate(readings)}
+    by_reading = {f"{number}": rules.probability(each) for number, each in enumerate(readings)}
     number = best_reading(*arrivals.matched(session, by_reading, outcomes))
     return readings[int(number)] if number else score
 
 
+def _labelled(score: Candidate, log: Log, outcomes: Sequence[str]) -> Iterator[Candidate]:
+    """Read a score as the probability of each label beside it, whichever of its words means 1."""
+    for label in rules.labels_beside(score.column, log.columns):
+        if score.settings or label.name in outcomes:
+            continue
+        settings = {"score_means": OF_LABEL, "predicted_label": label.name}
+        a, b = sorted(label.values)
+        both: list[tuple[object, object]] = [(b, a), (a, b)]
+        if label.kind == "boolean" or {a, b} <= {"0", "1", "0.0", "1.0"}:
+            both = []
+        elif label.is_number:
+            both = [(int(float(one)), int(float(zero))) for one, zero in ((b, a), (a, b))]
+        said = [{"label_means": {"positive": [one], "negative": [zero]}} for one, zero in both]
+        for means in said or [{}]:
+            yield score.because(f"the probability of `{label.name}`", {**settings, **means})
+
+
 def _weight(session: Session, log: Log, section: str, table: str, is_one: str) -> Weight | None:
     """Find weights, and see whether all rows of an outcome have the same."""
-    for column in roles.weights(log.columns):
+    for column in (candidate.column for candidate in rules.candidates(WEIGHT, log.columns)):
         values = f"SELECT count(DISTINCT {quoted(column.name)}) AS n FROM {table}"
         (most,) = ask(
             session, f"SELECT max(n) FROM ({values} WHERE {is_one} IS NOT NULL GROUP BY {is_one})"
         )
-        return Weight(section, column.name, constant=most == 1)
+        return Weight(section, column, constant=most == 1)
     return None
-
-
-def _different(session: Session, log: Log, columns: Sequence[str]) -> int:
-    """Count the different values of some columns together in the sample."""
-    values = ", ".join(map(quoted, columns))
-    return int(ask(session, f"SELECT count(DISTINCT ({values})) FROM {log.table}")[0])
 
 
 def _times(scored: Log, observed: Log) -> tuple[Candidate, Candidate] | None:
     """Choose the times of both logs, if both have one of the same kind."""
-    ours, theirs = _own_columns(scored), _own_columns(observed)
-    pairs = [(a, b) for a in ours[:3] for b in theirs[:3] if _comparable(scored, a, observed, b)]
-    return pairs[0] if pairs else None
+    ours, theirs = _own_times(scored)[:3], _own_times(observed)[:3]
+    return next(((a, b) for a in ours for b in theirs if rules.comparable(a, b)), None)
+
+
+def _times_beside(log: Log, outcome: Candidate) -> tuple[Candidate, Candidate] | None:
+    """Find the time of the prediction, and the time that is null exactly where the outcome is."""
+    columns = [t for t in rules.times(log.columns) if not t.column.form]
+    waiting = outcome.column.nulls
+    theirs = [t for t in columns if waiting and t.column.nulls == waiting]
+    ours = [t for t in columns if not t.column.nulls]
+    return next(((a, b) for a in ours for b in theirs if rules.comparable(a, b)), None)
 
 
 def _about_times(session: Session, log: Log, setting: str, time: Candidate) -> list[Remark]:
     """Say whether the times of the first sampled day that is odd are far from their partition."""
     for day in log.sampled:
-        quantiles = f"quantile_disc(({moment(time)})::TIMESTAMP, [0.05, 0.25, 0.5, 0.75, 0.95])"
-        (times,) = ask(
-            session, f"SELECT {quantiles} FROM {log.table} WHERE {quoted(PARTITION)} = DATE '{day}'"
-        )
+        at = f"({rules.moment(time)})::TIMESTAMP"
+        quantiles = f"quantile_disc({at}, [0.05, 0.25, 0.5, 0.75, 0.95])"
+        of_day = f"FROM {log.table} WHERE {quoted(PARTITION)} = DATE '{day}'"
+        (times,) = ask(session, f"SELECT {quantiles} {of_day}")
         if remarks := about_times(setting, day, times or []):
             return remarks
     return []
@@ -537,83 +446,71 @@ def _about_times(session: Session, log: Log, setting: str, time: Candidate) -> l
 
 def _ahead(session: Session, log: Log) -> int | None:
     """Find the one offset from UTC, in whole hours, at which every time is on its own day."""
-    zoned = [t for t in roles.times(log.columns) if _has_zone(log, t)]
+    zoned = [t for t in rules.times(log.columns) if rules.has_zone(t)]
     if not log.days or not zoned:
         return None
-    after = f"date_diff('second', {quoted(PARTITION)}::TIMESTAMP, ({moment(zoned[0])})::TIMESTAMP)"
-    first, last = ask(session, f"SELECT min({after}) / 3600, max({after}) / 3600 FROM {log.table}")
+    at = f"({rules.moment(zoned[0])})::TIMESTAMP"
+    after = f"date_diff('second', {quoted(PARTITION)}::TIMESTAMP, {at}) / 3600"
+    first, last = ask(session, f"SELECT min({after}), max({after}) FROM {log.table}")
     if first is None:
         return None
     fits = [hours for hours in OFFSETS if first + hours >= 0 and last + hours < HOURS_A_DAY]
     return fits[0] if len(fits) == 1 and fits != [0] else None
 
 
-def _has_zone(log: Log, time: Candidate) -> bool:
-    """Return whether a column tells moments: with a zone, or as numbers since 1970."""
-    return "TIME ZONE" in log.column(time.column).type or "time_unit" in time.settings
+def _about_names(pair: Pair) -> Iterator[str]:
+    """Say what names and neighbours of score and outcome leave unsure."""
+    score, outcome = pair.choice.scores[0], pair.choice.outcomes[0].name
+    if pair.scored is None or pair.observed is None or pair.arrived is None:
+        return
+    if score.name in (parts := rules.parts_of_one(pair.scored.columns)):
+        yield (
+            f"{', '.join(f'`{name}`' for name in parts)} add up to 1; if they are the "
+            f"probabilities of classes, write predictions.classes in place of score"
+        )
+    if "predicted_label" not in score.settings:
+        yield from about_confidence(score.column, pair.scored.columns)
+    ours, theirs = rules.horizon(score.name), rules.horizon(outcome)
+    if ours and theirs and ours != theirs:
+        yield f"`{score.name}` says {ours} days and `{outcome}` {theirs}"
+    if (days := theirs or ours) and pair.arrived.wait < days:
+        yield (
+            f"`{outcome if theirs else score.name}` says {days} days, but the outcomes are there "
+            f"after {pair.arrived.wait}; if a 0 can still become a 1 until then, write "
+            f"settled_after: {days}"
+        )
+    columns = pair.observed.columns
+    lasting = [c.name for c in columns if c.is_number and DURATION & {*rules.words(c.name)}]
+    if CENSORED & {*rules.words(outcome)}:
+        yield (
+            f"`{outcome}` says that the time of a row was cut short, not what happened; set "
+            f"outcomes.outcome to whether it happened within the horizon of the score"
+        )
+    elif lasting and outcome not in lasting:
+        yield (
+            f"`{outcome}` stands beside `{lasting[0]}`: a row without the event may only not have "
+            f"been watched long enough; the outcome is whether it happened within the horizon"
+        )
 
 
-def _own_times(log: Log, outcome: Candidate) -> tuple[Candidate, Candidate] | None:
-    """Find the time of the prediction, and the time that is null exactly where the outcome is."""
-    columns = [t for t in roles.times(log.columns) if not t.form]
-    waiting = log.column(outcome.column).nulls
-    theirs = [t for t in columns if waiting and log.column(t.column).nulls == waiting]
-    ours = [t for t in columns if not log.column(t.column).nulls]
-    pairs = [(a, b) for a in ours for b in theirs if _comparable(log, a, log, b)]
-    return pairs[0] if pairs else None
+def about_confidence(score: Column, beside: Sequence[Column]) -> Iterator[str]:
+    """Say whether a score may be the confidence in a predicted label.
 
-
-def _comparable(scored: Log, a: Candidate, observed: Log, b: Candidate) -> bool:
-    """Tell whether the times of two logs can be compared, whatever their precision and unit."""
-    kinds = [scored.column(a.column).kind, observed.column(b.column).kind]
-    if "date" in kinds:
-        return False
-    if "text" in kinds:
-        other = next((c for c, kind in zip((a, b), kinds, strict=True) if kind != "text"), None)
-        return other is None or _has_zone(scored if other is a else observed, other)
-    return _has_zone(scored, a) == _has_zone(observed, b)
-
-
-def probability(score: Candidate) -> str:
-    """Write the probability that a score column means in SQL."""
-    number = f"try_{number_in(quoted(score.column), score.mark)}"
-    if label := score.settings.get("predicted_label"):
-        said = score.settings.get("label_means")
-        settings = {"outcome_means": said} if said else {}
-        hit = is_one(Candidate(f"{label}", 0, "", settings))
-        return f"CASE {hit} WHEN true THEN {number} WHEN false THEN 1 - {number} END"
-    means = score.settings.get("score_means")
-    return {
-        "percent": f"({number} / 100)",
-        "logit": f"(1 / (1 + exp(-{number})))",
-        "probability_of_0": f"(1 - {number})",
-    }.get(str(means), number)
-
-
-def is_one(outcome: Candidate) -> str:
-    """Write in SQL whether the outcome of a row is 1; null if it is neither 1 nor 0."""
-    text = f"lower({quoted(outcome.column)}::VARCHAR)"
-    means = outcome.settings.get("outcome_means")
-    positive, negative = ("1", "1.0", "true"), ("0", "0.0", "false")
-    if isinstance(means, dict):
-        positive, negative = means["positive"], means["negative"]
-    ones, zeros = (
-        ", ".join(text_in_sql(str(v).lower()) for v in vs) for vs in (positive, negative)
-    )
-    zero = f"WHEN {text} IN ({zeros}) THEN false " if zeros else ""
-    return f"CASE WHEN {text} IN ({ones}) THEN true {zero}END"
-
-
-def moment(time: Candidate) -> str:
-    """Write the time of a row in SQL."""
-    column = quoted(time.column)
-    per_second = {"s": 1, "ms": 1e3, "us": 1e6}.get(str(time.settings.get("time_unit")))
-    if time.form:
-        return f"try_strptime({column}::VARCHAR, {text_in_sql(time.form)})"
-    if per_second:
-        return f"to_timestamp(try_cast({column} AS DOUBLE) / {per_second:.0f})"
-    return f"try_cast({column}::VARCHAR AS TIMESTAMPTZ)"
-
-
-def _moment(times: Sequence[Candidate]) -> str | None:
-    return moment(times[0]) if times else None
+    Of two columns with the same values it cannot be measured which is the label, because a label
+    agrees with an outcome as often as the outcome with the label.
+    """
+    if not score.least >= rules.LEAST_CONFIDENCE or score.within != 1:
+        return
+    labels, of_label = rules.labels_beside(score, beside), "write score_means: probability_of_label"
+    if labels:
+        name = labels[0].name
+        yield (
+            f"`{score.name}` is never below 0.5 and stands beside `{name}`; if it is the "
+            f'probability of that label, {of_label} and predicted_label: "{name}"'
+        )
+    elif twins := rules.twins_of_two(beside):
+        yield (
+            f"`{score.name}` is never below 0.5, and `{twins[0]}` and `{twins[1]}` have the same "
+            f"two values; if it is the probability of one of them and the other is what came "
+            f"true, {of_label}, the first as predicted_label and the other as outcome"
+        )

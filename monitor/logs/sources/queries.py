@@ -1,4 +1,4 @@
-"""PostgreSQL through ADBC: connections in one snapshot, queries as batches of Arrow, safe errors.
+"""Databases through ADBC: connections in one snapshot, queries as batches of Arrow, safe errors.
 
 Rule: what the driver says of an address never leaves this module, because it can hold the password.
 Of an error of a connection only its kind is known outside; of an error of a query the message of
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
@@ -18,24 +19,19 @@ import pyarrow as pa
 
 from monitor.base.deadline import StillRunningError, within
 from monitor.base.errors import ConfigError, DataError
-from monitor.base.sql_text import text_in_sql
 from monitor.days.files import keep_while_looking
+from monitor.logs.sources.drivers import CONNECT_SECONDS, beginning, driver_of
 
 T = TypeVar("T")
 
-CONNECT_SECONDS = "10"  # for each address of the host
 LONGEST = 3600  # seconds until the first rows of a query, and between them
 END_SECONDS = 10  # to say good-bye
-BEGIN = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
-# What a text in a query or in a fingerprint depends on.
-SETTINGS = (
-    "SELECT set_config('TimeZone', {zone}, TRUE), set_config('DateStyle', 'ISO', TRUE), "
-    "set_config('IntervalStyle', 'postgres', TRUE), set_config('extra_float_digits', '1', TRUE), "
-    "set_config('jit', 'off', TRUE)"  # compiling a query takes longer than it saves
-)
 # How the driver begins to say why there is no connection, and what a person is told instead.
 NO_CONNECTION = (
-    (r"authentication|no password|role .* exist|pg_hba", "the server refuses the user or password"),
+    (
+        r"authenticat|incorrect username|no password|role .* exist|pg_hba",
+        "the server refuses the user or password",
+    ),
     (r"database .* does not exist", "the server has no such database"),
     (r"refused|No such file|unreachable|No route", "no server answers there"),
     (r"time.?out", f"no server answered within {CONNECT_SECONDS} seconds"),
@@ -84,13 +80,21 @@ def take_snapshot(variable: str) -> Snapshot:
     """
 
     def export(release: ExitStack) -> Snapshot:
+        if not driver_of(variable).names:
+            return Snapshot(_now(variable))
         connection = _connect(variable, None)
         release.callback(_end, connection)
         (row,) = _rows(variable, connection, "SELECT now()::text, pg_export_snapshot()")
         return Snapshot(row["now"], row["pg_export_snapshot"], connection)
 
     kept = keep_while_looking(("snapshot", variable), export)
-    return kept or Snapshot(str(ask(variable, None, "SELECT now()::text AS now")[0]["now"]))
+    return kept or Snapshot(_now(variable))
+
+
+def _now(variable: str) -> str:
+    """Ask for the time of the server."""
+    (row,) = ask(variable, None, "SELECT CAST(current_timestamp AS VARCHAR) AS taken")
+    return str(row["taken"])
 
 
 def ask(variable: str, snapshot: Snapshot | None, query: str) -> list[dict[str, Any]]:
@@ -107,11 +111,20 @@ def schema_of(variable: str, snapshot: Snapshot | None, query: str) -> pa.Schema
     connection = _connect(variable, snapshot)
     try:
         with _cursor(variable, connection) as cursor:
-            execute = partial(cursor.adbc_execute_schema, query)
-            schema: pa.Schema = _call(variable, execute, of=(cursor, connection))
-            return schema
+            call = partial(_call, variable, of=(cursor, connection))
+            if driver_of(variable).prepares:
+                schema: pa.Schema = call(partial(cursor.adbc_execute_schema, query))
+                return schema
+            call(partial(cursor.execute, f"SELECT * FROM (\n{query}\n) AS none_of_them LIMIT 0"))
+            return _told(variable, call(cursor.fetch_record_batch).schema)
     finally:
         _end(connection)
+
+
+def _told(variable: str, schema: pa.Schema) -> pa.Schema:
+    """Name columns as they are written without quotes."""
+    told = driver_of(variable).told
+    return pa.schema([column.with_name(told(column.name)) for column in schema])
 
 
 def batches_of(
@@ -160,7 +173,7 @@ def _batches(variable: str, connection: Any, query: str) -> Iterator[pa.RecordBa
         reader = call(cursor.fetch_record_batch)
         while (batch := call(lambda: next(reader, None))) is not None:
             _must_be_finite(batch)
-            yield batch
+            yield batch.rename_columns(_told(variable, batch.schema).names)
 
 
 def _must_be_finite(batch: pa.RecordBatch) -> None:
@@ -184,12 +197,13 @@ def _must_be_finite(batch: pa.RecordBatch) -> None:
 
 def _open(variable: str, snapshot: Snapshot | None = None) -> Any:
     """Connect to the database that a variable names."""
+    driver = driver_of(variable)
     try:
-        from adbc_driver_postgresql import dbapi  # noqa: PLC0415 - an extra
+        dbapi = import_module(f"{driver.module}.dbapi")  # an extra
     except ImportError as error:
         msg = (
             f"a database needs a package that is not installed ({error}); pip install "
-            f"'calibration-monitor[postgres]'."
+            f"'calibration-monitor[{driver.extra}]'."
         )
         raise ConfigError(msg) from None
     if not os.environ.get(variable):
@@ -200,22 +214,21 @@ def _open(variable: str, snapshot: Snapshot | None = None) -> Any:
         raise ConfigError(msg)
     os.environ.setdefault("PGCONNECT_TIMEOUT", CONNECT_SECONDS)
     kept = snapshot and snapshot.connection
-    connect = kept.adbc_clone if kept else partial(dbapi.connect, os.environ[variable])
+    connect = kept.adbc_clone if kept else partial(driver.connect, dbapi, os.environ[variable])
     return _call(variable, connect, connecting=True)
 
 
 def _connect(variable: str, snapshot: Snapshot | None, zone: str = "UTC") -> Any:
     """Connect to the database that a variable names, and see the content of a snapshot."""
     connection = _open(variable, snapshot)
+    named = driver_of(variable).names
+    # Drivers that name no snapshot reach the server with the first query only.
+    steps = beginning(zone, snapshot.name if snapshot else None) if named else ["SELECT 1 AS there"]
     try:
-        see = (
-            [f"SET TRANSACTION SNAPSHOT {text_in_sql(snapshot.name)}"]
-            if snapshot and snapshot.name
-            else []
-        )
         with _cursor(variable, connection) as cursor:
-            for step in (BEGIN, *see, SETTINGS.format(zone=text_in_sql(zone))):
-                _call(variable, partial(cursor.execute, step), of=(cursor, connection))
+            for step in steps:
+                do = partial(cursor.execute, step)
+                _call(variable, do, of=(cursor, connection), connecting=not named)
     except BaseException:
         _end(connection)
         raise
@@ -263,7 +276,7 @@ def _call(
 def _of_connection(variable: str, error: Exception) -> str:
     """Word why there is no connection, in texts of this program only."""
     said = f"{error}"
-    unreadable = "it is no address of PostgreSQL, such as postgresql://host/name"
+    unreadable = f"it is no address of a database, such as {driver_of(variable).example}"
     why = next(
         (told for sign, told in NO_CONNECTION if re.search(sign, said, re.IGNORECASE)), unreadable
     )
@@ -284,7 +297,8 @@ def _of_query(variable: str, error: Exception) -> str:
     """Word why a query failed: what the server says, unless it says a part of the address."""
     state = getattr(error, "sqlstate", None)
     primary = dict(_details(error)).get("PG_DIAG_MESSAGE_PRIMARY")
-    of_server = re.search(r"ERROR: +(.*)", f"{error}")  # while rows come, there are no details
+    # While rows come, there are no details; other drivers have none.
+    of_server = re.search(r"(?:ERROR: +|\[(?:Snowflake|FlightSQL)\] )(.*)", f"{error}")
     told = primary or (of_server[1] if of_server else "")
     is_secret = _has_a_part(told, os.environ.get(variable, ""))
     said = "an error that is not shown" if is_secret else told

@@ -10,14 +10,12 @@ from monitor.base.sql_text import text_in_sql
 from monitor.config import EARLIEST, LATEST
 from monitor.days.files import keep_while_looking
 from monitor.logs.engines.conversions import quoted
+from monitor.logs.sources.drivers import driver_of
 from monitor.logs.sources.queries import ask
 from monitor.logs.sources.tables import ROWS, Table, query_table
 from monitor.logs.sources.times import Dating
 
 Count = tuple[int, str, str]  # rows, the newest change, and a sum that every change moves
-# A sum does not depend on the order of rows; it also notices a change that was made earlier than
-# the newest one, but committed later, and rows that were replaced.
-SUM = "coalesce(sum(hashtextextended({}::text, 0)), 0)::text"
 
 
 def days_of_query(table: Table, dating: Dating) -> Mapping[date | None, Count]:
@@ -25,8 +23,8 @@ def days_of_query(table: Table, dating: Dating) -> Mapping[date | None, Count]:
 
     def count(_: object = None) -> Mapping[date | None, Count]:
         if changed := table.log.changed:
-            column = quoted(changed)
-            return _by_day(table, dating, f"max({column})::text", SUM.format(column))
+            newest = f"max({driver_of(table.log.connection).quoted(changed)})::text"
+            return _by_day(table, dating, newest, _total(table, changed))
         return _by_day(table, dating, "''", "''")
 
     kept = keep_while_looking(("days", table.log, dating), count)
@@ -45,7 +43,7 @@ def describe_days(table: Table, dating: Dating, days: Sequence[date]) -> list[li
     if not table.log.changed and days and not sums.keys() >= set(days):
         first, last = min(days), max([*days, *filter(None, counted)])
         end = min([last + timedelta(days=1), *sums])
-        by_day = _by_day(table, dating, "''", SUM.format(ROWS), first=first, end=end)
+        by_day = _by_day(table, dating, "''", _total(table), first=first, end=end)
         span = range((max(end, max(days) + timedelta(days=1)) - first).days)
         for day in (first + timedelta(days=i) for i in span):
             sums.setdefault(day, by_day[day][2] if day in by_day else "")
@@ -58,6 +56,14 @@ def without_day(table: Table, dating: Dating) -> Table:
     return query_table(table.log, f"NOT coalesce({outside}, FALSE)")
 
 
+def _total(table: Table, column: str | None = None) -> str:
+    """Write a value of the rows of a day that every change moves, of all columns or of one."""
+    driver = driver_of(table.log.connection)
+    if driver.names:
+        return driver.total.format(f"{quoted(column) if column else ROWS}::text")
+    return driver.total_of([column] if column else table.schema.names)
+
+
 def _by_day(
     table: Table,
     dating: Dating,
@@ -68,7 +74,7 @@ def _by_day(
     end: date | None = None,
 ) -> dict[date | None, Count]:
     """Aggregate the rows of each day, of all or of those from one day until before another."""
-    column = quoted(dating.column)
+    column = driver_of(table.log.connection).quoted(dating.column)
     margin = timedelta(days=2)  # for time zones; the first and last day are whole
     in_span = (
         f"WHERE {column} >= '{first - margin}' AND {column} < '{end + margin}'"
@@ -78,7 +84,7 @@ def _by_day(
     rows = ask(
         f"{table.log.connection}",
         table.snapshot,
-        f"SELECT {_day(table, dating)} AS {column}, count(*) AS rows, {newest} AS newest, "
+        f"SELECT {_day(table, dating)} AS {column}, count(*) AS counted, {newest} AS newest, "
         f"{total} AS total FROM (\n{table.log.sql}\n) AS {ROWS} {in_span} GROUP BY 1",
     )
     counted = dict[date | None, Count]()
@@ -90,8 +96,9 @@ def _by_day(
 
 
 def _day(table: Table, dating: Dating) -> str:
-    """Write the day of a row in the SQL of PostgreSQL."""
-    column, kind = quoted(dating.column), table.schema.field(dating.column).type
+    """Write the day of a row."""
+    column = driver_of(table.log.connection).quoted(dating.column)
+    kind = table.schema.field(dating.column).type
     if pa.types.is_date(kind):
         return column
     local = f"{column} AT TIME ZONE {text_in_sql(dating.zone)}" if kind.tz else column

@@ -24,6 +24,7 @@ from monitor.config import OutcomeLog, PredictionLog
 from monitor.days import files
 from monitor.days.files import keep_while_looking, list_folder, open_filesystem, reaching
 from monitor.logs.engines.conversions import quoted
+from monitor.logs.sources.drivers import driver_of
 from monitor.logs.sources.queries import Snapshot, batches_of, schema_of, take_snapshot
 
 Range = tuple[Any, Any]  # from, and up to but without
@@ -219,7 +220,8 @@ def _open_iceberg(log: PredictionLog | OutcomeLog, number: int | None) -> Table:
 def query_table(log: PredictionLog | OutcomeLog, condition: str | None = None) -> Table:
     """Open the rows of a query as a table, all of them or those that meet a condition."""
     variable, begin = f"{log.connection}", f"FROM (\n{log.sql}\n) AS {ROWS}"
-    snapshot = take_snapshot(variable)
+    driver = driver_of(variable)
+    named, snapshot = driver.quoted, take_snapshot(variable)
     schema = schema_of(variable, snapshot, f"SELECT * {begin}")
     names = Counter(name.lower() for name in schema.names)
     if twice := [name for name, count in names.items() if count > 1]:
@@ -232,21 +234,23 @@ def query_table(log: PredictionLog | OutcomeLog, condition: str | None = None) -
     def scan(
         columns: Sequence[str], dated_by: str, ranges: Sequence[Range]
     ) -> pa.RecordBatchReader:
-        by = quoted(dated_by)
+        by = named(dated_by)
         in_ranges = " OR ".join(f"({by} >= '{low}' AND {by} < '{high}')" for low, high in ranges)
         conditions = " AND ".join(f"({part})" for part in (in_ranges, condition) if part)
         fields = [schema.field(column) for column in columns or schema.names]
-        listed = ", ".join(quoted(field.name) for field in fields)
+        listed = ", ".join(named(field.name) for field in fields)
         query = f"SELECT {listed} {begin}" + f" WHERE {conditions}" * bool(conditions)
         batches = batches_of(variable, snapshot, query)
         return pa.RecordBatchReader.from_batches(pa.schema(fields), batches)
 
-    unfit = {field.name: column for field in schema if (column := _unfit(field))}
+    unfit = {field.name: why for field in schema if (why := _unfit(field, zoned=driver.names))}
     return Table(log, snapshot.taken, None, schema, scan, snapshot, unfit)
 
 
-def _unfit(column: "pa.Field[Any]") -> Unfit | None:
+def _unfit(column: "pa.Field[Any]", *, zoned: bool) -> Unfit | None:
     """Find what to cast a column to that does not arrive as what it is; None if it does."""
+    if not zoned and pa.types.is_timestamp(column.type) and column.type.tz:
+        return Unfit("a time with a zone", "timestamp")
     name = (column.metadata or {}).get(b"POSTGRESQL:type", b"").decode()
     if not (isinstance(column.type, pa.OpaqueType) or name in CASTS):
         return None

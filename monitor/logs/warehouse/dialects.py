@@ -55,6 +55,8 @@ class Dialect:
         The settings of an incremental model of dbt that replaces whole days.
     scheduler : str
         What runs a statement every morning.
+    translated : str or None
+        The dialect of sqlglot whose expressions it reads; None for the one of its own name.
     """
 
     real: str = "DOUBLE"
@@ -77,6 +79,7 @@ class Dialect:
     by_id: bool = False
     strategy: tuple[str, ...] = ("incremental_strategy='delete+insert'", "unique_key='day'")
     scheduler: str = "cron or your orchestrator"
+    translated: str | None = None
 
     def name(self, column: str) -> str:
         """Write the name of a column of a log, in quotes only if it needs them.
@@ -131,6 +134,11 @@ DIALECTS: Mapping[str, Dialect] = {
         given="psql -v {name}={value}",
         zone="SET TIME ZONE {}",
         scheduler="pg_cron, or cron with psql",
+    ),
+    "datafusion": Dialect(
+        later="CAST({day} + INTERVAL '{days} DAY' AS DATE)",
+        zone="SET TIME ZONE = {}",
+        translated="postgres",
     ),
     "redshift": Dialect(
         real="DOUBLE PRECISION",

@@ -50,16 +50,17 @@ def translated(text: str, dialect: str, setting: str) -> str:
             f"in the query under sql, give it a name there, and write the name here."
         )
         raise ConfigError(msg)
-    return f"({_with_own_nan(tree, dialect).sql(dialect)})"
+    written = DIALECTS[dialect].translated or dialect
+    return f"({_with_own_nan(tree, dialect, written).sql(written)})"
 
 
-def _with_own_nan(tree: Any, dialect: str) -> Any:
+def _with_own_nan(tree: Any, dialect: str, written: str) -> Any:
     """Write the question whether a number is one as the dialect does, which sqlglot does not."""
     from sqlglot import exp, parse_one  # noqa: PLC0415
 
     def replaced(part: Any) -> Any:
         if not isinstance(part, exp.IsNan):
             return part
-        return parse_one(DIALECTS[dialect].is_nan.format(part.this.sql(dialect)), read=dialect)
+        return parse_one(DIALECTS[dialect].is_nan.format(part.this.sql(written)), read=written)
 
     return tree.transform(replaced)

@@ -65,7 +65,7 @@ def pool_rows(keys: Ints, min_size: int, max_size: int) -> Ints:
         n, k = n + 1, k + (keys[row] & 1)
         if row + 1 < tail_start and _are_equal(keys[row + 1], keys[row]):
             continue
-        if b >= 0 and _merge(size, hits, n, k, min_size, max_size):
+        if b >= 0 and _merge_group(size, hits, n, k, min_size, max_size):
             size, hits = size + n, hits + k
         else:
             if b >= 0:
@@ -73,7 +73,7 @@ def pool_rows(keys: Ints, min_size: int, max_size: int) -> Ints:
             left_size, left_hits = size, hits
             b, start, size, hits = b + 1, row + 1 - n, n, k
         n, k = 0, 0
-        while b > 0 and _merge(left_size, left_hits, size, hits, min_size, max_size):
+        while left_hits * size >= hits * left_size and b > 0 and left_size + size <= max_size:
             b, size, hits = b - 1, size + left_size, hits + left_hits
             start = blocks[b, 0]
             if b > 0:
@@ -81,6 +81,14 @@ def pool_rows(keys: Ints, min_size: int, max_size: int) -> Ints:
     joins = b >= 0 and (size + keys.size - tail_start <= max_size or size < min_size)
     blocks[max(b, 0), 0] = start
     return _starts(blocks, b, keys.size if joins else tail_start, keys.size)
+
+
+@inner
+def _merge_group(size: int, hits: int, n: int, k: int, min_size: int, max_size: int) -> bool:
+    """Answer as `_merge` does; most groups are one row, whose outcome alone decides, sooner."""
+    both = size + n
+    falls = k == 0 or hits == size or (k < n and hits * n >= k * size)
+    return (falls and both <= max_size) or size < min_size or both <= min_size
 
 
 @inner

@@ -83,6 +83,17 @@ def claim(function: Callable[..., object]) -> bool:
     return claim_kept(_LOADED.get(function, function))
 
 
+def export(folder: str) -> int:
+    """Write what was compiled for any processor into a folder that travels with the wheel.
+
+    It is that of this platform, and empty. Gives the number of entries, see
+    `monitor.metrics.core.ahead`.
+    """
+    from monitor.metrics.core.ahead import write_ahead  # noqa: PLC0415
+
+    return write_ahead([*_LOADED.values(), *filter(None, _INNER.values())], folder)
+
+
 def _is_known() -> bool:
     """Tell whether the compiler has what it does not publish: it is no newer than tests know.
 

@@ -17,6 +17,8 @@ from zlib import crc32
 
 from numba.core.compiler_lock import global_compiler_lock
 
+from monitor.metrics.core.ahead import is_ahead, read_ahead
+
 T = TypeVar("T")
 
 # A lock ends when its process closes the file, so files stay open.
@@ -35,7 +37,8 @@ def share_cache(function: Any) -> None:
     if index is None:  # nothing is kept on disk
         return
     index._load_index = partial(_read, index._load_index, dict)  # noqa: SLF001
-    index.load = partial(_read, index.load, lambda: None)
+    load = index.load
+    index.load = partial(_read, lambda key: load(key) or read_ahead(function, key), lambda: None)
     compile_now: Callable[[object], object] = function.compile
     path, place, at_work = _path(index), _place(index), False
 
@@ -64,7 +67,7 @@ def claim(function: Any) -> bool:
     False
     """
     index = _index(function)
-    if index is None or index._load_index():  # noqa: SLF001
+    if index is None or index._load_index() or is_ahead(function):  # noqa: SLF001
         return False
     return _locked(_path(index), CLAIMS + _place(index), fcntl.LOCK_NB) is not None
 

@@ -512,14 +512,15 @@ class TestConnections:
             b"this address has too many connections open; close some, then try again\n"
         )
 
-    def test_a_scrape_gets_in_beside_sixty_slow_connections(
+    def test_a_scrape_gets_in_beside_slow_connections(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Of an address that is full, connections without a request make room for one with it."""
         monkeypatch.setattr(server, "REQUEST_WITHIN", 600.0)  # or they would end by themselves
         monkeypatch.setattr(server, "IDLE_AFTER", 0.5)
+        monkeypatch.setattr(server, "MOST_OF_A_CLIENT", 5)
         with answering(folder) as where, ExitStack() as slow:
-            for _ in range(60):
+            for _ in range(10):
                 with suppress(OSError):  # it may be refused
                     slow.enter_context(connected(where)).sendall(b"GET / HTTP/1.1\r\nX-Slow: ")
 

@@ -106,22 +106,6 @@ SCALES: dict[str, Callable[[Array], Array]] = {
 }
 
 
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("seed", some(range(4), 2))
-def test_a_planted_scale(scale: str, seed: int, tmp_path: Path) -> None:
-    """A score in percent, as log-odds or of the other class is found by what it predicts."""
-    rng, scores, labels = make(50 + seed)
-    names = [str(n) for n in rng.permutation(SCORES)]
-    ours = {names[0]: SCALES[scale](scores), names[1]: rng.random(scores.size)}
-    write_logs(tmp_path, rng, ours, {"label": labels}, together=seed % 2 == 0)
-
-    (model,) = guess([str(tmp_path)]).models
-    settings = found(model)
-
-    assert settings["predictions.score"] == names[0]
-    assert settings["predictions.score_means"] == scale
-
-
 @pytest.mark.parametrize("seed", some(range(6), 3))
 def test_a_prior_that_moved_does_not_decide(seed: int, tmp_path: Path) -> None:
     """A model trained with fewer negatives is ten times too high, and still the score."""

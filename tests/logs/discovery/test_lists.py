@@ -17,7 +17,7 @@ from tests.support import served_logs
 
 Command = Callable[..., Any]
 FIRST, DAYS, ROWS = date(2026, 4, 10), 5, 240
-ID = {"sql": "CAST(request->'$.records'->position->>'id' AS BIGINT)"}
+ID = {"sql": "CAST((request->'$.records'->>position)->>'$.id' AS BIGINT)"}
 WAYS: dict[str, Any] = {
     "json": ("response.predictions", ID),
     "texts": ("response", ID),
@@ -103,8 +103,7 @@ def test_answers_by_name_are_a_model_each(*, as_text: bool, tmp_path: Path) -> N
 
     assert (refund.name, refund.to_decide, team.name, team.to_decide) == ("refund", [], "team", [])
     of = {(s.section, s.key): s.value for s in refund.settings}
-    inside = "CAST(answers->>'$.refund.noul' AS DOUBLE)" if as_text else "answers->>'$.refund.noul'"
-    assert of["predictions", "score"] == {"sql": inside}
+    assert of["predictions", "score"] == {"sql": "answers->>'$.refund.noul'"}
     assert of["outcomes", "where"] == "question = 'refund'"
     of = {(s.section, s.key): s.value for s in team.settings}
     vector = {"sql": "answers->>'$.team.probabilities'"}

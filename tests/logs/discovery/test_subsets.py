@@ -16,15 +16,6 @@ from monitor.logs.discovery import Guess, guess
 from tests.support.cases import some
 
 FIRST, DAYS, ROWS = date(2026, 4, 1), 5, 400
-SPLITS = (
-    ("split", "prod", ("train", "test")),
-    ("dataset", "production", ("training", "validation")),
-    ("env", "prod", ("staging", "dev")),
-    ("environment", "live", ("qa",)),
-    ("role", "champion", ("challenger",)),
-    ("stage", "online", ("shadow", "backtest")),
-)
-COLUMNS = ("model_version", "v", "variant", "build", "Model Name")
 
 
 def found(guessed: Guess) -> dict[str, object]:
@@ -45,66 +36,6 @@ def draw(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.n
     scores = expit(rng.normal(-1, 1.3, ROWS))
     ids = np.array([f"{n}-{i:04}" for i in range(ROWS)])
     return ids, scores, (rng.random(ROWS) < scores).astype(int)
-
-
-@pytest.mark.parametrize(("case", "logs"), some(product(SPLITS, ["one", "two"]), 5))
-def test_only_rows_of_production_count(
-    case: tuple[str, str, tuple[str, ...]], logs: str, tmp_path: Path
-) -> None:
-    """Rows of other splits, whose scores mean something else, are left out, and it is said."""
-    name, live, others = case
-    rng = np.random.default_rng(len(name) + (logs == "one"))
-    for n in range(DAYS):
-        ids, scores, labels = draw(rng, n)
-        kept = rng.random(ROWS) < rng.uniform(0.2, 0.8)
-        split = np.where(kept, live, rng.choice(others, ROWS))
-        shown = np.where(kept, scores, expit(3 * logit(scores)))  # other scores elsewhere
-        ours = {"key": ids, "score": shown, name: split}
-        day = FIRST + timedelta(n)
-        if logs == "one":
-            put(tmp_path / "p", rng, day, ours | {"label": labels})
-        else:
-            put(tmp_path / "p", rng, day, ours)
-            put(tmp_path / "o", rng, day, {"key": ids, "label": labels})
-
-    (model,) = guess([str(tmp_path)]).models
-
-    assert found(model)["predictions.where"] == f"{name} = '{live}'"
-    assert model.doubts[0].startswith(f"only rows with {name} = '{live}' are counted")
-
-
-@pytest.mark.parametrize("seed", some(range(8), 5))
-def test_rows_of_several_versions(seed: int, tmp_path: Path) -> None:
-    """If an id has a row for each version, one is counted; repeats are not rejected."""
-    rng = np.random.default_rng(seed)
-    name, count = str(rng.choice(COLUMNS)), int(rng.integers(2, 5))
-    versions = [f"v{n}" for n in range(9, 9 + count)]
-    share = 1.0 if seed % 2 else 0.5  # of the ids that the others score too
-    for n in range(DAYS):
-        ids, scores, labels = draw(rng, n)
-        parts = [(ids, scores, versions[-1])]
-        for version in versions[:-1]:
-            some = rng.random(ROWS) < share
-            blurred = expit(logit(scores[some]) + rng.normal(0, 1, some.sum()))
-            parts.append((ids[some], blurred, version))
-        day = FIRST + timedelta(n)
-        columns = {
-            "Ref": np.concatenate([part[0] for part in parts]),
-            "p": np.concatenate([part[1] for part in parts]),
-            name: np.concatenate([np.full(len(part[0]), part[2]) for part in parts]),
-            "country": rng.choice(["DE", "FR"], sum(len(part[0]) for part in parts)),
-        }
-        put(tmp_path / "p", rng, day, columns)
-        put(tmp_path / "o", rng, day, {"Ref": ids, "label": labels})
-
-    (model,) = guess([str(tmp_path)]).models
-    settings = found(model)
-
-    quoted = name if name.islower() else f'"{name}"'
-    assert settings["predictions.where"] == f"{quoted} = '{versions[-1]}'"  # v10 comes after v9
-    assert settings["predictions.id"] == "Ref"
-    assert "checks.prediction_repeated" not in settings
-    assert "an id has a row for each of them" in model.doubts[0]
 
 
 @pytest.mark.parametrize("seed", some(range(4), 2))
@@ -138,31 +69,6 @@ def test_repeats_that_no_column_explains_are_to_decide(tmp_path: Path) -> None:
 
     assert [f"{s.section}.{s.key}" for s in model.to_decide] == ["predictions.where"]
     assert "checks.prediction_repeated" not in found(model)
-
-
-@pytest.mark.parametrize("seed", some(range(4), 2))
-def test_a_confidence_beside_its_label_is_read(seed: int, tmp_path: Path) -> None:
-    """Whether a score is the probability of the label beside it is what predicts better."""
-    rng = np.random.default_rng(60 + seed)
-    name, words = str(rng.choice(["predicted", "pred_label", "class"])), ["no", "yes"]
-    for n in range(DAYS):
-        ids, scores, labels = draw(rng, n)
-        day = FIRST + timedelta(n)
-        likely = scores > 0.5
-        said = np.array(words)[likely.astype(int)]
-        confidence = np.where(likely, scores, 1 - scores)
-        put(tmp_path / "a" / "p", rng, day, {"id": ids, "confidence": confidence, name: said})
-        put(tmp_path / "a" / "o", rng, day, {"id": ids, "outcome": labels})
-        put(tmp_path / "b" / "p", rng, day, {"id": ids, "confidence": scores, name: said})
-        put(tmp_path / "b" / "o", rng, day, {"id": ids, "outcome": labels})
-
-    confident, plain = guess([str(tmp_path / "a"), str(tmp_path / "b")]).models
-
-    settings = found(confident)
-    assert settings["predictions.score_means"] == "probability_of_label"
-    assert settings["predictions.predicted_label"] == name
-    assert settings["predictions.label_means"] == {"positive": ["yes"], "negative": ["no"]}
-    assert "predictions.score_means" not in found(plain)
 
 
 @pytest.mark.parametrize(("centre", "seed"), some(product([-1.0, 0.0, 1.0], range(2)), 3))
@@ -210,35 +116,6 @@ def test_words_that_nobody_knows_are_to_decide(tmp_path: Path) -> None:
         "{positive: [zeta], negative: [beta]}"
     )
     assert not any("other class" in doubt for doubt in model.doubts)
-
-
-@pytest.mark.parametrize("seed", some(range(4), 2))
-def test_rows_of_production_in_a_struct(seed: int, tmp_path: Path) -> None:
-    """A split or a version that is a field of a struct is seen as a column is."""
-    rng = np.random.default_rng(120 + seed)
-    is_version = bool(seed % 2)
-    for n in range(DAYS):
-        ids, scores, labels = draw(rng, n)
-        values = np.array(["v1", "v2"]) if is_version else np.array(["staging", "prod"])
-        kept = np.repeat([False, True], ROWS) if is_version else rng.random(ROWS) < 0.6
-        every = np.tile(scores, 2) if is_version else scores
-        shown = np.where(kept, every, expit(logit(every) + rng.normal(0, 2, every.size)))
-        meta = [{"kind": values[int(k)], "host": "a"} for k in kept]
-        day = FIRST + timedelta(n)
-        put(
-            *(tmp_path / "p", rng, day),
-            {
-                "id": np.tile(ids, 2) if is_version else ids,
-                "score": shown,
-                "meta": np.array(meta, dtype=object),
-            },
-        )
-        put(tmp_path / "o", rng, day, {"id": ids, "label": labels})
-
-    (model,) = guess([str(tmp_path)]).models
-
-    assert found(model)["predictions.where"] == f"meta.kind = '{'v2' if is_version else 'prod'}'"
-    assert "meta.kind = " in model.doubts[0]
 
 
 @pytest.mark.parametrize(

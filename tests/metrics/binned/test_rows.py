@@ -118,19 +118,6 @@ def test_sums_lose_nothing_by_their_order() -> None:
     assert brier((y, s)) * s.size == pytest.approx(float(squares), rel=1e-12)
 
 
-@pytest.mark.parametrize("kind", [bool, np.int8, np.uint16, np.int64, float, object])
-@pytest.mark.parametrize("name", OF_ROWS)
-def test_every_type_of_outcome_is_taken(name: str, kind: type) -> None:
-    """Truths, integers and floats of 0 and 1 give the same, in lists and in strides too."""
-    s, y = np.array([0.9, 0.2, 0.7, 0.1, 0.6]), np.array([1, 0, 1, 0, 0])
-    measure = OF_ROWS[name]
-    expected = repr(measure((y, s)))
-
-    assert repr(measure((y.astype(kind), s))) == expected
-    assert repr(measure((y.astype(kind).tolist(), s.tolist()))) == expected
-    assert repr(measure((np.repeat(y.astype(kind), 2)[::2], np.repeat(s, 2)[::2]))) == expected
-
-
 @pytest.mark.parametrize("name", OF_ROWS)
 @pytest.mark.parametrize(
     ("scores", "outcomes"),

@@ -4,7 +4,6 @@ import math
 from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,14 +20,8 @@ from monitor.metrics.binomial.binomial import (
 )
 from monitor.metrics.binomial.pmf import log_pmf, lower_tail
 from tests.support.cases import a_fifth, some
-from tests.support.recorded import read_golden
 
 ALPHAS = (0.05, 0.01, 0.1, 0.001, 1e-9, 0.5, 0.9, 0.999)
-
-
-def golden(source: str) -> dict[str, Any]:
-    """Read the reduced golden file or the full one."""
-    return dict(read_golden({"reduced": "tce_cases", "full": "tce_reference"}[source]))
 
 
 def exact_pvalue(k: int, n: int, q: float) -> float:
@@ -37,28 +30,6 @@ def exact_pvalue(k: int, n: int, q: float) -> float:
     masses = [math.comb(n, x) * q**x * (1 - q) ** (n - x) for x in range(n + 1)]
     bound = masses[k] * (1 + Fraction(1, 10**7))
     return float(sum(mass for mass in masses if mass <= bound))
-
-
-@pytest.mark.parametrize("source", ["reduced", "full"])
-class TestGolden:
-    """Numbers recorded from scipy and from an earlier program."""
-
-    def test_pvalues(self, source: str) -> None:
-        """All recorded p-values are reproduced to 1e-9 relative."""
-        rows = golden(source)["pvalues"]["rows"]
-        k, n, q, expected = map(np.array, zip(*rows, strict=True))
-
-        assert len(rows) == 190
-        np.testing.assert_allclose(binomial_pvalues(k, n, q), expected, rtol=1e-9, atol=0)
-
-    def test_accepted_intervals(self, source: str) -> None:
-        """All recorded acceptance sets have the same number of intervals and the same bounds."""
-        rows = golden(source)["acceptance_sets"]["rows"]
-
-        assert len(rows) == 31
-        for row in rows:
-            got = accepted_intervals(row["k"], row["n"], alpha=row["alpha"])
-            np.testing.assert_allclose(got, row["accept"], rtol=1e-9, atol=0, err_msg=str(row))
 
 
 class TestPvalues:

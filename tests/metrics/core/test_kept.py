@@ -10,7 +10,7 @@ import numba
 import numpy as np
 import pytest
 
-from monitor.metrics.core import kept
+from monitor.metrics.core import ahead, kept
 from tests.metrics.core.test_compiled import double
 from tests.support.paths import ROOT
 
@@ -142,3 +142,23 @@ def test_one_process_claims_what_is_not_on_disk(tmp_path: Path) -> None:
     assert first.stdout.readline() == "True\n"
     assert started().communicate("go\n")[0] == "False\nFalse\n"
     assert first.communicate("go\n")[0] == "False\n"
+
+
+def test_a_wheel_brings_code_for_its_own_sources(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine without a cache loads it, and compiles when any source is another one."""
+    machine = numba.core.registry.cpu_target.target_context.codegen().magic_tuple()
+    monkeypatch.setattr(ahead, "ANY_PROCESSOR", machine[1:])
+    monkeypatch.setattr(numba.config, "CACHE_DIR", f"{tmp_path / 'built'}")
+    built: Any = numba.njit(cache=True)(half)
+    built(5.0)
+    wheel = tmp_path / "machine_code"
+    wheel.mkdir()
+    assert ahead.write_ahead([built], f"{wheel}") == 1
+
+    monkeypatch.setattr(ahead, "_folder", lambda: f"{wheel}")
+    monkeypatch.setattr(numba.config, "CACHE_DIR", f"{tmp_path / 'fresh'}")
+    assert called_afresh() == (2.5, True)
+    monkeypatch.setattr(ahead, "digest", lambda _: "of other sources")
+    assert called_afresh() == (2.5, False)

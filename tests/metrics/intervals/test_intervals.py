@@ -30,6 +30,7 @@ from monitor.metrics.intervals.intervals import (
     rbs_interval,
     tjur_interval,
     uncertainty_interval,
+    wilson,
 )
 from monitor.metrics.logistic.intercept import fit_intercept
 from monitor.metrics.scores.bounds import ScoringRule
@@ -88,6 +89,14 @@ def test_prevalence_equals_wilson(n: int, k: int, level: float) -> None:
 
     assert found.low == pytest.approx(expected.low, abs=1e-12)
     assert found.high == pytest.approx(expected.high, abs=1e-12)
+
+
+def test_wilson_stays_within_0_and_1() -> None:
+    """By no rounding an end lies beyond, whatever the number of rows."""
+    ends = [wilson(rate, 3.84 / n) for n in range(1, 300) for rate in (0.0, 1.0)]
+
+    assert min(interval.low for interval in ends) == 0.0
+    assert max(interval.high for interval in ends) == 1.0
 
 
 def test_mean_score_equals_scipy() -> None:

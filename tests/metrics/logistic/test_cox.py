@@ -16,7 +16,6 @@ from monitor.metrics.logistic.cox import Cox, fit_cox, slope_z
 from monitor.metrics.logistic.intercept import fit_intercept, has_intercept
 from tests.support.cases import few_examples
 from tests.support.paths import GOLDEN
-from tests.support.recorded import Recorded
 
 SMALL = json.loads((GOLDEN / "score_measures.json").read_text())["datasets"]
 
@@ -84,34 +83,6 @@ def test_line_equals_60_digits(name: str) -> None:
         expected["in_the_large"]["se_intercept"], rel=1e-10
     )
     assert slope_z(t) == pytest.approx(expected["slope_z"], rel=1e-10, abs=1e-10)
-
-
-def test_line_after_clipping_equals_the_recorded_one() -> None:
-    """Scores of 0 and 1 do not count with us; the reference clips them to 1e-7 from the ends."""
-    t, expected = recorded("ties_and_bounds"), SMALL["ties_and_bounds"]["recorded"]["cox"]
-    clipped = Tally(
-        np.clip(t.scores, expected["clip"], 1 - expected["clip"]), t.counts, t.positives
-    )
-
-    assert_line(fit_cox(clipped), expected, rel=1e-12)
-    assert abs(fit_cox(t).slope - fit_cox(clipped).slope) > 0.3
-
-
-def test_line_equals_the_reference(reference: list[Recorded]) -> None:
-    """Statsmodels on thousands of rows, scores clipped as there: the line to 1e-12.
-
-    The error of its intercept alone comes from the step before the last one: 1e-7.
-    """
-    for data in reference:
-        expected = data.values["cox"]
-        t = tally(data.outcomes, np.clip(data.scores, expected["clip"], 1 - expected["clip"]))
-        alone = fit_intercept(t)
-
-        assert_line(fit_cox(t), expected, rel=1e-12)
-        assert alone.delta == pytest.approx(expected["intercept_slope_fixed_at_1"], abs=1e-12)
-        assert alone.standard_error == pytest.approx(
-            expected["se_intercept_slope_fixed_at_1"], rel=1e-7
-        )
 
 
 @few_examples

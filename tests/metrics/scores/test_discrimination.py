@@ -7,13 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import roc_auc_score
 
 from monitor.metrics.core.tally import Tally, tally
 from monitor.metrics.scores.discrimination import auc, tjur_r2
 from tests.support.cases import few_examples
 from tests.support.paths import GOLDEN
-from tests.support.recorded import Recorded
 
 SMALL = json.loads((GOLDEN / "score_measures.json").read_text())["datasets"]
 
@@ -50,13 +48,6 @@ def test_discrimination_equals_other_programs(name: str) -> None:
     assert found.standard_error == pytest.approx(data["peers"]["auc_standard_error"], rel=1e-7)
     assert found.standard_error == pytest.approx(data["exact"]["auc_standard_error"], rel=1e-12)
     assert tjur_r2(t) == pytest.approx(data["exact"]["tjur_r2"], rel=1e-12)
-
-
-def test_auc_equals_scikit_learn_on_the_reference_data(reference: list[Recorded]) -> None:
-    """Thousands of rows, ties among them."""
-    for data in reference:
-        expected = roc_auc_score(data.outcomes, data.scores)
-        assert auc(data.t).value == pytest.approx(expected, rel=1e-12)
 
 
 @few_examples

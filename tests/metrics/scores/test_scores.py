@@ -14,7 +14,6 @@ from monitor.metrics.scores.brier import brier, rbs
 from monitor.metrics.scores.log_score import log_score
 from tests.support.cases import few_examples
 from tests.support.paths import GOLDEN
-from tests.support.recorded import Recorded
 
 SMALL = json.loads((GOLDEN / "score_measures.json").read_text())["datasets"]
 
@@ -46,29 +45,6 @@ def test_scores_equal_other_programs(name: str) -> None:
         assert brier(t) == pytest.approx(source["brier"], rel=1e-12)
         if "log_score" in source:
             assert log_score(t) == pytest.approx(source["log_score"], rel=1e-12)
-
-
-def test_conventions_equal_the_recorded_ones() -> None:
-    """One vector and two classes are what the reference calls one vector and two vectors."""
-    t, values = recorded("ties_and_bounds"), SMALL["ties_and_bounds"]["recorded"]
-
-    assert brier(t) == pytest.approx(values["brier"]["one_vector"], abs=1e-12)
-    assert brier(t, convention="two_class") == pytest.approx(values["brier"]["two_vector"], 1e-12)
-    assert rbs(t, convention="one_vector") == pytest.approx(values["rbs"]["one_vector"], 1e-12)
-    assert rbs(t, convention="two_class") == pytest.approx(values["rbs"]["two_vector"], 1e-12)
-    assert log_score(t) == float(values["nll"]["unclipped"]) == math.inf
-
-
-def test_scores_equal_the_reference(reference: list[Recorded]) -> None:
-    """All conventions on thousands of rows, to 1e-12; both sums are means of those rows."""
-    for data in reference:
-        t, values = data.t, data.values
-
-        assert brier(t) == pytest.approx(values["brier"]["one_vector"], abs=1e-12)
-        assert rbs(t, convention="two_class") == pytest.approx(
-            values["rbs"]["two_vector"], abs=1e-12
-        )
-        assert log_score(t) == pytest.approx(float(values["nll"]["unclipped"]), abs=1e-12)
 
 
 @few_examples

@@ -1,6 +1,5 @@
 """Cumulative differences against row-by-row formulas, their tails against exact decimals."""
 
-import json
 from decimal import Decimal, getcontext, localcontext
 from itertools import product
 from math import inf
@@ -10,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.metrics.core.tally import Tally, shift, tally
+from monitor.metrics.core.tally import shift, tally
 from monitor.metrics.logistic.intercept import fit_intercept, has_intercept
 from monitor.metrics.smooth.cumulative import (
     Null,
@@ -19,10 +18,6 @@ from monitor.metrics.smooth.cumulative import (
     log10_tail_of_range,
 )
 from tests.support.cases import few_examples, some
-from tests.support.paths import GOLDEN
-from tests.support.recorded import TIED, Recorded
-
-RECORDED_VALUES = json.loads((GOLDEN / "kernel_measures.json").read_text())
 
 TAILS = [
     (tail, null)
@@ -42,51 +37,6 @@ rows = st.lists(st.tuples(scores, st.booleans()), min_size=1, max_size=40)
 def columns(pairs: list[tuple[float, bool]]) -> tuple[list[float], list[bool]]:
     """Split rows into scores and outcomes."""
     return [s for s, _ in pairs], [y for _, y in pairs]
-
-
-def test_cumulative_differences_equal_the_reference(reference: list[Recorded]) -> None:
-    """Both extremes and the deviation are our earlier program's to 1e-12."""
-    for data in reference:
-        expected = data.values["cumulative"]
-        found = cumulative_differences(data.t)
-
-        assert found.ks == pytest.approx(expected["ks_own_ties_merged"], abs=1e-12)
-        assert found.kuiper == pytest.approx(expected["kuiper_own_ties_merged"], abs=1e-12)
-        assert found.deviation == pytest.approx(expected["sigma_null"], abs=1e-12)
-
-
-def test_p_values_equal_the_peers_where_those_have_digits(reference: list[Recorded]) -> None:
-    """Without ties mapie's p-values are met to 1e-8, its noise, and mcgrad's to 1e-12.
-
-    Absolute, as both subtract a distribution function from 1: on the overconfident data mapie
-    gives 1.2e-11 and mcgrad 2.2e-16 where the tails are 8e-43 and 1.5e-42.
-    """
-    untied = [data for data in reference if data.name != TIED]
-    for data in untied:
-        expected = data.values["cumulative"]
-        found = cumulative_differences(data.t)
-
-        assert 10**found.ks_log10_p == pytest.approx(expected["ks_p_mapie"], abs=1e-8)
-        assert 10**found.kuiper_log10_p == pytest.approx(expected["kuiper_p_mapie"], abs=1e-8)
-        assert 10**found.kuiper_log10_p == pytest.approx(expected["ecce_p_mcgrad"], abs=1e-12)
-
-
-def test_tied_scores_equal_the_kept_reference() -> None:
-    """21 groups of equal score with both bounds among them, to 1e-12."""
-    data = RECORDED_VALUES["ties"]
-    t = Tally(*(np.array(data[key]) for key in ("scores", "counts", "positives")))
-    found = cumulative_differences(t)
-
-    for name, expected in data["cumulative"].items():
-        assert getattr(found, name) == pytest.approx(expected, abs=1e-12)
-
-
-def test_tails_equal_the_kept_reference() -> None:
-    """Other programs' p-values of ordinary size, to their own precision."""
-    for x, expected in RECORDED_VALUES["range_tails"]:
-        assert 10 ** log10_tail_of_range(x) == pytest.approx(expected, abs=1e-14)
-    for x, expected in RECORDED_VALUES["maximum_tails"]:
-        assert 10 ** log10_tail_of_maximum(x) == pytest.approx(expected, abs=1e-8)
 
 
 @few_examples

@@ -1,7 +1,5 @@
 """SKCE against the double sum over rows, reference values and simulated calibration."""
 
-import json
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,10 +8,6 @@ from hypothesis import strategies as st
 from monitor.metrics.core.tally import Tally, tally
 from monitor.metrics.smooth.skce import mean_distance, skce
 from tests.support.cases import few_examples
-from tests.support.paths import GOLDEN
-from tests.support.recorded import Recorded
-
-RECORDED_VALUES = json.loads((GOLDEN / "kernel_measures.json").read_text())
 
 scores = st.one_of(st.sampled_from([0.0, 0.05, 0.3, 0.5, 0.9, 1.0]), st.floats(1e-200, 1.0))
 rows = st.lists(st.tuples(scores, st.booleans()), min_size=2, max_size=40)
@@ -23,23 +17,6 @@ widths = st.floats(-6, 2).map(lambda x: 10.0**x)
 def columns(pairs: list[tuple[float, bool]]) -> tuple[np.ndarray, np.ndarray]:
     """Split rows into scores and outcomes."""
     return np.array([s for s, _ in pairs]), np.array([float(y) for _, y in pairs])
-
-
-def test_skce_equals_the_reference(reference: list[Recorded]) -> None:
-    """The unbiased value with ``exp(-|s - t|/bandwidth)``, one probability, to 1e-12 relative."""
-    for data in reference:
-        for name, expected in data.values["skce"].items():
-            found = skce(data.t, bandwidth=float(name.rpartition("_")[2]))
-            assert found.value == pytest.approx(expected["unbiased"], rel=1e-12)
-
-
-def test_skce_of_tied_scores_equals_the_kept_reference() -> None:
-    """21 groups of equal score with both bounds among them, to 1e-12 relative."""
-    data = RECORDED_VALUES["ties"]
-    t = Tally(*(np.array(data[key]) for key in ("scores", "counts", "positives")))
-
-    for bandwidth, expected in data["skce"].items():
-        assert skce(t, bandwidth=float(bandwidth)).value == pytest.approx(expected, rel=1e-12)
 
 
 @few_examples

@@ -1,6 +1,5 @@
 """Smooth ECE against exact integrals of the kernel sum, and against the authors' program."""
 
-import json
 from math import ceil
 
 import numpy as np
@@ -17,11 +16,6 @@ from monitor.metrics.smooth.smooth_ece import (
     smooth_ece_at,
 )
 from tests.support.cases import few_examples
-from tests.support.paths import GOLDEN
-from tests.support.recorded import Recorded
-
-RECORDED_VALUES = json.loads((GOLDEN / "kernel_measures.json").read_text())
-STEP = 2.0**-10  # of the authors' search
 
 scores = st.one_of(st.sampled_from([0.0, 0.05, 0.3, 0.5, 0.9, 1.0]), st.floats(1e-200, 1.0))
 rows = st.lists(st.tuples(scores, st.booleans()), min_size=1, max_size=30)
@@ -50,64 +44,6 @@ def exact(t: Tally, width: float) -> float:
     zeros = [brentq(smoothed, nodes[i], nodes[i + 1], xtol=1e-14) for i in turns]
     integrals = [ndtr((u - centres) / width) @ masses for u in [0.0, *zeros, 1.0]]
     return float(np.abs(np.diff(integrals)).sum())
-
-
-def relplot_value(p: np.ndarray, y: np.ndarray, width: float) -> float:
-    """Discretise as relplot 1.0.3 does, written as plain sums.
-
-    Rows are shared linearly between two of n nodes and mirrored at the end nodes, which
-    themselves are not doubled; the kernel ends at a distance of 1/2; values are read off at
-    10/width points, ends included, and divided by the sum of the smoothed number of rows.
-    """
-    n = max(2_000, round(20 / width)) // 2 + 1
-    left = np.minimum((p * (n - 1)).astype(int), n - 2)
-    share = p * (n - 1) - left
-    offsets = np.arange(-((n - 1) // 2), (n - 1) // 2 + 1)
-    kernel = np.exp(-0.5 * (offsets / (n - 1) / width) ** 2) / (np.sqrt(2 * np.pi) * width)
-
-    def smooth(weights: np.ndarray) -> np.ndarray:
-        mass = np.bincount(left, (1 - share) * weights, n)
-        mass += np.bincount(left + 1, share * weights, n)
-        mirrored = np.pad(mass, n - 1, mode="reflect")
-        half = offsets[-1]
-        values = [mirrored[n - 1 + j - half : n + j + half] @ kernel for j in range(n)]
-        points = np.linspace(0.0, 1.0, max(round(10 / width), 200))
-        return np.interp(points, np.linspace(0.0, 1.0, n), values)
-
-    density = smooth(np.ones(p.size)) + 1e-4
-    return float(np.abs(smooth(p - y)).sum() / density.sum())
-
-
-def check_against_relplot(p: np.ndarray, y: np.ndarray, value: float, width: float) -> None:
-    """Its number is our integral on its mesh; on the exact line ours, 3 % apart at most."""
-    t = tally(y, p)
-
-    assert relplot_value(p, y, width) == pytest.approx(value, rel=1e-12)
-    # Half the mass at 0 and 1 weighs most where scores pile up there (2.7 % on ties and bounds).
-    assert smooth_ece_at(t, bandwidth=width) == pytest.approx(value, rel=0.03)
-    # Its width is the end of the step that holds the fixed point.
-    assert width - STEP - 0.03 * value < smooth_ece(t) < width + 0.03 * value
-
-
-def test_relplot_differs_by_its_mesh_only(reference: list[Recorded]) -> None:
-    """The golden value of relplot to 1e-12 with its conventions, the definition within 3 %."""
-    for data in reference:
-        expected = data.values["smece"]
-        outcomes = data.outcomes.astype(float)
-        check_against_relplot(data.scores, outcomes, expected["relplot"], expected["width"])
-
-
-def test_relplot_differs_by_its_mesh_only_on_ties() -> None:
-    """The same on 21 tied scores with both bounds among them."""
-    data = RECORDED_VALUES["ties"]
-    p = np.repeat(data["scores"], data["counts"])
-    y = np.concatenate(
-        [
-            [1.0] * k + [0.0] * (n - k)
-            for n, k in zip(data["counts"], data["positives"], strict=True)
-        ]
-    )
-    check_against_relplot(p, y, **data["relplot"])
 
 
 @few_examples

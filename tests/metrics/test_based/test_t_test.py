@@ -1,7 +1,5 @@
 """TCE with the t-test: the published table and its slip, an oracle, bins without a t-test."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,10 +14,9 @@ from monitor.metrics.core.tally import Tally, tally
 from monitor.metrics.test_based.t_test import tce_t
 from monitor.metrics.test_based.tce import tce
 from tests.support.cases import a_fifth
-from tests.support.recorded import gaussian_scores, paper_quantile_bins, read_golden
+from tests.support.recorded import gaussian_scores, read_golden
 
 RECIPES = read_golden("tce_cases")["gaussian_datasets"]
-TABLE_11 = read_golden("binned_measures")["paper_table11"]
 
 
 def sample(name: str) -> Tally:
@@ -40,19 +37,6 @@ def published_percent(t: Tally, bins: Bins) -> float:
         p = 2 * student.sf(np.abs(k / n - q) / (variance / np.sqrt(n)), n - 1)
         rejected += t.counts[first:last][p <= 0.05].sum()
     return 100 * rejected / t.total
-
-
-@pytest.mark.parametrize("row", TABLE_11, ids=lambda row: f"{row['dataset']}-{row['n_bin']}")
-def test_published_table_comes_from_the_variance(row: dict[str, Any]) -> None:
-    """Dividing by the variance gives all thirty published figures, digit for digit."""
-    t = sample(row["dataset"])
-    ways = (
-        pava_bc(t, min_size=row["min_size"], max_size=row["max_size"], tail="reference"),
-        paper_quantile_bins(t, row["n_bin"]),
-        pava(t),
-    )
-
-    assert [round(published_percent(t, bins), 4) for bins in ways] == row["values"]
 
 
 def test_correct_figure() -> None:

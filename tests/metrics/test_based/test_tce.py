@@ -2,7 +2,6 @@
 
 import math
 import pickle
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
 
 from monitor.metrics.binned.binning import Bins, pava, pava_bc, quantile_bins, uniform_bins
-from monitor.metrics.binned.ece import ece
 from monitor.metrics.binomial.acceptance import (
     UNDECIDED,
     acceptance,
@@ -34,20 +32,20 @@ from monitor.metrics.test_based.tce import (
 from tests.support.cases import a_fifth
 from tests.support.recorded import bins_at, gaussian_scores, read_golden
 
-# The same cases twice: of data that are generated again, and of data that were recorded too.
-GOLDEN = {"reduced": read_golden("tce_cases"), "full": read_golden("tce_reference")}
+# Large data sets are generated again from their seed.
+GOLDEN = read_golden("tce_cases")
 
 
-def recorded_sample(source: str, name: str) -> tuple[Floats, Ints]:
+def recorded_sample(name: str) -> tuple[Floats, Ints]:
     """Give the scores and outcomes of a recorded data set."""
-    recipes = GOLDEN[source].get("gaussian_datasets", {})
+    recipes = GOLDEN["gaussian_datasets"]
     if name in recipes:
         scores, outcomes = gaussian_scores(recipes[name])
         # A different stream would make every comparison below meaningless.
         assert outcomes.sum() == recipes[name]["positives"]
         assert math.fsum(scores) == pytest.approx(recipes[name]["sum_p"], abs=1e-8)
         return scores, outcomes
-    data = GOLDEN[source]["datasets"][name]
+    data = GOLDEN["datasets"][name]
     return np.array(data["p"]), np.array(list(data["y"]), int)
 
 
@@ -62,13 +60,6 @@ def recorded_bins(t: Tally, case: dict[str, Any]) -> Bins:
     # Its borders are those of np.linspace, of which that at 0.3 lies above 0.3; ours are decimals.
     borders = np.linspace(0.0, 1.0, case["n_bin"] + 1)[:-1]
     return bins_at(t, np.searchsorted(t.scores, borders))
-
-
-def recorded_cases() -> Iterator[Any]:
-    """List every recorded case of every golden file."""
-    for source, golden in GOLDEN.items():
-        for case in golden["cases"]:
-            yield pytest.param(source, case, id=f"{source}-{case['id']}")
 
 
 def reject_one_by_one(t: Tally, bins: Bins, alpha: float) -> Ints:
@@ -86,8 +77,8 @@ def reject_one_by_one(t: Tally, bins: Bins, alpha: float) -> Ints:
 class TestRecordedCases:
     """Outputs of the reference program on our data."""
 
-    @pytest.mark.parametrize(("source", "case"), list(recorded_cases()))
-    def test_case(self, source: str, case: dict[str, Any]) -> None:
+    @pytest.mark.parametrize("case", GOLDEN["cases"], ids=lambda case: str(case["id"]))
+    def test_case(self, case: dict[str, Any]) -> None:
         """A case without ties in the scores is reproduced, bin by bin, as exact integers.
 
         Uniform bins without a prediction, which the reference lists with mean null, are dropped
@@ -95,7 +86,7 @@ class TestRecordedCases:
         then the bins that both have in common must reject the same number, and
         every decision must be that of the test.
         """
-        scores, outcomes = recorded_sample(source, case["dataset"])
+        scores, outcomes = recorded_sample(case["dataset"])
         t = tally(outcomes, scores)
         bins = recorded_bins(t, case)
         out = case["out"]
@@ -128,7 +119,7 @@ class TestRecordedCases:
 
         assert len(rows) == 3
         for row in rows:
-            t = tally(*recorded_sample("reduced", row["dataset"])[::-1])
+            t = tally(*recorded_sample(row["dataset"])[::-1])
             bins = pava_bc(t, min_size=row["n_min"], max_size=row["n_max"], tail="paper")
             assert bins.counts.tolist() == row["n"]
             assert bins.positives.tolist() == row["k"]
@@ -142,22 +133,6 @@ def spans(
     firsts = [0, *ends[:-1]]
     keys = zip(firsts, ends, np.asarray(positives).tolist(), strict=True)
     return dict(zip(keys, np.asarray(rejected).tolist(), strict=True))
-
-
-@pytest.mark.parametrize("name", list(GOLDEN["reduced"]["paper_table2"]["rows"]))
-def test_paper_table_2(name: str) -> None:
-    """The paper's Table 2 comes out to its printed digits: TCE, TCE(Q) in percent, ECE, ACE.
-
-    Bins of N/20 to N/5 with the reference program's tail rule, ten quantile and ten uniform bins.
-    """
-    t = tally(*recorded_sample("reduced", name)[::-1])
-    paper = GOLDEN["reduced"]["paper_table2"]["rows"][name]
-
-    constrained = tce(t, pava_bc(t, min_size=300, max_size=1200, tail="reference"))
-    quantile = tce(t, quantile_bins(t, 10))
-    gaps = [round(ece(bins), 4) for bins in (uniform_bins(t, 10), quantile_bins(t, 10))]
-
-    assert [round(100 * constrained.value, 2), round(100 * quantile.value, 2), *gaps] == paper
 
 
 def piece_boundaries(k: int, n: int) -> Floats:
@@ -328,7 +303,7 @@ class TestTce:
 
     def test_accepted_belong_to_bins(self) -> None:
         """There is one set of intervals for each bin, and scores outside it are the rejected."""
-        t = tally(*recorded_sample("reduced", "short_tail_n1200")[::-1])
+        t = tally(*recorded_sample("short_tail_n1200")[::-1])
         bins = quantile_bins(t, 7)
 
         got = tce(t, bins, alpha=0.1)

@@ -133,11 +133,14 @@ def test_mean_and_deviation_equal_a_naive_version() -> None:
 def test_interval_follows_its_formula() -> None:
     """Mean plus or minus Student's t times the bound of the standard error, cut to [0, 1]."""
     t = calibrated_day(0.3, 8_000, np.random.default_rng(5))
-    found = tce_at_size(t, size=2_000, subsamples=10, level=0.9, rng=np.random.default_rng(5))
+    rng = np.random.default_rng(5)
+    found = tce_at_size(t, size=2_000, subsamples=10, level=0.9, rng=rng)
+    few = tce_at_size(t, size=2_000, subsamples=2, level=0.999, rng=rng)
 
     reach = student.ppf(0.95, 9) * found.standard_deviation * np.sqrt(0.25 / 0.75 + 1 / 10)
-    assert found.mean.low == pytest.approx(max(0.0, found.mean.value - reach), abs=1e-12)
+    assert 0.0 < found.mean.low == pytest.approx(found.mean.value - reach, abs=1e-12)
     assert found.mean.high == pytest.approx(found.mean.value + reach, abs=1e-12)
+    assert (few.mean.low, few.mean.high) == (0.0, 1.0)
 
 
 def test_the_whole_tally_has_one_subsample() -> None:

@@ -1,7 +1,8 @@
-"""When outcomes arrive, and what the predictions that have one show.
+"""The predictions with their outcomes, and when those came.
 
 Sampled predictions are looked up in the outcomes of their own day and of the days after it: never
-more than `ROWS_PER_PARTITION` rows of `MOST_AGES` partitions for each probed day.
+more than `ROWS_PER_PARTITION` rows of `MOST_AGES` partitions for each probed day. Of outcomes that
+lie beside the scores, it is counted how many the newest days have.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,21 +12,39 @@ from datetime import date
 import numpy as np
 import numpy.typing as npt
 
-from monitor.logs.discovery.roles.keys import ROWS_PER_PARTITION, Key, joined_on, later_days
-from monitor.logs.discovery.samples.reading import PARTITION, Log
-from monitor.logs.discovery.samples.rows import add, ask, has_table, open_rows
+from monitor.config import LONGEST_WAIT
+from monitor.days.arrivals import COMPLETE
+from monitor.logs.discovery.roles.keys import Key, later_days
+from monitor.logs.discovery.roles.rules import Candidate, moment
+from monitor.logs.discovery.samples.reading import (
+    PARTITION,
+    ROWS_PER_DAY,
+    Log,
+    add,
+    ask,
+    has_table,
+    read,
+)
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.engines.session import Session
 from monitor.metrics.core.samples import at_ends
+from monitor.words.numbers import percent
 
 Floats = npt.NDArray[np.float64]
 
+ROWS_PER_PARTITION = 1_000_000  # of outcomes
 MOST_AGES = 90  # days of outcomes after a prediction
 QUIET_AGES = 35  # so many days without an arrival end the search: corrections come after a month
 AGES_BEFORE = 15  # days of outcomes that are looked at before the first that is known
-TWO = ("0", "1")  # the kinds of outcomes of a model with two
+NEWEST_DAYS = 40  # days whose outcomes beside the scores are counted
+NORMAL_DEVIATION = 0.6745  # median absolute deviation of a normal distribution, by its standard one
+CLEARLY = (
+    4.0  # standard deviations by which days must lack outcomes: of 40 some lack them by chance
+)
 LEAST_OF_CLASS = 20  # outcomes of a class whose delay can be told; rarer ones are taken together
-RARER = "rarer classes"
+MOST_SHOWN = 4  # ages in a comment
+DAYS_OF_CLICKS = 0.5  # share of predictions with an outcome, below which absence means something
+TWO = ("0", "1")  # the kinds of outcomes of a model with two
 NO_TIME = "NULL::TIMESTAMPTZ"
 MET = "met"  # the table of predictions with their outcomes; our own columns begin with cm_
 
@@ -44,7 +63,7 @@ WITH said AS (
     SELECT *, max(moment) FILTER (WHERE kind <> final) OVER (PARTITION BY cm_row) AS other
     FROM ends
 )
-SELECT min(age) FILTER (WHERE other IS NULL OR moment > other) AS age,
+SELECT greatest(coalesce(min(age) FILTER (WHERE other IS NULL OR moment > other), 0), 0) AS age,
     any_value(final) AS kind, count(DISTINCT kind) AS kinds,
     count(DISTINCT kind) FILTER (WHERE latest IS NULL OR cm_observed_at = latest) AS of_latest,
     min(cm_observed_at) < min(cm_scored_at) AS early
@@ -54,76 +73,56 @@ FROM others GROUP BY cm_row
 
 @dataclass(frozen=True)
 class Meaning:
-    """SQL that reads the rows of both logs.
+    """What of the rows of both logs counts.
 
     Attributes
     ----------
-    are_one : sequence of str
-        Of each column that may be the outcome: whether that of a row is 1.
-    scored_on, observed_on : str or None
-        The day of a row, where the path names none.
-    scored_at, observed_at : str or None
-        The time of a row, if both logs have one.
+    are_one : mapping of str to str
+        Of each column that may be the outcome, or class: SQL whether that of a row is 1.
+    scored_on, observed_on : Candidate or None
+        What dates a row, where the path names no day.
+    scored_at, observed_at : Candidate or None
+        The time of a row.
     """
 
-    are_one: Sequence[str]
-    scored_on: str | None = None
-    observed_on: str | None = None
-    scored_at: str | None = None
-    observed_at: str | None = None
+    are_one: Mapping[str, str]
+    scored_on: Candidate | None = None
+    observed_on: Candidate | None = None
+    scored_at: Candidate | None = None
+    observed_at: Candidate | None = None
 
 
 @dataclass(frozen=True)
-class Arrivals:
-    """When the outcomes of sampled predictions arrived.
+class Arrived:
+    """When outcomes come.
 
     Attributes
     ----------
-    asked : int
-        Sampled predictions.
-    ages : mapping of int to tuple of int
-        By days after the prediction: first outcomes of each kind; of outcomes that differ, the
-        first after which none differs.
-    looked : int
-        Up to this age every probed day has outcomes.
+    asked, found : int
+        Sampled predictions, and those with an outcome.
+    wait : int
+        Days after which nearly all are there.
+    why : str
+        What was seen of it.
+    positives : float
+        Outcomes of 1 on a day.
     conflicts, ties : int
         Predictions whose outcomes differ, and those of them without one latest outcome.
     early : int
         Outcomes with a time before that of their prediction.
-    kinds : tuple of str
-        What came true: 0 and 1, or the classes.
+    clicks : bool
+        Whether every outcome is 1, and most predictions have none.
     """
 
     asked: int
-    ages: Mapping[int, tuple[int, ...]]
-    looked: int
+    found: int
+    wait: int
+    why: str
+    positives: float = 0.0
     conflicts: int = 0
     ties: int = 0
     early: int = 0
-    kinds: tuple[str, ...] = TWO
-
-    @property
-    def found(self) -> int:
-        """Return how many of the sampled predictions have an outcome."""
-        return sum(map(sum, self.ages.values()))
-
-    @property
-    def positives(self) -> int:
-        """Return how many of them have the outcome 1; none of a model with classes."""
-        return sum(counts[1] for counts in self.ages.values()) if self.kinds == TWO else 0
-
-    def arrived(self, age: int) -> dict[str, float]:
-        """Return of each kind the share of its outcomes that came up to an age."""
-        total = np.sum([[0] * len(self.kinds), *self.ages.values()], axis=0)
-        early = [[0] * len(self.kinds), *(counts for a, counts in self.ages.items() if a <= age)]
-        shares = np.divide(np.sum(early, axis=0), total, out=np.ones(len(total)), where=total > 0)
-        return dict(zip(self.kinds, shares.tolist(), strict=True))
-
-    def age_of(self, share: float) -> int:
-        """Return the first age up to which this share of the outcomes of each kind has arrived."""
-        ages = range(max(self.ages, default=0))
-        complete = (age for age in ages if min(self.arrived(age).values()) >= share)
-        return next(complete, max(0, *self.ages) if self.ages else 0)
+    clicks: bool = False
 
 
 def look_up(
@@ -142,17 +141,46 @@ def look_up(
     for day in key.days or (None,):
         only = f"WHERE {quoted(PARTITION)} = DATE '{day}'" if day else ""
         session.connection.execute(
-            f"CREATE OR REPLACE TABLE probe AS SELECT *, "
+            f"CREATE OR REPLACE TABLE probe AS SELECT *, {key.ids('a')}, "
             f"{_dated(meaning.scored_on, day)} AS cm_scored_on, "
-            f"{meaning.scored_at or NO_TIME} AS cm_scored_at, "
+            f"{_timed(meaning.scored_at)} AS cm_scored_at, "
             f"row_number() OVER () + {asked} AS cm_row FROM {scored.table} {only}"
         )
-        (rows,) = ask(session, "SELECT count(*) FROM probe")
-        asked += rows
+        asked += _rows(session, "probe")
         if day and observed.days:
             looked = min(looked, (observed.days[-1] - day).days)
-        _meet(session, observed, key, meaning, day, since)
+        _meet(session, observed, key, meaning, later_days(observed, day, MOST_AGES, since))
     return asked, looked
+
+
+def _meet(
+    session: Session, observed: Log, key: Key, meaning: Meaning, days: Sequence[date | None]
+) -> None:
+    """Join the probed predictions with one partition of outcomes after another."""
+    quiet, met = 0, _rows(session, MET)
+    first = met
+    ones = "".join(f", {sql} AS cm_one_{n}" for n, sql in enumerate(meaning.are_one.values()))
+    for later in days:
+        opened = read(session, observed, later, most=ROWS_PER_PARTITION)
+        if opened is None:
+            continue
+        opened.create_view("some_rows", replace=True)
+        theirs = (
+            f"SELECT {key.ids('o')}, {_dated(meaning.observed_on, later)} AS cm_observed_on, "
+            f"{_timed(meaning.observed_at)} AS cm_observed_at{ones} FROM some_rows"
+        )
+        columns = "p.*, o.cm_observed_on, o.cm_observed_at, COLUMNS('cm_one_.*')"
+        add(session, f"SELECT {columns} FROM probe p JOIN ({theirs}) o ON {key.on()}", MET)
+        before, met = met, _rows(session, MET)
+        quiet = 0 if met > before else quiet + 1
+        if met > first and quiet >= QUIET_AGES:
+            return
+
+
+def keep_own(session: Session, log: Log, meaning: Meaning) -> None:
+    """Make `met` the rows of a log that has outcomes beside the score."""
+    ones = "".join(f", {sql} AS cm_one_{n}" for n, sql in enumerate(meaning.are_one.values()))
+    session.connection.execute(f"CREATE OR REPLACE TABLE {MET} AS SELECT *{ones} FROM {log.table}")
 
 
 def take_outcome(session: Session, number: int) -> None:
@@ -174,7 +202,7 @@ def matched(
     scores : mapping of str to str
         SQL of the probability by column.
     outcomes : sequence of str
-        The columns that may be the outcome, in the order of `Meaning.are_one`.
+        What may be the outcome, in the order of `Meaning.are_one`.
     """
     if not has_table(session, MET) or not scores:
         return {}, {}
@@ -183,115 +211,188 @@ def matched(
         *(f"cm_one_{i}::INT::DOUBLE AS o{i}" for i in range(len(outcomes))),
     ]
     rows = session.connection.execute(f"SELECT {', '.join(wanted)} FROM {MET}").fetchnumpy()
-    read = {name: np.ma.filled(values.astype(np.float64), np.nan) for name, values in rows.items()}
-    probabilities = {name: read[f"s{i}"] for i, name in enumerate(scores)}
+    found = {name: np.ma.filled(values.astype(np.float64), np.nan) for name, values in rows.items()}
+    probabilities = {name: found[f"s{i}"] for i, name in enumerate(scores)}
     for values in probabilities.values():
         ends, outside = at_ends(values)
         values[:] = np.where(outside, np.nan, ends)
-    return probabilities, {name: read[f"o{i}"] for i, name in enumerate(outcomes)}
-
-
-def _meet(
-    session: Session,
-    observed: Log,
-    key: Key,
-    meaning: Meaning,
-    day: date | None,
-    since: int,
-) -> None:
-    """Join the probed predictions with one partition of outcomes after another."""
-    quiet = 0
-    met = first = _met(session)
-    ones = ", ".join(f"{sql} AS cm_one_{i}" for i, sql in enumerate(meaning.are_one))
-    names = ", ".join(f"o.cm_one_{i}" for i in range(len(meaning.are_one)))
-    for later in later_days(observed, day, MOST_AGES, since):
-        opened = open_rows(session, observed.source, later, most=ROWS_PER_PARTITION)
-        if opened is None:
-            continue
-        opened.create_view("some_rows", replace=True)
-        theirs = (
-            f"SELECT *, {_dated(meaning.observed_on, later)} AS cm_observed_on, "
-            f"{ones}, {meaning.observed_at or NO_TIME} AS cm_observed_at FROM some_rows"
-        )
-        columns = f"p.*, o.cm_observed_on, o.cm_observed_at, {names}"
-        on = joined_on(key, "p", "o")
-        add(session, f"SELECT {columns} FROM probe p JOIN ({theirs}) o ON {on}", MET)
-        before, met = met, _met(session)
-        quiet = 0 if met > before else quiet + 1
-        if met > first and quiet >= QUIET_AGES:
-            return
-
-
-def _met(session: Session) -> int:
-    return int(ask(session, f"SELECT count(*) FROM {MET}")[0]) if has_table(session, MET) else 0
-
-
-def _dated(column: str | None, day: date | None) -> str:
-    return f"DATE '{day}'" if day else f"({column or 'NULL'})::DATE"
+    return probabilities, {name: found[f"o{i}"] for i, name in enumerate(outcomes)}
 
 
 def count(
-    session: Session, *, asked: int, looked: int, classes: Mapping[str, int] | None = None
-) -> Arrivals:
+    session: Session,
+    days: int,
+    *,
+    asked: int,
+    looked: int,
+    classes: Mapping[str, int] | None = None,
+) -> Arrived:
     """Count when the outcomes of the matched rows came.
 
     Parameters
     ----------
     session : Session
         May have the table `met`.
-    asked, looked : int
-        From `look_up`.
+    days, asked, looked : int
+        The days of the sample, and what `look_up` gives.
     classes : mapping of str to int, optional
-        Of each class, the place of its SQL in `Meaning.are_one`. Without it, an outcome is 1 where
+        Of each class, its place in `Meaning.are_one`. Without it, an outcome is 1 where
         `take_outcome` says so.
     """
     kinds = tuple(classes or TWO)
     if not has_table(session, MET):
-        return Arrivals(asked, {}, looked, kinds=kinds)
-    kind, unknown = "cm_is_one::INT", "0"
+        return Arrived(asked, 0, 0, "No outcome of the sampled predictions was found.")
+    kind, unknown = "cm_is_one::INT", 0
     if classes:
-        cases = (f"WHEN cm_one_{place} THEN {kind}" for kind, place in enumerate(classes.values()))
-        kind, unknown = f"CASE {' '.join(cases)} END", "NULL"
-    each = OF_EACH.format(kind=kind)
-    counted = session.connection.execute(
-        f"SELECT greatest(coalesce(age, 0), 0), CASE WHEN kind < 0 THEN {unknown} ELSE kind END "
-        f"AS of_kind, count(*) FROM ({each}) WHERE of_kind IS NOT NULL GROUP BY ALL"
-    ).fetchall()
-    conflicts, ties, early = ask(
-        session,
-        f"SELECT count_if(kinds > 1), count_if(of_latest > 1), count_if(early) FROM ({each})",
-    )
-    ages = {int(age): [0] * len(kinds) for age, _, _ in counted}
-    for age, kind, rows in counted:
-        ages[int(age)][int(kind)] = int(rows)
-    arrivals = Arrivals(
-        asked,
-        {age: tuple(counts) for age, counts in ages.items()},
-        looked,
-        *(int(conflicts or 0), int(ties or 0), int(early or 0)),
-        kinds,
-    )
-    return with_rare_together(arrivals) if classes else arrivals
+        cases = (f"WHEN cm_one_{place} THEN {n}" for n, place in enumerate(classes.values()))
+        kind, unknown = f"CASE {' '.join(cases)} END", -1
+    session.connection.execute(f"CREATE OR REPLACE TABLE each AS {OF_EACH.format(kind=kind)}")
+    ages = np.zeros((MOST_AGES + LONGEST_WAIT, len(kinds)), dtype=np.int64)
+    grouped = f"SELECT age, greatest(kind, {unknown}), count(*) FROM each GROUP BY ALL"
+    for age, of, rows in session.connection.execute(grouped).fetchall():
+        if of >= 0:
+            ages[min(int(age), len(ages) - 1), int(of)] += rows
+    facts = "count_if(kinds > 1), count_if(of_latest > 1), count_if(early)"
+    conflicts, ties, early = ask(session, f"SELECT {facts} FROM each")
+    found, ones = int(ages.sum()), int(ages[:, 1].sum()) if kinds == TWO else 0
+    if classes:
+        ages, kinds = _with_rare_together(ages, kinds)
+    wait, why = _wait(ages, kinds, looked)
+    clicks = bool(ones) and ones == found < DAYS_OF_CLICKS * asked
+    positives = ones / max(1, min(2, days))
+    return Arrived(asked, found, wait, why, positives, conflicts, ties, early, clicks)
 
 
-def with_rare_together(arrivals: Arrivals) -> Arrivals:
-    """Take the classes together whose outcomes are too few to show a delay.
+def _with_rare_together(
+    ages: npt.NDArray[np.int64], kinds: tuple[str, ...]
+) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
+    """Take the classes together whose outcomes are too few to show a delay."""
+    common = ages.sum(axis=0) >= LEAST_OF_CLASS
+    if common.all():
+        return ages, kinds
+    rare = ages[:, ~common].sum(axis=1, keepdims=True)
+    named = [kind for kind, often in zip(kinds, common, strict=True) if often]
+    return np.hstack([ages[:, common], rare]), (*named, "rarer classes")
+
+
+def _wait(ages: npt.NDArray[np.int64], kinds: tuple[str, ...], looked: int) -> tuple[int, str]:
+    """Return the first age by which nearly all of each kind have come, and say how many did."""
+    if not ages.sum():
+        return 0, "No outcome of the sampled predictions was found."
+    total = ages.sum(axis=0)
+    shares = np.divide(ages.cumsum(axis=0), total, out=np.ones(ages.shape), where=total > 0)
+    wait = min(LONGEST_WAIT, int(np.argmax(shares.min(axis=1) >= COMPLETE)))
+    shown = sorted({0, *(a for a in (1, 3, 7, 14, 30) if a < wait), wait})[-MOST_SHOWN:]
+    listed, of_what = range(len(kinds)), "0 and 1 that came"
+    if kinds != TWO:
+        slowest = int(np.argmin(shares[shown].min(axis=0)))
+        later = f"{kinds[slowest]} that came, later than those of the other classes"
+        late = shares[shown[0], slowest] < 1
+        listed, of_what = range(slowest, slowest + 1), later if late else "of each class that came"
+    said = ", ".join(
+        f"{' and '.join(percent(float(shares[age, k]), 0) for k in listed)} within {age} "
+        f"day{'s' * (age != 1)}"
+        for age in shown
+    )
+    why = f"Of the outcomes {of_what}: {said} after the day of the prediction."
+    if wait >= looked:
+        why += f" The log ends {looked} days after a sampled day: later ones are unknown."
+    return wait, why
+
+
+def fill(
+    session: Session, log: Log, is_one: str, dated_by: Candidate | None, columns: Sequence[str]
+) -> Arrived:
+    """Count the outcomes of the newest days of a log that holds scores and outcomes.
+
+    Parameters
+    ----------
+    session, log : Session, Log
+        What to read.
+    is_one : str
+        SQL of the outcome.
+    dated_by : Candidate or None
+        The time of a row, if the path names no day.
+    columns : sequence of str
+        The columns that both need.
+    """
+    counted = f"count(*), count({is_one}), coalesce(count_if({is_one}), 0)"
+    days = dict[int, Sequence[int]]()
+    newest = log.days[-NEWEST_DAYS:]
+    for day in newest:
+        rows = read(session, log, day, most=ROWS_PER_DAY)
+        if rows is not None:
+            rows.create_view("some_rows", replace=True)
+            days[(newest[-1] - day).days] = ask(session, f"SELECT {counted} FROM some_rows")
+    if not newest and dated_by and (rows := read(session, log, None, columns)):
+        session.connection.execute("DROP TABLE IF EXISTS all_rows")
+        rows.create("all_rows")
+        dated = f"({moment(dated_by)})::DATE"
+        last = f"(SELECT max({dated}) FROM all_rows)"
+        recent = f"SELECT * FROM all_rows WHERE {dated} > {last} - {NEWEST_DAYS}"
+        ages = f"SELECT ({last} - {dated})::INT, {counted} FROM ({recent}) GROUP BY 1"
+        days = {age: of for age, *of in session.connection.execute(ages).fetchall()}
+    return filled(np.array([[age, *days[age]] for age in sorted(days)], dtype=np.float64))
+
+
+def filled(days: Floats) -> Arrived:
+    """Find the age from which on days have as many outcomes as old ones, as far as chance shows.
+
+    A share that never comes is no delay: only one that rises with age is. So an age is late if it,
+    alone or with the ages after it, lacks more than the old days differ by.
+
+    Parameters
+    ----------
+    days : ndarray of shape (n, 4)
+        Of each day, the newest first: its age, its predictions, those with an outcome, and those
+        with a 1.
 
     Examples
     --------
-    >>> counts = {0: (60, 9, 30), 2: (40, 1, 0)}
-    >>> with_rare_together(Arrivals(140, counts, 5, kinds=("cat", "dog", "owl"))).kinds
-    ('cat', 'owl', 'rarer classes')
+    >>> some = [[0, 1000, 200, 40], [1, 1000, 690, 99], [2, 1000, 710, 99], [3, 1000, 700, 99]]
+    >>> filled(np.array(some)).wait
+    1
     """
-    totals = [sum(counts) for counts in zip(*arrivals.ages.values(), strict=True)]
-    common = [kind for kind, total in enumerate(totals) if total >= LEAST_OF_CLASS]
-    if len(common) == len(totals):
-        return arrivals
-    ages = {
-        age: (
-            *(counts[kind] for kind in common),
-            sum(counts) - sum(counts[kind] for kind in common),
-        )
-        for age, counts in arrivals.ages.items()
-    }
-    return replace(arrivals, ages=ages, kinds=(*(arrivals.kinds[kind] for kind in common), RARER))
+    if not days.size:
+        return Arrived(0, 0, 0, "The newest days have no rows.")
+    ages, rows, known, ones = days.T
+    shares = known / np.maximum(rows, 1.0)
+    usual = float(np.median(shares[-max(1, ages.size // 2) :]))
+    late = slice(ages.size // 2, None)
+    rate = (known[late].sum() + 0.5) / (rows[late].sum() + 1.0)
+    by_chance = np.sqrt(rate * (1.0 - rate) / np.maximum(rows, 1.0))
+    robust = float(np.median(np.abs(shares[late] - usual))) / NORMAL_DEVIATION
+    lack = (COMPLETE * usual - shares) / np.maximum(by_chance, robust)
+    wait = int(ages[-1]) + 1
+    for place in range(ages.size):
+        together = lack[place:].cumsum() / np.sqrt(np.arange(1, ages.size - place + 1))
+        if together.max() <= CLEARLY:
+            wait = int(ages[place - 1]) + 1 if place else 0
+            break
+    shown = ", ".join(percent(share, 0) for share in shares[:MOST_SHOWN].tolist())
+    why = (
+        f"Predictions with an outcome, from the newest day back: {shown}; {percent(usual, 0)} on "
+        f"older days."
+    )
+    if wait == 0 and usual < COMPLETE:
+        why += " It does not rise with age, so the others are not waited for."
+    wait = min(LONGEST_WAIT, wait)
+    return Arrived(int(rows.sum()), int(known.sum()), wait, why, float(ones.mean()))
+
+
+def with_early(session: Session, arrived: Arrived, times: tuple[Candidate, Candidate]) -> Arrived:
+    """Count the outcomes beside scores whose time is before that of their prediction."""
+    earlier = f"count_if({moment(times[1])} < {moment(times[0])})"
+    return replace(arrived, early=ask(session, f"SELECT {earlier} FROM {MET}")[0] or 0)
+
+
+def _rows(session: Session, table: str) -> int:
+    return int(ask(session, f"SELECT count(*) FROM {table}")[0]) if has_table(session, table) else 0
+
+
+def _timed(time: Candidate | None) -> str:
+    return moment(time) if time else NO_TIME
+
+
+def _dated(time: Candidate | None, day: date | None) -> str:
+    return f"DATE '{day}'" if day else f"({moment(time) if time else 'NULL'})::DATE"

@@ -2,37 +2,46 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import date
 from itertools import combinations, product
 from math import isqrt
 
 from monitor.config import LONGEST_WAIT, POSITION
-from monitor.logs.discovery.roles.candidates import times, words
-from monitor.logs.discovery.samples.columns import Column
-from monitor.logs.discovery.samples.reading import PARTITION, ROWS_PER_DAY, Log, add_day
-from monitor.logs.discovery.samples.rows import add, ask, has_table, open_rows
+from monitor.logs.discovery.roles.rules import ID, points, times
+from monitor.logs.discovery.samples.profile import Column
+from monitor.logs.discovery.samples.reading import (
+    PARTITION,
+    ROWS_PER_DAY,
+    Log,
+    add,
+    add_day,
+    ask,
+    has_table,
+    read,
+)
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.engines.session import Session
 
-ROWS_PER_PARTITION = 1_000_000  # of outcomes
 ROWS_COMPARED = 200_000  # of the ids of a partition, to find the columns that join
 AGES = 15  # days of outcomes among which ids are compared first
 PROBED_DAYS = 2  # sampled days of predictions whose outcomes are looked for
 MOST_COLUMNS = 8  # of each log that may be ids
 ID_KINDS = ("integer", "text", "uuid", "binary")
-ID_WORDS = ("id", "ids", "uuid", "guid", "key", "hash", "no", "number", "nr")
 LEAST_SHARE = 0.002  # of the predictions with an outcome: fewer are chance
 LEAST_UNIQUENESS = 0.5  # of an id
 UNIQUE = 0.99  # a few repeats are errors of single rows
 AS_THEY_ARE = "{}", "{}"
-TRIMMED, SPELT_ALIKE = "trim({})", "lower(trim({}))"  # of CHAR columns, and in upper case
 HEX_OF_BYTES, HEX_OF_TEXT = "lower(hex({}))", "replace(lower({}), '-', '')"
 # The rest of a text that begins or ends with a date.
 AFTER_DATE = r"regexp_extract({}, '^\d{{4}}-?\d\d-?\d\d[^0-9A-Za-z](.+)$', 1)"
 BEFORE_DATE = r"regexp_extract({}, '^(.+)[^0-9A-Za-z]\d{{4}}-?\d\d-?\d\d$', 1)"
+OF_TEXTS = (
+    *(("trim({})",) * 2, ("lower(trim({}))",) * 2),  # CHAR columns, and upper case
+    *((AFTER_DATE, "{}"), ("{}", AFTER_DATE), (BEFORE_DATE, "{}"), ("{}", BEFORE_DATE)),
+)
 CLEARLY = 1.1  # times as many ids must be found by a conversion that is not needed for the others
 OFFERED = "offered"  # the table with ids of outcomes
-ASKED = "asked"  # the table with ids of predictions, if those of the sample have no outcome soon
+ASKED = "asked"  # the table with ids of predictions
 
 
 @dataclass(frozen=True)
@@ -41,8 +50,8 @@ class Key:
 
     Attributes
     ----------
-    scored, observed : tuple of str
-        The columns of the predictions and of the outcomes.
+    scored, observed : tuple of Column
+        Those of the predictions and of the outcomes.
     share : float
         Share of the sampled predictions whose id is among the outcomes.
     uniqueness : float
@@ -53,26 +62,41 @@ class Key:
         The days of predictions whose outcomes are looked for; none if the path names no day.
     since : int
         Days after the prediction before which no outcome came.
-    read : tuple of (str, str)
+    reading : tuple of (str, str)
         SQL that makes the ids of both logs equal, with `{}` for the column.
-    is_number : bool
-        Whether both are compared by value, because one has floating-point numbers.
     """
 
-    scored: tuple[str, ...]
-    observed: tuple[str, ...]
-    share: float
-    uniqueness: float
+    scored: tuple[Column, ...]
+    observed: tuple[Column, ...]
+    share: float = 0.0
+    uniqueness: float = 0.0
     cast: str | None = None
     days: tuple[date, ...] = ()
     since: int = 0
-    read: tuple[str, str] = AS_THEY_ARE
-    is_number: bool = False
+    reading: tuple[str, str] = AS_THEY_ARE
 
     @property
-    def compared_as(self) -> str | None:
-        """What both are converted to here, to be compared."""
-        return "integer" if self.is_number else self.cast
+    def names(self) -> list[str]:
+        """The columns of the predictions."""
+        return [column.name for column in self.scored]
+
+    @property
+    def texts(self) -> tuple[list[str], list[str]]:
+        """SQL that both logs are compared by, of the names in quotes."""
+        is_number = "real" in (self.scored[0].kind, self.observed[0].kind)
+        kind = "integer" if self.cast is None and is_number else self.cast
+        both = zip(self.reading, (self.scored, self.observed), strict=True)
+        ours, theirs = ([_text(as_.format(quoted(c.name)), kind) for c in cs] for as_, cs in both)
+        return ours, theirs
+
+    def on(self) -> str:
+        """Write in SQL that rows with the columns `cm_a0`, … and `cm_o0`, … have the same id."""
+        return " AND ".join(f"cm_a{n} = cm_o{n}" for n in range(len(self.scored)))
+
+    def ids(self, kind: str) -> str:
+        """Write the columns `cm_a0`, … of predictions, or `cm_o0`, … of outcomes."""
+        texts = self.texts[kind == "o"]
+        return ", ".join(f"{text} AS cm_{kind}{n}" for n, text in enumerate(texts))
 
 
 def find_key(session: Session, scored: Log, observed: Log) -> Key | None:
@@ -85,13 +109,12 @@ def find_key(session: Session, scored: Log, observed: Log) -> Key | None:
     asked, offered = _candidates(scored, observed), _candidates(observed, scored)
     if not asked or not offered:
         return None
-    best = _soon(session, scored, observed, asked, offered) or _late(
-        session, scored, observed, asked, offered
-    )
+    best = _soon(session, scored, observed, asked, offered)
+    best = best or _late(session, scored, observed, asked, offered)
     if best is None or best.uniqueness >= UNIQUE:
         return best
     wider = [k for k in _wider(session, scored, observed, best) if k.uniqueness >= UNIQUE]
-    return min(wider, key=lambda key: (len(key.scored), key.scored), default=best)
+    return min(wider, key=lambda key: (len(key.scored), key.names), default=best)
 
 
 def later_days(
@@ -100,21 +123,13 @@ def later_days(
     """List the partitions of outcomes from an age on; None if the path names no day."""
     if not observed.days:
         return (None,)
-    return tuple(d for d in observed.days if day is None or since <= (d - day).days < since + most)[
-        :most
-    ]
+    ages = (d for d in observed.days if day is None or since <= (d - day).days < since + most)
+    return tuple(ages)[:most]
 
 
-def joined_on(key: Key, of_scored: str, of_observed: str) -> str:
-    """Write in SQL that two rows have the same id."""
-    ours, theirs = (
-        [_text(read.format(f"{log}.{quoted(name)}"), key.compared_as) for name in names]
-        for log, names, read in (
-            (of_scored, key.scored, key.read[0]),
-            (of_observed, key.observed, key.read[1]),
-        )
-    )
-    return " AND ".join(f"{a} = {b}" for a, b in zip(ours, theirs, strict=True))
+def is_id(column: Column) -> bool:
+    """Tell whether a column may identify rows by itself."""
+    return column.kind in ID_KINDS and column.first is None
 
 
 def _candidates(log: Log, other: Log) -> list[Column]:
@@ -123,20 +138,10 @@ def _candidates(log: Log, other: Log) -> list[Column]:
     varied = [
         c
         for c in log.columns
-        if not times([c])  # nor the time, which may be a number
-        if (_may_be_id(c) and c.first is None and (c.uniqueness > 0.5 or c.distinct > 50))  # noqa: PLR2004 - fewer are categories
-        or (_may_be_id(c) and c.name in shared and c.distinct > 5)  # noqa: PLR2004 - a part of a key
+        if (c.kind in ID_KINDS or c.is_whole) and not times([c])
+        if c.uniqueness > 0.5 or c.distinct > 50 or (c.name in shared and c.distinct > 5)  # noqa: PLR2004 - fewer are categories, unless they are a part of a key
     ]
-    ordered = sorted(varied, key=lambda c: (not _is_named_id(c.name), -c.uniqueness))
-    return ordered[:MOST_COLUMNS]
-
-
-def _may_be_id(column: Column) -> bool:
-    return column.kind in ID_KINDS or column.is_whole
-
-
-def _is_named_id(name: str) -> bool:
-    return any(word in ID_WORDS for word in words(name))
+    return sorted(varied, key=lambda c: (not points(ID, c), -c.uniqueness))[:MOST_COLUMNS]
 
 
 def _soon(
@@ -178,47 +183,43 @@ def _late(
     if not scored.days or not observed.days:
         return None
     first = scored.days[0]
-    span = min(LONGEST_WAIT, (observed.days[-1] - first).days)
-    step = isqrt(max(span, 0)) + 1
+    span = max(0, min(LONGEST_WAIT, (observed.days[-1] - first).days))
+    step = isqrt(span) + 1
     for table in (OFFERED, ASKED):
         session.connection.execute(f"DROP TABLE IF EXISTS {table}")
     for day in scored.days:
         if (day - first).days < step:
             _keep_ids(session, scored, asked, day, ROWS_PER_DAY, ASKED)
-    for day in _every(observed.days, first, step, span):
+    every = {
+        (d - first).days // step: d for d in observed.days if 0 <= (d - first).days < span + step
+    }
+    for day in every.values():  # the last of each `step` days
         _keep_ids(session, observed, offered, day, ROWS_COMPARED, OFFERED)
     best = _best(session, asked, offered)
     if best is None:
         return None
-    met = (
-        f"SELECT a.cm_day AS day, count(*) AS rows, min(o.cm_day - a.cm_day) AS age FROM {ASKED} a "
-        f"JOIN {OFFERED} o ON {joined_on(best, 'a', 'o')} AND o.cm_day >= a.cm_day GROUP BY 1"
-    )
-    by_day = session.connection.execute(f"{met} ORDER BY 2 DESC, 1").fetchall()
+    by_day = session.connection.execute(
+        f"SELECT a.cm_day AS day, count(*) AS rows, min(o.cm_day - a.cm_day) AS age "
+        f"FROM (SELECT cm_day, {best.ids('a')} FROM {ASKED}) a "
+        f"JOIN (SELECT cm_day, {best.ids('o')} FROM {OFFERED}) o "
+        f"ON {best.on()} AND o.cm_day >= a.cm_day GROUP BY 1 ORDER BY 2 DESC, 1"
+    ).fetchall()
     days = tuple(sorted(day for day, *_ in by_day[:PROBED_DAYS]))
     for day in days:
         if day not in scored.sampled:
             add_day(session, scored, day)
-    return replace(best, days=days, since=min(age for *_, age in by_day))
-
-
-def _every(days: Sequence[date], first: date, step: int, span: int) -> list[date]:
-    """List the last day of each `step` days that has a partition."""
-    ends = (first + timedelta(age + step - 1) for age in range(0, span + 1, step))
-    last = ([d for d in days if end - timedelta(step) < d <= end] for end in ends)
-    return [some[-1] for some in last if some]
+    return replace(best, days=days, since=min(age for *_, age in by_day)) if by_day else None
 
 
 def _keep_ids(
     session: Session, log: Log, columns: Sequence[Column], day: date | None, most: int, table: str
 ) -> None:
     """Add what may be ids of a partition to a table, with its day."""
-    rows = open_rows(session, log.source, day, most=most)
+    rows = read(session, log, day, [c.name for c in columns], most=most)
     if rows is not None:
         rows.create_view("some_rows", replace=True)
-        names = [quoted(c.name) for c in columns if c.name in rows.columns]
         dated = f"DATE '{day}'" if day else "NULL::DATE"
-        add(session, f"SELECT {', '.join([*names, dated])} AS cm_day FROM some_rows", table)
+        add(session, f"SELECT *, {dated} AS cm_day FROM some_rows", table)
 
 
 def _best(session: Session, asked: Sequence[Column], offered: Sequence[Column]) -> Key | None:
@@ -232,9 +233,8 @@ def _best(session: Session, asked: Sequence[Column], offered: Sequence[Column]) 
 def _single(session: Session, a: Column, b: Column) -> Key | None:
     """Compare two columns as they are and after each conversion that may make them equal."""
     best = None
-    for cast, read in _readings(a, b):
-        is_number = cast is None and "real" in (a.kind, b.kind)
-        key = Key((a.name,), (b.name,), 0.0, a.uniqueness, cast, read=read, is_number=is_number)
+    for cast, reading in _readings(a, b):
+        key = Key((a,), (b,), 0.0, a.uniqueness, cast, reading=reading)
         share = _share(session, key)
         if share >= LEAST_SHARE and (best is None or share > CLEARLY * best.share):
             best = replace(key, share=share)
@@ -254,51 +254,41 @@ def _readings(a: Column, b: Column) -> Iterator[tuple[str | None, tuple[str, str
         ours, theirs = (HEX_OF_BYTES if kind == "binary" else HEX_OF_TEXT for kind in kinds)
         yield None, (ours, theirs)
     if kinds == ("text", "text"):
-        yield None, (TRIMMED, TRIMMED)
-        yield None, (SPELT_ALIKE, SPELT_ALIKE)
-        for read in (AFTER_DATE, BEFORE_DATE):
-            yield None, (read, "{}")
-            yield None, ("{}", read)
+        yield from ((None, reading) for reading in OF_TEXTS)
 
 
 def _share(session: Session, key: Key) -> float:
     """Return the share of the predictions of the best day whose id is among the outcomes."""
-    (a,), (b,) = key.scored, key.observed
-    ours, theirs = (
-        _text(read.format(quoted(name)), key.compared_as)
-        for read, name in zip(key.read, (a, b), strict=True)
-    )
+    ((ours,), (theirs,)) = key.texts
     share = f"avg(coalesce({ours} IN (SELECT {theirs} FROM {OFFERED}), false)::INT) AS share"
     of_days = f"SELECT {share} FROM {ASKED} GROUP BY cm_day"
     return float(ask(session, f"SELECT max(share) FROM ({of_days})")[0] or 0.0)
 
 
 def _text(expression: str, cast: str | None) -> str:
-    if cast == "integer":
-        return f"try_cast({expression}::VARCHAR AS HUGEINT)"
-    if cast == "uuid":  # with braces, in upper case or without hyphens too
-        return f"try_cast({expression}::VARCHAR AS UUID)"
+    if cast in ("integer", "uuid"):  # UUIDs with braces, in upper case or without hyphens too
+        return f"try_cast({expression}::VARCHAR AS {cast.replace('integer', 'HUGEINT')})"
     return f"nullif({expression}::VARCHAR, '')"  # of a text without what is looked for
 
 
 def _worth(key: Key) -> tuple[float, bool, bool]:
-    same = key.scored == key.observed
-    return round(key.share * key.uniqueness, 2), same, _is_named_id(key.scored[0])
+    same = key.names == [column.name for column in key.observed]
+    return round(key.share * key.uniqueness, 2), same, points(ID, key.scored[0]) > 0
 
 
 def _wider(session: Session, scored: Log, observed: Log, best: Key) -> Iterator[Key]:
     """Add columns of the same name and type to a key that does not tell predictions apart."""
     theirs = {column.name: column for column in observed.columns}
     shared = [
-        c.name
+        (c, theirs[c.name])
         for c in scored.columns
-        if c.name in theirs and c.name not in best.scored
+        if c.name in theirs and c.name not in best.names
         if theirs[c.name].type == c.type or c.name == POSITION
         if c.kind in (*ID_KINDS, "date")
     ]
     for size in (1, 2):
         for more in combinations(shared[:MOST_COLUMNS], size):
-            a, b = (*best.scored, *more), (*best.observed, *more)
-            different = f"count(DISTINCT ({', '.join(map(quoted, a))})) / count(*)"
+            a, b = (*best.scored, *(m[0] for m in more)), (*best.observed, *(m[1] for m in more))
+            different = f"count(DISTINCT ({', '.join(quoted(c.name) for c in a)})) / count(*)"
             (uniqueness,) = ask(session, f"SELECT {different} FROM {scored.table}")
             yield replace(best, scored=a, observed=b, uniqueness=float(uniqueness))

@@ -97,17 +97,13 @@ def survey(paths: Sequence[str]) -> list[Survey]:
             raise ConfigError(msg)
         root, _, name = place.rstrip("/").rpartition("/")
         at = place.rstrip("/") if folder else root
-        whole = surveys.setdefault(at, Survey(_written(filesystem, at)))
+        shown = str(filesystem.unstrip_protocol(at)).removeprefix("file://")
+        whole = surveys.setdefault(at, Survey(shown))
         if folder:
             _look(filesystem, at, whole)
         else:
             _note_file(filesystem, at, name, whole)
     return list(surveys.values())
-
-
-def _written(filesystem: fsspec.AbstractFileSystem, place: str) -> str:
-    """Write a place as `open_filesystem` understands it; a local one as a plain path."""
-    return str(filesystem.unstrip_protocol(place)).removeprefix("file://")
 
 
 def _look(filesystem: fsspec.AbstractFileSystem, root: str, whole: Survey) -> None:
@@ -124,20 +120,17 @@ def _look(filesystem: fsspec.AbstractFileSystem, root: str, whole: Survey) -> No
             raise ConfigError(msg)
         entries = _entries(filesystem, folder, whole)
         names = {entry["name"].rstrip("/").rpartition("/")[2]: entry for entry in entries}
-        table = _table(filesystem, folder, names)
-        if table:
-            place = folder.removeprefix(root).strip("/")
-            if table == "hudi":
-                whole.unusable.setdefault(table, f"{place} (a Hudi table)")
-            else:
-                whole.tables.append(Table(table, place))
-            continue
-        shown = {name: e for name, e in names.items() if not name.startswith((".", "_"))}
-        folders = [name for name, entry in shown.items() if entry["type"] == "directory"]
-        files = [name for name, entry in shown.items() if entry["type"] == "file"]
-        waiting += [f"{folder}/{name}" for name in _some(folders, ALIKE)]
         below = folder.removeprefix(root).strip("/")
-        for name in _some(files, MOST_FILES):
+        if table := _table(filesystem, folder, names):
+            if table == "hudi":
+                whole.unusable.setdefault(table, f"{below} (a Hudi table)")
+            else:
+                whole.tables.append(Table(table, below))
+            continue
+        shown = {name: e["type"] for name, e in names.items() if not name.startswith((".", "_"))}
+        folders = [name for name, kind in shown.items() if kind == "directory"]
+        waiting += [f"{folder}/{name}" for name in _some(folders, ALIKE)]
+        for name in _some([name for name, kind in shown.items() if kind == "file"], MOST_FILES):
             _note_file(filesystem, root, f"{below}/{name}".lstrip("/"), whole)
 
 
@@ -180,25 +173,29 @@ def _some(names: Sequence[str], most: int) -> Iterator[str]:
 
 
 def _note_file(filesystem: fsspec.AbstractFileSystem, root: str, name: str, whole: Survey) -> None:
-    format_ = format_of(name)
+    form = format_of(name)
+    if form is None and UNTOLD.fullmatch(name.rpartition("/")[2]):
+        form = _format_within(filesystem, root, name, whole)
+    if form:
+        whole.files[name] = form
+        return
     ending = re.sub(r".*(\.\w+)$", r"\1", name).lower()
-    if format_ is None and UNTOLD.fullmatch(name.rpartition("/")[2]):
-        format_ = _format_within(filesystem, root, name, whole)
-    if format_ is None:
-        kind = ending if ending in OTHER_FORMATS else "other"
-        if kind not in whole.unusable:
-            whole.unusable[kind] = name + _why_unusable(filesystem, f"{root}/{name}")
-    else:
-        whole.files[name] = format_
+    kind = ending if ending in OTHER_FORMATS else "other"
+    if kind not in whole.unusable:
+        whole.unusable[kind] = name + _why_unusable(_head(filesystem, f"{root}/{name}"), name)
 
 
-def _why_unusable(filesystem: fsspec.AbstractFileSystem, place: str) -> str:
-    """Say in parentheses that a file is compressed, or has JSON that is not in lines."""
+def _head(filesystem: fsspec.AbstractFileSystem, place: str) -> bytes:
+    """Read how a file begins; nothing where that fails."""
     try:
-        head: bytes = filesystem.cat_file(place, 0, HEAD)
+        return bytes(filesystem.cat_file(place, 0, HEAD))
     except Exception:  # noqa: BLE001 - object stores raise errors of many libraries
-        return ""
-    packed = any(place.endswith(end) and head.startswith(m) for end, (*_, m) in PACKED.items())
+        return b""
+
+
+def _why_unusable(head: bytes, name: str) -> str:
+    """Say in parentheses that a file is compressed, or has JSON that is not in lines."""
+    packed = any(name.endswith(end) and head.startswith(m) for end, (*_, m) in PACKED.items())
     why = "" if packed else how_packed(head)
     if not why and b"{" in _plain(head):
         why = "it has JSON, but not one object alone on each line"
@@ -227,15 +224,9 @@ def _format_within(
     begin = re.match(r"[A-Za-z_-]*", last)
     ending = re.search(r"\.\D*$", last)
     alike = "/".join([re.sub(r"\d+", "#", folder), *(m[0] if m else "" for m in (begin, ending))])
-    if alike not in whole.by_content:
-        try:
-            head: bytes = filesystem.cat_file(f"{root}/{name}", 0, HEAD)
-        except Exception:  # noqa: BLE001 - object stores raise errors of many libraries
-            return None
-        if not head:
-            return None
+    if alike not in whole.by_content and (head := _head(filesystem, f"{root}/{name}")):
         whole.by_content[alike] = format_of_content(head, last)
-    return whole.by_content[alike]
+    return whole.by_content.get(alike)
 
 
 def format_of_content(head: bytes, name: str) -> str | None:

@@ -1,73 +1,78 @@
-"""A sample of the rows of a log, in a table of a DuckDB connection."""
+"""The logs that were found, each with a sample of its rows, which the reader of runs reads."""
 
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
+from functools import reduce
+from typing import Any
 
 import duckdb
+import pyarrow as pa
+from fsspec.implementations.local import LocalFileSystem
 
 from monitor.base.errors import DataError
-from monitor.config import literal
-from monitor.days.files import list_days
-from monitor.logs.discovery.samples.columns import Column, columns_of, in_sql
-from monitor.logs.discovery.samples.headers import with_layout
-from monitor.logs.discovery.samples.listing import Survey
-from monitor.logs.discovery.samples.naming import Pattern
-from monitor.logs.discovery.samples.rows import (
-    LOOKED_AT,
-    TEXTUAL,
-    Source,
-    add,
-    ask,
-    files_of,
-    has_table,
-    leaves_of,
-    look_into,
-    open_rows,
+from monitor.base.sql_text import text_in_sql
+from monitor.config import EXPRESSION, FIELD, TABLES, Model
+from monitor.days.files import list_files, open_filesystem
+from monitor.logs.discovery.samples.profile import Column, profile
+from monitor.logs.discovery.samples.within import Few, Leaf, beside, leaves_in, lists_in
+from monitor.logs.engines.conversions import Wanted, as_it_is, columns_in, quoted
+from monitor.logs.engines.session import (
+    DAMAGE,
+    NESTED,
+    Layout,
+    Session,
+    damage_of,
+    first_line,
+    readable,
+    remedy_of,
 )
-from monitor.logs.engines.conversions import quoted
-from monitor.logs.engines.session import DAMAGE, Session, damage_of, first_line, readable, remedy_of
+from monitor.logs.sources.opening import OpenLog, open_files, open_table_of
+from monitor.logs.sources.tables import Range, Scan, open_table
 
 ROWS_PER_DAY = 20_000  # of each sampled day
 UNDATED_ROWS = 60_000  # of a log whose path does not name the day
 SAMPLED_DAYS = (0.2, 0.5, 0.8)  # where in the range of days; the ends are often incomplete
 TRIED_DAYS = 5  # where a day has no rows
-NESTED = re.compile(r"^(STRUCT|MAP|UNION)|\]$")
 FILES_PER_DAY = 4  # for the sample
+LOOKED_AT = 100  # rows that say what columns hold
+PARTITION = "day of the partition"  # a column added to samples
+TEXTUAL = ("csv", "json")  # formats without types
 # DuckDB raises these for sound files that it cannot read.
 SOUND = (duckdb.BinderException, duckdb.NotImplementedException, duckdb.OutOfMemoryException)
-WRITE_AGAIN = "write the files again, or name other files, then run again."
-PARTITION = "day of the partition"  # a column added to samples
+# Files of CSV without a header.
+NULL_TEXT = r"\N"  # of databases that unload a table
+AS_LINES = (
+    "header = false, all_varchar = true, quote = '\"', escape = '\"', hive_partitioning = false"
+)
+IS_VALUE = r"regexp_full_match(c, '-?\d*\.\d+') OR try_cast(c AS TIMESTAMP) IS NOT NULL"
+IS_WHOLE = "try_cast(c AS BIGINT) IS NOT NULL"
 
 
 @dataclass(frozen=True)
 class Log:
-    """Files that are read as one log, and what a sample of them contains.
+    """Rows that are read as one log, and what a sample of them contains.
 
     Attributes
     ----------
-    source : Source
-        Where its rows are; of files an absolute path template.
-    pattern : Pattern
-        What its names have in common.
+    settings : mapping of str to object
+        Where it is and how it is laid out, as the configuration says it.
+    files : tuple of str
+        The files seen, relative to the folder that was searched.
     days : tuple of date
-        The days that the path names; none if it names none.
-    span : tuple of (date, date), or None
-        The first and the last day, where a column dates the rows.
+        The days that the path or a query names; none if neither does.
     sampled : tuple of date
         The days that the sample is from.
     table : str
         The table with the sample.
+    leaves : tuple of Leaf
+        What columns hold.
     columns : tuple of Column
         What the sample contains.
     nested : tuple of (str, str)
-        The columns that are structs, maps or lists, with their types; the sample is without them.
-    inner : mapping of str to str
-        The columns that are within others, such as fields of structs, with the expressions that the
-        configuration needs for them.
-    row_filter : str or None
-        The filter in SQL of the rows that are counted, in the names of the sample.
+        The columns that are not in the sample, because others are made of them, with their types.
+    span : tuple of (date, date), or None
+        The first and the last day, where a column dates the rows.
     doubts : tuple of str
         What is unsure about it.
     question : str
@@ -76,102 +81,347 @@ class Log:
         The columns that are not read, because their names differ only in case.
     """
 
-    source: Source
-    pattern: Pattern
-    days: tuple[date, ...]
-    sampled: tuple[date, ...]
-    table: str
-    columns: tuple[Column, ...]
-    span: tuple[date, date] | None = None
+    settings: Mapping[str, Any]
+    files: tuple[str, ...] = ()
+    days: tuple[date, ...] = ()
+    sampled: tuple[date, ...] = ()
+    table: str = ""
+    leaves: tuple[Leaf, ...] = ()
+    columns: tuple[Column, ...] = ()
     nested: tuple[tuple[str, str], ...] = ()
-    inner: Mapping[str, str] = field(default_factory=dict)
-    row_filter: str | None = None
+    span: tuple[date, date] | None = None
     doubts: tuple[str, ...] = ()
     question: str = ""
     twins: tuple[str, ...] = ()
 
     @property
     def place(self) -> str:
-        """Where it is."""
-        return self.source.place
+        """Where it is: a path template, the folder of a table, or a query."""
+        return str(self.settings.get("path") or self.settings.get("sql"))
 
     @property
     def format(self) -> str:
         """Such as `parquet`."""
-        return self.source.format
+        return str(self.settings["format"])
+
+    @property
+    def where(self) -> str | None:
+        """The filter of the rows that are counted."""
+        return self.settings.get("where")
 
     def column(self, name: str) -> Column:
         """Return the facts about a column."""
         return next(column for column in self.columns if column.name == name)
 
 
-def open_log(session: Session, survey: Survey, pattern: Pattern, table: str) -> Log:
-    """Read a sample of a log into a table.
+def open_rows(
+    session: Session,
+    log: Log,
+    day: date | None,
+    *,
+    files: int | None = None,
+    most: int | None = None,
+) -> OpenLog | None:
+    """Open the rows of a day, or all, with the reader of runs; None if there are no files."""
+    settings = {"day": "-", **log.settings} if "{day" not in log.place else log.settings
+    together = {"in_predictions": True}
+    model = Model.model_validate({"predictions": settings, "outcomes": together})
+    days = [day] if day else None
+    if log.format in TABLES:
+        table = open_table(model.predictions)
+        table = replace(table, scan=_at_most(table.scan, most)) if most else table
+        opened = open_table_of(session, model, "predictions", table, days)
+        known = next(iter(opened.files.values()))
+        named = {name: of for name, of in known.items() if name not in table.unfit}
+        opened = replace(opened, files=dict.fromkeys(opened.files, named))
+    else:
+        names = [name for name in files_of(log, day) if name not in session.refused]
+        if not names:
+            return None
+        names = names[: files if day else None]
+        session.files.update(dict.fromkeys(names, model.predictions.stored_as))
+        opened = open_files(session, model, "predictions", names, days)
+        opened = replace(
+            opened, files={f: _single(session, f, of) for f, of in opened.files.items()}
+        )
+    return opened if day else replace(opened, dating=None)
+
+
+def _single(session: Session, file: str, types: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out the columns with fields whose names differ only in case."""
+    twins = {twin.partition(FIELD)[0] for twin in session.twins.get(file, ()) if FIELD in twin}
+    return {name: of for name, of in types.items() if name not in twins}
+
+
+def _at_most(scan: Scan, most: int) -> Scan:
+    """Stop reading a table once it has given so many rows."""
+
+    def begin(
+        columns: Sequence[str], dated_by: str, ranges: Sequence[Range]
+    ) -> pa.RecordBatchReader:
+        rows = scan(columns, dated_by, ranges)
+        return pa.RecordBatchReader.from_batches(rows.schema, _until(rows, most))
+
+    return begin
+
+
+def _until(rows: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatch]:
+    given = 0
+    for batch in rows:
+        yield batch
+        given += batch.num_rows
+        if given >= most:
+            return
+
+
+def files_of(log: Log, day: date | None) -> list[str]:
+    """List the files of a day as DuckDB names them; none of a table."""
+    if log.format in TABLES:
+        return []
+    # A place without {day} is a template too: any day gives its files.
+    names = list_files(log.place, day or date.min)
+    local = bool(names) and isinstance(open_filesystem(names[0])[0], LocalFileSystem)
+    return [name.removeprefix("file://") for name in names] if local else names
+
+
+def read(
+    session: Session,
+    log: Log,
+    day: date | None,
+    columns: Sequence[str] | None = None,
+    *,
+    most: int | None = None,
+    files: int | None = None,
+) -> duckdb.DuckDBPyRelation | None:
+    """Read columns of a day, or of all days, and what they hold; by default all that is plain.
+
+    Parameters
+    ----------
+    session, log : Session, Log
+        Reads it.
+    day : date or None
+        None if neither a path nor a query tells days apart.
+    columns : sequence of str, optional
+        Names of columns of the sample; of them those that the day has.
+    most, files : int, optional
+        At most so many rows, and so many files of a day.
+
+    Returns
+    -------
+    DuckDBPyRelation or None
+        None if there are no files.
+    """
+    opened = open_rows(session, log, day, files=files, most=most)
+    if opened is None or not opened.files:
+        return None
+    inside = {leaf.name: leaf.sql for leaf in log.leaves}
+    wholes = {leaf.whole for leaf in log.leaves}
+    nested = {name for name, _ in log.nested}
+    known = dict.fromkeys(n for types in opened.files.values() for n in types)
+    listed = [*(n for n in known if n not in nested and n not in wholes), *inside]
+    names = [n for n in (listed if columns is None else columns) if n in known or n in inside]
+    groups = dict[tuple[Any, ...], dict[str, Any]]()
+    for file, types in opened.files.items():
+        groups.setdefault(tuple(types.items()), {})[file] = types
+    parts = list[duckdb.DuckDBPyRelation]()
+    for group in groups.values():
+        types = next(iter(group.values()))
+        wanted = {f"c{n}": _wanted(inside.get(name), name, types) for n, name in enumerate(names)}
+        parts.append(replace(opened, files=group).read(log.where, **wanted))
+    rows = reduce(duckdb.DuckDBPyRelation.union, parts)
+    rows = rows.select(", ".join(f"c{n} AS {quoted(name)}" for n, name in enumerate(names)))
+    # Parquet counts its rows in the footer, and a limit keeps threads from the files.
+    few = log.format == "parquet" and most and not log.where and len(rows) <= most
+    return rows if few or most is None else rows.limit(most)
+
+
+def _wanted(sql: str | None, name: str, types: Mapping[str, Any]) -> Wanted:
+    """Read a column, or a value within one; null where a file has not the columns."""
+    needed = columns_in(EXPRESSION + sql) if sql else [name]
+    known = {of.lower() for of in types}
+    if any(one.lower() not in known for one in needed):
+        return Wanted((), lambda _: "NULL")
+    if sql is None:
+        return as_it_is(name)
+    return Wanted((EXPRESSION + sql,), lambda _: f"TRY({sql})")
+
+
+def sample(session: Session, log: Log) -> Log:
+    """Read rows of some days of a log, or of all if nothing tells days apart, into its table.
 
     Raises
     ------
     DataError
         If none of the chosen days can be read, or they have no rows.
     """
-    place = f"{literal(survey.root)}/{pattern.template}".rstrip("/")
-    format_ = survey.format_of(pattern.files[0])
-    days = tuple(list_days(place)) if pattern.dated else ()
-    source = known_source(session, Source(place, format_), days)
-    return sample_of(session, source, pattern, days, table)
-
-
-def sample_of(
-    session: Session, source: Source, pattern: Pattern, days: tuple[date, ...], table: str
-) -> Log:
-    """Read rows of some days of a log, or of all if nothing tells days apart, into a table.
-
-    Raises
-    ------
-    DataError
-        If none of the chosen days can be read, or they have no rows.
-    """
-    place, format_ = source.place, source.format
-    sampled = _chosen(days)
-    failures = list[str]()
-    read = list[date]()
-    for day in sampled or (None,):
-        for tried in _from(days, day):
+    session.connection.execute(f"DROP TABLE IF EXISTS {log.table}")
+    log = known(session, log)
+    failures, done = list[str](), list[date]()
+    for day in _chosen(log.days) or (None,):
+        for tried in [None] if day is None else log.days[log.days.index(day) :][:TRIED_DAYS]:
             try:
-                rows = _sample(session, source, tried, table)
+                rows = add_day(session, log, tried)
             except DataError as error:  # which is worded for a run
                 said = f"{error}".removeprefix(f"{session.what}: ")
                 failures.append(said.replace("then rerun this day", "then run init again"))
                 continue
             except DAMAGE as error:
-                failures.append(_why_unreadable(session, source, tried, error))
+                failures.append(_why_unreadable(session, log, tried, error))
                 continue
             if rows:
-                read += [tried] if tried and tried not in read else []
+                done += [tried] if tried and tried not in done else []
                 break
-    if not has_table(session, table):
+    if not has_table(session, log.table):
         raise DataError(failures[0])
-    columns = columns_of(session.connection, table, textual=format_ in TEXTUAL)
-    doubts: tuple[str, ...] = ()
-    if len(read) > 1 and format_ != "json" and any(column.nulls for column in columns):
-        read, doubts = _with_columns_of_newest(session, source, table, read)
-        columns = (
-            columns_of(session.connection, table, textual=format_ in TEXTUAL) if doubts else columns
-        )
-    named = tuple(column for column in columns if column.name != PARTITION)
-    (rows,) = ask(session, f"SELECT count(*) FROM {table}")
-    if not rows:
-        msg = f"{place}: the sampled files have no rows; name files that have some."
+    if not ask(session, f"SELECT count(*) FROM {log.table}")[0]:
+        msg = f"{log.place}: the sampled files have no rows; name files that have some."
         raise DataError(msg)
-    nested, inner = _nested(session, source, read[0] if read else None)
-    whole = Log(source, pattern, days, tuple(read), table, named, None, nested, inner)
-    twins = _twins_in(session, source, read)
-    return replace(whole, twins=twins, doubts=(*doubts, *about_twins(twins)))
+    log = described(session, replace(log, sampled=tuple(done)))
+    if len(done) > 1 and log.format != "json" and any(column.nulls for column in log.columns):
+        log = _with_columns_of_newest(session, log)
+    files = (name for day in done or (None,) for name in files_of(log, day))
+    twins = tuple(dict.fromkeys(twin for file in files for twin in session.twins.get(file, ())))
+    return replace(log, twins=twins, doubts=(*log.doubts, *about_twins(twins)))
 
 
-def _twins_in(session: Session, source: Source, read: Sequence[date]) -> tuple[str, ...]:
-    """List the columns of the sampled files whose names differ only in case."""
-    files = (name for day in read or (None,) for name in files_of(source, day))
-    return tuple(dict.fromkeys(twin for file in files for twin in session.twins.get(file, ())))
+def known(session: Session, log: Log) -> Log:
+    """Look for a header, and what columns hold; damaged files are for later."""
+    day = (_chosen(log.days) or (None,))[0]
+    try:
+        if log.format == "csv" and "columns" not in log.settings:
+            log = _with_layout(session, log, day)
+        few = few_rows(session, log, day)
+        if few is None:
+            return log
+        found = leaves_in(few)
+        if "explode" in log.settings:
+            found += beside(few, _list_of(log.settings["explode"]))
+    except (*DAMAGE, DataError):
+        return log
+    once = {leaf.name.lower(): leaf for leaf in reversed(found)}
+    leaves = tuple(leaf for leaf in dict.fromkeys(found) if once[leaf.name.lower()] is leaf)
+    native = ((leaf.name, native) for leaf, native in few.columns())
+    nested = tuple((name, f"{of}") for name, of in native if of.id in NESTED)
+    return replace(log, leaves=leaves, nested=nested)
+
+
+def _list_of(explode: str | dict[str, str]) -> str:
+    return explode if isinstance(explode, str) else explode["list"]
+
+
+def few_rows(session: Session, log: Log, day: date | None) -> Few | None:
+    """Keep some rows of a log with all columns as they are."""
+    plain = replace(log, leaves=(), nested=())
+    rows = read(session, plain, day, most=LOOKED_AT, files=1)
+    if rows is None:
+        return None
+    session.connection.execute("DROP TABLE IF EXISTS few_rows")
+    rows.create("few_rows")
+    return Few(session.connection.table("few_rows"), textual=log.format in TEXTUAL)
+
+
+def exploded(session: Session, log: Log) -> Iterator[Log]:
+    """Sample a log once for each list in its records, of which each element becomes a row."""
+    day = log.sampled[0] if log.sampled else None
+    few = few_rows(session, log, day)
+    for number, listed in enumerate(lists_in(few) if few else ()):
+        settings = {**log.settings, "explode": listed}
+        yield sample(session, replace(log, settings=settings, table=f"{log.table}_of_{number}"))
+
+
+def only(session: Session, log: Log, where: str, suffix: str, *, doubt: str = "") -> Log:
+    """Sample the rows of a log again that meet a condition."""
+    both = " AND ".join(filter(None, (log.where, where)))
+    doubts = (*log.doubts, doubt) if doubt else log.doubts
+    again = replace(log, settings={**log.settings, "where": both}, table=f"{log.table}_{suffix}")
+    session.connection.execute(f"DROP TABLE IF EXISTS {again.table}")
+    for day in log.sampled or (None,):
+        add_day(session, again, day)
+    return replace(described(session, again), doubts=doubts)
+
+
+def described(session: Session, log: Log) -> Log:
+    """Describe the columns of a sample."""
+    within = {leaf.name: leaf.sql for leaf in log.leaves}
+    textual = log.format in TEXTUAL
+    columns = profile(session.connection, log.table, within, textual=textual)
+    return replace(log, columns=tuple(column for column in columns if column.name != PARTITION))
+
+
+def add_day(session: Session, log: Log, day: date | None) -> int:
+    """Add the rows of a day to the sample of a log, and return how many."""
+    most = ROWS_PER_DAY if day else UNDATED_ROWS
+    rows = read(session, log, day, most=most, files=FILES_PER_DAY)
+    if rows is None:
+        raise DataError(_unreadable(log, "there are no files", "write the files again, or name"))
+    dated = f"DATE '{day}'" if day else "NULL::DATE"
+    rows.select(f"*, {dated} AS {quoted(PARTITION)}").create_view("some_rows", replace=True)
+    before = _size(session, log.table)
+    add(session, "SELECT * FROM some_rows", log.table)
+    return _size(session, log.table) - before
+
+
+def _size(session: Session, table: str) -> int:
+    return int(ask(session, f"SELECT count(*) FROM {table}")[0]) if has_table(session, table) else 0
+
+
+def _with_columns_of_newest(session: Session, log: Log) -> Log:
+    """Where columns went and others came, keep the days that have all columns of the newest."""
+    opened = {day: open_rows(session, log, day, files=1) for day in log.sampled}
+    columns = {d: {*n} for d, of in opened.items() if of for n in list(of.files.values())[:1]}
+    today = columns[max(columns)]
+    older = [day for day in columns if not columns[day] >= today]
+    gone = sorted(set.union(*columns.values()) - today)
+    if not older or not gone:
+        return log
+    listed = ", ".join(f"DATE '{day}'" for day in older)
+    session.connection.execute(f"DELETE FROM {log.table} WHERE {quoted(PARTITION)} IN ({listed})")
+    for name in gone:
+        session.connection.execute(f"ALTER TABLE {log.table} DROP COLUMN IF EXISTS {quoted(name)}")
+    new = sorted(today - columns[older[-1]])
+    names, others = (", ".join(f"`{name}`" for name in each) for each in (new, gone))
+    doubt = (
+        f"the files of {older[-1]} have no {names}, but {others}; if only a name changed, set "
+        f"renamed: {{{gone[0]}: {new[0]}}} for that log"
+    )
+    kept = tuple(day for day in log.sampled if day not in older)
+    return described(session, replace(log, sampled=kept, doubts=(*log.doubts, doubt)))
+
+
+def _with_layout(session: Session, log: Log, day: date | None) -> Log:
+    """Name the columns of files of CSV that have no header; others stay as they are.
+
+    A header has neither fractions nor times. Where it has whole numbers, as of columns that have
+    no names, the files of all days begin with the same.
+    """
+    names = files_of(log, day)[:1] + (files_of(log, log.days[-1])[-1:] if log.days else [])
+    if not names:
+        return log
+    first = _first_line(session, names[0])
+    cells = ", ".join(map(text_in_sql, first))
+    tests = f"coalesce(bool_or({IS_VALUE}), false), coalesce(bool_or({IS_WHOLE}), false)"
+    has_value, has_whole = ask(session, f"SELECT {tests} FROM (SELECT unnest([{cells}]) AS c)")
+    if not (has_value or (has_whole and _first_line(session, names[-1]) != first)):
+        return log
+    place = f"{text_in_sql(names[0])}, {AS_LINES}"
+    (separator,) = ask(session, f"SELECT Delimiter FROM sniff_csv({place})")
+    columns = [f"column_{number}" for number in range(1, len(first) + 1)]
+    session.types.pop(names[0], None)
+    session.lay_out(names[:1], Layout(tuple(columns), separator))
+    rows = session.read(names[:1], "csv").limit(10 * LOOKED_AT)
+    is_null = " OR ".join(f"{quoted(name)} = {text_in_sql(NULL_TEXT)}" for name in columns)
+    ((has_null,),) = rows.aggregate(f"coalesce(bool_or({is_null}), false)").fetchall()
+    told = {"columns": columns, "separator": separator} | (
+        {"null_text": NULL_TEXT} if has_null else {}
+    )
+    return replace(log, settings={**log.settings, **told})
+
+
+def _first_line(session: Session, name: str) -> list[str]:
+    """Return the cells of the first line of a file."""
+    query = f"SELECT * FROM read_csv({text_in_sql(name)}, {AS_LINES}) LIMIT 1"
+    rows = session.connection.execute(query).fetchall()
+    return [f"{cell}" for row in rows for cell in row if cell is not None]
 
 
 def about_twins(twins: Sequence[str]) -> list[str]:
@@ -183,14 +433,12 @@ def about_twins(twins: Sequence[str]) -> list[str]:
     ['upper and lower case do not differ in names, so none of `Score`, `score` is read; rename all \
 but one in the log']
     """
-    if not twins:
-        return []
     listed = ", ".join(f"`{name}`" for name in readable(twins))
     doubt = (
         f"upper and lower case do not differ in names, so none of {listed} is read; rename all but "
         f"one in the log"
     )
-    return [doubt]
+    return [doubt] if twins else []
 
 
 def _chosen(days: Sequence[date]) -> tuple[date, ...]:
@@ -198,139 +446,45 @@ def _chosen(days: Sequence[date]) -> tuple[date, ...]:
     return tuple(dict.fromkeys(days[int(part * (len(days) - 1))] for part in SAMPLED_DAYS if days))
 
 
-def _with_columns_of_newest(
-    session: Session, source: Source, table: str, read: list[date]
-) -> tuple[list[date], tuple[str, ...]]:
-    """Where columns went and others came, keep the days that have all columns of the newest.
-
-    Returns
-    -------
-    tuple of (list of date, tuple of str)
-        The days whose rows are kept, and what is unsure about the others.
-    """
-    columns = {
-        day: set(rows.columns) for day in read if (rows := open_rows(session, source, day, files=1))
-    }
-    today = columns[max(read)]
-    older = [day for day in read if not columns[day] >= today]
-    gone = sorted(set.union(*columns.values()) - today)
-    if not older or not gone:
-        return read, ()
-    listed = ", ".join(f"DATE '{day}'" for day in older)
-    session.connection.execute(f"DELETE FROM {table} WHERE {quoted(PARTITION)} IN ({listed})")
-    for name in gone:
-        session.connection.execute(f"ALTER TABLE {table} DROP COLUMN IF EXISTS {quoted(name)}")
-    new = sorted(today - columns[older[-1]])
-    names, others = (", ".join(f"`{name}`" for name in each) for each in (new, gone))
-    doubt = (
-        f"the files of {older[-1]} have no {names}, but {others}; if only a name changed, set "
-        f"renamed: {{{gone[0]}: {new[0]}}} for that log"
-    )
-    return [day for day in read if day not in older], (doubt,)
-
-
-def _nested(
-    session: Session, source: Source, day: date | None
-) -> tuple[tuple[tuple[str, str], ...], dict[str, str]]:
-    """List the nested columns with their types, and the expressions of what is within."""
-    rows = open_rows(session, source, day, most=LOOKED_AT, files=1, nested=True)
-    if rows is None:
-        return (), {}
-    types = zip(rows.columns, map(str, rows.types), strict=True)
-    leaves = (*leaves_of(rows, source.format), *source.leaves)
-    inner = {x.name: x.written for x in leaves}
-    wholes = {name.partition("['")[0]: w.rpartition("['")[0] for name, w in inner.items()}
-    maps = {name: w for name, w in wholes.items() if w.startswith("map")}
-    nested = [t for t in types if NESTED.search(t[1])]
-    return (*nested, *((name, "MAP(VARCHAR, DOUBLE)") for name in maps)), {**inner, **maps}
-
-
-def known_source(session: Session, source: Source, days: Sequence[date]) -> Source:
-    """Look for a header, and what maps and JSON in texts hold; damaged files are for later."""
-    try:
-        day = _chosen(days)[0] if days else None
-        source = with_layout(session, source, [day, days[-1]] if day else ())
-        rows = open_rows(session, source, day, most=LOOKED_AT, files=1, nested=True)
-        leaves = tuple(look_into(rows, source.format)) if rows else ()
-    except (*DAMAGE, DataError):
-        return source
-    return replace(source, leaves=leaves)
-
-
-def value_of(name: str, log: Log) -> str | dict[str, str]:
-    """Write how the configuration names a column of a log, which may be within another one."""
-    return {"sql": log.inner[name]} if name in log.inner else name
-
-
-def in_where(name: str, log: Log) -> str:
-    """Write a column of a log in SQL for people, as a filter names it."""
-    within = log.inner.get(name)
-    return in_sql(name) if within is None else f"({within})" if "->>" in within else within
-
-
-def filter_of(log: Log) -> str | None:
-    """Write the filter of a log as the configuration needs it."""
-    written = log.row_filter
-    for column in log.columns if written else ():
-        written = f"{written}".replace(quoted(column.name), in_where(column.name, log))
-    return written
-
-
-def _remedy(error: Exception, format_: str) -> str:
-    """Say what to do about files that cannot be read."""
-    if "permission denied" in str(error).lower():
-        return "grant read permission, then run again."
-    if format_ in TEXTUAL:
-        return f"{remedy_of(str(error), format_)}, or name other files."
-    if isinstance(error, (*SOUND, RecursionError)):
-        return "name other files, or convert these to plain Parquet."
-    return WRITE_AGAIN
-
-
-def _why_unreadable(session: Session, source: Source, day: date | None, error: Exception) -> str:
-    """Say which file of a day cannot be read, and why."""
-    names = files_of(source, day)
+def _why_unreadable(session: Session, log: Log, day: date | None, error: Exception) -> str:
+    """Say which file of a day cannot be read, why, and what to do about it."""
+    names = files_of(log, day)
     wrong = ((name, damage_of(session, name)) for name in names if name in session.files)
-    place, why = next(((name, why) for name, why in wrong if why), (source.place, ""))
-    remedy = _remedy(error, source.format)
-    if why:
-        remedy = f"{remedy_of(why, source.format)}, or name other files."
-    return f"{place}: cannot be read as {source.format} ({first_line(why or error)}); {remedy}"
+    place, why = next(((name, why) for name, why in wrong if why), (log.place, ""))
+    if "permission denied" in f"{error}".lower():
+        remedy = "grant read permission, then run again."
+    elif not why and isinstance(error, (*SOUND, RecursionError)) and log.format not in TEXTUAL:
+        remedy = "name other files, or convert these to plain Parquet."
+    else:
+        remedy = f"{remedy_of(why or str(error), log.format)}, or name other files."
+    why = first_line(why or error)
+    return _unreadable(replace(log, settings={**log.settings, "path": place}), why, remedy)
 
 
-def _unreadable(source: Source, why: str, remedy: str) -> str:
-    return f"{source.place}: cannot be read as {source.format} ({why}); {remedy}"
+def _unreadable(log: Log, why: str, remedy: str) -> str:
+    return f"{log.place}: cannot be read as {log.format} ({why}); {remedy}"
 
 
-def _from(days: Sequence[date], day: date | None) -> Sequence[date | None]:
-    """List a day and the few after it, which are tried if it has no rows."""
-    return [None] if day is None else days[days.index(day) :][:TRIED_DAYS]
+def ask(session: Session, query: str) -> tuple[Any, ...]:
+    """Return the only row of a query."""
+    (row,) = session.connection.execute(query).fetchall()
+    return tuple(row)
 
 
-def add_day(session: Session, log: Log, day: date) -> None:
-    """Add the rows of a further day to the sample of a log."""
-    _sample(session, log.source, day, log.table, log.row_filter)
+def has_table(session: Session, name: str) -> bool:
+    """Say whether the connection has a table; what is attached may have one of its name."""
+    here = "database_name = current_database() AND schema_name = current_schema()"
+    found = f"SELECT count(*) FROM duckdb_tables() WHERE {here} AND table_name = ?"
+    return session.connection.execute(found, [name]).fetchall() == [(1,)]
 
 
-def _sample(
-    session: Session,
-    source: Source,
-    day: date | None,
-    table: str,
-    row_filter: str | None = None,
-) -> int:
-    """Add rows to the table of a sample, and return how many; nested columns are left out."""
-    most = ROWS_PER_DAY if day else UNDATED_ROWS
-    rows = open_rows(session, source, day, most=most, files=FILES_PER_DAY)
-    if rows is None:
-        raise DataError(_unreadable(source, "there are no files", WRITE_AGAIN))
-    plain = [
-        quoted(name)
-        for name, native in zip(rows.columns, rows.types, strict=True)
-        if not NESTED.search(str(native))
-    ]
-    dated = f"DATE '{day}'" if day else "NULL::DATE"
-    partition = f"{dated} AS {quoted(PARTITION)}"
-    rows.select(", ".join([*plain, partition])).create_view("some_rows", replace=True)
-    add(session, f"SELECT * FROM some_rows WHERE {row_filter or 'true'}", table)
-    return int(ask(session, "SELECT count(*) FROM some_rows")[0])
+def add(session: Session, query: str, table: str) -> None:
+    """Add rows to a table, in which a column that some of them lack is null."""
+    connection = session.connection
+    if not has_table(session, table):
+        connection.execute(f"CREATE TABLE {table} AS {query}")
+    elif set(connection.sql(query).columns) <= set(connection.table(table).columns):
+        connection.execute(f"INSERT INTO {table} BY NAME {query}")
+    else:
+        both = f"SELECT * FROM {table} UNION ALL BY NAME ({query})"
+        connection.execute(f"CREATE OR REPLACE TABLE {table} AS {both}")

@@ -1,0 +1,335 @@
+"""One profile of a log: what a sample shows of each column. Every guess rests on these facts."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import lru_cache
+from math import inf, nan
+from typing import Any
+
+import duckdb
+
+from monitor.logs.engines.conversions import quoted
+from monitor.metrics.core.grid import END_TOLERANCE
+
+MOST_VALUES = 60  # distinct values that are counted one by one
+INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
+KINDS = {
+    **dict.fromkeys((*INTEGERS, "UBIGINT", "HUGEINT", "UHUGEINT"), "integer"),
+    **dict.fromkeys(("FLOAT", "DOUBLE"), "real"),
+    "BOOLEAN": "boolean",
+    "VARCHAR": "text",
+    "UUID": "uuid",
+    "BLOB": "binary",
+    "DATE": "date",
+}
+NUMBERS = ("integer", "real")
+EXACT = {"FLOAT": 2**24, "DOUBLE": 2**53}  # up to which they hold integers one by one
+LEAST_GRADES, MOST_GRADES = 3, 20  # different values
+DATE = re.compile(r"\d{1,2}(?P<sign>[/.-])\d{1,2}(?P=sign)\d{4}(?!\d)")
+CLOCKS = {1: " %H:%M", 2: " %H:%M:%S"}  # by the colons in it
+PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
+ISO = "%Y-%m-%dT%H:%M:%S"
+MOMENT = "try_cast({c}::VARCHAR AS TIMESTAMPTZ)"
+NUMBER = r"'-?\d*[{mark}]\d+([eE]-?\d+)?'"
+PATTERNS = {  # of texts that all look alike
+    "integer": r"'-?\d{1,38}'",
+    ".": NUMBER.format(mark="."),
+    ",": NUMBER.format(mark=","),
+    "%": r"'\s*\d*\.?\d+\s*%\s*'",
+    "boolean": "'(?i)(true|false)'",
+}
+COUNTED = {"filled": "count({c})", "distinct": "count(DISTINCT {c})"}
+OF_TEXTS = {
+    **{k: f"count_if(regexp_full_match({{t}}, {p}))" for k, p in PATTERNS.items()},
+    "real": "count(try_cast({c} AS DOUBLE))",
+    "padded": r"count_if(regexp_matches({t}, '^-?0\d'))",  # 007 is an id
+    "sample": "min({t})",
+}
+OF_TIMES = {
+    "timed": f"count_if({MOMENT} IS NOT NULL AND regexp_matches({{t}}, '^\\d{{4}}-\\d\\d-\\d\\d'))",
+    "first": f"strftime(min({MOMENT}), '{ISO}')",
+    "last": f"strftime(max({MOMENT}), '{ISO}')",
+}
+OF_NUMBERS = {
+    "known": "count({n}) FILTER (NOT isnan({n}))",  # a missing number may be nan
+    "least": "min({n}) FILTER (NOT isnan({n}))",
+    "greatest": "max({n}) FILTER (NOT isnan({n}))",
+    "mean": "avg({n}) FILTER (isfinite({n}))",
+    "inside": f"count_if({{n}} BETWEEN {-END_TOLERANCE} AND {1 + END_TOLERANCE})",
+    "whole": "bool_and({n} = floor({n})) FILTER (NOT isnan({n}))",
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a sample shows of one column.
+
+    Attributes
+    ----------
+    name, type : str
+        As the log has them; of a value within a column a name for people.
+    kind : str
+        `integer`, `real`, `boolean`, `text`, `uuid`, `binary`, `time`, `date` or `other`.
+    sql : str
+        The expression that reads a value within a column; empty for a column.
+    rows, nulls, distinct : int
+        Rows of the sample, those without a value, and different values.
+    least, greatest, mean, within : float
+        Of the numbers, and the share of them in [0, 1]; nan for others.
+    first, last : datetime or None
+        Of times and dates, and of texts that are ISO times.
+    values : mapping of str to int
+        Rows of each value, the most frequent first; empty if there are too many.
+    mark : str
+        Of texts that all are numbers the decimal mark, or a percent sign.
+    form : str
+        Of texts that all are dates in another order than ISO: how they are written.
+    is_whole, lost : bool
+        Whether floating-point numbers all are whole, and so large that each stands for several.
+    not_numbers : int
+        The rows without a value that have nan in its place.
+    """
+
+    name: str
+    type: str
+    kind: str
+    rows: int
+    nulls: int
+    distinct: int
+    sql: str = ""
+    least: float = nan
+    greatest: float = nan
+    mean: float = nan
+    within: float = nan
+    first: datetime | None = None
+    last: datetime | None = None
+    values: Mapping[str, int] = field(default_factory=dict)
+    mark: str = ""
+    form: str = ""
+    is_whole: bool = False
+    lost: bool = False
+    not_numbers: int = 0
+
+    @property
+    def setting(self) -> str | dict[str, str]:
+        """How the configuration names it."""
+        return {"sql": self.sql} if self.sql else self.name
+
+    @property
+    def written(self) -> str:
+        """How SQL of the configuration names it."""
+        return self.sql or in_sql(self.name)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it has numbers."""
+        return self.kind in NUMBERS
+
+    @property
+    def has_grades(self) -> bool:
+        """Whether it has a few whole numbers, such as grades from 1 to 10, or a few texts."""
+        if not LEAST_GRADES <= self.distinct <= MOST_GRADES or not self.values:
+            return False
+        whole = self.is_number and all(float(v).is_integer() for v in self.values)
+        return self.kind == "text" or (whole and 0 <= self.least <= self.greatest <= MOST_GRADES)
+
+    @property
+    def uniqueness(self) -> float:
+        """Return the share of different values in the rows that have one."""
+        return self.distinct / max(1, self.rows - self.nulls)
+
+
+def in_sql(name: str) -> str:
+    """Write a name in SQL for people, in quotes only if it needs them.
+
+    Examples
+    --------
+    >>> in_sql("score"), in_sql("Score"), in_sql("select"), in_sql("at")
+    ('score', '"Score"', '"select"', '"at"')
+    """
+    return name if PLAIN.fullmatch(name) and name not in _reserved() else quoted(name)
+
+
+@lru_cache(maxsize=1)
+def _reserved() -> frozenset[str]:
+    """List the words that no name can be without quotes."""
+    known = "keyword_category IN ('reserved', 'type_function')"
+    asked = f"SELECT keyword_name FROM duckdb_keywords() WHERE {known}"
+    with duckdb.connect() as connection:
+        return frozenset(word for (word,) in connection.execute(asked).fetchall())
+
+
+def number_in(sql: str, mark: str) -> str:
+    """Write the number that a text has, with a decimal point or comma, or a percent sign.
+
+    Examples
+    --------
+    >>> number_in("score", ",")
+    "CAST(replace(score, ',', '.') AS DOUBLE)"
+    """
+    with_point = {",": f"replace({sql}, ',', '.')", "%": f"replace({sql}, '%', '')"}.get(mark, sql)
+    return f"CAST({with_point} AS DOUBLE)"
+
+
+def profile(
+    connection: duckdb.DuckDBPyConnection,
+    table: str,
+    within: Mapping[str, str],
+    *,
+    textual: bool,
+) -> tuple[Column, ...]:
+    """Describe every column of a table.
+
+    Parameters
+    ----------
+    connection : DuckDBPyConnection
+        Has the table.
+    table : str
+        Its name.
+    within : mapping of str to str
+        The expressions of what is within a column.
+    textual : bool
+        Whether the log has no types, as CSV: then numbers and booleans are recognised in texts.
+    """
+    described = connection.table(table)
+    types = dict(zip(described.columns, map(str, described.types), strict=True))
+    kinds = {name: _kind(native) for name, native in types.items()}
+    (rows,) = described.aggregate("count(*)").fetchall()[0]
+    first = {name: {**COUNTED, **_texts_or_times(kind)} for name, kind in kinds.items()}
+    facts = _ask(connection, table, {n: (asked, quoted(n)) for n, asked in first.items()})
+    marks = dict[str, str]()
+    for name, of in facts.items():
+        if kinds[name] == "text" and of["filled"]:
+            kinds[name] = _kind_of_text(of) if textual else "text"
+            if kinds[name] == "text":
+                marks[name] = next((m for m in ".,%" if of[m] == of["filled"]), "")
+    numbers = {
+        name: (OF_NUMBERS, f"try_{number_in(quoted(name), marks.get(name, ''))}")
+        for name in types
+        if facts[name]["filled"] and (kinds[name] in NUMBERS or marks.get(name))
+    }
+    of_numbers = _ask(connection, table, numbers)
+    columns = [
+        Column(
+            name=name,
+            type=types[name],
+            kind=kinds[name],
+            rows=rows,
+            nulls=rows - of["filled"],
+            distinct=of["distinct"],
+            sql=within.get(name, ""),
+            mark=marks.get(name, ""),
+            **_of_numbers(of, of_numbers.get(name), types[name], kinds[name]),
+            **_of_times(connection, table, name, of),
+        )
+        for name, of in facts.items()
+    ]
+    return tuple(_with_values(connection, table, columns))
+
+
+def _texts_or_times(kind: str) -> dict[str, str]:
+    times = OF_TIMES if kind in ("text", "time", "date") else {}
+    return {**times, **OF_TEXTS} if kind == "text" else dict(times)
+
+
+def _ask(
+    connection: duckdb.DuckDBPyConnection,
+    table: str,
+    asked: Mapping[str, tuple[Mapping[str, str], str]],
+) -> dict[str, dict[str, Any]]:
+    """Ask several facts of some columns, each of which is written in SQL, in one query."""
+    listed = [
+        sql.replace("{t}", f"{value}::VARCHAR").replace("{c}", value).replace("{n}", value)
+        for facts, value in asked.values()
+        for sql in facts.values()
+    ]
+    if not listed:
+        return {}
+    (row,) = connection.execute(f"SELECT {', '.join(listed)} FROM {table}").fetchall()
+    answers = iter(row)
+    return {n: {key: next(answers) for key in facts} for n, (facts, _) in asked.items()}
+
+
+def _kind(native: str) -> str:
+    if native.startswith("TIMESTAMP"):
+        return "time"
+    if native.startswith("DECIMAL"):
+        return "integer" if native.endswith(",0)") else "real"  # as warehouses write integers
+    return "text" if native.startswith("ENUM") else KINDS.get(native, "other")
+
+
+def _kind_of_text(of: Mapping[str, Any]) -> str:
+    """Recognise numbers and booleans."""
+    if of["boolean"] == of["filled"]:
+        return "boolean"
+    if of["padded"] or of["real"] < of["filled"]:
+        return "text"
+    return "integer" if of["integer"] == of["filled"] else "real"
+
+
+def _of_numbers(
+    first: Mapping[str, Any], of: Mapping[str, Any] | None, native: str, kind: str
+) -> dict[str, Any]:
+    if of is None or of["least"] is None:
+        return {}
+    found = {key: of[key] for key in ("least", "greatest", "mean")}
+    found["within"] = of["inside"] / of["known"]
+    if kind == "real":
+        most = max(-of["least"], of["greatest"])
+        found["not_numbers"] = first["filled"] - of["known"]
+        found["lost"] = bool(of["whole"]) and most > EXACT.get(native, inf) < inf
+        found["is_whole"] = bool(of["whole"]) and most <= EXACT.get(native, 0)
+    return found
+
+
+def _of_times(
+    connection: duckdb.DuckDBPyConnection, table: str, name: str, of: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the first and the last time, and how dates in another order are written."""
+    if not of["filled"] or "timed" not in of:
+        return {}
+    if of["timed"] == of["filled"]:
+        return {key: datetime.fromisoformat(of[key]) for key in ("first", "last")}
+    signs = DATE.match(f"{of.get('sample')}")
+    if not signs:
+        return {}
+    sign, clock = signs["sign"], CLOCKS.get(f"{of['sample']}".count(":"), "")
+    forms = [f"{sign.join(order)}{clock}" for order in (("%d", "%m", "%Y"), ("%m", "%d", "%Y"))]
+    text = f"{quoted(name)}::VARCHAR"
+    asked = {
+        form: ({"n": "count({c})", "first": "min({c})", "last": "max({c})"},
+               f"try_strptime({text}, '{form}')")
+        for form in forms
+    }  # fmt: skip
+    fits = {f: a for f, a in _ask(connection, table, asked).items() if a["n"] == of["filled"]}
+    if len(fits) != 1:  # both orders are possible of 01/02/2026
+        return {}
+    ((form, found),) = fits.items()
+    return {"form": form, "first": found["first"], "last": found["last"]}
+
+
+def _with_values(
+    connection: duckdb.DuckDBPyConnection, table: str, columns: Sequence[Column]
+) -> Iterator[Column]:
+    """Count the rows of each value, in one query for all columns with few of them."""
+    few = {
+        n: f"SELECT {n}, {quoted(c.name)}::VARCHAR AS value, count(*) FROM {table} "
+        f"WHERE {quoted(c.name)} IS NOT NULL{_is_known(c)} GROUP BY 2"
+        for n, c in enumerate(columns)
+        if 0 < c.distinct <= MOST_VALUES and c.kind != "other"
+    }
+    counted = list[tuple[Any, ...]]()
+    if few:
+        counted = connection.execute(" UNION ALL ".join(few.values())).fetchall()
+    for n, column in enumerate(columns):
+        rows = sorted((-count, value) for of, value, count in counted if of == n)
+        values = {value: -count for count, value in rows}
+        nulls = column.nulls + column.not_numbers
+        distinct = len(values) if values else column.distinct - bool(column.not_numbers)
+        yield replace(column, values=values, nulls=nulls, distinct=distinct)
+
+
+def _is_known(column: Column) -> str:
+    return f" AND NOT isnan(try_cast({quoted(column.name)} AS DOUBLE))" * bool(column.not_numbers)
