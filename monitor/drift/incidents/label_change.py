@@ -190,8 +190,9 @@ def unless_always_so(
     with it. Until then a prior that moves bends the curve by as much as a small drift.
     """
     noise = reference.noise
-    known = noise is None or wrong_labels(noise, detector.noise)
-    if detector.incident or known or detector.evidence < enough:
+    if noise is None or detector.incident or detector.evidence < enough:
+        return detector
+    if wrong_labels(noise, detector.noise):
         return detector
     opened = opened_incident(detector, day, evidence, said_since)
     said = said_since(opened.started)
