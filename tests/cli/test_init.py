@@ -415,7 +415,16 @@ FOLDERS: dict[str, tuple[Callable[[Path], None], dict[str, Any]]] = {
         },
     ),
     "in Tokyo": (in_tokyo, {"time_zone": "Etc/GMT-9", "settled_after": 0}),
-    "hourly": (hourly, {"predictions.path": "logs/scores/dt={day}/hour=*/part-*.parquet"}),
+    "Iceberg": (
+        iceberg,
+        {
+            "predictions.path": "logs/ctr",
+            "predictions.format": "iceberg",
+            "outcomes.in_predictions": True,
+            "outcomes.time": "observed_at",
+            "settled_after": 2,
+        },
+    ),
     "CSV": (
         lambda root: write(root, PROMPT, "scores/{day}.csv", "labels/{day}.csv.gz"),
         {"predictions.format": "csv", "predictions.score": "score", "outcomes.format": "csv"},
@@ -452,16 +461,7 @@ FOLDERS: dict[str, tuple[Callable[[Path], None], dict[str, Any]]] = {
             "outcomes.day": "observed_at",
         },
     ),
-    "Iceberg": (
-        iceberg,
-        {
-            "predictions.path": "logs/ctr",
-            "predictions.format": "iceberg",
-            "outcomes.in_predictions": True,
-            "outcomes.time": "observed_at",
-            "settled_after": 2,
-        },
-    ),
+    "hourly": (hourly, {"predictions.path": "logs/scores/dt={day}/hour=*/part-*.parquet"}),
     "clicks": (
         only_clicks,
         {"outcomes.absent_means": "negative after 4d", "settled_after": 4},

@@ -1,7 +1,7 @@
 """Folders of logs become guesses of configurations. Public face of this folder."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from textwrap import shorten
@@ -145,9 +145,19 @@ def guess(
                 refused |= _damaged(session)
                 if len(refused) == len(session.refused):
                     raise
-    logs, problems, pairs = found
-    if not logs:
-        raise _nothing(surveys, problems)
+    if not found[0]:
+        raise _nothing(surveys, found[1])
+    return _guesses(surveys, refused, *found)
+
+
+def _guesses(
+    surveys: Sequence[Survey],
+    refused: Mapping[str, str],
+    logs: Sequence[Log],
+    problems: Problems,
+    pairs: Sequence[Pair],
+) -> Guesses:
+    """Name the models, and say which logs are left out and what is missing for a model."""
     complete = pairs[0].arrived is not None
     used = {log.place for pair in pairs for log in (pair.scored, pair.observed) if log}
     unused = [
@@ -162,11 +172,10 @@ def guess(
         if not complete
     ]
     names = _names([pair.scored or pair.observed or logs[0] for pair in pairs])
+    ends = [(span(pair), _as_of(pair)) if complete else (None, None) for pair in pairs]
     models = (
-        Guess(name, tuple(settings_of(pair)), span(pair), pair.doubts, _as_of(pair))
-        if complete
-        else Guess(name, tuple(settings_of(pair)), None, pair.doubts)
-        for name, pair in zip(names, pairs, strict=True)
+        Guess(name, tuple(settings_of(pair)), days, pair.doubts, as_of)
+        for name, pair, (days, as_of) in zip(names, pairs, ends, strict=True)
     )
     left_out = dict.fromkeys([*unused, *refused.values(), *map(str, problems), *unusable])
     roots = ", ".join(whole.root for whole in surveys)

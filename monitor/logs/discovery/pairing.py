@@ -334,31 +334,24 @@ def _with_classes(
     if found is None:
         return None
     scored = _with_span(session, scored)
-    labels, first = (
-        found.labels,
-        [*are_one].index(f"{choices.index(found.labels)} " + next(iter(found.labels.are_one))),
-    )
+    first = sum(len(of.are_one) for of in choices[: choices.index(found.labels)])
     arrivals.take_outcome(session, first)
+    observed = _with_span(session, observed) if key else scored
+    ones = found.labels.are_one
     if key:
-        observed = _with_span(session, observed)
-        places = {name: first + n for n, name in enumerate(labels.are_one)}
-        arrived = arrivals.count(
-            session, len(scored.sampled), asked=asked, looked=looked, classes=places
-        )
+        places = {name: first + n for n, name in enumerate(ones)}
+        days = len(scored.sampled)
+        arrived = arrivals.count(session, days, asked=asked, looked=looked, classes=places)
     else:
-        observed = scored
-        ones = [*labels.are_one.values()]
-        known = f"CASE WHEN {' OR '.join(ones)} THEN {ones[0]} END"
+        known = f"CASE WHEN {' OR '.join(ones.values())} THEN {next(iter(ones.values()))} END"
         names = [c.name for c in scored.columns]
         arrived = arrivals.fill(session, scored, known, _dating(scored), names)
     best = Candidate(parts[0], CLEAR, "the probability of a class")
-    choice = Choice([best], [])
-    doubts = (*scored.doubts, *found.doubts)
     return Pair(
-        *(scored, observed, choice, key, arrived, times),
-        doubts=doubts,
+        *(scored, observed, Choice([best], []), key, arrived, times),
+        doubts=(*scored.doubts, *found.doubts),
         classes=found.setting,
-        outcome=labels.outcome,
+        outcome=found.labels.outcome,
     )
 
 

@@ -325,7 +325,8 @@ def fill(
         if rows is not None:
             rows.create_view("some_rows", replace=True)
             days[(newest[-1] - day).days] = ask(session, f"SELECT {counted} FROM some_rows")
-    if not newest and dated_by and (rows := read(session, log, None, columns)):
+    rows = None if newest or dated_by is None else read(session, log, None, columns)
+    if dated_by and rows is not None:
         session.connection.execute("DROP TABLE IF EXISTS all_rows")
         rows.create("all_rows")
         dated = f"({moment(dated_by)})::DATE"
