@@ -33,7 +33,9 @@ def class_measures(
 
 
 def _watched(counts: ClassCounts, settings: Settings) -> list[int]:
-    """Choose the classes with most outcomes among those that are tallied on every day."""
+    """Choose the classes with most outcomes among those whose scores are known on every day."""
+    if counts.adjusted is None:  # of a log with the highest scores only
+        return []
     ranked = sorted(counts.raw.by_class, key=lambda k: (-int(counts.outcomes[k]), k))
     return sorted(ranked[: settings.most_classes])
 

@@ -17,6 +17,7 @@ from monitor.metrics.core.tally import Tally
 # with `APART`, which no value of a segment has; those of a part with its segment and its stratum.
 TOP, CLASS, PAIR, THIRD = "adjusted first choice", "class", "pair", "third pair"
 OUTCOMES = "outcomes"  # of a part: rows by class, whose number is the cell
+REST = "rest"  # of a part: a class against the rest
 APART = "\0"
 READINGS = ("raw", "adjusted")
 Part = tuple[str, str]
@@ -48,6 +49,8 @@ def pair_numbers(counts: ClassCounts) -> Iterator[tuple[Part, dict[str, Ints]]]:
         seen = np.nonzero(part.outcomes)[0]
         yield (first + OUTCOMES, ""), _numbers(seen, part.outcomes[seen], np.zeros_like(seen))
         yield from _pair_numbers(first, part)
+        for k, own in part.by_class.items():
+            yield (first + REST, str(k)), _numbers_of(own)
 
 
 def _pair_numbers(
@@ -55,9 +58,12 @@ def _pair_numbers(
 ) -> Iterator[tuple[Part, dict[str, Ints]]]:
     for kind, pairs in ((PAIR, of.pairs), (THIRD, of.third)):
         for (a, b), pair in pairs.items():
-            cells = np.nonzero(pair.counts)[0]
-            numbers = _numbers(cells, pair.counts[cells], pair.positives[cells])
-            yield (first + kind, f"{a} {b}"), numbers
+            yield (first + kind, f"{a} {b}"), _numbers_of(pair)
+
+
+def _numbers_of(counted: Coarse) -> dict[str, Ints]:
+    cells = np.nonzero(counted.counts)[0]
+    return _numbers(cells, counted.counts[cells], counted.positives[cells])
 
 
 def _numbers(cells: Ints, counts: Ints, positives: Ints) -> dict[str, Ints]:
@@ -152,6 +158,7 @@ def _parts(
     """Read the parts of the traffic back, in their order."""
     outcomes = {part: np.zeros(classes, np.int64) for part in parts}
     pairs, third = ({part: dict[tuple[int, int], Coarse]() for part in parts} for _ in range(2))
+    rest = {part: dict[int, Coarse]() for part in parts}
     for name, pair in named:
         if name.count(APART) != len(("segment", "stratum", "kind")):
             continue  # of the whole
@@ -159,10 +166,12 @@ def _parts(
         numbers = numbers_of((name, pair))
         if kind == OUTCOMES:
             outcomes[segment, stratum][numbers["cell"]] = numbers["count"]
+        elif kind == REST:
+            rest[segment, stratum][int(pair)] = _coarse(numbers)
         else:
             a, b = map(int, pair.split())
             (pairs if kind == PAIR else third)[segment, stratum][a, b] = _coarse(numbers)
-    return {part: ClassPart(outcomes[part], pairs[part], third[part]) for part in parts}
+    return {part: ClassPart(outcomes[part], pairs[part], third[part], rest[part]) for part in parts}
 
 
 def _alone(tally: Tally) -> Segment:

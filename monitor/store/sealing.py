@@ -21,7 +21,7 @@ from monitor.store.names import ARROW, stem
 
 # Of the store, raised whenever a file gets another layout: a program of before would fail or
 # misread it. tests/store/test_formats.py compares all layouts with those of this number.
-FORMAT = 11
+FORMAT = 12
 HEX = 64  # characters of a SHA-256
 LEVEL = 3  # of compression: 6 takes four times as long for a twentieth less
 FEW = 32  # rows: compressing fewer, column by column, takes three times as long and saves nothing

@@ -80,6 +80,11 @@ def which_scores(place: Break) -> str:
     """Say which scores a place has; follows "the score", "scores" or "is"."""
     if place.family == "value":
         return score(place.first_score)
+    unlogged = "not among the highest that were logged"
+    if place.family == "unlogged" and place.end_cell == 1:
+        return unlogged
+    if place.family == "unlogged":
+        return f"below {score(place.last_score)}, or {unlogged}"
     if place.first_score <= 0.0:
         return f"below {score(place.last_score)}"
     if place.last_score >= 1.0:

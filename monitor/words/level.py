@@ -95,7 +95,9 @@ def level_sentences(v: Verdict, incident: Incident) -> Iterator[str]:
         yield f"The evidence for an error of the level reached {times(incident.evidence)} to 1."
     if incident.place:
         yield f"The evidence for a break reached {times(incident.evidence)} to 1."
-    if incident.kind in LEVEL_KINDS or (incident.place and incident.place.family == "region"):
+    if incident.kind in LEVEL_KINDS or (
+        incident.place and incident.place.family in ("region", "unlogged")
+    ):
         yield CHANCE
     if incident.of_class and not v.distortion:
         yield worst_of_class(v.facts.of_classes)

@@ -1,6 +1,7 @@
 """How soon scores of single classes that broke are found, and how often sound ones are called so.
 
     python -m studies.classes.breaks [--streams 10] [--years 5] [--only WORD] [--write]
+    python -m studies.classes.breaks --highest 3 [--streams 10] [--years 5] [--only WORD]
 
 Logits of the scores are normal around the logarithms of the priors, so vectors are calibrated. A
 break begins 12 days after a reference of 28; each class against the rest is judged alone.
@@ -8,7 +9,7 @@ break begins 12 days after a reference of 28; each class against the rest is jud
 
 import argparse
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from math import inf, log, log10
 from statistics import median
@@ -34,13 +35,15 @@ Change = Callable[[np.random.Generator, Floats, Ints], tuple[Floats, Ints]]
 
 
 class World(NamedTuple):
-    """A model: its class priors, and its rows a day."""
+    """A model: its class priors, its rows a day, and the highest scores that are logged, or 0."""
 
     priors: tuple[float, ...]
     rows: int
+    top: int = 0
 
     def __str__(self) -> str:
-        return f"{len(self.priors)} classes, {self.rows:,} rows"
+        logged = f", {self.top} highest logged" if self.top else ""
+        return f"{len(self.priors)} classes, {self.rows:,} rows{logged}"
 
 
 WORLDS = (
@@ -90,9 +93,14 @@ def _dropped(share: float, value: float = 0.0) -> Change:
 
 def _highest(number: int) -> Change:
     def change(_: np.random.Generator, p: Floats, y: Ints) -> tuple[Floats, Ints]:
-        return np.where(p >= np.sort(p, axis=1)[:, [-number]], p, 0.0), y
+        return only_highest(p, number), y
 
     return change
+
+
+def only_highest(p: Floats, number: int) -> Floats:
+    """Set all but the highest probabilities of each row to 0."""
+    return np.where(p >= np.sort(p, axis=1)[:, [-number]], p, 0.0)
 
 
 def _one_hot(rng: np.random.Generator, p: Floats, y: Ints) -> tuple[Floats, Ints]:
@@ -153,11 +161,14 @@ BREAKS: Mapping[str, tuple[Change, tuple[int, ...]]] = {
 }
 
 
-def against_the_rest(vectors: Floats, labels: Ints) -> Rest:
-    """Count each class against the rest, as the daily job does."""
-    weights = fit_class_weights(lambda: [(vectors, labels)], vectors.shape[1])
+def against_the_rest(vectors: Floats, labels: Ints, top: int = 0) -> Rest:
+    """Count each class against the rest, as the daily job does, of the highest scores or all."""
+    readings = {"": only_highest(vectors, top) if top else vectors}
+    if not top:
+        weights = fit_class_weights(lambda: [(vectors, labels)], vectors.shape[1])
+        readings[ADJUSTED] = adjusted_vectors(vectors, weights)
     counted = dict[str, Coarse]()
-    for begin, read in (("", vectors), (ADJUSTED, adjusted_vectors(vectors, weights))):
+    for begin, read in readings.items():
         cells = locate(read)[0] // CELLS_IN_ONE
         for k in range(vectors.shape[1]):
             counts, hits = (
@@ -209,13 +220,15 @@ def _rows(
     return vectors[kept], labels[kept]
 
 
-def follow(days: Iterator[tuple[Floats, Ints]], number: int) -> Iterator[tuple[int, Incident]]:
-    """Follow the days after the reference; give the incidents that open, with their days."""
-    rests = [against_the_rest(*next(days)) for _ in range(REFERENCE)]
-    reference, watch = fit_class_scores(rests), LevelWatch()
+def follow(
+    days: Iterator[tuple[Floats, Ints]], number: int, top: int = 0
+) -> Iterator[tuple[int, Incident]]:
+    """Follow the days after the reference; give incidents as they open, or name a second class."""
+    rests = [against_the_rest(*next(days), top) for _ in range(REFERENCE)]
+    reference, watch = fit_class_scores(rests, highest=bool(top)), LevelWatch()
     kept = deque[tuple[date, Rest]](maxlen=MOST_BACK)
     for t in range(number if reference else 0):
-        today = FIRST + timedelta(days=t), against_the_rest(*next(days))
+        today = FIRST + timedelta(days=t), against_the_rest(*next(days), top)
         kept.appendleft(today)
         before = watch.incident
         if reference:
@@ -223,36 +236,44 @@ def follow(days: Iterator[tuple[Floats, Ints]], number: int) -> Iterator[tuple[i
             watch = decide_classes(
                 *(watch, reference, today), enough=LIMIT, least=LEAST, back=kept.copy
             )
-        if watch.incident and (before is None or before.opened != watch.incident.opened):
+        known = before and (before.opened, before.other_class)
+        if watch.incident and known != (watch.incident.opened, watch.incident.other_class):
             yield t, watch.incident
 
 
-def sound_row(name: str, years: int) -> str:
+def _opened(found: tuple[int, Incident]) -> bool:
+    """Say whether an incident opened on the day."""
+    return found[1].opened == FIRST + timedelta(days=found[0])
+
+
+def sound_row(name: str, years: int, worlds: Sequence[World] = WORLDS) -> str:
     """Count openings of a sound world, and what it was watched for."""
     cells = []
-    for number, world in enumerate(WORLDS):
+    for number, world in enumerate(worlds):
         found = [
             opened
             for seed in range(SEED + 100 * number, SEED + 100 * number + years)
-            for opened in follow(stream(world, SOUND[name], seed), YEAR)
+            for opened in follow(stream(world, SOUND[name], seed), YEAR, world.top)
+            if _opened(opened)
         ]
         pages = sum(incident.urgent for _, incident in found)
         cells.append(f"{len(found)}, {pages} in {years}")
     return f"| {name} | {' | '.join(cells)} |"
 
 
-def broken_row(name: str, streams: int) -> str:
+def broken_row(name: str, streams: int, worlds: Sequence[World] = WORLDS) -> str:
     """Count the days to the opening, and how often the class was named."""
     change, right = BREAKS[name]
     cells = []
-    for number, world in enumerate(WORLDS):
-        classes, found = len(world.priors), list[tuple[int, Incident]]()
-        for seed in range(SEED + 100 * number + 50, SEED + 100 * number + 50 + streams):
-            opened = follow(stream(world, Moves(), seed, change), START + FOLLOWED)
-            found += [one for one in opened if one[0] >= START][:1]
+    for number, world in enumerate(worlds):
+        classes, both, found = len(world.priors), 0, list[tuple[int, Incident]]()
         names = {f"class {k % classes}" for k in right or range(classes)}
+        for seed in range(SEED + 100 * number + 50, SEED + 100 * number + 50 + streams):
+            opened = follow(stream(world, Moves(), seed, change), START + FOLLOWED, world.top)
+            of_break = [one for one in opened if one[0] >= START]
+            found += of_break[:1]
+            both += any({of.of_class, of.other_class} == names for _, of in of_break)
         named = sum(incident.of_class in names for _, incident in found)
-        both = sum({incident.of_class, incident.other_class} == names for _, incident in found)
         of_both = f", {both} both" if len(right) > 1 else ""
         delays = [t - START + 1.0 for t, _ in found] + [inf] * (streams - len(found))
         middle = "never" if median(delays) == inf else f"{median(delays):g} days"
@@ -267,17 +288,23 @@ def main() -> None:
     parser.add_argument("--years", type=int, default=5, help="of each world and size")
     parser.add_argument("--only", default="", help="the other rows stay as the page has them")
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--highest", type=int, default=0, help="so many scores of a row are logged")
     given = parser.parse_args()
-    heads, kept = " | ".join(map(str, WORLDS)), {row.split(" | ")[0]: row for row in rows_of(BEGIN)}
-    rows = [f"| sound: openings, pages in stream-years | {heads} |", "|---|" + "---|" * len(WORLDS)]
+    worlds, kept = WORLDS, {row.split(" | ")[0]: row for row in rows_of(BEGIN)}
+    if given.highest:  # the page has the table of whole vectors
+        worlds, kept = tuple(world._replace(top=given.highest) for world in WORLDS[1:]), {}
+    heads = " | ".join(map(str, worlds))
+    rows = [f"| sound: openings, pages in stream-years | {heads} |", "|---|" + "---|" * len(worlds)]
     for name in SOUND:
-        rows += [sound_row(name, given.years)] if given.only in name else _kept(kept, name)
+        rows += [sound_row(name, given.years, worlds)] if given.only in name else _kept(kept, name)
         print(rows[-1], flush=True)
-    rows += ["", f"| break | {heads} |", "|---|" + "---|" * len(WORLDS)]
+    rows += ["", f"| break | {heads} |", "|---|" + "---|" * len(worlds)]
     for name in BREAKS:
-        rows += [broken_row(name, given.streams)] if given.only in name else _kept(kept, name)
+        rows += (
+            [broken_row(name, given.streams, worlds)] if given.only in name else _kept(kept, name)
+        )
         print(rows[-1], flush=True)
-    if given.write:
+    if given.write and not given.highest:
         page_with(BEGIN, rows)
 
 

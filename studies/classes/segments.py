@@ -111,6 +111,11 @@ def drifting_rows(
 
 
 def day_of_segments(rows: dict[str, Rows]) -> Day:
+    """Count a day as the daily job does, as the verdict has it."""
+    return inputs_of(summary_of_segments(rows))
+
+
+def summary_of_segments(rows: dict[str, Rows]) -> Summary:
     """Count a day as the daily job does."""
     first = next(iter(rows.values()))
     classes = first.vectors.shape[1]
@@ -120,13 +125,14 @@ def day_of_segments(rows: dict[str, Rows]) -> Day:
         for name in ("vectors", "labels")
     )
     names = [f"class {k}" for k in range(classes)]
-    counts = count_classes(names, [(vectors, labels)], np.zeros(classes), watched=[], pairs=[])
-    parts = count_parts([(vectors, labels, places)], classes, len(rows))
+    watched, unmoved = range(classes), np.zeros(classes)  # adjusted scores are not judged
+    counts = count_classes(names, [(vectors, labels)], unmoved, watched=watched, pairs=[])
+    parts = count_parts([(vectors, labels, places)], classes, len(rows), watched=watched)
     tops = {
         name: tally_on_grid(of.vectors.argmax(axis=1) == of.labels, of.vectors.max(axis=1))
         for name, of in rows.items()
     }
-    summary = Summary(
+    return Summary(
         model="study",
         days=(first.day,),
         segments={name: Segment(top, top.total) for name, top in tops.items()},
@@ -137,7 +143,6 @@ def day_of_segments(rows: dict[str, Rows]) -> Day:
             counts, {(name, WHOLE): part for name, part in zip(rows, parts, strict=True)}
         ),
     )
-    return inputs_of(summary)
 
 
 def openings(days: Iterator[Day]) -> list[tuple[int, str]]:

@@ -1,13 +1,17 @@
 """Segments of a model with classes: a small one is named, and no prior of any opens a drift."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
+from monitor.drift.fold.inputs import Day, Limits, fit_model_reference, inputs_of
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
+from monitor.store.summary_table import summary_of, summary_table
+from monitor.words.trust import trust
 from monitor.words.verdict import sentences
-from studies.classes.segments import day_of_segments, divided_rows
+from studies.classes.segments import day_of_segments, divided_rows, summary_of_segments
 from studies.classes.worlds import NONE, REFERENCE, Drift, Rows, World, stream
 from tests.support.cases import some
 
@@ -37,6 +41,41 @@ def test_a_small_segment_that_bends_is_found_and_named() -> None:
     assert small.slope is not None
     assert small.slope.low < 1.0 / 1.6 < small.slope.high
     assert not any(found[START - 1][name].incident for name in found[0])
+
+
+def without_one(rows: dict[str, Rows]) -> dict[str, Rows]:
+    """Set the scores of class 1 in the small segment to 0, and scale up the others."""
+    small = rows["small"]
+    left = small.vectors * (np.arange(small.vectors.shape[1]) != 1)
+    return {**rows, "small": Rows(small.day, left / left.sum(axis=1, keepdims=True), small.labels)}
+
+
+def through_the_store(rows: dict[str, Rows]) -> Day:
+    """Count a day, and read it back from the table that is stored."""
+    summary = summary_of_segments(rows)
+    return inputs_of(summary_of("study", summary.days[0], summary_table(summary)))
+
+
+def test_a_class_that_a_segment_leaves_out_is_named_with_both() -> None:
+    """The segment with 3 % of the rows, and the whole; no other opens."""
+    world = replace(FIVE, rows=6_000)
+    rows = divided_rows(world, NONE, 1, days=3, start=START, segments=2)
+    days = [
+        through_the_store(of if t < REFERENCE else without_one(of)) for t, of in enumerate(rows)
+    ]
+    reference = fit_model_reference(days[:REFERENCE], Limits())
+    *_, last = judge("pets", days[REFERENCE:], references=[reference], limits=Limits())
+    found = {v.segment: v for v in last}
+
+    assert {name for name, v in found.items() if v.incident} == {"small", "all"}
+    for name, share in (("small", "100 %"), ("all", "3 %")):
+        incident = found[name].incident
+        assert incident is not None
+        assert (incident.of_class, incident.kind) == ("class 1", "class_place")
+        assert incident.urgent
+        said = " ".join(sentences(found[name]))
+        assert f"where its score is 0: these are {share} of all rows (none in" in said
+    assert trust(found["small"]).answer.startswith("No: class 1 comes true more often where")
 
 
 def test_no_class_prior_of_a_segment_opens_a_drift() -> None:

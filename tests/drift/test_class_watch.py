@@ -199,7 +199,7 @@ def test_a_break_that_is_over_closes() -> None:
 def test_parts_with_priors_of_their_own_are_judged_below_all_scores_only() -> None:
     """Over segments only an outcome at a score that the reference never had contradicts."""
     days = [against_the_rest(*day) for day in drawn()[:REFERENCE]]
-    apart = fit_class_scores(days, apart=True)
+    apart = fit_class_scores(days, places=(BELOW,))
     assert apart is not None
     assert apart.adjusted is None
     dropped = against_the_rest(*next(broken("the first class is 0")))
@@ -211,7 +211,7 @@ def test_parts_with_priors_of_their_own_are_judged_below_all_scores_only() -> No
 
 
 def test_classes_without_scores_or_outcomes_are_not_watched() -> None:
-    """A log with the highest scores only has no class against the rest; nor has a rare class."""
+    """A day of an earlier version has no class against the rest; nor has a rare class."""
     none = np.zeros(COARSE_COUNT, np.int64)
     few = none.copy()
     few[500] = 29
@@ -222,19 +222,19 @@ def test_classes_without_scores_or_outcomes_are_not_watched() -> None:
     assert gains_of_day(fitted(), {}).any() == 0
 
 
-def days_of(vectors: Sequence[Vectors]) -> list[Day]:
-    """Count days as the daily job does."""
+def days_of(vectors: Sequence[Vectors], top: int = 0) -> list[Day]:
+    """Count days as the daily job does, of the highest scores or of all."""
     counted = []
     for t, (scores, labels) in enumerate(vectors):
         day = day_of_pairs(Rows(FIRST + timedelta(days=t - REFERENCE), scores, labels))
-        counted.append(Day(**{**vars(day), "rest": against_the_rest(scores, labels)}))
+        counted.append(Day(**{**vars(day), "rest": against_the_rest(scores, labels, top)}))
     return counted
 
 
 @cache
-def judged(name: str) -> tuple[Verdict, ...]:
+def judged(name: str, top: int = 0) -> tuple[Verdict, ...]:
     """Judge four days after a break; give the verdicts of the whole, read back from a table."""
-    days = days_of([*drawn()[:REFERENCE], *islice(broken(name), 4)])
+    days = days_of([*drawn()[:REFERENCE], *islice(broken(name), 4)], top)
     reference = fit_model_reference(days[:REFERENCE], Limits())
     told = [
         whole
@@ -270,3 +270,21 @@ def test_the_verdict_of_the_whole_names_the_class(name: str, said: str) -> None:
     assert said in " ".join(sentences(last))
     assert last.incident.of_class in trust(last).answer
     assert ("Look at how the scores" in trust(last).step) == (last.incident.place is not None)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (
+            "the first class is 0",
+            "class 0 comes true in 46 % of the rows where its score is not among the highest",
+        ),
+        ("20 % uniform vectors", "comes true in 47 % of the rows where its score is 0.25 (26 %"),
+        ("logit of the second class + 1.5", "the scores of class 1 are 4."),
+    ],
+)
+def test_of_the_highest_scores_only_the_class_is_named(name: str, said: str) -> None:
+    """Two of four are logged; the others are places of their own, beside the curve."""
+    last = [v for v in judged(name, 2) if v.incident and v.incident.of_class][-1]
+
+    assert said in " ".join(sentences(last))

@@ -36,10 +36,11 @@ from monitor.metrics.logistic.level import fit_level
 LOW, HIGH = (0.01, 0.05, 0.2, 0.5), (0.5, 0.8)  # up to, and from, these quantiles of the outcomes
 PLACES = len(LOW) + len(HIGH) + 1  # the last one: below all scores of the reference
 BELOW, NEW = PLACES - 1, PLACES  # and the scores that are new
+ALL = tuple(range(PLACES + 1))
 SIDES = np.array([-1.0, 1.0])  # fewer outcomes than the scores say, which are too high; more
 SIZES = np.array([0.5, 1.5])  # logit, beyond what is tolerated
 LEAST_TOLERANCE, TOLERATED = 0.15, 2.0  # logit, and standard errors of the reference
-LEAST_OUTCOMES = 30  # of a class in a reference
+LEAST_OUTCOMES = 30  # of a class in a reference, where its score was logged
 LEAST_INFORMATION = 10.0  # of a week, in logit: with less it does not say what is usual
 CHANCE = 2.0  # standard errors of how far weeks of a class differ by chance
 LEAST_OTHERS, TINY = 0.1, 1e-9  # rows of other classes among those at a place; no division by 0
@@ -73,9 +74,9 @@ class ClassScores:
     dispersions : ndarray of shape (2, k, 7)
         The variance of the days of the reference compared with that of independent outcomes, at
         least 1: of the share of the outcomes, and of the rows.
-    apart : bool
-        Whether parts of the traffic have priors of their own: then only scores below all of the
-        reference say something.
+    places : tuple of int
+        The places that are judged. Where parts of the traffic have priors of their own, only scores
+        below all of the reference say something; in one segment scores that are new do too.
     weeks : ndarray of shape (w, k, 7, 4) or None
         The sums of `levels_of_day` over each whole week of the reference.
     adjusted : ClassScores or None
@@ -84,6 +85,9 @@ class ClassScores:
     bent : float
         How far the outcomes of the reference are from the scores themselves, beyond chance, at the
         worst place of any class, in logit.
+    highest : bool
+        Whether logs have the highest scores only. Then the first cell holds the rows where the
+        score of a class was not logged, and is no part of its curve.
     """
 
     names: tuple[str, ...]
@@ -95,10 +99,11 @@ class ClassScores:
     shares: Floats
     centres: Floats
     dispersions: Floats
-    apart: bool = False
+    places: tuple[int, ...] = ALL
     weeks: Floats | None = None
     adjusted: "ClassScores | None" = None
     bent: float = 0.0
+    highest: bool = False
 
     @property
     def readings(self) -> "list[ClassScores]":
@@ -107,7 +112,10 @@ class ClassScores:
 
 
 def fit_class_scores(
-    days: Sequence[Mapping[str, Coarse]], *, apart: bool = False
+    days: Sequence[Mapping[str, Coarse]],
+    *,
+    places: tuple[int, ...] = ALL,
+    highest: bool = False,
 ) -> ClassScores | None:
     """Learn where the outcomes of each class are among its scores.
 
@@ -115,26 +123,37 @@ def fit_class_scores(
     ----------
     days : sequence of mapping of str to Coarse
         Each class against the rest, on every day of the reference; with `ADJUSTED` before its name
-        with the adjusted scores.
-    apart : bool
+        with the adjusted scores, which logs with the highest scores only do not have.
+    places, highest : tuple of int, bool
         As in `ClassScores`.
 
     Returns
     -------
     ClassScores or None
-        The classes with most outcomes, at least 30; None if there are none, or logs lack scores.
+        The classes with most outcomes, at least 30; None if there are none.
     """
     named = [name for name in days[0] if all(name in day for day in days)] if days else []
     adjusted = [name for name in named if name.startswith(ADJUSTED)]
-    fitted = _fitted([name for name in named if name not in adjusted], days, apart=apart)
-    own = None if apart else _fitted(adjusted, days, apart=False)
+    logged = [name for name in named if name not in adjusted]
+    fitted = _fitted(logged, days, places, highest=highest)
+    own = _fitted(adjusted, days, places) if places == ALL else None
     return replace(fitted, adjusted=own and replace(own, bent=_bent(own))) if fitted else None
 
 
+def only_highest(rest: Mapping[str, Coarse]) -> bool:
+    """Say whether a day has the highest scores of its rows only."""
+    return bool(rest) and not any(name.startswith(ADJUSTED) for name in rest)
+
+
 def _fitted(
-    named: Sequence[str], days: Sequence[Mapping[str, Coarse]], *, apart: bool
+    named: Sequence[str],
+    days: Sequence[Mapping[str, Coarse]],
+    places: tuple[int, ...],
+    *,
+    highest: bool = False,
 ) -> ClassScores | None:
-    seen = {name: sum(int(day[name].positives.sum()) for day in days) for name in named}
+    logged = slice(int(highest), None)
+    seen = {name: sum(int(day[name].positives[logged].sum()) for day in days) for name in named}
     names = [
         name
         for name in sorted(named, key=lambda name: (-seen[name], name))[:MOST_CLASSES]
@@ -144,8 +163,10 @@ def _fitted(
         return None
     of_days = np.array([_stacked(names, day) for day in days])
     counts, positives = of_days.sum(axis=0)
-    curves = np.stack([_continued(*each) for each in zip(counts, positives, strict=True)], axis=1)
-    starts, ends = _places(counts, positives)
+    curves = np.stack(
+        [_continued(*each, logged) for each in zip(counts, positives, strict=True)], axis=1
+    )
+    starts, ends = _places(counts, positives, logged)
     there, total = _within(positives, starts, ends), positives.sum(axis=1, keepdims=True)
     expected = _within(counts * expit(curves[1]), starts, ends)
     fitted = ClassScores(
@@ -153,7 +174,8 @@ def _fitted(
         shares=np.log((there + 0.5) / (total - there + 0.5)),
         centres=np.log((there + 0.5) / (expected + 0.5)),
         dispersions=np.ones((2, *starts.shape)),
-        apart=apart,
+        places=places,
+        highest=highest,
     )
     of_weeks = [levels_of_day(fitted, day) for day in days]
     weeks = [np.sum(of_weeks[i - WEEK : i], axis=0) for i in range(WEEK, len(days) + 1, WEEK)]
@@ -171,19 +193,23 @@ def _stacked(names: Sequence[str], rest: Mapping[str, Coarse]) -> Ints:
     return np.array([[c.counts for c in of_class], [c.positives for c in of_class]])
 
 
-def _continued(counts: Ints, positives: Ints) -> Floats:
+def _continued(counts: Ints, positives: Ints, logged: slice) -> Floats:
     """Fit the curve of a class, falling and level below the scores that were seen; (2, 1024).
 
-    Above them it is level and rising.
+    Above them it is level and rising. Rows whose score was not logged are a point beside it.
     """
-    curve = fit_curve(counts[np.newaxis], positives[np.newaxis]).values
-    seen = np.nonzero(counts)[0]
+    inside = np.zeros((2, 1, COARSE_COUNT), np.int64)
+    inside[:, 0, logged] = counts[logged], positives[logged]
+    curve, seen = fit_curve(*inside).values, np.nonzero(inside[0, 0])[0]
     first, last = int(seen[0]), int(seen[-1])
     level = curve[np.clip(np.arange(COARSE_COUNT), first, last)]
     falling, rising = level.copy(), level
     falling[:first] += CENTRES[:first] - CENTRES[first]
     rising[last:] += CENTRES[last:] - CENTRES[last]
-    return np.stack([falling, rising])
+    continued = np.stack([falling, rising])
+    beside = slice(0, logged.start)
+    continued[:, beside] = np.log((positives + 0.5) / (counts - positives + 0.5))[beside]
+    return continued
 
 
 def _bent(fitted: ClassScores) -> float:
@@ -196,14 +222,15 @@ def _bent(fitted: ClassScores) -> float:
     return max(0.0, float((abs(off) - TOLERATED / np.sqrt(known)).max()))
 
 
-def _places(counts: Ints, positives: Ints) -> tuple[Ints, Ints]:
+def _places(counts: Ints, positives: Ints, logged: slice) -> tuple[Ints, Ints]:
     below = np.cumsum(positives, axis=1) / positives.sum(axis=1, keepdims=True)
     low, high = (
         1 + np.stack([(below < share).sum(axis=1) for share in shares], axis=1)
         for shares in (LOW, HIGH)
     )
-    first = (np.cumsum(counts, axis=1) == 0).sum(axis=1)[:, np.newaxis]
-    starts = np.hstack([np.zeros_like(low), high, np.zeros_like(first)])
+    below = np.cumsum(counts[:, logged], axis=1) == 0
+    first = logged.start + below.sum(axis=1, keepdims=True)
+    starts = np.hstack([np.zeros_like(low), high, np.full_like(first, logged.start)])
     return starts, np.hstack([low, np.full_like(high, COARSE_COUNT), first])
 
 
@@ -353,8 +380,7 @@ def gains_of_day(
         _of_rows(reference, counts, positives, new, _with_worst(least[1])),
     )
     gains[0, :, BELOW:] = 0.0  # fewer outcomes below all scores contradict nothing
-    if reference.apart:
-        gains[:, :, [*range(BELOW), NEW]] = 0.0
+    gains[:, :, [place for place in ALL if place not in reference.places]] = 0.0
     return gains
 
 

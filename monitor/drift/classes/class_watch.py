@@ -15,6 +15,7 @@ import numpy as np
 
 from monitor.drift.classes.class_scores import (
     ADJUSTED,
+    ALL,
     BELOW,
     NEW,
     PLACES,
@@ -62,7 +63,7 @@ LIKELY = 1.35  # nats: half of the 90 % quantile of a chi-squared
 STILL = 0.8  # of what an open incident has measured: weighed against NEAR of it, as if it was over
 ALIKE = 0.5  # of the error at one place: as much elsewhere, and it is one of all scores
 FAR = 2.0  # times the least error of the level that is urgent, of a break among known scores
-OFF, AS_BEFORE, BESIDE = log(1_000.0), 2.0, 0.05  # nats of a class that is off too; of all others
+OFF, AS_BEFORE, BESIDE = log(50.0), 2.0, 0.05  # nats of a class that is off too; of all others
 MOST = 2.7  # log10 of what a day says at most: two of them suffice with 50 classes, none alone
 WEEKS_BACK = 8  # that say how far classes move by themselves
 MEASURED = 14  # days after the opening on which an error of the level is measured again
@@ -106,6 +107,8 @@ def advance_classes(watch: LevelWatch, reference: ClassScores, day: date, rest: 
     before = watch.sums if watch.sums.size == gains.size else np.zeros(gains.size)
     sums = (before + (gains != 0.0)) * bounded_ratio(gains, MOST)
     counted = replace(watch, sums=sums, counted=watch.counted + 1)
+    if reference.places != ALL:  # what weeks move by at other places says nothing of these
+        return counted
     levels = np.concatenate([levels_of_day(of, rest) for of in reference.readings])
     return _with_levels(counted, day, levels)
 
@@ -430,7 +433,10 @@ def _cells(logged: ClassScores, found: Found) -> tuple[slice, Family]:
         here = slice(int(starts), int(ends))
     new = np.flatnonzero(_new(logged, newest)[of])
     new = new[(new >= here.start) & (new < here.stop)]
-    rows = newest[logged.names[of]].counts
+    rows, hits = newest[logged.names[of]].counts, newest[logged.names[of]].positives
+    if logged.highest and (0 in new if found.place == NEW else here.start == 0):
+        most = found.place == NEW or hits[0] >= ALIKE * hits[here].sum()
+        return slice(0, 1 if most else here.stop), "unlogged"
     if new.size:
         value = int(new[rows[new].argmax()])
         if found.place == NEW or rows[value] >= ALIKE * rows[here].sum():

@@ -16,7 +16,15 @@ from monitor.base.segment_names import FAMILIES, NO_VALUE, THIRD, WHOLE
 from monitor.days.arrivals import Late
 from monitor.days.summary import NO_SAMPLE, Entities, Summary, Unlisted
 from monitor.drift.classes.class_levels import ClassLevels, fit_class_levels
-from monitor.drift.classes.class_scores import ADJUSTED, ClassScores, fit_class_scores
+from monitor.drift.classes.class_scores import (
+    ADJUSTED,
+    ALL,
+    BELOW,
+    NEW,
+    ClassScores,
+    fit_class_scores,
+    only_highest,
+)
 from monitor.drift.classes.pairs import (
     SAME,
     ClassDay,
@@ -56,6 +64,7 @@ from monitor.drift.records.lack import Lack
 from monitor.drift.records.mix import Mix, mix_of_days
 from monitor.drift.records.values import MovingPriors
 from monitor.metrics.beyond_binary.class_counts import ClassCounts
+from monitor.metrics.beyond_binary.class_parts import ClassPart, sum_of_classes
 from monitor.metrics.core.buckets import BucketCounts, merge_buckets
 from monitor.metrics.core.coarse import Coarse, coarsen, sum_of, tally_of
 from monitor.metrics.core.dispersion import design_effects
@@ -106,9 +115,9 @@ class ModelReference:
     `lack` says what keeps it from being one at all; until a person mends it, nothing is judged.
     `awaited` is the first day of a later one that has too few days or outcomes to be used yet, and
     what it lacks; until then this one stays in force. `detectable` says of each stream with a
-    reference what its detector can find. `curves`, `third_curves`, `classes`, `levels` and
-    `scores` are those of a model with classes, whose segments are pairs. `limit` is the evidence
-    at which the whole alerts, log10.
+    reference what its detector can find. `curves`, `third_curves`, `classes`, `levels`, `scores`
+    and `scores_of` segments are those of a model with classes, whose segments are pairs. `limit` is
+    the evidence at which the whole alerts, log10.
     `deployed` is the first day that is compared with the reference of a calibration map; other
     references are compared with from their own first day on.
     `strata` is the column whose values have priors of their own in the verdict of the whole, where
@@ -134,6 +143,7 @@ class ModelReference:
     least_coverage: float | None = None
     scores: ClassScores | None = None
     mix: Mix | None = None
+    scores_of: Mapping[str, ClassScores] = field(default_factory=dict)
 
     @property
     def begins(self) -> date:
@@ -182,7 +192,8 @@ class Day:
     true, of a model with classes. `entities` are the rows of its parts by bucket of their entity,
     empty without the key `entity`. `unlike` says of streams, or of the whole for all of them, how
     the day was read otherwise than its reference, so that they are not compared. `rest` are the
-    most frequent classes, each against the rest, of a model with classes.
+    most frequent classes, each against the rest, of a model with classes; `rest_of` those of each
+    of its segments.
     `predicted` are the predictions by segment, `NO_VALUE` those without a value, and `unlisted` as
     in `Summary`.
     """
@@ -202,6 +213,7 @@ class Day:
     rest: Mapping[str, Coarse] = field(default_factory=dict)
     predicted: Mapping[str, int] = field(default_factory=dict)
     unlisted: Unlisted = ()
+    rest_of: Mapping[str, Mapping[str, Coarse]] = field(default_factory=dict)
 
     def unlike_of(self, stream: str) -> Unlike | None:
         """Say how a stream was read otherwise than its reference; None if it was not."""
@@ -232,7 +244,8 @@ def inputs_of(summary: Summary) -> Day:
         parts, third = pair_parts(counts), third_parts(counts)
         rest = against_the_rest(counts)
         classes = class_day(counts, right)
-        return replace(counted, parts=parts, third=third, classes=classes, rest=rest)
+        own = rest_of_segments(counts)
+        return replace(counted, parts=parts, third=third, classes=classes, rest=rest, rest_of=own)
     of_scores: Parts = {
         (segment, stratum): coarsen(leaf.tally)
         for segment, part in summary.segments.items()
@@ -250,6 +263,18 @@ def against_the_rest(counts: ClassCounts) -> dict[str, Coarse]:
         for begin, reading in readings
         if reading
         for k, tally in reading.by_class.items()
+    }
+
+
+def rest_of_segments(counts: ClassCounts) -> dict[str, dict[str, Coarse]]:
+    """Name the same of each segment, as logged; its strata together."""
+    of_segments = dict[str, list[ClassPart]]()
+    for (segment, _), part in counts.parts.items():
+        of_segments.setdefault(segment, []).append(part)
+    return {
+        segment: {counts.names[k]: own for k, own in sum_of_classes(parts).items()}
+        for segment, parts in of_segments.items()
+        if segment != WHOLE
     }
 
 
@@ -364,7 +389,22 @@ def _fit_classes(days: Sequence[Day], limits: Limits, classes: ClassDay) -> Mode
         third_curves=third_curves,
         classes=classes,
         levels=fit_class_levels(whole, curves, span) if span else None,
-        scores=fit_class_scores([day.rest for day in days], apart=not span),
+        scores=fit_class_scores(
+            [day.rest for day in days],
+            places=ALL if span else (BELOW,),
+            highest=any(only_highest(day.rest) for day in days),
+        ),
+        scores_of={name: own for name in segments if (own := _scores_of(days, name))},
+    )
+
+
+def _scores_of(days: Sequence[Day], segment: str) -> ClassScores | None:
+    """Learn the scores of each class in a segment: below all, and new ones of a single part."""
+    parts = {key[:2] for day in days for key in day.parts if key[0] == segment}
+    rest = [day.rest_of[segment] for day in days if day.rest_of.get(segment)]
+    places = (BELOW, NEW) if len(parts) == 1 else (BELOW,)
+    return fit_class_scores(
+        rest, places=places, highest=any(only_highest(day.rest) for day in days)
     )
 
 

@@ -6,12 +6,13 @@ Late outcomes look like fewer ones, so a day with many of them says nothing of a
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
 from math import isfinite, log10
 
 from monitor.base.segment_names import FAMILIES, THIRD, WHOLE
 from monitor.drift.classes.class_watch import Rest, advance_classes, decide_classes
 from monitor.drift.curve.reference import Reference, merge_days
-from monitor.drift.fold.inputs import parts_of_stream
+from monitor.drift.fold.inputs import Day, parts_of_stream
 from monitor.drift.fold.missing_outcomes import dated, has_fewer_outcomes, missing_since
 from monitor.drift.fold.today import Today
 from monitor.drift.incidents.detecting import new_detector, segment_limits
@@ -83,22 +84,42 @@ def _advanced(before: Mapping[str, Detector], today: Today) -> Iterator[tuple[st
 
 
 def with_class_levels(before: Mapping[str, Detector], today: Today) -> dict[str, Detector]:
-    """Weigh the scores of each class against the rest, and decide on their incident."""
-    scores, rest = today.reference.scores, [day.rest for day in today.span if day.rest]
-    if not (scores and rest) or today.day.late:
+    """Weigh the scores of each class against the rest, and decide on their incidents.
+
+    Those of the whole, and of each segment.
+    """
+    if today.day.late or not (today.span and today.reference.scores):
         return dict(before)
-    whole, now = before.get(WHOLE, new_detector()), merge_days(rest)
-    decided = decide_classes(
-        advance_classes(whole.level, scores, today.span[-1].day, now),
-        scores,
-        (today.span[-1].day, now),
-        enough=log10(today.limits.false_alert_days),
-        least=(today.limits.level, today.limits.level_page),
-        back=lambda: _rest_back(today),
-    )
-    return {**before, WHOLE: replace(whole, level=decided)}
+    scores = {WHOLE: today.reference.scores, **today.reference.scores_of}
+    rest = {
+        name: merge_days([of for day in today.span if (of := _rest(day, name))]) for name in scores
+    }
+    day, limits, detectors = today.span[-1].day, today.limits, dict(before)
+    advanced = {
+        name: advance_classes(before.get(name, new_detector()).level, own, day, rest[name])
+        for name, own in scores.items()
+        if rest[name]
+    }
+    segments = {name: watch for name, watch in advanced.items() if name != WHOLE}
+    of_all = segment_limits(segments, limits.segment_false_alert_days)
+    for name, watch in advanced.items():
+        decided = decide_classes(
+            *(watch, scores[name], (day, rest[name])),
+            enough=of_all.get(name, log10(limits.false_alert_days)),
+            least=(limits.level, limits.level_page),
+            back=partial(_rest_back, today, name),
+        )
+        detectors[name] = replace(before.get(name, new_detector()), level=decided)
+    return detectors
 
 
-def _rest_back(today: Today) -> Iterator[tuple[date, Rest]]:
+def _rest(day: Day, name: str) -> Rest:
+    """Give the classes of a stream against the rest; none if the day does not count them."""
+    if name in day.unlike:
+        return {}
+    return day.rest if name == WHOLE else day.rest_of.get(name, {})
+
+
+def _rest_back(today: Today, name: str) -> Iterator[tuple[date, Rest]]:
     """Read the days of before with their classes, the newest first."""
-    return ((day.day, day.rest) for day in today.back() if day.rest)
+    return ((day.day, of) for day in today.back() if (of := _rest(day, name)))

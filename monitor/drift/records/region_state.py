@@ -13,7 +13,7 @@ import numpy as np
 
 from monitor.metrics.core.grid import Floats, Ints, Singles
 
-Family = Literal["region", "beyond", "value", "adjusted"]
+Family = Literal["region", "beyond", "value", "adjusted", "unlogged"]
 KIND = "place"  # of an incident
 FAMILIES = (0.6, 0.2, 0.2)  # weights: regions, beyond the known scores, one value
 OF_REGION, OF_ZONES, OF_VALUE = 4, 8, 4  # hypotheses of a region, of all zones, and of one value
@@ -90,8 +90,9 @@ class Break:
     Attributes
     ----------
     family : str
-        A region of the known scores, all beyond them, or one value; or a region of the scores of a
-        class that are adjusted for the priors of each day.
+        A region of the known scores, all beyond them, or one value; of a class a region of its
+        scores that are adjusted for the priors of each day, or one that begins with the rows where
+        its score was not logged.
     first_cell, end_cell : int
         Its coarse cells: the first, and the one after the last.
     first_score, last_score : float

@@ -58,7 +58,7 @@ def read_logs(
         (whole, pattern)
         for whole in surveys
         for pattern in (
-            *(Pattern(literal(t.place), False, (t.place,), ()) for t in whole.tables),
+            *(Pattern(literal(table.place), (table.place,)) for table in whole.tables),
             *patterns(whole.files),
         )
     ]
@@ -78,7 +78,7 @@ def _open(session: Session, whole: Survey, pattern: Pattern, table: str) -> Log:
     place = f"{literal(whole.root)}/{pattern.template}".rstrip("/")
     settings = {"path": place, "format": whole.format_of(pattern.files[0])}
     days = tuple(list_days(place)) if pattern.dated else ()
-    return sample(session, Log(settings, pattern.files, days, table=table))
+    return sample(session, Log(settings, days, table=table))
 
 
 def is_query(text: str) -> bool:
@@ -225,9 +225,8 @@ def _has_own_ids(session: Session, log: Log, other: Log) -> bool:
 
 def _joined(session: Session, place: str, parts: Sequence[Log]) -> Log:
     """Read a sample of the parts as one log."""
-    files = tuple(sorted(name for log in parts for name in log.files))
     settings = {**parts[0].settings, "path": place}
-    log = Log(settings, files, tuple(list_days(place)), table=f"{parts[0].table}_together")
+    log = Log(settings, tuple(list_days(place)), table=f"{parts[0].table}_together")
     names = [part.place.rpartition("/")[2] for part in parts]
     stems = [re.sub(r"\W|\d|_", "", name.partition(".")[0]) for name in names]
     if max(map(len, stems)) - len(_begin(stems)) <= SHORT:

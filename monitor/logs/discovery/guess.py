@@ -1,7 +1,7 @@
 """Folders of logs become guesses of configurations. Public face of this folder."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from textwrap import shorten
@@ -145,9 +145,19 @@ def guess(
                 refused |= _damaged(session)
                 if len(refused) == len(session.refused):
                     raise
-    logs, problems, pairs = found
-    if not logs:
-        raise _nothing(surveys, problems)
+    if not found[0]:
+        raise _nothing(surveys, found[1])
+    return _guesses(surveys, refused, *found)
+
+
+def _guesses(
+    surveys: Sequence[Survey],
+    refused: Mapping[str, str],
+    logs: Sequence[Log],
+    problems: Problems,
+    pairs: Sequence[Pair],
+) -> Guesses:
+    """Name the models, and say which logs are left out and what is missing for a model."""
     complete = pairs[0].arrived is not None
     used = {log.place for pair in pairs for log in (pair.scored, pair.observed) if log}
     unused = [
@@ -162,11 +172,10 @@ def guess(
         if not complete
     ]
     names = _names([pair.scored or pair.observed or logs[0] for pair in pairs])
+    ends = [(span(pair), _as_of(pair)) if complete else (None, None) for pair in pairs]
     models = (
-        Guess(name, tuple(settings_of(pair)), span(pair), pair.doubts, _as_of(pair))
-        if complete
-        else Guess(name, tuple(settings_of(pair)), None, pair.doubts)
-        for name, pair in zip(names, pairs, strict=True)
+        Guess(name, tuple(settings_of(pair)), days, pair.doubts, as_of)
+        for name, pair, (days, as_of) in zip(names, pairs, ends, strict=True)
     )
     left_out = dict.fromkeys([*unused, *refused.values(), *map(str, problems), *unusable])
     roots = ", ".join(whole.root for whole in surveys)
@@ -316,39 +325,31 @@ def _shown(log: Log, roots: str) -> str:
 def _lacking(scored: Sequence[Log], logs: Sequence[Log]) -> str:
     """Say what is missing for a model, and what to do."""
     observed = [log for log in logs if rules.outcomes(log.columns)]
+    dated = [log for log in logs if is_dated(log)]
     shown = ", ".join(log.place.rpartition("/")[2] for log in observed[:MOST_NAMED])
     twins = readable(twin for log in logs for twin in log.twins)
-    if twins and not scored:  # the score may be a column that is not read because of its name
-        return (
-            f"has no score among what can be read: the names of {', '.join(twins)} differ only in "
-            f"case; rename all but one in the log, then run init again."
-        )
-    if len(scored) == 1 and scored == observed:
-        return (
-            "has one log with scores and outcomes, but the scores predict no column that may be "
-            "the outcome; say which columns are the score and the outcome."
-        )
-    if scored and observed:
-        return (
-            "has predictions and outcomes, but no column that both have and that tells predictions "
-            "apart; a log of outcomes needs the ids of the predictions."
-        )
-    if observed and len([log for log in logs if is_dated(log)]) > 1:
-        return (
-            f"has outcomes ({shown}), but no column of the other logs is a number from 0 to 1; if "
-            f"one of them holds the score, write in the file how to read it."
-        )
-    if scored:
-        score = rules.scores(scored[0].columns)[0].name
-        place = "/".join(scored[0].place.split("/")[-2:])
-        needed = NEEDED.format("the outcomes")
-        return f"has predictions ({place}, score {score}), but no outcomes; {needed}."
-    none = (
-        "has neither scores (numbers from 0 to 1) nor outcomes (0 or 1); pass the folder of your "
-        "logs."
-    )
-    only = (
+    cases = {
+        f"has no score among what can be read: the names of {', '.join(twins)} differ only in "
+        f"case; rename all but one in the log, then run init again.": twins and not scored,
+        "has one log with scores and outcomes, but the scores predict no column that may be the "
+        "outcome; say which columns are the score and the outcome.": [*scored] == observed != []
+        and len(observed) == 1,
+        "has predictions and outcomes, but no column that both have and that tells predictions "
+        "apart; a log of outcomes needs the ids of the predictions.": scored and observed,
+        f"has predictions ({_score_of(scored)}), but no outcomes; "
+        f"{NEEDED.format('the outcomes')}.": scored,
+        f"has outcomes ({shown}), but no column of the other logs is a number from 0 to 1; if one "
+        f"of them holds the score, write in the file how to read it.": observed and len(dated) > 1,
         "has columns that could be outcomes, but no scores (numbers from 0 to 1); "
-        f"{NEEDED.format('the predictions')}."
-    )
-    return only if observed else none
+        f"{NEEDED.format('the predictions')}.": observed,
+    }
+    none = "has neither scores (numbers from 0 to 1) nor outcomes (0 or 1); pass the folder of your"
+    return next((said for said, fits in cases.items() if fits), f"{none} logs.")
+
+
+def _score_of(logs: Sequence[Log]) -> str:
+    """Name the place of the first log and its score."""
+    if not logs:
+        return ""
+    place = "/".join(logs[0].place.split("/")[-2:])
+    return f"{place}, score {rules.scores(logs[0].columns)[0].name}"

@@ -124,6 +124,11 @@ def pair_logs(
     return pairs
 
 
+def _dating(log: Log) -> Candidate | None:
+    """Choose the column that dates the rows of a log, if its path does not."""
+    return None if log.days else next(iter(rules.times(log.columns)), None)
+
+
 def _has_score(log: Log) -> bool:
     return bool(rules.scores(log.columns) or rules.candidates(UNREAD, log.columns))
 
@@ -150,7 +155,8 @@ def _of_scores(session: Session, log: Log, others: Sequence[Log]) -> Pair | None
     if pair is None or pair.scored is None:
         return None
     log, best = pair.scored, pair.choice.scores[0]
-    day = quoted(PARTITION) if log.days else f"({rules.moment(rules.times(log.columns)[0])})::DATE"
+    dating = _dating(log)
+    day = f"({rules.moment(dating)})::DATE" if dating else quoted(PARTITION)
     doubts = [*log.doubts, *about_scale(session, log, best), *pair.choice.doubts]
     return replace(
         pair,
@@ -167,12 +173,11 @@ def _nearness(log: Log, other: Log) -> int:
 
 def _with_span(session: Session, log: Log) -> Log:
     """Find the first and the last day of a log whose path names none."""
-    dating = rules.times(log.columns)
-    if log.days or not dating:
+    dating = _dating(log)
+    rows = read(session, log, None, [dating.name]) if dating else None
+    if dating is None or rows is None:
         return log
-    rows = read(session, log, None, [dating[0].name])
-    assert rows is not None  # the sample is from there
-    day = f"({rules.moment(dating[0])})::TIMESTAMP::DATE"
+    day = f"({rules.moment(dating)})::TIMESTAMP::DATE"
     ((first, last),) = rows.aggregate(f"min({day}), max({day})").fetchall()
     return replace(log, span=(first, last) if first else None)
 
@@ -214,8 +219,8 @@ def _meaning(
 ) -> Meaning:
     return Meaning(
         are_one=are_one,
-        scored_on=None if scored.days else rules.times(scored.columns)[0],
-        observed_on=None if observed.days else rules.times(observed.columns)[0],
+        scored_on=_dating(scored),
+        observed_on=_dating(observed),
         scored_at=times[0] if times else None,
         observed_at=time_of_outcomes(observed, times),
     )
@@ -252,9 +257,9 @@ def _in_one(session: Session, log: Log) -> Pair | None:
     arrivals.take_outcome(session, [c.name for c in outcomes].index(outcome.name))
     known, times, undated = _unknown_by(session, log, outcome)
     session.connection.execute(f"DELETE FROM {MET} WHERE ({known}) IS NULL")
-    dated = None if log.days else rules.times(log.columns)[0]
-    used = [outcome, *filter(None, [dated]), *(times or ())[1:]]
-    arrived = arrivals.fill(session, log, known, dated, [*dict.fromkeys(c.name for c in used)])
+    used = [outcome, *filter(None, [_dating(log)]), *(times or ())[1:]]
+    names = [*dict.fromkeys(c.name for c in used)]
+    arrived = arrivals.fill(session, log, known, _dating(log), names)
     times = times or _times_beside(log, outcome)
     arrived = arrivals.with_early(session, arrived, times) if times else arrived
     weight = _weight(session, log, "predictions", MET, "cm_is_one")
@@ -329,31 +334,24 @@ def _with_classes(
     if found is None:
         return None
     scored = _with_span(session, scored)
-    labels, first = (
-        found.labels,
-        [*are_one].index(f"{choices.index(found.labels)} " + next(iter(found.labels.are_one))),
-    )
+    first = sum(len(of.are_one) for of in choices[: choices.index(found.labels)])
     arrivals.take_outcome(session, first)
+    observed = _with_span(session, observed) if key else scored
+    ones = found.labels.are_one
     if key:
-        observed = _with_span(session, observed)
-        places = {name: first + n for n, name in enumerate(labels.are_one)}
-        arrived = arrivals.count(
-            session, len(scored.sampled), asked=asked, looked=looked, classes=places
-        )
+        places = {name: first + n for n, name in enumerate(ones)}
+        days = len(scored.sampled)
+        arrived = arrivals.count(session, days, asked=asked, looked=looked, classes=places)
     else:
-        observed = scored
-        ones = [*labels.are_one.values()]
-        known = f"CASE WHEN {' OR '.join(ones)} THEN {ones[0]} END"
-        dated = None if scored.days else rules.times(scored.columns)[0]
-        arrived = arrivals.fill(session, scored, known, dated, [c.name for c in scored.columns])
+        known = f"CASE WHEN {' OR '.join(ones.values())} THEN {next(iter(ones.values()))} END"
+        names = [c.name for c in scored.columns]
+        arrived = arrivals.fill(session, scored, known, _dating(scored), names)
     best = Candidate(parts[0], CLEAR, "the probability of a class")
-    choice = Choice([best], [])
-    doubts = (*scored.doubts, *found.doubts)
     return Pair(
-        *(scored, observed, choice, key, arrived, times),
-        doubts=doubts,
+        *(scored, observed, Choice([best], []), key, arrived, times),
+        doubts=(*scored.doubts, *found.doubts),
         classes=found.setting,
-        outcome=labels.outcome,
+        outcome=found.labels.outcome,
     )
 
 

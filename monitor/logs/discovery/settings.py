@@ -199,33 +199,35 @@ def _id(section: str, pair: Pair) -> Iterator[Setting]:
         yield Setting(section, "duplicates", "keep_identical", why)
 
 
+def _why_no_score(pair: Pair) -> tuple[str, str] | None:
+    """Say which key a person has to decide in place of a score, and why; None if there is one."""
+    choice, log = pair.choice, pair.scored
+    if choice.unread:
+        named = [c.name for c in choice.scores if c.column != choice.unread.column]
+        better = f" better than {named[0]}" if named else ""
+        how = how_to_map(choice.unread.column)
+        return "score", f"{choice.unread.name} predicts{better}, but it is no probability: {how}"
+    if log and pair.arrived is None and (parts := rules.parts_of_one(log.columns)):
+        return "classes", (
+            f"{', '.join(parts)} add up to 1, so the model has several classes: write classes: "
+            f"{{names: [NAME, …], columns: [{', '.join(parts)}]}}, with the values of the outcome "
+            f"as names. If it has not, write score: COLUMN in place of classes."
+        )
+    if choice.scores:
+        return None
+    hints = [f"{_sentence(doubt)}." for doubt in about_twins(log.twins)] if log else []
+    said = [how_to_map(c) for c in (log.columns if log else ()) if rules.could_be_score(c)]
+    why = f"The column with the predicted probability, a number. {' '.join([*said, *hints])}"
+    return "score", f"{why} {_list(log)}".rstrip()
+
+
 def _score(pair: Pair) -> Iterator[Setting]:
     choice, log = pair.choice, pair.scored
     if pair.classes:
         yield Setting("predictions", "classes", pair.classes, "These columns add up to 1.")
         return
-    if choice.unread:
-        named = [c.name for c in choice.scores if c.column != choice.unread.column]
-        better = f" better than {named[0]}" if named else ""
-        why = (
-            f"{choice.unread.name} predicts{better}, but it is no probability: "
-            f"{how_to_map(choice.unread.column)}"
-        )
-        yield Setting("predictions", "score", TODO, why)
-        return
-    if log and pair.arrived is None and (parts := rules.parts_of_one(log.columns)):
-        why = (
-            f"{', '.join(parts)} add up to 1, so the model has several classes: write classes: "
-            f"{{names: [NAME, …], columns: [{', '.join(parts)}]}}, with the values of the outcome "
-            f"as names. If it has not, write score: COLUMN in place of classes."
-        )
-        yield Setting("predictions", "classes", TODO, why)
-        return
-    if not choice.scores:
-        hints = [f"{_sentence(doubt)}." for doubt in about_twins(log.twins)] if log else []
-        said = [how_to_map(c) for c in (log.columns if log else ()) if rules.could_be_score(c)]
-        why = f"The column with the predicted probability, a number. {' '.join([*said, *hints])}"
-        yield Setting("predictions", "score", TODO, f"{why} {_list(log)}".rstrip())
+    if none := _why_no_score(pair):
+        yield Setting("predictions", none[0], TODO, none[1])
         return
     best, *others = choice.scores
     why = f"{_sentence(best.reason)}."

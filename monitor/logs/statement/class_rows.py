@@ -12,6 +12,7 @@ from monitor.logs.columns.class_top import OF_OUTCOME
 from monitor.logs.statement.class_shares import Batches, Shares, matched_rows
 from monitor.logs.statement.statement import Query
 from monitor.metrics.beyond_binary.class_counts import (
+    MOST_WATCHED,
     Batch,
     ClassCounts,
     Ranks,
@@ -98,9 +99,8 @@ def _count(rows: Shares, classes: Classes, parts: Sequence[tuple[str, str]]) -> 
     count, offsets = len(classes.names), _log_offsets(classes)
     ranked = rows.each(partial(_ranks, count))
     watched, pairs, third = most_frequent(ranked, count, classes.watched)
-    if classes.top:  # the others are not known, and those of one class against the rest neither
-        watched, weights = [], np.zeros(count)
-    else:
+    weights = None
+    if not classes.top:  # which has no scores of the other classes to weigh
         weights = solve_class_weights(
             lambda at: rows.each(partial(_sums_of_scores, at, offsets)), count
         )
@@ -116,13 +116,17 @@ def _count(rows: Shares, classes: Classes, parts: Sequence[tuple[str, str]]) -> 
     counts = replace(merge_class_counts(rows.each(counted)), weights=classes.weights)
     if not parts:
         return counts
-    of_parts = _parts(rows, classes, 0, len(parts))
+    often = sorted(watched, key=lambda k: (-int(counts.outcomes[k]), k))[:MOST_WATCHED]
+    of_parts = _parts(rows, classes, 0, len(parts), sorted(often))
     return with_parts(counts, dict(zip(parts, of_parts, strict=True)))
 
 
-def _parts(rows: Shares, classes: Classes, place: int, size: int) -> list[ClassPart]:
-    """Count pairs by one of the parts of each row."""
-    sums = partial(_sums_of_parts, place, len(classes.names), size, _log_offsets(classes))
+def _parts(
+    rows: Shares, classes: Classes, place: int, size: int, watched: Sequence[int] = ()
+) -> list[ClassPart]:
+    """Count pairs, and classes against the rest, by one of the parts of each row."""
+    count, offsets = len(classes.names), _log_offsets(classes)
+    sums = partial(_sums_of_parts, place, count, size, offsets, watched=watched)
     return parts_of_sums(rows.each(sums))
 
 
@@ -147,7 +151,7 @@ def _sums_of_scores(
 
 def _classes(
     names: Sequence[str],
-    log_weights: Floats,
+    log_weights: Floats | None,
     log_offsets: Floats | None,
     rows: Iterable[Batches],
     *,
@@ -165,9 +169,15 @@ def _classes(
 
 
 def _sums_of_parts(
-    place: int, classes: int, size: int, log_offsets: Floats | None, rows: Iterable[Batches]
+    place: int,
+    classes: int,
+    size: int,
+    log_offsets: Floats | None,
+    rows: Iterable[Batches],
+    *,
+    watched: Sequence[int],
 ) -> PartSums:
-    return sum_parts(_placed(rows, place), classes, size, log_offsets)
+    return sum_parts(_placed(rows, place), classes, size, log_offsets, watched)
 
 
 def _score_sums(classes: int, log_offsets: Floats | None, rows: Iterable[Batches]) -> Ints:

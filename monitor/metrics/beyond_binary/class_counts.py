@@ -81,7 +81,8 @@ class ClassCounts:
     raw, adjusted : Reading
         The scores as logged, and with each day's class weights, which make the mean of every class
         equal to its share of the outcomes. Of a log with the highest scores only, `score_sums` are
-        0, `raw` has no classes, and `adjusted` is None.
+        0, the classes of `raw` have the score 0 where theirs was not logged, and `adjusted` is
+        None.
     pairs : mapping of (int, int) to Coarse
         Of the rows whose two highest scores are those of classes a < b, and whose outcome is one of
         them: ``p_a / (p_a + p_b)``, positive where the outcome is a.
@@ -152,7 +153,7 @@ def pair_name(names: Sequence[str], pair: tuple[int, int]) -> str:
 def count_classes(
     names: Sequence[str],
     batches: Iterable[Batch],
-    log_weights: Floats,
+    log_weights: Floats | None,
     *,
     watched: Sequence[int],
     pairs: Sequence[tuple[int, int]],
@@ -167,8 +168,9 @@ def count_classes(
         The c classes.
     batches : iterable of (ndarray of shape (n, c), ndarray of shape (n,))
         Vectors that add up to 1, and the classes that came true.
-    log_weights : ndarray of shape (c,)
+    log_weights : ndarray of shape (c,), or None
         Of the adjusted reading; see `monitor.metrics.beyond_binary.class_priors.fit_class_weights`.
+        None of a log with the highest scores only, which has no such reading.
     watched : sequence of int
         The classes that get a tally of their own.
     pairs, third : sequence of (int, int)
@@ -191,6 +193,7 @@ def count_classes(
     (1, 2, array([2, 0, 0]))
     """
     empty = _nothing(tuple(names), watched, pairs, third)
+    empty = empty if log_weights is not None else replace(empty, adjusted=None)
     return reduce(
         lambda sums, batch: merge_class_counts(
             [sums, _of_batch(empty, batch, log_weights, log_offsets)]
@@ -266,17 +269,16 @@ def only_highest(counts: ClassCounts, scores: tuple[Sums, Sums] | None) -> Class
     Examples
     --------
     >>> rows = np.array([[0.5, 0.3, 0.0]]), np.array([0])
-    >>> counts = count_classes("abc", [rows], np.zeros(3), watched=[0], pairs=[(0, 1)])
+    >>> counts = count_classes("abc", [rows], None, watched=[0], pairs=[(0, 1)])
     >>> known = only_highest(counts, None)
-    >>> known.judged, known.raw.by_class, known.adjusted
-    (1, {}, None)
+    >>> known.judged, [*known.raw.by_class], known.adjusted
+    (1, [0], None)
     """
     brier, log = scores or (None, None)
     return replace(
         counts,
         score_sums=np.zeros_like(counts.score_sums),
-        raw=Reading(counts.raw.top, {}, brier, log),
-        adjusted=None,
+        raw=replace(counts.raw, brier=brier, log=log),
     )
 
 
@@ -419,7 +421,7 @@ def score_sums(vectors: Floats) -> Ints:
 
 
 def _of_batch(
-    empty: ClassCounts, batch: Batch, log_weights: Floats, log_offsets: Floats | None
+    empty: ClassCounts, batch: Batch, log_weights: Floats | None, log_offsets: Floats | None
 ) -> ClassCounts:
     vectors, labels = batch
     # Pairs are chosen by the scores of the model, as in the population.
@@ -430,7 +432,9 @@ def _of_batch(
         outcomes=np.bincount(labels, minlength=len(empty.names)),
         score_sums=score_sums(vectors),
         raw=_reading(vectors, labels, watched),
-        adjusted=_reading(adjusted_vectors(vectors, log_weights), labels, watched),
+        adjusted=None
+        if log_weights is None
+        else _reading(adjusted_vectors(vectors, log_weights), labels, watched),
         pairs=_pairs(vectors, labels, ranked, SECOND, list(empty.pairs)),
         third=_pairs(vectors, labels, ranked, THIRD, list(empty.third)) if empty.third else {},
     )

@@ -24,6 +24,7 @@ from monitor.logs.discovery.samples.reading import (
     ask,
     has_table,
     read,
+    size_of,
 )
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.engines.session import Session
@@ -146,7 +147,7 @@ def look_up(
             f"{_timed(meaning.scored_at)} AS cm_scored_at, "
             f"row_number() OVER () + {asked} AS cm_row FROM {scored.table} {only}"
         )
-        asked += _rows(session, "probe")
+        asked += size_of(session, "probe")
         if day and observed.days:
             looked = min(looked, (observed.days[-1] - day).days)
         _meet(session, observed, key, meaning, later_days(observed, day, MOST_AGES, since))
@@ -157,7 +158,7 @@ def _meet(
     session: Session, observed: Log, key: Key, meaning: Meaning, days: Sequence[date | None]
 ) -> None:
     """Join the probed predictions with one partition of outcomes after another."""
-    quiet, met = 0, _rows(session, MET)
+    quiet, met = 0, size_of(session, MET)
     first = met
     ones = "".join(f", {sql} AS cm_one_{n}" for n, sql in enumerate(meaning.are_one.values()))
     for later in days:
@@ -171,7 +172,7 @@ def _meet(
         )
         columns = "p.*, o.cm_observed_on, o.cm_observed_at, COLUMNS('cm_one_.*')"
         add(session, f"SELECT {columns} FROM probe p JOIN ({theirs}) o ON {key.on()}", MET)
-        before, met = met, _rows(session, MET)
+        before, met = met, size_of(session, MET)
         quiet = 0 if met > before else quiet + 1
         if met > first and quiet >= QUIET_AGES:
             return
@@ -324,7 +325,8 @@ def fill(
         if rows is not None:
             rows.create_view("some_rows", replace=True)
             days[(newest[-1] - day).days] = ask(session, f"SELECT {counted} FROM some_rows")
-    if not newest and dated_by and (rows := read(session, log, None, columns)):
+    rows = None if newest or dated_by is None else read(session, log, None, columns)
+    if dated_by and rows is not None:
         session.connection.execute("DROP TABLE IF EXISTS all_rows")
         rows.create("all_rows")
         dated = f"({moment(dated_by)})::DATE"
@@ -384,10 +386,6 @@ def with_early(session: Session, arrived: Arrived, times: tuple[Candidate, Candi
     """Count the outcomes beside scores whose time is before that of their prediction."""
     earlier = f"count_if({moment(times[1])} < {moment(times[0])})"
     return replace(arrived, early=ask(session, f"SELECT {earlier} FROM {MET}")[0] or 0)
-
-
-def _rows(session: Session, table: str) -> int:
-    return int(ask(session, f"SELECT count(*) FROM {table}")[0]) if has_table(session, table) else 0
 
 
 def _timed(time: Candidate | None) -> str:

@@ -37,7 +37,6 @@ UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 NUMBER = re.compile(r"(?<![vV\d])\d+")  # v2 is a version, not a part
 PART = re.compile(r"^(part|data|file|chunk|shard)([-_])\*.*$")
 KEY_VALUE = re.compile(r"(?<![^/])([A-Za-z_]\w*)=[^/]*")
-KEY_VARIES = re.compile(r"(?<![^/])([A-Za-z_]\w*)=\*")
 DATE_KEYS = {("year", 4): "%Y", ("month", 2): "%m", ("y", 4): "%Y", ("m", 2): "%m"}
 MOST_NAMES = 4  # more differing names beside one another are parts of one log
 
@@ -50,18 +49,17 @@ class Pattern:
     ----------
     template : str
         Their path template, relative to the folder that was searched.
-    dated : bool
-        Whether the path names the day.
     files : tuple of str
         The files seen, in order.
-    keys : tuple of str
-        The keys of path parts such as `country=DE` that do not name the day.
     """
 
     template: str
-    dated: bool
     files: tuple[str, ...]
-    keys: tuple[str, ...]
+
+    @property
+    def dated(self) -> bool:
+        """Whether the path names the day."""
+        return "{day" in self.template
 
 
 @dataclass(frozen=True)
@@ -100,8 +98,7 @@ def _order(group: tuple[_Name, list[str]]) -> str:
 
 def _pattern(name: _Name, files: Sequence[str]) -> Pattern:
     template = name.before + _unpadded(name.field, files) + name.after
-    keys = KEY_VARIES.findall(template)
-    return Pattern(template, bool(name.field), tuple(files), tuple(dict.fromkeys(keys)))
+    return Pattern(template, tuple(files))
 
 
 def _unpadded(field: str, files: Sequence[str]) -> str:

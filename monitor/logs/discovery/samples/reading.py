@@ -57,8 +57,6 @@ class Log:
     ----------
     settings : mapping of str to object
         Where it is and how it is laid out, as the configuration says it.
-    files : tuple of str
-        The files seen, relative to the folder that was searched.
     days : tuple of date
         The days that the path or a query names; none if neither does.
     sampled : tuple of date
@@ -82,7 +80,6 @@ class Log:
     """
 
     settings: Mapping[str, Any]
-    files: tuple[str, ...] = ()
     days: tuple[date, ...] = ()
     sampled: tuple[date, ...] = ()
     table: str = ""
@@ -356,12 +353,13 @@ def add_day(session: Session, log: Log, day: date | None) -> int:
         raise DataError(_unreadable(log, "there are no files", "write the files again, or name"))
     dated = f"DATE '{day}'" if day else "NULL::DATE"
     rows.select(f"*, {dated} AS {quoted(PARTITION)}").create_view("some_rows", replace=True)
-    before = _size(session, log.table)
+    before = size_of(session, log.table)
     add(session, "SELECT * FROM some_rows", log.table)
-    return _size(session, log.table) - before
+    return size_of(session, log.table) - before
 
 
-def _size(session: Session, table: str) -> int:
+def size_of(session: Session, table: str) -> int:
+    """Count the rows of a table, which may not be there."""
     return int(ask(session, f"SELECT count(*) FROM {table}")[0]) if has_table(session, table) else 0
 
 
