@@ -223,7 +223,7 @@ def _rows(
 def follow(
     days: Iterator[tuple[Floats, Ints]], number: int, top: int = 0
 ) -> Iterator[tuple[int, Incident]]:
-    """Follow the days after the reference; give the incidents that open, with their days."""
+    """Follow the days after the reference; give incidents as they open, or name a second class."""
     rests = [against_the_rest(*next(days), top) for _ in range(REFERENCE)]
     reference, watch = fit_class_scores(rests, highest=bool(top)), LevelWatch()
     kept = deque[tuple[date, Rest]](maxlen=MOST_BACK)
@@ -236,8 +236,14 @@ def follow(
             watch = decide_classes(
                 *(watch, reference, today), enough=LIMIT, least=LEAST, back=kept.copy
             )
-        if watch.incident and (before is None or before.opened != watch.incident.opened):
+        known = before and (before.opened, before.other_class)
+        if watch.incident and known != (watch.incident.opened, watch.incident.other_class):
             yield t, watch.incident
+
+
+def _opened(found: tuple[int, Incident]) -> bool:
+    """Say whether an incident opened on the day."""
+    return found[1].opened == FIRST + timedelta(days=found[0])
 
 
 def sound_row(name: str, years: int, worlds: Sequence[World] = WORLDS) -> str:
@@ -248,6 +254,7 @@ def sound_row(name: str, years: int, worlds: Sequence[World] = WORLDS) -> str:
             opened
             for seed in range(SEED + 100 * number, SEED + 100 * number + years)
             for opened in follow(stream(world, SOUND[name], seed), YEAR, world.top)
+            if _opened(opened)
         ]
         pages = sum(incident.urgent for _, incident in found)
         cells.append(f"{len(found)}, {pages} in {years}")
@@ -259,13 +266,14 @@ def broken_row(name: str, streams: int, worlds: Sequence[World] = WORLDS) -> str
     change, right = BREAKS[name]
     cells = []
     for number, world in enumerate(worlds):
-        classes, found = len(world.priors), list[tuple[int, Incident]]()
+        classes, both, found = len(world.priors), 0, list[tuple[int, Incident]]()
+        names = {f"class {k % classes}" for k in right or range(classes)}
         for seed in range(SEED + 100 * number + 50, SEED + 100 * number + 50 + streams):
             opened = follow(stream(world, Moves(), seed, change), START + FOLLOWED, world.top)
-            found += [one for one in opened if one[0] >= START][:1]
-        names = {f"class {k % classes}" for k in right or range(classes)}
+            of_break = [one for one in opened if one[0] >= START]
+            found += of_break[:1]
+            both += any({of.of_class, of.other_class} == names for _, of in of_break)
         named = sum(incident.of_class in names for _, incident in found)
-        both = sum({incident.of_class, incident.other_class} == names for _, incident in found)
         of_both = f", {both} both" if len(right) > 1 else ""
         delays = [t - START + 1.0 for t, _ in found] + [inf] * (streams - len(found))
         middle = "never" if median(delays) == inf else f"{median(delays):g} days"

@@ -15,14 +15,13 @@ from scipy.stats import chi2, kstwobign, norm
 
 from monitor.drift.curve.label_noise import wrong_labels
 from monitor.drift.curve.reference import Reference
-from monitor.drift.evidence.directions import day_profiles
+from monitor.drift.evidence.directions import Said, nothing_said, said_of_day
 from monitor.drift.incidents.detecting import advance, limit, new_detector, update_incident
-from monitor.drift.incidents.label_change import only_if_told
+from monitor.drift.incidents.label_change import only_if_told, unless_always_so
 from monitor.drift.records.detector import Detector, Incident
 from monitor.metrics.binned.binning import paper_sizes, pava_bc, uniform_bins
 from monitor.metrics.binned.ece import ece
 from monitor.metrics.core.coarse import CENTRES, Coarse
-from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.logistic.conditional import score_directions
 from monitor.metrics.logistic.cox import fit_cox
@@ -58,8 +57,13 @@ def follow_detector(
     reference: Reference, days: Iterable[Segments], *, false_alert_days: float = FALSE_ALERT_DAYS
 ) -> list[Opening]:
     """Run the detector over days and list the incidents that it opens."""
+    return openings_of(incidents(reference, days, false_alert_days=false_alert_days))
+
+
+def openings_of(of_days: Iterable[Incident | None]) -> list[Opening]:
+    """List the incidents that open among those that are open on each day."""
     found, quiet_since, before = list[Opening](), -SILENCE, None
-    for t, now in enumerate(incidents(reference, days, false_alert_days=false_alert_days)):
+    for t, now in enumerate(of_days):
         if now and not before and t - quiet_since >= SILENCE:
             since = (now.started, now.start_low, now.start_high)
             dates = ((day - FIRST).days for day in since)
@@ -78,25 +82,35 @@ def incidents(
     reference: Reference, days: Iterable[Segments], *, false_alert_days: float = FALSE_ALERT_DAYS
 ) -> Iterator[Incident | None]:
     """Run the detector over days and yield the incident that is open on each."""
+    followed = detectors(reference, days, false_alert_days=false_alert_days)
+    return (detector.incident for detector in followed)
+
+
+def detectors(
+    reference: Reference, days: Iterable[Segments], *, false_alert_days: float = FALSE_ALERT_DAYS
+) -> Iterator[Detector]:
+    """Run the detector over days and yield it after each."""
     detector, threshold, seen = new_detector(), limit(false_alert_days), list[Segments]()
     for t, segments in enumerate(days):
         day = FIRST + timedelta(t)
         detector, evidence = advance(detector, reference, [day], segments)
         seen.append(segments)
-        since = partial(_profiles_since, reference, detector, seen)
+        since = partial(_said_since, reference, detector, seen)
         detector = only_if_told(detector, day, evidence, threshold, since)
+        detector = unless_always_so(detector, reference, day, evidence, threshold, since)
         alarm = detector.evidence >= threshold
-        detector = update_incident(detector, day, evidence, alarm=alarm, profiles_since=since)
-        yield detector.incident
+        detector = update_incident(detector, day, evidence, alarm=alarm, said_since=since)
+        yield detector
 
 
-def _profiles_since(
+def _said_since(
     reference: Reference, detector: Detector, seen: Sequence[Segments], first: date
-) -> Floats:
-    """Sum up the profiles of the days from one on."""
+) -> Said:
+    """Sum up what the days from one on say."""
     wrong = wrong_labels(reference.noise, detector.noise)
     days = seen[(first - FIRST).days :]
-    return sum((day_profiles(reference, d, detector.jitters, wrong=wrong) for d in days), 0.0)
+    said = [said_of_day(reference, day, detector.jitters, wrong) for day in days]
+    return Said(*(sum(of) for of in zip(nothing_said(), *said, strict=True)))
 
 
 def first_alarms(alarms: Sequence[bool]) -> list[int]:

@@ -25,7 +25,7 @@ from monitor.drift.incidents.detecting import (
     new_detector,
     rebased,
     segment_limits,
-    unknown_profiles,
+    unknown,
     update_incident,
 )
 from monitor.drift.records.day_evidence import DIRECTIONS, KINDS, DayEvidence
@@ -340,7 +340,7 @@ def test_drawn_lives_reach_all_of_the_table_and_nothing_else() -> None:
             found = event_of_day(
                 *(added, day(number), evidence),
                 alarm=alarm,
-                profiles_since=unknown_profiles,
+                said_since=unknown,
                 hanging_since=independent,
             )
             if detector.incident and rng.random() < rare:

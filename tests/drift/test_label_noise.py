@@ -16,7 +16,7 @@ from scipy.special import expit, logit
 from monitor.base.segment_names import WHOLE
 from monitor.drift.curve import label_noise
 from monitor.drift.curve.label_noise import FAMILIES, MOST_LOST, MOST_WRONG, wrong_labels
-from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.curve.reference import Reference, fit_reference, judged_with
 from monitor.drift.evidence.directions import day_evidence, recovery_evidence
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.incidents.detecting import advance, new_detector, update_incident
@@ -28,7 +28,7 @@ from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.words.verdict import sentences
 from studies.drift.noise import flipped_days
-from studies.drift.rules import FIRST, follow_detector
+from studies.drift.rules import FIRST, detectors, follow_detector
 from studies.drift.worlds import DRIFTS, Truth, World, stream
 from tests.support.stored import detectors_again, read_of_before, whole_table
 
@@ -138,6 +138,31 @@ def test_the_curve_limits_what_can_be_wrong() -> None:
     assert lost[-1] == pytest.approx(min(MOST_LOST, 0.95 * (1.0 - p.max())))
     assert added[-1] == pytest.approx(min(MOST_WRONG, 0.95 * p.min()))
     assert 0.1 < lost[-1] < MOST_LOST
+
+
+def test_days_differ_only_by_what_wrong_labels_do_not_explain() -> None:
+    """A prior that moves bends the curve of lost positives, so days look as if they varied."""
+    lost = WrongLabels("lost", 0.2)
+    days = list(flipped_days(World(0.5, 20_000), lost, 2, days=0))
+    found = fit_reference(days)
+    judged_so = judged_with(found, lost)
+
+    assert found.day_variances[0] > 0.003
+    assert judged_so.day_variances[0] < 0.3 * found.day_variances[0]
+    assert judged_with(found, None) is found
+
+
+def test_an_alert_waits_while_lost_positives_explain_it() -> None:
+    """Before the share is known a prior that moves looks like a drift; a drift is found."""
+    lost, few = WrongLabels("lost", 0.1), World(0.18, 2_000)
+    days = list(flipped_days(few, lost, 73_023, days=365))[:98]
+    found = [*detectors(fit_reference(days[:28]), days[28:])]
+    begun = list(flipped_days(few, lost, 73_023, DRIFTS["slope 0.8"], days=120, start=60))
+    drifted = follow_detector(fit_reference(begun[:28]), begun[28:100])
+
+    assert any(2.99 < detector.evidence < 3.0 for detector in found)
+    assert not any(detector.incident for detector in found)
+    assert [opening.day - 60 <= 4 for opening in drifted] == [True]
 
 
 def test_lost_positives_are_no_drift() -> None:

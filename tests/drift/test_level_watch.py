@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import cache
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ from monitor.drift.fold.inputs import Limits, fit_model_reference
 from monitor.drift.incidents.score_moves import scores_since
 from monitor.drift.records.detector import LEVEL_KINDS, SCORES_EQUAL, SCORES_OUTSIDE
 from monitor.drift.records.facts import Scores
+from monitor.drift.records.life import LIFE, LifeState, life_state
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import CENTRES, Coarse
@@ -45,6 +46,14 @@ def verdicts_of(name: str, world: World = WORLD) -> list[Verdict]:
 def fitted(days: Sequence[Coarse]) -> Reference:
     """Fit the reference of a stream."""
     return fit_reference([{"all": day} for day in days[:REFERENCE]], noise=False)
+
+
+def lives_of(verdicts: Sequence[Verdict]) -> set[tuple[LifeState, LifeState]]:
+    """Give what became of the level's incident from day to day: all steps are in the table."""
+    states = [life_state(verdict.level_incident) for verdict in verdicts]
+    found = {(before, after) for before, after in pairwise(states) if before != after}
+    assert found <= {(b, a) for step in LIFE.values() for b in step.before for a in step.after}
+    return found
 
 
 @pytest.mark.parametrize(
@@ -116,6 +125,7 @@ def test_a_bias_that_is_gone_closes_and_is_listed_as_over() -> None:
     assert verdicts[over].ended
     assert verdicts[over].ended.reason == "recovered"
     assert verdicts[over].ended.started == verdicts[START].day
+    assert lives_of(verdicts) >= {("none", "open"), ("open", "recovering"), ("recovering", "none")}
 
 
 def test_a_base_rate_that_covers_a_bias_for_some_days_does_not_close_it() -> None:
@@ -166,8 +176,10 @@ def test_scores_that_collapse_are_a_ticket_and_then_a_page() -> None:
     """A day whose outcomes vary is never called equal without a word."""
     sound = days_of("priors wander")
     days = [*sound[: REFERENCE + START], *all_scores_at(500, sound[REFERENCE + START :])]
-    first, second = judged([{"all": day} for day in days])[START : START + 2]
+    verdicts = judged([{"all": day} for day in days])
+    first, second = verdicts[START : START + 2]
 
+    assert lives_of(verdicts) == {("none", "unclear")}
     assert first.state == "undecided"
     assert first.incident
     assert first.incident.kind == SCORES_EQUAL
@@ -196,8 +208,10 @@ def test_scores_that_are_all_new_are_undecided_until_the_level_says_more() -> No
     sound = days_of("priors wander")
     far = [Coarse(np.roll(d.counts, 300), np.roll(d.positives, 300)) for d in sound]
     days = [*sound[: REFERENCE + START], *far[REFERENCE + START :]]
-    first, second = judged([{"all": day} for day in days])[START : START + 2]
+    verdicts = judged([{"all": day} for day in days])
+    first, second = verdicts[START : START + 2]
 
+    assert {("none", "unclear"), ("unclear", "open")} <= lives_of(verdicts)
     assert first.state == "undecided"
     assert first.incident
     assert first.incident.kind == SCORES_OUTSIDE

@@ -10,7 +10,7 @@ whose labels are right is judged as if nobody had asked.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from math import log
 from typing import Any
@@ -21,14 +21,16 @@ from monitor.drift.curve.fitting import RIDGE
 from monitor.drift.records.day_evidence import SIDES, WrongLabels
 from monitor.drift.records.detector import ERRORS, SHARES, no_sums
 from monitor.metrics.core.coarse import Coarse
-from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.special import expit
-from monitor.metrics.logistic.label_noise import MOST_OF_A_RATE, weigh_shares
+from monitor.metrics.logistic.conditional import project_directions
+from monitor.metrics.logistic.label_noise import MOST_OF_A_RATE, merged, noisy_curve, weigh_shares
 
 FAMILIES = tuple(SIDES)  # in the order of all rows of shares and sums
 MOST_WRONG, TOO_MANY = 0.05, 0.04
 MOST_LOST = 0.5  # where many are usual
 MOST_OF_A_DAY = 1.0  # nats
+BENT = (SHARES // 2, SHARES - 1)  # the shares at which the scores of days are known
 ASKED_FOR = 100.0  # times likelier than right labels
 MOST_REMEMBERED = 1024  # labels of streams
 
@@ -43,10 +45,14 @@ class Noise:
         Of each family: shares of the outcomes that may be recorded as their opposite, from 0 on.
     sums : ndarray of shape (3, 43)
         What its days say of each; see `monitor.metrics.logistic.label_noise.weigh_shares`.
+    bends : ndarray of shape (3, 2, days, 4)
+        Of each family, by how much the middle and the last share change the score of each day along
+        the directions.
     """
 
     shares: Floats
     sums: Floats
+    bends: Floats = field(default_factory=lambda: np.zeros((len(FAMILIES), len(BENT), 0, 4)))
 
     @cached_property
     def added_and_lost(self) -> tuple[Floats, Floats]:
@@ -110,13 +116,46 @@ def noise_of_days(
         Of each day.
     """
     sums, shares = no_sums(), noise.added_and_lost
-    for day, dispersion in zip(days, dispersions, strict=True):
+    bends = np.zeros((*noise.bends.shape[:2], len(days), len(directions)))
+    for i, (day, dispersion) in enumerate(zip(days, dispersions, strict=True)):
         for part in day.values():
             cells = np.nonzero(part.counts[known])[0] + known.start
             along = np.ascontiguousarray(directions[:, cells])
             counts, positives = part.counts[cells], part.positives[cells]
             sums += weigh_shares(curve[cells], counts, positives, along, *shares) / dispersion
-    return replace(noise, sums=sums)
+            bends[:, :, i] += _bends(*merged(curve[cells], counts, positives, along), *shares)
+    return replace(noise, sums=sums, bends=bends)
+
+
+def _bends(
+    curve: Floats, counts: Ints, positives: Ints, along: Floats, added: Floats, lost: Floats
+) -> Floats:
+    """Give by how much shares of wrong labels change the scores of a part of a day; (3, 2, 4)."""
+    hits = int(positives.sum())
+    if hits in (0, counts.sum()):
+        return np.zeros((len(FAMILIES), len(BENT), len(along)))
+
+    def pull(curve: Floats) -> Floats:
+        return np.asarray(project_directions(curve, counts, positives, along, along[:0])[0])
+
+    def bent(family: int, share: int) -> Floats:
+        return noisy_curve(curve, counts, hits, added[family, share], lost[family, share])
+
+    each = [[pull(bent(family, share)) for share in BENT] for family in range(len(FAMILIES))]
+    return np.array(each) - pull(curve)
+
+
+def scores_bent(noise: Noise, wrong: WrongLabels) -> Floats:
+    """Give by how much wrong labels change the score of each day of a reference; (days, 4).
+
+    A parabola through none and the two shares of `Noise.bends`.
+    """
+    family = FAMILIES.index(wrong.family)
+    middle, last = noise.shares[family, BENT]
+    of_middle, of_last = noise.bends[family]
+    share = wrong.share
+    parabola = (last - share) * of_middle / middle + (share - middle) * of_last / last
+    return np.asarray(parabola * share / (last - middle))
 
 
 def said_of_labels(noise: Noise, said: Floats) -> Floats:
@@ -208,8 +247,18 @@ def _wrong_labels(noise: Noise, learned: bytes, stiffness: float) -> WrongLabels
     return WrongLabels(family, float((weights * shares).sum() / weights.sum()))
 
 
+def gains_of_shares(noise: Noise, learned: Floats) -> Floats:
+    """Give the log-likelihood of each share less that of right labels, as `wrong_labels` does.
+
+    Returns
+    -------
+    ndarray of shape (3, 13)
+        0 of a share of 0.
+    """
+    return _gains(noise.sums + learned, RIDGE)
+
+
 def _gains(sums: Floats, stiffness: float) -> Floats:
-    """Give the log-likelihood of each share less that of right labels; 0 of a share of 0."""
     fits, scores, information = np.split(sums, [SHARES, SHARES + ERRORS], axis=1)
     ridge = information.reshape(-1, ERRORS, ERRORS) + stiffness * np.eye(ERRORS)
     solved = np.linalg.solve(ridge, scores[..., None])[..., 0]

@@ -7,7 +7,7 @@ Rule 2: every day and every segment has an intercept of its own, so no prior ent
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import isfinite, sqrt
 from typing import Any
 
@@ -15,10 +15,18 @@ import numpy as np
 
 from monitor.base.short_text import shown_shortly
 from monitor.drift.curve.fitting import Curve, fit_curve
-from monitor.drift.curve.label_noise import Noise, noise_of_days, possible_noise
+from monitor.drift.curve.label_noise import (
+    FAMILIES,
+    MOST_REMEMBERED,
+    Noise,
+    noise_of_days,
+    possible_noise,
+    scores_bent,
+)
 from monitor.drift.curve.own_calibration import own_intercept, own_slope
 from monitor.drift.curve.regions import Regions, fit_regions
 from monitor.drift.curve.variance import between_day_variance, span_starts
+from monitor.drift.records.day_evidence import WrongLabels
 from monitor.drift.records.facts import NOT_CALIBRATED, Fault
 from monitor.drift.records.lack import LEAST_OF_EACH, Lack
 from monitor.metrics.core.coarse import Coarse, sum_of
@@ -130,6 +138,8 @@ class Reference:
         `monitor.drift.evidence.overlap`.
     regions : Regions or None
         Where breaks at one place of the scores are looked for; None where they are not.
+    starts : tuple of int
+        The first day of each span that holds enough outcomes to say how much days differ.
     """
 
     curve: Floats
@@ -163,6 +173,7 @@ class Reference:
     regions: Regions | None = None
     level_days: Floats = field(default_factory=lambda: np.zeros((0, 4)))
     level_variances: Floats = field(default_factory=lambda: np.zeros(2))
+    starts: tuple[int, ...] = ()
 
     def group_of(self, part: Any) -> int | None:
         """Give the place in `group_variances` of the curve of a part; None if there are none."""
@@ -309,7 +320,8 @@ def _fit_bare(
     directions = _directions(fitted)
     scores, crosses = _scores_by_day(curve, directions, fitted, days)
     informations = np.ascontiguousarray(crosses[:, :, 0])  # a kept reference has no view either
-    day_variances = _day_variances(scores, informations, days)
+    starts = span_starts([_rarer(day) for day in days])
+    day_variances = _day_variances(scores, informations, starts)
     least_effects = _least_effects(sensitivity, informations, judge_every)
     errors = _errors(dispersions(day_variances, informations), informations)
     tolerances, effects = _usual(sensitivity, least_effects, errors)
@@ -336,6 +348,7 @@ def _fit_bare(
         own_intercept=None,
         judge_every=judge_every,
         noise=possible_noise(curve, fitted.known, days) if noise else None,
+        starts=tuple(starts),
     )
 
 
@@ -359,6 +372,25 @@ def _with_what_days_say(reference: Reference, days: Sequence[Mapping[Any, Coarse
         level_days=level_days,
         level_variances=level_variances(level_days),
     )
+
+
+def judged_with(reference: Reference, wrong: WrongLabels | None) -> Reference:
+    """Let the days of a reference differ only by what wrong labels do not explain.
+
+    A prior that moves bends the curve of wrong labels, so days look as if they varied by nature.
+    """
+    if wrong is None or reference.noise is None or not reference.noise.bends.size:
+        return reference
+    shares = reference.noise.shares[FAMILIES.index(wrong.family)]
+    nearest = float(shares[np.abs(shares - wrong.share).argmin()])
+    return _judged_with(reference, replace(wrong, share=nearest))
+
+
+@lru_cache(MOST_REMEMBERED)  # asked on every day
+def _judged_with(reference: Reference, wrong: WrongLabels) -> Reference:
+    scores = reference.scores + (scores_bent(reference.noise, wrong) if reference.noise else 0.0)
+    day_variances = _day_variances(scores, reference.informations, reference.starts)
+    return replace(reference, scores=scores, day_variances=day_variances)
 
 
 def with_hanging(reference: Reference, hanging: Floats, of_intercept: float = 1.0) -> Reference:
@@ -505,10 +537,7 @@ def _scores_by_day(
     return scores, crosses
 
 
-def _day_variances(
-    scores: Floats, informations: Floats, days: Sequence[Mapping[Any, Coarse]]
-) -> Floats:
-    starts = span_starts([_rarer(day) for day in days])
+def _day_variances(scores: Floats, informations: Floats, starts: Sequence[int]) -> Floats:
     sums, informations, squares = (
         np.add.reduceat(values, starts) for values in (scores, informations, informations**2)
     )

@@ -14,7 +14,7 @@ from monitor.drift.curve.label_noise import said_of_labels
 from monitor.drift.curve.reference import SOUGHT, TOLERATED, Reference, by_direction
 from monitor.drift.curve.variance import WEEK
 from monitor.drift.records.day_evidence import DIRECTIONS, SLOPES, Changed, DayEvidence, WrongLabels
-from monitor.drift.records.detector import no_sums
+from monitor.drift.records.detector import SHARES, no_sums
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.special import expit
@@ -145,9 +145,15 @@ def _noise(reference: Reference, rows: Sequence["Rows"], phi: float) -> Floats |
     """Weigh the shares of wrong labels, each part with a prior of its own."""
     if reference.noise is None:
         return None
-    shares = reference.noise.added_and_lost
-    said = sum((weigh_shares(*part[:4], *shares) for part in rows), no_sums())
-    return said_of_labels(reference.noise, said / phi)
+    said = _said_of_labels(reference, rows) / phi
+    return said_of_labels(reference.noise, said)
+
+
+def _said_of_labels(reference: Reference, rows: Sequence["Rows"]) -> Floats:
+    noise = reference.noise
+    if noise is None:
+        return no_sums()
+    return sum((weigh_shares(*part[:4], *noise.added_and_lost) for part in rows), no_sums())
 
 
 def _with_noise(rows: Sequence["Rows"], wrong: WrongLabels | None) -> Sequence["Rows"]:
@@ -397,6 +403,41 @@ def day_profiles(
         informations += score_directions(*part[:4])[1]
     dispersions = 1.0 + day_variances * informations
     return np.asarray(ratios / (dispersions.max() if cautious else dispersions.mean()))
+
+
+class Said(NamedTuple):
+    """What one day or several say once more of distortions and of labels; it adds over days.
+
+    Attributes
+    ----------
+    profiles : ndarray of shape (6, 16)
+        Of `day_profiles`.
+    fits : ndarray of shape (3, 13)
+        Natural logarithm of the likelihood of labels that were wrong before the reference too, of
+        each share of `Reference.noise`, over that of right labels, divided alike; 0 without any.
+    """
+
+    profiles: Floats
+    fits: Floats
+
+
+def nothing_said() -> Said:
+    """Begin with no day."""
+    return Said(no_profiles(), no_sums()[:, :SHARES])
+
+
+def said_of_day(
+    reference: Reference,
+    parts: Mapping[Any, Coarse],
+    day_variances: Floats,
+    wrong: WrongLabels | None = None,
+) -> Said:
+    """Weigh a day once more for all that an open drift may be; arguments as of `day_profiles`."""
+    rows = rows_of_day(reference, parts, wrong)
+    profiles = day_profiles(reference, parts, day_variances, rows=rows)
+    informations = sum((score_directions(*part[:4])[1] for part in rows.plain), np.zeros(1))
+    phi = float(np.mean(1.0 + day_variances * informations))
+    return Said(profiles, _said_of_labels(reference, rows.plain)[:, :SHARES] / phi)
 
 
 class Rows(NamedTuple):

@@ -21,7 +21,7 @@ from monitor.drift.fold.as_they_are import with_own_fits
 from monitor.drift.fold.gate import Look, gated, may_be_late
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, limit_alone
 from monitor.drift.fold.level_streams import with_class_levels, with_levels
-from monitor.drift.fold.past import profiles_since
+from monitor.drift.fold.past import said_since
 from monitor.drift.fold.region_incident import broken_instead
 from monitor.drift.fold.second import Own, look_again
 from monitor.drift.fold.today import Today
@@ -177,7 +177,7 @@ def pass_gates(
 
 def _look(name: str, detector: Detector, evidence: DayEvidence, today: Today) -> Look:
     """Give a stream as gates see it, with what its days since a start say."""
-    since = partial(profiles_since, today, name, detector)
+    since = partial(said_since, today, name, detector)
     return Look(name, today.own[name], detector, evidence, today.span, since)
 
 
@@ -201,7 +201,7 @@ def live(
         lived[name] = update_incident(
             *(detector, today.day.day, evidence),
             alarm=alarm,
-            profiles_since=look.since,
+            said_since=look.since,
             hanging_since=_hanging(name, detector, today),
         )
         if opens and (opened := lived[name].incident):

@@ -15,8 +15,8 @@ from monitor.drift.evidence.entities import held_down_by_entities
 from monitor.drift.evidence.overlap import held_down_by_overlap
 from monitor.drift.fold.inputs import Day
 from monitor.drift.fold.today import Today
-from monitor.drift.incidents.detecting import ProfilesSince, opened_incident, unknown_profiles
-from monitor.drift.incidents.label_change import only_if_told
+from monitor.drift.incidents.detecting import SaidSince, opened_incident, unknown
+from monitor.drift.incidents.label_change import only_if_told, unless_always_so
 from monitor.drift.records.day_evidence import DayEvidence
 from monitor.drift.records.detector import Detector
 
@@ -38,7 +38,7 @@ class Look:
     days : sequence of Day
         Those that were judged together.
     since : function of a date
-        The `profiles` of an incident that began on that day; a second look knows none.
+        What the days since say; a second look does not know it.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Look:
     detector: Detector
     evidence: DayEvidence
     days: Sequence[Day]
-    since: ProfilesSince = unknown_profiles
+    since: SaidSince = unknown
 
 
 def rows_hang_together(today: Today, look: Look, enough: float) -> Detector:
@@ -66,7 +66,13 @@ def labels_are_told(today: Today, look: Look, enough: float) -> Detector:
     return only_if_told(look.detector, today.day.day, look.evidence, enough, look.since)
 
 
-GATES = (rows_hang_together, labels_are_told)  # each gives a detector with no more evidence
+def labels_were_right(today: Today, look: Look, enough: float) -> Detector:
+    """Let evidence wait that labels explain which were wrong before the reference too."""
+    of_look = look.detector, look.reference, today.day.day, look.evidence
+    return unless_always_so(*of_look, enough, look.since)
+
+
+GATES = (rows_hang_together, labels_are_told, labels_were_right)  # none of them adds evidence
 
 
 def gated(today: Today, look: Look, enough: float) -> Detector:

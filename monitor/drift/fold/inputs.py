@@ -392,7 +392,7 @@ def _fit_classes(days: Sequence[Day], limits: Limits, classes: ClassDay) -> Mode
         scores=fit_class_scores(
             [day.rest for day in days],
             places=ALL if span else (BELOW,),
-            highest=only_highest(days[0].rest),
+            highest=any(only_highest(day.rest) for day in days),
         ),
         scores_of={name: own for name in segments if (own := _scores_of(days, name))},
     )
@@ -403,7 +403,9 @@ def _scores_of(days: Sequence[Day], segment: str) -> ClassScores | None:
     parts = {key[:2] for day in days for key in day.parts if key[0] == segment}
     rest = [day.rest_of[segment] for day in days if day.rest_of.get(segment)]
     places = (BELOW, NEW) if len(parts) == 1 else (BELOW,)
-    return fit_class_scores(rest, places=places, highest=only_highest(days[0].rest))
+    return fit_class_scores(
+        rest, places=places, highest=any(only_highest(day.rest) for day in days)
+    )
 
 
 def _fit(

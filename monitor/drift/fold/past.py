@@ -15,7 +15,7 @@ import numpy as np
 
 from monitor.drift.curve.label_noise import wrong_labels
 from monitor.drift.curve.reference import Reference
-from monitor.drift.evidence.directions import day_profiles, no_profiles
+from monitor.drift.evidence.directions import Said, nothing_said, said_of_day
 from monitor.drift.fold.inputs import Day
 from monitor.drift.fold.today import Today
 from monitor.drift.records.day_evidence import WrongLabels
@@ -28,7 +28,7 @@ WEEK = timedelta(days=7)  # sums that were not asked for as long are forgotten
 
 @dataclass(frozen=True, eq=False)
 class Summed:
-    """The profiles of some days, and with what they were weighed.
+    """What some days say, and with what they were weighed.
 
     Attributes
     ----------
@@ -36,8 +36,8 @@ class Summed:
         What they depend on, beside the days.
     last : date
         The last of the days.
-    sums : ndarray of shape (6, 16)
-        Their profiles, added up in the order of the days.
+    sums : Said
+        Of these, added up in the order of the days.
     spans : int
         How many spans of days said something.
     """
@@ -46,7 +46,7 @@ class Summed:
     day_variances: Floats
     wrong: WrongLabels | None
     last: date
-    sums: Floats
+    sums: Said
     spans: int
 
     def is_of(self, own: Reference, day_variances: Floats, wrong: WrongLabels | None) -> bool:
@@ -55,8 +55,8 @@ class Summed:
         return alike and np.array_equal(self.day_variances, day_variances)
 
 
-def profiles_since(today: Today, name: str, detector: Detector, first: date) -> Floats | None:
-    """Sum up the profiles of the days from one on.
+def said_since(today: Today, name: str, detector: Detector, first: date) -> Said | None:
+    """Sum up what the days from one on say of distortions and of labels.
 
     Parameters
     ----------
@@ -71,9 +71,8 @@ def profiles_since(today: Today, name: str, detector: Detector, first: date) -> 
 
     Returns
     -------
-    ndarray of shape (6, 16) or None
-        `monitor.drift.records.detector.Incident.profiles`; None if other days are found than the
-        history of the detector holds since then.
+    Said or None
+        None if other days are found than the history of the detector holds since then.
     """
     own, history = today.own.get(name), detector.history
     rows = history.firsts >= first.toordinal()
@@ -86,7 +85,7 @@ def profiles_since(today: Today, name: str, detector: Detector, first: date) -> 
     kept = today.profiled.setdefault(name, {})
     summed = kept.get(begin)
     if summed is None or not summed.is_of(own, detector.jitters, wrong):
-        summed = Summed(own, detector.jitters, wrong, begin - ONE_DAY, no_profiles(), 0)
+        summed = Summed(own, detector.jitters, wrong, begin - ONE_DAY, nothing_said(), 0)
     for end, days in groupby(today.since(summed.last + ONE_DAY), today.end_of_span):
         summed = _with_span(today, name, summed, days)
         if end <= today.day.day.toordinal():  # the days of a span that goes on are read again
@@ -99,8 +98,8 @@ def profiles_since(today: Today, name: str, detector: Detector, first: date) -> 
 def _with_span(today: Today, name: str, before: Summed, days: Iterable[Day]) -> Summed:
     """Add days that are judged together."""
     parts = today.parts(name, [*days])
-    said = day_profiles(before.own, parts, before.day_variances, wrong=before.wrong)
-    counts = int(said.any())
-    return replace(
-        before, sums=before.sums + said if counts else before.sums, spans=before.spans + counts
-    )
+    said = said_of_day(before.own, parts, before.day_variances, before.wrong)
+    if not said.profiles.any():
+        return before
+    sums = Said(*(of_all + of_day for of_all, of_day in zip(before.sums, said, strict=True)))
+    return replace(before, sums=sums, spans=before.spans + 1)

@@ -24,7 +24,7 @@ from monitor.drift.evidence.directions import SIZES, day_evidence
 from monitor.drift.evidence.history import sums_since
 from monitor.drift.fold.gate import Look, gated, may_be_late
 from monitor.drift.fold.inputs import Day, weighed_parts, with_dependence
-from monitor.drift.fold.past import profiles_since
+from monitor.drift.fold.past import said_since
 from monitor.drift.fold.today import Today
 from monitor.drift.incidents.detecting import (
     accumulate,
@@ -34,6 +34,7 @@ from monitor.drift.incidents.detecting import (
     named,
     new_detector,
     opened_incident,
+    profiles_of,
 )
 from monitor.drift.records.day_evidence import KINDS
 from monitor.drift.records.detector import Detector, History, Incident, Second, Worse, is_withheld
@@ -188,11 +189,11 @@ def _changed(
         sums_since(detector.history, day, detector.jitters)
         for day in (second.since, change.started)
     ]
-    profiles = partial(profiles_since, today, of.name, detector)
-    of_now = profiles(change.started)
+    said = partial(said_since, today, of.name, detector)
+    of_now = profiles_of(said(change.started))
     # Its own are known without reading days, and lack none of them unless another drift took over.
     own_profiles = incident.profiles if incident.started < second.since else None
-    of_both = profiles(second.since) if own_profiles is None else own_profiles
+    of_both = profiles_of(said(second.since)) if own_profiles is None else own_profiles
     of_before = None if of_now is None or of_both is None else of_both - of_now
     before = _with_sums(
         incident, of_before, *(all_of - since for all_of, since in zip(*sums, strict=True))

@@ -19,11 +19,12 @@ import numpy as np
 from monitor.drift.curve.cubic import highest_points
 from monitor.drift.curve.label_noise import wrong_labels
 from monitor.drift.curve.monotone import monotone_at
-from monitor.drift.curve.reference import SOUGHT, Reference
+from monitor.drift.curve.reference import SOUGHT, Reference, judged_with
 from monitor.drift.evidence.directions import (
     FULL_GAIN,
     SIZES,
     DayRows,
+    Said,
     bounded,
     day_evidence,
     day_profiles,
@@ -64,12 +65,17 @@ USUAL_EFFECT = 0.2  # logit: of a direction that the scores of the day do not mo
 LEAST_AGE = 7  # days before an incident may close: weak drifts waver around the middle
 SIZES_AND_NONE = np.insert(SIZES, SIZES.size // 2, 0.0)
 LEAST_SIZE = 0.05  # logit: the least distortion that a recovery is weighed against
-ProfilesSince = Callable[[date], Floats | None]
+SaidSince = Callable[[date], Said | None]
 HangingSince = Callable[[date], Floats]
 
 
-def unknown_profiles(*_: object) -> None:
+def unknown(*_: object) -> None:
     """Say that no day can be read once more."""
+
+
+def profiles_of(said: Said | None) -> Floats | None:
+    """Give the `profiles` of an incident, if the days since it began could be read once more."""
+    return said and said.profiles
 
 
 def independent(_: date) -> Floats:
@@ -113,6 +119,8 @@ def advance(
     tuple of Detector and DayEvidence
         The incident is not brought up to date yet; see `update_incident`.
     """
+    wrong = wrong_labels(reference.noise, detector.noise)
+    reference = judged_with(reference, wrong)
     begun = detector.history.firsts.size > 0
     same_week = begun and week_of(detector.last) == week_of(days[-1])
     day_variances = detector.jitters
@@ -121,7 +129,6 @@ def advance(
         day_variances = learned_day_variances(
             reference, detector.history, days[0], detector.drifted
         )
-    wrong = wrong_labels(reference.noise, detector.noise)
     rows = rows_of_day(reference, parts, wrong)
     evidence = day_evidence(reference, parts, day_variances, detector.cross, rows=rows)
     regions = detector.regions if late else _watched(detector, reference, days[0], parts, wrong)
@@ -408,7 +415,7 @@ def update_incident(
     evidence: DayEvidence,
     *,
     alarm: bool,
-    profiles_since: ProfilesSince = unknown_profiles,
+    said_since: SaidSince = unknown,
     hanging_since: HangingSince = independent,
 ) -> Detector:
     """Open, rename, carry on or close the incident of a detector that has accumulated the day.
@@ -423,8 +430,8 @@ def update_incident(
         Of that day.
     alarm : bool
         Whether the evidence is over its limit today.
-    profiles_since : function of a date
-        The `profiles` of an incident that began on that day; asked when one opens.
+    said_since : function of a date
+        What the days since say once more; asked when an incident opens.
     hanging_since : function of a date
         By how much rows have hung together along each direction from that day on; asked when an
         incident would close.
@@ -440,7 +447,7 @@ def update_incident(
         day,
         evidence,
         alarm=alarm,
-        profiles_since=profiles_since,
+        said_since=said_since,
         hanging_since=hanging_since,
     )
     return lived(detector, day, *happened) if happened else detector
@@ -462,7 +469,7 @@ def event_of_day(
     evidence: DayEvidence,
     *,
     alarm: bool,
-    profiles_since: ProfilesSince,
+    said_since: SaidSince,
     hanging_since: HangingSince,
 ) -> tuple[LifeEvent, Incident] | None:
     """Choose what a day makes happen, and give the incident with what it says; None of no drift."""
@@ -470,7 +477,7 @@ def event_of_day(
     if incident is None:
         if not alarm:
             return None
-        return "found", opened_incident(detector, day, evidence, profiles_since)
+        return "found", opened_incident(detector, day, evidence, said_since)
     carried = _with_day(incident, evidence, detector.jitters)
     if alarm:
         return "found again", replace(carried, recovery=0.0, recovering=None, quarter=None)
@@ -485,7 +492,7 @@ def event_of_day(
         return "recovers" if gained else "lasts", now
     if not incident.place and detector.sums.max() >= 10.0**REPLACED * detector.counted:
         # One distortion has gone and another, as certain, has come: the curve is not back.
-        other = opened_incident(detector, day, evidence, profiles_since)
+        other = opened_incident(detector, day, evidence, said_since)
         return "replaced", replace(other, opened=now.opened, evidence=now.evidence)
     return "recovers" if (day - now.opened).days < LEAST_AGE else "over", now
 
@@ -510,11 +517,17 @@ def _restarted(detector: Detector) -> Detector:
     )
 
 
+def scaled(detector: Detector, share: float) -> Detector:
+    """Leave a share of the evidence of every distortion and of labels; all that of places."""
+    labels = None if detector.labels is None else detector.labels * share
+    return replace(detector, sums=detector.sums * share, labels=labels)
+
+
 def opened_incident(
     detector: Detector,
     day: date,
     evidence: DayEvidence,
-    profiles_since: ProfilesSince = unknown_profiles,
+    said_since: SaidSince = unknown,
 ) -> Incident:
     """Make the incident that an alarm on this day opens, dated by the kind with most evidence."""
     direction, side = divmod(int(detector.sums.argmax()), 2)
@@ -544,7 +557,7 @@ def opened_incident(
         informations=informations,
         slopes=slopes,
         gradual=start.gradual,
-        profiles=profiles_since(start.day),
+        profiles=profiles_of(said_since(start.day)),
     )
     return named(opened)
 

@@ -14,13 +14,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from monitor.drift.curve.label_noise import gains_of_shares, wrong_labels
 from monitor.drift.curve.reference import Reference, merge_days
 from monitor.drift.evidence.directions import CHANGES, LOST, day_profiles, no_profiles
 from monitor.drift.incidents.detecting import (
-    ProfilesSince,
+    SaidSince,
     best_profile,
     highest_of,
     opened_incident,
+    scaled,
 )
 from monitor.drift.records.day_evidence import DIRECTIONS, KINDS, TOLD, DayEvidence, LabelChange
 from monitor.drift.records.detector import OF_LOST, Detector, Incident
@@ -30,6 +32,7 @@ from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.special import expit
 
 SURE = log(1000.0)  # nats: what the outcomes of a week must say against lost labels
+EXPLAINED = log(10.0)  # nats: by which a distortion must be likelier than labels always wrong
 JUST_BELOW = 0.99  # of a limit
 MOST = 0.5  # of the outcomes of one side: a flatter curve is a model that says nothing
 
@@ -120,7 +123,7 @@ def only_if_told(
     day: date,
     evidence: DayEvidence,
     enough: float,
-    profiles_since: ProfilesSince,
+    said_since: SaidSince,
 ) -> Detector:
     """Let lost labels raise an alert only where the verdict would name them.
 
@@ -128,7 +131,7 @@ def only_if_told(
     ----------
     detector : Detector
         After `monitor.drift.incidents.detecting.accumulate`.
-    day, evidence, profiles_since
+    day, evidence, said_since
         As for `monitor.drift.incidents.detecting.opened_incident`.
     enough : float
         The evidence at which the stream alerts, log10.
@@ -149,11 +152,59 @@ def only_if_told(
     without = 10.0**detector.evidence - OF_LOST * mean
     if without >= 10.0**enough:
         return detector
-    found = label_change(opened_incident(detector, day, evidence, profiles_since))
+    found = label_change(opened_incident(detector, day, evidence, said_since))
     if found and found.told and found.family == "lost":
         return detector
     left = max(0.0, JUST_BELOW * 10.0**enough - without) / (OF_LOST * mean)
     return replace(detector, labels=detector.labels * min(1.0, left))
+
+
+def unless_always_so(
+    detector: Detector,
+    reference: Reference,
+    day: date,
+    evidence: DayEvidence,
+    enough: float,
+    said_since: SaidSince,
+) -> Detector:
+    """Let evidence wait while labels explain it that were wrong before the reference too.
+
+    Parameters
+    ----------
+    detector, day, evidence, enough, said_since
+        As for `only_if_told`.
+    reference : Reference
+        Of the stream.
+
+    Returns
+    -------
+    Detector
+        The same below the limit, and where the best distortion explains the days since the drift
+        would have begun ten times better than the best constant share of wrong labels, of which
+        the likelihood over all days before counts where it is below that of right labels, and
+        where places alone reach the limit; else its evidence ends just below it.
+
+    Notes
+    -----
+    It takes weeks in which the prior moves until a share is known so well that days are judged
+    with it. Until then a prior that moves bends the curve by as much as a small drift.
+    """
+    noise = reference.noise
+    if noise is None or detector.incident or detector.evidence < enough:
+        return detector
+    if wrong_labels(noise, detector.noise):
+        return detector
+    opened = opened_incident(detector, day, evidence, said_since)
+    said = said_since(opened.started)
+    if said is None:
+        return detector
+    joint = said.fits + np.minimum(0.0, gains_of_shares(noise, detector.noise))
+    bent = max(highest_of(profile)[0] for profile in said.profiles[: len(DIRECTIONS)])
+    if joint[:, 1:].max() <= bent - EXPLAINED:
+        return detector
+    places = 10.0 ** scaled(detector, 0.0).evidence if detector.regions else 0.0
+    left = JUST_BELOW * 10.0**enough - places
+    return scaled(detector, left / (10.0**detector.evidence - places)) if left > 0.0 else detector
 
 
 def lost_like_prior(reference: Reference, days: Sequence[Mapping[Any, Coarse]]) -> float | None:

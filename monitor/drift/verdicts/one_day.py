@@ -14,14 +14,15 @@ from monitor.drift.curve.label_noise import wrong_labels
 from monitor.drift.curve.reference import Reference
 from monitor.drift.evidence.directions import day_evidence, day_profiles
 from monitor.drift.evidence.region_evidence import region_evidence
-from monitor.drift.incidents.detecting import best_profile
+from monitor.drift.fold.region_incident import SIMPLER
+from monitor.drift.incidents.detecting import best_profile, highest_of
+from monitor.drift.records.day_evidence import DIRECTIONS
 from monitor.drift.records.detector import OF_REGIONS, WEIGHTS, Detector
 from monitor.drift.records.facts import OneDay
 from monitor.drift.records.region_state import KIND
 from monitor.metrics.core.coarse import Coarse
 
 LEAST_REACHED = 0.9  # log10 of the evidence after such a day, however it began
-SIMPLER = 2.0  # times the evidence of the best distortion, before a place is named instead
 BEYOND = 2.0  # log10: by how much it exceeds the limit of many days
 
 
@@ -55,7 +56,10 @@ def contradicts(
     )
     ratios = said.ratios / hanging
     along = float((ratios + np.log10(WEIGHTS)).max() + np.log10(1.0 - OF_REGIONS))
-    fits, _ = best_profile(day_profiles(reference, parts, detector.jitters, wrong=wrong))
+    profiles = day_profiles(reference, parts, detector.jitters, wrong=wrong)
+    fits, _ = best_profile(profiles)
+    simpler = max(highest_of(profile)[0] for profile in profiles[: len(DIRECTIONS)])
+    simpler /= hanging * log(10.0)
     found = OneDay(along, fits)
     if watch := reference.regions and detector.regions:
         at = region_evidence(
@@ -63,6 +67,6 @@ def contradicts(
         )
         places = at.gains / log(10.0) + np.log10(watch.weights)
         of_place = float(places.max() + np.log10(OF_REGIONS))
-        if of_place > SIMPLER * max(along, 0.0):
-            found = OneDay(of_place, KIND)
+        is_place = of_place > simpler + SIMPLER / log(10.0)
+        found = OneDay(max(along, of_place), KIND if is_place else fits)
     return found if found.evidence >= enough + BEYOND else None
