@@ -37,6 +37,7 @@ from monitor.drift.evidence.history import (
     new_history,
     remember,
     sums_since,
+    variances_before,
     week_of,
 )
 from monitor.drift.evidence.lost_labels import lost_day, no_lost, with_lost
@@ -147,7 +148,8 @@ def advance(
         recovery = _recovery(detector.incident, reference, parts, evidence, day_variances, rows)
         profiles = None
         if detector.incident.profiles is not None:
-            profiles = day_profiles(reference, parts, day_variances, rows=rows)
+            usual = variances_before(reference, detector, days[0])
+            profiles = day_profiles(reference, parts, usual, rows=rows)
         evidence = replace(evidence, recovery=recovery, profiles=profiles)
     return accumulate(detector, days[0], evidence, day_variances), evidence
 
