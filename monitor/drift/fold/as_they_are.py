@@ -23,7 +23,7 @@ from monitor.drift.evidence.directions import SIZES, SLOPES_TRIED, day_profiles
 from monitor.drift.evidence.history import variances_before
 from monitor.drift.fold.inputs import Day, parts_of_stream
 from monitor.drift.fold.today import Today
-from monitor.drift.incidents.detecting import best_slope, highest_of
+from monitor.drift.incidents.detecting import best_slope, gain_of_best
 from monitor.drift.incidents.level_watch import level_curve
 from monitor.drift.records.day_evidence import DIRECTIONS, SLOPES
 from monitor.drift.records.detector import LEVEL_KINDS, Detector, Incident, OwnFit
@@ -95,7 +95,8 @@ def _is_better(fit: OwnFit, incident: Incident, reference: Reference, enough: fl
     within = before is not None and _is_off(before) and _surely_fits(slope) and fit.gain >= 1.0
     if _is_off(slope) or not (fit.gain >= enough or within):
         return False
-    return _explained(fit.profiles) <= LEFT * _explained(incident.profiles) + ALLOWED
+    left = gain_of_best(fit.profiles.reshape(-1, SIZES.size))
+    return left <= LEFT * gain_of_best(incident.profiles) + ALLOWED
 
 
 def _is_off(slope: Estimate) -> bool:
@@ -107,12 +108,6 @@ def _is_off(slope: Estimate) -> bool:
 
 def _surely_fits(slope: Estimate) -> bool:
     return slope.low >= 1.0 - NOT_CALIBRATED and slope.high <= 1.0 + NOT_CALIBRATED
-
-
-def _explained(profiles: Floats) -> float:
-    """Give what the best single distortion explains, in nats."""
-    of_distortions = profiles.reshape(-1, SIZES.size)[: len(DIRECTIONS)]
-    return max(highest_of(one)[0] for one in of_distortions)
 
 
 def _moved(fit: OwnFit) -> float:

@@ -79,10 +79,8 @@ def said_since(today: Today, name: str, detector: Detector, first: date) -> Said
     rows = history.firsts >= first.toordinal()
     if own is None or not rows.any():
         return None
-    begin, wrong = (
-        date.fromordinal(int(history.firsts[rows][0])),
-        wrong_labels(own.noise, detector.noise),
-    )
+    begin = date.fromordinal(int(history.firsts[rows][0]))
+    wrong = wrong_labels(own.noise, detector.noise)
     kept = today.profiled.setdefault(name, {})
     summed = kept.get(begin)
     usual = variances_before(judged_with(own, wrong), detector, begin)

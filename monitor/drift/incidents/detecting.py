@@ -654,6 +654,11 @@ def highest_of(profile: Floats) -> tuple[float, float]:
     return _highest_of_each(profile[np.newaxis])[0]
 
 
+def gain_of_best(profiles: Floats) -> float:
+    """Give what `best_profile` explains, in nats."""
+    return max(highest for highest, _ in _highest_of_each(profiles[: len(DIRECTIONS)]))
+
+
 def _highest_of_each(profiles: Floats) -> list[tuple[float, float]]:
     below, above = np.split(profiles, 2, axis=1)
     none = np.zeros((len(profiles), 1))
