@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -245,7 +246,8 @@ def read_pairs(query: Query, classes: Classes, rank: int) -> CodedRows:
         Of the score that makes a pair with the highest one.
     """
     count = len(classes.names)
-    none, codes = np.zeros(0, np.int64), np.zeros((len(query.logs.codes), 0), np.uint16)
+    none = np.zeros(0, np.int64)
+    codes: Any = np.zeros((len(query.logs.codes), 0), np.uint16)
     read = [CodedRows(none, none > 0, codes, none)]
     with matched_rows(query, count) as rows:
         for share in rows.each(partial(_pairs, count, rank, _log_offsets(classes))):
@@ -267,7 +269,7 @@ def _pairs(
         moved = sampled_vectors(vectors, log_offsets)
         kept, cells = rows_of_pairs(moved, labels, low, high)
         pairs = (low * classes + high)[kept]
-        codes = places[1:, kept].astype(np.uint16)  # of which there are many
+        codes: Any = places[1:, kept].astype(np.uint16)  # of which there are many
         read.append(CodedRows(cells, (labels == low)[kept], codes, pairs))
     return read
 
