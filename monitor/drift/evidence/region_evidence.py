@@ -109,7 +109,7 @@ def region_evidence(
     variances = regions.day_variances if day_variances is None else day_variances
     sizes = region_sizes(regions, variances, hanging)
     scores, of_regions = _of_regions(regions, parts, sizes, wrong)
-    at_value = _at_value(regions, parts, value_sizes(regions, sizes), wrong)
+    at_value = _at_value(regions, parts, sizes, wrong)
     all_said = of_regions, _beyond(regions, parts, wrong), at_value
     said = _Weighed(*(np.concatenate(values) for values in zip(*all_said, strict=True)))
     phi = 1.0 + np.repeat(variances, 2) * of_regions.informations
@@ -218,11 +218,12 @@ def _beyond(regions: Regions, parts: Mapping[Any, Coarse], wrong: WrongLabels | 
 
 
 def _at_value(
-    regions: Regions, parts: Mapping[Any, Coarse], sizes: Floats, wrong: WrongLabels | None
+    regions: Regions, parts: Mapping[Any, Coarse], of_regions: Floats, wrong: WrongLabels | None
 ) -> _Weighed:
     """Weigh the rows of single values that are new against the curve there."""
-    said = _Weighed(np.zeros(2), np.zeros(sizes.shape), sizes)
     values = new_values(regions, parts)
+    sizes = value_sizes(regions, of_regions) if values.size else np.zeros((2, AT_VALUE.size))
+    said = _Weighed(np.zeros(2), np.zeros(sizes.shape), sizes)
     # Beyond the known scores only the side that contradicts every monotone curve counts.
     sides = values[values < regions.known.stop], values[values >= regions.known.start]
     for part in parts.values() if values.size else ():
