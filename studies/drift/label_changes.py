@@ -23,7 +23,7 @@ from scipy.stats import norm
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.evidence.directions import LOST as SHARES
 from monitor.drift.evidence.directions import day_profiles, no_profiles
-from monitor.drift.incidents.detecting import highest_of
+from monitor.drift.incidents.detecting import gain_of_best
 from monitor.drift.incidents.label_change import label_change
 from monitor.drift.records.day_evidence import DIRECTIONS, TOLD, WrongLabels
 from monitor.drift.records.detector import Incident
@@ -120,8 +120,8 @@ def known_evidence(reference: Reference, days: Sequence[Segments]) -> float:
     true = replace(reference, curve=CENTRES.astype(np.float64))
     none = np.zeros(len(DIRECTIONS))
     profiles = sum((day_profiles(true, day, none) for day in days), no_profiles())
-    bent = max(highest_of(profile)[0] for profile in profiles[: len(DIRECTIONS)])
-    return float(np.interp(LOST.share, SHARES, profiles[len(DIRECTIONS)]) - bent) / log(10.0)
+    lost = float(np.interp(LOST.share, SHARES, profiles[len(DIRECTIONS)]))
+    return (lost - gain_of_best(profiles)) / log(10.0)
 
 
 def main() -> None:

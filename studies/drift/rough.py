@@ -18,7 +18,6 @@ Slopes = Callable[[np.random.Generator, int, int], Floats]  # reference and all 
 RECALIBRATED = 95  # days after the first reference
 JUMP, WIDER = 1.5, 1.5  # of the mean logit, and of the spread of the logits
 PILES, PILED = (-3.6, -2.56), 0.3  # logits of two scores, and the share of the rows at each
-LEAVES, VALUES = 40, 7
 CAMPAIGNS, NARROW, EFFECT = 20, 0.3, 0.3  # spread of a campaign's logits, sd of its effect
 ALL_CELLS = np.arange(COARSE_COUNT)
 

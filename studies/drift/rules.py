@@ -14,8 +14,9 @@ from scipy.special import expit
 from scipy.stats import chi2, kstwobign, norm
 
 from monitor.drift.curve.label_noise import wrong_labels
-from monitor.drift.curve.reference import Reference
+from monitor.drift.curve.reference import Reference, judged_with
 from monitor.drift.evidence.directions import Said, nothing_said, said_of_day
+from monitor.drift.evidence.history import variances_before
 from monitor.drift.incidents.detecting import advance, limit, new_detector, update_incident
 from monitor.drift.incidents.label_change import only_if_told, unless_always_so
 from monitor.drift.records.detector import Detector, Incident
@@ -109,7 +110,8 @@ def _said_since(
     """Sum up what the days from one on say."""
     wrong = wrong_labels(reference.noise, detector.noise)
     days = seen[(first - FIRST).days :]
-    said = [said_of_day(reference, day, detector.jitters, wrong) for day in days]
+    usual = variances_before(judged_with(reference, wrong), detector, first)
+    said = [said_of_day(reference, day, usual, wrong) for day in days]
     return Said(*(sum(of) for of in zip(nothing_said(), *said, strict=True)))
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MODELS = ("flights", "flights-stretched", "flights-shifted")
-FIRST_DAY, LAST_DAY, LAST_LANDING = date(2013, 3, 1), date(2013, 12, 31), date(2014, 1, 1)
+FIRST_DAY, LAST_DAY = date(2013, 3, 1), date(2013, 12, 31)
 
 MOMENT = pa.timestamp("us", tz="UTC")
 PREDICTION_TYPES: dict[str, pa.DataType] = {

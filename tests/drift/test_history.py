@@ -13,8 +13,10 @@ from monitor.drift.evidence.history import (
     learned_day_variances,
     new_history,
     remember,
+    variances_before,
     week_of,
 )
+from monitor.drift.incidents.detecting import new_detector
 from monitor.drift.records.day_evidence import DIRECTIONS, SLOPES, DayEvidence
 from monitor.drift.records.detector import SUMS, History
 from studies.drift.worlds import Truth, World, stream
@@ -154,3 +156,8 @@ def test_what_is_learned_rests_on_the_weeks_before(calm: Reference) -> None:
 
     assert before[0] > 0.0
     assert np.array_equal(with_week, before)
+
+    now = replace(new_detector(), history=history_of(np.append(slopes, [9.0] * 21)), jitters=before)
+    assert np.array_equal(variances_before(calm, now, wednesday), before)
+    now = replace(now, history=history_of(np.full(9, 0.0)), jitters=2.0 * before)
+    assert np.array_equal(variances_before(calm, now, day(-1)), 2.0 * before)

@@ -11,6 +11,7 @@ import pytest
 from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.reference import Reference
 from monitor.drift.evidence.directions import SIZES, day_profiles
+from monitor.drift.evidence.history import learned_day_variances
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
 from monitor.drift.incidents.detecting import best_fit
 from monitor.drift.records.verdict import Verdict
@@ -92,13 +93,18 @@ FAR = ("slope -1", "slope 0", "slope 1.6", "ends +0.8", "tails -0.4")
 
 @pytest.mark.parametrize("name", some(FAR, 2))
 def test_a_drift_far_from_the_reference_has_its_name_and_size(name: str) -> None:
-    """On every day that it is open, whatever the days have taught of their variance."""
-    verdicts = fold(stream(name, 2))
+    """On every day that it is open, whatever its own days have taught of their variance."""
+    days = stream(name, 2)
+    verdicts = fold(days)
     incidents = [i for v in verdicts if (i := v.detector.incident)]
 
     assert len(incidents) > 14
     assert {i.kind for i in incidents} == {DRIFTS[name].kind}
     assert incidents[-1].size == pytest.approx(DRIFTS[name].size, abs=0.1)  # 4 % of -2.5 to 2.5
+    own, last = reference_of(fit_model_reference(days[:REFERENCE], PLAIN)), incidents[-1]
+    usual = learned_day_variances(own, verdicts[-1].detector.history, last.started)
+    since = [day_profiles(own, day.parts, usual) for day in days if day.day >= last.started]
+    assert last.profiles == pytest.approx(np.sum(since, axis=0), rel=1e-5)  # sums of 32 bits
 
 
 def test_without_one_of_the_days_the_name_is_that_at_the_reference() -> None:

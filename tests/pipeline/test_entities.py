@@ -27,7 +27,7 @@ models:
     outcomes: {{path: "logs/outcomes/{{day}}.parquet"}}
     verdicts: {{references: [{{first: 2026-01-01, last: 2026-01-28}}]}}
 """
-REFERENCE, DAYS, MORNINGS = 28, 46, 5  # the last days are judged one by one, too
+REFERENCE, DAYS = 28, 46
 
 
 def counted(number: int, rows: Rows) -> Summary:

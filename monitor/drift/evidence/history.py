@@ -12,7 +12,7 @@ from monitor.drift.curve.reference import Reference
 from monitor.drift.curve.variance import WEEK, between_week_variance
 from monitor.drift.evidence.directions import LONG_RUN
 from monitor.drift.records.day_evidence import DIRECTIONS, DayEvidence
-from monitor.drift.records.detector import SUMS, WIDTHS, History, Span
+from monitor.drift.records.detector import SUMS, WIDTHS, Detector, History, Span
 from monitor.metrics.core.grid import Floats, Ints
 
 WEEKS_APART = 4  # weeks whose days are kept one by one
@@ -108,6 +108,33 @@ def learned_day_variances(
         for j in range(len(DIRECTIONS))
     ]
     return np.asarray(reference.day_variances + LONG_RUN * WEEK * np.array(between))
+
+
+def variances_before(reference: Reference, detector: Detector, first: date) -> Floats:
+    """Find the between-day variances that were known before a drift began.
+
+    Parameters
+    ----------
+    reference : Reference
+        Of the stream, as its days are judged.
+    detector : Detector
+        Whose open incident is the drift.
+    first : date
+        The first day of the drift, if no incident is open.
+
+    Returns
+    -------
+    ndarray of shape (4,)
+        Those of this week where the history begins after the drift.
+
+    Notes
+    -----
+    A change bends its own week more than others, so it would make itself look like chance.
+    """
+    start, history = (detector.incident.started if detector.incident else first), detector.history
+    if not history.firsts.size or start.toordinal() < history.firsts[0]:
+        return detector.jitters
+    return learned_day_variances(reference, history, start, detector.drifted)
 
 
 def since_counted(history: History, counted: int) -> History:

@@ -17,11 +17,13 @@ from typing import Any
 import numpy as np
 from scipy.special import log_expit
 
-from monitor.drift.curve.reference import Reference
+from monitor.drift.curve.label_noise import wrong_labels
+from monitor.drift.curve.reference import Reference, judged_with
 from monitor.drift.evidence.directions import SIZES, SLOPES_TRIED, day_profiles
+from monitor.drift.evidence.history import variances_before
 from monitor.drift.fold.inputs import Day, parts_of_stream
 from monitor.drift.fold.today import Today
-from monitor.drift.incidents.detecting import best_slope, highest_of
+from monitor.drift.incidents.detecting import best_slope, gain_of_best
 from monitor.drift.incidents.level_watch import level_curve
 from monitor.drift.records.day_evidence import DIRECTIONS, SLOPES
 from monitor.drift.records.detector import LEVEL_KINDS, Detector, Incident, OwnFit
@@ -61,7 +63,7 @@ def with_own_fits(today: Today, name: str, detector: Detector, enough: float) ->
     if of is None or today.day.late or not today.span:
         return detector
     if bent and not bent.place:
-        fit = _of_curve(today, name, bent, of, detector.jitters)
+        fit = _of_curve(today, name, bent, of, detector)
         own = _decided(fit, better=_is_better(fit, bent, of, enough))
         detector = replace(detector, incident=replace(bent, own=own))
     if level and level.kind in LEVEL_KINDS:
@@ -93,7 +95,8 @@ def _is_better(fit: OwnFit, incident: Incident, reference: Reference, enough: fl
     within = before is not None and _is_off(before) and _surely_fits(slope) and fit.gain >= 1.0
     if _is_off(slope) or not (fit.gain >= enough or within):
         return False
-    return _explained(fit.profiles) <= LEFT * _explained(incident.profiles) + ALLOWED
+    left = gain_of_best(fit.profiles.reshape(-1, SIZES.size))
+    return left <= LEFT * gain_of_best(incident.profiles) + ALLOWED
 
 
 def _is_off(slope: Estimate) -> bool:
@@ -105,12 +108,6 @@ def _is_off(slope: Estimate) -> bool:
 
 def _surely_fits(slope: Estimate) -> bool:
     return slope.low >= 1.0 - NOT_CALIBRATED and slope.high <= 1.0 + NOT_CALIBRATED
-
-
-def _explained(profiles: Floats) -> float:
-    """Give what the best single distortion explains, in nats."""
-    of_distortions = profiles.reshape(-1, SIZES.size)[: len(DIRECTIONS)]
-    return max(highest_of(one)[0] for one in of_distortions)
 
 
 def _moved(fit: OwnFit) -> float:
@@ -137,14 +134,16 @@ def _begun(incident: Incident) -> tuple[OwnFit, date | None]:
 
 
 def _of_curve(
-    today: Today, name: str, incident: Incident, own: Reference, jitters: Floats
+    today: Today, name: str, incident: Incident, own: Reference, detector: Detector
 ) -> OwnFit:
     fit, since = _begun(incident)
     plain = replace(own, curve=CENTRES)
+    judged = judged_with(own, wrong_labels(own.noise, detector.noise))
+    usual = variances_before(judged, detector, incident.started)
     for _, days in groupby(_days(today, since), today.end_of_span):
         parts = today.parts(name, [*days])
-        gain, slopes = _day_of_curve(own, parts, jitters)
-        profiles = day_profiles(plain, parts, jitters)[: len(DIRECTIONS)].ravel()
+        gain, slopes = _day_of_curve(own, parts, detector.jitters)
+        profiles = day_profiles(plain, parts, usual)[: len(DIRECTIONS)].ravel()
         before = np.zeros_like(profiles) if fit.profiles is None else fit.profiles
         fit = replace(
             fit,

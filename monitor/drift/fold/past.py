@@ -14,8 +14,9 @@ from itertools import groupby
 import numpy as np
 
 from monitor.drift.curve.label_noise import wrong_labels
-from monitor.drift.curve.reference import Reference
+from monitor.drift.curve.reference import Reference, judged_with
 from monitor.drift.evidence.directions import Said, nothing_said, said_of_day
+from monitor.drift.evidence.history import variances_before
 from monitor.drift.fold.inputs import Day
 from monitor.drift.fold.today import Today
 from monitor.drift.records.day_evidence import WrongLabels
@@ -78,14 +79,13 @@ def said_since(today: Today, name: str, detector: Detector, first: date) -> Said
     rows = history.firsts >= first.toordinal()
     if own is None or not rows.any():
         return None
-    begin, wrong = (
-        date.fromordinal(int(history.firsts[rows][0])),
-        wrong_labels(own.noise, detector.noise),
-    )
+    begin = date.fromordinal(int(history.firsts[rows][0]))
+    wrong = wrong_labels(own.noise, detector.noise)
     kept = today.profiled.setdefault(name, {})
     summed = kept.get(begin)
-    if summed is None or not summed.is_of(own, detector.jitters, wrong):
-        summed = Summed(own, detector.jitters, wrong, begin - ONE_DAY, nothing_said(), 0)
+    usual = variances_before(judged_with(own, wrong), detector, begin)
+    if summed is None or not summed.is_of(own, usual, wrong):
+        summed = Summed(own, usual, wrong, begin - ONE_DAY, nothing_said(), 0)
     for end, days in groupby(today.since(summed.last + ONE_DAY), today.end_of_span):
         summed = _with_span(today, name, summed, days)
         if end <= today.day.day.toordinal():  # the days of a span that goes on are read again

@@ -16,9 +16,8 @@ from monitor.drift.curve.reference import Reference
 from monitor.drift.evidence.directions import day_profiles, no_profiles
 from monitor.drift.evidence.region_evidence import maps_of_cells, region_evidence
 from monitor.drift.incidents.broken import as_incident, break_at, leading, size_of, with_day
-from monitor.drift.incidents.detecting import best_profile, highest_of
+from monitor.drift.incidents.detecting import gain_of_best
 from monitor.drift.incidents.label_change import best_shares
-from monitor.drift.records.day_evidence import KINDS
 from monitor.drift.records.detector import OF_REGIONS, WEIGHTS, Detector, Incident
 from monitor.drift.records.region_state import Break, RegionWatch
 from monitor.metrics.core.coarse import Coarse
@@ -100,10 +99,9 @@ def broken_instead(
         profiles += day_profiles(reference, parts, detector.jitters, wrong=wrong, cautious=True)
         by_map = maps_of_cells(reference.regions, parts, cells, MOVES, STRETCHES)
         moved, stretched = moved + by_map[0], stretched + by_map[1]
-    kind, _ = best_profile(profiles)
     level = float(moved.max())
-    bent = max(highest_of(profiles[KINDS.index(kind) // 2])[0], float(stretched.max()))
-    bent = max(bent, *(share.gain for share in best_shares(profiles)))
+    labels = (share.gain for share in best_shares(profiles))
+    bent = max(gain_of_best(profiles), float(stretched.max()), *labels)
     if size_of(place)[2] <= max(bent, level) + SIMPLER:
         return None if level > bent and _leads(detector, watch) else incident
     dated = replace(

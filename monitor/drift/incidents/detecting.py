@@ -37,6 +37,7 @@ from monitor.drift.evidence.history import (
     new_history,
     remember,
     sums_since,
+    variances_before,
     week_of,
 )
 from monitor.drift.evidence.lost_labels import lost_day, no_lost, with_lost
@@ -147,7 +148,8 @@ def advance(
         recovery = _recovery(detector.incident, reference, parts, evidence, day_variances, rows)
         profiles = None
         if detector.incident.profiles is not None:
-            profiles = day_profiles(reference, parts, day_variances, rows=rows)
+            usual = variances_before(reference, detector, days[0])
+            profiles = day_profiles(reference, parts, usual, rows=rows)
         evidence = replace(evidence, recovery=recovery, profiles=profiles)
     return accumulate(detector, days[0], evidence, day_variances), evidence
 
@@ -650,6 +652,11 @@ def highest_of(profile: Floats) -> tuple[float, float]:
     (9.0, 0.3)
     """
     return _highest_of_each(profile[np.newaxis])[0]
+
+
+def gain_of_best(profiles: Floats) -> float:
+    """Give what `best_profile` explains, in nats."""
+    return max(highest for highest, _ in _highest_of_each(profiles[: len(DIRECTIONS)]))
 
 
 def _highest_of_each(profiles: Floats) -> list[tuple[float, float]]:

@@ -19,12 +19,11 @@ from monitor.drift.curve.reference import Reference, merge_days
 from monitor.drift.evidence.directions import CHANGES, LOST, day_profiles, no_profiles
 from monitor.drift.incidents.detecting import (
     SaidSince,
-    best_profile,
-    highest_of,
+    gain_of_best,
     opened_incident,
     scaled,
 )
-from monitor.drift.records.day_evidence import DIRECTIONS, KINDS, TOLD, DayEvidence, LabelChange
+from monitor.drift.records.day_evidence import DIRECTIONS, TOLD, DayEvidence, LabelChange
 from monitor.drift.records.detector import OF_LOST, Detector, Incident
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.estimate import NORMAL_95, Estimate
@@ -105,14 +104,12 @@ def label_change(incident: Incident | None) -> LabelChange | None:
     """
     if incident is None or incident.profiles is None or incident.place:
         return None
-    direction = KINDS.index(best_profile(incident.profiles)[0]) // 2
-    bent, _ = highest_of(incident.profiles[direction])
     found = dict(zip(CHANGES, best_shares(incident.profiles), strict=False))
     if not found:
         return None
     family = max(found, key=lambda of: found[of].gain)
     best = found[family]
-    evidence = (best.gain - bent) / log(10.0)
+    evidence = (best.gain - gain_of_best(incident.profiles)) / log(10.0)
     if evidence <= -TOLD or best.share.low <= 0.0 or best.share.high > MOST:
         return None
     return LabelChange(family, best.share, evidence)
@@ -199,8 +196,7 @@ def unless_always_so(
     if said is None:
         return detector
     joint = said.fits + np.minimum(0.0, gains_of_shares(noise, detector.noise))
-    bent = max(highest_of(profile)[0] for profile in said.profiles[: len(DIRECTIONS)])
-    if joint[:, 1:].max() <= bent - EXPLAINED:
+    if joint[:, 1:].max() <= gain_of_best(said.profiles) - EXPLAINED:
         return detector
     places = 10.0 ** scaled(detector, 0.0).evidence if detector.regions else 0.0
     left = JUST_BELOW * 10.0**enough - places

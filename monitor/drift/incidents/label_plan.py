@@ -23,7 +23,6 @@ from monitor.metrics.core.special import expit
 
 UNIFORM = 0.25  # of the labels: for what nobody planned for
 HALVINGS = 60
-STEPS = 100  # in which the mean of a distortion is found
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,8 +15,7 @@ from monitor.drift.curve.reference import Reference
 from monitor.drift.evidence.directions import day_evidence, day_profiles
 from monitor.drift.evidence.region_evidence import region_evidence
 from monitor.drift.fold.region_incident import SIMPLER
-from monitor.drift.incidents.detecting import best_profile, highest_of
-from monitor.drift.records.day_evidence import DIRECTIONS
+from monitor.drift.incidents.detecting import best_profile, gain_of_best
 from monitor.drift.records.detector import OF_REGIONS, WEIGHTS, Detector
 from monitor.drift.records.facts import OneDay
 from monitor.drift.records.region_state import KIND
@@ -58,8 +57,7 @@ def contradicts(
     along = float((ratios + np.log10(WEIGHTS)).max() + np.log10(1.0 - OF_REGIONS))
     profiles = day_profiles(reference, parts, detector.jitters, wrong=wrong)
     fits, _ = best_profile(profiles)
-    simpler = max(highest_of(profile)[0] for profile in profiles[: len(DIRECTIONS)])
-    simpler /= hanging * log(10.0)
+    simpler = gain_of_best(profiles) / (hanging * log(10.0))
     found = OneDay(along, fits)
     if watch := reference.regions and detector.regions:
         at = region_evidence(

@@ -34,7 +34,6 @@ KINDS: Mapping[str, pa.DataType] = {
 }
 NUMBERS = "cell", "rows", "positives", "offset_sum"
 REMEDY = "or set engine.kind: duckdb, which brings the rows here"
-LeftOut = Mapping[str, tuple[int, int]]
 
 
 def is_counted_there(model: Model, engine: Engine) -> bool:

@@ -1,6 +1,5 @@
 """`init` finds a planted score beside others, and says what is unsure (see also the drawn logs)."""
 
-from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -53,13 +52,6 @@ def write_logs(
 def found(guessed: Guess) -> dict[str, object]:
     """List the active settings."""
     return {f"{s.section}.{s.key}": s.value for s in guessed.settings if s.active}
-
-
-SCALES: dict[str, Callable[[Array], Array]] = {
-    "percent": lambda p: 100 * p,
-    "logit": logit,
-    "probability_of_0": lambda p: 1 - p,
-}
 
 
 @pytest.mark.parametrize("seed", some(range(6), 3))
