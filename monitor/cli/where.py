@@ -1,6 +1,5 @@
 """The command that says where a drift sits."""
 
-from collections.abc import Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,7 +18,7 @@ def where(
     day: Day = None,
     columns: Annotated[
         str | None,
-        typer.Option(help="Search these columns of the logs instead, such as device,amount."),
+        typer.Option(help="Search these columns of the logs only, such as device,amount."),
     ] = None,
     parts: Annotated[
         bool,
@@ -31,21 +30,17 @@ def where(
 
     Compares every value with itself in the reference, from the estimated start of the open drift to
     the day (by default the newest), or in the last seven days if no drift is open. Reads the store,
-    not the logs. With --columns it searches other columns of the logs for at most three conditions
-    under which the drift sits: it finds them on every second day, and confirms them on the others.
-    With --search it looks for up to four parts, by one column or two of all that the logs have, or
-    of --columns, that moved apart from all other rows, and names those that the other days confirm.
+    not the logs. With --search it looks in the logs for up to four parts, by one column or two of
+    all that they have, or of --columns, that moved apart from all other rows: it proposes them on
+    every second day, and names those that the other days confirm.
     """
     from monitor.config import load_config
     from monitor.pipeline.verdicts.asked_where import answer_where
     from monitor.report.where import repair_of, where_document, where_text
 
     config = load_config(config_path, only=name)
-    if parts:
-        _search_parts(config, name, columns, day.date() if day else None, as_json=as_json)
-        return
-    if columns:
-        _search(config, name, columns.split(","), day.date() if day else None, as_json=as_json)
+    if parts or columns:
+        _search(config, name, columns or "", day.date() if day else None, as_json=as_json)
         return
     answered = answer_where(config, name, day.date() if day else None)
     commands = repair_of(name, answered) if config.model(name).maps == "parts" else []
@@ -53,29 +48,10 @@ def where(
     answer(document, where_text(name, answered, commands), as_json=as_json)
 
 
-def _search(
-    config: "Config", name: str, columns: Sequence[str], day: date | None, *, as_json: bool
-) -> None:
-    from monitor.pipeline.verdicts.where_search import search
-    from monitor.words.where import search_sentence
-
-    wanted = _named(columns)
-    searched = search(config, name, wanted, day, clock=now, say=say_aside)
-    sentence = search_sentence(searched)
-    document = {"sentence": sentence, "confirmed": searched.confirmed, "found": searched}
-    answer(document, sentence, as_json=as_json, soft_wrap=True)
-
-
-def _search_parts(
-    config: "Config", name: str, columns: str | None, day: date | None, *, as_json: bool
-) -> None:
+def _search(config: "Config", name: str, columns: str, day: date | None, *, as_json: bool) -> None:
     from monitor.pipeline.verdicts.part_search import search_parts
     from monitor.report.where import parts_document, parts_text
 
-    wanted = _named((columns or "").split(","))
+    wanted = [column.strip() for column in columns.split(",") if column.strip()]
     parts = search_parts(config, name, wanted, day, clock=now, say=say_aside)
     answer(parts_document(parts), parts_text(name, parts), as_json=as_json)
-
-
-def _named(columns: Sequence[str]) -> list[str]:
-    return [column.strip() for column in columns if column.strip()]

@@ -155,6 +155,12 @@ class Classes(Section):
         return self.vector if isinstance(self.vector, str) else ""
 
     @property
+    def logged(self) -> tuple[str, ...]:
+        """All columns that it names, and expressions of them."""
+        top = (*self.top.columns, *self.top.outcome) if self.top else ()
+        return (*self.columns, self.whole, *top)
+
+    @property
     def watched(self) -> tuple[int, ...]:
         """The positions of the classes that are configured to be watched."""
         return tuple(sorted(self.names.index(name) for name in dict.fromkeys(self.watch)))

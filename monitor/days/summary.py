@@ -5,7 +5,7 @@ Rule 2: a day counts once. Merging spans that share a day raises an error.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cached_property
@@ -161,15 +161,30 @@ class CodedRows:
         Whether the outcome is positive.
     codes : ndarray of shape (k, n)
         The value in each of k columns, by number; 0 is any value without a number.
+    pairs : ndarray of shape (n,), optional
+        Of a model with classes, whose rows have the outcome of one of two classes and its score
+        against the other: which two, by number.
     """
 
     cells: Ints
     hits: Bools
     codes: Ints
+    pairs: Ints | None = None
 
-    def chosen(self, kept: Bools) -> "CodedRows":
+    def chosen(self, kept: Bools | Ints) -> "CodedRows":
         """Keep some rows."""
-        return CodedRows(self.cells[kept], self.hits[kept], self.codes[:, kept])
+        pairs = None if self.pairs is None else self.pairs[kept]
+        return CodedRows(self.cells[kept], self.hits[kept], self.codes[:, kept], pairs)
+
+    def by_pair(self) -> Iterator["CodedRows"]:
+        """Divide the rows by their pairs of classes; without classes they are one part."""
+        if self.pairs is None:
+            yield self
+            return
+        order = np.argsort(self.pairs, kind="stable")
+        first_rows = np.flatnonzero(np.diff(self.pairs[order]))
+        for rows in np.split(order, first_rows + 1):
+            yield self.chosen(rows)
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,13 +29,7 @@ from monitor.logs.days.in_warehouse import is_counted_there
 from monitor.logs.days.looking import what_looks_wrong
 from monitor.logs.days.one_day import count_through_map, read_parts_of_vector, read_vectors
 from monitor.logs.days.returning import Returning, entities_of_day
-from monitor.logs.days.searching import (
-    columns_to_search,
-    condition_sql,
-    count_search,
-    parts_to_search,
-    read_part_rows,
-)
+from monitor.logs.days.searching import parts_to_search, read_part_rows
 from monitor.logs.engines.databases import Databases, open_databases
 from monitor.logs.sources.partitions import (
     days_of,
@@ -56,10 +50,7 @@ __all__ = [
     "can_count_arrivals",
     "check_logs_exist",
     "check_predictions_exist",
-    "columns_to_search",
-    "condition_sql",
     "count_arrivals",
-    "count_search",
     "count_through_map",
     "days_at_a_time",
     "days_of",

@@ -21,7 +21,6 @@ from monitor.words.numbers import percent
 
 if TYPE_CHECKING:  # its room needs mathematics, and commands that only show start without
     from monitor.drift.where.part_search import PartFound
-    from monitor.drift.where.where_search import Found
 
 MOST_NAMED = 5
 Maps = Literal["parts", "all rows", "none"]  # what `recalibrate` can fit a map of
@@ -177,33 +176,6 @@ def _beside(explanation: Explanation) -> str:
     return f" {named} may be off too, or only share rows: cross their columns to be sure."
 
 
-def search_sentence(search: "Found") -> str:
-    """Say what was found, and whether the other half of the days confirms it.
-
-    Examples
-    --------
-    >>> from monitor.drift.where.where_search import Found
-    >>> search_sentence(Found((), 10, 0))
-    'No condition on these columns tells more than all rows together (10 days).'
-    """
-    if not search.conditions:
-        return (
-            "No condition on these columns tells more than all rows together "
-            f"({search.searched} days)."
-        )
-    said = " and ".join(name_of(condition) for condition in search.conditions)
-    if not search.confirmed:
-        return (
-            f"{said} was found on {search.searched} days, but {search.confirmed_on} other days do "
-            f"not confirm it (p = {search.p_value:.2g})."
-        )
-    return (
-        f"{said}{_slope_of(search.slope)}, {percent(search.rows)} of the outcomes; found on "
-        f"{search.searched} days and confirmed on {search.confirmed_on} others "
-        f"(p = {search.p_value:.1g}). The rest{_slope_of(search.rest)}."
-    )
-
-
 def parts_sentence(parts: Sequence["PartFound"], columns: int) -> str:
     """Say how many parts were confirmed, and which is the clearest.
 
@@ -263,7 +235,3 @@ def _how(explanation: Explanation) -> str:
 
 def _of(slope: Estimate | None) -> str:
     return f" (slope {slope:.2f plain})" if slope else ""
-
-
-def _slope_of(slope: Estimate | None) -> str:
-    return f" has slope {slope:.2f}" if slope else " has no slope"

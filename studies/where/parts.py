@@ -156,7 +156,9 @@ def search(
             [rows.chosen(~np.logical_and.reduce(proposal.met(rows))) for rows in days]
             for days in halves
         ]
-    others = [[divide(rows, proposals) for rows in days[1::2]] for days in (before, after)]
+    others = [
+        [divide(reference, rows, proposals) for rows in days[1::2]] for days in (before, after)
+    ]
     return len(proposals), confirm_parts(reference, COLUMNS, proposals, *others)
 
 

@@ -216,7 +216,9 @@ def test_serve_works(base: BaseEnvironment, folder: Path) -> None:
         assert program.stop(signal.SIGINT) == 0
 
 
-def test_every_extra_is_named_by_what_needs_it(base: BaseEnvironment, folder: Path) -> None:
+def test_every_extra_is_named_by_what_needs_it(
+    base: BaseEnvironment, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A store in S3, tables, Spark and passwords say what to install; so do frames and pictures."""
     config = yaml.safe_load((folder / "monitor.yaml").read_text())
     fraud = config["models"]["fraud"]
@@ -228,7 +230,14 @@ def test_every_extra_is_named_by_what_needs_it(base: BaseEnvironment, folder: Pa
         table = {"path": "lake", "format": extra, "day": "scored_at"}
         changes[extra] = config | {"models": {"fraud": fraud | {"predictions": table}}}
     query = {"sql": "SELECT 1", "connection": "WAREHOUSE_URL", "format": "sql", "day": "scored_at"}
-    changes["postgres"] = config | {"models": {"fraud": fraud | {"predictions": query}}}
+    for extra, begins in (
+        ("postgres", "postgresql"),
+        ("snowflake", "snowflake"),
+        ("flightsql", "grpc"),
+    ):
+        monkeypatch.setenv(f"URL_OF_{extra}", f"{begins}://127.0.0.1:1/name")
+        log = query | {"connection": f"URL_OF_{extra}"}
+        changes[extra] = config | {"models": {"fraud": fraud | {"predictions": log}}}
     both = {"predictions": {**query, "where": "amount > 5"}, "outcomes": query}
     changes["sql"] = config | {"models": {"fraud": {**both, "settled_after": 1}}}
     for extra, content in changes.items():

@@ -10,11 +10,9 @@ from scipy.special import expit
 from monitor.base.segment_names import WHOLE
 from monitor.days.summary import ColumnPart, Columns
 from monitor.drift.curve.reference import Reference, fit_reference
-from monitor.drift.records.day_evidence import KINDS
 from monitor.drift.records.places import Condition, Where, explained_by
 from monitor.drift.verdicts.pair_sums import sum_columns
 from monitor.drift.where.segments import where_of
-from monitor.drift.where.where_search import best_condition
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats
 from monitor.words.where import where_sentence
@@ -247,20 +245,3 @@ def test_evidence_of_few_outcomes_is_none() -> None:
     assert rare.change is None
     assert rare.evidence == 0.0
     assert WHOLE not in {place.value for place in found.places}
-
-
-def singles(days: list[Columns]) -> list[Columns]:
-    """Leave the crossing out."""
-    return [{name: day[name] for name in ("device", "country")} for day in days]
-
-
-def test_a_search_takes_the_value_that_moved_most_clearly() -> None:
-    """A device that drifts is the first condition; where all drift alike there is none."""
-    reference, before, after = tv_weeks()
-    found = best_condition(
-        reference, KINDS, sum_columns(reference, singles(before), singles(after))
-    )
-    alike, old, new = weeks_of_all()
-
-    assert found == (Condition("device", "tv"), "too_extreme")
-    assert best_condition(alike, KINDS, sum_columns(alike, singles(old), singles(new))) is None

@@ -62,7 +62,6 @@ OF_OTHERS = {
     "calibration_outcomes_info",
     "calibration_window_acted_on_predictions",
     "calibration_judged_outcomes_ratio",
-    "calibration_one_day_date_seconds",
     *(
         g.name
         for g in CATALOGUE

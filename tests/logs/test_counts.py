@@ -23,7 +23,7 @@ from monitor.config import Model
 from monitor.config.apart import COUNTS, complaints_of
 from monitor.config.apart import SETTINGS as APART_SETTINGS
 from monitor.days.summary import Summary, whole
-from monitor.logs import Databases, columns_to_search, summarise_day, what_looks_wrong
+from monitor.logs import Databases, parts_to_search, summarise_day, what_looks_wrong
 from monitor.logs.engines.session import Session
 from monitor.logs.sources.partitions import open_log
 from monitor.logs.statement.counts_table import NAMES
@@ -354,7 +354,7 @@ def test_outcomes_beside_counts_are_refused(tmp_path: Path) -> None:
 def test_a_search_of_rows_is_refused(tmp_path: Path, duckdb: Databases) -> None:
     """Counts have no rows to search."""
     with pytest.raises(ConfigError, match="m: a search reads single rows"):
-        columns_to_search("m", of_counts(tmp_path), ["device"], DAY, duckdb)
+        parts_to_search("m", of_counts(tmp_path), ["device"], [DAY], duckdb)
 
 
 def test_spark_does_not_read_counts(tmp_path: Path) -> None:

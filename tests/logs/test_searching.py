@@ -1,15 +1,14 @@
-from collections import Counter
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from monitor.base.errors import DataError
-from monitor.config import Config, Engine, Model
-from monitor.logs import columns_to_search, condition_sql, count_search
+from monitor.config import Config, Model
+from monitor.logs import Databases, parts_to_search, read_part_rows
 
 DAY, ROWS = date(2026, 3, 1), 40
 
@@ -33,32 +32,19 @@ def write(folder: Path, **columns: list[Any]) -> None:
         pq.write_table(pa.table(rows), folder / kind / f"{DAY}.parquet")
 
 
-def test_rows_that_meet_a_condition_are_counted(tmp_path: Path) -> None:
-    """The outcomes of all other rows have no prediction then."""
-    devices = [f"d{i % 3}" for i in range(ROWS)]
-    write(tmp_path, device=devices, shop=[i % 5 for i in range(ROWS)])
-    model = model_of(tmp_path)
-    shop, device = columns_to_search("m", model, ["shop", "device"], DAY, Engine())
-
-    found = count_search("m", model, DAY, [device], {"shop": condition_sql(shop, "3")}, Engine())
-
-    expected = Counter(devices[i] for i in range(ROWS) if i % 5 == 3)
-    assert {value: part.predicted for value, part in found["device"].items()} == expected
-
-
-def test_rows_that_the_day_rejects_are_rejected_here_too(tmp_path: Path) -> None:
+def test_rows_that_the_day_rejects_are_rejected_here_too(tmp_path: Path, duckdb: Databases) -> None:
     """A search reads rows by the checks of the model, and only days may be poorer than usual."""
-    write(tmp_path, device=["d"] * ROWS)
+    write(tmp_path, device=[f"d{i % 2}" for i in range(ROWS)])
     path = tmp_path / "predictions" / f"{DAY}.parquet"
     rows = pq.read_table(path)
     scores = pa.array([None, *rows["score"].to_pylist()[1:]], pa.float64())
     pq.write_table(rows.set_column(1, "score", scores), path)
     model = model_of(tmp_path, checks={"reject": ["score_missing"]})
-    watched = columns_to_search("m", model, ["device"], DAY, Engine())
+    watched = parts_to_search("m", model, ["device"], [DAY], duckdb)
 
-    found = count_search("m", model, DAY, watched, {}, Engine())
+    found = read_part_rows("m", model, DAY, watched, duckdb)
 
-    assert found["device"]["d"].predicted == ROWS - 1
+    assert np.bincount(found.codes[0]).tolist() == [0, ROWS // 2 - 1, ROWS // 2]
 
 
 NAN, INFINITE = float("nan"), float("inf")
@@ -67,22 +53,16 @@ NAN, INFINITE = float("nan"), float("inf")
 @pytest.mark.parametrize(
     ("prices", "edges"),
     [
-        ([*range(ROWS - 2), NAN, None], [9.25, 18.5, 27.75]),
-        ([*range(ROWS - 2), INFINITE, -INFINITE], [9.25, 18.5, 27.75]),
-        ([2.0] * ROWS, [2.0]),
+        ([*range(ROWS - 2), NAN, None], (5.0, 10.0, 15.0, 19.0, 24.0, 29.0, 34.0)),
+        ([*range(ROWS - 2), INFINITE, -INFINITE], (5.0, 10.0, 15.0, 19.0, 24.0, 29.0, 34.0)),
+        ([2.0] * ROWS, None),
+        ([NAN] * ROWS, None),
     ],
 )
 def test_numbers_are_cut_where_they_have_a_value(
-    tmp_path: Path, prices: list[Any], edges: list[float]
+    tmp_path: Path, duckdb: Databases, prices: list[Any], edges: tuple[float, ...] | None
 ) -> None:
-    """Neither a missing number nor an infinite one moves or removes an edge."""
+    """Neither a missing number nor an infinite one moves an edge; one number alone has none."""
     write(tmp_path, price=[None if p is None else float(p) for p in prices])
-    (found,) = columns_to_search("m", model_of(tmp_path), ["price"], DAY, Engine())
-    assert found.edges == tuple(edges)
-
-
-def test_a_column_without_a_number_is_refused(tmp_path: Path) -> None:
-    """The message names it and the day."""
-    write(tmp_path, price=[NAN] * ROWS)
-    with pytest.raises(DataError, match=r"m 2026-03-01: column 'price' .* has no number"):
-        columns_to_search("m", model_of(tmp_path), ["price"], DAY, Engine())
+    found = parts_to_search("m", model_of(tmp_path), ["price"], [DAY], duckdb)
+    assert [watched.edges for watched in found] == ([edges] if edges else [])

@@ -13,9 +13,14 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from monitor.base.segment_names import THIRD, WHOLE
 from monitor.config import Config, load_config
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
+from monitor.logs import open_databases, parts_to_search, read_part_rows
+from monitor.metrics.beyond_binary import class_pairs
+from monitor.metrics.beyond_binary.class_counts import pair_name
+from monitor.metrics.beyond_binary.class_pairs import SECOND
 from monitor.pipeline.days.task import Task
 from monitor.pipeline.runs.run import run
 from monitor.pipeline.verdicts import references
@@ -279,6 +284,49 @@ def test_where_flags_the_segment_and_no_pair(logs: Path, command: Callable[..., 
     assert ("country", "FR") in flagged
     assert flagged <= {("country", "FR"), *(("country x device", f"FR x d{i}") for i in range(3))}
     assert places["country", "FR"]["slope"]["low"] < 0.5 < places["country", "FR"]["slope"]["high"]
+
+
+def test_a_search_of_the_logs_names_the_segment(logs: Path, command: Callable[..., Any]) -> None:
+    """Over all its pairs, each with constants of its own; no device, and no column of scores."""
+    configure(logs, "whole")
+    ended = command(
+        *("where", "--config", logs / "whole.yaml", "--model", "pets"), "--search", "--json"
+    )
+    assert ended.code == 0, ended.err
+    found = json.loads(ended.out)
+    (part,) = found["parts"]
+
+    assert found["columns"] == ["country", "device"]
+    assert [(c["column"], c["value"]) for c in part["conditions"]] == [("country", "FR")]
+    assert part["kind"] == "too_extreme"
+    assert part["slope"]["low"] < 0.5 < part["slope"]["high"]
+
+
+@pytest.mark.parametrize(("family", "rank"), [(WHOLE, SECOND), (THIRD, class_pairs.THIRD)])
+def test_a_search_reads_the_rows_that_the_day_counts(logs: Path, family: str, rank: int) -> None:
+    """By device and pair of the highest score with the second one, or with the third."""
+    config = configure(logs, "whole")
+    counted = Store(config.store).read_columns("pets", DAYS[0])["device"]
+    with open_databases(config.engine) as databases:
+        asked = "pets", config.model("pets")
+        (watched,) = parts_to_search(*asked, ["device"], DAYS[:1], databases)
+        rows = read_part_rows(*asked, DAYS[0], [watched], databases, rank)
+
+    found = dict[str, dict[tuple[str, str], list[list[int]]]]()
+    for code, device in enumerate(watched.model_dump()["values"], 1):
+        for of in rows.chosen(rows.codes[0] == code).by_pair():
+            name = pair_name(NAMES, divmod(int(of.pairs[0]), len(NAMES)))
+            both = np.unique(of.cells, return_counts=True)
+            hits = np.bincount(of.cells, of.hits).astype(int)[both[0]]
+            found.setdefault(device, {})[family, name] = [a.tolist() for a in (*both, hits)]
+    assert found == {
+        device: {
+            key: [a.tolist() for a in (pair.cells, pair.counts, pair.positives)]
+            for key, pair in part.pairs.items()
+            if key[0] == family
+        }
+        for device, part in counted.items()
+    }
 
 
 def test_no_name_of_a_segment_is_taken_for_a_tally_of_classes(tmp_path: Path) -> None:

@@ -304,27 +304,35 @@ def _change(half: _Half, sums: Floats) -> tuple[Floats, Floats]:
     return np.where(now, change, np.nan), np.where(now, variance, np.nan)
 
 
-def divide(rows: CodedRows, proposals: Sequence[Proposal]) -> list[list[ColumnPart]]:
-    """Count the rows of a day that each proposal needs: those of no part come first.
+Divided = list[list[Sums]]  # what a day says of the rows of no part, and of those of each proposal
+
+
+def divide(reference: Reference, rows: CodedRows, proposals: Sequence[Proposal]) -> Divided:
+    """Sum up the rows of a day that each proposal needs: those of no part come first.
 
     Rows of an earlier part are left out of later ones. Of a part by two columns there follow the
     rows that meet the first condition only, and those that meet the second one only.
     """
-    free = np.ones(rows.cells.size, bool)
-    counted = list[list[ColumnPart]]()
+    free, bare = np.ones(rows.cells.size, bool), replace(rows, codes=rows.codes[:0])
+    summed = Divided()
     for proposal in proposals:
         met = proposal.met(rows)
         inside = np.logical_and.reduce(met)
         alone = [meets & ~inside for meets in met] if met[1:] else []
-        counted.append([_count(rows, free & kept) for kept in (inside, *alone)])
+        summed.append([_summed(reference, bare.chosen(free & k)) for k in (inside, *alone)])
         free &= ~inside
-    return [[_count(rows, free)], *counted]
+    return [[_summed(reference, bare.chosen(free))], *summed]
 
 
-def _count(rows: CodedRows, kept: Bools) -> ColumnPart:
+def _summed(reference: Reference, rows: CodedRows) -> Sums:
+    """Add up pairs of classes, each with an intercept; they vary from day to day in common."""
+    together = sum((sum_part(reference, _count(of)) for of in rows.by_pair()), nothing())
+    return replace(together, squares=together.informations**2)
+
+
+def _count(rows: CodedRows) -> ColumnPart:
     counts, positives = (
-        np.bincount(of, minlength=COARSE_COUNT)
-        for of in (rows.cells[kept], rows.cells[kept & rows.hits])
+        np.bincount(of, minlength=COARSE_COUNT) for of in (rows.cells, rows.cells[rows.hits])
     )
     return column_part(counts, positives, int(counts.sum()))
 
@@ -333,8 +341,8 @@ def confirm_parts(
     reference: Reference,
     columns: Sequence[SearchColumn],
     proposals: Sequence[Proposal],
-    before: Sequence[list[list[ColumnPart]]],
-    after: Sequence[list[list[ColumnPart]]],
+    before: Sequence[Divided],
+    after: Sequence[Divided],
 ) -> tuple[PartFound, ...]:
     """Test on other days what was proposed; keep what they confirm, with 5 % wrong ones together.
 
@@ -345,13 +353,13 @@ def confirm_parts(
     proposals : sequence of Proposal
         In the order in which they were made.
     before, after : sequence
-        What `divide` counted on days of the reference and on later days that were not searched.
+        What `divide` says of days of the reference and of later days that were not searched.
     """
     if not (proposals and before and after):
         return ()
 
-    def summed(days: Sequence[list[list[ColumnPart]]], i: int, j: int) -> Sums:
-        return sum((sum_part(reference, day[i][j]) for day in days), nothing())
+    def summed(days: Sequence[Divided], i: int, j: int) -> Sums:
+        return sum((day[i][j] for day in days), nothing())
 
     (rest,), *parts = [
         [(summed(before, i, j), summed(after, i, j)) for j in range(len(counted))]

@@ -67,7 +67,8 @@ def tables_of(
     intercept, the cell of two values has along a direction D the score ``sum r (D - c)`` and the
     information ``sum w (D - c)**2``, with c the mean of D in the cell under w: the efficient score
     with an intercept for each cell and day (Cox and Hinkley, Theoretical Statistics, 1974, 9.3). So
-    neither a prior of the day nor one of a value is a distortion.
+    neither a prior of the day nor one of a value is a distortion. With classes every pair of them
+    has intercepts of its own, and what the pairs say is added up.
     """
     pairs = [*((i, len(sizes)) for i in range(len(sizes))), *combinations(range(len(sizes)), 2)]
     widths = np.array([*sizes, 1], np.int64)
@@ -75,16 +76,22 @@ def tables_of(
     starts = np.concatenate([[0], np.cumsum(cells)]).astype(np.int64)
     total, count = np.zeros((starts[-1], KEPT)), 0
     firsts, seconds = np.array(pairs, np.int64).reshape(-1, 2).T
-    for rows in days:
-        units = _units(reference, rows)
-        if units is None:
-            continue
-        count += 1
-        summed = np.zeros((starts[-1], SUMMED), np.int64)
-        none = np.zeros((1, rows.cells.size), np.uint16)
-        codes = np.vstack([rows.codes.astype(np.uint16, copy=False), none])
-        _add_up(rows.cells, rows.hits, codes, (firsts, seconds), widths, starts, units, summed)
-        total += _efficient(summed)
+    summed, seen = np.zeros((starts[-1], SUMMED), np.int64), np.zeros(starts[-1], bool)
+    for day in days:
+        known = False
+        for rows in day.by_pair():
+            units = _units(reference, rows)
+            if units is None:
+                continue
+            known = True
+            none = np.zeros((1, rows.cells.size), np.uint16)
+            codes = np.vstack([rows.codes.astype(np.uint16, copy=False), none])
+            ways = firsts, seconds, widths, starts
+            _add_up(rows.cells, rows.hits, codes, ways, units, summed, seen)
+            there = np.flatnonzero(seen)
+            total[there] += _efficient(summed[there])
+            summed[there], seen[there] = 0, False
+        count += known
     return [
         Table(pair, total[low:high].reshape(*widths[[*pair]], KEPT))
         for pair, low, high in zip(pairs, starts[:-1], starts[1:], strict=True)
@@ -130,18 +137,18 @@ def _add_up(
     cells: Ints,
     hits: Bools,
     codes: Ints,
-    pairs: tuple[Ints, Ints],
-    widths: Ints,
-    starts: Ints,
+    ways: tuple[Ints, Ints, Ints, Ints],
     units: Ints,
     summed: Ints,
+    seen: Bools,
 ) -> None:
-    """Add rows to the sums of every pair of columns, in place."""
-    firsts, seconds = pairs
+    """Add rows to the sums of every pair of columns, in place, and say which have any."""
+    firsts, seconds, widths, starts = ways
     for row in range(cells.size):
         unit = units[int(hits[row]), cells[row]]
         for pair in range(firsts.size):
             first, second = firsts[pair], seconds[pair]
             at = starts[pair] + codes[first, row] * widths[second] + codes[second, row]
+            seen[at] = True
             for i in range(unit.size):
                 summed[at, i] += unit[i]

@@ -21,7 +21,12 @@ from monitor.logs.sources.opening import KINDS
 from monitor.logs.sources.partitions import has_day, open_log
 from monitor.logs.statement import contract
 from monitor.logs.statement.ages import LATE, MISSING, ORPHAN, outcomes_seen
-from monitor.logs.statement.class_rows import count_day, count_mapped_day, read_matched
+from monitor.logs.statement.class_rows import (
+    count_day,
+    count_mapped_day,
+    read_matched,
+    read_pairs,
+)
 from monitor.logs.statement.column_codes import (
     Counted,
     code_names,
@@ -102,10 +107,11 @@ def read_vectors(batch: Batch, classes: Classes, engine: Databases) -> Vectors:
         return read_matched(_joined(session, batch), classes)
 
 
-def read_coded_rows(batch: Batch, engine: Databases) -> CodedRows:
+def read_coded_rows(batch: Batch, engine: Databases, rank: int) -> CodedRows:
     """Read the rows that `read_day` counts, with the code of each in every watched column.
 
-    Columns must name their values or edges, so that codes mean the same on all days.
+    Columns must name their values or edges, so that codes mean the same on all days. With classes
+    they are those of the pairs of the highest score and that of a rank.
 
     Raises
     ------
@@ -117,6 +123,8 @@ def read_coded_rows(batch: Batch, engine: Databases) -> CodedRows:
         opened = open_logs(session, model, day, batch.partitions[day])
         logs = with_codes(opened, model, code_names(model))
         result, _ = _counted(batch, logs, *_count_both(opened))
+        if classes := model.predictions.classes:
+            return read_pairs(result.query, classes, rank)
         result, _ = _weighed(batch, result)
         return coded_rows(result.query, result.coded)
 

@@ -1,129 +1,34 @@
-"""Counts of further columns of the logs, for rows that meet conditions, on request."""
+"""Rows of the logs by the values of their columns, on request."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from monitor.base.errors import DataError
 from monitor.base.segment_names import OTHER
-from monitor.base.sql_text import text_in_sql
-from monitor.config import FIELD, Engine, Model, WatchedColumn
+from monitor.config import FIELD, Model, WatchedColumn
 from monitor.days.settling import Settling
-from monitor.days.summary import CodedRows, Columns
-from monitor.logs.columns.column_labels import range_names
-from monitor.logs.days.batches import summarise_day
+from monitor.days.summary import CodedRows
 from monitor.logs.days.counts import must_have_rows
 from monitor.logs.days.days import batch_of
 from monitor.logs.days.one_day import read_coded_rows
-from monitor.logs.engines.conversions import columns_in, quoted
+from monitor.logs.engines.conversions import columns_in
 from monitor.logs.engines.databases import Databases
 from monitor.logs.engines.session import open_session
 from monitor.logs.engines.steps import SCORED
 from monitor.logs.sources.opening import OpenLog, raise_all
 from monitor.logs.sources.partitions import open_log
+from monitor.metrics.beyond_binary.class_pairs import SECOND
 from monitor.metrics.core.grid import Floats, Ints
 
 MOST_VALUES = 20
-PARTS = 4  # of a column of floating-point numbers
-RANGES = 8  # of a column of numbers, in a search of parts
+RANGES = 8  # of a column of numbers
 LEAST_SHARE, LONGEST_VALUE = 1_000, 200  # a value has at least one row in so many
 ROLES = ("id", "score", "time", "day", "weight", "entity", "outcome")
-# Rows that meet a condition are fewer than those of the day, whose rows keep their own checks.
+# The run has judged the days; their rows keep their own checks.
 ACCEPT = dict.fromkeys(("empty_day", "no_outcomes", "one_class", "missing_day"), "accept")
-
-
-def columns_to_search(
-    name: str, model: Model, columns: Sequence[str], day: date, engine: Engine | Databases
-) -> list[WatchedColumn]:
-    """Decide how each column is divided: numbers at quartiles of a day, others by their values.
-
-    Raises
-    ------
-    DataError
-        If the log of the day does not have a column, or no number in a column of numbers.
-    """
-    must_have_rows(name, model, "a search")
-    watched = []
-    with open_session(f"{name} {day}", engine) as session:
-        log = open_log(session, model, "predictions", [day])
-        for column in columns:
-            log.check(column, "--columns", lambda _: True, "of any type")
-        raise_all(log)
-        for column in columns:
-            if not log.type_of(column).is_real:
-                watched.append(WatchedColumn(column=column, top=MOST_VALUES))
-                continue
-            rows = session.fetch(f"SELECT * FROM {SCORED}", log.read(None, value=column))
-            edges = _quartiles(rows["value"])
-            if not edges:
-                msg = (
-                    f"{name} {day}: column '{column}' of the predictions has no number on that "
-                    f"day; leave it out of --columns."
-                )
-                raise DataError(msg)
-            watched.append(WatchedColumn(column=column, edges=edges))
-    return watched
-
-
-def _quartiles(values: Any) -> tuple[float, ...]:
-    """Find where the numbers of a column are cut; nowhere if there are none."""
-    numbers = values.drop_null().to_numpy().astype(float)
-    numbers = numbers[np.isfinite(numbers)]
-    if not numbers.size:
-        return ()
-    return tuple(np.unique(np.quantile(numbers, np.arange(1, PARTS) / PARTS)).tolist())
-
-
-def condition_sql(watched: WatchedColumn, value: str) -> str:
-    """Write the condition that a row has a value, as a filter.
-
-    Examples
-    --------
-    >>> print(condition_sql(WatchedColumn(column="device", top=20), "tv's"))
-    CAST("device" AS VARCHAR) = 'tv''s'
-    >>> print(condition_sql(WatchedColumn(column="age", edges=(18, 40)), "18 to 40"))
-    "age" >= 18.0 AND "age" < 40.0
-    """
-    column = quoted(watched.column)
-    if watched.edges is None:
-        return f"CAST({column} AS VARCHAR) = {text_in_sql(value)}"
-    place = list(range_names(watched.edges)).index(value)
-    low, high = (None, *watched.edges)[place], (*watched.edges, None)[place]
-    above = [] if low is None else [f"{column} >= {low!r}"]
-    below = [] if high is None else [f"{column} < {high!r}"]
-    return " AND ".join([*above, *below])
-
-
-def count_search(
-    name: str,
-    model: Model,
-    day: date,
-    columns: Sequence[WatchedColumn],
-    conditions: Mapping[str, str],
-    engine: Engine | Databases,
-) -> Columns:
-    """Count the rows of a settled day that meet conditions, by the values of columns.
-
-    Parameters
-    ----------
-    name, model, day, engine
-        As for `summarise_day`.
-    columns : sequence of WatchedColumn
-        The columns to count.
-    conditions : mapping of str to str
-        Conditions in SQL, by any name.
-
-    Raises
-    ------
-    DataError
-        If the day cannot be read.
-    """
-    asked = _asked(model, columns, conditions.values())
-    as_of = Settling(model).settles(day)
-    return summarise_day(name, asked, day, as_of=as_of, engine=engine).columns
 
 
 def parts_to_search(
@@ -168,9 +73,16 @@ def parts_to_search(
 
 
 def read_part_rows(
-    name: str, model: Model, day: date, columns: Sequence[WatchedColumn], databases: Databases
+    name: str,
+    model: Model,
+    day: date,
+    columns: Sequence[WatchedColumn],
+    databases: Databases,
+    rank: int = SECOND,
 ) -> CodedRows:
     """Read the rows of a settled day that have an outcome, with their codes in some columns.
+
+    With classes they are those of the pairs of the highest score and that of a rank.
 
     Raises
     ------
@@ -179,7 +91,7 @@ def read_part_rows(
     """
     as_of = Settling(model).settles(day)
     batch = batch_of(name, _asked(model, columns), day, as_of=as_of)
-    return read_coded_rows(batch, databases)
+    return read_coded_rows(batch, databases, rank)
 
 
 def _free_columns(log: OpenLog, model: Model) -> list[str]:
@@ -192,8 +104,8 @@ def _free_columns(log: OpenLog, model: Model) -> list[str]:
         for entry in ([value] if isinstance(value, str) else value)
         for column in columns_in(entry)
     }
-    rated = model.weight_column("predictions")
-    beside = [model.action, rated[0] if rated else None]
+    rated, classes = model.weight_column("predictions"), model.predictions.classes
+    beside = [model.action, rated[0] if rated else None, *(classes.logged if classes else ())]
     roles |= {column for entry in beside if entry for column in columns_in(entry)}
     types = next(iter(log.files.values()))
     return [
@@ -238,15 +150,11 @@ def _edges(numbers: Floats, rows: Ints) -> tuple[float, ...]:
     return tuple(distinct[cuts[cuts < len(distinct)]].tolist())
 
 
-def _asked(model: Model, columns: Sequence[WatchedColumn], conditions: Iterable[str] = ()) -> Model:
-    """Configure a model to be counted by some columns only, of rows that meet conditions."""
-    filters = [f"({sql})" for sql in (model.predictions.where, *conditions) if sql]
-    predictions = model.predictions.model_copy(
-        update={"where": " AND ".join(filters) or None, "entity": None}
-    )
+def _asked(model: Model, columns: Sequence[WatchedColumn]) -> Model:
+    """Configure a model to be counted by some columns only."""
     return model.model_copy(
         update={
-            "predictions": predictions,
+            "predictions": model.predictions.model_copy(update={"entity": None}),
             "columns": tuple(columns),
             "segments": None,
             "strata": None,

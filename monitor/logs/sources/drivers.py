@@ -10,6 +10,7 @@ from monitor.base.sql_text import text_in_sql
 from monitor.logs.engines.conversions import quoted
 
 CONNECT_SECONDS = "10"  # for each address of the host
+SORT = "64MB"  # memory of a sort in PostgreSQL, at least
 SNOWFLAKE = "adbc.snowflake.sql.client_option."
 
 
@@ -117,14 +118,18 @@ def driver_of(variable: str | None) -> Driver:
 def beginning(zone: str, snapshot: str | None) -> list[str]:
     """List the statements with which a connection to PostgreSQL begins to read.
 
-    What a text in a query or in a fingerprint depends on is set.
+    What a text in a query or in a fingerprint depends on is set, and the memory of a sort: with
+    PostgreSQL's 4 MB, to join and group a million ids goes to the disk and takes twice as long.
     """
     zone = text_in_sql(zone)
+    memory = "current_setting('work_mem')"
     settings = (
         f"SELECT set_config('TimeZone', {zone}, TRUE), set_config('DateStyle', 'ISO', TRUE), "
         "set_config('IntervalStyle', 'postgres', TRUE), "
         "set_config('extra_float_digits', '1', TRUE), "
-        "set_config('jit', 'off', TRUE)"  # compiling a query takes longer than it saves
+        "set_config('jit', 'off', TRUE), "  # compiling a query takes longer than it saves
+        f"set_config('work_mem', CASE WHEN pg_size_bytes({memory}) < pg_size_bytes('{SORT}') "
+        f"THEN '{SORT}' ELSE {memory} END, TRUE)"
     )
     see = [f"SET TRANSACTION SNAPSHOT {text_in_sql(snapshot)}"] if snapshot else []
     return ["SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY", *see, settings]

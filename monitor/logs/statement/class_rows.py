@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from monitor.config import Classes
+from monitor.days.summary import CodedRows
 from monitor.logs.checks.checks import Status
 from monitor.logs.columns.class_top import OF_OUTCOME
 from monitor.logs.statement.class_shares import Batches, Shares, matched_rows
@@ -27,7 +29,12 @@ from monitor.metrics.beyond_binary.class_counts import (
     vector_scores,
     with_parts,
 )
-from monitor.metrics.beyond_binary.class_pairs import sampled_vectors
+from monitor.metrics.beyond_binary.class_pairs import (
+    rank_classes,
+    rows_of_pairs,
+    sampled_vectors,
+    with_first,
+)
 from monitor.metrics.beyond_binary.class_parts import (
     ClassPart,
     PartSums,
@@ -226,6 +233,45 @@ def read_matched(query: Query, classes: Classes) -> Batch:
         shares = rows.each(partial(_together, len(classes.names)))
     vectors, labels = (np.concatenate(of) for of in zip(*shares, strict=True))
     return vectors, labels
+
+
+def read_pairs(query: Query, classes: Classes, rank: int) -> CodedRows:
+    """Read the rows whose outcome is one of their pair, in any order, with their codes.
+
+    Parameters
+    ----------
+    query, classes
+        As for `count_day`.
+    rank : int
+        Of the score that makes a pair with the highest one.
+    """
+    count = len(classes.names)
+    none = np.zeros(0, np.int64)
+    codes: Any = np.zeros((len(query.logs.codes), 0), np.uint16)
+    read = [CodedRows(none, none > 0, codes, none)]
+    with matched_rows(query, count) as rows:
+        for share in rows.each(partial(_pairs, count, rank, _log_offsets(classes))):
+            read += share
+    return CodedRows(
+        np.concatenate([of.cells for of in read]),
+        np.concatenate([of.hits for of in read]),
+        np.concatenate([of.codes for of in read], axis=1),
+        np.concatenate([none if of.pairs is None else of.pairs for of in read]),
+    )
+
+
+def _pairs(
+    classes: int, rank: int, log_offsets: Floats | None, rows: Iterable[Batches]
+) -> list[CodedRows]:
+    read = list[CodedRows]()
+    for vectors, labels, places in rows:
+        low, high = with_first(rank_classes(vectors), rank)
+        moved = sampled_vectors(vectors, log_offsets)
+        kept, cells = rows_of_pairs(moved, labels, low, high)
+        pairs = (low * classes + high)[kept]
+        codes: Any = places[1:, kept].astype(np.uint16)  # of which there are many
+        read.append(CodedRows(cells, (labels == low)[kept], codes, pairs))
+    return read
 
 
 def _together(classes: int, rows: Iterable[Batches]) -> Batch:

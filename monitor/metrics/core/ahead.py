@@ -21,7 +21,13 @@ FOLDER = "machine_code"  # in the package
 
 
 def read_ahead(function: Any, key: Any) -> Any:
-    """Read what was compiled for any processor under the key of this one, or give None."""
+    """Read what was compiled for any processor under the key of this one, or give None.
+
+    Examples
+    --------
+    >>> from numba import njit
+    >>> read_ahead(njit(lambda score: 1.0 - score), ("()", ("here", "znver4", "+avx"), "code"))
+    """
     folder = _folder()
     if folder is None:
         return None
@@ -30,7 +36,14 @@ def read_ahead(function: Any, key: Any) -> Any:
 
 
 def is_ahead(function: Any) -> bool:
-    """Tell whether the wheel brought something of this function."""
+    """Tell whether the wheel brought something of this function.
+
+    Examples
+    --------
+    >>> from numba import njit
+    >>> is_ahead(njit(lambda score: 1.0 - score))  # a checkout brings nothing
+    False
+    """
     folder = _folder()
     return folder is not None and bool(_entries(function, folder)._load_index())  # noqa: SLF001
 
@@ -44,6 +57,12 @@ def write_ahead(functions: Iterable[Any], folder: str) -> int:
         Compiled functions, also those that only compiled ones call.
     folder : str
         That of this platform, which is empty; later a part of the wheel.
+
+    Examples
+    --------
+    >>> from numba import njit
+    >>> write_ahead([njit(lambda score: 1.0 - score)], "nowhere")  # it is never kept
+    0
     """
     count = 0
     for function in functions:

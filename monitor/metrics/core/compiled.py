@@ -87,7 +87,12 @@ def export(folder: str) -> int:
     """Write what was compiled for any processor into a folder that travels with the wheel.
 
     It is that of this platform, and empty. Gives the number of entries, see
-    `monitor.metrics.core.ahead`.
+    `monitor.metrics.core.ahead`; only what runs with `NUMBA_CPU_NAME=generic` writes any.
+
+    Examples
+    --------
+    >>> export("nowhere")
+    0
     """
     from monitor.metrics.core.ahead import write_ahead  # noqa: PLC0415
 

@@ -1,13 +1,18 @@
 """Search the logs for parts that moved apart: propose on every second day, confirm on others."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 
+import numpy as np
+
 from monitor.base.errors import ConfigError, DataError
+from monitor.base.segment_names import THIRD
 from monitor.config import Config, Model, WatchedColumn
 from monitor.days.summary import CodedRows
+from monitor.drift.classes.pairs import PairCurves
 from monitor.drift.curve.reference import Reference
+from monitor.drift.fold.inputs import ModelReference
 from monitor.drift.where.part_search import (
     PartFound,
     Proposal,
@@ -20,12 +25,14 @@ from monitor.drift.where.part_sums import tables_of
 from monitor.logs import open_databases, parts_to_search, read_part_rows
 from monitor.logs.columns.column_labels import range_names
 from monitor.logs.engines.databases import Databases
+from monitor.metrics.beyond_binary import class_pairs
+from monitor.metrics.beyond_binary.class_counts import pair_name
 from monitor.pipeline.verdicts.asked_where import verdict_of
 from monitor.pipeline.verdicts.references import read_references
 from monitor.pipeline.verdicts.where import compared_days
-from monitor.pipeline.verdicts.where_search import Halves, halves_of
 from monitor.store.store import Store
 
+Halves = tuple[list[date], list[date]]  # days of the reference, and of the drift
 MOST_PARTS, MOST_COLUMNS = 4, 40
 KEPT_CODES = 200_000_000  # bytes of rows that are kept between readings
 
@@ -68,16 +75,33 @@ class _Rows:
     model: Model
     databases: Databases
     watched: Sequence[WatchedColumn]
+    family: str
+    curves: PairCurves
     kept: dict[date, CodedRows] = field(default_factory=dict)
 
     def of(self, day: date, *, again: bool = False) -> CodedRows:
         """Read a day; `again` says that it will be needed again."""
         if day in self.kept:
             return self.kept[day]
-        rows = read_part_rows(self.name, self.model, day, self.watched, self.databases)
+        rank = class_pairs.THIRD if self.family == THIRD else class_pairs.SECOND
+        read = read_part_rows(self.name, self.model, day, self.watched, self.databases, rank)
+        rows = self._on_one_curve(read)
         if again and sum(of.codes.size for of in self.kept.values()) < KEPT_CODES:
             self.kept[day] = rows
         return rows
+
+    def _on_one_curve(self, rows: CodedRows) -> CodedRows:
+        """Replace the scores of each pair of classes by those of the curve that all share."""
+        classes = self.model.predictions.classes
+        if rows.pairs is None or classes is None:
+            return rows
+        cells, names = rows.cells.copy(), classes.names
+        for pair in np.unique(rows.pairs).tolist():
+            code = self.curves.code_of((pair_name(names, divmod(pair, len(names))),))
+            if code is not None:
+                of_pair = rows.pairs == pair
+                cells[of_pair] = code[rows.cells[of_pair]]
+        return replace(rows, cells=cells)
 
 
 def search_parts(
@@ -93,10 +117,16 @@ def search_parts(
 
     Parameters
     ----------
-    config, name, day, clock, say
-        As for `monitor.pipeline.verdicts.where_search.search`.
+    config, name : Config, str
+        The model.
     columns : sequence of str
         Columns of its predictions; if there are none, all that have no role yet.
+    day : date, optional
+        By default the newest with a verdict.
+    clock : callable
+        Returns the current time.
+    say : callable
+        Called with how long it will take, before it starts, and then with each step.
 
     Raises
     ------
@@ -104,20 +134,21 @@ def search_parts(
         If the model cannot be searched, or its logs cannot be read.
     """
     model, store = config.model(name), Store(config.store)
-    _check(name, model)
     verdict = verdict_of(config, name, day)
     compared, reference, span, _ = compared_days(name, read_references(config, name), verdict)
     if compared.deployed:
         msg = (
             f"{name}: the reference is seen through a deployed map, which rows of the logs are "
-            f"not; ask `where` without --search."
+            f"not; ask `where` without --search and --columns."
         )
         raise ConfigError(msg)
-    searched, others = halves_of(store, name, compared, span)
+    searched, others = _halves(store, name, compared, span)
+    family = compared.family_of(reference)
     with open_databases(config.engine) as databases:
         watched = parts_to_search(name, model, columns, [days[0] for days in searched], databases)
         _check_columns(name, watched)
-        rows, named = _Rows(name, model, databases, watched), [*map(_named, watched)]
+        rows = _Rows(name, model, databases, watched, family, compared.curves_of(family))
+        named = [*map(_named, watched)]
         _say_how_long(rows, reference, searched, others, clock, say)
         proposals = _propose(rows, reference, named, searched, say)
         parts = _confirm(rows, reference, named, proposals, others, say)
@@ -128,13 +159,27 @@ def search_parts(
     )
 
 
-def _check(name: str, model: Model) -> None:
-    if model.predictions.classes:
+def _halves(
+    store: Store, name: str, compared: ModelReference, span: tuple[date, date]
+) -> tuple[Halves, Halves]:
+    """Divide the final days of a reference, and of a span, into every second one and the others.
+
+    Raises
+    ------
+    DataError
+        If there are fewer than two of each, one for each half.
+    """
+    final = [d for d in store.days("summaries", name) if store.read_summary(name, d)[0].final]
+    old = [d for d in final if compared.first <= d <= compared.last]
+    new = [d for d in final if span[0] <= d <= span[1]]
+    if min(len(old), len(new)) < 2:  # noqa: PLR2004 - one for each half
         msg = (
-            f"{name}: --search is for models with one score; search columns of a model with "
-            f"several classes with --columns alone."
+            f"{name}: {len(new)} final days from {span[0]} to {span[1]} can be compared with "
+            f"{len(old)} of the reference; a search needs at least two of each. Process more days "
+            f"with calibration-monitor backfill, or choose another one with --day."
         )
-        raise ConfigError(msg)
+        raise DataError(msg)
+    return (old[::2], new[::2]), (old[1::2], new[1::2])
 
 
 def _check_columns(name: str, watched: Sequence[WatchedColumn]) -> None:
@@ -229,5 +274,5 @@ def _confirm(
     if not proposals:
         return ()
     say(f"confirms on {len(days[0]) + len(days[1])} other days")
-    before, after = ([divide(rows.of(day), proposals) for day in of] for of in days)
+    before, after = ([divide(reference, rows.of(day), proposals) for day in of] for of in days)
     return confirm_parts(reference, columns, proposals, before, after)
