@@ -25,7 +25,7 @@ TOLERATED, STANDARD_ERRORS = 0.15, 2.0  # logit of a region, at least; and of th
 SOUGHT, TIMES_TOLERATED = np.array([0.4, 1.0]), 3.0  # logit, at least, and times the tolerance
 LARGEST_TOLERANCE = 1.0  # logit: the reference knows too little of such a region
 AT_EDGE = np.array([0.3, 1.0, 2.0])  # logit: tolerated, and sought, beyond the known scores
-OF_VALUE = np.array([[0.3, 0.7, 1.8], [-0.3, -0.7, -1.8]])  # the same of one value, up and down
+AT_VALUE = np.array([0.2, 0.6, 1.2])  # the same of one value, if a region tolerates no more
 OUTWARDS = np.array(SIGNS)
 LEAST_ROWS, LEAST_SHARE = 5, 0.003  # of a value that is looked at
 TIMES_USUAL, FEW_ROWS = 3.0, 5.0  # its share, compared with the reference and with its neighbours
@@ -87,7 +87,7 @@ def region_evidence(
     -----
     The ratio of a sought tilt to the tolerated one, each as `monitor.metrics.logistic.regions` has
     it, over ``1 + v I`` with the between-day variance v of the region and the information I of the
-    day. Beyond the known scores and at one value it is over the largest of the regions.
+    day. Beyond the known scores and at one value it is over the mean of the regions.
 
     Examples
     --------
@@ -107,12 +107,15 @@ def region_evidence(
     True
     """
     variances = regions.day_variances if day_variances is None else day_variances
-    scores, of_regions = _of_regions(regions, parts, variances, wrong, hanging)
-    all_said = of_regions, _beyond(regions, parts, wrong), _at_value(regions, parts, wrong)
+    sizes = region_sizes(regions, variances, hanging)
+    scores, of_regions = _of_regions(regions, parts, sizes, wrong)
+    at_value = _at_value(regions, parts, sizes, wrong)
+    all_said = of_regions, _beyond(regions, parts, wrong), at_value
     said = _Weighed(*(np.concatenate(values) for values in zip(*all_said, strict=True)))
     phi = 1.0 + np.repeat(variances, 2) * of_regions.informations
-    # Rows that hang together have one score, so where few rows are, they vary as much as anywhere.
-    phi = np.append(phi, np.full(len(said.informations) - phi.size, phi.max()))
+    # Rows that hang together have one score, so where few rows are, they vary as much as elsewhere:
+    # on average, because the largest of many estimates is large by chance.
+    phi = np.append(phi, np.full(len(said.informations) - phi.size, phi.mean()))
     phi = hanging * phi[:, None]
     apart = said.sizes[:, 1:] - said.sizes[:, :1]
     may_add = 0.5 * apart**2 * said.informations[:, None] / phi
@@ -125,22 +128,16 @@ def region_evidence(
 
 
 def _of_regions(
-    regions: Regions,
-    parts: Mapping[Any, Coarse],
-    variances: Floats,
-    wrong: WrongLabels | None,
-    hanging: float,
+    regions: Regions, parts: Mapping[Any, Coarse], sizes: Floats, wrong: WrongLabels | None
 ) -> tuple[Floats, _Weighed]:
     """Weigh every region against the rest of the known scores; also the score of each tilt."""
-    sizes = region_sizes(regions, variances, hanging)
     tilts = (regions.centres[:, None] + sizes.reshape(-1, 6)).clip(-LARGEST, LARGEST)
     sums = [np.zeros(len(tilts)), np.zeros(len(tilts)), np.zeros(tilts.shape)]
     for part in parts.values():
         if rows := _bent(_known(regions, part), wrong):
             said = tilt_regions(*rows, regions.firsts, regions.ends, tilts)
             sums = [before + now for before, now in zip(sums, said, strict=True)]
-    scores, informations, profiles = sums
-    return scores, _Weighed(np.repeat(informations, 2), profiles.reshape(-1, 3), sizes)
+    return sums[0], _Weighed(np.repeat(sums[1], 2), sums[2].reshape(-1, 3), sizes)
 
 
 def region_sizes(regions: Regions, day_variances: Floats, hanging: float = 1.0) -> Floats:
@@ -163,6 +160,32 @@ def region_sizes(regions: Regions, day_variances: Floats, hanging: float = 1.0) 
     sizes = np.hstack([tolerated, np.maximum(SOUGHT, TIMES_TOLERATED * tolerated)])
     sizes = np.where(tolerated <= LARGEST_TOLERANCE, sizes, 0.0)
     return np.stack([-sizes, sizes], axis=1).reshape(-1, 3)
+
+
+def value_sizes(regions: Regions, of_regions: Floats) -> Floats:
+    """Give the tilts that a day tolerates at one value, and those it looks for, up and down.
+
+    Parameters
+    ----------
+    regions : Regions
+        Of the reference.
+    of_regions : ndarray of shape (2 r, 3)
+        What `region_sizes` gives.
+
+    Returns
+    -------
+    ndarray of shape (2, 3)
+        Signed, in logit.
+
+    Notes
+    -----
+    Tolerated is what regions tolerate on average, at least 0.2 because a curve may miss a single
+    value by more than a region. Sought are 3 and 6 times as much.
+    """
+    up = of_regions[1::2, 0]
+    up = np.where(up > 0.0, up, LARGEST_TOLERANCE)
+    usual = np.average(up, weights=regions.informations.sum(axis=0))
+    return np.outer([1.0, -1.0], AT_VALUE * max(1.0, usual / AT_VALUE[0]))
 
 
 def _known(regions: Regions, part: Coarse) -> _Rows:
@@ -194,15 +217,16 @@ def _beyond(regions: Regions, parts: Mapping[Any, Coarse], wrong: WrongLabels | 
     return said
 
 
-def _at_value(regions: Regions, parts: Mapping[Any, Coarse], wrong: WrongLabels | None) -> _Weighed:
+def _at_value(
+    regions: Regions, parts: Mapping[Any, Coarse], of_regions: Floats, wrong: WrongLabels | None
+) -> _Weighed:
     """Weigh the rows of single values that are new against the curve there."""
-    said = _Weighed(np.zeros(2), np.zeros(OF_VALUE.shape), OF_VALUE)
     values = new_values(regions, parts)
-    if not values.size:
-        return said
+    sizes = value_sizes(regions, of_regions) if values.size else np.zeros((2, AT_VALUE.size))
+    said = _Weighed(np.zeros(2), np.zeros(sizes.shape), sizes)
     # Beyond the known scores only the side that contradicts every monotone curve counts.
     sides = values[values < regions.known.stop], values[values >= regions.known.start]
-    for part in parts.values():
+    for part in parts.values() if values.size else ():
         others = Coarse(part.counts.copy(), part.positives.copy())
         others.counts[values], others.positives[values] = 0, 0
         for side, cells in enumerate(sides):
@@ -259,11 +283,9 @@ def tilts_of_cells(
         others = Coarse(part.counts.copy(), part.positives.copy())
         others.counts[cells], others.positives[cells] = 0, 0
         seen = np.flatnonzero(part.counts[cells]) + cells.start
-        rows = _with(
-            _known(regions, others), regions.cells[seen], part.counts[seen], part.positives[seen]
-        )
-        if seen.size and (bent := _bent(rows, wrong)):
-            end = np.array([rows.curve.size])
+        beside = regions.cells[seen], part.counts[seen], part.positives[seen]
+        if seen.size and (bent := _bent(_with(_known(regions, others), *beside), wrong)):
+            end = np.array([bent.curve.size])
             said = tilt_regions(*bent, end - seen.size, end, sizes[np.newaxis])
             information, profile = information + float(said[1][0]), profile + said[2][0]
     return information, profile

@@ -24,7 +24,7 @@ RECOVERED = 3.0  # log10 of the odds that the curve is back within its tolerance
 WEEKS = 13  # with outcomes that are looked back at, the present one included
 SHARES = 13  # of wrong labels that are compared, of each family
 ERRORS = 5  # of the curve: along the directions of a reference, and as labels bend it
-OF_REGIONS = 0.25  # weight of breaks at one place, beside the directions
+OF_REGIONS = 0.3  # weight of breaks at one place, beside the directions
 OF_LOST = 0.1  # weight of lost labels, beside both
 # What is held against a stream while late outcomes could explain it: over every limit, but so low
 # that some days that fit the reference bring it below again.

@@ -15,7 +15,7 @@ from monitor.metrics.core.grid import Floats, Ints, Singles
 
 Family = Literal["region", "beyond", "value", "adjusted", "unlogged"]
 KIND = "place"  # of an incident
-FAMILIES = (0.6, 0.2, 0.2)  # weights: regions, beyond the known scores, one value
+FAMILIES = (0.5, 0.15, 0.35)  # weights: regions, beyond the known scores, one value
 OF_REGION, OF_ZONES, OF_VALUE = 4, 8, 4  # hypotheses of a region, of all zones, and of one value
 
 
