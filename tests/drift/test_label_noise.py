@@ -19,6 +19,7 @@ from monitor.drift.curve.label_noise import FAMILIES, MOST_LOST, MOST_WRONG, wro
 from monitor.drift.curve.reference import Reference, fit_reference, judged_with
 from monitor.drift.evidence.directions import day_evidence, recovery_evidence
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
+from monitor.drift.incidents import label_change
 from monitor.drift.incidents.detecting import advance, new_detector, update_incident
 from monitor.drift.records.day_evidence import Family, WrongLabels
 from monitor.drift.records.detector import SHARES, Detector, no_sums
@@ -152,8 +153,11 @@ def test_days_differ_only_by_what_wrong_labels_do_not_explain() -> None:
     assert judged_with(found, None) is found
 
 
-def test_an_alert_waits_while_lost_positives_explain_it() -> None:
-    """Before the share is known a prior that moves looks like a drift; a drift is found."""
+def test_an_alert_waits_while_lost_positives_explain_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before the share is known a prior that moves looks like a drift; a drift is found.
+
+    It waits no longer than `LONGEST`.
+    """
     lost, few = WrongLabels("lost", 0.1), World(0.18, 2_000)
     days = list(flipped_days(few, lost, 73_023, days=365))[:98]
     found = [*detectors(fit_reference(days[:28]), days[28:])]
@@ -163,6 +167,8 @@ def test_an_alert_waits_while_lost_positives_explain_it() -> None:
     assert any(2.99 < detector.evidence < 3.0 for detector in found)
     assert not any(detector.incident for detector in found)
     assert [opening.day - 60 <= 4 for opening in drifted] == [True]
+    monkeypatch.setattr(label_change, "LONGEST", 0)
+    assert any(of.incident for of in detectors(fit_reference(days[:28]), days[28:]))
 
 
 def test_lost_positives_are_no_drift() -> None:

@@ -33,6 +33,7 @@ from monitor.metrics.core.special import expit
 SURE = log(1000.0)  # nats: what the outcomes of a week must say against lost labels
 EXPLAINED = log(10.0)  # nats: by which a distortion must be likelier than labels always wrong
 JUST_BELOW = 0.99  # of a limit
+LONGEST = 56  # days since the drift would have begun, after which its alert waits no longer
 MOST = 0.5  # of the outcomes of one side: a flatter curve is a model that says nothing
 
 
@@ -179,7 +180,8 @@ def unless_always_so(
         The same below the limit, and where the best distortion explains the days since the drift
         would have begun ten times better than the best constant share of wrong labels, of which
         the likelihood over all days before counts where it is below that of right labels, and
-        where places alone reach the limit; else its evidence ends just below it.
+        where places alone reach the limit, or where the drift would have lasted eight weeks; else
+        its evidence ends just below it.
 
     Notes
     -----
@@ -193,7 +195,7 @@ def unless_always_so(
         return detector
     opened = opened_incident(detector, day, evidence, said_since)
     said = said_since(opened.started)
-    if said is None:
+    if said is None or (day - opened.started).days > LONGEST:
         return detector
     joint = said.fits + np.minimum(0.0, gains_of_shares(noise, detector.noise))
     if joint[:, 1:].max() <= gain_of_best(said.profiles) - EXPLAINED:
