@@ -25,8 +25,9 @@ from monitor.drift.where.part_sums import tables_of
 from monitor.logs import open_databases, parts_to_search, read_part_rows
 from monitor.logs.columns.column_labels import range_names
 from monitor.logs.engines.databases import Databases
-from monitor.metrics.beyond_binary import class_pairs
 from monitor.metrics.beyond_binary.class_counts import pair_name
+from monitor.metrics.beyond_binary.class_pairs import SECOND
+from monitor.metrics.beyond_binary.class_pairs import THIRD as OF_THIRD
 from monitor.pipeline.verdicts.asked_where import verdict_of
 from monitor.pipeline.verdicts.references import read_references
 from monitor.pipeline.verdicts.where import compared_days
@@ -83,7 +84,7 @@ class _Rows:
         """Read a day; `again` says that it will be needed again."""
         if day in self.kept:
             return self.kept[day]
-        rank = class_pairs.THIRD if self.family == THIRD else class_pairs.SECOND
+        rank = OF_THIRD if self.family == THIRD else SECOND
         read = read_part_rows(self.name, self.model, day, self.watched, self.databases, rank)
         rows = self._on_one_curve(read)
         if again and sum(of.codes.size for of in self.kept.values()) < KEPT_CODES:
