@@ -568,7 +568,8 @@ class DayFiles:
             return True
         if held.kinds is None:
             filesystem, root = self._location
-            held.kinds = {path.rpartition("/")[2] for path in filesystem.ls(root, detail=False)}
+            listed = filesystem.ls(root, detail=False)  # some list folders with a slash behind
+            held.kinds = {path.rstrip("/").rpartition("/")[2] for path in listed}
         return kind in held.kinds
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import duckdb
 import pyarrow.parquet as pq
+import pytest
 
 from monitor.store.store import Store
 from tests.conftest import Ended
@@ -50,3 +51,18 @@ def test_rows_are_the_verdicts_and_windows_of_the_store(
                         assert (row["outcomes"], row["prevalence"]) == (e.matched, e.prevalence)
                         assert row["ece_prior"] == (e.prior.ece if e.prior else None)
     assert seen == len(found) > 10
+
+
+def test_another_database_is_refused(
+    two_models: Path, today: date, command: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What reads logs from Snowflake does not write results there."""
+    monkeypatch.setenv("RESULTS", "snowflake://me:secret@account/database/schema")
+    config = "--config", two_models / "monitor.yaml"
+    call = "export", "table", "--from", today - timedelta(12), "--to", today
+    ended = command(*call, "--into", "postgresql:RESULTS", *config)
+
+    assert ended.code == 2
+    assert "RESULTS: its address is not one of PostgreSQL" in ended.err
+    assert "--into results.parquet" in ended.err
+    assert "secret" not in ended.err

@@ -178,8 +178,13 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.filterwarnings("ignore:datetime.datetime.utcnow:DeprecationWarning")
-def test_requests_are_few(bucket: str, requests: list[str]) -> None:
-    """A day asks for each file once and for no sizes; a scrape reads three files and lists none."""
+def test_requests_are_few(
+    bucket: str, requests: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A day asks for each file once and for no sizes; a scrape reads three files and lists none.
+
+    Kinds are found where folders are listed with a slash behind, too.
+    """
     config = do_two_days(f"{bucket}/few", [draw(seed) for seed in (4, 5, 6)])
     requests.clear()
     run(config, Task("ctr", NEXT_DAY, NEXT_DAY, LONG_AFTER), clock=lambda: NOON)
@@ -196,6 +201,17 @@ def test_requests_are_few(bucket: str, requests: list[str]) -> None:
     assert again is before
     assert len(requests) == 3
     assert all(request.startswith("GetObject") for request in requests)
+
+    filesystem, root = open_filesystem(config.store)
+    folders = [f"{name}/" for name in filesystem.ls(root, detail=False)]
+    ls = filesystem.ls
+    monkeypatch.setattr(
+        filesystem, "ls", lambda path, **how: folders if path == root else ls(path, **how)
+    )
+    store = Store(config.store)
+    with store.locked("ctr"):
+        assert store.days("verdicts", "ctr") == [DAY, NEXT_DAY]
+        assert f"{root}/verdicts/" in folders
 
 
 @pytest.mark.filterwarnings("ignore:datetime.datetime.utcnow:DeprecationWarning")

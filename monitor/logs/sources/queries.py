@@ -20,7 +20,7 @@ import pyarrow as pa
 from monitor.base.deadline import StillRunningError, within
 from monitor.base.errors import ConfigError, DataError
 from monitor.days.files import keep_while_looking
-from monitor.logs.sources.drivers import CONNECT_SECONDS, beginning, driver_of
+from monitor.logs.sources.drivers import CONNECT_SECONDS, POSTGRES, beginning, driver_of
 
 T = TypeVar("T")
 
@@ -146,10 +146,18 @@ def replace_rows(variable: str, name: str, rows: pa.Table, old: str) -> None:
     Raises
     ------
     ConfigError
-        If the variable is not set, or the driver not installed.
+        If the variable is not set or names another database than PostgreSQL, or the driver is not
+        installed.
     DataError
         If the database cannot be reached, or refuses the rows.
     """
+    if driver_of(variable) is not POSTGRES:
+        msg = (
+            f"{variable}: its address is not one of PostgreSQL, and results are written into that "
+            f"alone; give one that begins with postgresql://, or write a file and load that "
+            f"(--into results.parquet)."
+        )
+        raise ConfigError(msg)
     connection = _open(variable)
     try:
         with _cursor(variable, connection) as cursor:
