@@ -35,7 +35,7 @@ from monitor.logs.sources.tables import CASTS, ROWS, Table, open_table
 from monitor.logs.sources.times import Dating
 
 MOST_LOGS = 40  # logs that are sampled; those with the most files first
-BEGINS = re.compile(r"\s*(SELECT|WITH|VALUES|TABLE)\b", re.IGNORECASE)
+BEGINS = re.compile(r"\s*(SELECT|WITH|VALUES|TABLE)(\s+\S|\s*[(*'\"])", re.IGNORECASE)
 TYPES_OF_DAYS = pa.types.is_date, pa.types.is_timestamp
 LOOKED_AT = 1000  # rows that say which column dates them
 CHANGED = {"updated", "modified", "changed"}
@@ -82,12 +82,12 @@ def _open(session: Session, whole: Survey, pattern: Pattern, table: str) -> Log:
 
 
 def is_query(text: str) -> bool:
-    """Tell whether a text is a query and no path.
+    """Tell whether a text is a query and no path: its first word alone may name a folder.
 
     Examples
     --------
-    >>> is_query("select * from scores"), is_query("logs/selected")
-    (True, False)
+    >>> is_query("select * from scores"), is_query("logs/selected"), is_query("table/")
+    (True, False, False)
     """
     return bool(BEGINS.match(text))
 
