@@ -70,10 +70,12 @@ def check(
         return
     config = load_config(config_path, only=name)
     checked, errors = check_logs(config, name, day, as_of, _silent if as_json else say)
+    engine = {"threads": config.engine.threads, "memory_mb": config.engine.memory_mb}
     if as_json:
-        print_json({"models": checked})
+        print_json({"models": checked, "engine": engine})
     stop_at(errors)
     if not as_json:
+        say("Logs are read with {threads} threads and {memory_mb:,} MB of memory.".format(**engine))
         say("The configuration and these logs are valid; nothing was written.")
 
 

@@ -1,6 +1,5 @@
 """The options that several commands share, and how their values are read."""
 
-import os
 import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
@@ -11,6 +10,7 @@ from zoneinfo import ZoneInfo
 import typer
 
 from monitor.base.errors import ConfigError, DataError, within_memory
+from monitor.base.machine import cores
 from monitor.base.segment_names import shown
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ Jobs = Annotated[
     int, typer.Option(min=1, help="Number of days, or of models, to process in parallel.")
 ]
 DEFAULT_CONFIG = Path("monitor.yaml")
-DEFAULT_JOBS = os.cpu_count() or 1
+DEFAULT_JOBS = cores()
 
 
 def config_with_index(path: Path, name: str | None) -> "Config":

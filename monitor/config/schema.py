@@ -25,6 +25,7 @@ from pydantic import (
 )
 
 from monitor.base.errors import ConfigError
+from monitor.base.machine import memory_to_use, threads_to_use
 from monitor.base.segment_names import FIELD, OTHER, PAIR, RESERVED, THIRD, WHOLE, is_pair
 from monitor.config.apart import (
     APART,
@@ -1045,7 +1046,8 @@ class Engine(Section):
         DuckDB reads on this machine, Spark where it runs. With `warehouse` the rows of a log of
         `format: sql` are counted where they lie; others are read as with DuckDB.
     threads, memory_mb : int
-        What DuckDB may use, with what it does not count itself.
+        What DuckDB may use, with what it does not count itself; by default what this process may
+        use, at most four threads and 1,500 MB.
     conf : mapping
         Settings of a new Spark session: `spark.master` is the cluster, `spark.remote` the Spark
         Connect server; by default the session of this process, or else what `spark-submit` or the
@@ -1053,8 +1055,16 @@ class Engine(Section):
     """
 
     kind: Literal["duckdb", "spark", "warehouse"] = "duckdb"
-    threads: Annotated[int, Field(ge=1, le=1024)] = 2
-    memory_mb: Annotated[int, Field(ge=100, le=100_000_000)] = 1500
+    threads: Annotated[
+        int,
+        Field(ge=1, le=1024),
+        BeforeValidator(lambda given: threads_to_use() if given is None else given),
+    ] = Field(default_factory=threads_to_use)
+    memory_mb: Annotated[
+        int,
+        Field(ge=100, le=100_000_000),
+        BeforeValidator(lambda given: memory_to_use() if given is None else given),
+    ] = Field(default_factory=memory_to_use)
     conf: Mapping[str, Annotated[str | bool | int, BeforeValidator(is_whole_scalar)]] = {}
 
     @model_validator(mode="after")

@@ -22,11 +22,6 @@ HEAD = """\
 # Where results are kept: a folder, or s3://bucket/prefix (install calibration-monitor[s3]).
 store: store
 
-# How much of the machine reading the logs may use.
-engine:
-  threads: 2
-  memory_mb: 1500
-
 models:
 """
 UNSURE = (

@@ -4,8 +4,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from os import cpu_count
 
+from monitor.base.machine import cores
 from monitor.evaluation import compile_ahead
 
 
@@ -18,7 +18,7 @@ def compiled_meanwhile(*, needed: bool) -> Iterator[None]:
     many runs that begin at the same moment one has such a process.
     """
     other = None
-    if needed and cpu_count() != 1 and compile_ahead.claim():
+    if needed and cores() > 1 and compile_ahead.claim():
         with suppress(OSError):
             other = subprocess.Popen(  # noqa: S603 - this program
                 [sys.executable, "-P", "-m", compile_ahead.__name__],
