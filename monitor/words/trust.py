@@ -30,7 +30,13 @@ from monitor.words.level import (
 )
 from monitor.words.reading import read_again
 from monitor.words.values import step_for, values_in_short
-from monitor.words.verdict import drift_in_short, in_short, one_day_in_short, own_faults
+from monitor.words.verdict import (
+    drift_in_short,
+    in_short,
+    not_enough_yet,
+    one_day_in_short,
+    own_faults,
+)
 from monitor.words.where import Maps, repair_commands, where_command
 
 NAMED = 3  # segments that a line names
@@ -168,7 +174,18 @@ def _judged(v: Verdict, maps: Maps, repair: str) -> Trust:
         step = f"calibration-monitor recalibrate --model {v.model} fits a map."
         step = NO_MAP if maps == "none" else step
         return Trust(f"As far as before: even in the reference scores are {faults}.", step)
-    return _of_level_today(v) or ANSWERS[v.state]
+    return _so_far(v, _of_level_today(v) or ANSWERS[v.state])
+
+
+def _so_far(v: Verdict, answer: Trust) -> Trust:
+    """Say that there is evidence of a change, if there is some and not enough."""
+    said = "" if v.facts.today or v.facts.one_day else not_enough_yet(v)
+    if said and v.state == "ok":
+        return Trust(f"Yes so far: a change is not ruled out, {said}.", "Look again tomorrow.")
+    if said and v.state == "prior_shift":
+        more = f"{answer.answer} A change of the curve is not ruled out: {said}."
+        return answer._replace(answer=more)
+    return answer
 
 
 def _of_level_today(v: Verdict) -> Trust | None:

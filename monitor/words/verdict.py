@@ -1,6 +1,7 @@
 """A verdict in words, for someone who was just woken up. Pure."""
 
 from collections.abc import Iterator
+from math import log10
 
 from monitor.base.segment_names import FAMILIES, THIRD
 from monitor.drift.records.detector import (
@@ -350,12 +351,27 @@ def _no_drift(v: Verdict) -> Iterator[str]:
 
 def _evidence_so_far(v: Verdict, size: str) -> str:
     """Say that there is no evidence of a change, or that there is some and not enough."""
-    if v.reached is None or not UNDER_WAY <= v.reached < v.limit:
-        return f"No evidence of a change{size} since the reference, whatever the prior."
-    return (
-        f"Not enough evidence of a change since the reference yet: {times(v.reached)} to 1, and an "
-        f"incident opens at {times(v.limit)} to 1."
-    )
+    if so_far := not_enough_yet(v):
+        return f"Not enough evidence of a change since the reference yet: {so_far}."
+    return f"No evidence of a change{size} since the reference, whatever the prior."
+
+
+def not_enough_yet(v: Verdict) -> str:
+    """Say how much evidence there is, if it is worth saying and opens nothing; empty if not.
+
+    Of a whole with classes that of its single classes counts too, which has a limit of its own.
+    """
+    if v.reached is None:
+        return ""
+    of_each = [(v.reached, v.limit)]
+    if v.facts.classes:
+        of_each.append((v.detector.level.evidence, log10(v.facts.false_alert_days)))
+    under_way = [pair for pair in of_each if UNDER_WAY <= pair[0] < pair[1]]
+    if not under_way:
+        return ""
+    reached, limit = map(times, max(under_way))
+    nearly = "nearly " if reached == limit else ""
+    return f"{nearly}{reached} to 1, and an incident opens at {limit} to 1"
 
 
 def one_day_in_short(found: OneDay) -> str:

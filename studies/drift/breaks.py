@@ -1,6 +1,7 @@
 """How soon a break at one place of the scores is found, and how often none is reported as one.
 
-    python -m studies.drift.breaks [--streams 40] [--workers 1] [--sound] [--slopes]
+    python -m studies.drift.breaks [--streams 40] [--workers 1] [--seed 51000]
+                                   [--sound] [--slopes]
 
 A break begins 30 days after a reference of 28 days: a default score, scores that a rule
 overwrites, a floor, a cap, test traffic. Logits of the scores are normal, mean -1.5 and sd 1.3, and
@@ -152,6 +153,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--streams", type=int, default=40)
     parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=FIRST_SEED, help="of the first stream")
     parser.add_argument("--sound", action="store_true")
     parser.add_argument("--slopes", action="store_true")
     parser.add_argument("--only", default="", help="part of the names")
@@ -163,7 +165,7 @@ def main() -> None:
         names = [f"{name} | {drift}" for name in clean for drift in SLOPES]
     watch = sound if given.sound else slopes if given.slopes else delay
     sizes = (0,) if given.sound or given.slopes else SIZES
-    seeds = range(FIRST_SEED, FIRST_SEED + given.streams)
+    seeds = range(given.seed, given.seed + given.streams)
     with ProcessPoolExecutor(given.workers) as processes:
         for size in sizes:
             for name in (name for name in names if given.only in name):

@@ -5,7 +5,8 @@ from datetime import date
 
 import pytest
 
-from monitor.drift.records.verdict import DRIFTING
+from monitor.drift.records.facts import Facts
+from monitor.drift.records.verdict import DRIFTING, State
 from monitor.words.next_steps import next_steps
 from monitor.words.trust import NO_MAP, Need, first_verdict, trust
 from monitor.words.where import Maps
@@ -49,6 +50,24 @@ def test_every_verdict_has_an_answer_and_a_step() -> None:
         seen.update(begins)
 
     assert seen == {each for several in BEGINNINGS.values() for each in several}
+
+
+@pytest.mark.parametrize(
+    ("state", "begins"),
+    [("ok", "Yes so far: a change is not ruled out, 100 to 1"), ("prior_shift", "Yes, but for")],
+)
+def test_evidence_that_is_not_enough_yet_is_part_of_the_answer(state: State, begins: str) -> None:
+    """An incident opens at the limit; below it the answer does not say that there is nothing."""
+    plain = Facts(false_alert_days=1_000)
+    verdict = replace(verdict_of(Drawn(0)), state=state, facts=plain, values=None, limit=3.0)
+    for reached in (None, 1.0, 3.5):
+        assert "not ruled out" not in trust(replace(verdict, reached=reached)).answer
+    answer = trust(replace(verdict, reached=2.0)).answer
+
+    assert answer.startswith(begins)
+    assert "100 to 1, and an incident opens at 1,000 to 1" in answer
+    assert "990 to 1" in trust(replace(verdict, reached=2.9977)).answer
+    assert "nearly 1,000 to 1" in trust(replace(verdict, reached=2.9999)).answer
 
 
 def test_a_segment_that_drifts_is_named_before_the_whole_is_trusted() -> None:
