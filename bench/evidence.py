@@ -115,7 +115,7 @@ class Parts:
 
 def judge_here(folder: Path, first: date) -> None:
     """Judge the days from the first on again; print the CPU time and its parts."""
-    from monitor.cli import RARELY
+    from monitor.base.machine import RARELY
     from monitor.config import load_config
     from monitor.pipeline.verdicts.judging import judging
     from monitor.pipeline.verdicts.references import read_references

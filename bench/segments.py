@@ -62,7 +62,7 @@ def write_logs(folder: Path, segments: int, predictions: int, days: int) -> None
 
 def measure_here(folder: Path, first: date, last: date) -> None:
     """Run some days in this process; print CPU time and memory."""
-    from monitor.cli import RARELY
+    from monitor.base.machine import RARELY
     from monitor.config import load_config
     from monitor.pipeline.days.task import Task
     from monitor.pipeline.runs.run import run

@@ -19,7 +19,7 @@ from queries import (
     while_open,
 )
 
-from monitor.cli.fleet_dashboard import height
+from monitor.export.fleet_dashboard import height
 
 MODELS_SHOWN = 10  # `assets --models` writes another number of rows
 WIDTHS = {

@@ -61,6 +61,9 @@ def test_check_proposes_the_wait_that_is_enough(
     waits: int, more: dict[str, object], delay: Delay | None, said: str | None
 ) -> None:
     """Of a week of delays; not below `absent_means`, and not where outcomes are corrected later."""
-    proposed = shorter_wait(delay, model_of(waits, **more))
+    model = model_of(waits, **more)
+    corrected = model.outcomes.duplicates == "latest"
+    least = model.outcomes.absent_means or 0
+    proposed = shorter_wait(delay, model.settled_after, least, corrected=corrected)
 
     assert proposed is None if said is None else said in str(proposed)

@@ -19,7 +19,7 @@
     function(done, host) std.strReplace(done, host, hosts[host]), std.objectFields(hosts), text
   ),
 
-  // As monitor/cli/fleet_dashboard.py: the table is the first panel.
+  // As monitor/export/fleet_dashboard.py: the table is the first panel.
   local asHighAsRows(dashboard) =
     local height = std.ceil((36 * (std.min($._config.models, 40) + 1) + 58) / 38);
     local more = height - dashboard.panels[0].gridPos.h;

@@ -3,7 +3,8 @@
 spark-submit needs a file. The machine that it starts the driver on needs calibration-monitor.
 """
 
-from monitor.cli import main
+from importlib.metadata import entry_points
 
 if __name__ == "__main__":
-    main()
+    (program,) = entry_points(group="console_scripts", name="calibration-monitor")
+    program.load()()

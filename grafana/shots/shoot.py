@@ -26,7 +26,7 @@ from history import MORNING, SHOWN, fill
 from PIL import Image, ImageChops
 from PIL.PngImagePlugin import PngInfo
 
-from monitor.cli.fleet_dashboard import as_high_as
+from monitor.export.fleet_dashboard import as_high_as
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

@@ -12,6 +12,10 @@ from pathlib import Path
 GROUPS, LIMITS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
 # More threads take more memory, which only large days are worth (docs/scale.md).
 MOST_THREADS, USUAL_MB = 4, 1500
+# Objects between two searches for cycles among them. Nearly all that a run makes live until it
+# ends, and with Python's default a tenth of the time of 500 segments went into the search. `show`
+# makes fewer, so it never searches.
+RARELY = 200_000
 
 
 def cores(groups: Path = GROUPS, limits: Path = LIMITS) -> int:

@@ -17,6 +17,7 @@ import typer
 from typer.main import get_command
 
 from monitor.base.errors import ConfigError, DataError, lacks_memory
+from monitor.base.machine import RARELY
 from monitor.cli.acknowledging import ack
 from monitor.cli.assets import assets
 from monitor.cli.counting import sql as counting_sql
@@ -121,10 +122,6 @@ export.command(epilog=EXIT_CODES)(openmetrics)
 export.command(epilog=EXIT_CODES)(table)
 
 
-# Objects between two searches for cycles among them. Nearly all that a run makes live until it
-# ends, and with Python's default a tenth of the time of 500 segments went into the search. `show`
-# makes fewer, so it never searches.
-RARELY = 200_000
 # pydantic would look for plugins in the metadata of every installed package.
 NO_PLUGINS = ("PYDANTIC_DISABLE_PLUGINS", "__all__")
 

@@ -147,13 +147,12 @@ def _acknowledging(
 ) -> "Callable[[int, Sequence[Decision]], Acknowledgement]":
     """Prepare an acknowledgement of what is open in a segment or value, or in all of the model."""
     from monitor.days.decisions import USUAL, Acknowledgement
-    from monitor.measures.verdict_scopes import drifts_found
     from monitor.read.standing import newest_verdicts
 
     results = _results(config, name)
     must_be_stored(name, results.days("verdicts"))
     verdicts = newest_verdicts(results)
-    started = {drifting: day for v in verdicts for drifting, day in drifts_found(v).items()}
+    started = {drifting: day for v in verdicts for drifting, day in v.drifts_found.items()}
     if segment not in started if segment != WHOLE else not started:
         there = f" Open are: {', '.join(map(shown, started))}." if started else ""
         msg = (

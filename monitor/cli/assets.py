@@ -14,8 +14,8 @@ from typing import Annotated
 import typer
 
 from monitor.base.errors import ConfigError
-from monitor.cli.fleet_dashboard import resized
 from monitor.cli.printing import say
+from monitor.export.fleet_dashboard import resized
 
 PACKAGED = Path(str(files("monitor"))) / "assets"
 CHECKOUT = Path(str(files("monitor"))).parent

@@ -36,6 +36,7 @@ WHAT_IS_DONE_AGAIN = ("evaluated", "judged")
 
 if TYPE_CHECKING:
     from monitor.config import Config, Model
+    from monitor.days.arrivals import Delay
     from monitor.days.summary import Summary
 
 
@@ -117,7 +118,6 @@ def check_logs(
         better_threshold,
         late_outcomes,
         long_acknowledgement,
-        shorter_wait,
     )
     from monitor.words.plausibility import mostly_left_out, unless_mapped
     from monitor.words.values import priors_of_their_own, strata_to_set
@@ -168,7 +168,7 @@ def check_logs(
         unsure = [f"unsure: {doubt}" for doubt in model.doubts]
         made = model.decision
         suits = better_threshold(made.threshold, made.best_threshold) if made else None
-        wait_for = late_outcomes(incomplete) if incomplete else shorter_wait(delay, model)
+        wait_for = late_outcomes(incomplete) if incomplete else _shorter_wait(delay, model)
         set_so = [awaited, suits, *read_otherwise_next(config, model_name), wait_for]
         for sentence in [*unsure, *reminders, *taken, *filter(None, set_so), *strata]:
             tell(f"{model_name}: {sentence}", style="yellow", highlight=False, soft_wrap=True)
@@ -363,3 +363,11 @@ def _counts(summary: "Summary") -> dict[str, Any]:
             for segment, part in summary.segments.items()
         },
     }
+
+
+def _shorter_wait(delay: "Delay | None", model: "Model") -> str | None:
+    """Propose a shorter wait for outcomes, if that is enough."""
+    from monitor.words.advice import shorter_wait
+
+    corrected, least = model.outcomes.duplicates == "latest", model.outcomes.absent_means or 0
+    return shorter_wait(delay, model.settled_after, least, corrected=corrected)

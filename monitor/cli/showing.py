@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from zoneinfo import ZoneInfo
@@ -415,7 +415,7 @@ def demo(
     from monitor.pipeline.days.task import Task
     from monitor.pipeline.runs.run import run as run_days
     from monitor.report.incidents import incident_table
-    from monitor.report.tables import evaluation_table, legend
+    from monitor.report.tables import evaluation_table, legend, plain_table
 
     config = flights.write_config(folder)
     with working("flights: training on January and February, scoring March to December"):
@@ -442,8 +442,23 @@ def demo(
         say(incident_table("All drifts that were found", drifts))
         for name in config.models:
             title = f"{name}, the 28 days before each month's end"
-            say(evaluation_table(title, flights.month_ends(config, name)))
+            say(evaluation_table(title, _month_ends(config, name)))
         say(legend())
         say()
-        say(flights.repair_table(flights.repairs(config)))
+        say(flights.repair_table(flights.repairs(config), plain_table))
         say(flights.repair_conclusion(), soft_wrap=True, highlight=False)
+
+
+def _month_ends(config: "Config", model: str) -> "list[Evaluation]":
+    """Collect the evaluation of the whole over the longest window at the end of each month."""
+    from monitor.read.results import results_of
+
+    results = results_of(config, model)
+    longest = config.model(model).windows[-1]
+    days = [d for d in results.days("evaluations") if (d + timedelta(days=1)).day == 1]
+    return [
+        evaluation
+        for day in days
+        for evaluation in results.evaluations(day)
+        if evaluation.segment == WHOLE and evaluation.window_days == longest
+    ]

@@ -1,12 +1,13 @@
 """The demo: logs of real flights, a configuration that monitors them, and the results."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
 from fsspec.implementations.local import LocalFileSystem
 from rich.console import RenderableType
+from rich.table import Table
 
 from monitor.base.errors import ConfigError
 from monitor.base.segment_names import WHOLE
@@ -22,13 +23,11 @@ from monitor.demo.flights import (
     STRETCHED_FROM,
     FlightsLogs,
 )
-from monitor.evaluation.evaluation import Evaluation
 from monitor.pipeline.maps.recalibration import Came, Recalibration, came, recalibrate
 from monitor.read.incidents import IncidentSummary, incidents
 from monitor.read.results import results_of
-from monitor.report.tables import plain_table
-from monitor.words.numbers import percent
 
+TableOf = Callable[[str, Sequence[str]], Table]
 REPAIR_DAYS = 21  # after the damage, to which maps are fitted
 
 CONFIG = """\
@@ -90,19 +89,6 @@ def write_config(folder: Path) -> Config:
     return load_config(path)
 
 
-def month_ends(config: Config, model: str) -> list[Evaluation]:
-    """Collect the evaluation of the whole over the longest window at the end of each month."""
-    results = results_of(config, model)
-    longest = config.model(model).windows[-1]
-    days = [d for d in results.days("evaluations") if (d + timedelta(days=1)).day == 1]
-    return [
-        evaluation
-        for day in days
-        for evaluation in results.evaluations(day)
-        if evaluation.segment == WHOLE and evaluation.window_days == longest
-    ]
-
-
 def drifts(config: Config) -> dict[str, list[IncidentSummary]]:
     """Collect the calibration drifts that were found in each model as a whole."""
     return {
@@ -135,12 +121,20 @@ def repairs(config: Config) -> dict[str, Repair]:
     return repaired
 
 
-def repair_table(repairs: Mapping[str, Repair]) -> RenderableType:
-    """Show for each model whether a map was worth it, and what it gained on later days."""
+def repair_table(repairs: Mapping[str, Repair], table_of: TableOf) -> RenderableType:
+    """Show for each model whether a map was worth it, and what it gained on later days.
+
+    Parameters
+    ----------
+    repairs : mapping of str to Repair
+        By model.
+    table_of : function
+        Makes an empty table with a title and columns.
+    """
     days = f"{REPAIR_DAYS} days from {STRETCHED_FROM} on"
     title = f"The repair: maps of the {days}, and their gain"
     columns = ("model", "map", "worth\nit", "shape\npromised", "gained", "95 %", "level\ntoo")
-    table = plain_table(title, columns)
+    table = table_of(title, columns)
     for name, repair in repairs.items():
         promised, later = repair.fitted.content.gains, repair.came
         if promised and later:
@@ -172,8 +166,8 @@ def introduction(logs: FlightsLogs) -> str:
 {logs.predictions:,} real flights from New York, {logs.first_day} to {logs.last_day}.
 A model trained on January and February predicts how likely each is to arrive
 more than {LATE_MINUTES} minutes late. On the calmest day \
-{percent(logs.calmest.late_share, 0)} were late ({logs.calmest.day}), on the
-worst {percent(logs.worst.late_share, 0)} ({logs.worst.day}): these are real prior shifts.
+{100 * logs.calmest.late_share:.0f} % were late ({logs.calmest.day}), on the
+worst {100 * logs.worst.late_share:.0f} % ({logs.worst.day}): these are real prior shifts.
 
   flights             the model as trained
   flights-stretched   the same, but logits times {stretch} from {STRETCHED_FROM} on

@@ -20,10 +20,10 @@ from monitor.evaluation.evaluation import Evaluation
 from monitor.export.few_classes import with_few_classes
 from monitor.measures.snapshot import Snapshot
 from monitor.read.acknowledgements import taken
+from monitor.read.delays import delays
 from monitor.read.plans import plans_of
 from monitor.read.results import Files, Results, results_in, results_read_before
 from monitor.read.standing import newest
-from monitor.store.delays import delays
 
 MOST_SEGMENTS = 50
 

@@ -124,8 +124,6 @@ class Measure(Generic[R]):
         Whether it has a gauge.
     of_segments : bool
         Whether segments have its gauge too, and not the whole of a model only.
-    checked : bool
-        Whether a stored number out of its range makes a file unreadable.
     panel : Panel or None
         Its panel in the dashboard of a model.
     """
@@ -143,7 +141,6 @@ class Measure(Generic[R]):
     adjusted: str | None = None
     exported: bool = True
     of_segments: bool = True
-    checked: bool = False
     panel: Panel | None = None
 
     @property
@@ -170,12 +167,11 @@ def unexported(
     read: Callable[[R], Value | None] = as_is,
     *,
     adjusted: str | None = None,
-    checked: bool = False,
     heading: str = "",
 ) -> Measure[R]:
     """Declare a measure without a gauge, whose rows have its name."""
     measure = Measure(name, scope, meaning, unit, read, row=name, adjusted=adjusted)
-    return replace(measure, exported=False, checked=checked, heading=heading)
+    return replace(measure, exported=False, heading=heading)
 
 
 def itself(record: R) -> Parts[R]:

@@ -40,32 +40,10 @@ VERDICTS = Base(
 )
 
 
-def found_on(verdict: Verdict) -> date | None:
-    """Give the day on which a drift was found that is open, or has become worse; None without one.
-
-    That of the level is found on the first of its days in a row.
-    """
-    if incident := verdict.incident:
-        return incident.worse.found if incident.worse else incident.opened
-    return verdict.shifted if verdict.state == "level_drift" else None
-
-
-def drifts_found(verdict: Verdict) -> dict[str, date]:
-    """Give the day on which each open drift was found: of the stream, and of values by themselves.
-
-    They go by the name of the segment, or of the value with its column.
-    """
-    own, values = found_on(verdict), verdict.values.ranked if verdict.values else ()
-    return {
-        **({verdict.segment: own} if own else {}),
-        **{name_of(value.name): value.opened for value in values},
-    }
-
-
 def _can_be_taken(snapshot: Snapshot) -> Iterator[tuple[tuple[str, str], str]]:
     """Give the labels of each open drift, and its name; of values as many as have gauges."""
     for v in snapshot.verdicts:
-        if found_on(v):
+        if v.found_on:
             yield (v.model, v.segment), v.segment
         for value in v.values.ranked[:MOST_ALONE] if v.values else ():
             label = f"{printable(value.column)} = {printable(value.value)}"

@@ -27,7 +27,6 @@ OF_WINDOWS = (
         lambda errors: errors.tce,
         absent="with fewer predictions than the fixed number, or before there is a reference",
         row="tce",
-        checked=True,
         panel=Panel(
             "TCE at a fixed size",
             "The share of predictions that the outcomes reject, in samples of one fixed size, so "
@@ -46,7 +45,6 @@ OF_WINDOWS = (
         lambda errors: errors.tce_published,
         heading="TCE {adjusted}",
         row="tce_published",
-        checked=True,
         exported=False,
     ),
     Measure(
@@ -57,7 +55,6 @@ OF_WINDOWS = (
         lambda errors: around(errors.ece, errors.ece_interval),
         heading="ECE {adjusted}",
         row="ece",
-        checked=True,
         panel=Panel(
             "ECE",
             "The mean gap between score and outcome: 2 % means that scores are 2 points off on "
@@ -71,7 +68,6 @@ OF_WINDOWS = (
         units.SCORE,
         lambda errors: around(errors.rbs, errors.rbs_interval),
         row="rbs",
-        checked=True,
         panel=Panel(
             "Root Brier score",
             "The root of the mean squared gap between score and outcome. Its level follows the "
@@ -91,7 +87,6 @@ OF_WINDOWS = (
         interval=True,
         heading="slope",
         row="slope",
-        checked=True,
     ),
     Measure(
         "map_slope",
@@ -172,7 +167,6 @@ OF_WINDOWS = (
         interval=True,
         heading="prior shift",
         row="shift",
-        checked=True,
         of_segments=False,
     ),
     Measure(
@@ -207,7 +201,6 @@ COUNTS = (
         absent=NO_OUTCOMES,
         heading="prevalence",
         row="prevalence",
-        checked=True,
     ),
     Measure(
         "mean_score_ratio",
@@ -218,7 +211,6 @@ COUNTS = (
         absent=NO_OUTCOMES,
         heading="mean score",
         row="mean_score",
-        checked=True,
     ),
     Measure(
         "window_predictions",
@@ -228,7 +220,6 @@ COUNTS = (
         lambda e: e.predicted,
         heading="predictions",
         row="predicted",
-        checked=True,
         of_segments=False,
     ),
     Measure(
@@ -239,7 +230,6 @@ COUNTS = (
         lambda e: e.matched,
         heading="outcomes",
         row="matched",
-        checked=True,
         of_segments=False,
     ),
     Measure(
@@ -269,7 +259,6 @@ COUNTS = (
         absent="without valid predictions",
         heading="coverage",
         row="coverage",
-        checked=True,
         of_segments=False,
     ),
     Measure(
@@ -340,14 +329,12 @@ NOT_EXPORTED = (
         "Known outcomes that are 1.",
         units.ROWS,
         lambda e: e.positives,
-        checked=True,
     ),
     unexported(
         "rejected_{reason}",
         of.LEFT_OUT,
         "Rows left out by the check that they failed.",
         units.ROWS,
-        checked=True,
     ),
     unexported(
         "tce_published_by_chance_{quantile}",

@@ -6,7 +6,6 @@ from datetime import date
 from monitor.days.decisions import Acknowledgement, lasting, taken_by
 from monitor.drift.records.places import name_of
 from monitor.drift.records.verdict import Verdict
-from monitor.measures.verdict_scopes import drifts_found, found_on
 from monitor.read.results import Results
 from monitor.words.acknowledging import acknowledged, not_taken
 
@@ -16,7 +15,7 @@ def taken(results: Results, verdicts: Iterable[Verdict]) -> dict[str, Acknowledg
 
     Decisions are read only if a drift is open, so a quiet model costs no request.
     """
-    open_since = {name: day for v in verdicts for name, day in drifts_found(v).items()}
+    open_since = {name: day for v in verdicts for name, day in v.drifts_found.items()}
     if not open_since:
         return {}
     acknowledgements = lasting(results.store.decisions(results.model))
@@ -33,7 +32,7 @@ def who_has_taken(
 
     Without `today`, an acknowledgement that has expired is given like any other, with its last day.
     """
-    if not verdict or not found_on(verdict):
+    if not verdict or not verdict.found_on:
         return None
     return _who(verdict, taken(results, [verdict]).get(verdict.segment), verdict.segment, today)
 

@@ -6,8 +6,7 @@ Each raises ValueError with the first rule that is broken.
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from math import isfinite, isnan, nan
-from typing import Any
+from math import isfinite, isnan
 
 import numpy as np
 
@@ -17,14 +16,11 @@ from monitor.drift.records.detector import Detector, LevelWatch
 from monitor.drift.records.facts import ThirdChoices
 from monitor.drift.records.verdict import STATES, Brief, Verdict
 from monitor.evaluation.evaluation import Evaluation
-from monitor.measures.catalogue import MEASURES
-from monitor.measures.measure import Measure, Value
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import CELL_COUNT, OFFSETS_PER_CELL, Ints
 from monitor.store.revisions import Revision
 
 Watch = Detector | LevelWatch | ThirdChoices
-CHECKED = tuple(measure for measure in MEASURES if measure.checked)
 
 
 def check_owner(model: str, day: date, its_model: str, its_day: str) -> None:
@@ -78,20 +74,23 @@ def check_evaluations(model: str, day: date, evaluations: Iterable[Evaluation]) 
     for e in evaluations:
         _must("model and day", (e.model, e.day) == (model, day))
         _must("days_present", e.days_present >= 0 and e.window_days >= 1)
-        for measure in CHECKED:
-            for _, part in measure.scope.parts(e):
-                _must(measure.row, _is_possible(measure, measure.read(part)))
+        for name in ("predicted", "matched", "positives"):
+            _must(name, getattr(e, name) >= 0)
+        _must("rejected", all(count >= 0 for count in e.rejected.values()))
+        for name in ("coverage", "prevalence", "mean_score"):  # nan without outcomes
+            _must(name, isnan(getattr(e, name)) or 0 <= getattr(e, name) <= 1)
+        _must_enclose("slope", [e.slope])
+        _must_enclose("shift", [e.shift])
+        for errors in (e.raw, e.prior, e.map, e.population and e.population.errors):
+            for name, error in vars(errors).items() if errors else ():
+                _must(name, error is None or _is_error(error))
 
 
-def _is_possible(measure: Measure[Any], value: Value | None) -> bool:
-    """Return whether a number is in its range, and between the ends of its interval's."""
-    if value is None:
-        return True
-    estimate = value if isinstance(value, Estimate) else Estimate(value, nan, nan)
-    if isnan(estimate.value):
-        return bool(measure.absent)  # otherwise a part that exists has its number
-    in_range = measure.unit.low <= estimate.value <= measure.unit.high
-    return in_range and not estimate.low > estimate.high
+def _is_error(error: Estimate | float) -> bool:
+    """Say whether a measure of `Errors` is in [0, 1], and its interval in order."""
+    if isinstance(error, Estimate):
+        return (isnan(error.value) or 0 <= error.value <= 1) and not error.low > error.high
+    return 0 <= error <= 1
 
 
 def check_verdicts(model: str, day: date, verdicts: Iterable[Verdict]) -> None:

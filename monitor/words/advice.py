@@ -3,7 +3,6 @@
 from datetime import date
 from math import isfinite
 
-from monitor.config import Model
 from monitor.days.arrivals import COMPLETE, ENOUGH, Delay, Late, enough_after
 from monitor.drift.records.day_evidence import Family, WrongLabels
 from monitor.drift.records.facts import (
@@ -66,21 +65,31 @@ def late_outcomes(late: Late) -> str:
     )
 
 
-def shorter_wait(delay: Delay | None, model: Model) -> str | None:
-    """Propose a smaller `settled_after` where days wait for outcomes that have long arrived."""
+def shorter_wait(
+    delay: Delay | None, settled_after: int, least: int, *, corrected: bool
+) -> str | None:
+    """Propose a smaller `settled_after` where days wait for outcomes that have long arrived.
+
+    Parameters
+    ----------
+    delay : Delay or None
+        Of first outcomes; None if it is not known.
+    settled_after, least : int
+        Days that are waited for, and the fewest that may be.
+    corrected : bool
+        Whether later outcomes of a prediction count instead of its first.
+    """
     if delay is None or len(delay.days) < WEEK:  # some days of the week may wait longer
         return None
     enough = enough_after(delay, COMPLETE)
-    # Delays are those of first outcomes, and not of their corrections.
-    corrected = model.outcomes.duplicates == "latest"
     if enough is None or corrected:
         return None
-    enough = max(enough, model.outcomes.absent_means or 0)
-    if enough >= model.settled_after:
+    enough = max(enough, least)
+    if enough >= settled_after:
         return None
     return (
         f"{percent(COMPLETE, 0)} of the outcomes of each kind arrive within {enough} days, but "
-        f"settled_after is {model.settled_after}; set it to {enough} to have verdicts earlier."
+        f"settled_after is {settled_after}; set it to {enough} to have verdicts earlier."
     )
 
 

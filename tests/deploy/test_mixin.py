@@ -7,7 +7,7 @@ import _jsonnet
 import pytest
 import yaml
 
-from monitor.cli.fleet_dashboard import as_high_as
+from monitor.export.fleet_dashboard import as_high_as
 from tests.support.paths import ROOT
 
 FOLDER = ROOT / "deploy" / "mixin"

@@ -1,10 +1,10 @@
 """The page of all commands, from their own help."""
 
+from importlib import import_module
+from importlib.metadata import entry_points
 from typing import Any
 
 import typer
-
-from monitor.cli import app
 
 INTRO = """\
 # Commands
@@ -15,7 +15,8 @@ What `calibration-monitor COMMAND --help` says. {exits}
 
 def commands_page() -> str:
     """Write the page: each command with its options, in the order of the help."""
-    program: Any = typer.main.get_command(app)
+    (installed,) = entry_points(group="console_scripts", name="calibration-monitor")
+    program: Any = typer.main.get_command(import_module(installed.module).app)
     parts = [INTRO.format(exits=program.epilog)]
     for words, command in each(program, ()):
         context = program.context_class(command, info_name=" ".join(words))

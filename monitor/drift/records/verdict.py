@@ -18,7 +18,7 @@ from monitor.drift.records.detector import (
     is_withheld,
 )
 from monitor.drift.records.facts import Detectable, Facts, ThirdChoices
-from monitor.drift.records.places import Explanation, Where
+from monitor.drift.records.places import Explanation, Where, name_of
 from monitor.drift.records.values import ValueWatch
 from monitor.metrics.core.estimate import Estimate
 
@@ -280,6 +280,28 @@ class Verdict:
         """First of the days in a row with this prior shift or level drift, if the day has one."""
         shift = self.detector.moved
         return shift.since if shift and shift.state == self.state else None
+
+    @property
+    def found_on(self) -> date | None:
+        """The day on which a drift was found that is open, or has become worse; None without one.
+
+        That of the level is found on the first of its days in a row.
+        """
+        if incident := self.incident:
+            return incident.worse.found if incident.worse else incident.opened
+        return self.shifted if self.state == "level_drift" else None
+
+    @property
+    def drifts_found(self) -> dict[str, date]:
+        """The day on which each open drift was found: of the stream, and of values by themselves.
+
+        They go by the name of the segment, or of the value with its column.
+        """
+        own, values = self.found_on, self.values.ranked if self.values else ()
+        return {
+            **({self.segment: own} if own else {}),
+            **{name_of(value.name): value.opened for value in values},
+        }
 
     @property
     def compared(self) -> bool:

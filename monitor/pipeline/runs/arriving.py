@@ -16,7 +16,7 @@ from monitor.logs import (
     open_databases,
     present_days,
 )
-from monitor.store.delays import delay_now
+from monitor.read.delays import delay_now
 from monitor.store.store import Store
 
 AT_A_TIME = 16  # days of one query: with the days between, two months and those of their outcomes

@@ -40,7 +40,7 @@ from monitor.pipeline.runs.planning import (
 from monitor.pipeline.runs.summaries import LeftOutByDay, Result, summarise_days
 from monitor.pipeline.verdicts.judging import judge_days
 from monitor.pipeline.verdicts.references import read_references
-from monitor.store.delays import delay_now
+from monitor.read.delays import delay_now
 from monitor.store.store import Store
 from monitor.words.plausibility import LeftOut, mostly_left_out
 

@@ -25,7 +25,7 @@ from monitor.pipeline.verdicts.references import References, limits_of
 from monitor.pipeline.verdicts.strata import StrataFinder
 from monitor.pipeline.verdicts.watching import value_watcher, watches_values
 from monitor.pipeline.verdicts.where import ColumnReader, place_adder
-from monitor.store.delays import delays
+from monitor.read.delays import delays
 from monitor.store.store import Store
 from monitor.words.verdict import sentences
 

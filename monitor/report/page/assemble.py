@@ -14,7 +14,6 @@ from monitor.days.summary import whole as whole_of
 from monitor.drift.fold.inputs import ModelReference
 from monitor.drift.records.verdict import Verdict
 from monitor.evaluation.evaluation import Evaluation
-from monitor.measures.verdict_scopes import found_on
 from monitor.metrics.core.tally import Tally, merge
 from monitor.read.acknowledgements import taken, who_has_taken_values
 from monitor.read.incidents import incidents
@@ -93,7 +92,7 @@ def model_page(
         days[chosen] = replace(days[chosen], reasons=(*reasons(stands), *said))
     whole = by_day[chosen].get(WHOLE, Standing())
     verdicts = [of.verdict for of in by_day[chosen].values() if of.verdict]
-    drifting = None if day else next(filter(found_on, verdicts), None)
+    drifting = None if day else next((v for v in verdicts if v.found_on), None)
     watched = None if day else next((v for v in verdicts if v.values), None)
     holders = who_has_taken_values(results, watched)
     holder = taken(results, [drifting]).get(drifting.segment) if drifting else None
