@@ -56,7 +56,8 @@ PLAYED = {
         "test_operations.py", "test_missing_files_of_days_in_a_row_are_one_command"),
     "a file of the store is damaged": (
         "pipeline/test_healing.py", "test_a_run_heals_what_it_needs"),
-    "an older program meets": ("cli/test_upgrades.py", "test_nothing_is_written_to_a_newer_store"),
+    "an older program meets": (
+        "cli/test_upgrades.py", "test_a_store_that_a_newer_program_began_is_not_touched"),
     "the clock of the machine": ("test_operations.py", "test_a_wrong_clock_changes_no_result"),
     "a lock is left of another user": (
         "test_operations.py", "test_a_lock_of_another_user_is_named"),

@@ -102,26 +102,11 @@ BROKEN_CONFIGURATIONS: dict[str, tuple[Damage, str]] = {
             "'outcomes/{day}/{model}.parquet'; correct the value."
         ),
     ),
-    "a template whose days have no end": (
-        setting("outcomes/{day}", "outcomes/{day:%Y%-m%-d}"),
-        (
-            ": models.ctr.outcomes.path: has %-m, which has no fixed length, beside a digit, a "
-            "wildcard or another part of the date; put a sign such as / or - between them, got "
-            "'outcomes/{day:%Y%-m%-d}.parquet'; correct the value."
-        ),
-    ),
     "a table without a column that dates its rows": (
         setting('outcomes: {path: "outcomes/{day}.parquet"', "outcomes: {path: t, format: delta"),
         (
             ": models.ctr.outcomes.path: is a table; set the key day to the column that dates its "
             "rows, got 't'; correct the value."
-        ),
-    ),
-    "a dated path and a column that dates the rows": (
-        setting('"outcomes/{day}.parquet"', '"outcomes/{day}.parquet", day: observed_at'),
-        (
-            ": models.ctr.outcomes.path: has a placeholder, but the key day names a column that "
-            "dates the rows; remove one of them, got 'outcomes/{day}.parquet'; correct the value."
         ),
     ),
     "outcomes without a place": (
@@ -130,15 +115,6 @@ BROKEN_CONFIGURATIONS: dict[str, tuple[Damage, str]] = {
             ": models.ctr.outcomes.path: must be a path, or a URL such as s3://bucket/prefix; or "
             "set in_predictions: true if predictions have a column of outcomes, got ''; correct "
             "the value."
-        ),
-    ),
-    "outcomes in two places": (
-        setting(
-            'outcomes: {path: "outcomes/{day}.parquet"', "outcomes: {path: x, in_predictions: true"
-        ),
-        (
-            ": models.ctr.outcomes: with in_predictions the outcomes have no path; remove it, got "
-            "{'path': 'x', 'in_predictions': True, 'time': 'observed_at'}; correct the value."
         ),
     ),
     "an unknown policy": (

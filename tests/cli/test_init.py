@@ -62,31 +62,10 @@ def nested(root: Path) -> None:
     )
 
 
-def hourly(root: Path) -> None:
-    """Write a folder for each hour."""
-    for day, rows in PROMPT.predictions.items():
-        for hour in range(23):
-            part = chosen(rows, [at.hour == hour for at in rows["scored_at"]])
-            put(root / f"scores/dt={day}/hour={hour:02}/part-0.parquet", part)
-    for day, rows in PROMPT.outcomes.items():
-        put(root / f"labels/dt={day}/part-0.parquet", rows)
-
-
 def beside(root: Path) -> None:
     """Write score and outcome in one row, the outcomes of the last two days not yet known."""
     for day, rows in joined(PROMPT, known_until=KNOWN_UNTIL).items():
         put(root / f"{day}.parquet", rows)
-
-
-def two_files(root: Path) -> None:
-    """Write each log as one large file, in which a column dates the rows."""
-    for name, days in (("scores", PROMPT.predictions), ("labels", PROMPT.outcomes)):
-        put(root / f"{name}.parquet", stacked(days.values()))
-
-
-def one_file(root: Path) -> None:
-    """Write scores and outcomes of all days into one file."""
-    put(root / "all.csv", stacked(joined(PROMPT, known_until=KNOWN_UNTIL).values()))
 
 
 def delta(root: Path) -> None:
@@ -105,11 +84,6 @@ def iceberg(root: Path) -> None:
     rows = pa.table(stacked(joined(PROMPT, known_until=KNOWN_UNTIL).values()))
     table = catalog.create_table("logs.ctr", rows.schema, location=str(root / "ctr"))
     table.append(rows)
-
-
-def as_epoch(name: str) -> Callable[[Rows], Rows]:
-    """Write a time as milliseconds since 1970."""
-    return changed(**{name: lambda rows: [int(at.timestamp() * 1000) for at in rows[name]]})
 
 
 NAMES = "scores/{day}.parquet", "labels/{day}.parquet"
@@ -205,27 +179,6 @@ def down_sampled(root: Path) -> None:
     write(root, PROMPT, *NAMES, of_predictions=weighted, of_outcomes=sampled)
 
 
-def with_decision(root: Path) -> None:
-    """Write an outcome beside the score, and a decision made from it, with a tempting name."""
-    for day, rows in joined(PROMPT).items():
-        decided = {"target": [int(score > 0.5) for score in rows["score"]]}
-        put(root / f"{day}.parquet", decided | rows)
-
-
-def labelled(labels: list[Any]) -> Callable[[Rows], Rows]:
-    """Write the likelier label and its probability in place of a score."""
-
-    def write_label(rows: Rows) -> Rows:
-        scores = rows["score"]
-        own = {
-            "predicted": [labels[score > 0.5] for score in scores],
-            "confidence": [max(score, 1 - score) for score in scores],
-        }
-        return without("score")(rows) | own
-
-    return write_label
-
-
 def words(rows: Rows) -> list[str]:
     """Write outcomes in words, some of which mean neither 0 nor 1."""
     return [
@@ -244,38 +197,14 @@ def after(first: Change, second: Change) -> Change:
     return lambda rows: second(first(rows))
 
 
-def of_label(make: Callable[[int], Any]) -> Change:
-    """Write each outcome in another way."""
-    return changed(label=lambda rows: map(make, rows["label"]))
-
-
-def percent(rows: Rows) -> Rows:
-    """Write percent under another name."""
-    return {"probability": [100 * score for score in rows["score"]], **without("score")(rows)}
-
-
 def delivered_twice(rows: Rows) -> Rows:
     """Repeat the first row."""
     return {name: values + values[:1] for name, values in rows.items()}
 
 
-# What is changed of predictions and of outcomes, and what `init` must set; the other scales of
-# scores and spellings of ids are drawn (tests/fuzz/test_strange_logs.py).
+# What is changed of predictions and of outcomes, and what `init` must set; the scales of scores,
+# labels and spellings of ids and outcomes are drawn (tests/fuzz/test_strange_logs.py).
 TRAPS: dict[str, tuple[Change, Change, dict[str, Any]]] = {
-    "percent": (
-        percent,
-        as_it_is,
-        {"predictions.score": "probability", "predictions.score_means": "percent"},
-    ),
-    "a label of 0 or 1 and its probability": (
-        labelled([0, 1]),
-        as_it_is,
-        {
-            "predictions.score_means": "probability_of_label",
-            "predictions.predicted_label": "predicted",
-            "predictions.label_means": None,
-        },
-    ),
     "a decision beside its probability": (
         changed(decision=lambda rows: [int(score > 0.3) for score in rows["score"]]),
         as_it_is,
@@ -286,16 +215,6 @@ TRAPS: dict[str, tuple[Change, Change, dict[str, Any]]] = {
         as_it_is,
         {"predictions.score": "score_v2", "predictions.score_means": None},
     ),
-    "minus one and one": (
-        as_it_is,
-        of_label(lambda label: 2 * label - 1),
-        {"outcomes.outcome_means": {"positive": [1], "negative": [-1]}},
-    ),
-    "yes and no": (
-        as_it_is,
-        of_label(lambda label: ["no", "yes"][label]),
-        {"outcomes.outcome_means": {"positive": ["yes"], "negative": ["no"]}},
-    ),
     "words": (
         as_it_is,
         changed(label=words),
@@ -303,11 +222,6 @@ TRAPS: dict[str, tuple[Change, Change, dict[str, Any]]] = {
             "outcomes.outcome_means": {"positive": ["chargeback"], "negative": ["ok"]},
             "checks.outcome_invalid": "reject",
         },
-    ),
-    "booleans": (
-        as_it_is,
-        of_label(bool),
-        {"outcomes.outcome": "label", "outcomes.outcome_means": None},
     ),
     "corrections": (as_it_is, corrected, {"outcomes.duplicates": "latest"}),
     "customers who come again": (
@@ -358,11 +272,6 @@ TRAPS: dict[str, tuple[Change, Change, dict[str, Any]]] = {
             "checks.outcome_invalid": "reject",
         },
     ),
-    "times as numbers": (
-        as_epoch("scored_at"),
-        as_epoch("observed_at"),
-        {"predictions.time": "scored_at", "predictions.time_unit": "ms"},
-    ),
     "weights of another kind": (
         changed(weight=lambda rows: [n % 5 + 1 for n in range(len(rows["score"]))]),
         as_it_is,
@@ -371,14 +280,12 @@ TRAPS: dict[str, tuple[Change, Change, dict[str, Any]]] = {
 }
 # Those of scores, outcomes, ids and other columns have nothing to do with each other.
 TOGETHER = (
-    ("weights of another kind", "percent", "minus one and one", "an id of two columns"),
-    ("yes and no", "sessions that do not"),
-    ("words", "odd names"),
-    ("booleans", "times as numbers"),
-    ("a label of 0 or 1 and its probability", "corrections"),
-    ("a row delivered twice", "customers who come again"),
+    ("weights of another kind", "an id of two columns", "words"),
+    ("sessions that do not", "odd names"),
+    ("corrections", "customers who come again"),
     ("several scores", "a repeated id"),
-    ("a decision beside its probability", "missing and invalid values"),
+    ("a row delivered twice", "a decision beside its probability"),
+    ("missing and invalid values",),
 )
 
 
@@ -425,31 +332,6 @@ FOLDERS: dict[str, tuple[Callable[[Path], None], dict[str, Any]]] = {
             "settled_after": 2,
         },
     ),
-    "CSV": (
-        lambda root: write(root, PROMPT, "scores/{day}.csv", "labels/{day}.csv.gz"),
-        {"predictions.format": "csv", "predictions.score": "score", "outcomes.format": "csv"},
-    ),
-    "two files": (
-        two_files,
-        {
-            "predictions.path": "logs/scores.parquet",
-            "predictions.day": "scored_at",
-            "predictions.id": "request_id",
-            "outcomes.path": "logs/labels.parquet",
-            "outcomes.day": "observed_at",
-            "settled_after": 0,
-        },
-    ),
-    "one file": (
-        one_file,
-        {
-            "predictions.path": "logs/all.csv",
-            "predictions.day": "scored_at",
-            "outcomes.in_predictions": True,
-            "outcomes.time": "observed_at",
-            "settled_after": 2,
-        },
-    ),
     "Delta": (
         delta,
         {
@@ -461,13 +343,11 @@ FOLDERS: dict[str, tuple[Callable[[Path], None], dict[str, Any]]] = {
             "outcomes.day": "observed_at",
         },
     ),
-    "hourly": (hourly, {"predictions.path": "logs/scores/dt={day}/hour=*/part-*.parquet"}),
     "clicks": (
         only_clicks,
         {"outcomes.absent_means": "negative after 4d", "settled_after": 4},
     ),
     "weights": (down_sampled, {"predictions.weight": "sample_weight"}),
-    "a decision": (with_decision, {"outcomes.outcome": "label"}),
     "beside": (
         beside,
         {
@@ -606,24 +486,6 @@ def test_two_folders_and_another_place(here: Path, command: Command) -> None:
     keys = [f"{setting['section']}.{setting['key']}" for setting in model["settings"]]
     assert "predictions.score" in keys
     assert command("check", "--config", "settings/ctr.yaml").code == 0
-
-
-def test_every_offered_segment_loads(here: Path, command: Command) -> None:
-    """A line of segments works once its # is removed; its shares are those of the log."""
-    plain()(here / "logs")
-    command("init", "logs")
-    path = here / "monitor.yaml"
-    text = path.read_text()
-    sampled = [PROMPT.predictions[PROMPT.days[n]]["country"] for n in (1, 4, 7)]
-    share = sum(values.count("DE") for values in sampled) / sum(map(len, sampled))
-    assert f"#     (DE {100 * share:.0f} %, FR " in text
-
-    path.write_text(text.replace("# segments: {column: country", "segments: {column: country"))
-
-    ended = command("check", "--json")
-    assert ended.code == 0, ended.err
-    (model,) = yaml.safe_load(ended.out)["models"].values()
-    assert set(model["segments"]) == {"DE", "FR", "US", "other"}
 
 
 def test_doubts_are_repeated_until_a_person_deletes_them(here: Path, command: Command) -> None:

@@ -8,7 +8,6 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -23,25 +22,10 @@ from tests.support.flight_logs import flight_logs
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pandas as pd
+
 MODELS = ("flights", "flights-stretched", "flights-shifted")
 FIRST_DAY, LAST_DAY = date(2013, 3, 1), date(2013, 12, 31)
-
-MOMENT = pa.timestamp("us", tz="UTC")
-PREDICTION_TYPES: dict[str, pa.DataType] = {
-    "prediction_id": pa.string(),
-    "score": pa.float64(),
-    "scored_at": MOMENT,
-    "origin": pa.string(),
-    "carrier": pa.string(),
-}
-OUTCOME_TYPES: dict[str, pa.DataType] = {
-    "prediction_id": pa.string(),
-    "outcome": pa.int8(),
-    "observed_at": MOMENT,
-}
-
-# The one flight whose clock time does not exist at its destination.
-SKIPPED_HOUR = "2013-03-09-B635-JFK-PBI-2145"
 
 
 @dataclass(frozen=True)
@@ -60,28 +44,6 @@ def read(folder: Path) -> pd.DataFrame:
     rows = pa.concat_tables(parts).to_pandas()
     rows["file"] = np.repeat([path.stem for path in paths], [len(part) for part in parts])
     return rows.set_index("prediction_id")
-
-
-def one_hot(flights: pd.DataFrame, *, seen: pd.DataFrame) -> np.ndarray:
-    """Return a column of ones and one column for each category of the flights seen."""
-    columns = [np.ones(len(flights))]
-    flights, seen = (table.assign(hour=table["sched_dep_time"] // 100) for table in (flights, seen))
-    for name in ("carrier", "origin", "dest", "hour"):
-        columns += [flights[name] == category for category in sorted(set(seen[name]))]
-    weekdays = pd.to_datetime(flights[["month", "day"]].assign(year=2013)).dt.strftime("%a")
-    columns += [
-        weekdays == weekday for weekday in ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-    ]
-    return np.column_stack(columns).astype(np.float64)
-
-
-def kinds_of(flights: pd.DataFrame) -> tuple[np.ndarray, pd.DataFrame]:
-    """Return the number of each flight's schedule, as the model sees it, and a flight of each."""
-    weekdays = pd.to_datetime(flights[["month", "day"]].assign(year=2013)).dt.day_of_week
-    schedule = [flights[name] for name in ("carrier", "origin", "dest")]
-    alike = flights.groupby([*schedule, flights["sched_dep_time"] // 100, weekdays], sort=False)
-    numbers = alike.ngroup()
-    return numbers.to_numpy(), flights[~numbers.duplicated().to_numpy()]
 
 
 @pytest.fixture(scope="module")
@@ -119,12 +81,6 @@ def flights() -> pd.DataFrame:
         for row in raw.itertuples()
     ]
     return raw.set_axis(ids)
-
-
-@pytest.fixture(scope="module")
-def arrivals(flights: pd.DataFrame, outcomes: pd.DataFrame) -> pd.DataFrame:
-    """Return the raw flights that arrived, with their outcomes."""
-    return flights.join(outcomes, how="inner")
 
 
 class TestCounts:
@@ -177,64 +133,6 @@ class TestCounts:
         assert written.result.calmest.late_share == 37 / 973
 
 
-class TestFiles:
-    """The layout, the types and the bytes."""
-
-    @pytest.mark.parametrize(
-        ("folder", "types"),
-        [
-            ("predictions/flights", PREDICTION_TYPES),
-            ("predictions/flights-stretched", PREDICTION_TYPES),
-            ("outcomes", OUTCOME_TYPES),
-        ],
-    )
-    def test_every_file_has_the_exact_types_order_and_compression(
-        self, written: Written, folder: str, types: dict[str, pa.DataType]
-    ) -> None:
-        """Names, types and their order are the contract's, rows go by id, nothing is null."""
-        for path in (written.root / folder).iterdir():
-            file = pq.ParquetFile(path)
-            table = file.read()
-            ids = table["prediction_id"].to_numpy().tolist()
-            group = file.metadata.row_group(0)
-
-            assert pa.schema(types).equals(table.schema, check_metadata=True)
-            assert sorted(ids) == ids
-            assert sum(column.null_count for column in table.columns) == 0
-            assert {"ZSTD"} == {group.column(i).compression for i in range(group.num_columns)}
-
-
-class TestScores:
-    """The model knows only the schedule and two months."""
-
-    def test_scores_are_those_of_a_logistic_regression_fitted_by_hand(
-        self, flights: pd.DataFrame, plain: pd.DataFrame
-    ) -> None:
-        """Newton's method on the schedule of January and February gives every score.
-
-        The minimised function is the sum of the log losses plus half the squared length of the
-        weights, the intercept not counted. Tolerance: scores are rounded to six decimals, and both
-        fits end within 1e-9 of the optimum.
-        """
-        raw = flight_table()
-        seen = raw[(raw["month"] <= 2) & raw["arr_delay"].notna()]
-        alike, kinds = kinds_of(seen)
-        x, total = one_hot(kinds, seen=seen), np.bincount(alike)
-        late = np.bincount(alike, weights=seen["arr_delay"] > 15)
-        penalty = np.diag([0.0] + [1.0] * (x.shape[1] - 1))
-        weights = np.zeros(x.shape[1])
-        for _ in range(8):
-            p = expit(x @ weights)
-            gradient = x.T @ (total * p - late) + penalty @ weights
-            curved = (x * (total * p * (1 - p))[:, None]).T @ x + penalty
-            weights -= np.linalg.solve(curved, gradient)
-
-        alike, kinds = kinds_of(flights)
-        expected = expit(one_hot(kinds, seen=seen) @ weights)[alike]
-
-        np.testing.assert_allclose(plain["score"].loc[flights.index], expected, rtol=0, atol=6e-7)
-
-
 class TestStretch:
     """The second model drifts by a known amount from a known day."""
 
@@ -252,39 +150,6 @@ class TestStretch:
 
         np.testing.assert_allclose(drifted, expit(1.6 * logit(score)), rtol=0, atol=1.3e-6)
         assert pytest.approx(slope, abs=1e-6) == 1.6
-
-
-class TestArrivals:
-    """An outcome is known when the flight has arrived, not before."""
-
-    def test_the_clocks_at_the_destination_show_the_logged_time(
-        self, arrivals: pd.DataFrame
-    ) -> None:
-        """For every flight but one, the moment seen at the destination is the raw arrival time.
-
-        The one logged 2:03 in the hour that was skipped on 10 March: there the clocks showed 3:03.
-        """
-        zones = arrivals.groupby("dest")["dest_zone"].agg("first")
-        zones[["BQN", "PSE", "SJU", "STT"]] = "Etc/GMT+4"
-        shown = pd.concat(
-            group["observed_at"].dt.tz_convert(zones[destination]).dt.strftime("%H%M").astype(int)
-            for destination, group in arrivals.groupby("dest")
-        )
-        other = shown[shown != arrivals["arr_time"].loc[shown.index] % 2400]
-
-        assert other.to_dict() == {SKIPPED_HOUR: 303}
-        assert arrivals["arr_time"][SKIPPED_HOUR] == 203
-
-    def test_every_outcome_has_its_prediction_and_comes_after_it(
-        self, plain: pd.DataFrame, outcomes: pd.DataFrame
-    ) -> None:
-        """No outcome is an orphan, and none is known when its flight is scored."""
-        scored_at = plain["scored_at"].reindex(outcomes.index)
-        wait = outcomes["observed_at"] - scored_at
-
-        assert scored_at.isna().sum() == 0
-        assert wait.min() > pd.Timedelta(0)
-        assert wait.max() < pd.Timedelta(days=2)
 
 
 class TestRefusals:

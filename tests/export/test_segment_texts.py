@@ -16,7 +16,6 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from monitor.base.segment_names import shown
 from monitor.export.text import labels_text
-from monitor.store.store import Store
 from tests.conftest import Ended, run_command
 from tests.support.cases import some
 from tests.support.exporting import exposition
@@ -62,17 +61,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_are_stored_as_they_are(folder: Path) -> None:
-    """Summaries, evaluations and verdicts have each segment under its own name."""
-    store = Store(str(folder / "store"))
-    summary, _ = store.read_summary("ctr", DAY)
-
-    assert list(summary.segments) == [*TEXTS, "other"]
-    assert {s.predicted for name, s in summary.segments.items() if name != "other"} == {12}
-    assert {e.segment for e in store.read_evaluations("ctr", DAY)[0]} == {*TEXTS, "other", "all"}
-    assert {v.segment for v in store.read_verdicts("ctr", DAY)[0]} >= {*TEXTS, "other", "all"}
-
-
 def test_come_out_of_the_exposition(folder: Path) -> None:
     """Prometheus' own reader finds the same names, and promtool has no complaint of the syntax."""
     text = exposition(folder)
@@ -116,17 +104,6 @@ def test_are_shown_on_one_line(name: str, folder: Path, command: Callable[..., E
     for title in (f"{DAY}", "windows of 1 day"):
         assert f"ctr, segment {shown(name)}, {title}" in done.out
     assert all(sign.isprintable() for line in done.out.splitlines() for sign in line)
-
-
-def test_an_unknown_segment_is_refused_with_all_names(
-    folder: Path, command: Callable[..., Ended]
-) -> None:
-    """The message has one line, though a name has two."""
-    done = command("show", "-c", folder / "monitor.yaml", "--model", "ctr", "--segment", "x\ny")
-
-    assert (done.code, done.err.count("\n")) == (2, 1)
-    assert r"--segment x\ny is not configured" in done.err
-    assert '" padded "' in done.err
 
 
 def test_rules_say_the_names(tmp_path: Path) -> None:

@@ -26,7 +26,6 @@ from monitor.logs import (
 from monitor.logs.days import batches
 from monitor.logs.sources.opening import OpenLog
 from monitor.store.store import Store
-from tests.support.cases import some
 
 FIRST = date(2026, 3, 1)
 DAYS = [FIRST + timedelta(days=i) for i in range(9)]
@@ -142,28 +141,12 @@ def damage(root: Path) -> None:
 Change = Callable[[Path], None]
 CASES: dict[str, tuple[dict[str, Any], Change]] = {
     "nothing unusual": ({}, lambda _: None),
-    "nothing to wait for": ({"settled_after": 0}, lambda _: None),
-    "rows that fail": ({}, add_faults),
     "rows that are rejected": (
         {"checks": listed({**REJECT, "outcome_id_missing": "reject"})},
         add_faults,
     ),
-    "orphans fail": ({"checks": {"fail": ["outcome_orphan"]}}, lambda _: None),
-    "outcomes that agree": ({}, lambda r: add(r, "outcomes", 1, *[outcome_of(0, 1)] * 2)),
     "ids that are used again": ({}, reuse_ids),
-    "a filter": ({"predictions": "country = 'DE'"}, lambda _: None),
-    "no predictions": ({}, lambda r: path(r, "predictions", 3).unlink()),
     "no outcomes": ({}, lambda r: path(r, "outcomes", 5).unlink()),
-    "another type": (
-        {},
-        lambda r: change(r, "predictions", 6, score=pa.array([0.5] * ROWS, pa.float32())),
-    ),
-    "a missing column": (
-        {},
-        lambda r: pq.write_table(
-            pq.read_table(path(r, "predictions", 6)).drop(["score"]), path(r, "predictions", 6)
-        ),
-    ),
     "a damaged file": ({}, damage),
     "absent outcomes are negatives": (
         {"outcomes": "negative after 2d", "checks": {"accept": ["one_class"]}},
@@ -190,7 +173,7 @@ def databases() -> Iterator[Databases]:
 @pytest.mark.parametrize(
     ("case", "as_of"),
     [
-        *((case, LONG_AFTER) for case in some(CASES, 3)),
+        *((case, LONG_AFTER) for case in CASES),
         *((case, DAYS[6]) for case in ("nothing unusual", "absent outcomes are negatives")),
     ],
 )

@@ -1,6 +1,5 @@
 """The highest scores of many classes count as whole vectors do, as far as they can."""
 
-import json
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -90,7 +89,12 @@ def counts(summary: Summary) -> ClassCounts:
 
 
 @pytest.mark.parametrize(
-    ("form", "more"), [(LISTS, ""), (MAP, OF_OUTCOME), (COLUMNS, OF_OUTCOME)], ids=lambda of: of[:9]
+    ("form", "more"),
+    [
+        (LISTS, ""),
+        (MAP, OF_OUTCOME),
+    ],
+    ids=lambda of: of[:9],
 )
 def test_what_the_highest_scores_say_is_what_whole_vectors_say(
     form: str, more: str, rows: Drawn, tmp_path: Path
@@ -199,20 +203,3 @@ def test_rows_that_are_no_highest_scores_are_refused(rows: Drawn, tmp_path: Path
         with pytest.raises(DataError) as refused:
             read(tmp_path, classes, names)
         assert said in str(refused.value)
-
-
-def test_objects_of_json_lines_are_maps(tmp_path: Path) -> None:
-    """A row is an object from class to score."""
-    scores = [{"c1": 0.5, "c2": 0.3, "c0": 0.1}, {"c0": 0.6, "c1": 0.2, "c2": 0.1}]
-    rows = [{"prediction_id": str(i), "best": best} for i, best in enumerate(scores)]
-    outcomes = [{"prediction_id": str(i), "outcome": name} for i, name in enumerate(("c1", "c1"))]
-    for kind, content in (("predictions", rows), ("outcomes", outcomes)):
-        (tmp_path / kind).mkdir()
-        text = "\n".join(map(json.dumps, content))
-        (tmp_path / kind / f"{DAY}.jsonl").write_text(text)
-    found = model(tmp_path, "top: {scores: best}", NAMES[:3], "jsonl")
-    found = found.model_copy(update={"checks": found.checks.also({"one_class": "accept"})})
-    summary = summarise_day("pets", found, DAY, as_of=AS_OF)
-
-    assert counts(summary).outcomes.tolist() == [0, 2, 0]
-    assert (counts(summary).raw.top.total_positives, counts(summary).judged) == (1, 2)

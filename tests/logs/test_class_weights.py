@@ -16,8 +16,7 @@ from monitor.drift.classes.pairs import class_day, sum_of_days
 from monitor.logs import batch_of_summary, count_through_map, open_databases, summarise_day
 from monitor.metrics.beyond_binary.class_counts import ClassCounts
 from monitor.metrics.beyond_binary.class_pairs import Pairs
-from monitor.metrics.core.coarse import CELLS_IN_ONE, coarsen, tally_of
-from monitor.metrics.core.grid import CELLS_PER_LOGIT
+from monitor.metrics.core.coarse import coarsen, tally_of
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.metrics.logistic.cox import fit_cox
 from monitor.metrics.maps.vector_map import VectorMap
@@ -124,22 +123,6 @@ def test_a_sample_says_of_pairs_what_its_population_says(slope: float, tmp_path:
         # The rarest pair has some 400 rows: 3.5 standard errors of 2 / sqrt(400).
         expected = every[a, b][0] + (1.0 - slope) * offset
         assert intercept == pytest.approx(expected, abs=0.35)
-
-
-def test_the_offset_is_exact(tmp_path: Path) -> None:
-    """Of equal rows, every pair is in the cell whose logit has moved by the log of the rates."""
-    rows = population(300)
-    plain, moved = (
-        counted(read(tmp_path / name, rows, **more))
-        for name, more in (("plain", {}), ("moved", {"weights": WEIGHTS}))
-    )
-
-    for (a, b), before in plain.pairs.items():
-        cells = log(WEIGHTS[b] / WEIGHTS[a]) * CELLS_PER_LOGIT / CELLS_IN_ONE
-        places, later = (np.repeat(np.arange(1024), p.counts) for p in (before, moved.pairs[a, b]))
-        assert before.positives.sum() == moved.pairs[a, b].positives.sum()
-        # Sorted scores stay sorted; a score moves to the next cell but one at most by rounding.
-        assert (np.abs(later - places - cells) <= 1.0).all()
 
 
 def test_a_map_is_applied_before_the_sample_is_allowed_for(tmp_path: Path) -> None:

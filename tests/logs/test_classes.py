@@ -1,6 +1,5 @@
 """Vectors of class probabilities: read in any shape, counted exactly, or refused."""
 
-import json
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 
 from monitor.base.errors import ConfigError, DataError
 from monitor.config import Engine, Model, load_config
-from monitor.days.summary import Summary, merge_summaries
+from monitor.days.summary import Summary
 from monitor.logs import summarise_day
 from monitor.logs.days.looking import what_looks_wrong
 from monitor.logs.statement import class_shares
@@ -67,63 +66,6 @@ def stored(rows: tuple[np.ndarray, np.ndarray], tmp_path_factory: pytest.TempPat
     folder = tmp_path_factory.mktemp("list")
     write_day(folder, DAY, rows[0], pa.array(np.array(NAMES)[rows[1]]))
     return as_bytes(read(folder), folder / "store")
-
-
-@pytest.mark.parametrize(
-    ("form", "classes", "outcome"),
-    [
-        ("struct", LIST, "name"),
-        ("map", LIST, "name"),
-        ("columns", COLUMNS, "name"),
-        ("list", LIST, "number"),
-    ],
-)
-def test_the_shape_of_the_columns_does_not_matter(
-    form: str,
-    classes: str,
-    outcome: str,
-    rows: tuple[np.ndarray, np.ndarray],
-    stored: bytes,
-    tmp_path: Path,
-) -> None:
-    """A struct, a map, single columns, and outcomes as positions leave the bytes of a list."""
-    outcomes = pa.array(rows[1]) if outcome == "number" else pa.array(np.array(NAMES)[rows[1]])
-    write_day(tmp_path, DAY, rows[0], outcomes, form=form)
-
-    assert as_bytes(read(tmp_path, classes), tmp_path / "store") == stored
-
-
-def test_csv_leaves_the_same_bytes(
-    rows: tuple[np.ndarray, np.ndarray], stored: bytes, tmp_path: Path
-) -> None:
-    """Text is converted as for two classes."""
-    ids = [f"{DAY}-{i}" for i in range(len(rows[0]))]
-    vectors = {f"p_{name}": rows[0][:, k] for k, name in enumerate(NAMES)}
-    logs = {"predictions": vectors, "outcomes": {"outcome": np.array(NAMES)[rows[1]]}}
-    for kind, columns in logs.items():
-        (tmp_path / kind).mkdir()
-        table = pa.table({"prediction_id": ids, **columns})
-        pyarrow.csv.write_csv(table, tmp_path / kind / f"{DAY}.csv")
-
-    assert as_bytes(read(tmp_path, COLUMNS, suffix="csv"), tmp_path / "store") == stored
-
-
-def test_json_objects_leave_the_same_bytes(
-    rows: tuple[np.ndarray, np.ndarray], stored: bytes, tmp_path: Path
-) -> None:
-    """In JSON lines a struct is an object."""
-    logs: dict[str, list[dict[str, Any]]] = {
-        "predictions": [{"p": dict(zip(NAMES, v.tolist(), strict=True))} for v in rows[0]],
-        "outcomes": [{"outcome": NAMES[k]} for k in rows[1]],
-    }
-    for kind, content in logs.items():
-        (tmp_path / kind).mkdir()
-        lines = (
-            json.dumps({"prediction_id": f"{DAY}-{i}", **row}) for i, row in enumerate(content)
-        )
-        (tmp_path / kind / f"{DAY}.jsonl").write_text("\n".join(lines) + "\n")
-
-    assert as_bytes(read(tmp_path, suffix="jsonl"), tmp_path / "store") == stored
 
 
 @pytest.mark.parametrize(
@@ -198,24 +140,6 @@ def test_counts_are_those_of_plain_numpy(
         assert pair.positives.tolist() == expected.positives.tolist()
 
 
-def test_days_add_up(tmp_path: Path) -> None:
-    """Two days of which each was counted alone are the window of both."""
-    parts = []
-    for day in (1, 2):
-        vectors, labels = draw(np.random.default_rng(day), 200)
-        folder = tmp_path / str(day)
-        write_day(folder, DAY, vectors, pa.array(np.array(NAMES)[labels]))
-        found = read(folder)
-        parts.append(Summary(**{**vars(found), "days": (date(2026, 1, day),)}))
-
-    both = merge_summaries(parts).classes
-
-    assert both is not None
-    assert both.total == 400
-    assert both.raw.brier.total == sum(p.classes.raw.brier.total for p in parts if p.classes)
-    assert both.judged == sum(p.classes.judged for p in parts if p.classes)
-
-
 BAD = {
     "sum": ("first 0.9 (id 2026-01-01-3); set predictions.classes.sums to normalise", LIST),
     "labels": ("if several classes may come true at once, log a row of score and outcome", LIST),
@@ -273,21 +197,6 @@ def test_wrong_vectors_are_refused(wrong: str, tmp_path: Path) -> None:
         read(tmp_path, classes or "names: [cat, dog], vector: p")
 
     assert said in str(refused.value)
-
-
-def test_sums_are_normalised_where_configured(tmp_path: Path) -> None:
-    """Votes become shares."""
-    vectors, labels = draw(np.random.default_rng(5), 300)
-    outcomes = pa.array([NAMES[k] for k in labels])
-    write_day(tmp_path, DAY, vectors * 4.0, outcomes)
-    scaled = read(tmp_path, f"{LIST}, sums: normalise").classes
-    write_day(tmp_path, DAY, vectors, outcomes)
-    plain = read(tmp_path).classes
-
-    assert scaled is not None
-    assert plain is not None
-    # Dividing by the sum rounds once more, which may move a score by one unit of 2**-32.
-    np.testing.assert_allclose(scaled.score_sums, plain.score_sums, atol=300)
 
 
 @pytest.mark.parametrize(

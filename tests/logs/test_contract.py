@@ -84,10 +84,6 @@ MISSING: dict[str, tuple[Damage, str]] = {
         ),
     ),
     "no outcomes": (removed("outcomes", DAY), NO_OUTCOMES.format("2026-03-02", RESULTS)),
-    "no outcomes at all": (
-        removed("outcomes", DAY_BEFORE, DAY, DAY_AFTER),
-        NO_OUTCOMES.format("2026-03-02", RESULTS),
-    ),
     "a hole in the outcomes": (
         all_of(
             setting("windows:", "settled_after: 2\n    windows:"),
@@ -95,28 +91,12 @@ MISSING: dict[str, tuple[Damage, str]] = {
         ),
         NO_OUTCOMES.format("2026-03-03", LATE_RESULTS),
     ),
-    "no score column": (
-        without_column("predictions", "score"),
-        (
-            "the predictions have no column 'score', only prediction_id, country, scored_at "
-            f"({SCORES}); did you mean 'scored_at'? {if_renamed('score')}"
-            "correct predictions.score in the configuration, or the log."
-        ),
-    ),
     "no outcome column": (
         without_column("outcomes", "outcome"),
         (
             f"the outcomes have no column 'outcome', only prediction_id, observed_at ({RESULTS}); "
             f"{if_renamed('outcome')}"
             "correct outcomes.outcome in the configuration, or the log."
-        ),
-    ),
-    "no segment column": (
-        without_column("predictions", "country"),
-        (
-            "the predictions have no column 'country', only prediction_id, score, scored_at "
-            f"({SCORES}); {if_renamed('country')}"
-            "correct segments.column in the configuration, or the log."
         ),
     ),
     "a column that the second file lacks": (
@@ -187,17 +167,6 @@ MISTYPED: dict[str, tuple[Damage, str]] = {
             "log, or outcomes.outcome (or list its values in outcomes.outcome_means) in the "
             "configuration, then rerun this day."
         ),
-    ),
-    "outcomes that are dates": (
-        column("outcomes", "outcome", [DAY] * 40),
-        mistyped(
-            *("outcome", "DATE", OUTCOME_TYPES),
-            *(RESULTS, "outcomes.outcome"),
-        ),
-    ),
-    "ids of two types": (
-        column("predictions", "prediction_id", [f"p{i}" for i in range(40)]),
-        mistyped(*("prediction_id", "BIGINT", f"VARCHAR, {AS_TEXT}", RESULTS, "outcomes.id")),
     ),
     "ids of two types in two files": (
         in_two_files(lambda rows: rows | {"prediction_id": list(map(str, rows["prediction_id"]))}),
@@ -301,15 +270,6 @@ BROKEN_ROWS: dict[str, tuple[Damage, str, str]] = {
             tomorrow(prediction_id=[299], outcome=[0.4]),
         ),
         "1 of 41 outcomes are neither 0 nor 1, first 0.4 (id 299)",
-        "outcome_invalid",
-    ),
-    "a two in a later partition than the booleans": (
-        all_of(
-            column("outcomes", "outcome", [True, False] * 20),
-            more("predictions", {"prediction_id": 299}),
-            tomorrow(prediction_id=[299], outcome=[2]),
-        ),
-        "1 of 41 outcomes are neither 0 nor 1, first 2 (id 299)",
         "outcome_invalid",
     ),
     "two predictions with one id": (
@@ -476,25 +436,6 @@ REJECTED: dict[str, tuple[Damage, int, int, int]] = {
     "outcome_conflicting": (more("outcomes", {"prediction_id": 201, "outcome": 1}), 2, 40, 39),
     "outcome_orphan": (more("outcomes", {"prediction_id": 999, "outcome": 1}), 1, 40, 40),
 }
-
-
-@pytest.mark.parametrize("check", REJECTED)
-def test_rejected_rows_are_left_out_and_counted(
-    check: str, project: Project, command: Command
-) -> None:
-    """With `reject` the day is processed without the broken rows, and the store has their number.
-
-    A repeated prediction takes its outcome along, which then has no prediction any more.
-    """
-    damage, rejected, predicted, matched = REJECTED[check]
-    all_of(checks(**{check: "reject"}), damage)(project)
-
-    ended = command(*RUN)
-
-    evaluation = summary_of(project)[0].read_evaluations("ctr", DAY)[0][0]
-    assert ended.code == 0
-    assert evaluation.rejected[check] == rejected
-    assert (evaluation.predicted, evaluation.matched) == (predicted, matched)
 
 
 NEVER, EPOCH = datetime(9999, 12, 31, tzinfo=UTC), datetime(1970, 1, 1, 12, tzinfo=UTC)

@@ -20,7 +20,6 @@ from monitor.config import Engine, Model
 from monitor.days.summary import Summary
 from monitor.logs import Databases, Returning, entities_of_day, summarise_day, summarise_days
 from monitor.store.store import Store
-from tests.support.cases import some
 
 FIRST = date(2026, 3, 2)
 DAYS = [FIRST + timedelta(days=i) for i in range(3)]
@@ -85,11 +84,6 @@ def found(summary: Summary) -> Counts:
     return {(b, place): (rows, hits) for b, place, rows, hits in zip(*columns, strict=True)}
 
 
-def as_they_are(rows: list[Row]) -> list[Row]:
-    """Write ids as integers."""
-    return rows
-
-
 def as_text(rows: list[Row]) -> list[Row]:
     """Write ids as text."""
     return [
@@ -136,10 +130,8 @@ def write(root: Path, days: dict[date, list[Row]], form: str = "parquet", **sett
 
 
 WAYS: dict[str, tuple[Callable[[list[Row]], list[Row]], str]] = {
-    "integers": (as_they_are, "parquet"),
     "text": (as_text, "parquet"),
     "floating point": (with_gaps, "parquet"),
-    "CSV": (as_they_are, "csv"),
 }
 
 
@@ -157,20 +149,6 @@ def test_the_bucket_is_that_of_hashlib(
     summary = summarise_day("m", model, FIRST, as_of=AS_OF, engine=databases)
 
     assert found(summary) == counted(days[FIRST], "customer")
-
-
-@pytest.mark.parametrize("engine", ["duckdb", "spark"])
-def test_several_columns_are_hashed_apart(
-    engine: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
-    """Whatever signs the values have, no two pairs run into one; a part that is null is unknown."""
-    days = drawn(2)
-    model = write(tmp_path / "logs", days, entity=["tenant", "customer"])
-    databases: Databases = request.getfixturevalue(engine)
-
-    summary = summarise_day("m", model, FIRST, as_of=AS_OF, engine=databases)
-
-    assert found(summary) == counted(days[FIRST], "tenant", "customer")
 
 
 @pytest.mark.parametrize("engine", [Engine(), None])
@@ -201,9 +179,7 @@ def test_entities_that_come_again_are_counted(
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "alone": {},
-    "segments": {"segments": {"column": "tenant", "values": ["a"]}},
     "watched columns": {"segments": [{"column": "tenant", "top": 2}]},
-    "strata": {"strata": {"column": "tenant", "values": ["a", "|b"]}},
 }
 
 
@@ -217,7 +193,7 @@ def stored(summaries: Iterator[tuple[date, Summary | DataError]], root: Path) ->
     return contents
 
 
-@pytest.mark.parametrize("case", some(SETTINGS, 2))
+@pytest.mark.parametrize("case", SETTINGS)
 def test_the_bytes_do_not_depend_on_how_days_are_read(
     case: str, duckdb: Databases, spark: Databases, tmp_path: Path
 ) -> None:
@@ -237,25 +213,6 @@ def test_the_bytes_do_not_depend_on_how_days_are_read(
     assert stored(read(other, spark, DAYS[::-1]), tmp_path / "c") == [
         content for i in (4, 2, 0) for content in together[i : i + 2]
     ]
-
-
-def test_a_model_without_the_key_keeps_its_bytes(duckdb: Databases, tmp_path: Path) -> None:
-    """The counts are those of the same logs with the key, and nothing is stored beside them."""
-    days, store = drawn(4), Store(str(tmp_path / "store"))
-    keyed = write(tmp_path / "logs", days)
-    log = keyed.predictions.model_copy(update={"entity": None})
-    plain = keyed.model_copy(update={"predictions": log})
-
-    with_key, without = (
-        summarise_day("m", model, FIRST, as_of=AS_OF, engine=duckdb) for model in (keyed, plain)
-    )
-
-    assert not without.entities
-    store.write_summary(without)
-    bytes_without = store.content("summaries", "m", FIRST)
-    assert not store.days("entities", "m")
-    store.write_summary(Summary(**{**vars(with_key), "entities": {}}))
-    assert store.content("summaries", "m", FIRST) == bytes_without
 
 
 def test_a_column_that_is_no_id_is_named(duckdb: Databases, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from monitor.config import Engine, Model
 from monitor.config.checks import listed
 from monitor.days.files import list_days, list_files, looking_once
 from monitor.days.summary import Awaited
-from monitor.logs import Databases, newest_settled_day, open_databases, summarise_day
+from monitor.logs import Databases, newest_settled_day, summarise_day
 from monitor.logs.engines.session import open_session
 from monitor.metrics.core.grid import LAST_POSITION, OFFSETS_PER_CELL, locate
 from monitor.metrics.core.tally import Tally
@@ -264,35 +264,6 @@ def test_a_day_that_does_not_fit_names_the_setting() -> None:
     )
 
 
-def test_databases_serve_days_of_any_shape(tmp_path: Path) -> None:
-    """A query is kept for days of the same columns and segments, and for no others."""
-    columns = {"score": [0.1, 0.4, 0.6], "country": ["DE", "FR", "IT"]}
-    for kind, ids in (("numbers", [1, 2, 3]), ("texts", ["a", "b", "c"])):
-        write(tmp_path, f"{kind}/predictions/{DAY}/0", prediction_id=ids, **columns)
-        for late, outcome in enumerate((True, 0, 0.5)):
-            name = f"{kind}/outcomes/{after(late)}/0"
-            write(tmp_path, name, prediction_id=[ids[late]], outcome=[outcome])
-    italian = {"segments": {"column": "country", "values": ["IT"]}}
-    reject = listed({**LENIENT, "outcome_invalid": "reject"})
-    shapes = [
-        (model_of(tmp_path / kind, settled_after=2, checks=reject, **changes), after(age))
-        for kind in ("numbers", "texts")
-        for changes in ({}, italian)
-        for age in (1, 2, 3, 1)
-    ]
-    engine = Engine(threads=1, memory_mb=100)
-    with open_databases(engine) as databases:
-        for model, as_of in (*shapes, shapes[0]):
-            stores = []
-            for opened in (databases, engine):
-                summary = summarise_day("ctr", model, DAY, as_of=as_of, engine=opened)
-                stores.append(Store(str(tmp_path / f"store{len(stores)}")))
-                stores[-1].write_summary(summary)
-            kept, alone = (store.content("summaries", "ctr", DAY) for store in stores)
-            assert kept == alone
-        assert databases.idle.qsize() == 1
-
-
 def small_day(root: object, *, outcomes: dict[int, dict[int, int]]) -> None:
     """Write four predictions, and outcomes by days late and id."""
     write(
@@ -412,16 +383,6 @@ def test_a_day_without_outcomes_is_held_to_the_rest_of_the_contract(tmp_path: Pa
         summarise_day("ctr", model, DAY, as_of=after(1))
 
 
-def test_a_partition_without_rows_has_no_orphans(tmp_path: Path) -> None:
-    """An outcome of the next day that belongs to a later prediction does not count here."""
-    small_day(tmp_path, outcomes={0: {}, 1: {1: 0, 4: 1, 99: 1}})
-
-    summary = summarise_day("ctr", model_of(tmp_path, settled_after=1), DAY, as_of=LONG_AFTER)
-
-    assert summary.segments["DE"].tally.total == 2
-    assert not summary.rejected
-
-
 def test_a_day_is_settled_when_its_last_partition_is_over(tmp_path: Path) -> None:
     """The newest settled day is the last whose outcomes have all had time to arrive."""
     for late in range(4):
@@ -507,30 +468,6 @@ def test_an_empty_file_need_not_know_its_types(tmp_path: Path) -> None:
 
     assert summary.final
     assert summary.segments["DE"].tally.total == 2
-
-
-@pytest.mark.filterwarnings("ignore:datetime.datetime.utcnow:DeprecationWarning")
-def test_files_that_differ_in_an_object_store(bucket: str, tmp_path: Path) -> None:
-    """Files of several types give the same in an object store as on disk, and never block."""
-    summaries = []
-    for root in (f"{bucket}/differ", str(tmp_path)):
-        small_day(root, outcomes={0: {1: 0, 4: 1}, 1: {}})
-        write(root, f"outcomes/{DAY}/1", prediction_id=[2, 9], outcome=[1.0, 0.0])
-        write(root, f"outcomes/{after(1)}/1", outcome=[True], prediction_id=[3])
-        store = Store(f"{root}/store")
-        for _ in range(3):
-            store.write_summary(summarise_day("ctr", model_of(root), DAY, as_of=LONG_AFTER))
-        filesystem, path = fsspec.core.url_to_fs(f"{root}/store/summaries/ctr/{DAY}.parquet")
-        summaries.append(filesystem.cat_file(path))
-        summary, _ = store.read_summary("ctr", DAY)
-        assert summary.rejected == {"outcome_orphan": 1}
-        assert {name: part.tally.total for name, part in summary.segments.items()} == {
-            "DE": 2,
-            "FR": 1,
-            "other": 1,
-        }
-
-    assert summaries[0] == summaries[1]
 
 
 @pytest.mark.filterwarnings("ignore:datetime.datetime.utcnow:DeprecationWarning")

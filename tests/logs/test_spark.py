@@ -22,7 +22,7 @@ from monitor.logs.engines.spark import connect
 from monitor.store.store import Store
 from tests.logs.test_shapes import DAYS, LONG_AFTER, SEGMENTS, SHAPES, Root
 from tests.logs.test_values_in_sql import STRANGE
-from tests.support.cases import ALL, some
+from tests.support.cases import ALL
 
 SPARK = Engine(kind="spark")
 DAY = DAYS[0]
@@ -49,11 +49,11 @@ def expected(duckdb: Databases, tmp_path_factory: pytest.TempPathFactory) -> byt
 
 # Each format and way to a value once; `make test-all` tries every shape.
 ONCE = (
-    *("hours", "a column in the path of CSV", "Spark", "JSON lines with gzip", "Zstandard"),
+    *("hours", "a column in the path of CSV", "Spark", "JSON lines", "Zstandard"),
     *("times in microseconds of CSV", "one file with a date as text", "Delta with partitions"),
     *("Iceberg with a date as text", "structs of Delta", "maps", "lists", "JSON in text"),
-    *("semicolons of CSV", "a column renamed half-way of CSV", "a list in JSON in JSON"),
-    *("CSV without a header", "base64", "score and outcome in one row of JSON lines"),
+    *("a column renamed half-way of CSV", "a list in JSON in JSON"),
+    *("CSV without a header", "base64"),
 )
 
 
@@ -109,51 +109,31 @@ REJECT = dict.fromkeys(
 )
 SETTINGS: dict[str, dict[str, Any]] = {
     "every check fails": {},
-    "every check rejects": {"checks": listed(REJECT)},
     "a filter": {
         "checks": listed(REJECT),
         "predictions": {"where": """"model" = 'v"1' AND country IS NOT NULL"""},
-    },
-    "a key of two columns": {
-        "checks": listed(REJECT),
-        "predictions": {"id": ["prediction_id", "shard"]},
-        "outcomes": {"id": ["prediction_id", "shard"]},
     },
     "other outcomes": {
         "checks": listed(REJECT),
         "outcomes": {"outcome_means": {"positive": [1, 4], "negative": [0]}},
     },
-    "absent outcomes": {
-        "checks": listed(REJECT),
-        "outcomes": {"absent_means": "negative after 0d"},
-    },
     "predictions that are delivered twice": {
         "checks": listed(REJECT),
         "predictions": {"duplicates": "keep_identical"},
     },
-    "weights that differ in a class": {
-        "checks": listed(REJECT),
-        "predictions": {"weight": "score"},
-    },
     "rows that were acted on": {"checks": listed(REJECT), "action": "blocked"},
-    "probabilities of labels": {"checks": listed(REJECT), "label_rate": "rate"},
     "those of outcomes, and actions": {
         "checks": listed(REJECT),
         "label_rate": {"outcomes": "rate"},
         "action": "blocked",
         "strata": {"column": "model", "values": ['v"1', "v2"]},
     },
-    "probabilities that are none": {
-        "checks": listed(REJECT),
-        "label_rate": {"outcomes": "outcome"},
-    },
     "actions that are none": {"checks": listed(REJECT), "action": "score"},
-    "a wrong column": {"predictions": {"score": "scoer"}},
     "a wrong filter": {"predictions": {"where": "score + 1"}},
 }
 
 
-@pytest.mark.parametrize("case", some(SETTINGS, 2))
+@pytest.mark.parametrize("case", SETTINGS)
 def test_rows_mean_what_they_mean_to_duckdb(
     case: str, spark: Databases, duckdb: Databases, tmp_path: Path
 ) -> None:
@@ -176,11 +156,6 @@ SAID: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
         {"prediction_id": [1, 2, 9, 2], "outcome": [0, 1, 1, 0]},
         {"ids": {"cast": "integer"}},
     ),
-    "ids that are cast to UUIDs": (
-        {"prediction_id": ["0A" * 16, "0b" * 16, "0C" * 16, "0a" * 16], "score": SCORES},
-        {"prediction_id": ["0a" * 16, "0B" * 16, "ff" * 16], "outcome": [0, 1, 2]},
-        {"ids": {"cast": "uuid"}},
-    ),
     "ids that are UUIDs": (
         {"prediction_id": pa.array([bytes([i] * 16) for i in (1, 2, 3, 1)], pa.uuid())}
         | {"score": SCORES},
@@ -188,30 +163,15 @@ SAID: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
         | {"outcome": [0, 1]},
         {},
     ),
-    "a repeated key of two columns": (
-        {"user": [1, 1, 2, 2], "item": ["a", "a", None, "b"], "score": SCORES},
-        {"user": [1, 2], "item": ["z", "b"], "outcome": [0, 1]},
-        KEY,
-    ),
     "no key of two columns in common": (
         {"user": [1, 2], "item": ["a", "b"], "score": SCORES[:2]},
         {"user": [3, 4], "item": ["a", "b"], "outcome": [0, 1]},
         KEY | {"checks": {"reject": ["outcome_orphan"]}},
     ),
-    "no integer in common": (
-        {"prediction_id": ["1", "02"], "score": SCORES[:2]},
-        {"prediction_id": [3, 44], "outcome": [0, 1]},
-        {"ids": {"cast": "integer"}, "checks": {"reject": ["outcome_orphan"]}},
-    ),
     "outcomes that are early": (
         {"prediction_id": [1, 2], "score": SCORES[:2], "at": [NOON, NOON]},
         {"prediction_id": [1, 2], "outcome": [0, 1]}
         | {"at": [NOON, NOON - timedelta(microseconds=500_000)]},
-        TIMES,
-    ),
-    "outcomes that are early by their text": (
-        {"prediction_id": [1, 2], "score": SCORES[:2], "at": ["2026-03-02T12:00:00+01:00"] * 2},
-        {"prediction_id": [1, 2], "outcome": [0, 1], "at": ["2026-03-02 11:00:00Z", "20260302"]},
         TIMES,
     ),
     "numbers that need an exponent": (
@@ -222,7 +182,7 @@ SAID: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("case", some(SAID, 2))
+@pytest.mark.parametrize("case", SAID)
 def test_messages_show_what_duckdb_shows(
     case: str, spark: Databases, duckdb: Databases, tmp_path: Path
 ) -> None:
@@ -291,7 +251,7 @@ def test_times_far_from_their_day_are_noticed(
 
 def test_tasks_need_this_package(spark: Databases, tmp_path: Path) -> None:
     """Another Python on the machines that run tasks is an error that says what to install."""
-    config = SHAPES["CSV"](Root(f"{tmp_path}/logs"))
+    config = SHAPES["JSON lines"](Root(f"{tmp_path}/logs"))
     python = tmp_path / "python"
     python.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
     python.chmod(0o700)

@@ -19,22 +19,19 @@ from tests.logs.test_batches import (
     reuse_ids,
     write_logs,
 )
-from tests.support.cases import some
 
 CASES: dict[str, tuple[dict[str, Any], date, Change]] = {
     "nothing unusual": ({}, LONG_AFTER, lambda _: None),
-    "nothing to wait for": ({"settled_after": 0}, LONG_AFTER, lambda _: None),
     "a filter, and outcomes that are still arriving": (
         {"predictions": {"where": "country = 'DE'"}},
         DAYS[6],
         lambda _: None,
     ),
-    "a cast": ({"ids": {"cast": "text"}}, DAYS[3], lambda _: None),
     "ids that are used again": ({}, LONG_AFTER, reuse_ids),
 }
 
 
-@pytest.mark.parametrize("case", some(CASES, 2))
+@pytest.mark.parametrize("case", CASES)
 def test_a_batch_of_spark_equals_one_of_duckdb(
     case: str,
     spark: Databases,

@@ -1,7 +1,6 @@
 """A log that keeps some of the negatives says the same of the model as the log that keeps all."""
 
 from datetime import timedelta
-from math import log
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from monitor.evaluation.evaluate import evaluate
 from monitor.evaluation.evaluation import Evaluation
 from monitor.evaluation.score_errors import Settings
 from monitor.logs import summarise_day
-from tests.logs.test_row_settings import DAY, SCORES, counted, model_of, summarise, write
+from tests.logs.test_row_settings import DAY, SCORES, model_of, summarise, write
 
 ROWS = 400_000
 KEPT = 0.1
@@ -100,23 +99,6 @@ def test_a_sample_says_what_its_population_says(
         width = (of_sample.high - of_sample.low) / 2
         if slope == 1.0 or of_sample is some.slope:
             assert of_sample.value == pytest.approx(of_all.value, abs=width)
-
-
-def test_the_tally_has_moved_by_the_logarithm_of_the_ratio(tmp_path: Path) -> None:
-    """Counts are the logged integers, and every logit has moved by log 10, exactly."""
-    ids = [1, 2, 3, 4]
-    logs = (
-        {"prediction_id": ids, "score": SCORES, "w": [10, 10, 1, 1]},
-        {"prediction_id": ids, "outcome": [0, 0, 1, 1]},
-    )
-    plain = summarise(tmp_path, *logs)
-    moved = summarise(tmp_path, *logs, predictions={"weight": "w"})
-    before, after = (s.segments["all"].tally for s in (plain, moved))
-
-    assert counted(moved) == (4, 4, 2)
-    assert after.positives.tolist() == [0, 0, 1, 1]
-    # To one part of a cell: a score is remembered to 2**-29 in logit.
-    assert logit(after.scores) == pytest.approx(logit(before.scores) + log(10), abs=2**-28)
 
 
 @pytest.mark.parametrize(

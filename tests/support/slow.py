@@ -64,7 +64,6 @@ LONGEST: tuple[str | tuple[str, ...], ...] = (
     "tests/pipeline/",
     "tests/logs/test_weights.py",
     "tests/logs/test_contract.py",
-    "tests/logs/test_rows_of_many_days.py",
     "tests/logs/test_classes.py",
     "tests/read/test_plans.py",
     "tests/drift/test_verdict.py",

@@ -86,17 +86,3 @@ def test_the_console_says_what_is_unsure(tmp_path: Path) -> None:
     assert of_outcome.startswith("`y_30d` (1 in ")
     assert "better than `y_7d` (1 in " in of_outcome
     assert of_horizon.startswith("`y_30d` says 30 days")
-
-
-@pytest.mark.parametrize("seed", some(range(6), 3))
-def test_no_doubt_without_a_rival(seed: int, tmp_path: Path) -> None:
-    """One good score, its own log-odds, noise and features without its name: nothing is unsure."""
-    rng, scores, labels = make(120 + seed)
-    ours = {"score": scores, "margin": logit(scores), "age": rng.random(scores.size)}
-    ours["spend"] = expit(0.4 * logit(scores) + rng.normal(0, 1, scores.size))
-    write_logs(tmp_path, rng, ours, {"label": labels}, together=seed % 2 == 0)
-
-    (model,) = guess([str(tmp_path)]).models
-
-    assert found(model)["predictions.score"] == "score"
-    assert model.doubts == ()

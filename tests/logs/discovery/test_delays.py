@@ -92,23 +92,6 @@ def test_outcomes_of_one_age(seed: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", some(range(4), 2))
-def test_outcomes_of_many_ages(seed: int, tmp_path: Path) -> None:
-    """With ages from a first to a last day, the wait is nearly the last: 99 % came until then."""
-    rng = np.random.default_rng(100 + seed)
-    least = int(rng.integers(20, 50))
-    most = least + int(rng.integers(5, 30))
-    write_logs(
-        tmp_path, rng, lambda rows: rng.integers(least, most + 1, rows), most + int(most / 2) + 15
-    )
-
-    (model,) = guess([str(tmp_path)]).models
-
-    wait = found(model)[".settled_after"]
-    assert isinstance(wait, int)
-    assert most - 2 <= wait <= most
-
-
-@pytest.mark.parametrize("seed", some(range(4), 2))
 def test_outcomes_of_a_slow_class(seed: int, tmp_path: Path) -> None:
     """Of several classes, the slowest decides: the wait is until 99 % of its outcomes came."""
     rng = np.random.default_rng(200 + seed)

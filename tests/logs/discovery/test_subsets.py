@@ -38,23 +38,6 @@ def draw(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.n
     return ids, scores, (rng.random(ROWS) < scores).astype(int)
 
 
-@pytest.mark.parametrize("seed", some(range(4), 2))
-def test_a_column_of_a_few_values_is_no_version(seed: int, tmp_path: Path) -> None:
-    """Countries, devices and variants of unique ids leave out no row."""
-    rng = np.random.default_rng(40 + seed)
-    for n in range(DAYS):
-        ids, scores, labels = draw(rng, n)
-        day = FIRST + timedelta(n)
-        beside = {"variant": rng.choice(["a", "b"], ROWS), "v": rng.choice([1, 2, 3], ROWS)}
-        put(tmp_path / "p", rng, day, {"id": ids, "score": scores, **beside})
-        put(tmp_path / "o", rng, day, {"id": ids, "label": labels})
-
-    (model,) = guess([str(tmp_path)]).models
-
-    assert "predictions.where" not in found(model)
-    assert model.doubts == ()
-
-
 def test_repeats_that_no_column_explains_are_to_decide(tmp_path: Path) -> None:
     """If half of the ids repeat with other scores, nothing is rejected in silence."""
     rng = np.random.default_rng(9)

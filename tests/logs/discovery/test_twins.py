@@ -145,19 +145,3 @@ def test_keys_of_json_are_told_by_their_case(
     assert ended.code == 0, ended.err
     assert written == {"sql": "payload->>'$.score'"}
     assert means["score"] != means["Score"]
-
-
-def test_twins_beside_the_score_are_no_trouble(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The other columns are read as they are."""
-    monkeypatch.chdir(tmp_path)
-    write(Path("logs"), swapped=range(0))
-    for path in Path("logs").iterdir():
-        table = pq.read_table(path)
-        names = ["Id", "chance", "notes", "Label", "Notes"]
-        pq.write_table(table.append_column("Notes", table["Score"]).rename_columns(names), path)
-
-    run_command("init", "logs")
-
-    assert model_of()["predictions"]["score"] == "chance"
