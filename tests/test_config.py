@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 from pathlib import Path
-from typing import IO, Any, get_args
+from typing import Any, get_args
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -523,27 +523,6 @@ class TestFolder:
             f"{folder}/models/ctr.yaml: the model 'ctr' is also in {folder}/monitor.yaml; "
             "remove one of them."
         )
-
-    def test_one_model_opens_its_file_alone(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """It is as in the whole configuration, and an unknown name leads to all names."""
-        model = 'predictions: {path: "p/{day}"}\noutcomes: {path: "o/{day}"}\n'
-        folder = self.write(tmp_path, ctr=model, ads=model, broken="owner: [")
-        (folder / "monitor.yaml").write_text(MODELS.replace("  ctr:", "  fraud:"))
-        whole, read = load_config(folder), list[str]()
-        opened = Path.open
-
-        def reading(path: Path, mode: str = "r") -> IO[Any]:
-            read.append(path.name)
-            return opened(path, mode)
-
-        monkeypatch.setattr(Path, "open", reading)
-        found = {name: load_config(folder, only=name).models for name in ("ads", "good")}
-
-        assert found == {name: {name: whole.models[name]} for name in found}
-        assert read == ["monitor.yaml", "ads.yaml", "monitor.yaml"]
-        assert set(load_config(folder, only="another").names) == set(whole.names)
 
     @pytest.mark.parametrize(
         ("text", "message"),

@@ -15,6 +15,7 @@ from tests.support.alerting import await_posts
 from tests.support.cases import ALL
 from tests.support.exporting import COMMAND
 from tests.support.outages import PROGRAMS, Stack, await_first, expected, running, suffer, titles
+from tests.support.receivers import at
 from tests.support.servers import PATIENCE
 
 SOME = (("alertmanager", "prometheus", "exporter"),)
@@ -41,6 +42,14 @@ def test_only_what_changed_is_sent(stack: Stack, number: int) -> None:
     shown["/enqueue"].sort()
 
     assert shown == expected(number)
+
+
+def test_the_watchdog_is_called_again_and_again(stack: Stack) -> None:
+    """While Prometheus and Alertmanager work, the receiver of its own hears of them."""
+    calls = at("/calibration", stack.received.posts)
+
+    assert len(calls) > 2
+    assert {call["status"] for call in calls} == {"firing"}
 
 
 def ack(stack: Stack, *options: str) -> None:

@@ -35,18 +35,6 @@ def other_ids(root: Path) -> None:
     write(root, LOGS, "scores/{day}.parquet", "labels/{day}.parquet", of_outcomes=strange)
 
 
-def grades(root: Path) -> None:
-    """Write grades in place of scores."""
-    written = changed(score=lambda rows: ["ABCDE"[int(5 * score)] for score in rows["score"]])
-    write(root, LOGS, "scores/{day}.parquet", "labels/{day}.parquet", of_predictions=written)
-
-
-def points(root: Path) -> None:
-    """Write the points of a scorecard, from 300 to 850."""
-    written = changed(score=lambda rows: [int(850 - 550 * score) for score in rows["score"]])
-    write(root, LOGS, "scores/{day}.parquet", "labels/{day}.parquet", of_predictions=written)
-
-
 def damaged(root: Path) -> None:
     """Write files that only have the name of Parquet."""
     root.mkdir()
@@ -111,16 +99,6 @@ UNFINISHED: dict[str, tuple[Callable[[Path], object], set[str], tuple[str, ...]]
         other_ids,
         {"predictions.id", "outcomes.id"},
         ("no column that both have and that", "labels/{day}.parquet"),
-    ),
-    "grades as scores": (
-        grades,
-        {"predictions.score"},
-        ("score predicts, but it is no probability: score is VARCHAR with grades such as A, B, C",),
-    ),
-    "points as scores": (
-        points,
-        {"predictions.score"},
-        ('a scorecard: write the probability that they stand for, {sql: "1 / (1 + exp((',),
     ),
 }
 

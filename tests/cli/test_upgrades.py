@@ -10,10 +10,8 @@ from typing import IO, cast
 
 import pytest
 
-from monitor.store import names
 from monitor.store.sealing import FORMAT, open_record, open_table, sealed, sealed_record
-from monitor.store.store import Store
-from tests.conftest import DAY, DAY_BEFORE, Ended, Project, finish
+from tests.conftest import DAY, DAY_BEFORE, Ended, Project
 from tests.support.paths import GOLDEN
 
 Command = Callable[..., Ended]
@@ -118,31 +116,6 @@ def test_a_store_of_a_program_before_is_marked_once_it_is_written(
     assert open_record(path.read_bytes())["format"] == FORMAT - 1
     assert command("run", "--day", DAY).code == 0
     assert open_record(path.read_bytes()) == about
-
-
-def test_files_of_before_are_read_and_replaced(
-    project: Project, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What was Parquet once reads as what is a stream now, and goes when it is made again."""
-    before = tmp_path / "before"
-    before.mkdir()
-    with monkeypatch.context() as patch:
-        patch.setattr(names, "ENDINGS", {"runs": names.JSON})
-        finish(before)
-    store = Store(str(before / "store"))
-    assert not [*before.rglob(f"*{names.ARROW}")]
-    same = Store(str(project.folder / "store")).read_verdicts("ctr", DAY)[0]
-    assert repr(store.read_verdicts("ctr", DAY)[0]) == repr(same)
-
-    config = "--config", before / "monitor.yaml"
-    assert command("check", "--store", *config).code == 0
-    done = command("evaluate", "--from", DAY_BEFORE, "--to", DAY, *config)
-
-    assert done.code == 0, done.err
-    for kind in ("evaluations", "verdicts"):
-        endings = {path.name.partition(".")[2] for path in (before / "store" / kind).rglob("2*.*")}
-        assert endings == {names.ARROW[1:]}
-    assert command("check", "--store", *config).code == 0
 
 
 def test_a_store_of_the_first_release_is_read_and_goes_on(

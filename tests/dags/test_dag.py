@@ -46,7 +46,6 @@ MODEL = """\
 MODELS = {
     "asked": "owner: flights-team",
     "mended": "severity: info",
-    # At 22:00 in New York it is the next day in UTC, and in this week the clocks change there.
     "weekdays": "schedule: '0 22 * * 1-5'",
     "hourly": "schedule: '0 * * * *'\n    severity: page",
     "lost": "severity: info",
@@ -148,9 +147,6 @@ def seen(folder: Path, request: pytest.FixtureRequest) -> Seen:
                 "AIRFLOW_HOME": str(folder / "airflow"),
                 "AIRFLOW__CORE__DAGS_FOLDER": str(ROOT / "dags"),
                 "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
-                # Else the tasks of a run with a cluster may stay in the database for 30 seconds,
-                # and a backfill that begins sooner gets them.
-                "AIRFLOW__CORE__MIN_SERIALIZED_DAG_UPDATE_INTERVAL": "0",
                 "AIRFLOW_CONN_ON_CALL": json.dumps(webhook),
                 "AIRFLOW__API__BASE_URL": "https://airflow.test",
                 "CALIBRATION_MONITOR_CONFIG": str(folder / "monitor.yaml"),
@@ -188,7 +184,6 @@ def plan_of(folder: Path) -> dict[str, Any]:
     write_config(folder / "spark.yaml", f"store-of-spark\nengine: {{kind: {ENGINE}}}")
     today = "2013-03-20T07:00-04:00"
     runs: dict[str, dict[str, Any]] = {
-        # First, because a run leaves the tasks of its DAG in the database, for the backfills.
         "submitted": {
             "conf": {"day": "2013-03-08"},
             "config": str(folder / "spark.yaml"),
@@ -256,10 +251,6 @@ def plan_of(folder: Path) -> dict[str, Any]:
             }
         },
         "fleets": plan_of_fleets(folder),
-        "backfill": [
-            *("--dag-id", "calibration_weekdays"),
-            *("--from-date", "2013-03-08", "--to-date", "2013-03-09T23:59"),
-        ],
     }
 
 
@@ -361,19 +352,6 @@ class TestRuns:
         }
         assert left == left_by_command(seen.folder, "asked", "run --day 2013-03-08")
         assert set(left) == days(8)
-
-    def test_does_the_days_that_its_interval_settled(self, seen: Seen) -> None:
-        """Day D - settled_after is done for an interval [D, D + 1), and three after a weekend."""
-        thursday, friday = seen.report["backfilled"]
-        left = left_by_dag(seen.folder, "weekdays")
-        call = "backfill --from 2013-03-06 --to 2013-03-09"
-
-        for run in (thursday, friday):
-            assert [run["type"], run["state"]] == ["backfill", "success"]
-        assert thursday["interval"] == ["2013-03-08 03:00:00+00:00", "2013-03-09 03:00:00+00:00"]
-        assert friday["interval"] == ["2013-03-09 03:00:00+00:00", "2013-03-12 02:00:00+00:00"]
-        assert left == left_by_command(seen.folder, "weekdays", call)
-        assert set(left) == days(6, 7, 8, 9)
 
     def test_writes_the_report_page(self, seen: Seen) -> None:
         """With a place for the pages, a last task writes the model's page and the index."""
@@ -491,11 +469,6 @@ class TestUnsettled:
         }
         assert "summaries 2013-03-18" in left_by_dag(seen.folder, "damaged")
         assert "DataError: damaged 2013-03-19: " in seen.log
-
-    def test_leaves_the_past_alone(self, seen: Seen) -> None:
-        """A backfilled run does no day that was not settled then: it may be settled now."""
-        for run in seen.report["backfilled"]:
-            assert run["tasks"]["run_unsettled"] == ["skipped", 1, 0]
 
 
 class TestMissingDays:

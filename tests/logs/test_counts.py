@@ -264,19 +264,6 @@ def test_intervals_of_a_scorecard_are_read_and_their_limits_said(
     )
 
 
-def test_one_file_of_all_days_is_read_by_day(tmp_path: Path, duckdb: Databases) -> None:
-    """With `day: day` the file may hold many days; a day has only its own rows."""
-    tomorrow = DAY + timedelta(days=1)
-    rows = [row(), row(day=tomorrow, known_until=LATE, rows=7)]
-    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "all.parquet")
-    predictions = {"format": "counts", "path": f"{tmp_path}/all.parquet", "day": "day"}
-    model = of_counts(tmp_path, predictions=predictions)
-
-    read = [summarise_day("m", model, day, as_of=LATE, engine=duckdb) for day in (DAY, tomorrow)]
-
-    assert [whole(summary).predicted for summary in read] == [9, 7]
-
-
 @pytest.mark.parametrize("stored", ["delta", "iceberg", "iceberg without its catalog"])
 def test_counts_in_a_table_are_read_by_day(
     stored: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, duckdb: Databases

@@ -1,10 +1,9 @@
 """Rows of a real PostgreSQL give the bytes of Parquet files, and its address stays secret."""
 
 import socket
-import sys
 import traceback
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -21,16 +20,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monitor.base.errors import ConfigError, DataError
-from monitor.config import Config, Engine, Model, load_config
+from monitor.config import Engine, Model, load_config
 from monitor.days.files import looking_once
 from monitor.export.table import write as write_table
 from monitor.logs import days_of, describe_inputs, summarise_day
 from monitor.logs.engines.session import Session
 from monitor.logs.sources import queries
 from monitor.logs.sources.partitions import open_log
-from monitor.pipeline.days.task import Task
-from monitor.pipeline.runs.run import run
-from monitor.store.store import Store
 from tests.conftest import run_command
 from tests.logs.test_shapes import (
     DAYS,
@@ -262,75 +258,6 @@ def test_a_table_that_is_updated_leaves_the_bytes_of_files(tmp_path: Path) -> No
     assert bytes_of(together, tmp_path / "d", WAREHOUSE) == expected
     with pytest.raises(ConfigError, match=r"no connection in common; .*engine\.kind: duckdb"):
         bytes_of(mixed, tmp_path / "e", WAREHOUSE)
-
-
-def drifting(address: str, folder: Path) -> list[dict[str, Any]]:
-    """Write the days of a model that drifts into files and a table; give both configurations."""
-    rng = np.random.default_rng(8)
-    days, count = 13, 13 * 300
-    at = [datetime(2026, 3, 1, 7, tzinfo=UTC) + timedelta(days=i % days) for i in range(count)]
-    score = rng.beta(2, 4, count)
-    late = np.array([t >= at[0] + timedelta(days=9) for t in at])
-    observed = [t + timedelta(hours=15) for t in at]
-    table = pa.table(
-        {
-            "prediction_id": np.arange(count),
-            "score": score,
-            "scored_at": pa.array(at, pa.timestamp("us", "UTC")),
-            "outcome": (rng.random(count) < np.where(late, score**0.5, score)).astype(np.int8),
-            "observed_at": pa.array(observed, pa.timestamp("us", "UTC")),
-        }
-    )
-    write(address, "drifting", table)
-    Root(f"{folder}").write("all.parquet", as_parquet(table))
-    files = {
-        "predictions": {"path": f"{folder}/all.parquet", "day": "scored_at"},
-        "outcomes": {"path": f"{folder}/all.parquet", "day": "observed_at"},
-    }
-    query = {
-        "predictions": log("SELECT * FROM drifting", "scored_at"),
-        "outcomes": log("SELECT * FROM drifting", "observed_at", changed="observed_at"),
-    }
-    return [files, query]
-
-
-JUDGED = {
-    "settled_after": 1,
-    "windows": [1, 3],
-    "verdicts": {"references": [{"first": "2026-03-01", "last": "2026-03-08"}]},
-}
-
-
-def results(
-    logs: dict[str, Any], store: Path, *, until: date, kind: str = "duckdb"
-) -> dict[tuple[str, date], bytes]:
-    """Run all days of a model; give every summary, evaluation and verdict."""
-    models = {"ctr": {**JUDGED, **logs}}
-    config = Config.model_validate(
-        {"store": f"{store}", "engine": {"kind": kind}, "models": models}
-    )
-    task = Task("ctr", FIRST, until, until + timedelta(days=5))
-    report = run(config, task, clock=lambda: datetime.now(UTC), jobs=1)
-    assert report.failures == ()
-    kept = Store(config.store)
-    return {
-        (kind, day): kept.content(kind, "ctr", day)
-        for kind in ("summaries", "evaluations", "verdicts")
-        for day in kept.days(kind, "ctr")
-    }
-
-
-def test_evaluations_and_verdicts_are_those_of_files(database: str, tmp_path: Path) -> None:
-    """A backfill of a drift leaves the same summaries, evaluations and verdicts."""
-    files, query = drifting(database, tmp_path)
-    until = FIRST + timedelta(days=12)
-
-    of_files = results(files, tmp_path / "a", until=until)
-
-    assert len(of_files) == 3 * 13
-    assert results(query, tmp_path / "b", until=until) == of_files
-    counted = results(query, tmp_path / "c", until=until, kind="warehouse")
-    assert counted == of_files
 
 
 CHANGES = (
@@ -584,25 +511,6 @@ def test_settings_of_a_query_are_checked(
 
     assert expected in str(refusal.value)
     assert "hush" not in str(refusal.value)
-
-
-@pytest.mark.parametrize(
-    ("address", "extra"),
-    [
-        ("postgresql://127.0.0.1:1/x", "postgres"),
-        ("snowflake://u:p@a/d/s", "snowflake"),
-        ("grpc://127.0.0.1:1", "flightsql"),
-    ],
-)
-def test_a_missing_extra_is_named(
-    address: str, extra: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The message has the extra to install."""
-    monkeypatch.setenv(ADDRESS, address)
-    driver = f"adbc_driver_{extra.replace('postgres', 'postgresql')}"
-    monkeypatch.setitem(sys.modules, f"{driver}.dbapi", None)
-    with pytest.raises(ConfigError, match=rf"pip install 'calibration-monitor\[{extra}\]'"):
-        days_of(Model.model_validate(of_tables()), "predictions")
 
 
 def place(name: str) -> dict[str, str]:

@@ -8,7 +8,6 @@ import json
 import re
 import sqlite3
 import struct
-import sys
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +27,7 @@ from deltalake import DeltaTable, write_deltalake
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.utils.config import Config
 
-from monitor.base.errors import ConfigError, DataError, Fault
+from monitor.base.errors import DataError, Fault
 from monitor.config import Config as Configuration
 from monitor.config import Engine, Model
 from monitor.days.files import looking_once
@@ -1006,18 +1005,3 @@ def test_a_folder_that_is_no_table(tmp_path: Path) -> None:
         config["predictions"] |= {"path": f"{tmp_path}/{form}/p", "format": form}
         with pytest.raises(DataError, match=f"{form}/p: cannot be read as {said}"):
             stored(config, tmp_path)
-
-
-@pytest.mark.parametrize(("form", "package"), [("delta", "deltalake"), ("iceberg", "pyiceberg")])
-def test_a_missing_extra_is_named(
-    form: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without its package a table cannot be read; the message has the extra to install."""
-    config = one_table(Root(f"{tmp_path}/logs"), "parquet", A_DATE)
-    config["predictions"] |= {"path": f"{tmp_path}/logs/p", "format": form}
-    for name in [n for n in sys.modules if n.partition(".")[0] == package]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, package, None)
-
-    with pytest.raises(ConfigError, match=rf"install 'calibration-monitor\[{form}\]'"):
-        stored(config, tmp_path)

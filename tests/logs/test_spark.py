@@ -18,13 +18,11 @@ from monitor.config import Engine, Model
 from monitor.config.checks import listed
 from monitor.days.files import looking_once
 from monitor.logs import Databases, summarise_day, what_looks_wrong
-from monitor.logs.engines.spark import connect
 from monitor.store.store import Store
 from tests.logs.test_shapes import DAYS, LONG_AFTER, SEGMENTS, SHAPES, Root
 from tests.logs.test_values_in_sql import STRANGE
 from tests.support.cases import ALL
 
-SPARK = Engine(kind="spark")
 DAY = DAYS[0]
 
 
@@ -275,14 +273,6 @@ def test_a_damaged_file_is_named(spark: Databases, tmp_path: Path) -> None:
     message = found(config, DAY, spark, tmp_path)
 
     assert f"ctr {DAY}: {file} cannot be read by Spark (" in str(message)
-
-
-def test_without_pyspark_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The engine is imported only if it is configured."""
-    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
-
-    with pytest.raises(ConfigError, match=r"install 'calibration-monitor\[spark\]'"):
-        connect(SPARK)
 
 
 def test_settings_of_spark_need_spark() -> None:

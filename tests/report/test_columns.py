@@ -1,60 +1,20 @@
 """Columns of tables: a heading is one number, and all tables take it from its measure."""
 
-from collections import Counter
 from dataclasses import replace
 from math import nan
-from typing import Any
 
 import pytest
 
-from monitor.measures.classes import OF_CLASSES
-from monitor.measures.measure import Measure
 from monitor.measures.verdicts import OF_VERDICTS
-from monitor.report import classes, recent, tables, verdicts
+from monitor.report import tables, verdicts
 from monitor.report.columns import (
-    WINDOWS,
-    Styles,
     verdict_cells,
     window_cells,
 )
-from monitor.report.notebook import html
 from monitor.report.notebook.stored import _verdict
-from monitor.report.page import day, index, words
+from monitor.report.page import words
 from monitor.report.too_few import LEAST_FOR_ECE, LEAST_FOR_TCE
 from tests.support.filled_store import DRIFT, FINAL, evaluation, verdict
-
-TABLES: tuple[tuple[tuple[Measure[Any], ...], tuple[Styles, ...]], ...] = (
-    (
-        WINDOWS,
-        (
-            *(tables.STYLES, recent.WINDOW_STYLES),
-            *(day.WINDOW_STYLES, index.WINDOW_STYLES, html.STYLES),
-        ),
-    ),
-    (OF_VERDICTS, (verdicts.STYLES, words.STYLES)),
-    (OF_CLASSES, (classes.STYLES,)),
-)
-
-
-def headings(measures: tuple[Measure[Any], ...]) -> Counter[str]:
-    """Count the headings, with those of raw and of prior-adjusted scores."""
-    return Counter(
-        measure.heading.format(adjusted=adjusted)
-        for measure in measures
-        if measure.heading
-        for adjusted in (("raw", "prior") if "{" in measure.heading else ("",))
-    )
-
-
-@pytest.mark.parametrize(("measures", "styles"), TABLES, ids=["windows", "verdicts", "classes"])
-def test_a_heading_is_one_measure(
-    measures: tuple[Measure[Any], ...], styles: tuple[Styles, ...]
-) -> None:
-    """No two numbers of a record share a heading, and no table asks for one that nobody has."""
-    known = headings(measures)
-
-    assert set(known.values()) == {1}
-    assert {heading for of_table in styles for heading in of_table} <= known.keys()
 
 
 @pytest.mark.parametrize("rarer", [0, LEAST_FOR_ECE - 1, LEAST_FOR_ECE, LEAST_FOR_TCE])

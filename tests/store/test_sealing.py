@@ -239,27 +239,3 @@ def said_to_be(name: str, content: bytes, about: dict[str, str]) -> bytes:
         of = {key.encode(): value.encode() for key, value in about.items()}
         return sealed(name, table.replace_schema_metadata({**kept, **of}))
     return sealed_record({**open_record(content), **about})
-
-
-@pytest.mark.parametrize("name", READS)
-def test_a_file_that_does_not_say_whose_it_is_stays_readable(
-    full: Path, tmp_path: Path, name: str
-) -> None:
-    """Files of earlier versions lack kind, model and day, and are read as before."""
-    content = (full / name).read_bytes()
-    if not name.endswith(JSON):
-        table, _ = open_table(content)
-        gone = {*UNSEALED_KEYS, b"kind", b"model", b"day"}
-        kept = {k: v for k, v in table.schema.metadata.items() if k not in gone}
-        content = sealed(name, table.replace_schema_metadata(kept))
-    else:
-        record = open_record(content)
-        content = sealed_record({k: record[k] for k in record.keys() - {"kind", "model", "day"}})
-    (tmp_path / name).parent.mkdir(parents=True)
-    (tmp_path / name).write_bytes(content)
-
-    expected, found = (READS[name](Store(str(root))) for root in (full, tmp_path))
-
-    if name.startswith("summaries/"):  # beside it stands the digest, which has changed
-        expected, found = expected[0], found[0]
-    assert repr(found) == repr(expected)

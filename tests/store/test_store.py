@@ -1,7 +1,6 @@
 """The store: what goes in comes out, whole or not at all, for any reader of Parquet."""
 
 import json
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 from unittest.mock import patch
@@ -19,7 +18,6 @@ from monitor.evaluation.evaluation import Evaluation, TceNull
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import CELL_COUNT
 from monitor.metrics.core.tally import tally_on_grid
-from monitor.store.fields import layout, rebuilt
 from monitor.store.sealing import sealed_table
 from monitor.store.store import Store
 
@@ -145,31 +143,6 @@ def test_evaluations_come_back(tmp_path: Path) -> None:
     assert second == nothing
     assert np.isnan([third.coverage, third.prevalence]).all()
     assert inputs == "abc"
-
-
-@dataclass(frozen=True)
-class Later:
-    """What a later version may add: numbers that must or may be there, an estimate."""
-
-    certain: float
-    counted: int = 0
-    possible: float | None = None
-    estimated: Estimate | None = None
-
-
-@pytest.mark.parametrize(
-    "later",
-    [
-        Later(0.5),
-        Later(0.25, 3, 0.125, Estimate(0.5, 0.25, 0.75)),
-    ],
-)
-def test_a_field_that_is_added_is_stored(later: Later) -> None:
-    """Its kind says how it is laid out and read back; a number that may be missing stays so."""
-    written = {**vars(later), "estimated": later.estimated and vars(later.estimated)}
-    table = pa.Table.from_pylist([written], schema=pa.schema([*layout(Later)]))
-
-    assert rebuilt(Later, table.to_pylist()[0]) == later
 
 
 def test_writing_again_gives_the_same_bytes(tmp_path: Path) -> None:

@@ -35,8 +35,6 @@ def main() -> None:
     command("db", "migrate")
     command("dags", "reserialize")
     report["runs"] = {label: do(**run) for label, run in plan["runs"].items()}
-    command("backfill", "create", *plan["backfill"])
-    report["backfilled"] = do_backfilled()
     report["fleets"] = {label: do(**run) for label, run in plan["fleets"].items()}
     report["passed_between_tasks"] = passed_between_tasks()
     report["updated"] = updated_assets()
@@ -137,30 +135,6 @@ def do(
             logical_date=moment(logical_date), run_after=moment(run_after), run_conf=conf
         )
     return outcome(run) | {"waits": waits}
-
-
-def do_backfilled() -> list[dict[str, Any]]:
-    """Do the runs that a backfill has queued, each as it stands in the database."""
-    from airflow import settings
-    from airflow.models.dagrun import DagRun
-    from sqlalchemy import select
-
-    session = settings.Session()
-    queued = select(DagRun).where(DagRun.state == "queued")
-    outcomes = []
-    for run in session.scalars(queued.order_by(DagRun.logical_date)).all():
-
-        def instead_of_a_new_run(*, dag: Any, run: Any = run, **_: Any) -> Any:
-            run.dag, run.state = dag, "running"
-            return run
-
-        with (
-            patch("airflow.models.dagrun.get_or_create_dagrun", instead_of_a_new_run),
-            its_dag_alone(run.dag_id),
-            while_waiting({}),
-        ):
-            outcomes.append(outcome(dag_of(run.dag_id).test(logical_date=run.logical_date)))
-    return outcomes
 
 
 def passed_between_tasks() -> list[Any]:

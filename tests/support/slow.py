@@ -49,7 +49,6 @@ LONGEST: tuple[str | tuple[str, ...], ...] = (
     "tests/test_wheel.py",
     "tests/cli/test_quiet_days.py",
     "tests/cli/test_showing.py",
-    "tests/alerts/test_alertmanager.py",
     "tests/cli/test_recalibrating",
     "tests/cli/test_control_characters.py",
     "tests/pipeline/test_class",

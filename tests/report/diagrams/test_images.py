@@ -94,19 +94,6 @@ def test_picture_is_as_it_was(name: str) -> None:
     assert difference(PICTURES[name](), name) < TOLERANCE
 
 
-@pytest.mark.parametrize(
-    ("name", "kind", "place"),
-    [("test-based", "collections", 3), ("corp", "collections", 0), ("reference", "containers", 0)],
-)
-def test_missing_part_is_noticed(name: str, kind: str, place: int) -> None:
-    """Without the rejected scores, the consistency band or the points it differs by more."""
-    axes = PICTURES[name]()
-
-    list(getattr(axes, kind))[place].remove()
-
-    assert difference(axes, name) > TOLERANCE
-
-
 def main() -> None:
     """Keep the panels of now, with few colours."""
     IMAGES.mkdir(exist_ok=True)

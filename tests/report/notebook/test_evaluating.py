@@ -2,8 +2,8 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from functools import cache
 from math import isnan
 from typing import Any
@@ -23,10 +23,8 @@ import monitor
 from monitor import CalibrationDisplay, metrics
 from monitor.metrics import ece, monitor_sizes, pava_bc, rbs, tally_on_grid
 from monitor.report.diagrams import draw_test_based
-from monitor.report.notebook import frames
 from monitor.report.notebook.arrays import buckets_by
 from monitor.report.notebook.evaluating import SampleEvaluation
-from tests.support.filled_store import CLASSES, FINAL, PROVISIONAL, evaluation
 
 RNG = np.random.default_rng(5)
 SCORES = 1.0 / (1.0 + np.exp(-RNG.normal(-1.0, 1.5, 4_000)))
@@ -65,41 +63,6 @@ def test_frame_holds_the_measures() -> None:
     assert not found.duplicated(["segment", "measure", "adjusted"]).any()
     assert set(evaluated().segments) == {"DE", "FR"}
     assert evaluated().tallies["DE"].total == (COUNTRIES == "DE").sum()
-
-
-# Columns of their own, and what is shown as another number: the value of an interval of ECE is ECE,
-# and pairs have gauges, but no measures.
-NOT_IN_ROWS = re.compile(r"window_days|days_present|.*_interval\.value|classes\.pairs")
-
-
-def changed(record: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Change every number of a record in turn, and name it."""
-    for field in fields(record) if is_dataclass(record) else ():
-        of_field, name = getattr(record, field.name), f"{path}{field.name}"
-        if not field.compare:
-            continue
-        if isinstance(of_field, (int, float)) and not isinstance(of_field, bool):
-            yield name, replace(record, **{field.name: of_field + 1})
-        elif isinstance(of_field, tuple):
-            for i, one in enumerate(of_field):
-                for inner, other in changed(one, f"{name}[{i}]."):
-                    others = (*of_field[:i], other, *of_field[i + 1 :])
-                    yield inner, replace(record, **{field.name: others})
-        else:
-            for inner, other in changed(of_field, f"{name}."):
-                yield inner, replace(record, **{field.name: other})
-
-
-def test_every_number_of_an_evaluation_is_in_the_frame() -> None:
-    """Whatever number changes, the rows change: a field that is added later has a measure too."""
-    full = replace(
-        evaluation(1, PROVISIONAL), map_gain=evaluation(1, FINAL).map_gain, classes=CLASSES
-    )
-    rows = [*frames.rows_of(full)]
-    silent = {name for name, other in changed(full) if [*frames.rows_of(other)] == rows}
-
-    assert len(rows) > 50
-    assert not [name for name in silent if not NOT_IN_ROWS.fullmatch(name)]
 
 
 def test_groups_keep_priors_apart() -> None:
