@@ -104,6 +104,9 @@ class Ended(NamedTuple):
     err: str
 
 
+Command = Callable[..., Ended]
+
+
 @dataclass(frozen=True)
 class Project:
     """A folder with monitor.yaml, the logs of two days, and a store that contains both."""
@@ -165,7 +168,7 @@ def run_command(*arguments: object) -> Ended:
 
 
 @pytest.fixture(scope="session")
-def command() -> Callable[..., Ended]:
+def command() -> Command:
     """Run the command in this process and return how it ended."""
     return run_command
 

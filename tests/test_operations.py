@@ -9,7 +9,6 @@ import re
 import resource
 import subprocess
 import sys
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import mkdtemp
@@ -26,10 +25,9 @@ from monitor.pipeline.runs.run import run
 from monitor.store.lock import locked
 from monitor.store.names import day_file
 from monitor.store.store import Store
-from tests.conftest import CONFIG, DAY, DAY_BEFORE, Ended, Project
+from tests.conftest import CONFIG, DAY, DAY_BEFORE, Command, Ended, Project
 from tests.support.cases import some
 
-Command = Callable[..., Ended]
 ROOT = Path(__file__).parent.parent
 PROGRAM = str(Path(sys.executable).with_name("calibration-monitor"))
 NOBODY = pwd.getpwnam("nobody").pw_uid

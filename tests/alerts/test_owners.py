@@ -4,7 +4,7 @@ import json
 import random
 import re
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import product
@@ -16,12 +16,11 @@ from urllib.request import Request, urlopen
 import pytest
 import yaml
 
-from tests.conftest import Ended, run_command
+from tests.conftest import Command, Ended, run_command
 from tests.support.alerting import ALERTS, await_posts, message
 from tests.support.receivers import Posts, Received, receiving
 from tests.support.servers import listening, program_path
 
-Command = Callable[..., Ended]
 CHANNELS = {
     "pagerduty": "routing-key",
     "opsgenie": "api-key",

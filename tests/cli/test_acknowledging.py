@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from html import unescape
@@ -22,7 +21,7 @@ from monitor.export.text import exposition, lines
 from monitor.report.decisions import COLUMNS
 from monitor.store.store import Store
 from tests.conftest import DAY as DAY_OF_LOGS
-from tests.conftest import Ended, Project
+from tests.conftest import Command, Project
 from tests.support.exporting import DAY, DRIFTING, VERDICT, fill
 from tests.support.filled_store import VALUES
 
@@ -32,7 +31,6 @@ LATER = TODAY + timedelta(days=100)
 WHO = ("--by", "Ana", "--why", "a new feature")
 UNTIL = "calibration_acknowledged_until_timestamp_seconds"
 TAKER = "calibration_acknowledged_timestamp_seconds"
-Command = Callable[..., Ended]
 
 
 @pytest.fixture

@@ -1,16 +1,13 @@
 """The command `assets`: what it writes, and what it leaves alone."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.conftest import Ended
+from tests.conftest import Command
 from tests.support.paths import ROOT
-
-Command = Callable[..., Ended]
 
 
 @pytest.mark.parametrize("models", [1, 300])

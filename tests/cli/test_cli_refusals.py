@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
@@ -20,10 +19,9 @@ from monitor.pipeline.days.progress import Failure
 from monitor.pipeline.verdicts.judging import judge_days
 from monitor.pipeline.verdicts.references import read_references
 from monitor.store.store import Store
-from tests.conftest import DAY, DAY_AFTER, DAY_BEFORE, Ended, Project
+from tests.conftest import DAY, DAY_AFTER, DAY_BEFORE, Command, Project
 
 PROGRAM = (sys.executable, "-c", "from monitor.cli import main; main()")
-Command = Callable[..., Ended]
 
 
 def program(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:

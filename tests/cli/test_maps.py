@@ -1,7 +1,6 @@
 """`map show`, `map sql` and `map compose`: what map files say, in SQL, and one on another."""
 
 import re
-from collections.abc import Callable
 from datetime import date
 from itertools import cycle
 from pathlib import Path
@@ -16,10 +15,9 @@ from monitor.metrics.maps.class_map_file import ClassMapFile, ClassTraining
 from monitor.metrics.maps.map_file import Days, Gain, Gains, Level, MapFile, Training
 from monitor.metrics.maps.vector_map import VectorMap, apply_vector_map
 from monitor.store.map_file import write_map
-from tests.conftest import Ended
+from tests.conftest import Command
 from tests.metrics.maps.test_calibration_map import MAPS
 
-Run = Callable[..., Ended]
 FIRST, LAST = date(2026, 3, 1), date(2026, 3, 21)
 SCORES = np.concatenate([[0.0, 1e-9], np.linspace(0.001, 0.999, 101), [1.0]])
 SOME = Gain(0.07, 0.01, 0.13)
@@ -55,7 +53,7 @@ def computed(expression: str, column: str, scores: np.ndarray) -> list[float]:
 
 @pytest.mark.parametrize(("deployed", "newer"), [*zip(cycle(["platt", "spline"]), MAPS)])
 def test_a_composed_map_is_one_after_the_other(
-    deployed: str, newer: str, tmp_path: Path, command: Run
+    deployed: str, newer: str, tmp_path: Path, command: Command
 ) -> None:
     """File, Python and SQL give what the newer map makes of what the deployed one makes.
 
@@ -74,7 +72,7 @@ def test_a_composed_map_is_one_after_the_other(
     np.testing.assert_allclose(computed(expression, "p", SCORES), expected, rtol=1e-12)
 
 
-def test_maps_compose_in_any_number(tmp_path: Path, command: Run) -> None:
+def test_maps_compose_in_any_number(tmp_path: Path, command: Command) -> None:
     """Three maps, composed from either side, are the same file."""
     for name in ("platt", "beta", "isotonic"):
         write_map(str(tmp_path / f"{name}.json"), made(MAPS[name]))
@@ -92,7 +90,7 @@ def test_maps_compose_in_any_number(tmp_path: Path, command: Run) -> None:
     assert len(monitor.read_map(one).steps) == 3
 
 
-def test_show_says_what_a_map_does(tmp_path: Path, command: Run) -> None:
+def test_show_says_what_a_map_does(tmp_path: Path, command: Command) -> None:
     """The family, the days, the gain, and what becomes of some scores."""
     path = tmp_path / "map.json"
     write_map(str(path), made(MAPS["platt"]))
@@ -107,7 +105,7 @@ def test_show_says_what_a_map_does(tmp_path: Path, command: Run) -> None:
     np.testing.assert_allclose(mapped, monitor.apply_map(scores, path), rtol=1e-3)
 
 
-def test_a_map_of_vectors(tmp_path: Path, command: Run) -> None:
+def test_a_map_of_vectors(tmp_path: Path, command: Command) -> None:
     """It is shown, and its SQL gives in DuckDB what Python does, to 1e-12."""
     path, content = tmp_path / "map.json", of_classes()
     write_map(str(path), content)
@@ -137,7 +135,7 @@ def test_a_map_of_vectors(tmp_path: Path, command: Run) -> None:
     ],
 )
 def test_what_is_not_composed(
-    deployed: MapFile, newer: MapFile | ClassMapFile, message: str, tmp_path: Path, command: Run
+    deployed: MapFile, newer: MapFile | ClassMapFile, message: str, tmp_path: Path, command: Command
 ) -> None:
     """Maps of other scores are refused, and nothing is written."""
     paths = [tmp_path / name for name in ("deployed.json", "newer.json", "both.json")]
@@ -151,7 +149,7 @@ def test_what_is_not_composed(
 
 
 @pytest.mark.parametrize("content", [b"{}", b"\xff\xfe", None])
-def test_what_is_no_map_file(content: bytes | None, tmp_path: Path, command: Run) -> None:
+def test_what_is_no_map_file(content: bytes | None, tmp_path: Path, command: Command) -> None:
     """Whatever the file holds, or if there is none: an error that names it."""
     path = tmp_path / "map.json"
     if content is not None:

@@ -3,16 +3,14 @@
 import contextlib
 import json
 import shutil
-from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 
 from monitor.store.names import day_file
-from tests.conftest import DAY, DAY_AFTER, DAY_BEFORE, Ended, Project
+from tests.conftest import DAY, DAY_AFTER, DAY_BEFORE, Command, Project
 
-Command = Callable[..., Ended]
 SPAN = ("--from", DAY_BEFORE, "--to", "2026-03-12", "--as-of", "2026-03-14")
 BACK = date(2026, 3, 11)  # the season begins again
 

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -15,7 +14,7 @@ from monitor.days.summary import Summary
 from monitor.pipeline.verdicts.judging import judge_days
 from monitor.pipeline.verdicts.references import read_references
 from monitor.store.store import Store
-from tests.conftest import Ended
+from tests.conftest import Command
 from tests.pipeline.test_verdicts import (
     BROKEN,
     DAYS,
@@ -29,7 +28,6 @@ from tests.pipeline.test_verdicts import (
 MORE = [DAYS[-1] + timedelta(days=later) for later in range(1, 28)]
 NEW = DAYS[36]
 WHO = ("--by", "Ana", "--why", "trained on new data")
-Command = Callable[..., Ended]
 
 
 def whole(day: date) -> Summary:

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -14,10 +13,8 @@ import pytest
 import monitor
 from monitor.days.summary import whole
 from monitor.store.store import Store
-from tests.conftest import Ended
+from tests.conftest import Command
 from tests.support.two_models import DAYS, SETTLED_AFTER, STRETCH, TOO_EXTREME_FROM, first_day
-
-Run = Callable[..., Ended]
 
 
 @pytest.fixture
@@ -27,7 +24,7 @@ def call(two_models: Path) -> tuple[str, ...]:
 
 
 def test_the_repair_of_a_drift(
-    call: tuple[str, ...], today: date, tmp_path: Path, command: Run
+    call: tuple[str, ...], today: date, tmp_path: Path, command: Command
 ) -> None:
     """From the start of the open drift on, it finds the slope that undoes the stretch."""
     out = tmp_path / "map.json"
@@ -53,7 +50,7 @@ def test_the_repair_of_a_drift(
 
 
 def test_no_map_is_worth_it_on_sound_days(
-    call: tuple[str, ...], today: date, tmp_path: Path, command: Run
+    call: tuple[str, ...], today: date, tmp_path: Path, command: Command
 ) -> None:
     """Before the drift nothing is proposed and nothing is written; a kind is written on request."""
     out, first = tmp_path / "map.json", first_day(today)
@@ -70,7 +67,7 @@ def test_no_map_is_worth_it_on_sound_days(
 
 
 def test_sql_gives_the_same_probabilities(
-    call: tuple[str, ...], tmp_path: Path, command: Run
+    call: tuple[str, ...], tmp_path: Path, command: Command
 ) -> None:
     """`--sql` prints one expression on standard output; DuckDB computes what Python does."""
     out, scores = tmp_path / "map.json", np.linspace(0.001, 0.999, 101)
@@ -86,7 +83,7 @@ def test_sql_gives_the_same_probabilities(
 
 
 def test_the_level_follows_the_prior(
-    call: tuple[str, ...], two_models: Path, today: date, tmp_path: Path, command: Run
+    call: tuple[str, ...], two_models: Path, today: date, tmp_path: Path, command: Command
 ) -> None:
     """With `--follow-prior` the shape stays, and the level is that of the newest outcomes."""
     paths = [tmp_path / "plain.json", tmp_path / "followed.json"]
@@ -113,7 +110,7 @@ def test_the_level_follows_the_prior(
 
 
 def test_the_level_of_scores_if_outcomes_are_old(
-    two_models: Path, today: date, tmp_path: Path, command: Run
+    two_models: Path, today: date, tmp_path: Path, command: Command
 ) -> None:
     """If only an old reference has outcomes, the newest scores say where the prior is."""
     folder = tmp_path / "copy"
@@ -151,7 +148,7 @@ def test_the_level_of_scores_if_outcomes_are_old(
     ],
 )
 def test_refusals(
-    call: tuple[str, ...], extra: tuple[str, ...], code: int, message: str, command: Run
+    call: tuple[str, ...], extra: tuple[str, ...], code: int, message: str, command: Command
 ) -> None:
     """Each refusal names the option or the days."""
     ended = command(*call, *extra)
@@ -160,7 +157,7 @@ def test_refusals(
     assert message in " ".join(ended.err.split())
 
 
-def test_too_few_days_are_refused(call: tuple[str, ...], today: date, command: Run) -> None:
+def test_too_few_days_are_refused(call: tuple[str, ...], today: date, command: Command) -> None:
     """Two days are too few to leave some out."""
     first = first_day(today) + timedelta(days=DAYS - 10)
     ended = command(*call, "--from", f"{first}", "--to", f"{first + timedelta(days=1)}")

@@ -1,7 +1,6 @@
 """`recalibrate` of a model with classes: rows of the logs become a map, its file and its SQL."""
 
 import json
-from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from itertools import cycle
 from pathlib import Path
@@ -19,12 +18,11 @@ from monitor.metrics.maps.class_map_file import ClassMapFile
 from monitor.metrics.maps.vector_map import VECTOR_KINDS
 from monitor.pipeline.days.task import Task
 from monitor.pipeline.runs.run import run
-from tests.conftest import Ended
+from tests.conftest import Command
 from tests.support.cases import some
 from tests.support.class_logs import draw
 from tests.support.workers import made_once
 
-Run = Callable[..., Ended]
 NAMES = ('sea "lion"', "o'cat", "dog, big")  # each needs quoting of another kind
 FIRST, DAYS, ROWS = date(2026, 1, 1), 6, 1_200
 CONFIG = """\
@@ -124,7 +122,7 @@ def call(path: Path, *more: object) -> tuple[object, ...]:
     return ("recalibrate", "--config", path, "--model", "pets", *more)
 
 
-def test_the_repair_of_a_stretched_model(pets: Path, tmp_path: Path, command: Run) -> None:
+def test_the_repair_of_a_stretched_model(pets: Path, tmp_path: Path, command: Command) -> None:
     """It finds the temperature from the rows that the summaries count, and says how many."""
     out = tmp_path / "map.json"
     ended = command(*call(configure(pets), "--out", out))
@@ -150,7 +148,7 @@ def test_the_repair_of_a_stretched_model(pets: Path, tmp_path: Path, command: Ru
         assert words in said
 
 
-def test_every_form_of_logs_gives_the_same_map(pets: Path, command: Run) -> None:
+def test_every_form_of_logs_gives_the_same_map(pets: Path, command: Command) -> None:
     """Lists, structs, maps, and columns of percent."""
     found = [
         json.loads(command(*call(configure(pets, form), "--kind", "vector", "--json")).out)["map"]
@@ -170,7 +168,7 @@ def test_every_form_of_logs_gives_the_same_map(pets: Path, command: Run) -> None
     some(zip(cycle(CLASSES), VECTOR_KINDS[1:]), 2),
 )
 def test_sql_gives_the_same_probabilities(
-    pets: Path, tmp_path: Path, form: str, kind: str, command: Run
+    pets: Path, tmp_path: Path, form: str, kind: str, command: Command
 ) -> None:
     """DuckDB computes what Python does from the log as it is, under the names of the classes.
 
@@ -193,7 +191,7 @@ def test_sql_gives_the_same_probabilities(
     )
 
 
-def test_sql_refuses_what_python_refuses(pets: Path, command: Run) -> None:
+def test_sql_refuses_what_python_refuses(pets: Path, command: Command) -> None:
     """NULL where a probability is missing or outside [0, 1], or the row does not sum to 1."""
     ended = command(*call(configure(pets), "--kind", "vector", "--sql", "--column", "q"))
     rows = [
@@ -212,7 +210,7 @@ def test_sql_refuses_what_python_refuses(pets: Path, command: Run) -> None:
 
 
 def test_maps_of_scores_and_of_vectors_are_not_confused(
-    pets: Path, tmp_path: Path, command: Run
+    pets: Path, tmp_path: Path, command: Command
 ) -> None:
     """A map knows its classes; other shapes and sums are refused with what to do."""
     out = tmp_path / "map.json"
@@ -243,7 +241,9 @@ def test_maps_of_scores_and_of_vectors_are_not_confused(
         (("--to", "2026-01-02"), 3, "on 2 days, too few for a map that holds on other days"),
     ],
 )
-def test_refusals(pets: Path, more: tuple[str, ...], code: int, message: str, command: Run) -> None:
+def test_refusals(
+    pets: Path, more: tuple[str, ...], code: int, message: str, command: Command
+) -> None:
     """Each refusal names the option or the days."""
     ended = command(*call(configure(pets), *more))
 
@@ -251,7 +251,7 @@ def test_refusals(pets: Path, more: tuple[str, ...], code: int, message: str, co
     assert message in " ".join(ended.err.split())
 
 
-def test_refused_settings(pets: Path, command: Run) -> None:
+def test_refused_settings(pets: Path, command: Command) -> None:
     """Other classes than were counted, a column of several, a column that is gone."""
     for path, more, code, message in (
         (configure(pets, names=NAMES[::-1]), (), 3, "were counted with other classes"),

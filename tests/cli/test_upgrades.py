@@ -4,17 +4,15 @@ import json
 import re
 import shlex
 import tarfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import IO, cast
 
 import pytest
 
 from monitor.store.sealing import FORMAT, open_record, open_table, sealed, sealed_record
-from tests.conftest import DAY, DAY_BEFORE, Ended, Project
+from tests.conftest import DAY, DAY_BEFORE, Command, Project
 from tests.support.paths import GOLDEN
 
-Command = Callable[..., Ended]
 SEAL = b"digest", b"sha256"
 WRITING = [
     ("run", "--day", DAY),

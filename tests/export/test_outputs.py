@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -22,7 +22,7 @@ from monitor.export.snapshot_reader import Reader
 from monitor.measures.snapshot import Snapshot
 from monitor.metrics.core.estimate import Estimate
 from monitor.store.store import Store
-from tests.conftest import Ended
+from tests.conftest import Command
 from tests.support.exporting import DAY, DRIFTING, HARD, VERDICT, exposition, fill, write_day
 from tests.support.servers import (
     answered,
@@ -34,7 +34,6 @@ from tests.support.servers import (
     wait_for,
 )
 
-Command = Callable[..., Ended]
 Series = dict[tuple[tuple[str, str], ...], float]
 
 

@@ -15,10 +15,9 @@ from monitor.base.errors import DataError
 from monitor.days.arrivals import Arrivals
 from monitor.export.http.app import Exporter
 from monitor.store.store import Store
-from tests.conftest import DAY, DAY_AFTER, DAY_BEFORE, Ended, Project
+from tests.conftest import DAY, DAY_AFTER, DAY_BEFORE, Command, Project
 from tests.support.fuzzing import fuzzed
 
-Command = Callable[..., Ended]
 Change = Callable[[bytes, list[bytes]], bytes]
 
 LONG_AFTER = date(2026, 12, 31)

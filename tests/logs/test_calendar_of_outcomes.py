@@ -1,7 +1,6 @@
 """Outcomes that come once a week: what a day waits for, when it is final, and what is an error."""
 
 import json
-from collections.abc import Callable
 from datetime import date, timedelta
 
 import pytest
@@ -9,9 +8,8 @@ import pytest
 from monitor.base.errors import ConfigError
 from monitor.config import load_config
 from monitor.logs import newest_settled_day
-from tests.conftest import Ended, Project
+from tests.conftest import Command, Project
 
-Command = Callable[..., Ended]
 FIRST = date(2026, 3, 2)  # a Monday
 DAYS = [FIRST + timedelta(days=i) for i in range(9)]
 FRIDAYS = [date(2026, 3, 6), date(2026, 3, 13), date(2026, 3, 20)]

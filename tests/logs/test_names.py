@@ -1,7 +1,6 @@
 """Names of columns are names: no sign in them is read as SQL, and none may be there twice."""
 
 import json
-from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -10,11 +9,10 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from tests.conftest import DAY, Ended, Project
+from tests.conftest import DAY, Command, Project
 from tests.support.cases import some
 
 NAMED = ["score", "Score", "SCORE", "score_1", "Score_1"]
-Command = Callable[..., Ended]
 RUN = ("run", "--day", DAY)
 ODD = ["a.b", 'a"b', "a b", "select", "a'; drop table x; --", "*", "a.b.c", "é", "filename"]
 

@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from monitor.store.store import Store
-from tests.conftest import Ended, Project
+from tests.conftest import Command, Ended, Project
 from tests.support.servers import PATIENCE, started, wait_for
 
 COMMAND = Path(sys.executable).with_name("calibration-monitor")
-Command = Callable[..., Ended]
 THIRD, FOURTH, FIFTH, SIXTH = (date(2026, 3, n) for n in (3, 4, 5, 6))
 RUN = ("run", "--as-of", "2026-03-07")
 

@@ -2,16 +2,14 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
 import pytest
 
 from monitor.store.store import Store
-from tests.conftest import Ended, Project
+from tests.conftest import Command, Project
 
-Command = Callable[..., Ended]
 FIRST, SECOND, THIRD, FOURTH = (date(2026, 3, n) for n in (1, 2, 3, 4))
 RUN = ("run", "--day", THIRD, "--as-of", "2026-03-05")
 BACKFILL = ("backfill", "--from", FIRST, "--to", SECOND, "--as-of", "2026-03-05")

@@ -2,15 +2,13 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import Ended, Project
+from tests.conftest import Command, Project
 
-Command = Callable[..., Ended]
 CHECK = ("check", "--store")
 FIRST, SECOND = date(2026, 3, 1), date(2026, 3, 2)
 

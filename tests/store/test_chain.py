@@ -2,7 +2,7 @@
 
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import date, timedelta
 from pathlib import Path
@@ -21,11 +21,10 @@ from monitor.store.map_file import write_map
 from monitor.store.names import DAILY, day_file
 from monitor.store.sealing import open_record, sealed_record
 from monitor.store.store import Store
-from tests.conftest import CONFIG, ROWS, Ended, Project, run_command
+from tests.conftest import CONFIG, ROWS, Command, Project, run_command
 from tests.support.cases import some
 from tests.support.class_logs import NAMES, draw, write_day
 
-Command = Callable[..., Ended]
 DAYS = [date(2026, 3, n) for n in (1, 2, 3, 4)]
 LATER = date(2026, 4, 5)  # by which the outcomes of the first days have all come
 LONG_AFTER = "2026-04-14"

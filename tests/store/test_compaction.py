@@ -16,10 +16,9 @@ from monitor.pipeline.housekeeping.compaction import compact, plan
 from monitor.store.months import days_of_month, month_name
 from monitor.store.names import KINDS
 from monitor.store.store import Store
-from tests.conftest import DAY, DAY_AFTER, DAY_BEFORE, Ended, Project
+from tests.conftest import DAY, DAY_AFTER, DAY_BEFORE, Command, Project
 from tests.store.test_sealing import flipped, overwrite, shortened
 
-Command = Callable[..., Ended]
 COMPACT = ("store", "compact")
 SPAN = ("--from", DAY_BEFORE, "--to", DAY)
 LONG_AFTER = date(2026, 12, 31)
