@@ -58,7 +58,6 @@ def test_a_class_that_is_off_is_named_with_its_size(
 
     change = whole.level_change
     assert whole.state == "level_drift"
-    assert change is not None
     assert abs(change.value + bias) < 4 * change.error
     said = " ".join(sentences(whole))
     assert f"class 0 comes true {often} often than its scores" in said
@@ -71,7 +70,6 @@ def test_priors_that_move_put_no_class_off(world: World) -> None:
     """All class weights wander, and nothing else does."""
     whole, *_ = last_week(world, NONE, 6)
 
-    assert whole.facts.classes is not None
     assert whole.facts.classes.shifts
     assert whole.facts.classes.off is None
     assert whole.level_change is None
@@ -170,7 +168,6 @@ def test_only_what_priors_do_not_explain_is_compared(seed: int) -> None:
     shifts[off] = 3.0 * rng.choice([-1, 1])
     classes, before, now = drawn_levels(rng, whole, shifts)
     named = off_class(whole, before, now, classes, LEAST)
-    assert named is not None
     assert named.name == f"class {off}"
     assert named.change.value == pytest.approx(shifts[off], abs=1e-9)
 
@@ -184,7 +181,6 @@ def test_what_several_classes_explain_names_none() -> None:
     )
 
     found = off_class(whole, before, now, classes, LEAST)
-    assert found is not None
     assert found.name == ""
     assert found.change.error > 0
 
@@ -205,7 +201,6 @@ def test_days_without_a_class_count_in_the_level_of_the_week() -> None:
         )
     whole, known = reference.streams["all"], sum_of_days(day.classes for day in days)
     assert isinstance(whole, Reference)
-    assert known is not None
     assert reference.levels is not None
 
     now = class_levels(whole, reference.curves, class_span(days, known))
@@ -219,5 +214,4 @@ def test_days_without_a_class_count_in_the_level_of_the_week() -> None:
         known,
         LEAST,
     )
-    assert off is not None
     assert abs(off.change.value) > 0.5

@@ -150,9 +150,7 @@ def test_a_class_that_is_off_pages_after_two_days_in_a_row() -> None:
     incidents = [watch.incident for watch in follow(fitted(), iter(days))]
 
     assert [incident and incident.urgent for incident in incidents] == [None, False, False, True]
-    assert incidents[1] is not None
     assert abs(incidents[1].size) > LEAST[1]
-    assert incidents[3] is not None
     assert incidents[3].worse is not None
 
 
@@ -186,12 +184,9 @@ def test_a_break_that_is_over_closes() -> None:
     watches = [*follow(fitted(), iter([*days, *sound]))]
 
     open_then = watches[6].incident
-    assert open_then is not None
-    assert open_then.place is not None
     assert open_then.place.rows == 7 * FOUR.rows
     assert watches[-1].incident is None
     ended = watches[-1].ended
-    assert ended is not None
     assert ended.started == FIRST
     assert ended.reason == "recovered"
 
@@ -200,7 +195,6 @@ def test_parts_with_priors_of_their_own_are_judged_below_all_scores_only() -> No
     """Over segments only an outcome at a score that the reference never had contradicts."""
     days = [against_the_rest(*day) for day in drawn()[:REFERENCE]]
     apart = fit_class_scores(days, places=(BELOW,))
-    assert apart is not None
     assert apart.adjusted is None
     dropped = against_the_rest(*next(broken("the first class is 0")))
 
@@ -265,7 +259,6 @@ def test_the_verdict_of_the_whole_names_the_class(name: str, said: str) -> None:
     last = [v for v in judged(name) if v.incident and v.incident.of_class][-1]
 
     assert last.state == "level_drift"
-    assert last.incident is not None
     assert last.incident.urgent
     assert said in " ".join(sentences(last))
     assert last.incident.of_class in trust(last).answer

@@ -209,7 +209,6 @@ def test_an_alarm_opens_an_incident_and_clears_the_sums(kind: str) -> None:
     detector = opened(kind)
 
     incident = detector.incident
-    assert incident is not None
     assert (incident.kind, incident.opened, incident.started) == (kind, DAY, DAY)
     assert (incident.start_low, incident.start_high) == (DAY, DAY)
     weight = WEIGHTS[KINDS.index(kind)]
@@ -227,7 +226,6 @@ def test_an_alarm_on_a_day_without_outcomes_opens_all_the_same() -> None:
 
     found = update_incident(detector, day(1), silent, alarm=True).incident
 
-    assert found is not None
     assert (found.opened, found.started, found.kind) == (day(1), DAY, "too_extreme")
 
 
@@ -263,8 +261,6 @@ def test_a_second_alarm_opens_nothing(strength: float, kind: str) -> None:
     detector = after(before, 3, evidence, alarm=True)
 
     first, now = before.incident, detector.incident
-    assert first is not None
-    assert now is not None
     assert first.recovery == 1.0
     assert (now.opened, now.started) == (DAY, DAY)
     assert (now.evidence, now.recovery) == (first.evidence, 0.0)
@@ -279,7 +275,6 @@ def test_a_drift_that_gives_way_to_another_stays_open() -> None:
     states = follow(opened(), one("too_timid", 1.0, recovery=1.0), 9)
 
     for state in states[3:]:
-        assert state.incident is not None
         assert state.incident.kind == "too_timid"
         assert state.incident.opened == DAY
         assert DAY < state.incident.start_low <= state.incident.started <= day(3)

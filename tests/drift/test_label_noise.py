@@ -61,7 +61,6 @@ def followed(found: Reference, days: Days) -> Iterator[Detector]:
 
 def plain_fits(found: Reference, parts: dict[str, Coarse], span: slice) -> Floats:
     """Give the log-likelihood of each share on a day by SciPy's root and a Cox-Reid term."""
-    assert found.noise
     pairs = np.stack(found.noise.added_and_lost, axis=-1)
     fits = np.zeros(found.noise.shares.shape)
     for part in parts.values():
@@ -103,7 +102,6 @@ def test_the_posterior_is_that_of_a_plain_sum(
     """
     days, detector = list(flipped_days(world, wrong, 1, days=60)), new_detector()
     found = fit_reference(days[:28])
-    assert found.noise
     fits = np.zeros(found.noise.shares.shape)
     for parts, information in zip(days[:28], found.informations, strict=True):
         phi = 1.0 + (found.day_variances * information).max()
@@ -130,7 +128,6 @@ def test_the_curve_limits_what_can_be_wrong() -> None:
     With 30 % positives, scores of few positives leave no room for added ones.
     """
     found = reference()
-    assert found.noise
     p = expit(found.curve[found.known][found.counts.counts[found.known] > 0])
 
     swapped, lost, added = found.noise.shares
@@ -212,7 +209,6 @@ def test_a_day_is_judged_with_what_days_before_it_say() -> None:
     with_share, without = (
         day_evidence(found, day, before.jitters, before.cross, wrong=of) for of in (wrong, None)
     )
-    assert wrong
     assert wrong.share > 0.01
     assert evidence.ratios.tobytes() == with_share.ratios.tobytes()
     assert with_share.ratios != pytest.approx(without.ratios, abs=1e-3)

@@ -61,7 +61,7 @@ def test_each_cause_has_its_word(moved: dict[str, float], said: str) -> None:
     """In 19 of 20 weeks of 140,000 predictions or more; only a lift alone is called one."""
     words = [what_moved(reference(), new_history(), week(s, **moved), LEAST) for s in range(20)]
 
-    assert words.count(said) >= 19  # type: ignore[arg-type]
+    assert words.count(said) >= 19
 
 
 def test_without_a_comparison_nothing_moved() -> None:

@@ -55,12 +55,10 @@ def test_the_column_that_moves_most_is_named(seed: int, level: float) -> None:
 
     found = moving_priors(days)
 
-    assert found is not None
     assert found.column == "device"
     assert 0.3 < found.spread < 0.8
     assert sorted(found.values) == ["v0", "v1", "v2", "v3"]
     again = moving_priors(days[::-1])
-    assert again is not None
     assert again.column == found.column
     assert again.spread == pytest.approx(found.spread, rel=1e-9)  # sums in another order
 

@@ -25,7 +25,7 @@ from tests.support.cases import some
 
 def without_key(world: object, seed: int, days: int, slope: float = 1.0) -> list[Day]:
     """Draw days whose rows have no entities; their scores stretch from the end of the reference."""
-    drawn = draw_days(world, seed, slope, REFERENCE, REFERENCE + days)  # type: ignore[arg-type]
+    drawn = draw_days(world, seed, slope, REFERENCE, REFERENCE + days)
     return [replace(day, entities={}) for day in drawn]
 
 

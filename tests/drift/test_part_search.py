@@ -100,7 +100,6 @@ def test_what_is_planted_is_proposed_and_confirmed(planted: Proposal | None) -> 
         reference(), COLUMNS, *(tables_of(reference(), of[::2], SIZES) for of in (before, after))
     )
     if planted:
-        assert found is not None
         assert (found.columns, found.codes) == (planted.columns, planted.codes)
     proposals = [found] if found else []
     halves = [[divide(reference(), day, proposals) for day in of[1::2]] for of in (before, after)]

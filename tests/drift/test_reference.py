@@ -232,8 +232,6 @@ def test_a_reference_knows_its_own_intercept() -> None:
     lifted = Truth(lambda _: np.full(CENTRES.shape, 0.4), centred=False)
     sound, low = (fit_reference(days_of(truth)).own_intercept for truth in (Truth(), lifted))
 
-    assert sound is not None
-    assert low is not None
     assert abs(low.value - sound.value - 0.4) < 3.29 * np.hypot(
         low.standard_error, sound.standard_error
     )

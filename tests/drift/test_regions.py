@@ -64,7 +64,6 @@ def test_a_few_distinct_scores_make_a_few_regions() -> None:
         return [{"all": Coarse(counts, rng.binomial(counts, expit(CENTRES)))} for _ in range(20)]
 
     two = fit_reference(days([450, 530]), regions=True).regions
-    assert two
     assert two.firsts.size <= 2
     assert fit_reference(days([450]), regions=True).regions is None
 
@@ -134,7 +133,6 @@ def test_what_the_reference_has_beyond_its_known_scores_is_tolerated() -> None:
     for t, day in enumerate(days[28:]):
         watch, _ = watch_regions(watch, own.regions, FIRST + timedelta(t), day)
 
-    assert watch
     assert watch.evidence < 10.0
 
 

@@ -195,7 +195,7 @@ def test_a_span_whose_last_day_is_missing_is_judged_on_the_next() -> None:
     assert isinstance(of_stream, Reference)
     first_week = merge_days([day.parts for day in days[28:34]])
     expected = day_evidence(of_stream, first_week, by_day[judged[0]].detector.jitters)
-    assert np.array_equal(by_day[judged[0]].evidence.ratios, expected.ratios)  # type: ignore[union-attr]
+    assert np.array_equal(by_day[judged[0]].evidence.ratios, expected.ratios)
 
 
 def test_a_reference_without_a_segment_leaves_it_unjudged() -> None:

@@ -140,7 +140,7 @@ def test_strata_are_weighed_apart() -> None:
 
     mixed = [inputs_of(merge_summaries([summary(day.day)])) for day in days]
     pooled = fit_model_reference(mixed[:28], Limits())
-    day_variances = [found.streams[WHOLE].day_variances for found in (period, pooled)]  # type: ignore[union-attr]
+    day_variances = [found.streams[WHOLE].day_variances for found in (period, pooled)]
     assert np.sqrt(day_variances[0][0]) < 0.04
     assert np.sqrt(day_variances[1][0]) > 0.1
     assert np.sum(apart, axis=0).max() < 0.0

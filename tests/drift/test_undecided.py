@@ -126,5 +126,4 @@ def test_it_is_stored_and_a_store_of_before_stays_readable() -> None:
 
     assert read.incident is not None
     assert str(plain(read.incident)) == str(plain(verdict.detector.incident))
-    assert before.detector.incident is not None
     assert (before.detector.incident.quarter, before.detector.incident.undecided) == (None, False)

@@ -261,7 +261,6 @@ def test_correction_is_the_share_of_the_prior_shift() -> None:
     t = sample("prior", -2.0, 20_000, np.random.default_rng(24))
     offer, found, alone = intercept_correction(t), attributed(t), fit_intercept(t)
 
-    assert offer is not None
     assert offer.delta.value == pytest.approx(alone.delta, abs=1e-12)
     assert offer.delta.standard_error == pytest.approx(alone.standard_error, rel=1e-9)
     assert offer.log_loss.value == found.log_loss.prior_shift
@@ -371,7 +370,6 @@ def test_days_with_the_same_entities_count_once() -> None:
 
 def in_numbers(causes: Causes | None) -> Floats:
     """Give the shares of the log loss, and their errors; shape (2, 4)."""
-    assert causes
     return np.array([[*vars(of).values()] for of in (causes.log_loss, causes.log_loss_errors)])
 
 

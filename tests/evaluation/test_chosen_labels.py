@@ -100,7 +100,6 @@ def test_it_names_the_scores() -> None:
     rule = BY_SCORE["2 %, and half of the highest"]
     found = chosen_labels(day_of(part_of(*draw(50_000, -0.5, rng), rule, rng)))
 
-    assert found
     assert found.least.high < 0.52
     assert found.most.low > 0.48
     assert abs(found.most.rate - 0.5) < 0.05  # 5,000 predictions: a standard error of 0.007

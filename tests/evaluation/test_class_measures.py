@@ -148,7 +148,6 @@ def test_of_many_classes_the_most_frequent_are_measured() -> None:
             )
         )
     (found,) = evaluate(days, window_days=2, settings=SETTINGS)
-    assert found.classes is not None
     outcomes = sum(day.classes.outcomes for day in days if day.classes)
     measured = {int(one.name.split()[1]) for one in found.classes.by_class}
 

@@ -89,7 +89,6 @@ def test_every_number_is_that_of_its_measure() -> None:
     assert e.mean_score == t.mean_score
     assert points(e.raw) == errors(t)
     assert points(e.prior) == errors(shift(t, fitted.delta))
-    assert e.shift is not None
     assert e.shift.value == fitted.delta
     # 1.96 standard errors on both sides of the estimate.
     half_width = (e.shift.high - e.shift.low) / 2
@@ -138,9 +137,6 @@ def test_the_offered_intercept_is_one_for_the_whole_window() -> None:
     e = evaluate(days, window_days=2, settings=SETTINGS)[0]
 
     assert e.correction == intercept_correction(whole(merge_summaries(days)).tally)
-    assert e.correction is not None
-    assert e.causes is not None
-    assert e.shift is not None
     assert e.correction.delta.value == pytest.approx(e.shift.value, rel=1e-9)
     share, removed = e.causes.log_loss.prior_shift, e.correction.log_loss
     assert share > removed.value + 5 * removed.standard_error > 0
@@ -190,9 +186,7 @@ def test_an_unsettled_window_has_nothing_that_describes_chance_alone() -> None:
     assert final.null is not None
     assert unsettled.null is None
     for one, other in ((final.raw, unsettled.raw), (final.prior, unsettled.prior)):
-        assert one is not None
         assert one.ece_interval is not None
-        assert other is not None
         assert other.ece_interval is None
         assert points(one) == points(other)
         assert one.rbs_interval == other.rbs_interval

@@ -116,7 +116,6 @@ def test_estimate_is_the_fixed_point_of_em() -> None:
     positive, negative = classes()
     t = reference(0.2, 20_000, rng)
     maps = fit_nested_maps(t)
-    assert maps is not None
     shares = (0.3 * positive + 0.7 * negative)[np.isin(scores(0.2), t.scores)]
     counts = rng.multinomial(4_000, shares / shares.sum())
     kept = counts > 0

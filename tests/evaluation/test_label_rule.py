@@ -57,7 +57,6 @@ def test_a_new_rule_is_found_on_its_day(change: int, wander: float) -> None:
     days = days_of([before] * change + [stricter] * (DAYS - change), change, wander=wander)
     found = rule_change(days)
 
-    assert found
     assert not found.alike
     assert abs((found.day - DAY).days - change) <= (1 if wander else 0)
     assert found.before.low > 0.3 - 0.05
@@ -88,7 +87,6 @@ def test_traffic_that_moves_between_parts_is_no_new_rule(parts: str) -> None:
 
     assert rule_change(mixed(parts, 12, stays)) is None
     found = rule_change(mixed(parts, 12, stays | {"many": (0.8, 0.5)}))
-    assert found
     assert found.day == DAY + timedelta(12)
     # A quarter of the traffic has a rate of 0.2; 800 rows of a group and 12 days give 0.005.
     assert found.before.rate == pytest.approx(0.65, abs=0.02)
@@ -101,7 +99,6 @@ def test_what_cannot_be_compared_is_left_out() -> None:
     days = days_of(rules, 1)
 
     found = rule_change(days)
-    assert found
     assert found.alike  # at all scores, so the score has no say
     # 10 days of 4,000 rows: two standard errors of the rates are 0.003.
     assert (found.before.rate, found.after.rate) == pytest.approx((0.9, 0.1), abs=0.005)

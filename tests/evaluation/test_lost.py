@@ -37,7 +37,6 @@ def world(seed: int, n: int = 6000) -> tuple[Tally, Decision]:
 def lost_by(t: Tally, decision: Decision) -> dict[str, Estimate]:
     """Give what decisions lost, by cause."""
     lost = lost_of(Worth("EUR", decision=decision), t, NO_BUCKETS)
-    assert lost is not None
     assert lost.rest is None
     return {name: getattr(lost, name) for name in AMOUNTS if name != "rest"}
 
@@ -54,7 +53,6 @@ def test_is_the_counted_difference_but_for_the_noise_of_the_fit(seed: int) -> No
     """Within the correction for the fit, which is far below one standard error of a share."""
     t, decision = world(seed)
     maps, lost = fit_nested_maps(t), lost_by(t, decision)
-    assert maps is not None
     of_maps = [worth_of_acting(t, logits, decision) for logits in maps.logits]
 
     assert of_maps[0] == pytest.approx(
@@ -96,7 +94,6 @@ def test_finds_what_a_known_error_costs(exact_cost: bool) -> None:  # noqa: FBT0
     changed = (p >= decision.threshold).astype(float) - (expit(z) >= decision.threshold)
     truth = float((density * changed * gain).sum() / density.sum())
 
-    assert lost is not None
     assert abs(lost.all.value - truth) < 4 * lost.all.error
     assert abs(truth) > 4 * lost.all.error  # so that 0 would be noticed
 
@@ -105,8 +102,6 @@ def test_of_log_loss_is_the_error_by_cause_times_its_price() -> None:
     """Each cause of `causes_of`, and their sum, to rounding."""
     t, _ = world(3)
     causes, lost = causes_of(t), lost_of(Worth("EUR", per_nat=12.5), t, NO_BUCKETS)
-    assert causes is not None
-    assert lost is not None
     for name in NAMES:
         amount = getattr(lost, name)
         assert amount.value == pytest.approx(12.5 * getattr(causes.log_loss, name))

@@ -63,8 +63,6 @@ def truth(world: str) -> np.ndarray:
     else:
         part = part_of(*draw(1_000_000, CENTRE, rng, slope=SLOPE), everything, rng)
     causes, correction = causes_of(part.tally), intercept_correction(part.tally)
-    assert causes
-    assert correction
     shares = [vars(of)[name] for of in (causes.log_loss, causes.squared_error) for name in NAMES]
     return np.array([*shares, correction.delta.value, correction.log_loss.value])
 
@@ -73,7 +71,6 @@ def held(part: Segment, rates: LabelRates, expected: np.ndarray) -> np.ndarray:
     """Say which of the intervals hold what is expected."""
     explained, correction = population_causes(part, rates), population_correction(part, rates)
     assert explained
-    assert correction
     causes = explained[1]
     kinds = (causes.log_loss, causes.squared_error)
     values = [vars(of)[name] for of in kinds for name in NAMES]
@@ -109,7 +106,6 @@ def test_all_labelled_is_the_tally_itself() -> None:
     for rates in (LabelRates(), LabelRates(((0.4, 1.0), (1.0, 1.0))), IN_LOG):
         explained, correction = population_causes(part, rates), population_correction(part, rates)
         assert explained
-        assert correction
         assert explained[0] == ROWS
         assert correction.delta.value == pytest.approx(shift.delta.value, rel=1e-9)
         for kind in ("log_loss", "squared_error"):
@@ -145,7 +141,6 @@ def test_days_are_averaged_by_their_predictions() -> None:
     mean = mean_population_causes([big, small], big, population_causes)
     sparse = [part_of(*draw(200, CENTRE, rng), few, rng) for _ in range(5)]
 
-    assert mean
     assert mean.log_loss.slope == pytest.approx(
         (20 * causes[0].log_loss.slope + 2 * causes[1].log_loss.slope) / 22, rel=1e-12
     )

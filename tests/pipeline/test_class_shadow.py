@@ -188,7 +188,6 @@ def test_the_gain_is_that_of_the_rows(shadowed: Config) -> None:
     mapped, at = apply_vector_map(vectors, RIGHT), (np.arange(labels.size), labels)
     hits = np.eye(3)[labels]
 
-    assert found
     expected = np.mean(np.log(mapped[at]) - np.log(vectors[at]))
     assert found.log_loss.value == pytest.approx(expected, abs=1e-9)
     brier = ((vectors - hits) ** 2 - (mapped - hits) ** 2).sum(axis=1).mean()
@@ -207,7 +206,6 @@ def test_it_is_told_everywhere(shadowed: Config, command: Run) -> None:
     page = path.parent / "page.html"
     command("report", *call, "--out", page)
 
-    assert gain
     said = f"it lowered the log loss by {gain.log_loss.value:.4f} nats a prediction"
     assert said in shown
     assert said in " ".join(page.read_text().split())
@@ -248,8 +246,6 @@ def test_another_map_counts_all_days_again(shadowed: Config, logs: Path, tmp_pat
     reached = {f"evaluations/pets/{DAYS[-1]}.arrows.zst"}
     assert changed == reached | {f"mapped/pets/{day}.parquet" for day in DAYS[15:]}
     gain, earlier = (evaluated(of, DAYS[-1]).map_gain for of in (config, shadowed))
-    assert gain
-    assert earlier
     assert gain.days == earlier.days == 9
     assert gain.log_loss.value < earlier.log_loss.value
     assert check_store(Store(config.store), "pets").damaged == ()
@@ -274,7 +270,6 @@ def test_logs_that_are_gone_or_others_are_named(plain: Config, logs: Path, tmp_p
     assert f"backfill --model pets --from {DAYS[17]}" in others.message
     assert Store(config.store).days("mapped", "pets") == [DAYS[15], *DAYS[18:]]
     last = evaluated(config, DAYS[-1])
-    assert last.map_gain
     assert last.map_gain.days == 7
     assert evaluated(config, DAYS[-1], 7).map is None
 
@@ -334,15 +329,12 @@ def test_deploying_begins_a_reference(undeployed: Config, logs: Path, tmp_path: 
 
     assert {found[day].state for day in DAYS[14:]} == {"ok"}
     before, after = (found[day].reference_slope for day in (DAYS[17], DEPLOY))
-    assert before
-    assert after
     assert before.low < 0.6 < before.high < 0.8
     assert after.low < 1.0 < after.high
     config = load_config(tmp_path / "monitor.yaml")
     places = answer_where(config, "pets").where.places
     assert len(places) == 3
     for place in places:  # compared with mapped days: with logged ones the slope would be 1.7
-        assert place.slope
         assert place.slope.low < 1.0 < place.slope.high < 1.4
     pruning = plan(config, "pets", keep_days=8, today=DAYS[-1] + timedelta(days=60))
     assert pruning.days["mapped"] == []
@@ -394,7 +386,7 @@ def test_counts_do_not_depend_on_how_rows_come(kind: str) -> None:
         "order_preserving": (0.5, 0.9, 1.3),
     }[kind]
     found = VectorMap(
-        kind,  # type: ignore[arg-type]
+        kind,
         NAMES,
         level=() if kind == "order_preserving" else (0.1, -0.2, 0.1),
         parameters=parameters,
@@ -431,7 +423,6 @@ def test_the_parts_of_a_day_are_those_of_a_log_with_mapped_vectors(tmp_path: Pat
         sums, counts, tops = count_through_map(batch, classes, RIGHT, databases)
     found = mapped_summary(logged, counts, tops)
 
-    assert logged.classes
     np.testing.assert_array_equal(sums, logged.classes.score_sums)
     assert summary_table(found).equals(summary_table(wanted), check_metadata=True)
     compared, of_log = (
@@ -440,6 +431,4 @@ def test_the_parts_of_a_day_are_those_of_a_log_with_mapped_vectors(tmp_path: Pat
     )
     assert [*compared] == ["all", "a", "b", "other"]
     for name, e in compared.items():
-        assert e.map is not None
-        assert of_log[name].raw is not None
         assert (e.map.ece, e.map_slope) == (of_log[name].raw.ece, of_log[name].slope)

@@ -78,7 +78,6 @@ def test_the_drift_is_found_and_the_priors_are_named(logs: Path) -> None:
 
     assert before.state in {"ok", "prior_shift"}
     assert whole.state == "calibration_drift"
-    assert whole.detector.incident is not None
     assert whole.detector.incident.kind == "too_extreme"
     assert abs((whole.detector.incident.started - BROKEN).days) <= 3
     assert "The worst pair is " in said
@@ -176,7 +175,6 @@ def test_classes_that_changed_places_are_named_without_a_search_by_value(tmp_pat
 
     incident = Store(config.store).read_verdicts("pets", DAYS[16])[0][0].incident
 
-    assert incident is not None
     assert (incident.kind, {incident.of_class, incident.other_class}) == (
         "class_place",
         {"fish", "bird"},

@@ -65,7 +65,6 @@ def test_a_level_that_stays_is_followed(config: Config) -> None:
     asked = recalibrate(config, "ctr", follow_prior=True, kind="intercept")
 
     assert found.worth_it
-    assert found.lasting
     assert (found.content.level.first, found.content.level.last) == (DAYS[-7], DAYS[-1])
     # 10,500 outcomes know the level to 0.025.
     assert found.content.map.level == pytest.approx(SHIFT, abs=0.1)

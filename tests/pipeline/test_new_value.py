@@ -51,10 +51,8 @@ def test_it_is_named_with_its_first_day(tmp_path: Path) -> None:
     store = judge_drawn_days(tmp_path, CONFIG, DAYS, write_day)
     whole = store.read_verdicts("bids", DAYS[-1])[0][0]
 
-    assert whole.explanation
     (named,) = whole.explanation.conditions
     assert (named, named.first) == (Condition("version", "v19"), APPEARED)
-    assert whole.explanation.slope
     assert whole.explanation.slope.low < 0.4 < whole.explanation.slope.high
     assert not whole.explanation.in_segments  # version is watched, and has no verdicts of its own
     assert ", in version = v19, scores are too extreme" in whole.reasons[0]

@@ -141,7 +141,6 @@ def test_the_days_that_a_second_reference_rests_on_stay(whole: Config) -> None:
     store = Store(whole.store)
     removed = plan(whole, MODEL, keep_days=KEPT, today=TODAY).days["summaries"]
     held = last_held(store, MODEL, day(DAYS - KEPT))
-    assert held
     verdicts, _ = store.read_verdicts(MODEL, held.day)
     second = Second(removed[0], 28, removed[0], new_detector())
     detectors = {name: replace(of, second=second) for name, of in held.detectors.items()}

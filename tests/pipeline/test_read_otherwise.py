@@ -216,7 +216,6 @@ def test_values_that_are_written_otherwise_are_told_with_their_names(copied: Pat
     before, found = verdicts(copied, CHANGED - 1), verdicts(copied, DAYS - 1)
     assert before["all"].facts.mix is None
     mix = found["all"].facts.mix
-    assert mix
     assert {share.name: share.now for share in mix.shares} == {"a": 0.0, "b": 0.0, "other": 1.0}
     assert {new.value for new in mix.values} == {"A", "B", "C"}
     assert sum(new.rows for new in mix.values) == mix.predicted == ROWS

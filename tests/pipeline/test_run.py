@@ -104,7 +104,7 @@ def do(
 ) -> RunReport:
     """Run the model with a fixed clock."""
     task = Task("ctr", first, last, LONG_AFTER, skip_unchanged=skip_unchanged)
-    return run(config, task, clock=lambda: NOON, **options)  # type: ignore[arg-type]
+    return run(config, task, clock=lambda: NOON, **options)
 
 
 def write_logs(folder: Path, days: list[date]) -> Path:
@@ -247,7 +247,6 @@ def test_run_records_tell_success_from_failure(fresh: Path) -> None:
     one_day()
     record = Store(config.store).read_run("ctr")
 
-    assert record is not None
     assert record.finished == NOON + timedelta(hours=3)
     assert record.succeeded == NOON + timedelta(hours=1)
 

@@ -156,15 +156,10 @@ def test_the_measures_are_those_of_a_log_with_mapped_scores(
     (theirs, *_) = measured(other, [day])
     ours = next(e for e in shadowed[1] if (e.day, e.segment, e.window_days) == (day, "all", 1))
 
-    assert ours.map
-    assert theirs.raw
     assert ours.map.ece == pytest.approx(theirs.raw.ece, abs=5e-4)
     assert ours.map.rbs == pytest.approx(theirs.raw.rbs, abs=1e-5)
-    assert ours.map_slope
-    assert theirs.slope
     assert ours.map_slope.value == pytest.approx(theirs.slope.value, abs=2e-3)
     assert ours.map_slope.low < 1.0 < ours.map_slope.high
-    assert ours.slope
     assert ours.slope.high < 1.0
 
 
@@ -181,7 +176,6 @@ def test_the_gain_is_that_of_the_rows(shadowed: tuple[Config, list[Evaluation]])
     found = next(
         e.map_gain for e in shadowed[1] if (e.day, e.segment, e.window_days) == (days[-1], "all", 1)
     )
-    assert found
     assert found.log_loss.value == pytest.approx(log_loss(scores) - log_loss(mapped), abs=2e-5)
     brier = float(((scores - outcomes) ** 2 - (mapped - outcomes) ** 2).mean())
     assert found.brier.value == pytest.approx(brier, abs=1e-5)
@@ -215,7 +209,6 @@ def test_a_map_that_harms_is_named(slope: float, *, harms: bool) -> None:
     days = [day_gains(summary(day), shadow)["all"] for day in DAYS[36:]]
     found = map_gain(days)
 
-    assert found
     assert found.harms == harms
     assert ("Do not use it" in map_sentence(found)) == harms
 
@@ -235,7 +228,6 @@ def test_intervals_hold_where_entities_come_again(of_days: float) -> None:
         days = [DayGain(6_400.0, g.sum(), g.sum(), np.array([rows[0], g, g])) for g in of]
         for place, stretch in enumerate((days, [replace(day, held=None) for day in days])):
             found = map_gain(stretch)
-            assert found
             inside = found.log_loss.low <= 0.01 <= found.log_loss.high
             held, without = held + inside * (1 - place), without + inside * place
     error = 3 * (0.95 * 0.05 / 1_000) ** 0.5
@@ -249,14 +241,12 @@ def test_gains_of_buckets_add_up_to_those_of_the_day() -> None:
     held = {}
     for name, part in day.segments.items():
         t = part.tally
-        assert t.cells is not None
         buckets = np.arange(t.counts.size) % 64
         held[name, "all"] = add_up_buckets(buckets, bins_of(t.cells.numbers), t.counts, t.positives)
     gains = day_gains(replace(day, entities=held), Shadow(RIGHT, "DE"))
 
     plain = day_gains(day, Shadow(RIGHT, "DE"))
     for name, gain in gains.items():
-        assert gain.held is not None
         of = (gain.outcomes, gain.log_loss, gain.brier)
         assert of == (plain[name].outcomes, plain[name].log_loss, plain[name].brier)
         # Each row counts as the mean of its bin of 1/4 in logit: gains differ little within one.
@@ -381,7 +371,6 @@ def test_a_deployed_map_that_was_forgotten_is_found(undeployed: Path, tmp_path: 
 
     late = found[DAYS[-1]]
     assert late.state == "calibration_drift"
-    assert late.detector.incident
     assert late.detector.incident.kind == "too_extreme"
     assert late.detector.incident.opened >= DEPLOY
 
@@ -395,9 +384,6 @@ def test_a_retired_map_gives_its_reference_back(undeployed: Path, tmp_path: Path
         reference_of_day(day, fitted) for day in (FIRST, DEPLOY, RETIRE - timedelta(days=1), RETIRE)
     )
 
-    assert first
-    assert again
-    assert mapped
     assert mapped is before
     assert mapped.begins == DEPLOY
     assert (again.first, again.last, again.begins) == (first.first, first.last, RETIRE)

@@ -125,7 +125,6 @@ def test_the_customer_is_named_while_the_whole_is_calm(config: Config) -> None:
     assert not any(v.values for v in verdicts[:REFERENCE])
     assert not any(v.incident for v in verdicts)
     last = verdicts[-1].values
-    assert last is not None
     incident, constant = last.incidents
     assert (constant.value, constant.kind, constant.opened) == ("k5", "scores_equal", DAYS[-1])
     assert not constant.urgent
@@ -363,7 +362,6 @@ def test_strata_are_found_in_the_reference(
 def with_strata(config: Config) -> Config:
     """Judge the same logs in another store, with the strata named that were found."""
     (strata,) = {compared.strata for compared in read_references(config, "ctr").fitted}
-    assert strata is not None
     named = json.dumps({"column": strata.column, "values": strata.values})
     folder = Path(config.store).parent
     text = (folder / "monitor.yaml").read_text().replace("store: store", "store: other")

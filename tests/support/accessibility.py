@@ -22,7 +22,7 @@ def main() -> int:
     with chromium() as browser, served(folder) as address:
         for name in names:
             for colours in ("light", "dark"):
-                with opened(browser, f"{address}{name}", colours=colours) as shown:  # type: ignore[arg-type]
+                with opened(browser, f"{address}{name}", colours=colours) as shown:
                     faults += [f"{name}, {colours}: {f}" for f in accessibility_faults(shown.page)]
     print("\n".join([*faults, f"{len(names)} pages in two colours, {len(faults)} faults"]))
     return bool(faults)

@@ -37,8 +37,6 @@ def main() -> None:
 def load_dags() -> Any:
     """Load the file of the DAGs as a module."""
     spec = spec_from_file_location("calibration", ROOT / "dags" / "calibration.py")
-    assert spec
-    assert spec.loader
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -18,7 +18,7 @@ def library() -> Any:
     from moto import server  # noqa: PLC0415
 
     dispatcher = server.DomainDispatcherApplication
-    dispatcher.get_backend_for_host = cache(dispatcher.get_backend_for_host)  # type: ignore[method-assign]
+    dispatcher.get_backend_for_host = cache(dispatcher.get_backend_for_host)
     return server
 
 

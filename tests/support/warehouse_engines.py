@@ -49,7 +49,7 @@ def main(engine: str, python: str) -> None:
         with subprocess.Popen(call, stdin=-1, stdout=-1, text=True) as server:
             run = _asking(server, folder)
             print(f"{engine}: {_days_alike(engine, folder, run)}; {_offsets(engine, scores, run)}")
-            server.stdin.close()  # type: ignore[union-attr]
+            server.stdin.close()
 
 
 def _asking(server: "subprocess.Popen[str]", folder: Path) -> Run:

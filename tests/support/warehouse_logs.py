@@ -231,7 +231,7 @@ def compared(
     pq.write_table(counts, folder / "counts.parquet")
     of_counts = model_of_counts(case, {"path": f"{folder}/counts.parquet"})
     for day in (FIRST, LAST):
-        yield tuple(  # type: ignore[misc]
+        yield tuple(
             content(summarise_day("m", model, day, as_of=AS_OF, engine=databases))
             for model in (of_rows, of_counts)
         )

@@ -160,7 +160,7 @@ def test_one_score_for_all_rows_can_be_mapped() -> None:
 def test_wrong_arguments_are_refused(arguments: tuple[object, ...], message: str) -> None:
     """With a message that says what is wrong."""
     with pytest.raises(ValueError, match=message):
-        fit_class_map(*arguments)  # type: ignore[arg-type]
+        fit_class_map(*arguments)
 
 
 def test_a_negative_penalty_and_other_classes_are_refused() -> None:

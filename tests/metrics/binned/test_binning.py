@@ -77,7 +77,7 @@ def check_partition(t: Tally, bins: Bins) -> None:
 @given(tallies, sizes, st.sampled_from(["paper", "reference"]))
 def test_pava_bc_equals_the_naive_rule(t: Tally, limits: tuple[int, int], tail: str) -> None:
     """The compiled pass finds the blocks of the rule written out."""
-    bins = pava_bc(t, min_size=limits[0], max_size=limits[1], tail=tail)  # type: ignore[arg-type]
+    bins = pava_bc(t, min_size=limits[0], max_size=limits[1], tail=tail)
 
     assert bins.starts.tolist() == naive_pava_bc(t, *limits, tail)
     check_partition(t, bins)

@@ -138,7 +138,6 @@ def test_one_process_claims_what_is_not_on_disk(tmp_path: Path) -> None:
         )
 
     first = started()
-    assert first.stdout
     assert first.stdout.readline() == "True\n"
     assert started().communicate("go\n")[0] == "False\nFalse\n"
     assert first.communicate("go\n")[0] == "False\n"

@@ -34,7 +34,7 @@ def test_refuses_what_is_no_score(
 ) -> None:
     """One wrong score anywhere is found, the least ones too, and the message shows it."""
     sample = [*sample, (wrong, True)]
-    chance.shuffle(sample)  # type: ignore[attr-defined]
+    chance.shuffle(sample)
     row = sample.index((wrong, True))
 
     with pytest.raises(ValueError, match=f"1 of {len(sample)} scores are not .* at row {row}"):
@@ -48,7 +48,7 @@ def test_refuses_what_is_no_outcome(
 ) -> None:
     """One wrong outcome anywhere is found, negative ones too."""
     sample = [*sample, (0.25, wrong)]
-    chance.shuffle(sample)  # type: ignore[attr-defined]
+    chance.shuffle(sample)
     outcomes = np.array([int(y) for _, y in sample])
 
     with pytest.raises(ValueError, match=f"1 of {len(sample)} outcomes .* first .*{wrong}"):

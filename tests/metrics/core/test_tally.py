@@ -57,7 +57,7 @@ def test_tally_equals_a_dictionary_of_counts(rows: list[tuple[float, bool]]) -> 
 def test_order_of_rows_never_matters(rows: list[tuple[float, bool]], chance: object) -> None:
     """Shuffled rows give the same tally, exact and on the grid, bit for bit."""
     shuffled = rows.copy()
-    chance.shuffle(shuffled)  # type: ignore[attr-defined]
+    chance.shuffle(shuffled)
 
     for make in (tally, tally_on_grid):
         assert content(make(*split(shuffled)[::-1])) == content(make(*split(rows)[::-1]))
@@ -70,7 +70,7 @@ def test_merging_equals_tallying_at_once(
 ) -> None:
     """The merge of parts, in any order and grouping, is the tally of all their rows."""
     rows = [row for part in parts for row in part]
-    chance.shuffle(parts)  # type: ignore[attr-defined]
+    chance.shuffle(parts)
 
     for make in (tally, tally_on_grid):
         tallies = [make(*split(part)[::-1]) for part in parts]
@@ -90,7 +90,6 @@ def test_grid_groups_by_cell(rows: list[tuple[float, bool]]) -> None:
     assert t.total == len(rows)
     assert t.total_positives == sum(outcome for _, outcome in rows)
     assert (np.diff(t.scores) > 0).all()
-    assert t.cells is not None
     assert locate(t.scores)[0].tolist() == pytest.approx(t.cells.numbers.tolist(), abs=1)
 
 
@@ -119,7 +118,6 @@ def test_ends_of_the_scale_are_kept_apart_from_nothing() -> None:
     """Scores of exactly 0 and 1 fall into the first and the last cell."""
     t = tally_on_grid([0, 1], [0.0, 1.0])
 
-    assert t.cells is not None
     assert t.cells.numbers.tolist() == [0, CELL_COUNT - 1]
     assert t.scores == pytest.approx([LOWEST_SCORE, HIGHEST_SCORE], rel=1e-8)
 

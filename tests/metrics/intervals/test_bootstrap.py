@@ -246,7 +246,7 @@ some = sample(50, seed=11)
 def test_wrong_arguments_are_refused(t: Tally, arguments: dict[str, float], message: str) -> None:
     """Each message names the rule and the value."""
     with pytest.raises(ValueError, match=message):
-        bootstrap_interval(t, brier, rng=np.random.default_rng(1), **arguments)  # type: ignore[arg-type]
+        bootstrap_interval(t, brier, rng=np.random.default_rng(1), **arguments)
 
 
 @pytest.mark.parametrize("resamples", [10, 20, 49])

@@ -155,8 +155,8 @@ def test_an_interval_without_knowledge_is_everything() -> None:
 @pytest.mark.parametrize(("value", "scale"), [(0.0, "log"), (-0.1, "log"), (1.0, "logit")])
 def test_values_without_a_scale_are_plain(value: float, scale: str) -> None:
     """Where there is no logarithm the plain interval is given; without an error there is none."""
-    assert normal_interval(value, 0.1, scale=scale) == normal_interval(value, 0.1)  # type: ignore[arg-type]
-    assert isnan(normal_interval(value, nan, scale=scale).low)  # type: ignore[arg-type]
+    assert normal_interval(value, 0.1, scale=scale) == normal_interval(value, 0.1)
+    assert isnan(normal_interval(value, nan, scale=scale).low)
 
 
 def test_scores_keep_their_range() -> None:
@@ -202,7 +202,7 @@ def test_the_prior_reading_forgives_the_prior() -> None:
 
     def find(t: Tally, adjusted: str) -> Estimate:
         rng = np.random.default_rng(7)
-        return ece_interval(t, adjusted=adjusted, replicates=40, rng=rng)  # type: ignore[arg-type]
+        return ece_interval(t, adjusted=adjusted, replicates=40, rng=rng)
 
     assert find(moved, "raw").low > find(t, "raw").high
     one, other = find(t, "prior"), find(moved, "prior")

@@ -99,7 +99,7 @@ def test_order_and_splitting_of_groups_never_matter(
     """Groups in another order, cut in two, and empty ones among them give the same evidence."""
     curve, counts, positives, h = unpack(rows)
     order = np.arange(curve.size)
-    chance.shuffle(order)  # type: ignore[attr-defined]
+    chance.shuffle(order)
     half, hit_half = counts // 2, np.minimum(positives, counts // 2)
     pieces = [
         np.concatenate([whole[order], rest])

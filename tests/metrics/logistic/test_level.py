@@ -136,7 +136,6 @@ def test_a_lift_of_all_parts_is_that_lift() -> None:
 
     found = combine_lifts(parts)
 
-    assert found is not None
     assert found.shift == pytest.approx(0.3, abs=1e-6)
     assert found.lift == pytest.approx(0.3, abs=0.03)  # R2 itself moves a little with the lift
     assert found.kappa_error < min(part.kappa_error for part in parts)

@@ -127,7 +127,7 @@ def test_too_little_is_refused(
     data = DailyCounts(np.array([-1.0, 1.0]), counts, counts * 0 + positives / 2)
 
     with pytest.raises(ValueError, match=message):
-        choose_map(data, kind)  # type: ignore[arg-type]
+        choose_map(data, kind)
 
 
 @pytest.mark.parametrize("memory", [0.0, 0.6])

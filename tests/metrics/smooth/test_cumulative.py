@@ -105,7 +105,7 @@ def test_tails_equal_exact_decimals(of: tuple[object, Null], x: float) -> None:
     expected = exact_log10_tail(tail, null, Decimal(x), 60 + int(0.9 * x**2 + 3 / x**2))
 
     # Next to p = 1 the exact value underflows below 1e-308 to nothing.
-    assert tail(x, null=null) == pytest.approx(expected, rel=1e-12, abs=1e-307)  # type: ignore[operator]
+    assert tail(x, null=null) == pytest.approx(expected, rel=1e-12, abs=1e-307)
 
 
 @few_examples

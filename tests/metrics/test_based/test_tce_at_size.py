@@ -193,7 +193,7 @@ some = groups([30, 30], [3, 20])
 def test_wrong_arguments_are_refused(arguments: dict[str, float], message: str) -> None:
     """Each message names what is wrong, and what to do about too few rows."""
     with pytest.raises(ValueError, match=message):
-        tce_at_size(some, rng=np.random.default_rng(1), **arguments)  # type: ignore[arg-type]
+        tce_at_size(some, rng=np.random.default_rng(1), **arguments)
 
 
 @pytest.mark.parametrize("prevalence", [0.0, 1.0, float("nan")])
