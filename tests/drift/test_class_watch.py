@@ -9,12 +9,7 @@ from math import log
 import numpy as np
 import pytest
 
-from monitor.drift.classes.class_scores import (
-    BELOW,
-    ClassScores,
-    fit_class_scores,
-    gains_of_day,
-)
+from monitor.drift.classes.class_scores import BELOW, ClassScores, fit_class_scores, gains_of_day
 from monitor.drift.classes.class_watch import Rest, advance_classes, decide_classes
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.records.detector import CLASS_PLACE, LEVEL_KINDS, Incident, LevelWatch

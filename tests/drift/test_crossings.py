@@ -44,10 +44,7 @@ TRIED = some(range(len(ARRAY)), 2)
 
 def limits_of(row: Row) -> Limits:
     """Give the settings of a row."""
-    return Limits(
-        judge_every=int(row["judge_every"]),
-        calibrated=row["limit"] == "calibrated",
-    )
+    return Limits(judge_every=int(row["judge_every"]), calibrated=row["limit"] == "calibrated")
 
 
 def parts_of(

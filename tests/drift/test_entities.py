@@ -12,9 +12,7 @@ from scipy.special import expit
 from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.reference import Reference, faults_of, fit_reference
 from monitor.drift.evidence.directions import known_cells
-from monitor.drift.evidence.entities import (
-    sum_buckets,
-)
+from monitor.drift.evidence.entities import sum_buckets
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.incidents.detectable import what_is_detectable
 from monitor.drift.records.verdict import Verdict

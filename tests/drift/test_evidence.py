@@ -8,9 +8,7 @@ import pytest
 from scipy.special import expit
 
 from monitor.drift.curve.reference import Reference, fit_reference
-from monitor.drift.evidence.directions import (
-    day_evidence,
-)
+from monitor.drift.evidence.directions import day_evidence
 from monitor.drift.records.day_evidence import DayEvidence
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.grid import Floats

@@ -131,10 +131,7 @@ def test_an_alert_is_given_where_the_mean_of_both_families_reaches_the_limit() -
             assert any(alarms) == (mean_evidence([first, other]) > 3.0)
 
 
-@pytest.mark.parametrize(
-    ("calibrated", "judge_every"),
-    some(product((True, False), (1, 2)), 3),
-)
+@pytest.mark.parametrize(("calibrated", "judge_every"), some(product((True, False), (1, 2)), 3))
 def test_whatever_is_configured_both_families_reach_one_mean(
     *, calibrated: bool, judge_every: int
 ) -> None:

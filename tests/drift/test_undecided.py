@@ -98,12 +98,7 @@ def judged(*, undecided: bool) -> Verdict:
     incident = Incident(*[FIRST] * 4, "too_extreme", *sizes, *arrays, quarter=quarter)
     detectors = {"all": replace(new_detector(), incident=incident)}
     ((verdict, *_),) = judge(
-        "ctr",
-        [last],
-        references=[found],
-        limits=Limits(),
-        recent=before[-6:],
-        detectors=detectors,
+        "ctr", [last], references=[found], limits=Limits(), recent=before[-6:], detectors=detectors
     )
     return verdict
 

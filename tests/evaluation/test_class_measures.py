@@ -10,10 +10,7 @@ from monitor.evaluation.class_measures import slope_of_pairs
 from monitor.evaluation.evaluate import evaluate
 from monitor.evaluation.evaluation import Evaluation
 from monitor.evaluation.score_errors import Settings
-from monitor.metrics.beyond_binary.class_counts import (
-    choose_classes,
-    count_classes,
-)
+from monitor.metrics.beyond_binary.class_counts import choose_classes, count_classes
 from monitor.metrics.beyond_binary.class_priors import fit_class_weights
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.store.evaluation_table import EVALUATIONS, evaluation_of, evaluation_table

@@ -8,12 +8,7 @@ import pytest
 from scipy.special import expit
 
 import monitor.metrics
-from monitor.days.summary import (
-    Segment,
-    Summary,
-    merge_summaries,
-    whole,
-)
+from monitor.days.summary import Segment, Summary, merge_summaries, whole
 from monitor.evaluation.attribution import causes_of, intercept_correction
 from monitor.evaluation.errors import Errors
 from monitor.evaluation.evaluate import evaluate

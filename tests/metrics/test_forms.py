@@ -12,10 +12,7 @@ from monitor.metrics import Bins, Tally, tally
 from monitor.metrics.test_based.tce import Tce
 from tests.support.daily_job import HOMES
 
-ROWS = (
-    np.random.default_rng(5).random(400) < (s := np.linspace(0.02, 0.98, 400).round(2)),
-    s,
-)
+ROWS = (np.random.default_rng(5).random(400) < (s := np.linspace(0.02, 0.98, 400).round(2)), s)
 FUNCTIONS = {
     name: function for name in HOMES if inspect.isfunction(function := getattr(metrics, name))
 }

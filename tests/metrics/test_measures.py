@@ -10,10 +10,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 from scipy.stats import binom, chi2
 
-from monitor.metrics.binned.binning import (
-    paper_sizes,
-    pava_bc,
-)
+from monitor.metrics.binned.binning import paper_sizes, pava_bc
 from monitor.metrics.binned.pooling import pool
 from monitor.metrics.binomial.acceptance import significance
 from monitor.metrics.core.tally import Tally, merge, shift, tally, tally_on_grid

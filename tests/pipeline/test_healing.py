@@ -59,11 +59,7 @@ def expected(
     ],
 )
 def test_a_run_heals_what_it_needs(
-    with_third: Project,
-    command: Command,
-    expected: dict[str, bytes],
-    names: list[str],
-    healed: int,
+    with_third: Project, command: Command, expected: dict[str, bytes], names: list[str], healed: int
 ) -> None:
     """The daily run ends with the bytes of a sound store, and names what it made again."""
     damage(with_third, *names)

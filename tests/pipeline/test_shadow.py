@@ -185,9 +185,7 @@ def test_the_gain_is_that_of_the_rows(shadowed: tuple[Config, list[Evaluation]])
     )
 
 
-def test_an_unchanged_day_is_not_evaluated_again(
-    shadowed: tuple[Config, list[Evaluation]],
-) -> None:
+def test_an_unchanged_day_is_not_evaluated_again(shadowed: tuple[Config, list[Evaluation]]) -> None:
     """What rests on the map is part of what an evaluation rests on."""
     config, _ = shadowed
     references = read_references(config, "ctr")

@@ -383,10 +383,7 @@ def with_more_positives(part: Segment) -> Segment:
     """Count every positive outcome three times."""
     t = part.tally
     outcomes = (np.ones(3 * t.total_positives), np.zeros(t.total - t.total_positives))
-    scores = (
-        np.repeat(t.scores, 3 * t.positives),
-        np.repeat(t.scores, t.counts - t.positives),
-    )
+    scores = (np.repeat(t.scores, 3 * t.positives), np.repeat(t.scores, t.counts - t.positives))
     more = tally_on_grid(np.concatenate(outcomes), np.concatenate(scores))
     return Segment(more, more.total)
 

@@ -54,15 +54,9 @@ def plans_of(dags: Any, names: Sequence[str], *, of_batch: bool, **when: Any) ->
         "outlet_events": OutletEventAccessors(),
     }
     calls: tuple[Callable[[], object], ...] = (
-        (
-            lambda: dags.run_batch.function(names),
-            lambda: dags.run_batch_unsettled.function(names),
-        )
+        (lambda: dags.run_batch.function(names), lambda: dags.run_batch_unsettled.function(names))
         if of_batch
-        else (
-            lambda: dags.run.function(names[0]),
-            lambda: dags.run_unsettled.function(names[0]),
-        )
+        else (lambda: dags.run.function(names[0]), lambda: dags.run_unsettled.function(names[0]))
     )
     soon, late = dag_run.run_after + SOON, dag_run.run_after + LATE
     with at(dags, context, soon):
@@ -141,10 +135,7 @@ def noted(call: Callable[[], object]) -> dict[str, Any]:
         tasks.append(asdict(task))
         return RunReport(task.model, (), (), (), ())
 
-    with (
-        patch("monitor.pipeline.runs.scheduled.run", note),
-        patch("monitor.cli.many.run", note),
-    ):
+    with patch("monitor.pipeline.runs.scheduled.run", note), patch("monitor.cli.many.run", note):
         try:
             call()
         except (AirflowException, ConfigError, DataError) as error:

@@ -24,14 +24,7 @@ from monitor.drift.records.detector import (
     Shift,
     Worse,
 )
-from monitor.drift.records.facts import (
-    ClassFacts,
-    Coverage,
-    Detectable,
-    Facts,
-    OneDay,
-    Unlike,
-)
+from monitor.drift.records.facts import ClassFacts, Coverage, Detectable, Facts, OneDay, Unlike
 from monitor.drift.records.mix import MovedMix, MovedShare
 from monitor.drift.records.places import Condition, Explanation, Place, Where
 from monitor.drift.records.values import ValueIncident, ValuePast, ValueWatch
@@ -64,10 +57,7 @@ POPULATION = Population(
     prevalence=Estimate(0.0971, 0.0962, 0.0983),
     mean_score=Estimate(0.0974, 0.0965, 0.0986),
     errors=Errors(
-        tce_published=0.0977,
-        ece=0.0978,
-        rbs=0.0979,
-        rbs_interval=Estimate(0.0979, 0.0967, 0.0988),
+        tce_published=0.0977, ece=0.0978, rbs=0.0979, rbs_interval=Estimate(0.0979, 0.0967, 0.0988)
     ),
     reached=0.9968,
 )

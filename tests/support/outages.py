@@ -43,10 +43,7 @@ RULES = {
     ),
     "[26h] offset 26h": "[26h] offset 8s",
 }
-ROUTES = {
-    "repeat_interval: 5s": "repeat_interval: 3d",
-    "group_wait: 2s": "group_wait: 3s",
-}
+ROUTES = {"repeat_interval: 5s": "repeat_interval: 3d", "group_wait: 2s": "group_wait: 3s"}
 FLAGS = {
     "prometheus": (
         "--rules.alert.resend-delay=4s",  # 50s

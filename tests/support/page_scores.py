@@ -164,14 +164,8 @@ MEASURES: dict[str, tuple[Callable[[Tally], float], int]] = {
     "MCE(Q), 10 quantile bins": (lambda t: mce(quantiles(t, 10)).value, 4),
     "L2 error, 15 quantile bins": (lambda t: root_mean_squared_gap(quantiles(t, 15)), 4),
     "L2 error, 15 uniform bins": (lambda t: root_mean_squared_gap(uniform(t, 15)), 4),
-    "squared, debiased, in 1e-4": (
-        lambda t: 1e4 * debiased_mean_squared_gap(quantiles(t, 15)),
-        2,
-    ),
-    "its root, 0 where negative": (
-        lambda t: debiased_root_mean_squared_gap(quantiles(t, 15)),
-        4,
-    ),
+    "squared, debiased, in 1e-4": (lambda t: 1e4 * debiased_mean_squared_gap(quantiles(t, 15)), 2),
+    "its root, 0 where negative": (lambda t: debiased_root_mean_squared_gap(quantiles(t, 15)), 4),
     "smooth ECE": (smooth_ece, 4),
     "smooth ECE, bandwidth 0.05": (lambda t: smooth_ece_at(t, bandwidth=0.05), 4),
     "kernel density, order 1": (lambda t: kernel(t).value, 4),

@@ -23,14 +23,7 @@ from monitor.logs import open_databases
 from monitor.logs.warehouse.counting import placing
 from monitor.logs.warehouse.dialects import DIALECTS
 from monitor.metrics.core.grid import locate
-from tests.support.warehouse_logs import (
-    NAMES,
-    cases,
-    compared,
-    model_of_rows,
-    statement,
-    tables,
-)
+from tests.support.warehouse_logs import NAMES, cases, compared, model_of_rows, statement, tables
 
 SERVER = Path(__file__).with_name("warehouse_server.py")
 SCORES = 300_000

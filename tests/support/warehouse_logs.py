@@ -68,10 +68,9 @@ def settings_of(case: Row) -> dict[str, Any]:
     predictions: dict[str, Any] = {"score_means": case["score"]}
     outcomes: dict[str, Any] = {}
     model: dict[str, Any] = {"settled_after": WAIT, "checks": CHECKS}
-    predictions["score"] = {
-        "percent": {"sql": "score * 100.0"},
-        "logit": "in_log_odds",
-    }.get(case["score"], "score")
+    predictions["score"] = {"percent": {"sql": "score * 100.0"}, "logit": "in_log_odds"}.get(
+        case["score"], "score"
+    )
     if case["parts"] != "none":
         model["segments"] = {"column": "country", "values": ["DE", "FR"]}
     if case["parts"] == "both":

@@ -109,17 +109,9 @@ def test_worth_it_has_its_reason_where_it_looks_otherwise(
 @pytest.mark.parametrize(
     ("platt", "settle", "expected"),
     [
-        (
-            candidate("platt", 0.0003),
-            40,
-            SETTLES,
-        ),
+        (candidate("platt", 0.0003), 40, SETTLES),
         (candidate("platt", 0.0003), 400, "Even a year more of such days would not settle it."),
-        (
-            candidate("platt", -0.0003),
-            None,
-            NOTHING,
-        ),
+        (candidate("platt", -0.0003), None, NOTHING),
     ],
 )
 def test_no_map(platt: Candidate, settle: int | None, expected: str) -> None:

@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-from monitor.words.plausibility import (
-    Remark,
-    ScoreRange,
-    about_outcomes,
-    about_scores,
-    about_times,
-)
+from monitor.words.plausibility import Remark, ScoreRange, about_outcomes, about_scores, about_times
 from tests.support.cases import some
 
 DAY = date(2026, 3, 2)

@@ -8,10 +8,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 
 from monitor.metrics import ClassMap, apply_class_map, fit_class_map
-from monitor.metrics.beyond_binary.class_maps import (
-    KINDS,
-    Kind,
-)
+from monitor.metrics.beyond_binary.class_maps import KINDS, Kind
 from monitor.metrics.core.grid import Floats, Ints
 from tests.support.paths import ROOT
 

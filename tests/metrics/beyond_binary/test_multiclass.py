@@ -163,21 +163,9 @@ SHAPES = "y_prob must have one row for each label and two classes or more, got s
 @pytest.mark.parametrize(
     ("scores", "labels", "message"),
     [
-        (
-            [0.2, 0.8],
-            [0, 1],
-            f"{SHAPES} (2,) of y_true and (2,) of y_prob.",
-        ),
-        (
-            [[1.0], [1.0]],
-            [0, 0],
-            f"{SHAPES} (2,) of y_true and (2, 1) of y_prob.",
-        ),
-        (
-            [[0.2, 0.8]],
-            [0, 1],
-            f"{SHAPES} (2,) of y_true and (1, 2) of y_prob.",
-        ),
+        ([0.2, 0.8], [0, 1], f"{SHAPES} (2,) of y_true and (2,) of y_prob."),
+        ([[1.0], [1.0]], [0, 0], f"{SHAPES} (2,) of y_true and (2, 1) of y_prob."),
+        ([[0.2, 0.8]], [0, 1], f"{SHAPES} (2,) of y_true and (1, 2) of y_prob."),
         (
             [[0.2, 0.8], [-0.5, 1.5]],
             [0, 1],

@@ -8,12 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.metrics.binned.binning import (
-    pava,
-    pava_bc,
-    quantile_bins,
-    uniform_bins,
-)
+from monitor.metrics.binned.binning import pava, pava_bc, quantile_bins, uniform_bins
 from monitor.metrics.binned.ece import (
     ace,
     debiased_mean_squared_gap,
@@ -26,11 +21,7 @@ from monitor.metrics.binned.estimation_error import estimation_error
 from monitor.metrics.core.tally import Tally, tally
 from tests.support.cases import few_examples
 from tests.support.paths import GOLDEN
-from tests.support.recorded import (
-    bins_at,
-    gaussian_scores,
-    paper_quantile_bins,
-)
+from tests.support.recorded import bins_at, gaussian_scores, paper_quantile_bins
 
 RECORDED_VALUES = json.loads((GOLDEN / "binned_measures.json").read_text())
 SAMPLES = json.loads((GOLDEN / "tce_cases.json").read_text())

@@ -172,11 +172,7 @@ class TestPvalueBounds:
 
                     assert least * (1 - 1e-12) <= pvalue(k, n, q) <= most * (1 + 1e-12)
 
-    @given(
-        n=st.integers(50, NEIGHBOURS_TIE),
-        q=st.floats(1e-7, 1 - 1e-7),
-        away=st.floats(-8, 8),
-    )
+    @given(n=st.integers(50, NEIGHBOURS_TIE), q=st.floats(1e-7, 1 - 1e-7), away=st.floats(-8, 8))
     def test_hold_and_close_in(self, n: int, q: float, away: float) -> None:
         """With many trials they lie as near as one more outcome moves a tail.
 

@@ -11,13 +11,7 @@ from scipy.special import expit, logit
 
 from monitor.metrics.core.tally import tally
 from monitor.metrics.logistic.cox import fit_cox
-from monitor.metrics.maps.calibration_map import (
-    KINDS,
-    Kind,
-    check_map,
-    functions_of,
-    shape_of,
-)
+from monitor.metrics.maps.calibration_map import KINDS, Kind, check_map, functions_of, shape_of
 from monitor.metrics.maps.centred_isotonic import fit_centred_isotonic
 from monitor.metrics.maps.daily_counts import DailyCounts, daily_counts, merge_spans, spans_of
 from monitor.metrics.maps.fitting import fit_calibration_map

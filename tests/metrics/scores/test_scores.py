@@ -95,10 +95,9 @@ def test_improvement_pairs_predictions(pairs: list[tuple[float, bool]], rule: Sc
     t = of(pairs)
     moved = 0.9 - 0.8 * t.scores
     assume(len(pairs) > 1 and np.unique(moved).size == moved.size)
-    loss = {
-        "brier": lambda s, y: (s - y) ** 2,
-        "log": lambda s, y: -math.log(s if y else 1 - s),
-    }[rule]
+    loss = {"brier": lambda s, y: (s - y) ** 2, "log": lambda s, y: -math.log(s if y else 1 - s)}[
+        rule
+    ]
     gains = [loss(s, y) - loss(0.9 - 0.8 * s, y) for s, y in pairs]
 
     found = improvement(t, moved, rule=rule)

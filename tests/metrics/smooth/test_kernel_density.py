@@ -9,11 +9,7 @@ from scipy.stats import beta
 
 from monitor.metrics import kernel_density_error, tally, tally_on_grid
 from monitor.metrics.core.grid import Floats
-from monitor.metrics.smooth.kernel_density import (
-    BANDWIDTHS,
-    likeliest_bandwidth,
-    merge_neighbours,
-)
+from monitor.metrics.smooth.kernel_density import BANDWIDTHS, likeliest_bandwidth, merge_neighbours
 from tests.support.cases import few_examples
 
 inside = st.one_of(st.sampled_from([0.05, 0.3, 0.5, 0.9]), st.floats(0.01, 0.99))

@@ -10,11 +10,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, ndtr
 
 from monitor.metrics.core.tally import Tally, tally
-from monitor.metrics.smooth.smooth_ece import (
-    NARROWEST,
-    smooth_ece,
-    smooth_ece_at,
-)
+from monitor.metrics.smooth.smooth_ece import NARROWEST, smooth_ece, smooth_ece_at
 from tests.support.cases import few_examples
 
 scores = st.one_of(st.sampled_from([0.0, 0.05, 0.3, 0.5, 0.9, 1.0]), st.floats(1e-200, 1.0))

@@ -17,11 +17,7 @@ from monitor.metrics.core.resampling import drawn, index_rows, lay_out
 from monitor.metrics.core.tally import Tally, shift, tally
 from monitor.metrics.logistic.intercept import fit_intercept
 from monitor.metrics.test_based.tce import tce
-from monitor.metrics.test_based.tce_at_size import (
-    standard_size,
-    tce_at_size,
-    tces_at_size,
-)
+from monitor.metrics.test_based.tce_at_size import standard_size, tce_at_size, tces_at_size
 from tests.support.cases import ALL
 
 DRAWS = 20_000 if ALL else 8_000
