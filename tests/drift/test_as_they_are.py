@@ -123,14 +123,6 @@ def test_a_level_that_is_right_at_last_is_a_ticket() -> None:
     assert worse.state == "level_drift"
 
 
-def test_the_fold_goes_on_from_what_was_stored() -> None:
-    """Days that are added to what was stored say the same as all at once."""
-    days = drawn((0.7, 0.0), (1.0, 0.0))
-    once, twice = of_lines((0.7, 0.0), (1.0, 0.0))[-1], judged(days, REFERENCE + SOUND + 8)[-1]
-
-    assert repr(once.incident) == repr(twice.incident)
-
-
 def test_a_slope_beyond_what_is_remembered_is_no_number() -> None:
     """Scores that are shuffled have slope 0, inverted ones -1: at most 0.25, and no interval."""
     for slope in (0.0, -1.0):

@@ -15,7 +15,6 @@ from scipy.special import expit
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.evidence.directions import MOST_OF_A_DAY, bounded, day_evidence
 from monitor.drift.incidents.detecting import (
-    FULL_GAIN,
     LEAST_AGE,
     accumulate,
     event_of_day,
@@ -32,7 +31,6 @@ from monitor.drift.records.day_evidence import DIRECTIONS, KINDS, DayEvidence
 from monitor.drift.records.detector import RECOVERED, WEIGHTS, Detector, Ended
 from monitor.drift.records.life import LIFE, life_state
 from monitor.metrics.core.coarse import CENTRES, Coarse
-from monitor.metrics.logistic.conditional import weigh_directions
 from studies.drift.worlds import Truth, World, centre, shares, stream
 
 WORLD = World(0.05, 20_000)
@@ -95,58 +93,6 @@ def test_sums_hold_every_start(days: list[list[float]]) -> None:
     assert detector.evidence == pytest.approx(log10(max(1.0, mean)), abs=1e-9)
     assert detector.counted == len(days)
     assert detector.last == (day(len(days) - 1) if days else date.min)
-
-
-def test_a_day_that_knows_little_begins_little() -> None:
-    """What a day may add, ten times, is the weight of a start on it: here 0.1 g = 0.02 nats."""
-    weak = replace(said([0.0] * 8), informations=np.full(4, 0.04))
-    noisy = accumulate(new_detector(), DAY, said([0.0] * 8), np.full(4, 49.0))
-
-    found = accumulate(new_detector(), DAY, weak, CALM)
-
-    assert FULL_GAIN == 0.1
-    assert found.sums == pytest.approx(np.full(8, 0.2))
-    assert noisy.sums == pytest.approx(np.full(8, 0.1))  # half a nat over a dispersion of 50
-
-
-def test_evidence_is_summed_over_segments() -> None:
-    """A day of two segments says what each says, added up; an empty one says nothing."""
-    small = World(0.05, 400)
-    first, second = (next(stream(small, Truth(), s, reference=0, days=1)) for s in (10, 11))
-    parts = {"a": first["segment 0"], "b": second["segment 0"]}
-    empty = Coarse(np.zeros(1024, np.int64), np.zeros(1024, np.int64))
-    alone = [day_evidence(reference(), {name: part}) for name, part in parts.items()]
-
-    both = day_evidence(reference(), {**parts, "c": empty})
-
-    for name in ("scores", "informations"):
-        expected = getattr(alone[0], name) + getattr(alone[1], name)
-        assert getattr(both, name) == pytest.approx(expected, rel=1e-9)
-    assert np.all(np.abs([day.ratios for day in alone]) < MOST_OF_A_DAY / 2)
-    assert both.tolerances == pytest.approx(reference().tolerances, rel=0.5)
-    # Tolerances depend on where all of the day's scores are, so the sum is that of one curve.
-    summed = sum(unhedged(weighed(part, both)) for part in parts.values())
-    assert unhedged(both.ratios) == pytest.approx(summed, abs=1e-6)
-
-
-def weighed(part: Coarse, of_day: DayEvidence) -> np.ndarray:
-    """Weigh a part by itself with the tolerances and effects of a day."""
-    known = np.nonzero(part.counts)[0]
-    ratios = weigh_directions(
-        reference().curve[known],
-        part.counts[known],
-        part.positives[known],
-        np.ascontiguousarray(reference().directions[:, known]),
-        of_day.tolerances,
-        of_day.effects,
-    )
-    phi = 1.0 + reference().day_variances * of_day.informations
-    return bounded((ratios / phi[:, None]).ravel() / np.log(10.0))
-
-
-def unhedged(ratios: np.ndarray) -> np.ndarray:
-    """Take the hundredth off again that is kept back every day."""
-    return np.log10((10.0**ratios - 0.01) / 0.99)
 
 
 @given(ratio=st.floats(-400, 400))

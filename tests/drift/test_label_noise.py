@@ -13,11 +13,9 @@ import pytest
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
-from monitor.base.segment_names import WHOLE
 from monitor.drift.curve import label_noise
 from monitor.drift.curve.label_noise import FAMILIES, MOST_LOST, MOST_WRONG, wrong_labels
 from monitor.drift.curve.reference import Reference, fit_reference, judged_with
-from monitor.drift.evidence.directions import day_evidence, recovery_evidence
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.incidents import label_change
 from monitor.drift.incidents.detecting import advance, new_detector, update_incident
@@ -197,25 +195,6 @@ def test_right_labels_leave_every_bit_as_it_was(drift: str) -> None:
     assert any(detector.noise.any() for detector in asked)
 
 
-def test_a_day_is_judged_with_what_days_before_it_say() -> None:
-    """Evidence and recovery take the share of the detector before, and that share changes them."""
-    found, days = reference(), noisy(1)
-    *_, before = followed(found, days[28:59])
-    wrong = wrong_labels(found.noise, before.noise)
-    day = {WHOLE: Coarse(*(2 * getattr(days[59]["segment 0"], n) for n in ("counts", "positives")))}
-
-    _, evidence = advance(before, found, [FIRST + timedelta(31)], day)
-
-    with_share, without = (
-        day_evidence(found, day, before.jitters, before.cross, wrong=of) for of in (wrong, None)
-    )
-    assert wrong.share > 0.01
-    assert evidence.ratios.tobytes() == with_share.ratios.tobytes()
-    assert with_share.ratios != pytest.approx(without.ratios, abs=1e-3)
-    near, far = (recovery_evidence(found, day, 0, -0.2, -0.03, wrong=of) for of in (wrong, None))
-    assert near != pytest.approx(far, abs=1e-3)
-
-
 def test_an_open_drift_teaches_nothing() -> None:
     """From the day after its opening on the sums of labels stand still, until it closes."""
     drift = DRIFTS[f"slope 0.8 for {130} days"]
@@ -252,15 +231,6 @@ def folded(days: list[Day], *, stops: tuple[int, ...] = ()) -> list[Verdict]:
         )
         verdicts += [verdict for of_day in batch for verdict in of_day]
     return verdicts
-
-
-def test_labels_are_learned_alike_however_days_arrive() -> None:
-    """One call, days one by one from the store, and any stops give the same bytes of verdicts."""
-    days = judged_days(noisy(1, 40))
-    expected = whole_table(folded(days))
-
-    for stops in (tuple(range(29, 68)), (50,)):
-        assert whole_table(folded(days, stops=stops)).equals(expected)
 
 
 def judged_days(days: Days) -> list[Day]:
@@ -307,20 +277,6 @@ def test_a_store_of_one_family_goes_on_with_what_it_had_learned() -> None:
         assert of_verdict.detector.noise[0].tobytes() == learned.tobytes()
         assert not of_verdict.detector.noise[1:].any()
         assert of_verdict.detector.noise.shape == no_sums().shape
-
-
-def test_a_store_from_before_labels_were_learned_begins_with_the_reference() -> None:
-    """Its detectors have no such column: nothing was learned of labels since the reference."""
-    table = whole_table(folded(judged_days(noisy(1, 5))))
-    place = table.schema.get_field_index("detector")
-    kept = [field.name for field in table.schema.field(place).type if field.name != "noise"]
-    old = pa.StructArray.from_arrays(
-        [pc.struct_field(table["detector"].combine_chunks(), name) for name in kept], kept
-    )
-
-    verdicts = read_of_before(table.set_column(place, "detector", old))
-
-    assert all(verdict.detector.noise.tobytes() == no_sums().tobytes() for verdict in verdicts)
 
 
 def test_samples_and_classes_have_no_share() -> None:

@@ -1,6 +1,5 @@
 """The search for parts: its sums, what it proposes, and what other days confirm."""
 
-from dataclasses import replace
 from functools import cache
 from itertools import combinations
 
@@ -9,10 +8,9 @@ import pytest
 from scipy.special import expit
 
 from monitor.base.segment_names import WHOLE
-from monitor.days.summary import CodedRows, column_part
+from monitor.days.summary import CodedRows
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.records.places import name_all
-from monitor.drift.where.column_sums import sum_part
 from monitor.drift.where.part_search import Proposal, SearchColumn, confirm_parts, divide, propose
 from monitor.drift.where.part_sums import WIDTH, tables_of
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
@@ -120,36 +118,3 @@ def test_what_only_the_search_saw_is_not_confirmed() -> None:
     for after in (sound, timid):
         halves = [[divide(reference(), day, proposals) for day in of] for of in (before, after)]
         assert confirm_parts(reference(), COLUMNS, proposals, *halves) == ()
-
-
-def test_every_row_is_counted_once() -> None:
-    """In no part, in a part, or beside it; those of earlier parts in none that follows."""
-    day = draw(5)
-    proposals = [Proposal((0, 1), ((1,), (2,)), ""), Proposal((1,), ((2,),), "")]
-    (rest,), (both, device, country), (second,) = divide(reference(), day, proposals)
-
-    tv, fr = day.codes[0] == 1, day.codes[1] == 2
-    expected = [~fr, tv & fr, tv & ~fr, fr & ~tv, fr & ~tv]
-    for part, kept in zip([rest, both, device, country, second], expected, strict=True):
-        right = sum_part(reference(), column_part(*counts(day, kept), int(kept.sum())))
-        assert all(np.array_equal(of, vars(right)[name]) for name, of in vars(part).items())
-
-
-def test_each_pair_of_classes_has_intercepts_of_its_own() -> None:
-    """Two pairs on one day say what they say on two days alone, but vary as one day does."""
-    day, pair = draw(6), np.random.default_rng(7).integers(0, 2, ROWS)
-    alone = [day.chosen(pair == i) for i in (0, 1)]
-    one_day = replace(day, pairs=3 * pair + 1)
-    (tables, number), (apart, _) = (tables_of(reference(), of, SIZES) for of in ([one_day], alone))
-    proposals = [Proposal((0, 1), ((1,), (2,)), "")]
-    together = divide(reference(), one_day, proposals)
-    of_each = [divide(reference(), rows, proposals) for rows in alone]
-
-    assert number == 1
-    assert all(np.array_equal(a.sums, b.sums) for a, b in zip(tables, apart, strict=True))
-    for i, parts in enumerate(together):
-        for j, part in enumerate(parts):
-            right = of_each[0][i][j] + of_each[1][i][j]
-            assert np.array_equal(part.scores, right.scores)
-            assert np.array_equal(part.squares, right.informations**2)
-            assert (part.rows, part.hits) == (right.rows, right.hits)

@@ -39,18 +39,6 @@ def without_chance(prior: float, curve: Floats, rows: float = 1e8) -> Coarse:
     return Coarse(counts, np.rint(counts * expit(curve + prior)).astype(np.int64))
 
 
-def assert_same(found: Reference, expected: Reference, *, within: float) -> None:
-    """Compare everything that the verdict uses of a reference."""
-    seen = expected.counts.counts > 0
-    assert found.curve[seen] == pytest.approx(expected.curve[seen], abs=within)
-    assert found.directions[:, seen] == pytest.approx(expected.directions[:, seen], abs=within)
-    assert found.tolerances == pytest.approx(expected.tolerances, abs=within)
-    assert found.effects == pytest.approx(expected.effects, abs=within)
-    assert found.day_variances == pytest.approx(expected.day_variances, abs=within)
-    assert found.known == expected.known
-    assert found.basis.shape == expected.basis.shape
-
-
 CURVES = {
     "the scores": np.zeros_like(UNIT),
     "flat": -0.4 * SPREAD * UNIT,
@@ -123,14 +111,6 @@ def test_the_curve_is_right_on_average() -> None:
     assert expected == pytest.approx(found.counts.positives.sum(), rel=1e-8)
     assert found.levels["segment 0"].delta == pytest.approx(0.0, abs=1e-8)
     assert found.prevalence == found.counts.positives.sum() / found.counts.counts.sum()
-
-
-def test_order_of_days_and_of_segments_is_irrelevant() -> None:
-    """Days backwards, segments in another order: the same reference, to rounding."""
-    days = days_of(Truth(centres=(-1.0, 0.0, 1.0)))
-    backwards = [dict(reversed(day.items())) for day in reversed(days)]
-
-    assert_same(fit_reference(backwards), fit_reference(days), within=1e-9)
 
 
 @pytest.mark.parametrize("scores", ["spread", "piled", "seven values"])

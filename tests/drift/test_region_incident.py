@@ -21,7 +21,6 @@ from monitor.words.verdict import in_short, sentences
 from studies.drift.breaks import BREAKS, WEIGHTS
 from studies.drift.rules import FIRST
 from studies.drift.worlds import draw_day
-from tests.support.stored import detectors_again
 
 REFERENCE, SOUND, BROKEN = 28, 5, 12
 BEGUN = FIRST + timedelta(REFERENCE + SOUND)
@@ -169,20 +168,3 @@ def test_a_late_day_says_nothing_of_places() -> None:
 
     assert whole.incident is None or whole.incident.place is None
     assert whole.detector.regions.last < BEGUN
-
-
-def test_the_fold_goes_on_from_what_was_stored() -> None:
-    """Judged at once, or in two halves with the detectors between them read back: the same."""
-    days = drawn(BREAKS["scores from 0.3 to 0.5 become 0.9"])
-    references = [fit_model_reference(days[:REFERENCE], Limits())]
-    recall = {day.day: day for day in days}.get
-    cut = REFERENCE + SOUND + 1
-    halves = {"references": references, "limits": Limits(), "recall": recall}
-    first = [*judge("ctr", days[REFERENCE:cut], **halves)][-1]
-    detectors = detectors_again(first)
-
-    *_, last = judge("ctr", days[cut:], **halves, recent=days[cut - 7 : cut], detectors=detectors)
-
-    once = of_break("scores from 0.3 to 0.5 become 0.9")[-1]
-    assert repr(place_of(last[0])) == repr(place_of(once))
-    assert last[0].detector.regions.sums.tolist() == once.detector.regions.sums.tolist()

@@ -2,7 +2,6 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,10 +13,8 @@ from monitor.drift.incidents.undecided import LASTS, QUARTER, with_recovery
 from monitor.drift.records.detector import WEEKS, Incident, Quarter
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
-from monitor.store.fields import plain
 from studies.drift.rules import pool
 from studies.drift.worlds import Truth, World, stream
-from tests.support.stored import detectors_again, read_of_before, whole_table
 
 FIRST = date(2026, 1, 1)
 Said = list[tuple[int, float]]  # days since the last one, and what a day says of the recovery
@@ -107,18 +104,3 @@ def test_the_state_is_that_of_the_incident() -> None:
     """While its weeks say neither, the verdict is `undecided`, and else `calibration_drift`."""
     assert judged(undecided=False).state == "calibration_drift"
     assert judged(undecided=True).state == "undecided"
-
-
-def test_it_is_stored_and_a_store_of_before_stays_readable() -> None:
-    """What is read back is what was written; a file without these columns has an open drift."""
-    verdict = judged(undecided=True)
-    table, read = whole_table([verdict]), detectors_again([verdict])[verdict.segment]
-    place = table.schema.get_field_index("incident")
-    rows = [
-        {k: v for k, v in row.items() if k != "quarter"} for row in table["incident"].to_pylist()
-    ]
-    (before,) = read_of_before(table.set_column(place, "incident", pa.array(rows)))
-
-    assert read.incident is not None
-    assert str(plain(read.incident)) == str(plain(verdict.detector.incident))
-    assert (before.detector.incident.quarter, before.detector.incident.undecided) == (None, False)

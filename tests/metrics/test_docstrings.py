@@ -6,8 +6,8 @@ Every public function is checked for everything, unless it is named here as an e
 import ast
 import re
 
-from tests.support.daily_job import HOMES, path_of
 from tests.support.paths import ROOT
+from tests.support.public_names import HOMES, path_of
 
 SHELVES = ROOT / "monitor" / "metrics"
 

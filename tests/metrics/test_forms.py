@@ -10,7 +10,7 @@ from numpy.testing import assert_equal
 from monitor import metrics
 from monitor.metrics import Bins, Tally, tally
 from monitor.metrics.test_based.tce import Tce
-from tests.support.daily_job import HOMES
+from tests.support.public_names import HOMES
 
 ROWS = (np.random.default_rng(5).random(400) < (s := np.linspace(0.02, 0.98, 400).round(2)), s)
 FUNCTIONS = {

@@ -11,11 +11,11 @@ import pytest
 
 import monitor.metrics
 from tests.support.cases import some
-from tests.support.daily_job import HOMES
 from tests.support.page_classes import CLASSES, REGRESSION
 from tests.support.page_scores import SCORES
 from tests.support.page_tables import Table
 from tests.support.paths import ROOT
+from tests.support.public_names import HOMES
 
 PAGE = ROOT / "docs" / "metrics.md"
 TABLES = [SCORES, CLASSES, REGRESSION]

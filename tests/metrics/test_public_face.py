@@ -8,11 +8,10 @@ import sys
 import pytest
 
 import monitor.metrics
-from tests.support.daily_job import HOMES, path_of, reached
 from tests.support.paths import ROOT
+from tests.support.public_names import HOMES, path_of
 
 HEAVY = ("numba", "numpy", "scipy")
-FOR_ANALYSIS = "For analysis, not used by the daily job."
 FUNCTIONS = [name for name in HOMES if inspect.isfunction(getattr(monitor.metrics, name))]
 
 
@@ -70,19 +69,3 @@ def test_what_public_functions_give_is_public() -> None:
     }
 
     assert given - {"Floats", "Ints"} <= set(HOMES)
-
-
-def test_function_says_whether_the_daily_job_uses_it() -> None:
-    """The sentence is in the docstring of a public function iff the daily job never calls it."""
-    for name in FUNCTIONS:
-        used = (HOMES[name], name) in reached()
-
-        assert (FOR_ANALYSIS in (getattr(monitor.metrics, name).__doc__ or "")) == (not used)
-
-
-def test_the_daily_job_is_followed() -> None:
-    """It reaches some public functions, directly and through others, and not all."""
-    found = {name for module, name in reached() if HOMES.get(name)}
-
-    assert {"ece", "tce_at_size", "fit_intercept", "bootstrap_interval"} <= found
-    assert not {"smooth_ece", "corp", "hosmer_lemeshow"} & found

@@ -1,7 +1,6 @@
 """A model with classes and segments from its logs to the verdict of a segment, gauges and page."""
 
 import json
-import shutil
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from itertools import combinations
@@ -13,14 +12,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from monitor.base.segment_names import THIRD, WHOLE
 from monitor.config import Config, load_config
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
-from monitor.logs import open_databases, parts_to_search, read_part_rows
-from monitor.metrics.beyond_binary import class_pairs
-from monitor.metrics.beyond_binary.class_counts import pair_name
-from monitor.metrics.beyond_binary.class_pairs import SECOND
 from monitor.pipeline.days.task import Task
 from monitor.pipeline.runs.run import run
 from monitor.pipeline.verdicts import references
@@ -32,7 +26,6 @@ from tests.support.class_logs import NAMES, draw, write_day
 
 FIRST = date(2026, 1, 1)
 DAYS = [FIRST + timedelta(days=number) for number in range(22)]
-CALM = DAYS[:17]  # those of a model that is as in its reference
 BROKEN = DAYS[16]  # from then on the logits of one segment are too large by 1 / 0.5
 SHARES = {"DE": 0.7, "FR": 0.1, "IT": 0.2}
 CONFIG = """\
@@ -134,36 +127,6 @@ def test_one_call_or_three_leave_the_same_bytes(
     assert any(v.incident and DAYS[17] < v.incident.opened < last for v in verdicts)
     Store(config.store).drop_carried("pets", last)  # which the newest file holds
     assert stored(logs, "parts") == stored(logs, "whole", last)
-
-
-def test_curves_of_bent_segments_and_strata_are_kept(tmp_path: Path) -> None:
-    """Where each is miscalibrated in its own way, what is kept leads to the same verdicts."""
-    for day in CALM:
-        rng = np.random.default_rng(day.toordinal())
-        drawn = [draw(rng, 800, slope=slope) for slope in (0.6, 1.0, 1.6, 1.0)]
-        vectors, labels = (np.concatenate(part) for part in zip(*drawn, strict=True))
-        more = {
-            "country": [country for country in ("DE", "FR") for _ in range(1_600)],
-            "device": [f"d{place // 800 % 2}" for place in range(3_200)],
-        }
-        write_day(tmp_path / "logs", day, vectors, pa.array(np.array(NAMES)[labels]), more=more)
-    strata = "strata: {column: device, values: [d0]}"
-    again = configure(tmp_path, "parts", strata=strata, windows="[1]")
-    run_days(again, CALM[0], CALM[14])
-    config = configure(tmp_path, "whole", strata=strata, windows="[1]")
-    shutil.copytree(again.store, config.store)
-    shutil.rmtree(f"{config.store}/verdicts")
-    Path(f"{config.store}/runs/pets/references.json").unlink()
-    run_days(again, CALM[15], CALM[-1])
-    run_days(config, CALM[15], CALM[-1], jobs=2)  # it fits the reference, and judges all days
-
-    (fit,) = Store(again.store).read_fits("pets").values()
-    assert {key[:2] for key in fit.curves.codes if isinstance(key, tuple)} == {
-        *((country, device) for country in ("DE", "FR") for device in ("d0", "other"))
-    }
-    assert stored(tmp_path, "parts") == stored(tmp_path, "whole")
-    verdicts, _ = Store(again.store).read_verdicts("pets", CALM[-1])
-    assert all(verdict.detector.incident is None for verdict in verdicts)
 
 
 def test_pairs_of_a_segment_are_those_of_pandas(logs: Path) -> None:
@@ -297,33 +260,6 @@ def test_a_search_of_the_logs_names_the_segment(logs: Path, command: Callable[..
     assert [(c["column"], c["value"]) for c in part["conditions"]] == [("country", "FR")]
     assert part["kind"] == "too_extreme"
     assert part["slope"]["low"] < 0.5 < part["slope"]["high"]
-
-
-@pytest.mark.parametrize(("family", "rank"), [(WHOLE, SECOND), (THIRD, class_pairs.THIRD)])
-def test_a_search_reads_the_rows_that_the_day_counts(logs: Path, family: str, rank: int) -> None:
-    """By device and pair of the highest score with the second one, or with the third."""
-    config = configure(logs, "whole")
-    counted = Store(config.store).read_columns("pets", DAYS[0])["device"]
-    with open_databases(config.engine) as databases:
-        asked = "pets", config.model("pets")
-        (watched,) = parts_to_search(*asked, ["device"], DAYS[:1], databases)
-        rows = read_part_rows(*asked, DAYS[0], [watched], databases, rank)
-
-    found = dict[str, dict[tuple[str, str], list[list[int]]]]()
-    for code, device in enumerate(watched.model_dump()["values"], 1):
-        for of in rows.chosen(rows.codes[0] == code).by_pair():
-            name = pair_name(NAMES, divmod(int(of.pairs[0]), len(NAMES)))
-            both = np.unique(of.cells, return_counts=True)
-            hits = np.bincount(of.cells, of.hits).astype(int)[both[0]]
-            found.setdefault(device, {})[family, name] = [a.tolist() for a in (*both, hits)]
-    assert found == {
-        device: {
-            key: [a.tolist() for a in (pair.cells, pair.counts, pair.positives)]
-            for key, pair in part.pairs.items()
-            if key[0] == family
-        }
-        for device, part in counted.items()
-    }
 
 
 def test_no_name_of_a_segment_is_taken_for_a_tally_of_classes(tmp_path: Path) -> None:

@@ -25,7 +25,6 @@ from monitor.metrics.maps.map_file import Gain, Gains, Level, MapFile, Training
 from monitor.metrics.maps.vector_map import VectorMap, apply_vector_map
 from monitor.pipeline.days.task import Task
 from monitor.pipeline.housekeeping.prune import plan
-from monitor.pipeline.housekeeping.store_check import check_store
 from monitor.pipeline.runs.run import RunReport, run
 from monitor.pipeline.verdicts.asked_where import answer_where
 from monitor.store.map_file import write_map
@@ -235,22 +234,6 @@ def test_a_map_that_is_named_later_counts_its_days(
     assert contents(config) == contents(plain)
 
 
-def test_another_map_counts_all_days_again(shadowed: Config, logs: Path, tmp_path: Path) -> None:
-    """The gain is that of the map of now alone, and no file of the one before is left."""
-    copy(shadowed, tmp_path)
-    before = contents(shadowed)
-    config = configure(tmp_path, logs, found=VectorMap("temperature", NAMES, parameters=(0.7,)))
-    run_days(config, DAYS[-1], DAYS[-1])
-
-    changed = {name for name, content in contents(config).items() if content != before[name]}
-    reached = {f"evaluations/pets/{DAYS[-1]}.arrows.zst"}
-    assert changed == reached | {f"mapped/pets/{day}.parquet" for day in DAYS[15:]}
-    gain, earlier = (evaluated(of, DAYS[-1]).map_gain for of in (config, shadowed))
-    assert gain.days == earlier.days == 9
-    assert gain.log_loss.value < earlier.log_loss.value
-    assert check_store(Store(config.store), "pets").damaged == ()
-
-
 def test_logs_that_are_gone_or_others_are_named(plain: Config, logs: Path, tmp_path: Path) -> None:
     """The days are left out of the comparison, and said to be missing; the run is no failed one."""
     shutil.copytree(logs, tmp_path / "logs")
@@ -272,21 +255,6 @@ def test_logs_that_are_gone_or_others_are_named(plain: Config, logs: Path, tmp_p
     last = evaluated(config, DAYS[-1])
     assert last.map_gain.days == 7
     assert evaluated(config, DAYS[-1], 7).map is None
-
-
-def test_a_damaged_day_is_counted_again(shadowed: Config, logs: Path, tmp_path: Path) -> None:
-    """`check --store` names it and the command that heals it, which leaves the bytes of before."""
-    copy(shadowed, tmp_path)
-    config = configure(tmp_path, logs)
-    path = Path(config.store) / f"mapped/pets/{DAYS[17]}.parquet"
-    path.write_bytes(path.read_bytes()[:-9])
-    (said,) = check_store(Store(config.store), "pets").damaged
-    assert f"backfill --model pets --from {DAYS[17]} --to {DAYS[17]}" in said
-
-    report = run_days(config, DAYS[17], DAYS[17])
-
-    assert report.failures == ()
-    assert contents(config) == contents(shadowed)
 
 
 @pytest.fixture(scope="module")
@@ -375,28 +343,6 @@ def test_a_map_of_something_else_is_refused(
     said = " ".join(ended.err.split())
     assert "models.pets.map.file" in said
     assert words in said
-
-
-@pytest.mark.parametrize("kind", ["vector", "dirichlet", "order_preserving"])
-def test_counts_do_not_depend_on_how_rows_come(kind: str) -> None:
-    """A row is mapped to the same bits among any others: alone, or with 999 of them."""
-    parameters = {
-        "vector": (0.6, 0.8, 1.1),
-        "dirichlet": (0.7, 0.1, -0.2, 0.0, 0.9, 0.1, 0.3, -0.1, 1.2),
-        "order_preserving": (0.5, 0.9, 1.3),
-    }[kind]
-    found = VectorMap(
-        kind,
-        NAMES,
-        level=() if kind == "order_preserving" else (0.1, -0.2, 0.1),
-        parameters=parameters,
-        knots=(-3.0, -1.0, -0.1) if kind == "order_preserving" else (),
-    )
-    vectors, _ = draw(np.random.default_rng(5), 1_000)
-    alone = np.concatenate([apply_vector_map(row[None], found) for row in vectors])
-
-    assert (apply_vector_map(vectors, found) == alone).all()
-    assert (apply_vector_map(vectors[7:500], found) == alone[7:500]).all()
 
 
 def test_the_parts_of_a_day_are_those_of_a_log_with_mapped_vectors(tmp_path: Path) -> None:

@@ -23,9 +23,7 @@ from monitor.days.summary import (
     Segment,
     Summary,
     awaited,
-    column_part,
     stratified,
-    whole,
 )
 from monitor.drift.fold.inputs import reference_of_day
 from monitor.drift.records.verdict import Verdict
@@ -34,14 +32,10 @@ from monitor.evaluation.shadow import (
     DayGain,
     Shadow,
     day_gains,
-    has_rows_of,
     map_columns,
     map_gain,
-    map_part,
     map_summary,
-    part_gains,
 )
-from monitor.metrics.core.buckets import add_up_buckets, bins_of
 from monitor.metrics.core.coarse import coarsen
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.metrics.maps.calibration_map import CalibrationMap, apply_calibration_map
@@ -233,24 +227,6 @@ def test_intervals_hold_where_entities_come_again(of_days: float) -> None:
     assert without < 800
 
 
-def test_gains_of_buckets_add_up_to_those_of_the_day() -> None:
-    """Of a part that the map moves, one that it does not, and the whole: rows, and both losses."""
-    day = summary(SINCE)
-    held = {}
-    for name, part in day.segments.items():
-        t = part.tally
-        buckets = np.arange(t.counts.size) % 64
-        held[name, "all"] = add_up_buckets(buckets, bins_of(t.cells.numbers), t.counts, t.positives)
-    gains = day_gains(replace(day, entities=held), Shadow(RIGHT, "DE"))
-
-    plain = day_gains(day, Shadow(RIGHT, "DE"))
-    for name, gain in gains.items():
-        of = (gain.outcomes, gain.log_loss, gain.brier)
-        assert of == (plain[name].outcomes, plain[name].log_loss, plain[name].brier)
-        # Each row counts as the mean of its bin of 1/4 in logit: gains differ little within one.
-        assert gain.held.sum(axis=1) == pytest.approx(of, rel=0.1, abs=0.02 * gain.outcomes**0.5)
-
-
 def test_samples_are_mapped_as_their_population() -> None:
     """Of a log that keeps every second negative, the sample's scores are moved back and again."""
     scores, outcomes = rows_of(SINCE, "DE")
@@ -289,53 +265,6 @@ def test_columns_are_mapped_as_their_rows() -> None:
         assert theirs.size == places.size
         assert np.abs(places - theirs).max() <= 2
     assert moved.predicted == ROWS
-
-
-@pytest.mark.parametrize("weights", [(1.0, 1.0), (2.0, 1.0)])
-def test_a_part_is_mapped_within_the_whole(weights: tuple[float, float]) -> None:
-    """Of all rows it is the map of the whole, and of none nothing.
-
-    In between no row is lost, and the gains of a part and of the rest add up to that of the whole.
-    """
-    drawn, found = summary(SINCE), CalibrationMap("beta", 0.3, (0.7, 1.0))
-    day = replace(drawn, segments={"all": whole(drawn)}, class_weights=weights)
-    everything = coarsen(whole(day).tally)
-    rng = np.random.default_rng(3)
-    hits = rng.binomial(everything.positives, 0.3)
-    counts = hits + rng.binomial(everything.counts - everything.positives, 0.3)
-    all_rows, some, others, none = (
-        column_part(of, positive, int(of.sum()))
-        for of, positive in (
-            (everything.counts, everything.positives),
-            (counts, hits),
-            (everything.counts - counts, everything.positives - hits),
-            (0 * counts, 0 * hits),
-        )
-    )
-    mapped = whole(map_summary(day, Shadow(found))).tally
-    ours = map_part(day, all_rows, found).segments["all"].tally
-    for a, b in (
-        (ours, mapped),
-        (map_part(day, none, found).segments["all"].tally, whole(day).tally),
-    ):
-        np.testing.assert_array_equal(a.counts, b.counts)
-        np.testing.assert_array_equal(a.positives, b.positives)
-        # Sums of places within a cell are kept to a whole number of 1/512 of a cell.
-        np.testing.assert_allclose(a.scores, b.scores, rtol=1e-5)
-    of_some = map_part(day, some, found).segments["all"].tally
-    assert (of_some.total, of_some.total_positives) == (mapped.total, mapped.total_positives)
-    gains = {
-        name: part_gains(day, part, found)["all"]
-        for name, part in (("all", all_rows), ("some", some), ("others", others), ("none", none))
-    }
-    theirs = day_gains(day, Shadow(found))["all"]
-    assert gains["all"].log_loss == pytest.approx(theirs.log_loss, rel=1e-9)
-    assert gains["none"].log_loss == gains["none"].brier == 0.0
-    assert {of.outcomes for of in gains.values()} == {theirs.outcomes}
-    split = gains["some"].log_loss + gains["others"].log_loss
-    assert split == pytest.approx(theirs.log_loss, rel=1e-9)
-    assert has_rows_of(day, some)
-    assert not has_rows_of(day, replace(some, counts=some.counts + everything.counts[some.cells]))
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,6 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any, get_args, get_type_hints
 
 import numpy as np
-import pyarrow as pa
-import pytest
 
 from monitor.days.arrivals import Late
 from monitor.drift.incidents.detecting import new_detector
@@ -45,7 +43,6 @@ from monitor.drift.records.verdict import OF_LABELS, STATES, UNJUDGED, Verdict
 from monitor.metrics.core.estimate import Estimate
 from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.words.verdict import sentences
-from tests.support.stored import whole_table
 
 OBSTACLES: tuple[Obstacle, ...] = get_args(Obstacle)
 WITHOUT = {  # what keeps a day from being judged, by its state
@@ -306,50 +303,3 @@ def test_the_sentences_that_were_said_are_a_record() -> None:
     (stored,) = verdicts_of(verdict_table([said], about={}), *OWNER)
 
     assert stored.reasons == said.reasons
-
-
-@pytest.mark.parametrize(
-    ("state", "said", "incomplete", "complaint"),
-    [
-        (
-            "ok",
-            "On average 9 % arrive later (2 days), so the outcomes are incomplete; wait.",
-            1,
-            "",
-        ),
-        ("ok", "No evidence of a change since the reference, whatever the prior.", 0, ""),
-        (
-            "data_error",
-            "ctr 2026-03-07: no outcomes; wait.",
-            0,
-            "ctr 2026-03-07: no outcomes; wait.",
-        ),
-    ],
-)
-def test_a_row_from_before_facts_were_stored_is_read(
-    state: Any, said: str, incomplete: int, complaint: str
-) -> None:
-    """Its sentences stay, and what is decided by facts is found in them once."""
-    told = replace(verdict_of(Drawn(2)), state=state, reasons=(said,))
-    old = whole_table([told]).drop_columns(["facts"])
-
-    (verdict,) = verdicts_of(old, *OWNER)
-
-    assert verdict.reasons == (said,)
-    assert verdict.incomplete == bool(incomplete)
-    assert verdict.facts.complaint == complaint
-
-
-@pytest.mark.parametrize("obstacle", ["logs failed", "no reference"])
-def test_a_row_with_phrases_for_what_was_lacking_is_read(obstacle: str) -> None:
-    """The complaint about a log is taken over; what a reference lacked stays in what was said."""
-    said = "ctr: 3 of at least 14 final days."
-    told = replace(verdict_of(Drawn(3)), reasons=(said,))
-    phrases = {"obstacle": obstacle, "lack": said, "awaited": "", "false_alert_days": 7}
-    table = whole_table([told]).drop_columns(["facts"])
-
-    (verdict,) = verdicts_of(table.append_column("facts", pa.array([phrases])), *OWNER)
-
-    assert verdict.reasons == (said,)
-    assert verdict.facts.complaint == (said if obstacle == "logs failed" else "")
-    assert (verdict.facts.lack, verdict.facts.false_alert_days) == (None, 7)

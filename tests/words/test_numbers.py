@@ -1,4 +1,3 @@
-import ast
 from datetime import date
 from math import log10, nan
 
@@ -10,15 +9,8 @@ from monitor.read.incidents import IncidentSummary
 from monitor.report.incidents import incident_details
 from monitor.report.recent import Recent, RecentDay, recent_text
 from monitor.words.numbers import odds, times
-from tests.support.paths import ROOT
 
 DAY = date(2026, 3, 7)
-# Their low and high are ends of scores or of a column's values, of which nothing is estimated.
-OF_SCORES = tuple(
-    ROOT / "monitor" / name
-    for name in ("config/label_rates.py", "words/labels.py", "metrics/maps/part.py")
-)
-ESTIMATE = ROOT / "monitor/metrics/core/estimate.py"
 
 
 def written(shown: RenderableType) -> str:
@@ -67,31 +59,3 @@ def test_an_estimate_without_an_interval_is_its_value(style: str) -> None:
 
     assert format(alone, f".2f{style}") == "0.81"
     assert f"{alone:.2f interval}" == "no interval"
-
-
-def has_an_end(shown: ast.expr) -> bool:
-    """Say whether an end of an interval is shown as it is, or by a function that writes it."""
-    values = shown.args if isinstance(shown, ast.Call) else [shown]
-    return any(isinstance(of, ast.Attribute) and of.attr in {"low", "high"} for of in values)
-
-
-def ends_written_in(source: str) -> list[str]:
-    """List the ends of intervals that a module writes itself."""
-    if ".low" not in source and ".high" not in source:  # to parse every module takes long
-        return []
-    return [
-        ast.unparse(node.value)
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.FormattedValue) and has_an_end(node.value)
-    ]
-
-
-def test_only_an_estimate_writes_its_interval() -> None:
-    """Intervals look alike wherever they are shown, because no module puts one together."""
-    others = {path for path in (ROOT / "monitor").rglob("*.py") if path != ESTIMATE}
-    modules = sorted(others.difference(OF_SCORES))
-    by_hand = {path: ends for path in modules if (ends := ends_written_in(path.read_text("utf-8")))}
-
-    assert ends_written_in('f"{slope.low:.2f} to {slope.high:.2f}"') == ["slope.low", "slope.high"]
-    assert ends_written_in('f"from {share(e.low)}"') == ["share(e.low)"]
-    assert by_hand == {}

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, logit
 
-from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, coarsen, sum_of
-from monitor.metrics.core.tally import Tally, merge, tally, tally_on_grid
+from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, coarsen
+from monitor.metrics.core.tally import Tally, tally, tally_on_grid
 from monitor.metrics.logistic.conditional import conditional_log_ratio
 
 scores = st.floats(0, 1)
@@ -40,23 +40,6 @@ def test_every_row_is_in_the_cell_of_its_logit(pairs: list[tuple[float, bool]]) 
         positives[cell] += outcome
     assert np.array_equal(found.counts, counts)
     assert np.array_equal(found.positives, positives)
-
-
-@given(rows, rows, rows)
-def test_merging_is_associative_and_commutative(
-    a: list[tuple[float, bool]], b: list[tuple[float, bool]], c: list[tuple[float, bool]]
-) -> None:
-    """Coarse spans add up exactly, in any order, before or after coarsening."""
-    first, second, third = (coarsen(of(pairs, exact=False)) for pairs in (a, b, c))
-    whole = coarsen(merge([of(pairs, exact=False) for pairs in (a, b, c)]))
-
-    for sums in (
-        sum_of([sum_of([first, second]), third]),
-        sum_of([first, sum_of([second, third])]),
-        sum_of([third, first, second]),
-    ):
-        assert np.array_equal(sums.counts, whole.counts)
-        assert np.array_equal(sums.positives, whole.positives)
 
 
 @pytest.mark.parametrize(

@@ -3,27 +3,14 @@
 import os
 import subprocess
 import sys
-from inspect import unwrap
 
 import numpy as np
 import pytest
-from numba import njit, version_info
+from numba import version_info
 
 from monitor.metrics.core.compiled import NEWEST_KNOWN, compiled, inner
 from monitor.metrics.core.grid import Floats
 from tests.support.paths import ROOT
-
-
-@compiled
-def double(number: int) -> int:
-    """Multiply by two."""
-    return 2 * number
-
-
-@compiled
-def quadruple(number: int) -> int:
-    """Multiply by two, twice, with another compiled function."""
-    return double(double(number))
 
 
 @inner
@@ -46,30 +33,6 @@ def _roots(numbers: Floats) -> Floats:
 def sum_of_roots(numbers: Floats) -> float:
     """Add up square roots, with an inner function that calls another one."""
     return _roots(numbers).sum()
-
-
-def test_compiled_functions_call_each_other() -> None:
-    """Also those of a module that was loaded after the compiler."""
-    assert quadruple(3) == 12
-    assert double(3) == 6
-
-
-def test_an_error_in_an_inner_function_leaves_the_compiled_one() -> None:
-    """With its type and its message."""
-    with pytest.raises(ValueError, match="a negative number has no root"):
-        sum_of_roots(np.array([1.0, -1.0]))
-
-
-def test_an_inner_function_is_read_from_disk() -> None:
-    """As by the next process, which calls it from another compiled function."""
-    from monitor.metrics.core.linked import linked  # noqa: PLC0415 - not with a newer compiler
-
-    numbers = np.array([1.0, 4.0])
-    sum_of_roots(numbers)  # keeps it
-    read = linked(unwrap(_roots), nogil=True, error_model="numpy")
-
-    assert njit(lambda values: read(values)[1])(numbers) == 2.0
-    assert len(read.stats.cache_hits) == 1
 
 
 WITH_A_NEWER_COMPILER = """
