@@ -1,6 +1,6 @@
 """The page about the measures: its examples run, and its tables are computed again.
 
-`python -m tests.support.page_tables` prints the tables for the page.
+`python -m tools.measure_tables` prints the tables for the page.
 """
 
 import doctest
@@ -11,11 +11,11 @@ import pytest
 
 import monitor.metrics
 from tests.support.cases import some
-from tests.support.page_classes import CLASSES, REGRESSION
-from tests.support.page_scores import SCORES
-from tests.support.page_tables import Table
 from tests.support.paths import ROOT
 from tests.support.public_names import HOMES
+from tools.measure_tables.classes import CLASSES, REGRESSION
+from tools.measure_tables.scores import SCORES
+from tools.measure_tables.table import Table
 
 PAGE = ROOT / "docs" / "metrics.md"
 TABLES = [SCORES, CLASSES, REGRESSION]

@@ -1,6 +1,6 @@
 """Small cases of six programs: each agrees with ours, or differs for a stated reason.
 
-`tests/golden/peers/write_cases.py` wrote them. A case that differs must differ, and what explains
+`tools/golden/write_cases.py` wrote them. A case that differs must differ, and what explains
 it must give the number of the program; docs/comparison.md says the reasons in words.
 """
 

@@ -354,7 +354,7 @@ def test_the_first_screen_is_a_verdict(
 def test_axe_finds_nothing(
     address: str, browser: Browser, colours: Literal["light", "dark"], names: Sequence[str]
 ) -> None:
-    """On the home page and one page of each kind; tests.support.accessibility takes all pages."""
+    """On the home page and one page of each kind; tools.accessibility takes all pages."""
     faults = []
     for name in names:
         where = f"{address}{name}"

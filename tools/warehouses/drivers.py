@@ -1,18 +1,18 @@
 r"""Compare the counts that a warehouse gives through its ADBC driver with those of rows.
 
-`python -m tests.support.warehouse_drivers ADDRESS`, where the server has the tables w_predictions,
+`python -m tools.warehouses.drivers ADDRESS`, where the server has the tables w_predictions,
 w_outcomes and w_together of `warehouse_logs`. `--fill` writes them first: into an emulator of
 Snowflake by statements, for others as Parquet into a folder that is named.
 
     pip install adbc-driver-snowflake 'fakesnow[server]' 'snowflake-connector-python<5'
     fakesnow -s --host 127.0.0.1 -p 18090
-    python -m tests.support.warehouse_drivers --fill \
+    python -m tools.warehouses.drivers --fill \
         'snowflake://u:p@127.0.0.1:18090/db/s?account=fakesnow&protocol=http'
 
     pip install adbc-driver-flightsql roapi
-    python -m tests.support.warehouse_drivers --fill FOLDER
+    python -m tools.warehouses.drivers --fill FOLDER
     roapi --addr-flight-sql 127.0.0.1:18082 -t w_predictions=FOLDER/w_predictions.parquet ...
-    python -m tests.support.warehouse_drivers grpc://127.0.0.1:18082
+    python -m tools.warehouses.drivers grpc://127.0.0.1:18082
 """
 
 import math
@@ -31,7 +31,7 @@ from monitor.days.files import looking_once
 from monitor.logs import summarise_day
 from monitor.logs.sources.drivers import driver_of
 from tests.support.warehouse_logs import AS_OF, FIRST, LAST, cases, content, model_of_rows, tables
-from tests.support.warehouse_server import SNOWFLAKE, columns
+from tools.warehouses.server import SNOWFLAKE, columns
 
 ADDRESS = "WAREHOUSE"
 AT_ONCE = 1000  # rows of a statement that writes

@@ -1,18 +1,17 @@
 """A table of docs/measure-tables.md: the mean of every measure over seeded days in several worlds.
 
-`python -m tests.support.page_tables` prints all tables for the page.
+`python -m tools.measure_tables` prints all tables for the page.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tests.support.paths import ROOT
-
-PAGE = ROOT / "docs" / "measure-tables.md"
+PAGE = Path(__file__).parents[2] / "docs" / "measure-tables.md"
 Measure = Callable[[Any], float]
 
 
@@ -60,16 +59,3 @@ def drawn(table: Table) -> dict[str, list[Any]]:
         name: [make(np.random.default_rng([7, day])) for day in range(table.days)]
         for name, make in table.worlds.items()
     }
-
-
-def main() -> None:
-    """Print the tables."""
-    from tests.support.page_classes import CLASSES, REGRESSION  # noqa: PLC0415 - they need this
-    from tests.support.page_scores import SCORES  # noqa: PLC0415
-
-    for table in (SCORES, CLASSES, REGRESSION):
-        print("\n".join(table.lines()), end="\n\n")  # noqa: T201
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """Compare the counts of a warehouse's engine with those of rows, where the tests do not start it.
 
-`python -m tests.support.warehouse_engines ENGINE PYTHON`, where PYTHON has the package of the
+`python -m tools.warehouses.engines ENGINE PYTHON`, where PYTHON has the package of the
 engine: clickhouse (chdb, the embedded one), snowflake (fakesnow), bigquery (bqemulator with
 google-cloud-bigquery) or databricks (pyspark, in ANSI mode). It says how many of the days are
 equal, byte for byte, and how many of 300,000 scores lie elsewhere.
@@ -25,7 +25,7 @@ from monitor.logs.warehouse.dialects import DIALECTS
 from monitor.metrics.core.grid import locate
 from tests.support.warehouse_logs import NAMES, cases, compared, model_of_rows, statement, tables
 
-SERVER = Path(__file__).with_name("warehouse_server.py")
+SERVER = Path(__file__).with_name("server.py")
 SCORES = 300_000
 Run = Callable[[str], pa.Table]
 

@@ -21,7 +21,7 @@ from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.scores.brier import rbs
 from monitor.metrics.test_based.tce import tce
-from tests.support.page_tables import Table
+from tools.measure_tables.table import Table
 
 DAYS = 20
 ROWS = 5_000

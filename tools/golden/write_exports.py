@@ -1,8 +1,8 @@
-"""Write the exports of this folder with the libraries of the tools themselves.
+"""Write the exports of tests/golden/judges with the libraries of the tools themselves.
 
     python -m venv env && env/bin/pip install inspect-ai==0.3.285 \
         opentelemetry-sdk==1.45.2 opentelemetry-exporter-otlp-json-file==0.66b1
-    env/bin/python tests/golden/judges/write_exports.py
+    env/bin/python tools/golden/write_exports.py
 
 The answers are drawn at random. A judge states with which probability an answer is right; people
 review three fifths of them. From `UPDATE` on another version of the judge answers. Identifiers and
@@ -32,7 +32,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parents[2] / "tests" / "golden" / "judges"
 FIRST, DAYS, UPDATE = date(2026, 3, 2), 38, 30
 ANSWERS, REVIEWED = 200, 0.6
 FEW, IN_LOG = 2, 40  # days of the other exports, and samples in a log of Inspect

@@ -1,6 +1,6 @@
 """Runs axe on every page of a folder, in light and dark colours, and prints what it finds.
 
-    python -m tests.support.accessibility site
+    python -m tools.accessibility site
 
 `make docs` writes such a folder. The whole site takes some minutes.
 """

@@ -42,7 +42,7 @@ from monitor.metrics.test_based.null_reference import tce_null_reference
 from monitor.metrics.test_based.t_test import tce_t
 from monitor.metrics.test_based.tce import tce
 from monitor.metrics.test_based.tce_at_size import standard_size, tce_at_size
-from tests.support.page_tables import Table
+from tools.measure_tables.table import Table
 
 DAYS = 40
 ROWS = 20_000

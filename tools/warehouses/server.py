@@ -1,4 +1,4 @@
-"""Runs SQL in a warehouse's engine for `warehouse_engines`, in a Python that has its package.
+"""Runs SQL in a warehouse's engine for `engines.py`, in a Python that has its package.
 
 Arguments: the engine, a folder, and the tables that it has as Parquet. Each line of the input is a
 statement and the file for its answer.

@@ -2,7 +2,7 @@
 
 Run by hand in an environment of its own that has the programs of `PROGRAMS`:
 
-    python tests/golden/peers/write_cases.py
+    python tools/golden/write_cases.py
 
 The inputs are those of the programs' own tests, and some that are drawn here. Where such a test
 states a number, the program must give it (`stated`), or nothing is written.
@@ -40,7 +40,7 @@ PROGRAMS = (
     "torch-uncertainty",
 )  # fmt: skip
 STATED = 1e-5  # several programs state five digits
-OUT = Path(__file__).with_name("cases.json.xz")
+OUT = Path(__file__).parents[2] / "tests" / "golden" / "peers" / "cases.json.xz"
 
 # Outcomes and scores, of the tests of: scikit-learn (curve_*, brier), the R package
 # reliabilitydiag in model-diagnostics' tests, uncertainty-calibration (discrete, em_*), MCGrad
@@ -334,7 +334,7 @@ def main() -> None:
         "cases": cases,
     }
     OUT.write_bytes(lzma.compress(json.dumps(record).encode(), preset=9 | lzma.PRESET_EXTREME))
-    print(len(cases), "cases", OUT.stat().st_size, "bytes")  # noqa: T201 - what it wrote
+    print(len(cases), "cases", OUT.stat().st_size, "bytes")
 
 
 if __name__ == "__main__":

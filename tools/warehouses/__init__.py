@@ -1,0 +1,1 @@
+"""Comparisons of the counts of warehouses, by hand, with those of rows."""
