@@ -302,17 +302,6 @@ def test_drawn_lives_reach_all_of_the_table_and_nothing_else() -> None:
     assert {e: {*LIFE[e].after} for e in led} == led
 
 
-def test_a_second_alarm_makes_an_undecided_drift_certain() -> None:
-    """The weeks are counted from the opening, and after another alarm from that one on."""
-    days = follow(opened(), said([0.0] * 8, recovery=0.01), 95)
-    again = after(days[-1], 96, one("too_extreme", 2.0), alarm=True)
-    later = follow(again, said([0.0] * 8, recovery=0.01), 95)
-
-    flags = [found.incident is not None and found.incident.undecided for found in days]
-    assert flags == [n > 90 for n in range(96)]
-    assert [found.incident is not None and found.incident.undecided for found in later] == flags
-
-
 def test_a_new_reference_forgets_all_but_the_end() -> None:
     """Sums, history, variances and the incident are gone; its end and the reason are kept."""
     before = follow(opened(), one("too_extreme", 0.5), 3)[-1]

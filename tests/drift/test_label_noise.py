@@ -57,20 +57,6 @@ def followed(found: Reference, days: Days) -> Iterator[Detector]:
         yield detector
 
 
-def plain_fits(found: Reference, parts: dict[str, Coarse], span: slice) -> Floats:
-    """Give the log-likelihood of each share on a day by SciPy's root and a Cox-Reid term."""
-    pairs = np.stack(found.noise.added_and_lost, axis=-1)
-    fits = np.zeros(found.noise.shares.shape)
-    for part in parts.values():
-        cells = np.arange(part.counts.size)[span][part.counts[span] > 0]
-        n, k, p = part.counts[cells], part.positives[cells], expit(found.curve[cells])
-        for place in np.ndindex(fits.shape):
-            rate = recorded(n, int(k.sum()), p, *pairs[place])
-            fits[place] += (k * np.log(rate) + (n - k) * np.log(1.0 - rate)).sum()
-            fits[place] += 0.5 * np.log((n * rate * (1.0 - rate)).sum())
-    return fits - fits[:, :1]
-
-
 def recorded(n: Ints, hits: int, p: Floats, added: float, lost: float) -> Floats:
     """Give the rates of recorded outcomes at the prior that makes as many positive as there are."""
     a, b = np.minimum(added, 0.95 * p), np.minimum(lost, 0.95 * (1.0 - p))
@@ -80,44 +66,6 @@ def recorded(n: Ints, hits: int, p: Floats, added: float, lost: float) -> Floats
         return np.asarray(a + (1.0 - a - b) * expit(own + shift))
 
     return at(brentq(lambda shift: (n * at(shift)).sum() - hits, -9.0, 9.0, xtol=1e-12))
-
-
-@pytest.mark.parametrize(
-    ("world", "wrong", "low", "high"),
-    [
-        (NOISY, SWAPPED, 0.02, 0.04),
-        (World(0.5, 5_000), WrongLabels("lost", 0.12), 0.09, 0.15),
-        (World(0.3, 10_000), WrongLabels("added", 0.03), 0.02, 0.04),
-    ],
-)
-def test_the_posterior_is_that_of_a_plain_sum(
-    world: World, wrong: WrongLabels, low: float, high: float
-) -> None:
-    """28 days of reference and 60 after it, each with its own prior: to 2 % of the share.
-
-    Each counts by its dispersion, and those after the reference for a nat at most, for a share or
-    against it. The plain sum takes every score by itself; the detector merges neighbours.
-    """
-    days, detector = list(flipped_days(world, wrong, 1, days=60)), new_detector()
-    found = fit_reference(days[:28])
-    fits = np.zeros(found.noise.shares.shape)
-    for parts, information in zip(days[:28], found.informations, strict=True):
-        phi = 1.0 + (found.day_variances * information).max()
-        fits += plain_fits(found, parts, found.known) / phi
-    for t, parts in enumerate(days[28:]):
-        detector, evidence = advance(detector, found, [FIRST + timedelta(t)], parts)
-        phi = 1.0 + (detector.jitters * evidence.informations).max()
-        said = plain_fits(found, parts, slice(None)) / phi
-        most = np.maximum(said, -said * (found.noise.shares <= MOST_WRONG)).max(axis=1)
-        fits += np.maximum(-1.0, said / np.maximum(1.0, most)[:, np.newaxis])
-
-    likeliest = FAMILIES.index(wrong.family)
-    weights = np.exp(fits[likeliest] - fits.max())
-    expected = float((weights * found.noise.shares[likeliest]).sum() / weights.sum())
-
-    learned = wrong_labels(found.noise, detector.noise)
-    assert learned == WrongLabels(wrong.family, pytest.approx(expected, rel=0.02))
-    assert low < expected < high
 
 
 def test_the_curve_limits_what_can_be_wrong() -> None:

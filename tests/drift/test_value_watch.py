@@ -12,7 +12,7 @@ from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.incidents.detecting import alarms_among
 from monitor.drift.records.places import Condition
 from monitor.drift.records.values import ValueWatch
-from monitor.drift.where.value_past import ValueSums, against_others, fit_values, value_sums
+from monitor.drift.where.value_past import ValueSums, fit_values, value_sums
 from monitor.drift.where.value_watch import new_watch, watch_day
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.special import expit
@@ -77,27 +77,6 @@ def watched(watch: ValueWatch, days: Sequence[ValueSums]) -> list[ValueWatch]:
         )
         found.append(watch)
     return found
-
-
-def test_a_value_is_compared_with_all_others_of_its_column() -> None:
-    """Score and information of the difference, against a loop that writes it out."""
-    rng = np.random.default_rng(1)
-    columns = np.sort(rng.integers(0, 3, 9))
-    columns = np.unique(columns, return_inverse=True)[1]
-    scores, known = rng.normal(size=(9, 4)), rng.uniform(1.0, 9.0, (9, 4))
-
-    pulls, left = against_others(columns, scores, known)
-
-    for i in range(9):
-        others = (columns == columns[i]) & (np.arange(9) != i)
-        if not others.any():
-            np.testing.assert_array_equal(left[i], 0.0)
-            continue
-        u, k = scores[others].sum(axis=0), known[others].sum(axis=0)
-        difference = scores[i] / known[i] - u / k
-        variance = 1.0 / known[i] + 1.0 / k
-        np.testing.assert_allclose(left[i], 1.0 / variance, rtol=1e-12)  # rounding
-        np.testing.assert_allclose(pulls[i], difference / variance, rtol=1e-9, atol=1e-9)
 
 
 def test_the_value_that_moved_is_named_and_no_other(reference: Reference) -> None:

@@ -13,10 +13,10 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from monitor.evaluation import attribution
-from monitor.evaluation.attribution import causes_of, intercept_correction, mean_causes
+from monitor.evaluation.attribution import causes_of, intercept_correction
 from monitor.evaluation.evaluation import Causes, Shares
 from monitor.metrics.binned.ece import debiased_mean_squared_gap
-from monitor.metrics.core.buckets import BUCKETS, NO_BUCKETS, add_up_buckets, bins_of, merge_buckets
+from monitor.metrics.core.buckets import BUCKETS, add_up_buckets, bins_of
 from monitor.metrics.core.grid import Floats, locate
 from monitor.metrics.core.tally import Tally, merge, shift, tally, tally_on_grid
 from monitor.metrics.logistic.cox import fit_cox
@@ -161,22 +161,6 @@ def after_last_map(maps: NestedMaps, rule: ScoringRule) -> float:
     """Score what the last map makes, corrected for having been fitted."""
     design = maps.design[:, : maps.terms[-1]]
     return fitted_score(maps.tally, maps.logits[-1], design, rule).corrected(1.0)
-
-
-@pytest.mark.parametrize("name", WORLDS)
-def test_causes_add_up(name: str) -> None:
-    """The three causes are the score of the scores less that of the last map, to 1e-12."""
-    t = sample(name, -1.0, 5_000, np.random.default_rng(19))
-    maps, found = fitted(t), attributed(t)
-    for part, rule, score in (
-        (found.log_loss, "log", log_score),
-        (found.squared_error, "brier", brier),
-    ):
-        last = fitted_score(t, maps.logits[3], maps.design, "log" if rule == "log" else "brier")
-        bent = Tally(expit(maps.logits[3]), t.counts, t.positives)
-
-        removed = score(t) - (score(bent) + last.optimism)
-        assert sum(astuple(part)[:3]) == pytest.approx(removed, abs=1e-12)
 
 
 def test_maps_equal_the_other_fits_and_a_generic_optimiser() -> None:
@@ -347,25 +331,6 @@ def test_rows_of_an_entity_count_once(name: str) -> None:
     assert (blind[1] < 0.75 * errors).all()
     assert theirs[0] == pytest.approx(own[0], abs=0.15 * errors.max())
     assert (np.abs(blind[0] - own[0]) > 0.15 * errors.max()).any()
-
-
-def test_days_with_the_same_entities_count_once() -> None:
-    """A week in which every day brings the same rows says no more than one of its days."""
-    rng = np.random.default_rng(72)
-    scores, shares, truths = world("slope", -1.0)
-    drawn = rng.choice(scores.size, 4_000, p=shares)
-    hits = (rng.random(4_000) < truths[drawn]).astype(np.int64)
-    buckets, cells = rng.integers(BUCKETS, size=4_000), locate(scores[drawn])[0]
-    held = add_up_buckets(buckets, bins_of(cells), np.ones_like(hits), hits)
-    day = tally_on_grid(hits, scores[drawn]), held
-    week = merge([day[0]] * 7), merge_buckets([held] * 7)
-
-    alone = in_numbers(causes_of(day[0]))[1]
-    together = in_numbers(mean_causes([day] * 7, week, causes_of))[1]
-    blind = in_numbers(mean_causes([(day[0], NO_BUCKETS)] * 7, (week[0], NO_BUCKETS), causes_of))[1]
-
-    assert blind == pytest.approx(alone / math.sqrt(7.0))
-    assert together == pytest.approx(alone, rel=0.4)  # one sample: 64 buckets say 9 % of an error
 
 
 def in_numbers(causes: Causes | None) -> Floats:

@@ -13,7 +13,6 @@ from monitor.evaluation.score_errors import Settings
 from monitor.metrics.beyond_binary.class_counts import choose_classes, count_classes
 from monitor.metrics.beyond_binary.class_priors import fit_class_weights
 from monitor.metrics.core.tally import tally_on_grid
-from monitor.store.evaluation_table import EVALUATIONS, evaluation_of, evaluation_table
 from tests.support.class_logs import NAMES, draw
 
 FIRST = date(2026, 3, 1)
@@ -107,15 +106,6 @@ def test_the_first_choices_are_the_whole(
     # A cell keeps its mean in logit: 2e-7 relative.
     assert found.mean_score == pytest.approx(top.mean(), rel=1e-6)
     assert 0.9 < found.classes.judged < 1.0
-
-
-def test_the_store_keeps_them(found: Evaluation) -> None:
-    """A row of the table is read back as it was; without classes the table has no such column."""
-    (row,) = evaluation_table([found]).to_pylist()
-    plain = evaluation_table([Evaluation(**{**vars(found), "classes": None})])
-
-    assert evaluation_of(row) == found
-    assert plain.schema == EVALUATIONS
 
 
 def test_of_many_classes_the_most_frequent_are_measured() -> None:

@@ -11,24 +11,18 @@ from scipy.special import expit, logit
 from scipy.stats import binom, chi2
 
 from monitor.metrics.binned.binning import paper_sizes, pava_bc
-from monitor.metrics.binned.pooling import pool
-from monitor.metrics.binomial.acceptance import significance
-from monitor.metrics.core.tally import Tally, merge, shift, tally, tally_on_grid
+from monitor.metrics.core.tally import Tally, merge, shift, tally
 from monitor.metrics.logistic.intercept import (
-    expect_positives,
     fit_intercept,
     has_intercept,
-    solve_nearby,
 )
 from monitor.metrics.scores.brier import rbs
 from monitor.metrics.test_based.null_reference import (
     QUANTILES,
-    count_rejected_nearly,
-    groups_of,
     tce_null_reference,
 )
-from monitor.metrics.test_based.tce import RELATIVE_DOUBT, count_rejected, tce
-from monitor.metrics.test_based.worlds import draw_worlds, look_up, tabulate
+from monitor.metrics.test_based.tce import tce
+from monitor.metrics.test_based.worlds import draw_worlds
 
 inner = st.floats(0.001, 0.999)
 tallies = st.lists(st.tuples(inner, st.booleans()), min_size=1, max_size=60).map(
@@ -115,34 +109,6 @@ def test_null_reference_equals_a_naive_simulation(scored: Tally) -> None:
     assert len(null.quantiles) == len(QUANTILES)
 
 
-def test_nearby_intercept_equals_the_fitted_one() -> None:
-    """To 1e-12 for shifts up to 0.4 logits, also with scores of 0 and 1; not a number if far."""
-    scores = np.concatenate([[0.0], expit(np.linspace(-9.0, 4.0, 300)), [1.0]])
-    inverse_odds = np.concatenate([[np.inf], (1.0 - scores[1:]) / scores[1:]])
-    counts = np.full(302, 1_000)
-    at_zero = expect_positives(inverse_odds, counts, 0.0)
-    for delta in (-3.0, -0.4, -1e-3, 0.0, 1e-6, 0.01, 0.4, 3.0):
-        positives = np.round(1_000 / (1.0 + inverse_odds * np.exp(-delta))).astype(np.int64)
-
-        found = solve_nearby(inverse_odds, counts, int(positives.sum()), at_zero)
-
-        if abs(delta) == 3.0:
-            assert np.isnan(found)
-        else:
-            expected = fit_intercept(Tally(scores, counts, positives)).delta
-            assert found == pytest.approx(expected, abs=2e-12)
-
-
-@pytest.mark.parametrize("count", [0, 1000])
-def test_nearby_intercept_leaves_one_class_alone(count: int) -> None:
-    """Without both outcomes there is no intercept near by."""
-    inverse_odds, counts = np.array([3.0, 1.0]), np.array([500, 500])
-
-    assert np.isnan(
-        solve_nearby(inverse_odds, counts, count, expect_positives(inverse_odds, counts, 0.0))
-    )
-
-
 @pytest.mark.parametrize(
     ("n", "score"),
     [(1, 0.3), (7, 0.99), (40, 0.4), (41, 0.5), (3_000, 0.9935), (6_500, 0.18), (10**11, 0.5)],
@@ -168,22 +134,6 @@ def test_drawn_outcomes_are_binomial(n: int, score: float) -> None:
     assert chi2.sf(statistic, common.sum()) > 1e-4
 
 
-@pytest.mark.parametrize(("first", "last"), [(0, 61), (59, 60), (55, 70), (40, 90)])
-def test_draws_go_on_beyond_the_table(first: int, last: int) -> None:
-    """Even places in [0, 1) give every count its share, however short the table is.
-
-    The table holds the mode. A share is off by less than one place at each of its two ends.
-    """
-    n, q, places = 300, 0.2, (np.arange(100_000) + 0.5) / 100_000
-    ends = np.empty(last - first + 1)
-    tabulate(first, n, q, ends)
-
-    look_up(places, first, n, q, ends, np.empty(4 * ends.size, np.int64))
-
-    found = np.bincount(places.astype(int), minlength=n + 1)
-    np.testing.assert_allclose(found, 100_000 * binom.pmf(np.arange(n + 1), n, q), atol=2.0)
-
-
 def test_certain_outcomes_are_drawn_as_they_are() -> None:
     """A score of 0 never comes true and a score of 1 always, in groups of any size."""
     scores, counts = np.array([0.0, 0.0, 1.0, 1.0]), np.array([1, 10**7, 1, 10**7])
@@ -191,26 +141,6 @@ def test_certain_outcomes_are_drawn_as_they_are() -> None:
     drawn = draw_worlds(np.random.default_rng(8), scores, counts, 3)
 
     np.testing.assert_array_equal(drawn, [[0, 0, 1, 10**7]] * 3)
-
-
-def test_null_reference_judges_as_the_test_does() -> None:
-    """Taking the scores that a bin accepts for one interval changes few worlds, and those little.
-
-    Of 60 worlds of this size about 8 differ, by 0.0005 of the predictions on average.
-    """
-    t = tally_on_grid(*calibrated(4_000, seed=3)[::-1])
-    smallest, largest = paper_sizes(t.total)
-    groups, differences = groups_of(t.scores, t.counts), []
-    for positives in draw_worlds(np.random.default_rng(9), t.scores, t.counts, 60):
-        starts = pool(t.counts, positives, smallest, largest, 0)
-        exact = count_rejected(t.scores, t.counts, positives, starts, 0.05).sum()
-        nearly = count_rejected_nearly(
-            groups, positives, starts, 1.0, significance(0.05, RELATIVE_DOUBT)
-        )
-        differences.append(nearly - exact)
-
-    assert abs(np.mean(differences)) < 1e-3 * t.total
-    assert np.count_nonzero(differences) < 20
 
 
 @pytest.mark.parametrize(

@@ -68,9 +68,3 @@ def test_the_page_names_functions_that_exist() -> None:
 
     assert called <= {*HOMES}
     assert set(re.findall(r"from (monitor[\w.]*) import", text)) == {"monitor.metrics"}
-
-
-def test_links_of_the_page_lead_somewhere() -> None:
-    """Files that the page points at exist."""
-    for target in re.findall(r"\]\(([^)#:]+)\)", PAGE.read_text()):
-        assert (PAGE.parent / target).exists(), target

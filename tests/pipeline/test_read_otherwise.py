@@ -17,7 +17,6 @@ from monitor.config import load_config
 from monitor.drift.records.verdict import Verdict
 from monitor.pipeline.days.task import Task
 from monitor.pipeline.runs.run import run
-from monitor.pipeline.verdicts.reading import differences
 from monitor.store.store import Store
 
 FIRST, DAYS, CHANGED, ROWS = date(2026, 1, 1), 26, 18, 600
@@ -184,13 +183,6 @@ def test_windows_that_mix_days_of_two_readings_say_so(
     ) in told
     backfill(copied, CHANGED - 1, CHANGED - 1)
     assert "not comparable: their" not in command("show", "--config", file).out
-
-
-def test_a_policy_of_times_is_compared_where_both_days_say_it() -> None:
-    """It decides which outcomes of 0 are counted; a day of an earlier version does not say it."""
-    key = "checks.outcome_time_missing"
-    assert differences({key: "accept"}, {key: "unknown"}) == {"all": (key,)}
-    assert differences({key: "accept"}, {}) == {}
 
 
 def test_days_of_programs_before_are_compared(copied: Path, unchanged: Path) -> None:

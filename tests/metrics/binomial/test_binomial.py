@@ -13,10 +13,7 @@ from scipy.stats import binomtest
 
 from monitor.metrics.binomial.acceptance import accepted_intervals
 from monitor.metrics.binomial.binomial import (
-    NEIGHBOURS_TIE,
     binomial_pvalues,
-    pvalue,
-    pvalue_bounds,
 )
 from monitor.metrics.binomial.pmf import log_pmf, lower_tail
 from tests.support.cases import a_fifth, some
@@ -157,42 +154,6 @@ class TestTails:
             found = lower_tail(k, n, q, 1 - q) / math.exp(log_pmf(k, n, q, 1 - q))
 
             assert found == pytest.approx(float(total), rel=2e-14)
-
-
-class TestPvalueBounds:
-    """What is known of a p-value without a sum."""
-
-    def test_hold_for_every_small_count(self) -> None:
-        """Each count of up to 40 trials, at probabilities all over and next to 0 and 1."""
-        probabilities = [*np.linspace(0.004, 0.996, 125).tolist(), 1e-9, 1 - 1e-9, 0.0, 1.0]
-        for n in (1, 2, 3, 5, 12, 40):
-            for k in range(n + 1):
-                for q in probabilities:
-                    least, most = pvalue_bounds(k, n, q)
-
-                    assert least * (1 - 1e-12) <= pvalue(k, n, q) <= most * (1 + 1e-12)
-
-    @given(n=st.integers(50, NEIGHBOURS_TIE), q=st.floats(1e-7, 1 - 1e-7), away=st.floats(-8, 8))
-    def test_hold_and_close_in(self, n: int, q: float, away: float) -> None:
-        """With many trials they lie as near as one more outcome moves a tail.
-
-        One outcome is 1/d standard deviations; at z the logarithm of a normal tail falls by at
-        most z + 1 for each of them, and each side has one, or two where it rounds.
-        """
-        deviation = math.sqrt(n * q * (1 - q))
-        k = round(min(max(n * q + away * deviation, 0), n))
-
-        least, most = pvalue_bounds(k, n, q)
-
-        assert least * (1 - 1e-11) <= pvalue(k, n, q) <= most * (1 + 1e-11)
-        if deviation > 100 and abs(k - n * q) / deviation > 1:
-            assert math.log(most / least) < 4 * (abs(away) + 1) / deviation
-
-    def test_say_nothing_where_nothing_is_known(self) -> None:
-        """At the ends of the count, and with so many trials that neighbours tie."""
-        assert pvalue_bounds(0, 50, 0.1) == (0.0, 1.0)
-        assert pvalue_bounds(50, 50, 0.9) == (0.0, 1.0)
-        assert pvalue_bounds(20, NEIGHBOURS_TIE + 1, 1e-6) == (0.0, 1.0)
 
 
 @cache

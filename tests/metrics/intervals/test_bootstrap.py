@@ -11,7 +11,6 @@ from scipy.stats import t as student
 
 from monitor.metrics.binned.binning import paper_sizes, pava_bc, uniform_bins
 from monitor.metrics.binned.ece import ace, ece
-from monitor.metrics.core import resampling
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.resampling import resamples
 from monitor.metrics.core.tally import Tally, tally
@@ -121,24 +120,6 @@ def test_outcomes_of_large_groups_are_nearly_binomial(n: int, rate: float) -> No
     expected = 50_000 * np.diff(binom.cdf(cuts, n, rate), prepend=0.0, append=1.0)
     found = np.bincount(np.searchsorted(cuts, drawn), minlength=cuts.size + 1)
     assert chisquare(found, expected).pvalue > 1e-4
-
-
-@pytest.mark.parametrize("ahead", [1, 3, 10])
-def test_draws_ahead_are_those_one_by_one(monkeypatch: pytest.MonkeyPatch, ahead: int) -> None:
-    """However many resamples are drawn at once, a generator gives the same ones."""
-    t = sample(300, seed=5)
-    alone, together = np.random.default_rng(5), np.random.default_rng(5)
-    monkeypatch.setattr(resampling, "MOST_AHEAD", ahead * t.counts.size)
-
-    drawn = [*resamples(t, t.scores, 10, rng=together)]
-
-    for one in drawn:
-        (other,) = resamples(t, t.scores, 1, rng=alone)
-        assert (one.scores == other.scores).all()
-        assert (one.counts == other.counts).all()
-        assert (one.positives == other.positives).all()
-    assert len(drawn) == 10
-    assert alone.random() == together.random()
 
 
 def test_plain_intervals_equal_a_naive_version() -> None:

@@ -171,19 +171,6 @@ def test_scores_keep_their_range() -> None:
     assert auc_interval(tally([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9])) == Estimate(1.0, 1.0, 1.0)
 
 
-def test_coarsening_keeps_rows_positives_and_mean_score() -> None:
-    """Sums are exact, the mean score is kept to rounding, and cells never tie."""
-    rng = np.random.default_rng(4)
-    t = tally(rng.random(5_002) < 0.1, np.append(expit(rng.normal(-3, 1.2, 5_000)), [0.0, 1.0]))
-    coarse = join_neighbours(t)
-
-    assert coarse.scores.size < 600
-    assert (coarse.total, coarse.total_positives) == (t.total, t.total_positives)
-    assert coarse.mean_score == pytest.approx(t.mean_score, rel=1e-12)
-    assert (np.diff(coarse.scores) > 0).all()
-    assert join_neighbours(coarse) is coarse
-
-
 def test_ece_interval_is_the_inverted_one() -> None:
     """On scores that are coarse already it is the bootstrap interval with that method."""
     t = join_neighbours(some)

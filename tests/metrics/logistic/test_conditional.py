@@ -92,30 +92,6 @@ def test_no_prior_enters(
     assert moved == pytest.approx(expected, abs=1e-8)
 
 
-@given(groups, st.randoms(use_true_random=False))
-def test_order_and_splitting_of_groups_never_matter(
-    rows: list[tuple[float, int, float, float]], chance: object
-) -> None:
-    """Groups in another order, cut in two, and empty ones among them give the same evidence."""
-    curve, counts, positives, h = unpack(rows)
-    order = np.arange(curve.size)
-    chance.shuffle(order)
-    half, hit_half = counts // 2, np.minimum(positives, counts // 2)
-    pieces = [
-        np.concatenate([whole[order], rest])
-        for whole, rest in (
-            (curve, curve),
-            (counts - half, half),
-            (positives - hit_half, hit_half),
-            (h, h),
-        )
-    ]
-
-    found = conditional_log_ratio(pieces[0], pieces[1], pieces[2], pieces[3])
-
-    assert found == pytest.approx(conditional_log_ratio(curve, counts, positives, h), abs=1e-8)
-
-
 @pytest.mark.parametrize("hits", [0, 1])
 def test_one_class_says_nothing(hits: int) -> None:
     """Evidence, score and information are 0 if all outcomes are equal."""

@@ -116,25 +116,3 @@ def test_shares_are_weighed_where_few_rows_or_outcomes_are(rows: int, hits: int)
         ]
         expected = np.array([adjusted_profile(moved, counts, positives) for moved in curves])
         assert found == pytest.approx(expected - expected[0], abs=1e-9)
-
-
-def test_neighbours_tell_as_much_as_one_by_one() -> None:
-    """200 scores 1/32 apart, 1 % wrong, half the odds: to half a nat of 8.
-
-    One by one is what `adjusted_profile` of all scores says; merging is to save time alone.
-    """
-    curve, rng = np.linspace(-4.0, 2.25, 201), np.random.default_rng(3)
-    curve = logit(0.01 + 0.98 * expit(curve))
-    counts = np.full(curve.size, 500)
-    positives = rng.binomial(counts, recorded(curve, 0.01, 0.01, -0.7))
-    shares = np.linspace(0.0, 0.015, 7)
-
-    found = weigh_shares(
-        *(curve, counts, positives, np.zeros((0, curve.size))), *[shares[np.newaxis]] * 2
-    )[0, :7]
-
-    hits = int(positives.sum())
-    curves = [noisy_curve(curve, counts, hits, share, share) for share in shares]
-    fits = np.array([adjusted_profile(moved, counts, positives) for moved in curves])
-    assert found == pytest.approx(fits - fits[0], abs=0.5)
-    assert found.argmax() in {3, 4, 5}

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import logit
 from scipy.stats import beta
 
 from monitor.metrics import kernel_density_error, tally, tally_on_grid
@@ -82,21 +81,6 @@ def test_cells_choose_the_bandwidth_that_rows_choose() -> None:
     assert merge_neighbours(grid) is grid
     assert likeliest_bandwidth(exact) in candidates[best - 1 : best + 2]
     assert likeliest_bandwidth(grid) in candidates[best - 1 : best + 2]
-
-
-def test_merged_groups_keep_their_rows_and_their_mean_score() -> None:
-    """Scores whose logits are between the same multiples of 1/32; those beyond 16 are together."""
-    scores, outcomes = drawn(1_300)
-    scores[:2] = 0.0, 1.0
-    with np.errstate(divide="ignore"):
-        cells = np.floor(np.clip(32.0 * logit(scores), -512, 511))
-    rows_of = [cells == cell for cell in np.unique(cells)]
-
-    found = merge_neighbours(tally(outcomes, scores))
-
-    assert found.counts.tolist() == [rows.sum() for rows in rows_of]
-    assert found.positives.tolist() == [outcomes[rows].sum() for rows in rows_of]
-    np.testing.assert_allclose(found.scores, [scores[r].mean() for r in rows_of], rtol=1e-12)
 
 
 def test_certain_scores_are_safe() -> None:

@@ -9,22 +9,17 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
 
 from monitor.metrics.binned.binning import Bins, pava, pava_bc, quantile_bins, uniform_bins
 from monitor.metrics.binomial.acceptance import (
-    UNDECIDED,
-    acceptance,
     accepted_intervals,
-    significance,
 )
 from monitor.metrics.binomial.binomial import binomial_pvalues
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.tally import Tally, tally
 from monitor.metrics.test_based.tce import (
     FEW_GROUPS,
-    RELATIVE_DOUBT,
     count_rejected,
     rejected_per_bin,
     tce,
@@ -186,24 +181,6 @@ class TestDecisions:
 
             assert found == counts[rejects].sum()
 
-    @pytest.mark.parametrize("distance", [0.0, 1e-15, -1e-15, 5e-10, -5e-10, 2e-9, -2e-9])
-    def test_alpha_touches_a_piece(self, distance: float) -> None:
-        """A level at the very bottom of a tooth of the saw is left to the test itself."""
-        k, n = 1, 30
-        bottom = minimize_scalar(
-            lambda q: float(binomial_pvalues(k, n, q)), bounds=(0.1633, 0.177), method="bounded",
-            options={"xatol": 1e-10},
-        )  # fmt: skip
-        alpha = bottom.fun * (1 + distance)
-        scores = np.unique(np.concatenate([np.linspace(0.16, 0.18, 2001), beside(bottom.x[None])]))
-        rejects = binomial_pvalues(k, n, scores) <= alpha
-        _, verdicts = acceptance(k, n, significance(alpha, RELATIVE_DOUBT), 0.0, 1.0)
-
-        found = rejected_in_one_bin(scores, np.ones(scores.size, np.int64), k, n, alpha)
-
-        assert (UNDECIDED in verdicts) == (abs(distance) < 1e-9)
-        assert found == rejects.sum()
-
     @settings(max_examples=a_fifth(150), deadline=None)
     @given(
         seed=st.integers(0, 2**32 - 1),
@@ -323,18 +300,6 @@ class TestTce:
 
         assert tce(t, bins, alpha=0.25).value == 1.0
         assert tce(t, bins, alpha=0.2499).value == 0.0
-
-    def test_empty_bins_of_resampling(self) -> None:
-        """The compiled count passes over bins whose predictions were all resampled away."""
-        found = count_rejected(
-            np.array([0.1, 0.2, 0.9]),
-            np.array([0, 0, 30]),
-            np.array([0, 0, 0]),
-            np.array([0, 2, 3]),
-            0.05,
-        )
-
-        assert found.tolist() == [0, 30]
 
     @pytest.mark.parametrize("alpha", [0.0, 1.0, -0.1, math.nan])
     def test_refuses_alpha(self, alpha: float) -> None:
