@@ -33,9 +33,7 @@ def drawn_rows(rng: np.random.Generator, rows: int, entities: int) -> Rows:
 
 def reference_of(days: Sequence[Day]) -> Reference:
     """Fit the reference of the whole."""
-    found = fit_model_reference(days, Limits()).streams[WHOLE]
-    assert isinstance(found, Reference)
-    return found
+    return fit_model_reference(days, Limits()).streams[WHOLE]
 
 
 def dispersion_of(rows: Rows, reference: Reference) -> np.ndarray:

@@ -28,9 +28,7 @@ MANY, PLAIN = World(0.05, 20_000), Limits()
 
 def reference_of(found: ModelReference) -> Reference:
     """Take that of the whole."""
-    own = found.streams[WHOLE]
-    assert isinstance(own, Reference)
-    return own
+    return found.streams[WHOLE]
 
 
 def fold(

@@ -87,9 +87,7 @@ def sums_of(day: Day, fitted: ModelReference) -> Summed:
 
 def whole_of(fitted: ModelReference) -> Reference:
     """Give the reference of the whole."""
-    reference = fitted.streams[WHOLE]
-    assert isinstance(reference, Reference)
-    return reference
+    return fitted.streams[WHOLE]
 
 
 def place(days: Iterator[Day], fitted: ModelReference, before: list[Summed]) -> Where:
