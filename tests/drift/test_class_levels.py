@@ -1,7 +1,6 @@
 """Levels of classes: a shift of priors says nothing, a class that is off is named with its size."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from itertools import combinations
 
@@ -11,12 +10,11 @@ import pytest
 from monitor.drift.classes.class_levels import (
     ClassLevels,
     PairLevel,
-    class_levels,
     off_class,
 )
-from monitor.drift.classes.pairs import ClassDay, sum_of_days
+from monitor.drift.classes.pairs import ClassDay
 from monitor.drift.curve.reference import Reference
-from monitor.drift.fold.inputs import Day, Limits, ModelReference, class_span, fit_model_reference
+from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
 from monitor.words.verdict import sentences
@@ -138,34 +136,3 @@ def test_what_several_classes_explain_names_none() -> None:
     found = off_class(whole, before, now, classes, LEAST)
     assert found.name == ""
     assert found.change.error > 0
-
-
-def test_days_without_a_class_count_in_the_level_of_the_week() -> None:
-    """On four of the seven days no row of a class came true: the week is still a shift of priors.
-
-    If the rows of the other classes were left out on those days, the class would be off by more
-    than a half.
-    """
-    reference, days = fitted(THREE, 6), list(days_of(THREE, NONE, 6)[-7:])
-    drawn = list(stream(THREE, NONE, 6, days=AFTER, start=0))[-7:]
-    for place in range(4):
-        rows = drawn[place]
-        kept = rows.labels != 1
-        days[place] = day_of_pairs(
-            replace(rows, vectors=rows.vectors[kept], labels=rows.labels[kept])
-        )
-    whole, known = reference.streams["all"], sum_of_days(day.classes for day in days)
-    assert reference.levels is not None
-
-    now = class_levels(whole, reference.curves, class_span(days, known))
-    assert "class 0 against class 1" in now.pairs
-    assert off_class(whole, reference.levels, now, known, LEAST) is None
-    without = [(day.parts, replace(known, equal={})) for day in days]
-    off = off_class(
-        whole,
-        reference.levels,
-        replace(class_levels(whole, reference.curves, without), outcomes=known.outcomes),
-        known,
-        LEAST,
-    )
-    assert abs(off.change.value) > 0.5

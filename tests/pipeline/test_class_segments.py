@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -18,10 +17,8 @@ from monitor.export.text import exposition, lines
 from monitor.pipeline.days.task import Task
 from monitor.pipeline.runs.run import run
 from monitor.pipeline.verdicts import references
-from monitor.store.class_rows import CLASS, TOP
 from monitor.store.names import stem
 from monitor.store.store import Store
-from monitor.store.summary_table import summary_of, summary_table
 from tests.support.class_logs import NAMES, draw, write_day
 
 FIRST = date(2026, 1, 1)
@@ -129,41 +126,6 @@ def test_one_call_or_three_leave_the_same_bytes(
     assert stored(logs, "parts") == stored(logs, "whole", last)
 
 
-def test_pairs_of_a_segment_are_those_of_pandas(logs: Path) -> None:
-    """As a data frame ranks, filters and groups the rows of a stored day."""
-    config = configure(logs, "whole")
-    counts = Store(config.store).read_summary("pets", DAYS[3])[0].classes
-    vectors, labels, countries = rows_of_day(DAYS[3])
-    frame = pd.DataFrame(np.sort(vectors)[:, ::-1], columns=["first", "second", "third"])
-    order = np.argsort(-vectors, axis=1)
-    frame["country"] = pd.Series(countries).where(lambda c: c.isin(["DE", "FR"]), "other")
-    frame["label"] = labels
-    assert counts is not None
-    for rank, (name, family) in enumerate((("second", "pairs"), ("third", "third")), 1):
-        best, other = order[:, 0], order[:, rank]
-        one = frame.assign(
-            low=np.minimum(best, other),
-            high=np.maximum(best, other),
-            odds=np.log(frame["first"] / frame[name]) * np.where(best < other, 1, -1),
-        )
-        one = one[(one.label == one.low) | (one.label == one.high)]
-        one = one.assign(
-            cell=np.floor((one.odds + 16) * 32).astype(int), hit=(one.label == one.low).astype(int)
-        )
-        plain = one.groupby(["country", "low", "high", "cell"]).hit.agg(["size", "sum"])
-        found = {
-            (segment, *pair, cell): (int(tally.counts[cell]), int(tally.positives[cell]))
-            for (segment, stratum), part in counts.parts.items()
-            if stratum == "all"
-            for pair, tally in getattr(part, family).items()
-            for cell in map(int, np.flatnonzero(tally.counts))
-        }
-        assert found == {
-            key: tuple(map(int, row))
-            for key, row in zip(plain.index, plain.to_numpy(), strict=True)
-        }
-
-
 def test_the_segment_is_named_and_the_others_are_not(logs: Path) -> None:
     """A tenth of the rows drifts: its verdict says how, and whose classes were how frequent."""
     found = {
@@ -260,36 +222,3 @@ def test_a_search_of_the_logs_names_the_segment(logs: Path, command: Callable[..
     assert [(c["column"], c["value"]) for c in part["conditions"]] == [("country", "FR")]
     assert part["kind"] == "too_extreme"
     assert part["slope"]["low"] < 0.5 < part["slope"]["high"]
-
-
-def test_no_name_of_a_segment_is_taken_for_a_tally_of_classes(tmp_path: Path) -> None:
-    """Segments and strata may be named as the rows of classes are; all comes back."""
-    names = (f"{CLASS} raw", TOP, "pair")
-    strata = ("0", "adjusted", "0 1")
-    for day in DAYS[:2]:
-        vectors, labels, _ = rows_of_day(day, 300)
-        rng = np.random.default_rng(1)
-        more = {
-            **devices([*rng.choice(names, len(labels))]),
-            "tier": [*rng.choice(strata, len(labels))],
-        }
-        write_day(tmp_path / "logs", day, vectors, pa.array(np.array(NAMES)[labels]), more=more)
-    config = configure(
-        tmp_path,
-        "odd",
-        ", ".join(names),
-        strata='strata: {column: tier, values: ["0", "adjusted", "0 1"]}',
-    )
-    run_days(config, DAYS[0], DAYS[1])
-    summary, _ = Store(config.store).read_summary("pets", DAYS[0])
-    again = summary_of("pets", DAYS[0], summary_table(summary))
-    counts = summary.classes
-
-    assert again.classes is not None
-    assert summary_table(again).equals(summary_table(summary), check_metadata=True)
-    assert {key[0] for key in counts.parts} == {*names, "other"}
-    for (segment, stratum), part in counts.parts.items():
-        leaf = summary.segments[segment].strata[stratum]
-        assert int(part.outcomes.sum()) == leaf.tally.total
-        assert part.judged <= leaf.predicted
-    assert counts.judged == sum(part.judged for part in counts.parts.values())

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from monitor.metrics.binned.binning import pava, pava_bc, quantile_bins, uniform_bins
 from monitor.metrics.binned.ece import (
-    ace,
     debiased_mean_squared_gap,
     debiased_root_mean_squared_gap,
     ece,
@@ -141,11 +140,3 @@ def test_pava_minimises_the_total_error(groups: list[tuple[int, int]]) -> None:
             totals.append(estimation_error(bins).total)
 
     assert estimation_error(pava(t)).total == pytest.approx(min(totals), abs=1e-15)
-
-
-def test_empty_tally_is_refused() -> None:
-    """Nothing has no bins and no error; nor has it with no bin."""
-    with pytest.raises(ValueError, match=r"^an empty sample has no bins"):
-        ace(tally([], []), 10)
-    with pytest.raises(ValueError, match=r"^the number of bins must be at least 1, got 0"):
-        ace(tally([1], [0.5]), 0)

@@ -53,17 +53,6 @@ def test_tally_equals_a_dictionary_of_counts(rows: list[tuple[float, bool]]) -> 
 
 
 @few_examples
-@given(samples, st.randoms())
-def test_order_of_rows_never_matters(rows: list[tuple[float, bool]], chance: object) -> None:
-    """Shuffled rows give the same tally, exact and on the grid, bit for bit."""
-    shuffled = rows.copy()
-    chance.shuffle(shuffled)
-
-    for make in (tally, tally_on_grid):
-        assert content(make(*split(shuffled)[::-1])) == content(make(*split(rows)[::-1]))
-
-
-@few_examples
 @given(st.lists(samples, min_size=1, max_size=5), st.randoms())
 def test_merging_equals_tallying_at_once(
     parts: list[list[tuple[float, bool]]], chance: object

@@ -239,19 +239,6 @@ class TestDecisions:
             for here, there in zip(found.accepted, expected.accepted, strict=True):
                 np.testing.assert_array_equal(here, there)
 
-    def test_large_bins(self) -> None:
-        """A hundred thousand scores in bins of thousands decide like the oracle."""
-        rng = np.random.default_rng(3)
-        for location in (0.0, -6.0):
-            scores = expit(rng.normal(location, 1.0, 100_000))
-            t = tally(rng.random(scores.size) < 1.05 * scores, scores)
-            bins = pava_bc(t, min_size=5_000, max_size=20_000)
-
-            expected = reject_one_by_one(t, bins, 0.05)
-
-            assert 0 < expected.sum() < t.total
-            np.testing.assert_array_equal(tce(t, bins).rejected, expected)
-
     @settings(max_examples=a_fifth(150), deadline=None)
     @given(
         seed=st.integers(0, 2**32 - 1),
