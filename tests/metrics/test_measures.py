@@ -1,7 +1,5 @@
 """ECE, root Brier score, intercept and null reference against plain formulas and references."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,7 +14,6 @@ from monitor.metrics.logistic.intercept import (
     fit_intercept,
     has_intercept,
 )
-from monitor.metrics.scores.brier import rbs
 from monitor.metrics.test_based.null_reference import (
     QUANTILES,
     tce_null_reference,
@@ -141,31 +138,3 @@ def test_certain_outcomes_are_drawn_as_they_are() -> None:
     drawn = draw_worlds(np.random.default_rng(8), scores, counts, 3)
 
     np.testing.assert_array_equal(drawn, [[0, 0, 1, 10**7]] * 3)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"alpha": 0.0}, r"^alpha must be in \(0, 1\), got 0\.0"),
-        ({"alpha": float("nan")}, r"^alpha must be in \(0, 1\), got nan"),
-        ({"min_size": 5, "max_size": 4}, r"0 <= min_size <= max_size, got 5 and 4\.$"),
-        ({"min_size": -1}, r"0 <= min_size <= max_size, got -1 and 2\.$"),
-        ({"replicates": 0}, r"^the null reference needs at least 1 replicate, got 0\.$"),
-    ],
-)
-def test_null_reference_refuses_what_means_nothing(wrong: dict[str, Any], message: str) -> None:
-    """A level outside (0, 1), sizes out of order and no world at all are named with their value."""
-    arguments = {"min_size": 1, "max_size": 2, "rng": np.random.default_rng(1)} | wrong
-
-    with pytest.raises(ValueError, match=message):
-        tce_null_reference(few_rows, **arguments)
-
-
-def test_empty_tallies_are_refused() -> None:
-    """Nothing has no Brier score and no null reference."""
-    empty = tally([], [])
-
-    with pytest.raises(ValueError, match=r"^the Brier score of an empty sample is undefined"):
-        rbs(empty)
-    with pytest.raises(ValueError, match=r"^an empty tally has no null reference"):
-        tce_null_reference(empty, min_size=1, max_size=2, rng=np.random.default_rng(1))

@@ -145,29 +145,6 @@ def test_one_score_for_all_rows_can_be_mapped() -> None:
         assert moved == pytest.approx(scores, abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([], [], "temperature"), "one row for each label"),
-        ((np.zeros(0, int), np.zeros((0, 3)), "temperature"), "at least one row"),
-        (([0], [[0.5, 0.5]], "platt"), "got 'platt'"),
-        (([0], [[0.5, 0.6]], "vector"), "do not sum to 1"),
-    ],
-)
-def test_wrong_arguments_are_refused(arguments: tuple[object, ...], message: str) -> None:
-    """With a message that says what is wrong."""
-    with pytest.raises(ValueError, match=message):
-        fit_class_map(*arguments)
-
-
-def test_a_negative_penalty_and_other_classes_are_refused() -> None:
-    """The penalty draws to the diagonal, and a map knows how many classes it is of."""
-    with pytest.raises(ValueError, match="penalty must be at least 0, got -1"):
-        fit_class_map([0], [[0.5, 0.5]], "dirichlet", penalty=-1.0)
-    with pytest.raises(ValueError, match="of 3 classes, the scores are of 2"):
-        apply_class_map([[0.5, 0.5]], ClassMap("temperature", 3, np.ones(1)))
-
-
 def test_examples_of_the_page_run() -> None:
     """What docs/recalibrate.md says of models with classes runs, and prints what it says."""
     failed, tried = doctest.testfile(str(ROOT / "docs/recalibrate.md"), module_relative=False)

@@ -72,20 +72,3 @@ def test_certain_rows_are_safe() -> None:
     for width in BANDWIDTHS:
         found = kernel_density_class_error([0, 0, 0, 1, 2], scores, bandwidth=width)
         assert 0.0 <= found.value <= 2.0
-
-
-@pytest.mark.parametrize(
-    ("scores", "options", "message"),
-    [
-        ([[0.5, 0.5]], {}, "at least two rows, got 1"),
-        ([[0.5, 0.6]] * 2, {}, "do not sum to 1"),
-        ([[0.5, 0.5]] * 2, {"order": 0.0}, "the order must be at least 1"),
-        ([[0.5, 0.5]] * 2, {"bandwidth": -1.0}, "the bandwidth must be a positive number"),
-    ],
-)
-def test_wrong_arguments_are_refused(
-    scores: list[list[float]], options: dict[str, float], message: str
-) -> None:
-    """With a message that says what is wrong."""
-    with pytest.raises(ValueError, match=message):
-        kernel_density_class_error([0] * len(scores), scores, **options)

@@ -233,15 +233,6 @@ def test_a_number_is_so_many_uniform_bins(
             measure([0], [[0.5, 0.5]], 0)
 
 
-@pytest.mark.parametrize("order", [0.5, float("nan")])
-def test_order_below_one_is_refused(order: float) -> None:
-    """Below 1 it is no norm."""
-    message = f"^the order of a calibration error must be at least 1, got {order}.$"
-    for error in (classwise_calibration_error, top_label_calibration_error):
-        with pytest.raises(ValueError, match=message):
-            error([1], [[0.2, 0.8]], ten_bins, order=order)
-
-
 def test_rounded_scores_are_accepted() -> None:
     """Single precision over a thousand classes and six decimals over a hundred are near enough."""
     rng = np.random.default_rng(1)

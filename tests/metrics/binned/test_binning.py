@@ -17,7 +17,6 @@ from monitor.metrics.binned.binning import (
     quantile_bins,
     uniform_bins,
 )
-from monitor.metrics.binned.ece import ace
 from monitor.metrics.core.tally import Tally, tally
 
 rows = st.lists(
@@ -159,20 +158,3 @@ def test_monitor_sizes(total: int, expected: tuple[int, int]) -> None:
 def test_paper_sizes() -> None:
     """The paper's sizes are a twentieth and a fifth, rounded down."""
     assert paper_sizes(6_019) == (300, 1203)
-
-
-def test_bad_sizes_and_numbers_are_refused() -> None:
-    """Sizes out of order, no bin at all, and an empty tally have clear messages."""
-    t = tally([1], [0.5])
-
-    with pytest.raises(ValueError, match=r"0 <= min_size <= max_size, got 3 and 2\.$"):
-        pava_bc(t, min_size=3, max_size=2)
-    with pytest.raises(ValueError, match=r"number of bins must be at least 1, got 0\.$"):
-        quantile_bins(t, 0)
-    for cut in (quantile_bins, uniform_bins, ace):
-        with pytest.raises(
-            ValueError, match=r"^the number of bins must be an integer, got 2\.5\.$"
-        ):
-            cut(t, 2.5)
-    with pytest.raises(ValueError, match=r"^an empty sample has no bins"):
-        uniform_bins(tally([], []), 3)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.metrics.binned.binning import Bins, uniform_bins
+from monitor.metrics.binned.binning import uniform_bins
 from monitor.metrics.binned.grade_tests import grade_tests
 from monitor.metrics.core.tally import Tally, tally, tally_on_grid
 from tests.support.paths import GOLDEN
@@ -56,11 +56,3 @@ def test_grades_are_scores_or_bins() -> None:
     low, high = grade_tests(uniform_bins(tally(outcomes, scores), 4))
     assert (low.count, low.probability) == (70, pytest.approx(1.0 / 70))
     assert (high.count, high.positives) == (10, 5)
-
-
-def test_refuses_no_grade() -> None:
-    """An empty tally, and no bins."""
-    none = np.zeros(0, np.int64)
-    for empty in (tally([], []), Bins(np.zeros(1, np.int64), none, none, np.zeros(0))):
-        with pytest.raises(ValueError, match="at least one prediction"):
-            grade_tests(empty)

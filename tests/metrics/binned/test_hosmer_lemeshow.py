@@ -81,20 +81,6 @@ def test_certainties() -> None:
         assert (failed.statistic, failed.log10_p) == (math.inf, -math.inf)
 
 
-@pytest.mark.parametrize(
-    ("bins", "lost", "message"),
-    [
-        (sums([10], [7], [5.0]), 1, "got 1 and 1"),
-        (sums([10], [7], [5.0]), -1, "got -1 and 1"),
-        (sums([4], [0], [0.0]), 0, "got 0 and 0"),
-    ],
-)
-def test_refusals(bins: Bins, lost: int, message: str) -> None:
-    """Without a degree of freedom there is no test."""
-    with pytest.raises(ValueError, match=f"^the test needs 0 <= degrees_lost .* {message}"):
-        hosmer_lemeshow(bins, degrees_lost=lost)
-
-
 class TestTail:
     """The logarithm of the chi-squared tail."""
 

@@ -96,25 +96,6 @@ class TestPvalues:
         assert binomial_pvalues(1, 2, 0.5).shape == ()
         assert table[1, 1] == binomial_pvalues(1, 2, 0.5)
 
-    @pytest.mark.parametrize(
-        ("arguments", "message"),
-        [
-            ((1.5, 3, 0.5), "successes must be integers"),
-            ((1, 3.0, 0.5), "trials must be integers"),
-            ((True, 3, 0.5), "successes must be integers"),
-            ((0, 0, 0.5), "trials must be at least 1, got 0"),
-            ((4, 3, 0.5), "successes must be between 0 and the trials, got 4"),
-            ((-1, 3, 0.5), "successes must be between 0 and the trials, got -1"),
-            ((1, 3, [0.5, 1.1]), r"probabilities .* got 1.1 \(1 of 2\)"),
-            ((1, 3, -1e-9), "probabilities must be numbers in"),
-            ((1, 3, math.nan), "probabilities .* got nan"),
-        ],
-    )
-    def test_refuses(self, arguments: tuple[object, ...], message: str) -> None:
-        """Impossible counts and probabilities are refused, and the message names the first."""
-        with pytest.raises(ValueError, match=message):
-            binomial_pvalues(*arguments)
-
 
 @cache
 def pvalues_on(n: int, places: int) -> np.ndarray:
@@ -147,24 +128,3 @@ class TestAcceptedIntervals:
                 below = binomial_pvalues(k, n, inner * (1 - 2e-9)) > alpha
                 above = binomial_pvalues(k, n, inner * (1 + 2e-9)) > alpha
                 assert (below != above).all(), (k, n)
-
-    @pytest.mark.parametrize(
-        ("successes", "trials", "alpha", "message"),
-        [
-            (3, 2, 0.05, "got 3 of 2"),
-            (-1, 2, 0.05, "got -1 of 2"),
-            (0, 0, 0.05, "got 0 of 0"),
-            (1, 2, 0.0, "alpha must be in"),
-            (1, 2, 1.0, "alpha must be in"),
-            (1, 2, math.nan, "alpha must be in"),
-        ],
-    )
-    def test_refuses(self, successes: int, trials: int, alpha: float, message: str) -> None:
-        """Impossible counts and levels are refused."""
-        with pytest.raises(ValueError, match=message):
-            accepted_intervals(successes, trials, alpha=alpha)
-
-    def test_refuses_fractions(self) -> None:
-        """A fractional count has no exact binomial test."""
-        with pytest.raises(TypeError):
-            accepted_intervals(1.5, 3)

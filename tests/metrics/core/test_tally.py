@@ -137,14 +137,6 @@ def test_bad_samples_are_refused(scores: list[float], outcomes: list[int], messa
         assert str(refused.value) == message
 
 
-def test_kinds_do_not_mix() -> None:
-    """Exact and grid tallies are not merged, and neither is nothing."""
-    with pytest.raises(ValueError, match=r"^exact tallies and grid tallies cannot be merged"):
-        merge([tally([0], [0.1]), tally_on_grid([0], [0.1])])
-    with pytest.raises(ValueError, match=r"^there is nothing to merge"):
-        merge([])
-
-
 @few_examples
 @given(samples, st.floats(-30, 30))
 def test_shift_keeps_counts_and_order(rows: list[tuple[float, bool]], delta: float) -> None:

@@ -96,11 +96,3 @@ def test_bands_are_bands(rows: list[tuple[int, bool]]) -> None:
             assert ((limit >= 0) & (limit <= 1)).all()
         assert (band.low <= band.high).all()
         assert band.scores[0] >= t.scores[0] - 1e-12
-
-
-def test_what_is_wrong_is_said() -> None:
-    """An empty tally and a level that is none are errors."""
-    with pytest.raises(ValueError, match="an empty tally has no band"):
-        confidence_band(tally([], []))
-    with pytest.raises(ValueError, match=r"the level must be in \(0, 1\), got 95"):
-        consistency_band(tally([1], [0.5]), level=95, rng=np.random.default_rng(1))

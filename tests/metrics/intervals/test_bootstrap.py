@@ -13,7 +13,7 @@ from monitor.metrics.binned.binning import paper_sizes, pava_bc, uniform_bins
 from monitor.metrics.binned.ece import ace, ece
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.resampling import resamples
-from monitor.metrics.core.tally import Tally, tally
+from monitor.metrics.core.tally import Tally
 from monitor.metrics.intervals.bootstrap import (
     Measure,
     Method,
@@ -204,30 +204,6 @@ def test_an_undefined_measure_is_not_hidden() -> None:
     t = Tally(np.array([0.1, 0.2]), np.array([50, 50]), np.array([0, 1]))
     with pytest.raises(ValueError, match=r"needs both outcomes"):
         bootstrap_interval(t, tjur_r2, method="percentile", rng=np.random.default_rng(1))
-
-
-some = sample(50, seed=11)
-
-
-@pytest.mark.parametrize(
-    ("t", "arguments", "message"),
-    [
-        (tally([], []), {}, r"^an empty tally cannot be resampled"),
-        (some, {"level": 0.0}, r"^the confidence level must be in \(0, 1\), got 0\.0\.$"),
-        (some, {"level": 1.0}, r"^the confidence level must be in \(0, 1\), got 1\.0\.$"),
-        (some, {"replicates": 19}, r"^an interval of level 0\.95 needs at least 20 repl.*got 19"),
-        (
-            some,
-            {"level": 0.99, "replicates": 99},
-            r"^an interval of level 0\.99 needs at least 100 replicates, got 99\.$",
-        ),
-        (some, {"method": "best"}, r"^the method must be one of auto, bias_corrected, .*'best'"),
-    ],
-)
-def test_wrong_arguments_are_refused(t: Tally, arguments: dict[str, float], message: str) -> None:
-    """Each message names the rule and the value."""
-    with pytest.raises(ValueError, match=message):
-        bootstrap_interval(t, brier, rng=np.random.default_rng(1), **arguments)
 
 
 @pytest.mark.parametrize("resamples", [10, 20, 49])

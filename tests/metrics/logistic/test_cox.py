@@ -163,27 +163,6 @@ def test_scores_of_0_and_1_do_not_count() -> None:
     assert slope_z(everything) == slope_z(inside)
 
 
-@pytest.mark.parametrize(
-    ("scores", "outcomes", "message"),
-    [
-        ([], [], r"^a Cox line needs both outcomes .* got 0 positives of 0"),
-        ([0.2, 0.4], [0, 0], r"^a Cox line needs both outcomes .* got 0 positives of 2"),
-        ([0.2, 0.4], [1, 1], r"^a Cox line needs both outcomes .* got 2 positives of 2"),
-        ([0.0, 0.3, 1.0], [1, 1, 0], r"^a Cox line needs both outcomes .* got 1 positives of 1"),
-        ([0.3] * 3, [0, 1, 1], r"^a slope needs two different logits, got that of 0.3 for all 3"),
-        ([0.2, 0.3, 0.6], [0, 0, 1], r"^scores up to 0.3 and from 0.6 on separate the two"),
-        ([0.2, 0.3, 0.6], [1, 0, 0], r"^scores up to 0.2 and from 0.3 on separate the two"),
-        ([0.2, 0.3, 0.3, 0.6], [0, 0, 1, 1], r"^scores up to 0.3 and from 0.3 on separate"),
-    ],
-)
-def test_lines_that_do_not_exist_are_refused(
-    scores: list[float], outcomes: list[int], message: str
-) -> None:
-    """One class, one score, and perfect separation in either direction, shared end or not."""
-    with pytest.raises(ValueError, match=message):
-        fit_cox(tally(outcomes, scores))
-
-
 @few_examples
 @given(any_rows)
 def test_line_exists_or_is_refused(pairs: list[tuple[float, bool]]) -> None:

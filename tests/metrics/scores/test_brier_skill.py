@@ -39,20 +39,3 @@ def test_is_what_rows_say(pairs: list[tuple[float, bool]], climatology: float | 
     assert skill.value == pytest.approx(1.0 - ratio, abs=1e-12)
     error = (spread / len(pairs)) ** 0.5 / by_constant.mean()
     assert skill.standard_error == pytest.approx(error, rel=1e-9, abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("scores", "outcomes", "climatology", "message"),
-    [
-        ([0.5], [1], None, "at least two predictions, got 1"),
-        ([0.5, 0.5], [1, 1], None, "the constant forecast 1 is never wrong"),
-        ([0.5, 0.5], [0, 1], 1.5, r"climatology must lie in \[0, 1\], got 1.5"),
-        ([0.5, 0.5], [0, 1], float("nan"), "got nan"),
-    ],
-)
-def test_refuses_what_has_no_skill(
-    scores: list[float], outcomes: list[int], climatology: float | None, message: str
-) -> None:
-    """With the rule and the value."""
-    with pytest.raises(ValueError, match=message):
-        brier_skill(tally(outcomes, scores), climatology=climatology)

@@ -102,10 +102,3 @@ def test_one_class_and_wrong_certainty() -> None:
     assert (one_class.discrimination, one_class.uncertainty) == (0.0, 0.0)
     assert (wrong.score, wrong.miscalibration) == (math.inf, math.inf)
     assert math.isfinite(wrong.discrimination)
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_empty_tallies_are_refused(rule: ScoringRule) -> None:
-    """Nothing has no score to split."""
-    with pytest.raises(ValueError, match=r"score of an empty sample is undefined: give at least"):
-        corp(tally([], []), rule=rule)

@@ -72,14 +72,3 @@ def test_tjur_equals_its_formula(pairs: list[tuple[float, bool]]) -> None:
     means = [np.mean([s for s, y in pairs if y == outcome]) for outcome in (True, False)]
 
     assert tjur_r2(of(pairs)) == pytest.approx(means[0] - means[1], abs=1e-14)
-
-
-@pytest.mark.parametrize(("scores", "outcomes"), [([], []), ([0.2], [1]), ([0.2, 0.4], [0, 0])])
-def test_one_class_is_refused(scores: list[float], outcomes: list[int]) -> None:
-    """Without a pair there is nothing to discriminate."""
-    t = tally(outcomes, scores)
-
-    with pytest.raises(ValueError, match=r"^the AUC needs both outcomes, got"):
-        auc(t)
-    with pytest.raises(ValueError, match=r"^Tjur's R2 needs both outcomes, got"):
-        tjur_r2(t)

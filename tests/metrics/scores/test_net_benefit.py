@@ -52,25 +52,3 @@ def test_is_what_rows_add_up_to(
     else:
         error = float(np.std(worth, ddof=1)) / len(worth) ** 0.5
         assert estimate.standard_error == pytest.approx(error, abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("given_", "message"),
-    [
-        ({"threshold": 0.0}, "threshold must lie strictly between 0 and 1, got 0.0"),
-        ({"threshold": 1.0}, "got 1.0"),
-        ({"threshold": float("nan")}, "got nan"),
-        ({"threshold": 0.5, "benefit": 0.0}, "benefit must be above 0 and finite, got 0.0"),
-        ({"threshold": 0.5, "cost": -1.0}, "cost must be at least 0 and finite, got -1.0"),
-    ],
-)
-def test_refuses_what_is_out_of_range(given_: dict[str, float], message: str) -> None:
-    """With the name, the rule and the value."""
-    with pytest.raises(ValueError, match=message):
-        net_benefit(recorded(), **given_)
-
-
-def test_refuses_an_empty_sample() -> None:
-    """There is nothing to average."""
-    with pytest.raises(ValueError, match="at least one prediction"):
-        net_benefit(tally([], []), 0.5)

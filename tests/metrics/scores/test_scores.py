@@ -118,32 +118,3 @@ def test_improvement_of_infinite_scores() -> None:
         improvement(t, np.array([0.0, 0.6]), rule="log")
     with pytest.raises(ValueError, match=r"^the log score is infinite before and after"):
         improvement(t, np.array([0.5, 0.0]), rule="log")
-
-
-@pytest.mark.parametrize(
-    ("recalibrated", "message"),
-    [
-        ([0.3], r"^the map must give one probability for each of the 2 scores, got shape \(1,\)"),
-        ([0.3, 1.2], r"^the map must stay in \[0, 1\], but sends 0.5 to 1.2"),
-        ([math.nan, 0.2], r"^the map must stay in \[0, 1\], but sends 0.2 to nan"),
-        ([0.3, 0.3], r"^the map sends the scores 0.2 and 0.5 both to 0.3"),
-    ],
-)
-def test_maps_that_are_not_injective_are_refused(recalibrated: list[float], message: str) -> None:
-    """Where two scores become one the difference of scores is not one of calibration errors."""
-    with pytest.raises(ValueError, match=message):
-        improvement(tally([0, 1], [0.2, 0.5]), np.array(recalibrated))
-
-
-def test_empty_tallies_are_refused() -> None:
-    """Nothing has no score."""
-    empty = tally([], [])
-
-    with pytest.raises(ValueError, match=r"^the Brier score of an empty sample is undefined"):
-        brier(empty)
-    with pytest.raises(ValueError, match=r"^the log score of an empty sample is undefined"):
-        log_score(empty)
-    with pytest.raises(ValueError, match=r"^the Brier score of an empty sample is undefined"):
-        calibration_bounds(empty)
-    with pytest.raises(ValueError, match=r"^an empty tally has no calibration to improve"):
-        improvement(empty, np.array([]))

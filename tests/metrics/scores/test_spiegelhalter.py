@@ -71,12 +71,3 @@ def test_log10_p_equals_the_tail(z: float) -> None:
 def test_log10_p_does_not_underflow(z: float, expected: float) -> None:
     """Far tails are finite and right to 1e-14 relative."""
     assert two_sided_log10_p(z) == pytest.approx(expected, rel=1e-14)
-
-
-@pytest.mark.parametrize(
-    ("scores", "outcomes"), [([], []), ([0.5, 0.5], [0, 1]), ([0.0, 0.5, 1.0], [0, 1, 1])]
-)
-def test_scores_without_variance_are_refused(scores: list[float], outcomes: list[int]) -> None:
-    """Scores of 0, 0.5 and 1 say nothing to this test."""
-    with pytest.raises(ValueError, match=r"^Spiegelhalter's z needs a score other than 0, 0.5"):
-        spiegelhalter(tally(outcomes, scores))

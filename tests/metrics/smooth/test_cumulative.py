@@ -129,9 +129,3 @@ def test_certain_scores_leave_no_room() -> None:
 
     assert (right.ks, right.ks_log10_p, right.kuiper_log10_p) == (0.0, 0.0, 0.0)
     assert (wrong.ks, wrong.ks_log10_p, wrong.kuiper_log10_p) == (0.5, -inf, -inf)
-
-
-def test_an_empty_tally_is_refused() -> None:
-    """Nothing has no cumulative differences."""
-    with pytest.raises(ValueError, match=r"^an empty tally has no cumulative differences"):
-        cumulative_differences(tally([], []))

@@ -93,21 +93,3 @@ def test_certain_scores_are_safe() -> None:
     for width in BANDWIDTHS:
         assert 0.0 <= kernel_density_error(t, bandwidth=width).value <= 1.0
     assert 0.0 <= kernel_density_error(tally([0, 0], [0.0, 1.0])).value <= 1.0
-
-
-@pytest.mark.parametrize(
-    ("scores", "options", "message"),
-    [
-        ([0.5], {}, "at least two predictions, got 1"),
-        ([0.5, 0.6], {"order": 0.5}, "the order must be at least 1, got 0.5"),
-        ([0.5, 0.6], {"order": float("nan")}, "the order must be at least 1, got nan"),
-        ([0.5, 0.6], {"bandwidth": 0.0}, "the bandwidth must be a positive number, got 0"),
-        ([0.5, 0.6], {"bandwidth": float("inf")}, "the bandwidth must be a positive number"),
-    ],
-)
-def test_wrong_arguments_are_refused(
-    scores: list[float], options: dict[str, float], message: str
-) -> None:
-    """With a message that says which value is wrong."""
-    with pytest.raises(ValueError, match=message):
-        kernel_density_error(tally([1] * len(scores), scores), **options)

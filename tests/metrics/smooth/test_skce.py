@@ -69,17 +69,3 @@ def test_large_counts_do_not_overflow() -> None:
     t = Tally(np.array([0.5]), np.array([10**11]), np.array([6 * 10**10]))
 
     assert skce(t).value == pytest.approx(0.01, rel=1e-9)
-
-
-@pytest.mark.parametrize("bandwidth", [0.0, -1.0, float("inf"), float("nan")])
-def test_a_senseless_bandwidth_is_refused(bandwidth: float) -> None:
-    """A bandwidth is a positive number."""
-    with pytest.raises(ValueError, match=r"^the bandwidth must be a positive number"):
-        skce(tally([0, 1], [0.1, 0.2]), bandwidth=bandwidth)
-
-
-@pytest.mark.parametrize("rows_given", [0, 1])
-def test_without_a_pair_there_is_no_skce(rows_given: int) -> None:
-    """One prediction has no partner."""
-    with pytest.raises(ValueError, match=r"^the SKCE needs at least two predictions"):
-        skce(tally([1] * rows_given, [0.5] * rows_given))

@@ -94,16 +94,3 @@ def test_a_fixed_point_too_narrow_to_resolve_is_bounded() -> None:
     t = Tally(np.array([0.5]), np.array([10**7]), np.array([5 * 10**6 + 1]))
 
     assert smooth_ece(t) == pytest.approx(1e-7, rel=1e-6)
-
-
-@pytest.mark.parametrize("width", [0.0, 1e-6, 1.1, float("nan")])
-def test_a_senseless_bandwidth_is_refused(width: float) -> None:
-    """Widths from 2**-17 to 1 are resolved."""
-    with pytest.raises(ValueError, match=r"^the bandwidth must lie in \[7\.63e-06, 1\]"):
-        smooth_ece_at(tally([0], [0.1]), bandwidth=width)
-
-
-def test_an_empty_tally_is_refused() -> None:
-    """Nothing has no smooth ECE."""
-    with pytest.raises(ValueError, match=r"^the smooth ECE of an empty tally is undefined"):
-        smooth_ece(tally([], []))

@@ -1,7 +1,6 @@
 """TCE with the t-test: the published table and its slip, an oracle, bins without a t-test."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
@@ -102,20 +101,3 @@ def test_equal_outcomes_reject_what_makes_them_improbable() -> None:
 
     assert found.rejected.tolist() == [40]
     np.testing.assert_allclose(found.accepted[0], [[0.0, bound]], rtol=1e-13)
-
-
-@pytest.mark.parametrize("alpha", [0.0, 1.0, -0.1, float("nan")])
-def test_refuses_alpha(alpha: float) -> None:
-    """A level outside (0, 1) is refused with its value."""
-    t = tally([1], [0.5])
-
-    with pytest.raises(ValueError, match=f"alpha must be in .* got {alpha}"):
-        tce_t(t, quantile_bins(t, 1), alpha=alpha)
-
-
-def test_refuses_an_empty_tally() -> None:
-    """Without a prediction there is nothing to average."""
-    one = tally([1], [0.5])
-
-    with pytest.raises(ValueError, match=r"^an empty tally has no calibration error"):
-        tce_t(tally([], []), quantile_bins(one, 1))

@@ -288,29 +288,6 @@ class TestTce:
         assert tce(t, bins, alpha=0.25).value == 1.0
         assert tce(t, bins, alpha=0.2499).value == 0.0
 
-    @pytest.mark.parametrize("alpha", [0.0, 1.0, -0.1, math.nan])
-    def test_refuses_alpha(self, alpha: float) -> None:
-        """A level outside (0, 1) is refused with its value."""
-        t = tally([1], [0.5])
-
-        with pytest.raises(ValueError, match=f"alpha must be in .* got {alpha}"):
-            tce(t, quantile_bins(t, 1), alpha=alpha)
-
-    def test_refuses_an_empty_sample(self) -> None:
-        """Without a prediction there is nothing to average."""
-        one = tally([1], [0.5])
-
-        with pytest.raises(ValueError, match="empty tally"):
-            tce(tally([], []), quantile_bins(one, 1))
-        with pytest.raises(ValueError, match="empty tally"):
-            tce([], [])
-
-    def test_refuses_sizes_out_of_order(self) -> None:
-        """Rows and tally refuse them with the same words."""
-        for sample in (([0, 1], [0.2, 0.5]), tally([0, 1], [0.2, 0.5])):
-            with pytest.raises(ValueError, match="min_size <= max_size, got 2 and 1"):
-                tce(sample, sizes=lambda _: (2, 1))
-
     def test_result_can_be_pickled(self) -> None:
         """The intervals are found late, in another process too."""
         result = tce([0, 1, 1], [0.2, 0.5, 0.7])

@@ -173,32 +173,6 @@ def test_standard_size(prevalence: float, size: int) -> None:
     assert standard_size(prevalence) == size
 
 
-some = groups([30, 30], [3, 20])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"size": 61}, r"^subsamples of 61 predictions need at least as many, got 60: take a long"),
-        ({"size": 19}, r"^the size of a subsample must be at least 20, got 19\.$"),
-        ({"size": 40, "subsamples": 1}, r"^the number of subsamples must be at least 2, got 1\.$"),
-        ({"size": 40, "level": 1.0}, r"^the confidence level must be in \(0, 1\), got 1\.0\.$"),
-        ({"size": 40, "alpha": 0.0}, r"alpha"),
-    ],
-)
-def test_wrong_arguments_are_refused(arguments: dict[str, float], message: str) -> None:
-    """Each message names what is wrong, and what to do about too few rows."""
-    with pytest.raises(ValueError, match=message):
-        tce_at_size(some, rng=np.random.default_rng(1), **arguments)
-
-
-@pytest.mark.parametrize("prevalence", [0.0, 1.0, float("nan")])
-def test_one_class_has_no_standard_size(prevalence: float) -> None:
-    """Without both outcomes no size brings 500 of the rarer one."""
-    with pytest.raises(ValueError, match=r"^the prevalence must be in \(0, 1\), got"):
-        standard_size(prevalence)
-
-
 def test_scores_of_the_same_predictions_share_their_subsamples() -> None:
     """The first is what it is alone, one and the same tally twice gives the same twice."""
     t = calibrated_day(0.3, 3_000, np.random.default_rng(8))
