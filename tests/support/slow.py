@@ -25,118 +25,28 @@ site/test_map_life.py store/test_chain.py site/test_tutorials.py dags/test_plans
 read/test_all_renderers.py logs/test_logs.py report/test_page pipeline/test_catch_up.py
 cli/test_init.py cli/test_one_of_many.py cli/test_cli_refusals.py store/test_refusing.py
 metrics/test_metrics_page.py test_wheel.py cli/test_quiet_days.py cli/test_showing.py
-alerts/test_alertmanager.py cli/test_recalibrating cli/test_control_characters.py
-pipeline/test_class pipeline/test_late_outcomes.py grafana/test_ pipeline/test_watching.py
-pipeline/test_prune.py alerts/test_messages.py pipeline/test_where.py
-drift/test_class_segments.py torture/ pipeline/ logs/test_weights.py logs/test_contract.py
-logs/test_rows_of_many_days.py logs/test_classes.py read/test_plans.py drift/test_verdict.py
-drift/test_calibrated_limit.py drift/test_where.py drift/test_second.py store/test_compaction.py
-store/test_decision_log.py logs/discovery/test_delays.py drift/test_entities.py
-drift/test_incidents.py drift/test_levels.py drift/test_detectable.py drift/test_crossings.py
-drift/test_third.py evaluation/test_expected_prevalence.py drift/test_variance.py
-drift/test_spans.py drift/test_pairs.py cli/test_rebasing.py evaluation/test_chosen_labels.py
-evaluation/test_attribution.py logs/discovery/test_choosing.py logs/discovery/test_subsets.py
-test_release.py metrics/maps/test_class_fitting.py metrics/maps/test_fitting.py report/diagrams/
-metrics/smooth/test_cumulative.py metrics/intervals/test_ cli/test_chosen_labels.py
-logs/test_row_settings.py drift/test_explaining.py metrics/test_forms.py
-evaluation/test_population cli/test_checking.py metrics/binomial/test_binomial.py
-metrics/binned/test_rows.py site/test_judges.py report/notebook/test_strange_columns.py
-test_config_messages.py test_program.py cli/test_bad_input.py logs/test_reading_errors.py
-store/test_sealing.py fuzz/ studies/
+cli/test_recalibrating cli/test_control_characters.py pipeline/test_class
+pipeline/test_late_outcomes.py grafana/test_ pipeline/test_watching.py pipeline/test_prune.py
+alerts/test_messages.py pipeline/test_where.py drift/test_class_segments.py torture/ pipeline/
+logs/test_weights.py logs/test_contract.py logs/test_classes.py read/test_plans.py
+drift/test_verdict.py drift/test_calibrated_limit.py drift/test_where.py drift/test_second.py
+store/test_compaction.py store/test_decision_log.py logs/discovery/test_delays.py
+drift/test_entities.py drift/test_incidents.py drift/test_levels.py drift/test_detectable.py
+drift/test_crossings.py drift/test_third.py evaluation/test_expected_prevalence.py
+drift/test_variance.py drift/test_spans.py drift/test_pairs.py cli/test_rebasing.py
+evaluation/test_chosen_labels.py evaluation/test_attribution.py logs/discovery/test_choosing.py
+logs/discovery/test_subsets.py test_release.py metrics/maps/test_class_fitting.py
+metrics/maps/test_fitting.py report/diagrams/ metrics/smooth/test_cumulative.py
+metrics/intervals/test_ cli/test_chosen_labels.py logs/test_row_settings.py
+drift/test_explaining.py metrics/test_forms.py evaluation/test_population cli/test_checking.py
+metrics/binomial/test_binomial.py metrics/binned/test_rows.py site/test_judges.py
+report/notebook/test_strange_columns.py test_config_messages.py test_program.py
+cli/test_bad_input.py logs/test_reading_errors.py store/test_sealing.py fuzz/ studies/
 """
 LONGEST: tuple[str | tuple[str, ...], ...] = (
     "tests/dags/test_stack.py",
     OF_SPARK,
-    "tests/cli/test_base_install.py",
-    "tests/dags/test_dag.py",
-    "tests/pipeline/test_run.py",
-    "tests/alerts/test_restarts.py",
-    "tests/pipeline/test_verdicts.py",
-    "tests/pipeline/test_order_of_days.py",
-    "tests/logs/test_shapes.py",
-    "tests/demo/",
-    "tests/alerts/test_rules.py",
-    "tests/logs/test_batches.py",
-    "tests/store/test_fencing.py",
-    "tests/combinations/",
-    "tests/site/test_site.py",
-    "tests/site/test_map_life.py",
-    "tests/store/test_chain.py",
-    "tests/site/test_tutorials.py",
-    "tests/dags/test_plans.py",
-    "tests/read/test_all_renderers.py",
-    "tests/logs/test_logs.py",
-    "tests/report/test_page",
-    "tests/pipeline/test_catch_up.py",
-    "tests/cli/test_init.py",
-    "tests/cli/test_one_of_many.py",
-    "tests/cli/test_cli_refusals.py",
-    "tests/store/test_refusing.py",
-    "tests/metrics/test_metrics_page.py",
-    "tests/test_wheel.py",
-    "tests/cli/test_quiet_days.py",
-    "tests/cli/test_showing.py",
-    "tests/cli/test_recalibrating",
-    "tests/cli/test_control_characters.py",
-    "tests/pipeline/test_class",
-    "tests/pipeline/test_late_outcomes.py",
-    "tests/grafana/test_",
-    "tests/pipeline/test_watching.py",
-    "tests/pipeline/test_prune.py",
-    "tests/alerts/test_messages.py",
-    "tests/pipeline/test_where.py",
-    "tests/drift/test_class_segments.py",
-    "tests/torture/",
-    "tests/pipeline/",
-    "tests/logs/test_weights.py",
-    "tests/logs/test_contract.py",
-    "tests/logs/test_classes.py",
-    "tests/read/test_plans.py",
-    "tests/drift/test_verdict.py",
-    "tests/drift/test_calibrated_limit.py",
-    "tests/drift/test_where.py",
-    "tests/drift/test_second.py",
-    "tests/store/test_compaction.py",
-    "tests/store/test_decision_log.py",
-    "tests/logs/discovery/test_delays.py",
-    "tests/drift/test_entities.py",
-    "tests/drift/test_incidents.py",
-    "tests/drift/test_levels.py",
-    "tests/drift/test_detectable.py",
-    "tests/drift/test_crossings.py",
-    "tests/drift/test_third.py",
-    "tests/evaluation/test_expected_prevalence.py",
-    "tests/drift/test_variance.py",
-    "tests/drift/test_spans.py",
-    "tests/drift/test_pairs.py",
-    "tests/cli/test_rebasing.py",
-    "tests/evaluation/test_chosen_labels.py",
-    "tests/evaluation/test_attribution.py",
-    "tests/logs/discovery/test_choosing.py",
-    "tests/logs/discovery/test_subsets.py",
-    "tests/test_release.py",
-    "tests/metrics/maps/test_class_fitting.py",
-    "tests/metrics/maps/test_fitting.py",
-    "tests/report/diagrams/",
-    "tests/metrics/smooth/test_cumulative.py",
-    "tests/metrics/intervals/test_",
-    "tests/cli/test_chosen_labels.py",
-    "tests/logs/test_row_settings.py",
-    "tests/drift/test_explaining.py",
-    "tests/metrics/test_forms.py",
-    "tests/evaluation/test_population",
-    "tests/cli/test_checking.py",
-    "tests/metrics/binomial/test_binomial.py",
-    "tests/metrics/binned/test_rows.py",
-    "tests/site/test_judges.py",
-    "tests/report/notebook/test_strange_columns.py",
-    "tests/test_config_messages.py",
-    "tests/test_program.py",
-    "tests/cli/test_bad_input.py",
-    "tests/logs/test_reading_errors.py",
-    "tests/store/test_sealing.py",
-    "tests/fuzz/",
-    "tests/studies/",
+    *(f"tests/{name}" for name in IN_ORDER.split()),
 )
 
 # The names by which files of tests start servers, browsers, Java and Airflow.
