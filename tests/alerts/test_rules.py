@@ -186,6 +186,16 @@ class TestAlerts:
                 notes["runbook_url"] == f"https://runbooks.example.org/runbook.md#{alert.lower()}"
             )
 
+    def test_a_ticket_of_a_model_is_information_where_the_model_is(self) -> None:
+        """Cases of promtool try it for some of these; the others have the same words."""
+        lowered = '{{ if eq $labels.severity "info" }}info{{ else }}ticket{{ end }}'
+        data = "OutcomesMissing EvaluationMissing DataRejected DataError MixMoved"
+        others = "ConfigInvalid ResultsUnreadable NotComparable MapHarms BudgetBurnSlow"
+
+        assert {a for a, rule in alerts().items() if rule["labels"]["severity"] == lowered} == {
+            f"Calibration{name}" for name in f"{data} {others}".split()
+        }
+
     def test_every_alert_is_tried_without_an_exporter(self) -> None:
         """There is a case in which the exporter is away, and all but its own alert go on."""
         name = "every alert but that of the exporter"
@@ -206,6 +216,16 @@ class TestAlerts:
         of_curve = {kind: said for kind, said in chosen if kind in (*KINDS, KIND)}
         assert of_curve == MEANINGS
         assert [kind for kind, _ in chosen] == [*INCIDENT_KINDS]
+
+    def test_limits_come_from_gauges(self) -> None:
+        """Rules hold no number but 0, 1 and the 2 of half an interval, no span but the calendar."""
+        groups = yaml.safe_load(RULES.read_text(encoding="utf-8"))["groups"]
+        plain = re.sub(
+            '"[^"]*"', "", " ".join(r["expr"] for group in groups for r in group["rules"])
+        )
+
+        found = sorted({*re.findall(r"(?<![\w.])[\d.]+\w*", plain)})
+        assert " ".join(found) == "0 1 15m 1w 2 20m 26h 2m"
 
     def test_is_tested_both_ways(self) -> None:
         """There is a case in which an alert fires, and one in which it stays silent."""
