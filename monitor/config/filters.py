@@ -24,7 +24,7 @@ ALLOWED_PARTS = {
     "LAMBDA",  # how the parser takes a->'x', because it cannot know that a is JSON
     "OPERATOR",
 }
-# Most of them are functions of Spark too. Operators such as + and LIKE have names of signs.
+# Operators such as + and LIKE have names of signs.
 ALLOWED_FUNCTIONS = {
     *("abs", "ceil", "ceiling", "floor", "round", "sign", "sqrt", "ln", "log", "exp", "pow", "mod"),
     *("lower", "upper", "trim", "ltrim", "rtrim", "length", "substr", "substring", "left", "right"),
@@ -38,9 +38,6 @@ ALLOWED_FUNCTIONS = {
     *("trunc", "to_years", "to_months", "to_weeks", "to_days", "to_hours"),
     *("to_minutes", "to_seconds", "position", "strpos", "instr", "ascii", "hex", "nullif"),
     *("ifnull", "coalesce", "date_add", "date_sub"),
-}  # fmt: skip
-# What Spark lacks, or gives another meaning.
-OF_DUCKDB = {
     *("->", "->>", "json_extract", "json_extract_string", "json_value", "json_exists"),
     *("json_array_length", "json_type", "json_valid", "from_base64", "to_base64", "base64"),
     *("decode", "encode", "unhex", "from_hex", "chr", "string_split", "str_split", "len"),
@@ -142,21 +139,6 @@ def _constants(part: dict[str, Any]) -> list[Any]:
     return [p["value"]["value"] for p in _parts(part) if p["class"] == "CONSTANT"]
 
 
-def needs_duckdb(text: str) -> bool:
-    """Return whether only DuckDB understands a checked filter, because Spark lacks a part of it.
-
-    Examples
-    --------
-    >>> needs_duckdb("(payload->>'kind') = 'a'"), needs_duckdb("kind = 'a'")
-    (True, False)
-    """
-    parts = _parts(_parsed(text))
-    return any(
-        part["class"] == "LAMBDA" or part.get("function_name", "").lower() in OF_DUCKDB
-        for part in parts
-    )
-
-
 def _check_clock(text: str, example: str) -> None:
     """Raise ValueError for the words that ask the clock without parentheses.
 
@@ -247,7 +229,7 @@ def _is_one_expression(node: dict[str, Any]) -> bool:
 def _is_allowed(name: str, part: dict[str, Any]) -> bool:
     is_sign = not any(sign.isalnum() for sign in name)
     plain = part["schema"] in BUILT_IN and not part["catalog"] and not part["distinct"]
-    return plain and (is_sign or name in ALLOWED_FUNCTIONS or name in OF_DUCKDB)
+    return plain and (is_sign or name in ALLOWED_FUNCTIONS)
 
 
 def _parts(node: Any) -> Iterator[dict[str, Any]]:

@@ -5,7 +5,7 @@ import numpy as np
 import pyarrow as pa
 from scipy.special import expit
 
-from monitor.logs.engines.steps import DUCKDB, written
+from monitor.logs.engines.steps import LOGARITHM, written
 from monitor.logs.statement.statement import located
 from monitor.metrics.core.grid import (
     CELL_COUNT,
@@ -30,11 +30,9 @@ def test_bits_give_the_cells_and_offsets_of_floating_point() -> None:
     rows = duckdb.from_arrow(
         pa.table({"score": pa.array([*SCORES.tolist(), None, float("nan")], pa.float64())})
     )
-    position = (
-        f"floor(({DUCKDB.logarithm.format('odds')} + {LOGIT_LIMIT!r}) * {POSITIONS_PER_LOGIT!r})"
-    )
+    position = f"floor(({LOGARITHM.format('odds')} + {LOGIT_LIMIT!r}) * {POSITIONS_PER_LOGIT!r})"
     expected = "expected", f"SELECT *, {position} AS expected FROM located"  # noqa: S608
-    query = written([*located("rows_of_scores", DUCKDB), expected])
+    query = written([*located("rows_of_scores"), expected])
     table = rows.query("rows_of_scores", query).to_arrow_table()
     cells, offsets = np.divmod(table["expected"].to_numpy(), OFFSETS_PER_CELL)
     np.testing.assert_array_equal(table["cell"].to_numpy(), cells)

@@ -1,9 +1,9 @@
 """The rows of both logs with canonical column names and checked types, ready to be joined."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
@@ -38,13 +38,13 @@ from monitor.logs.engines.conversions import (
     outcome,
 )
 from monitor.logs.engines.session import Session
-from monitor.logs.engines.steps import SCORED, Steps, literal, written
-from monitor.logs.engines.tagging import tag, union
+from monitor.logs.engines.steps import ALL, SCORED, Steps, literal, written
 from monitor.logs.engines.types import Type
 from monitor.logs.sources.opening import TEXT, TIME_TYPES, Kind, OpenLog, raise_all
 from monitor.logs.sources.partitions import open_log
 from monitor.logs.sources.times import age_on, is_time, known_by, moment, undated
 
+T = TypeVar("T")
 WHOLE = Type("HUGEINT")
 ID_TYPES = "integer, string, UUID or a whole floating point number"
 PROBABILITY = "probability", "probability_of_0", "probability_of_label"
@@ -102,21 +102,22 @@ class Logs:
         """Write a query over the steps, and over further ones."""
         return written([*self.steps, *steps, ("asked", query)])
 
-    def begin(self, query: str, steps: Steps = ()) -> Any:
-        """Begin a query, as `Session.begin`."""
-        return self.session.begin(self.text(query, steps), self.scored, self.known)
+    def each(self, query: str, of: Callable[[Session, Any], T], steps: Steps = ()) -> list[T]:
+        """Give what a function makes of a query over each share of the rows, as `Session.each`."""
+        return self.session.each(self.text(query, steps), of, self.scored, self.known)
 
-    def fetch(self, query: str, steps: Steps = ()) -> pa.Table:
-        """Run a query."""
-        return self.session.fetch(self.text(query, steps), self.scored, self.known)
+    def fetch(self, query: str, steps: Steps = (), whole: str = ALL) -> pa.Table:
+        """Run a query, as `Session.fetch`."""
+        return self.session.fetch(self.text(query, steps), self.scored, self.known, whole)
 
-    def fetch_rows(self, query: str, steps: Steps = ()) -> list[tuple[Any, ...]]:
+    def fetch_rows(self, query: str, steps: Steps = (), whole: str = ALL) -> list[tuple[Any, ...]]:
         """Run a query that gives few rows."""
-        return self.session.fetch_rows(self.text(query, steps), self.scored, self.known)
+        return self.session.fetch_rows(self.text(query, steps), self.scored, self.known, whole)
 
     def numbers(self, query: str, steps: Steps = ()) -> tuple[int, ...]:
-        """Run a query that gives one row of counts; a null, the sum of no rows, counts as 0."""
-        return tuple(int(count or 0) for count in self.fetch_rows(query, steps)[0])
+        """Run a query that gives counts, and add them up; a null, the sum of no rows, is 0."""
+        counts = self.fetch(query, steps).to_pydict().values()
+        return tuple(sum(int(count or 0) for count in column) for column in counts)
 
     def also(self, steps: Steps, **changes: Any) -> "Logs":
         """Add steps, and name those that the logs now have."""
@@ -164,7 +165,7 @@ def prepare(session: Session, rows: Rows, model: Model, *, of_days: bool = False
     scored, known = (
         {} if each is None else session.types_in(each) for each in (rows.predictions, rows.outcomes)
     )
-    steps = steps_of_rows(model, session.dialect, scored, known, of_days=of_days)
+    steps = steps_of_rows(model, scored, known, of_days=of_days)
     columns = rows.columns | {"said"} if model.outcomes.outcome_means else rows.columns
     horizon = model.settled_after if of_days else None
     return Logs(session, rows.predictions, rows.outcomes, steps, columns, horizon=horizon)
@@ -273,7 +274,7 @@ def open_dated(
     outcome_id = observed_id.wanted
     seen = _dated(observed, "seen_on", model.outcomes.where, outcome_id=outcome_id, **outcome)
     ids: Steps = [("predictions", f"SELECT * FROM {SCORED}")]
-    known = outcome_steps(model, session.dialect, session.types_in(seen))
+    known = outcome_steps(model, session.types_in(seen))
     return Logs(session, rows, seen, [*ids, *known])
 
 
@@ -296,7 +297,20 @@ def open_aged(session: Session, model: Model, days: Sequence[date]) -> Logs:
         row_filter = model.predictions.where
         parts.append(_dated({day: log}, "scored_on", row_filter, **outcome, age=age))
     seen = union(parts)
-    return Logs(session, None, seen, outcome_steps(model, session.dialect, session.types_in(seen)))
+    return Logs(session, None, seen, outcome_steps(model, session.types_in(seen)))
+
+
+def tag(rows: Any, **numbers: int) -> Any:
+    """Add columns of whole numbers that are the same in every row."""
+    # The join stores some of them beside every outcome, so they are no larger than they must be.
+    values = (f"CAST({number} AS INTEGER) AS {name}" for name, number in numbers.items())
+    return rows.project(", ".join(["*", *values]))
+
+
+def union(parts: Sequence[Any]) -> Any:
+    """Put rows below one another, in a tree: a chain of many would be nested too deeply."""
+    middle = len(parts) // 2
+    return parts[0] if not middle else union(parts[:middle]).union(union(parts[middle:]))
 
 
 def _open_apart(
@@ -586,8 +600,7 @@ def _no_outcomes(
     times = {"observed_at": observed_at} if observed_at else {}
     read = predictions.read(None, outcome_id=ids.wanted, **times)
     means = model.outcomes.outcome_means
-    session = predictions.session
-    values = {"outcome": literal(means.positive[0], session.dialect) if means else "0"}
+    values = {"outcome": literal(means.positive[0]) if means else "0"}
     if model.weight_column("outcomes"):
         values["weight"] = "1e0"
     if may_be_undated(model):
@@ -595,7 +608,7 @@ def _no_outcomes(
     if model.predictions.classes:
         values["said"] = "''"
     added = ", ".join(f"{value} AS {name}" for name, value in values.items())
-    return session.begin(f"SELECT *, {added} FROM {SCORED} LIMIT 0", read)
+    return read.project(f"*, {added}").filter("FALSE")
 
 
 def _is_true_or_false(type_: Type) -> bool:

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from monitor.base.segment_names import CROSSED, OTHER
+from monitor.base.sql_text import text_in_sql
 from monitor.config import Model, Watched, WatchedColumn
-from monitor.logs.engines.steps import Dialect, as_double, first_true
+from monitor.logs.engines.steps import LOGARITHM, as_double, first_true
 
 # Numbers to be cut at quantiles are counted in steps of a quarter of a power of two.
 STEPS = 4
@@ -23,21 +24,21 @@ def watched_name(column: str) -> str:
     return f"watched_{column.encode().hex()}"
 
 
-def label_of(watched: Watched, model: Model, dialect: Dialect) -> str:
+def label_of(watched: Watched, model: Model) -> str:
     """Write the label of a row in a watched column, in SQL.
 
     A value that is missing is `other`, or null until it has been counted. Numbers that are cut at
     quantiles are the numbers of their steps; see `step_edge`.
     """
     if isinstance(watched, WatchedColumn):
-        return _label(watched, dialect)
-    named = {w.column: _label(w, dialect) for w in model.columns if isinstance(w, WatchedColumn)}
+        return _label(watched)
+    named = {w.column: _label(w) for w in model.columns if isinstance(w, WatchedColumn)}
     if model.segments:
         column = model.segments.column
-        named.setdefault(column, _among(column, model.segments.values, dialect))
+        named.setdefault(column, _among(column, model.segments.values))
     parts = (named.get(column) or text_of(column) for column in watched.cross)
-    other = dialect.text(OTHER)
-    return f" || {dialect.text(CROSSED)} || ".join(f"coalesce({part}, {other})" for part in parts)
+    other = text_in_sql(OTHER)
+    return f" || {text_in_sql(CROSSED)} || ".join(f"coalesce({part}, {other})" for part in parts)
 
 
 def step_edge(step: int) -> float:
@@ -72,14 +73,14 @@ def text_of(column: str) -> str:
     return f"CAST({watched_name(column)} AS STRING)"
 
 
-def step_of(column: str, dialect: Dialect) -> str:
+def step_of(column: str) -> str:
     """Write the step of a number: quarters of powers of two, and half a step off.
 
     So no power of two is an edge. It is null where there is no number.
     """
     number = f"CAST({watched_name(column)} AS DOUBLE)"
     apart = f"CASE WHEN {number} = 0e0 THEN 1e0 ELSE abs({number}) END"
-    quarters = f"floor({dialect.logarithm.format(apart)} / ln(2e0) * {STEPS}e0 + 0.5e0)"
+    quarters = f"floor({LOGARITHM.format(apart)} / ln(2e0) * {STEPS}e0 + 0.5e0)"
     step = f"greatest(least({quarters}, {FARTHEST}), -{FARTHEST}) + {FARTHEST + 1}"
     cases = [
         (is_no_number(column), "NULL"),
@@ -101,21 +102,21 @@ def below_edges(column: str, edges: tuple[float, ...]) -> list[tuple[str, int]]:
     return [(f"{number} < {as_double(edge)}", i) for i, edge in enumerate(edges, 1)]
 
 
-def _label(watched: WatchedColumn, dialect: Dialect) -> str:
+def _label(watched: WatchedColumn) -> str:
     if watched.values:
-        return _among(watched.column, watched.values, dialect)
+        return _among(watched.column, watched.values)
     if watched.edges:
-        names = [dialect.text(name) for name in range_names(watched.edges)]
-        cases = [(is_no_number(watched.column), dialect.text(OTHER))]
+        names = [text_in_sql(name) for name in range_names(watched.edges)]
+        cases = [(is_no_number(watched.column), text_in_sql(OTHER))]
         cases += [(c, names[i - 1]) for c, i in below_edges(watched.column, watched.edges)]
         return first_true(cases, names[-1])
     if watched.quantiles:
-        step = f"CAST({step_of(watched.column, dialect)} AS STRING)"
-        return f"coalesce({step}, {dialect.text(OTHER)})"
+        step = f"CAST({step_of(watched.column)} AS STRING)"
+        return f"coalesce({step}, {text_in_sql(OTHER)})"
     return text_of(watched.column)
 
 
-def _among(column: str, values: tuple[str, ...], dialect: Dialect) -> str:
+def _among(column: str, values: tuple[str, ...]) -> str:
     text = text_of(column)
-    listed = ", ".join(map(dialect.text, values))
-    return f"CASE WHEN {text} IN ({listed}) THEN {text} ELSE {dialect.text(OTHER)} END"
+    listed = ", ".join(map(text_in_sql, values))
+    return f"CASE WHEN {text} IN ({listed}) THEN {text} ELSE {text_in_sql(OTHER)} END"

@@ -11,7 +11,7 @@ from typing import Any
 
 from monitor.config import PredictionLog
 from monitor.logs.columns.rows import LARGEST_EXACT
-from monitor.logs.engines.conversions import DIGITS, Wanted, quoted
+from monitor.logs.engines.conversions import Wanted, quoted
 from monitor.metrics.core.buckets import BUCKETS
 
 
@@ -25,11 +25,11 @@ def bucket_of(columns: tuple[str, ...]) -> Wanted:
     """Read the bucket of the entity that columns name; null without one."""
 
     def write(types: Mapping[str, Any]) -> str:
-        first, number = DIGITS
-        digits = f"'0x' || substr({_digest_sql(columns, types)}, {first}, {number})"
+        # Of the first eight digits, these two matter modulo 64.
+        digits = f"'0x' || substr({_digest_sql(columns, types)}, 7, 2)"
         return f"CAST(CAST({digits} AS INTEGER) % {BUCKETS} AS TINYINT)"
 
-    return Wanted(columns, write, is_bucket=True)
+    return Wanted(columns, write)
 
 
 def digest_of(columns: tuple[str, ...]) -> Wanted:

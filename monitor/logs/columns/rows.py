@@ -20,7 +20,7 @@ from monitor.config import (
     named,
 )
 from monitor.logs.engines.conversions import MISFIT, Wanted, as_type, quoted
-from monitor.logs.engines.steps import KNOWN, SCORED, Dialect, Steps, first_true, literal
+from monitor.logs.engines.steps import KNOWN, SCORED, Steps, first_true, literal, place
 from monitor.logs.engines.types import Type
 
 Cast = Literal["integer", "uuid", "text"]
@@ -51,9 +51,7 @@ class Key:
     @property
     def wanted(self) -> Wanted:
         """The id of a row, to be read."""
-        as_they_are = self.columns[1:] and not (self.cast or self.text_as)
-        names = self.names if as_they_are else ()
-        return Wanted(self.columns, lambda types: key_sql(self, types), names)
+        return Wanted(self.columns, lambda types: key_sql(self, types))
 
 
 def key_of(log: PredictionLog | OutcomeLog, model: Model) -> Key:
@@ -110,7 +108,6 @@ def likely_cast(first: Type, second: Type) -> Cast:
 
 def steps_of_rows(
     model: Model,
-    dialect: Dialect,
     scored: Mapping[str, Type],
     known: Mapping[str, Type],
     *,
@@ -122,23 +119,21 @@ def steps_of_rows(
     ----------
     model : Model
         Says what their values mean.
-    dialect : Dialect
-        Of the engine that runs them.
     scored, known : mapping of str to Type
         The columns of the rows of both logs.
     of_days : bool
         Whether they are of many days: then `day` is part of `part`, and `own` says which
         predictions are only there for their ids.
     """
-    predictions = _with(_of_predictions(model, dialect, of_days=of_days), SCORED, scored, dialect)
+    predictions = _with(_of_predictions(model, of_days=of_days), SCORED, scored)
     if not model.outcomes.in_predictions:
-        return [("predictions", predictions), *outcome_steps(model, dialect, known)]
+        return [("predictions", predictions), *outcome_steps(model, known)]
     weighted = model.weight_column("outcomes") is not None
-    outcome = _of_outcomes(model, dialect, scored["outcome"], weighted=weighted)
+    outcome = _of_outcomes(model, scored["outcome"], weighted=weighted)
     unknown = "outcome IS NULL" + " OR isnan(outcome)" * scored["outcome"].is_float
     nothing = dict.fromkeys(("id", "outcome_id"), "CAST(NULL AS BIGINT)")
     seen = {"observed": f"CASE WHEN {unknown} THEN NULL ELSE CAST(1 AS TINYINT) END"}
-    both = _with({**outcome, **nothing, **seen}, "prepared", scored, dialect)
+    both = _with({**outcome, **nothing, **seen}, "prepared", scored)
     return [
         ("prepared", predictions),
         ("predictions", both),
@@ -146,31 +141,29 @@ def steps_of_rows(
     ]
 
 
-def outcome_steps(model: Model, dialect: Dialect, known: Mapping[str, Type]) -> Steps:
+def outcome_steps(model: Model, known: Mapping[str, Type]) -> Steps:
     """Write the step `outcomes`; a row whose outcome is nan is one that is not known, so no row."""
     weighted = model.weight_column("outcomes") is not None and "weight" in known
-    values = _of_outcomes(model, dialect, known["outcome"], weighted=weighted)
+    values = _of_outcomes(model, known["outcome"], weighted=weighted)
     values["observed"] = "CAST(1 AS TINYINT)"
-    rows = _with(values, KNOWN, known, dialect)
+    rows = _with(values, KNOWN, known)
     if known["outcome"].is_float:
         rows += " WHERE outcome IS NULL OR NOT isnan(outcome)"
     return [("outcomes", rows)]
 
 
-def _with(
-    values: Mapping[str, str], rows: str, columns: Mapping[str, Type], dialect: Dialect
-) -> str:
+def _with(values: Mapping[str, str], rows: str, columns: Mapping[str, Type]) -> str:
     """Add columns to rows, some in the place of others of the same name."""
     replaced = ", ".join(name for name in values if name in columns)
-    star = f"* {dialect.without} ({replaced})" if replaced else "*"
+    star = f"* EXCLUDE ({replaced})" if replaced else "*"
     added = "".join(f", {value} AS {name}" for name, value in values.items())
     return f"SELECT {star}{added} FROM {rows}"
 
 
-def _of_predictions(model: Model, dialect: Dialect, *, of_days: bool) -> dict[str, str]:
+def _of_predictions(model: Model, *, of_days: bool) -> dict[str, str]:
     """Make of each score a probability, and add `part` and `predicted`."""
-    segment = _place("segment", model.segments, dialect)
-    part = f"{segment} * {len(model.stratum_names)} + {_place('stratum', model.strata, dialect)}"
+    segment = _place("segment", model.segments)
+    part = f"{segment} * {len(model.stratum_names)} + {_place('stratum', model.strata)}"
     parts = len(model.segment_names) * len(model.stratum_names)
     values = {
         "score": _as_probability("CAST(score AS DOUBLE)", model.predictions.score_means),
@@ -184,7 +177,7 @@ def _of_predictions(model: Model, dialect: Dialect, *, of_days: bool) -> dict[st
     return values
 
 
-def _of_outcomes(model: Model, dialect: Dialect, type_: Type, *, weighted: bool) -> dict[str, str]:
+def _of_outcomes(model: Model, type_: Type, *, weighted: bool) -> dict[str, str]:
     """Make of each outcome a number."""
     means = model.outcomes.outcome_means
     values = {"weight": "CAST(weight AS DOUBLE)"} if weighted else {}
@@ -192,7 +185,7 @@ def _of_outcomes(model: Model, dialect: Dialect, type_: Type, *, weighted: bool)
         return values
     if means:
         said = "CAST(outcome AS STRING)"
-        return values | {"outcome": _meant(type_, means, dialect), "said": said}
+        return values | {"outcome": _meant(type_, means), "said": said}
     # Only if all files have booleans, or decimals, is a cast needed.
     kind = "TINYINT" if type_.is_boolean else "DOUBLE" if type_.is_decimal else None
     return values | ({"outcome": f"CAST(outcome AS {kind})"} if kind else {})
@@ -219,11 +212,11 @@ def _as_probability(score: str, means: str) -> str:
     return f"1e0 - {score}" if means == "probability_of_0" else score
 
 
-def _meant(type_: Type, means: OutcomeMeans, dialect: Dialect) -> str:
+def _meant(type_: Type, means: OutcomeMeans) -> str:
     """Write the outcome as 1, 0, or null for a value that is not listed."""
     as_it_is = type_.can_be_outcome
     outcome = "outcome" if as_it_is else "CAST(outcome AS STRING)"
-    write = (lambda v: literal(v, dialect)) if as_it_is else dialect.text
+    write = literal if as_it_is else lambda value: text_in_sql(f"{value}")
     cases = [
         (f"{outcome} IN ({', '.join(map(write, values))})", f"CAST({number} AS TINYINT)")
         for number, values in ((1, means.positive), (0, means.negative))
@@ -232,13 +225,13 @@ def _meant(type_: Type, means: OutcomeMeans, dialect: Dialect) -> str:
     return first_true(cases, "NULL")
 
 
-def _place(name: str, parts: Segments | None, dialect: Dialect) -> str:
+def _place(name: str, parts: Segments | None) -> str:
     """Write each row's part: its index in the listed values, or the index after the last."""
     if parts is None:
         return "0"
     # DuckDB looks up each value of a dictionary once.
-    place = dialect.place(parts.values, f"CAST({name} AS STRING)")
-    return f"coalesce(CAST({place} AS INTEGER) - 1, {len(parts.values)})"
+    found = place(parts.values, f"CAST({name} AS STRING)")
+    return f"coalesce(CAST({found} AS INTEGER) - 1, {len(parts.values)})"
 
 
 def _cast_sql(column: str, type_: Type, cast: Cast | None) -> str:

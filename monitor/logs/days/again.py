@@ -13,7 +13,7 @@ from monitor.config import Engine, Model
 from monitor.logs.columns.canonical import read_rows
 from monitor.logs.engines.databases import Databases
 from monitor.logs.engines.session import Session, open_session
-from monitor.logs.engines.steps import KNOWN, SCORED
+from monitor.logs.engines.steps import KNOWN, SCORED, added
 from monitor.logs.sources.partitions import has_day
 from monitor.words.numbers import percent
 
@@ -98,12 +98,14 @@ def delivered_again(
             f"SELECT count(*) AS ids, sum(CASE WHEN a.score = b.score THEN 1 ELSE 0 END) AS came "
             f"FROM {SCORED} AS a JOIN {KNOWN} AS b ON a.id = b.id",
             *(today, old),
+            added(sums=("ids", "came")),
         )
-        came = int(came or 0)
+        ids, came = int(ids or 0), int(came or 0)
         if not came or came < max(ALL_BUT * ids, LEAST * rows / every):
             return None
         alike = f"SELECT score, count(*) AS n FROM {SCORED} GROUP BY score"
-        sums = session.fetch_rows(f"SELECT sum(n) AS a, sum(n * n) AS b FROM ({alike})", today)
+        squares = f"SELECT sum(n) AS a, sum(n * n) AS b FROM ({added('score', sums=('n',))})"
+        sums = session.fetch_rows(alike, today, whole=squares)
         of, pairs = map(int, sums[0])
     chance = pairs / of**2  # that two predictions have one score
     if came <= ids * chance + STANDARD_ERRORS * sqrt(ids * chance * (1 - chance)):
@@ -116,4 +118,4 @@ def _scores(session: Session, model: Model, day: date, every: int) -> Any:
     rows = read_rows(session, model, day, []).predictions
     chosen = f" AND hash(id) % {every} = 0" if every > 1 else ""
     known = f"id IS NOT NULL AND score IS NOT NULL{chosen}"
-    return session.begin(f"SELECT id, score FROM {SCORED} WHERE {known}", rows)
+    return rows.project("id, score").filter(known)

@@ -8,6 +8,7 @@ from monitor.logs.columns.class_columns import scores_of_classes
 from monitor.logs.days.counts import about_intervals
 from monitor.logs.engines.databases import Databases
 from monitor.logs.engines.session import open_session
+from monitor.logs.engines.steps import SCORED
 from monitor.logs.sources.opening import Kind, OpenLog
 from monitor.logs.sources.partitions import has_day, open_log
 from monitor.logs.sources.times import is_time, moment
@@ -79,11 +80,13 @@ def what_looks_wrong(
 def _sums(log: OpenLog, classes: Classes) -> tuple[float, float]:
     """Find the share of the vectors whose probabilities add up to too much, and their median."""
     read = scores_of_classes(log, classes)
-    rows = log.read(None, score=read["score"], total=read["total"])
-    ((share, middle),) = rows.aggregate(
-        f"avg(CAST(total > {MOST_ROUNDED} AND score * total < 1 + 1e-9 AS DOUBLE)), "
-        f"median(total) FILTER (total > {MOST_ROUNDED})"
-    ).fetchall()
+    over = f"total > {MOST_ROUNDED}"
+    ((share, middle),) = log.session.fetch_rows(
+        f"SELECT score, total FROM {SCORED}",
+        log.read(None, score=read["score"], total=read["total"]),
+        whole=f"SELECT avg(CAST({over} AND score * total < 1 + 1e-9 AS DOUBLE)) AS share, "
+        f"median(total) FILTER ({over}) AS middle FROM shares",
+    )
     return share or 0.0, middle or 0.0
 
 
@@ -95,16 +98,12 @@ def _middle(log: OpenLog, column: str, unit: TimeUnit | None) -> list[datetime]:
     readable = bool(log.files) and log.check(column, f"{log.kind}.time", lambda _: True, "a time")
     if not readable or not is_time(log.type_of(column), unit):
         return []
-    times = log.read(None, moment=moment(column, f"{log.kind}.time", unit, zoned=True))
-    each = ", ".join(map(str, QUANTILES))
-    row = (
-        times.aggregate(f"CAST(quantile_disc(moment, [{each}]) AS VARCHAR[])").fetchall()[0]
-        if log.session.spark is None
-        else times.selectExpr(
-            f"CAST(percentile_approx(moment, array({each})) AS ARRAY<STRING>)"
-        ).first()
+    ((texts,),) = log.session.fetch_rows(
+        f"SELECT moment FROM {SCORED}",
+        log.read(None, moment=moment(column, f"{log.kind}.time", unit, zoned=True)),
+        whole=f"SELECT CAST(quantile_disc(moment, {[*QUANTILES]}) AS VARCHAR[]) AS a FROM shares",
     )
     try:
-        return [datetime.fromisoformat(text) for text in row[0]] if row and row[0] else []
+        return [datetime.fromisoformat(text) for text in texts or ()]
     except ValueError:
         return []

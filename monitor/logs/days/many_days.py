@@ -8,18 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-import duckdb
-
 from monitor.base.errors import DataError
 from monitor.config import Model
 from monitor.days.settling import Settling
 from monitor.logs.checks.checks import Groups, Status
-from monitor.logs.columns.canonical import Logs, prepare, read_ids, read_rows
+from monitor.logs.columns.canonical import Logs, prepare, read_ids, read_rows, tag, union
 from monitor.logs.columns.canonical import Rows as BothRows
 from monitor.logs.days.daily import DayRows
 from monitor.logs.days.days import Batch, readable_days
 from monitor.logs.engines.session import Session
-from monitor.logs.engines.tagging import tag, union
+from monitor.logs.engines.steps import added
 from monitor.logs.sources.partitions import has_day, open_log
 from monitor.logs.statement import contract
 from monitor.logs.statement.ages import LATE, outcomes_seen
@@ -99,13 +97,14 @@ def _count_late(session: Session, batch: Batch, groups: Mapping[date, Groups]) -
 def _count_predictions(logs: Logs) -> dict[tuple[int, int], int]:
     """Count the rows by the place of their day, and by whether they are chosen, 1 or 0."""
     counted = "SELECT day, predicted, count(*) AS rows FROM predictions GROUP BY day, predicted"
-    return {(place, own): rows for place, own, rows in logs.fetch_rows(counted)}
+    rows_of = logs.fetch_rows(counted, whole=added("day", "predicted"))
+    return {(place, own): rows for place, own, rows in rows_of}
 
 
 def _count_outcomes(logs: Logs) -> dict[int, int]:
     """Count the rows by the place of the partition."""
     counted = "SELECT partition, count(*) AS rows FROM outcomes GROUP BY partition"
-    return dict(logs.fetch_rows(counted))
+    return dict(logs.fetch_rows(counted, whole=added("partition")))
 
 
 def _places_of_repeats(logs: Logs) -> set[int]:
@@ -160,7 +159,7 @@ def _open(session: Session, batch: Batch, earlier: Sequence[date]) -> Logs:
     of_day = [tag(rows, day=(day - first).days, own=1) for day, rows in scored.items()]
     if batch.outcome_days:
         ids = _other_ids(session, model, days, earlier, batch.outcome_days)
-        _must_be_alike(session, [*(rows.select("id") for rows in scored.values()), *ids.values()])
+        _must_be_alike(session, [*(rows.project("id") for rows in scored.values()), *ids.values()])
         like = scored[days[0]]
         of_day += [
             tag(_with_nulls(rows, like), day=(day - first).days, own=0) for day, rows in ids.items()
@@ -213,21 +212,14 @@ def _must_be_alike(session: Session, logs: Iterable[Rows]) -> None:
         raise DataError(msg)
 
 
-def _columns(rows: Rows) -> tuple[Any, ...]:
-    if not isinstance(rows, duckdb.DuckDBPyRelation):
-        return tuple(rows.dtypes)
+def _columns(rows: Rows) -> tuple[str, ...]:
     return (*rows.columns, *map(str, rows.types))
 
 
 def _with_nulls(ids: Rows, like: Rows) -> Rows:
-    """Add the columns of the other relation, empty; Spark does so as it puts rows together."""
-    if not isinstance(ids, duckdb.DuckDBPyRelation):
-        return ids
-    return ids.select(
-        *(
-            duckdb.ColumnExpression(name)
-            if name == "id"
-            else duckdb.ConstantExpression(None).cast(sql_type).alias(name)
-            for name, sql_type in zip(like.columns, like.types, strict=True)
-        )
+    """Add the columns of the other relation, empty."""
+    values = (
+        name if name == "id" else f"CAST(NULL AS {type_}) AS {name}"
+        for name, type_ in zip(like.columns, like.types, strict=True)
     )
+    return ids.project(", ".join(values))

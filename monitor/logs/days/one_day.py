@@ -4,12 +4,13 @@ Its outcomes without a prediction are looked up afterwards, among the ids of ear
 with these, as of many days, would take their memory for a single day.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
 from monitor.config import Classes, Model
 from monitor.days.settling import Settling
-from monitor.days.summary import CodedRows
+from monitor.days.summary import CodedRows, Columns
 from monitor.logs.checks.checks import Groups, Status
 from monitor.logs.columns.canonical import Logs, open_logs
 from monitor.logs.columns.class_columns import parts_of_vector
@@ -28,12 +29,11 @@ from monitor.logs.statement.class_rows import (
     read_pairs,
 )
 from monitor.logs.statement.column_codes import (
-    Counted,
+    Names,
     code_names,
     coded_rows,
-    count_codes,
-    group_with_codes,
     pairs_of_codes,
+    run_with_codes,
     with_codes,
 )
 from monitor.logs.statement.label_rates import Parts, count_rated
@@ -49,11 +49,11 @@ from monitor.metrics.maps.vector_map import VectorMap
 
 @dataclass(frozen=True, eq=False)
 class _Result:
-    """A query that has run: its groups, and its rows with codes if they have any."""
+    """A query that has run: its groups, and what watched columns count."""
 
     query: Query
     groups: Groups
-    coded: Counted | None
+    columns: Columns
 
 
 def read_day(session: Session, batch: Batch) -> list[DayRows]:
@@ -69,16 +69,15 @@ def read_day(session: Session, batch: Batch) -> list[DayRows]:
     predictions, outcomes = _count_both(opened)
     names = code_names(model, opened, predictions) if model.columns else {}
     logs = with_codes(opened, model, names) if model.columns else opened
-    result, violations = _counted(batch, logs, predictions, outcomes)
+    result, violations = _counted(batch, logs, (predictions, outcomes), names)
     violations += contract.row_violations(result.groups, result.query, model)
     if day in batch.partitions[day] and result.groups.unmatched_rows:
         violations += _unmatched_outcomes(session, model, day)
     contract.enforce(batch.what, violations, model.checks)
     filtered = _left_out_by_filters(session, model, day)
-    result, weights = _weighed(batch, result)
-    query, groups = result.query, result.groups
+    result, weights = _weighed(batch, result, names)
+    query, groups, columns = result.query, result.groups, result.columns
     apart = predictions and outcomes and not groups.met_rows and is_settled(batch, day, groups)
-    columns = count_codes(query, result.coded, model, names) if model.columns else {}
     of_classes = None
     if classes := model.predictions.classes:
         sizes = [len(names[watched.name]) + 1 for watched in model.columns]
@@ -122,11 +121,10 @@ def read_coded_rows(batch: Batch, engine: Databases, rank: int) -> CodedRows:
     with open_session(batch.what, engine) as session:
         opened = open_logs(session, model, day, batch.partitions[day])
         logs = with_codes(opened, model, code_names(model))
-        result, _ = _counted(batch, logs, *_count_both(opened))
+        result, _ = _counted(batch, logs, _count_both(opened))
         if classes := model.predictions.classes:
             return read_pairs(result.query, classes, rank)
-        result, _ = _weighed(batch, result)
-        return coded_rows(result.query, result.coded)
+        return coded_rows(_weighed(batch, result)[0].query)
 
 
 def count_through_map(
@@ -154,7 +152,7 @@ def _joined(session: Session, batch: Batch) -> Query:
     """Join the rows of a day without those of repeated ids."""
     (day,) = batch.days
     logs = open_logs(session, batch.model, day, batch.partitions[day])
-    return _counted(batch, logs, *_count_both(logs))[0].query
+    return _counted(batch, logs, _count_both(logs))[0].query
 
 
 def _count_both(logs: Logs) -> tuple[int, ...]:
@@ -166,38 +164,39 @@ def _count_both(logs: Logs) -> tuple[int, ...]:
 
 
 def _counted(
-    batch: Batch, logs: Logs, predictions: int, outcomes: int
+    batch: Batch, logs: Logs, rows: Sequence[int], names: Names | None = None
 ) -> tuple[_Result, list[contract.Violation]]:
     """Count the rows of a day without those of repeated ids."""
-    result = _run(batch, logs)
+    result = _run(batch, logs, names)
     clean, violations = contract.without_repeats(
-        logs, batch.model, result.groups, predictions=predictions, outcomes=outcomes
+        logs, batch.model, result.groups, predictions=rows[0], outcomes=rows[1]
     )
-    return (result if clean is logs else _run(batch, clean)), violations
+    return (result if clean is logs else _run(batch, clean, names)), violations
 
 
-def _run(batch: Batch, logs: Logs, odds_factor: float = 1.0) -> _Result:
-    """Run the statement; if its rows have codes, so that they are stored and counted by them."""
+def _run(batch: Batch, logs: Logs, names: Names | None, odds_factor: float = 1.0) -> _Result:
+    """Run the statement, and count the values of watched columns if they have names."""
     query = write(
         logs, batch.part_count, absent_is_negative=batch.negative, odds_factor=odds_factor
     )
-    if not logs.codes or logs.session.spark is not None:
-        return _Result(query, run(query), None)
-    coded = group_with_codes(query)
-    return _Result(query, coded.groups, coded)
+    groups, columns = run_with_codes(query, batch.model, names) if names else (run(query), {})
+    return _Result(query, groups, columns)
 
 
-def _weighed(batch: Batch, result: _Result) -> tuple[_Result, tuple[float, float]]:
+def _weighed(
+    batch: Batch, result: _Result, names: Names | None = None
+) -> tuple[_Result, tuple[float, float]]:
     """Count with the odds of the population, if the rows are a sample by outcome.
 
-    Last comes what a row of each outcome stands for; both 1 if the log is no sample.
+    Then the cells are those of the scores that are right for the sample, and a row is counted by
+    its key in the sample.
     """
     weighted = batch.model.predictions.weight or batch.model.outcomes.weight
     if not weighted or not result.groups.predicted_rows:
         return result, (1.0, 1.0)
     weights = class_weights(result.query, batch.model)
     if weights[0] != weights[1]:
-        result = _run(batch, result.query.logs, weights[0] / weights[1])
+        result = _run(batch, result.query.logs, names, weights[0] / weights[1])
     return result, weights
 
 

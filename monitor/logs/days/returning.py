@@ -10,7 +10,7 @@ from monitor.logs.columns.entities import digest_of, entity_columns
 from monitor.logs.columns.rows import can_be_cast
 from monitor.logs.engines.databases import Databases
 from monitor.logs.engines.session import Session, open_session
-from monitor.logs.engines.steps import KNOWN, SCORED
+from monitor.logs.engines.steps import KNOWN, SCORED, added
 from monitor.logs.sources.opening import raise_all
 from monitor.logs.sources.partitions import has_day, open_log
 from monitor.words.numbers import percent
@@ -77,11 +77,12 @@ def entities_of_day(
             f"SELECT entity, count(*) AS n FROM {SCORED} WHERE entity IS NOT NULL GROUP BY entity"
         )
         counts = f"SELECT sum(n) AS a, count(*) AS b FROM ({each})"
-        ((rows, entities),) = session.fetch_rows(counts, today)
+        ((rows, entities),) = session.fetch_rows(counts, today, whole=added(sums=("a", "b")))
         again = 0
         if before:
             both = f"SELECT count(*) AS a FROM ({each}) AS t SEMI JOIN {KNOWN} USING (entity)"
-            ((again,),) = session.fetch_rows(both, today, _entities(session, model, before))
+            old = _entities(session, model, before)
+            ((again,),) = session.fetch_rows(both, today, old, added(sums=("a",)))
     return Returning(day, before, int(rows or 0), entities, again)
 
 

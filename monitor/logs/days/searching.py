@@ -17,7 +17,7 @@ from monitor.logs.days.one_day import read_coded_rows
 from monitor.logs.engines.conversions import columns_in
 from monitor.logs.engines.databases import Databases
 from monitor.logs.engines.session import open_session
-from monitor.logs.engines.steps import SCORED
+from monitor.logs.engines.steps import SCORED, added
 from monitor.logs.sources.opening import OpenLog, raise_all
 from monitor.logs.sources.partitions import open_log
 from monitor.metrics.beyond_binary.class_pairs import SECOND
@@ -64,6 +64,7 @@ def parts_to_search(
             table = session.fetch(
                 f"SELECT value, count(*) AS rows FROM {SCORED} GROUP BY value",
                 log.read(None, value=column),
+                whole=added("value"),
             )
             numbers = log.type_of(column).is_number
             divided = _divided(column, table["value"], table["rows"].to_numpy(), numbers=numbers)

@@ -14,9 +14,6 @@ from monitor.config import FIELD, expression_of, named
 from monitor.config.filters import columns_of_filter
 
 MISFIT = "does not fit: "  # begins our own message inside an error of DuckDB
-# Of the first eight digits of the digest of an entity, those that matter modulo 64: the first and
-# how many.
-DIGITS = 7, 2
 TRUE_OR_FALSE = {"true": "1", "false": "0"}  # as DuckDB, pandas and JSON write booleans
 
 
@@ -30,21 +27,10 @@ class Wanted:
         The columns.
     sql : callable
         Writes the value in SQL, given the types of the columns.
-    names : tuple of str
-        If the value is a record of the columns as they are, the names of its fields.
-    is_bucket : bool
-        Whether it is the bucket of the entity that the columns name.
     """
 
     columns: tuple[str, ...]
     sql: Callable[[Mapping[str, Any]], str]
-    names: tuple[str, ...] = ()
-    is_bucket: bool = False
-
-    def is_column(self, types: Mapping[str, Any]) -> bool:
-        """Return whether the value is a column as it is."""
-        plain = bool(self.columns) and not expression_of(self.columns[0])
-        return plain and self.sql(types) == quoted(self.columns[0])
 
 
 def quoted(column: str) -> str:

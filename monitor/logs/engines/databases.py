@@ -1,7 +1,7 @@
 """DuckDB connections that stay open from day to day, each with its share of the machine."""
 
 import shutil
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
@@ -60,9 +60,6 @@ class Databases:
         The share of the machine that each may use.
     idle : SimpleQueue
         Connections that are not in use.
-    schemas : dict
-        Spark's schema of Parquet files by their columns and types; without it Spark would run a
-        query for the files of every day.
     spark : SparkSession or None
         Reads the rows, if the engine is Spark; DuckDB then only looks at the columns of files.
     """
@@ -70,7 +67,6 @@ class Databases:
     engine: Engine
     spark: Any = None
     idle: SimpleQueue[Database] = field(default_factory=SimpleQueue)
-    schemas: dict[Hashable, Any] = field(default_factory=dict)
 
     @contextmanager
     def lend(self) -> Iterator[Database]:

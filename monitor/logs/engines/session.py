@@ -7,23 +7,23 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from traceback import walk_tb
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 import pyarrow as pa
 from fsspec import AbstractFileSystem
 
 from monitor.base.errors import DataError, Fault
-from monitor.base.sql_text import text_in_sql
 from monitor.config import FIELD, Engine, Format
 from monitor.days.files import limited, list_folder, reaching
 from monitor.logs.engines.compressed import LONGEST_MAGIC, PACKED, how_packed, what_is_damaged
 from monitor.logs.engines.conversions import MISFIT, quoted
 from monitor.logs.engines.databases import Databases, open_databases
 from monitor.logs.engines.spark import is_of_spark, word
-from monitor.logs.engines.steps import DUCKDB, KNOWN, SCORED, SPARK, Dialect
+from monitor.logs.engines.steps import ALL, KNOWN, SCORED, added
 from monitor.logs.engines.types import Type
 
+T = TypeVar("T")
 # A damaged column name causes the decoding error, because DuckDB passes it on as it is; a column
 # that is nested too deeply that of recursion.
 DAMAGE = (duckdb.Error, UnicodeDecodeError, RecursionError)
@@ -124,8 +124,8 @@ class Session:
         Damaged files that are left out, each with the reason; only `init` leaves any out.
     spark : SparkSession or None
         Runs the queries instead, if the engine is Spark.
-    schemas : dict
-        As in `Databases`.
+    frames : dict
+        The shares of rows that tasks of Spark have read.
     layouts : dict
         How files of CSV are laid out that do not say it themselves.
     """
@@ -141,7 +141,7 @@ class Session:
     whole: set[str] = field(default_factory=set)
     refused: dict[str, str] = field(default_factory=dict)
     spark: Any = None
-    schemas: dict[Hashable, Any] = field(default_factory=dict)
+    frames: dict[Hashable, Any] = field(default_factory=dict)
     layouts: dict[str, Layout] = field(default_factory=dict)
 
     def lay_out(self, files: Iterable[str], layout: Layout | None) -> None:
@@ -341,53 +341,55 @@ class Session:
             hive_partitioning=False,
         )
 
-    @property
-    def dialect(self) -> Dialect:
-        """What its engine writes otherwise than others."""
-        return DUCKDB if self.spark is None else SPARK
-
     def types_in(self, rows: Any) -> dict[str, Type]:
-        """Return the types of the columns of a relation of DuckDB or a frame of Spark."""
-        if self.spark is None:
-            return {n: Type(str(of)) for n, of in zip(rows.columns, rows.types, strict=True)}
-        return {n: Type(of.upper().replace("STRING", "VARCHAR")) for n, of in rows.dtypes}
+        """Return the types of the columns of rows."""
+        return {n: Type(str(of)) for n, of in zip(rows.columns, rows.types, strict=True)}
 
-    def begin(self, query: str, scored: Any = None, known: Any = None) -> Any:
+    def over(
+        self,
+        query: str,
+        scored: Any = None,  # noqa: ARG002 - DuckDB finds rows by the names of locals
+        known: Any = None,  # noqa: ARG002
+    ) -> duckdb.DuckDBPyRelation:
         """Begin a query in SQL, in which `SCORED` and `KNOWN` stand for rows."""
-        if self.spark is None:
-            return _over(self.connection.sql, query, scored, known)
-        text = query.replace("{", "{{").replace("}", "}}")
-        text = text.replace(SCORED, "{scored}").replace(KNOWN, "{known}")
-        named = {"scored": scored, "known": known}
-        return self.spark.sql(text, **{n: rows for n, rows in named.items() if rows is not None})
+        return self.connection.sql(query.replace(SCORED, "scored").replace(KNOWN, "known"))
 
-    def fetch(self, query: str, scored: Any = None, known: Any = None) -> pa.Table:
-        """Run a query as `begin` writes it."""
-        rows = self.begin(query, scored, known)
-        table: pa.Table = rows.to_arrow_table() if self.spark is None else rows.toArrow()
-        return table
+    def each(
+        self, query: str, of: Callable[["Session", Any], T], scored: Any = None, known: Any = None
+    ) -> list[T]:
+        """Give what a function makes of a query over each share of rows: here, there is one.
+
+        Tasks of Spark run the function, so it is one of a module; what it makes of two shares, its
+        caller adds up.
+        """
+        if self.spark is None:
+            return [of(self, self.over(query, scored, known))]
+        from monitor.logs.engines.spread import each_in_tasks  # noqa: PLC0415 - needs sessions
+
+        return each_in_tasks(self, query, of, (scored, known))
+
+    def fetch(
+        self, query: str, scored: Any = None, known: Any = None, whole: str = ALL
+    ) -> pa.Table:
+        """Run a query over each share of rows, and another over what all of them give, `shares`."""
+        if self.spark is None:
+            return self.over(f"WITH shares AS ({query}) {whole}", scored, known).to_arrow_table()
+        shares = pa.concat_tables(self.each(query, as_table, scored, known))  # noqa: F841 - in SQL
+        return self.connection.sql(f"{whole}").to_arrow_table()
 
     def fetch_rows(
-        self, query: str, scored: Any = None, known: Any = None
+        self, query: str, scored: Any = None, known: Any = None, whole: str = ALL
     ) -> list[tuple[Any, ...]]:
         """Run a query that gives few rows."""
-        columns = self.fetch(query, scored, known).to_pydict().values()
+        columns = self.fetch(query, scored, known, whole).to_pydict().values()
         return [*zip(*columns, strict=True)]
 
-    def text_of(self, rows: Any, column: str) -> str:
-        """Write an id as text; a key of several columns as DuckDB does."""
-        kind = None if self.spark is None else rows.schema[column].dataType
-        if kind is None or kind.typeName() != "struct":
-            return f"CAST({column} AS STRING)"
-        pieces = list[str]()
-        for name in kind.names:
-            before = f"{', ' if pieces else '{'}'{name}': "
-            pieces += [text_in_sql(before, "spark"), f"CAST({column}.`{name}` AS STRING)"]
-        return f"concat({', '.join(pieces)}, '}}')"
-
     def count(self, rows: Any) -> int:
-        """Count the rows of a relation of DuckDB or a frame of Spark."""
-        return len(rows) if self.spark is None else int(rows.count())
+        """Count rows."""
+        if self.spark is None:
+            return len(rows)
+        each = f"SELECT count(*) AS rows FROM {SCORED}"
+        return int(self.fetch_rows(each, rows, whole=added())[0][0])
 
     def reach(self, filesystem: AbstractFileSystem, files: Sequence[str], form: Format) -> None:
         """Let DuckDB read these files of an object store, or a copy of them.
@@ -531,15 +533,13 @@ def open_session(what: str, engine: Engine | Databases) -> Iterator[Session]:
             yield session
         return
     with engine.lend() as database:
-        session = Session(
-            what,
-            database.connection,
-            folder=database.copies,
-            spark=engine.spark,
-            schemas=engine.schemas,
-        )
-        with _understanding(session, engine.engine):
-            yield session
+        session = Session(what, database.connection, folder=database.copies, spark=engine.spark)
+        try:
+            with _understanding(session, engine.engine):
+                yield session
+        finally:
+            for frame in session.frames.values():
+                frame.unpersist()
 
 
 @contextmanager
@@ -630,6 +630,11 @@ def remedy_of(why: str, form: str) -> str:
     return "write the file again"
 
 
+def as_table(_: Session, rows: duckdb.DuckDBPyRelation) -> pa.Table:
+    """Read all rows of a query."""
+    return rows.to_arrow_table()
+
+
 def first_line(error: Exception | str) -> str:
     """Show an error on one line, without characters that could garble a terminal.
 
@@ -644,13 +649,3 @@ def first_line(error: Exception | str) -> str:
     reasons = [line for line in more if CSV_LINE in first and line.startswith(REASONS)]
     text = "; ".join([first, *reasons[:1]])
     return "".join(sign if sign.isprintable() else "?" for sign in text)
-
-
-def _over(
-    run: Callable[[str], Any],
-    query: str,
-    scored: Any,  # noqa: ARG001 - DuckDB finds rows by the names of locals
-    known: Any,  # noqa: ARG001
-) -> Any:
-    """Run a query in SQL over `scored` and `known`."""
-    return run(query.replace(SCORED, "scored").replace(KNOWN, "known"))

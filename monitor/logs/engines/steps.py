@@ -1,13 +1,10 @@
-"""Named steps of SQL over the rows of two logs, which DuckDB and Spark both run.
+"""Named steps of SQL over the rows of two logs.
 
 Numbers with a point end with an exponent: without one, DuckDB reads them as decimal.
 """
 
-import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 from monitor.base.sql_text import text_in_sql
 
@@ -17,51 +14,21 @@ Cases = Sequence[tuple[str, str]]  # conditions in SQL with their values
 Steps = Sequence[tuple[str, str]]  # names with queries, each of the ones before it
 
 
-@dataclass(frozen=True)
-class Dialect:
-    """Where the SQL of two engines differs.
-
-    Attributes
-    ----------
-    logarithm : str
-        The natural logarithm of `{}`.
-    without : str
-        The word before columns that a star leaves out.
-    position : str
-        The position of a text `{value}` among `{texts}`, or those of a list in `{json}`, from 1.
-    engine : str
-        Its name.
-    """
-
-    logarithm: str
-    without: str
-    position: str
-    engine: Literal["duckdb", "spark"]
-
-    def text(self, value: object) -> str:
-        """Write a text."""
-        return text_in_sql(f"{value}", self.engine)
-
-    def place(self, values: Sequence[str], value: str) -> str:
-        """Write the position of a text among some, from 1; null if it is none of them."""
-        listed = self.text(json.dumps([*values], ensure_ascii=False))
-        texts = ", ".join(map(self.text, values))
-        return f"nullif({self.position.format(json=listed, texts=texts, value=value)}, 0)"
+LOGARITHM = f"(log({{}}) / log({math.e!r}e0))"  # the natural one, alike on all machines
+ALL = "SELECT * FROM shares"
 
 
-DUCKDB = Dialect(
-    logarithm=f"(log({{}}) / log({math.e!r}e0))",
-    without="EXCLUDE",
-    position="list_position([{texts}]::VARCHAR[], {value})",
-    engine="duckdb",
-)
-SPARK = Dialect(
-    logarithm="ln({})",
-    without="EXCEPT",
-    # The word array would make its parser take >> for the ends of two types.
-    position="array_position(from_json({json}, 'array<string>'), {value})",
-    engine="spark",
-)
+def added(*by: str, sums: Sequence[str] = ("rows",)) -> str:
+    """Write the query that adds up the counts of all shares."""
+    values = [f"CAST(sum({name}) AS BIGINT) AS {name}" for name in sums]
+    group = f" GROUP BY {', '.join(by)}" if by else ""
+    return f"SELECT {', '.join([*by, *values])} FROM shares{group}"
+
+
+def place(values: Sequence[str], value: str) -> str:
+    """Write the position of a text among some, from 1; null if it is none of them."""
+    texts = ", ".join(map(text_in_sql, values))
+    return f"nullif(list_position([{texts}]::VARCHAR[], {value}), 0)"
 
 
 def written(steps: Steps) -> str:
@@ -82,10 +49,10 @@ def as_double(number: float) -> str:
     return text if "e" in text else f"{text}e0"
 
 
-def literal(value: object, dialect: Dialect) -> str:
+def literal(value: object) -> str:
     """Write a value of the configuration."""
     if isinstance(value, bool):
         return f"{value}".upper()
     if isinstance(value, float):
         return as_double(value)
-    return dialect.text(value) if isinstance(value, str) else f"{value}"
+    return text_in_sql(value) if isinstance(value, str) else f"{value}"

@@ -15,7 +15,7 @@ from datetime import date
 from functools import reduce
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import duckdb
 import pyarrow as pa
@@ -51,6 +51,7 @@ from monitor.logs.sources.times import Dating, dating_of, is_day
 
 PATH_PART = re.compile(r"([^/=]+)=[^/]*/")  # country=DE/
 NULL_IN_PATH = "__HIVE_DEFAULT_PARTITION__"  # how Hive and Spark write a null
+ROW = "file_row_number"  # what DuckDB calls the number of a row of Parquet
 TEXT = Type("VARCHAR")
 NO_TYPE = "INTEGER"  # what DuckDB calls the type of a column of nothing but nulls in Parquet
 IN_PATH = Type("VARCHAR", in_path=True)
@@ -58,22 +59,6 @@ TIME_TYPES = "a text such as 2026-03-01T10:00:00Z, or a number with time_unit"
 Kind = Literal["predictions", "outcomes"]
 KINDS: tuple[Kind, ...] = ("predictions", "outcomes")
 WITHOUT_COLUMNS = (["column0"], ["json"])  # what DuckDB calls the column of an empty file
-
-
-class SparkReader(Protocol):
-    """Reads a log with Spark; it rests on this module, which is handed it."""
-
-    def rows(
-        self,
-        log: "OpenLog",
-        groups: Iterable[Sequence[str]],
-        row_filter: str | None,
-        wanted: Mapping[str, Wanted],
-    ) -> Any:
-        """Read columns of the chosen rows of groups of files, as `OpenLog.read`."""
-
-    def nothing(self, log: "OpenLog", empty: duckdb.DuckDBPyRelation) -> Any:
-        """Make a frame without rows."""
 
 
 @dataclass(frozen=True)
@@ -96,8 +81,10 @@ class OpenLog:
         The days whose rows are read, if they are dated by a column; None for all.
     table : Table or None
         The table that the rows are read from instead of files.
-    with_spark : SparkReader or None
-        Reads it if the session has a session of Spark.
+    spread : callable or None
+        Lets tasks of Spark read it, if the session has a session of Spark.
+    span : tuple of (int, int) or None
+        The rows of its only file that are read, if they are not all.
     problems : list of DataError
         What is wrong with the columns, so that one run shows all mistakes.
     named : frozenset of str
@@ -115,7 +102,8 @@ class OpenLog:
     dating: Dating | None = None
     days: Sequence[date] | None = None
     table: Table | None = None
-    with_spark: SparkReader | None = None
+    spread: Callable[..., Any] | None = None
+    span: tuple[int, int] | None = None
     problems: list[DataError] = field(default_factory=list)
     named: frozenset[str] = frozenset()
     layout: Layout | None = None
@@ -278,8 +266,8 @@ class OpenLog:
         wanted = {n: as_it_is(c) if isinstance(c, str) else c for n, c in columns.items()}
         if not by_types:
             return self._nothing(wanted)
-        if self.with_spark:
-            return self.with_spark.rows(self, by_types.values(), row_filter, wanted)
+        if self.spread:
+            return self.spread(self, by_types.values(), row_filter, wanted)
         parts = [self._part(files, row_filter, wanted) for files in by_types.values()]
         return reduce(duckdb.DuckDBPyRelation.union, parts)
 
@@ -326,6 +314,14 @@ class OpenLog:
                 files, self.form, columns=_as_written(in_rows, types), with_name=bool(in_path)
             )
         )
+        if self.span:
+            first, end = self.span
+            rows = self.session.connection.read_parquet(
+                [self.session.copies.get(file, file) for file in files],
+                file_row_number=True,
+                filename=bool(in_path),
+                hive_partitioning=False,
+            ).filter(f"{ROW} >= {first} AND {ROW} < {end}")
         if in_path or any(types[column].written for column in in_rows):
             rows = rows.select(
                 # An expression of a column would read "a.b" as the field b of the column a.
@@ -394,7 +390,7 @@ class OpenLog:
         columns = chain.from_iterable(value.columns for value in wanted.values())
         undated = replace(self, dating=None, exploded=None)
         rows = undated.without_rows(dict.fromkeys(columns, TEXT), None, wanted)
-        return self.with_spark.nothing(self, rows) if self.with_spark else rows
+        return self.spread(self, [], None, wanted, rows) if self.spread else rows
 
     def same_name(self, column: str) -> str:
         """Write a column of a filter as the log does."""

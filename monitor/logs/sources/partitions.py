@@ -10,10 +10,10 @@ from monitor.config import TABLES, Model
 from monitor.days.files import describe_files, list_days, list_files
 from monitor.days.settling import Settling
 from monitor.logs.engines.session import Session
-from monitor.logs.sources import spark_rows
 from monitor.logs.sources.calendars import Calendar, check_dated, read_calendar
 from monitor.logs.sources.opening import KINDS, Kind, OpenLog, log_of, open_files, open_table_of
 from monitor.logs.sources.query_days import describe_days
+from monitor.logs.sources.shares import spread
 from monitor.logs.sources.tables import open_table, table_around
 from monitor.logs.sources.times import dating_of
 
@@ -71,7 +71,7 @@ def open_log(session: Session, model: Model, kind: Kind, days: Sequence[date]) -
 
 def _readable(log: OpenLog) -> OpenLog:
     """Hand a log the reader that its session needs."""
-    return log if log.session.spark is None else replace(log, with_spark=spark_rows)
+    return log if log.session.spark is None else replace(log, spread=spread)
 
 
 def _refuse_table(what: str, model: Model, kind: Kind, names: Sequence[str]) -> None:

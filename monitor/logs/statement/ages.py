@@ -14,7 +14,7 @@ from monitor.days.summary import days_between
 from monitor.logs.columns.canonical import Logs, open_aged, open_dated
 from monitor.logs.engines.databases import Databases
 from monitor.logs.engines.session import Session, open_session
-from monitor.logs.engines.steps import Steps
+from monitor.logs.engines.steps import Steps, added
 from monitor.logs.sources.partitions import has_day
 
 MISSING, ORPHAN, LATE = "missing", "orphan", "late"
@@ -53,11 +53,10 @@ class Seen:
 
     def first_orphan(self) -> str:
         """Show the first id that no prediction has."""
-        text = self.logs.session.text_of(self.logs.known, "outcome_id")
         ((first,),) = self.logs.fetch_rows(
-            f"SELECT {text} AS first FROM of_age WHERE age IS NULL AND outcome_id IS NOT NULL "
-            f"ORDER BY outcome_id LIMIT 1",
+            "SELECT min(outcome_id) AS first FROM of_age WHERE age IS NULL",
             AGED,
+            "SELECT CAST(min(first) AS VARCHAR) AS first FROM shares",
         )
         return f"{first}"
 
@@ -85,6 +84,7 @@ def outcomes_seen(
         f"SELECT seen_on, CASE {cases} ELSE '' END AS what, CAST(sum(rows) AS BIGINT) AS rows "
         "FROM of_age GROUP BY 1, 2",
         AGED,
+        added("seen_on", "what"),
     )
     return Seen(logs, {(date.fromordinal(day), what): number for day, what, number in counted})
 
@@ -164,4 +164,5 @@ def _by_age(
     first = f"SELECT scored_on, {chosen} FROM met WHERE age BETWEEN 0 AND {longest} {group}"
     whole = ", ".join(f"CAST({c} AS BIGINT) AS {c}" for c in ("scored_on", "age", "value"))
     counted = f"SELECT {whole}, count(*) AS rows FROM first GROUP BY scored_on, age, value"
-    return logs.fetch_rows(counted, [("met", rows), ("first", first)])
+    steps = [("met", rows), ("first", first)]
+    return logs.fetch_rows(counted, steps, added("scored_on", "age", "value"))

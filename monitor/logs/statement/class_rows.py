@@ -67,9 +67,9 @@ def count_day(
     sizes : sequence of int
         How many codes each watched column has.
     """
-    with matched_rows(query, len(classes.names)) as rows:
-        counts = _count(rows, classes, parts)
-        of_codes = [_parts(rows, classes, at, size) for at, size in enumerate(sizes, 1)]
+    rows = matched_rows(query, len(classes.names))
+    counts = _count(rows, classes, parts)
+    of_codes = [_parts(rows, classes, at, size) for at, size in enumerate(sizes, 1)]
     if classes.top:
         counts = only_highest(counts, _vector_scores(query) if classes.top.outcome else None)
     return counts, of_codes
@@ -92,13 +92,12 @@ def count_mapped_day(
     vector_map : VectorMap
         The map.
     """
-    with matched_rows(query, len(classes.names)) as rows:
-        offsets = _log_offsets(classes)
-        sums = partial(_score_sums, len(classes.names), offsets)
-        logged = np.sum(rows.each(sums), axis=0)
-        mapped = rows.through(partial(_mapped, vector_map))
-        tops = mapped.each(partial(_first_choices, len(parts), offsets)) if parts else []
-        counts = _count(mapped, classes, parts)
+    rows, offsets = matched_rows(query, len(classes.names)), _log_offsets(classes)
+    sums = partial(_score_sums, len(classes.names), offsets)
+    logged = np.sum(rows.each(sums), axis=0)
+    mapped = rows.through(partial(_mapped, vector_map))
+    tops = mapped.each(partial(_first_choices, len(parts), offsets)) if parts else []
+    counts = _count(mapped, classes, parts)
     return logged, counts, [merge(of_part) for of_part in zip(*tops, strict=True)]
 
 
@@ -229,8 +228,7 @@ def read_matched(query: Query, classes: Classes) -> Batch:
     query, classes
         As for `count_day`.
     """
-    with matched_rows(query, len(classes.names)) as rows:
-        shares = rows.each(partial(_together, len(classes.names)))
+    shares = matched_rows(query, len(classes.names)).each(partial(_together, len(classes.names)))
     vectors, labels = (np.concatenate(of) for of in zip(*shares, strict=True))
     return vectors, labels
 
@@ -249,9 +247,10 @@ def read_pairs(query: Query, classes: Classes, rank: int) -> CodedRows:
     none = np.zeros(0, np.int64)
     codes: Any = np.zeros((len(query.logs.codes), 0), np.uint16)
     read = [CodedRows(none, none > 0, codes, none)]
-    with matched_rows(query, count) as rows:
-        for share in rows.each(partial(_pairs, count, rank, _log_offsets(classes))):
-            read += share
+    for share in matched_rows(query, count).each(
+        partial(_pairs, count, rank, _log_offsets(classes))
+    ):
+        read += share
     return CodedRows(
         np.concatenate([of.cells for of in read]),
         np.concatenate([of.hits for of in read]),

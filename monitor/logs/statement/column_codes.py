@@ -2,18 +2,19 @@
 
 They are written into the rows before the join. DuckDB stores the rows once with their key and
 codes, and every count of the day is made from there: a row has a few bytes, whatever the columns
-hold. Spark counts the rows by code.
+hold.
 
 A row counts once in every column. Values beyond the most frequent ones of the day are `other`, so
 neither memory nor the store grows with what the log contains.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import duckdb
 import numpy as np
+import pyarrow as pa
 
 from monitor.base.segment_names import OTHER
 from monitor.config import Crossing, Model, Watched
@@ -36,8 +37,9 @@ from monitor.logs.columns.column_labels import (
     step_of,
     text_of,
 )
-from monitor.logs.engines.steps import SCORED, Dialect, first_true, written
-from monitor.logs.statement.statement import OUTCOMES, POSITIVE, Query, groups_of, unpack
+from monitor.logs.engines.session import Session
+from monitor.logs.engines.steps import SCORED, added, first_true, place, written
+from monitor.logs.statement.statement import OUTCOMES, POSITIVE, TOGETHER, Query, groups_of, unpack
 from monitor.metrics.beyond_binary.class_parts import ClassPart, sum_of_parts
 from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT
 from monitor.metrics.core.compiled import compiled
@@ -52,15 +54,6 @@ MATCHED = int(Status.MATCHED)
 PREDICTED = np.array([int(status) for status in IN_PREDICTED])
 
 Names = Mapping[str, Sequence[str]]  # by watched column: the names of the codes from 1 on
-
-
-@dataclass(frozen=True)
-class Counted:
-    """The groups of a day, and its rows with their codes."""
-
-    groups: Groups
-    rows: duckdb.DuckDBPyRelation
-    part_count: int
 
 
 def code_names(model: Model, logs: Logs | None = None, rows: int = 0) -> dict[str, Sequence[str]]:
@@ -87,11 +80,11 @@ def _names_none(watched: Watched) -> bool:
 def _frequent(watched: Watched, model: Model, logs: Logs, rows: int) -> list[str]:
     """Find the values of a day that count by themselves, the most frequent first."""
     # Apart, each column is counted by its dictionary.
-    label = label_of(watched, model, logs.session.dialect)
     counted = logs.fetch_rows(
-        f"SELECT value, count(*) AS rows FROM labelled WHERE value <> '' GROUP BY value "
-        f"HAVING count(*) * {LEAST_SHARE} >= {rows} ORDER BY rows DESC, value LIMIT {MOST_VALUES}",
-        [("labelled", f"SELECT {label} AS value FROM {logs.predictions}")],
+        "SELECT value, count(*) AS rows FROM labelled WHERE value <> '' GROUP BY value",
+        [("labelled", f"SELECT {label_of(watched, model)} AS value FROM {logs.predictions}")],
+        f"{added('value')} HAVING sum(rows) * {LEAST_SHARE} >= {rows} "
+        f"ORDER BY sum(rows) DESC, value LIMIT {MOST_VALUES}",
     )
     return [value for value, _ in counted]
 
@@ -109,119 +102,84 @@ def _names(watched: Watched) -> Sequence[str]:
 def with_codes(logs: Logs, model: Model, names: Names) -> Logs:
     """Add the code of each row in every watched column."""
     codes = tuple(f"{CODE}{i}" for i in range(len(model.columns)))
-    dialect = logs.session.dialect
     values = (
-        f"{_narrow(_code(w, model, names[w.name], dialect), len(names[w.name]), dialect)} AS {code}"
+        f"{_narrow(_code(w, model, names[w.name]), len(names[w.name]))} AS {code}"
         for w, code in zip(model.columns, codes, strict=True)
     )
     rows = f"SELECT *, {', '.join(values)} FROM {logs.predictions}"
     return logs.also([("with_codes", rows)], predictions="with_codes", codes=codes)
 
 
-def _code(watched: Watched, model: Model, names: Sequence[str], dialect: Dialect) -> str:
+def _code(watched: Watched, model: Model, names: Sequence[str]) -> str:
     """Write the code of a row; null is code 0."""
     if isinstance(watched, Crossing):
-        return dialect.place(names, label_of(watched, model, dialect))
+        return place(names, label_of(watched, model))
     column = watched.column
     if watched.quantiles:
-        return f"{step_of(column, dialect)} + {LARGEST_STEP + 1}"
+        return f"{step_of(column)} + {LARGEST_STEP + 1}"
     if watched.edges:
         below = [(condition, f"{i}") for condition, i in below_edges(column, watched.edges)]
         return first_true([(is_no_number(column), "0"), *below], f"{len(watched.edges) + 1}")
-    return dialect.place(names, text_of(column))
+    return place(names, text_of(column))
 
 
-def _narrow(code: str, largest: int, dialect: Dialect) -> str:
+def _narrow(code: str, largest: int) -> str:
     """Write a code as the smallest integer; null is 0."""
     small = "UTINYINT" if largest <= LARGEST_BYTE else "USMALLINT"
-    return f"CAST(coalesce({code}, 0) AS {'INTEGER' if dialect.engine == 'spark' else small})"
+    return f"CAST(coalesce({code}, 0) AS {small})"
 
 
-def group_with_codes(query: Query) -> Counted:
-    """Run the join of a day once with DuckDB: store its rows, and group them."""
-    logs, session = query.logs, query.logs.session
-    session.connection.execute(f"DROP TABLE IF EXISTS {TABLE}")
-    logs.begin(query.slim, query.steps).create(TABLE)
-    rows = session.connection.table(TABLE)
-    grouped = session.fetch(
-        written([*groups_of(SCORED), ("ordered", "SELECT * FROM grouped ORDER BY 1")]), rows
-    )
-    # An outcome without a prediction has no codes, and counts in no column.
-    predicted = rows.filter(f"{logs.codes[0]} IS NOT NULL")
-    coded = predicted.select(", ".join(("key", *logs.codes)))
-    return Counted(unpack(grouped, query.keys), coded, query.keys.part_count)
-
-
-def count_codes(query: Query, counted: Counted | None, model: Model, names: Names) -> Columns:
-    """Count the rows by the values of every watched column.
+def run_with_codes(query: Query, model: Model, names: Names) -> tuple[Groups, Columns]:
+    """Run the statement of a day, and count its rows by the values of every watched column.
 
     Parameters
     ----------
     query : Query
         Of a day.
-    counted : Counted or None
-        Its rows, unless Spark has them.
     model, names
         For and from `code_names`.
     """
     sizes = [len(names[watched.name]) + 1 for watched in model.columns]
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    counts, positives = np.zeros((2, starts[-1], COARSE_COUNT), np.int64)
-    predicted = np.zeros(starts[-1], np.int64)
-    if counted:
-        for keys, codes in _batches(counted.rows):
-            add_up(keys, codes, starts[:-1], counted.part_count, counts, positives, predicted)
-    else:
-        for column, code, place, rows, hits in _by_code(query):
-            at = starts[int(column)] + code
-            predicted[at] += rows
-            if place >= 0:
-                counts[at, place], positives[at, place] = rows, hits
-    return {
+    count = partial(_count_share, query.logs.codes, starts, query.keys.part_count)
+    grouped, *counted = zip(*query.each(query.slim, count), strict=True)
+    shares = pa.concat_tables(grouped)  # noqa: F841 - in SQL
+    groups = query.logs.session.connection.sql(TOGETHER).to_arrow_table()
+    sums = [np.sum(of_shares, axis=0) for of_shares in counted]
+    columns = {
         watched.name: dict(
-            sorted(
-                _parts(
-                    [OTHER, *names[watched.name]],
-                    *(by_code[low:high] for by_code in (counts, positives, predicted)),
-                )
-            )
+            sorted(_parts([OTHER, *names[watched.name]], *(of[low:high] for of in sums)))
         )
         for watched, low, high in zip(model.columns, starts[:-1], starts[1:], strict=True)
     }
+    return unpack(groups, query.keys), columns
 
 
-def _by_code(query: Query) -> list[tuple[int, ...]]:
-    """Count the rows by column, code and coarse cell in Spark; -1 where no outcome is known."""
-    codes = query.logs.codes
-    stacked = ", ".join(f"{i}, {code}" for i, code in enumerate(codes))
-    scored = ", ".join(f"{int(status)}" for status in IN_PREDICTED)
-    matched = f"status = {MATCHED}"
-    place = f"CASE WHEN {matched} THEN CAST(floor(cell / {CELLS_IN_ONE}) AS INTEGER) ELSE -1 END"
-    hit = f"CASE WHEN {matched} THEN CAST(outcome AS INTEGER) ELSE 0 END"
-    slim = (
-        f"SELECT stack({len(codes)}, {stacked}) AS (number, code), {place} AS place, {hit} AS hit "
-        f"FROM rows_of_day WHERE status IN ({scored})"
-    )
-    counted = (
-        f"SELECT number, code, place, count(*) AS rows, CAST(sum(hit) AS BIGINT) AS hits "
-        f"FROM ({slim}) GROUP BY number, code, place"
-    )
-    return query.fetch_rows(counted)
+def _count_share(
+    codes: Sequence[str], starts: Ints, part_count: int, session: Session, slim: Any
+) -> tuple[pa.Table, Ints, Ints, Ints]:
+    """Store a share of the rows, group them, and count them by code."""
+    session.connection.execute(f"DROP TABLE IF EXISTS {TABLE}")
+    slim.create(TABLE)
+    rows = session.connection.table(TABLE)
+    grouped = session.fetch(written(groups_of(SCORED)), rows)
+    counts, positives = np.zeros((2, starts[-1], COARSE_COUNT), np.int64)
+    predicted = np.zeros(starts[-1], np.int64)
+    # An outcome without a prediction has no codes, and counts in no column.
+    coded = rows.filter(f"{codes[0]} IS NOT NULL").select(", ".join(("key", *codes)))
+    for keys, of_batch in _batches(coded):
+        add_up(keys, of_batch, starts[:-1], part_count, counts, positives, predicted)
+    return grouped, counts, positives, predicted
 
 
-def coded_rows(query: Query, counted: Counted | None) -> CodedRows:
-    """Give the rows that have an outcome, in any order, with their codes; as for `count_codes`."""
-    cells, hits = [np.zeros(0, np.int64)], [np.zeros(0, bool)]
-    codes: list[Ints] = [np.zeros((len(query.logs.codes), 0), np.int64)]
-    for keys, of_batch in _batches(counted.rows) if counted else [_of_spark(query)]:
-        whole, seen = np.divmod(keys, OUTCOMES)
-        kept = whole // CELL_COUNT // query.keys.part_count == MATCHED
-        cells.append(whole[kept] % CELL_COUNT // CELLS_IN_ONE)
-        hits.append(seen[kept] == POSITIVE)
-        codes.append(of_batch[:, kept])
-    return CodedRows(
-        np.concatenate(cells), np.concatenate(hits), np.concatenate(codes[1:] or codes, axis=1)
-    )
+def coded_rows(query: Query) -> CodedRows:
+    """Give the rows of a day that have an outcome, in any order, with their codes."""
+    chosen = ", ".join(("key", *query.logs.codes))
+    table = query.fetch(f"SELECT {chosen} FROM rows_of_day WHERE status = {MATCHED}")
+    keys, *codes = (column.to_numpy().astype(np.int64) for column in table.columns)
+    whole, seen = np.divmod(keys, OUTCOMES)
+    cells = whole % CELL_COUNT // CELLS_IN_ONE
+    return CodedRows(cells, seen == POSITIVE, np.stack(codes))
 
 
 def pairs_of_codes(
@@ -252,14 +210,6 @@ def pairs_of_codes(
             for value, part in columns[watched.name].items()
         }
     return by_column
-
-
-def _of_spark(query: Query) -> tuple[Ints, Ints]:
-    """Read the keys and codes of the rows that have an outcome."""
-    columns = ", ".join(("key", *query.logs.codes))
-    table = query.fetch(f"SELECT {columns} FROM rows_of_day WHERE status = {MATCHED}")
-    keys, *codes = (column.to_numpy().astype(np.int64) for column in table.columns)
-    return keys, np.stack(codes)
 
 
 def _batches(rows: duckdb.DuckDBPyRelation) -> Iterator[tuple[Ints, Ints]]:

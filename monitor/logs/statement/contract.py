@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import isfinite, isnan
 
-import duckdb
-
 from monitor.base.errors import DataError, Fault
 from monitor.base.segment_names import printable
 from monitor.config import UNDATED, Checks, Classes, Model
@@ -20,7 +18,7 @@ from monitor.logs.checks.checks import OF_OTHER_ROWS, ROW_CHECKS, Check, Groups,
 from monitor.logs.checks.class_complaints import SAID_OF_CLASSES, about_vector
 from monitor.logs.columns.canonical import Logs
 from monitor.logs.columns.class_columns import few_classes
-from monitor.logs.engines.steps import Steps
+from monitor.logs.engines.steps import ALL, Steps
 from monitor.logs.statement.statement import Query
 from monitor.words.plausibility import ScoreRange, about_scores
 
@@ -107,9 +105,10 @@ def _example(query: Query, check: Check, model: Model) -> Example:
 
 def _without_number(query: Query, classes: Classes) -> str:
     """Name the classes that have no number in the first vector."""
+    first = "ORDER BY id NULLS FIRST, score NULLS FIRST LIMIT 1"
+    missing = f"status = {int(Status.SCORE_MISSING)}"
     table = query.fetch(
-        f"SELECT vector FROM rows_of_day WHERE status = {int(Status.SCORE_MISSING)} "
-        f"ORDER BY id NULLS FIRST, score NULLS FIRST LIMIT 1"
+        f"SELECT id, score, vector FROM rows_of_day WHERE {missing} {first}", f"{ALL} {first}"
     )
     (vector,) = table["vector"].to_pylist()
     values = dict(zip(classes.names, vector or (), strict=bool(vector)))
@@ -119,11 +118,11 @@ def _without_number(query: Query, classes: Classes) -> str:
 
 def _scale(query: Query) -> str:
     """Say what scale the scores seem to have; empty if only a few lie outside [0, 1]."""
-    shares = ", ".join(f"avg(CASE WHEN {out} THEN 1e0 ELSE 0e0 END)" for out in OUTSIDE)
-    (numbers,) = query.logs.fetch_rows(
-        f"SELECT min(score) AS a, max(score) AS b, {shares} FROM rows_of_day "
+    counts = ", ".join(f"count(*) FILTER ({out}) AS n{i}" for i, out in enumerate(OUTSIDE))
+    (numbers,) = query.fetch_rows(
+        f"SELECT min(score) AS a, max(score) AS b, count(*) AS n, {counts} FROM rows_of_day "
         f"WHERE NOT isnan(score) AND abs(score) < CAST('inf' AS DOUBLE)",
-        query.steps,
+        "SELECT min(a) AS a, max(b) AS b, sum(n0) / sum(n) AS c, sum(n1) / sum(n) AS d FROM shares",
     )
     remarks = about_scores(ScoreRange(*map(float, numbers))) if numbers[0] is not None else []
     return "".join(f"{remark.sentence} Else " for remark in remarks)
@@ -354,11 +353,12 @@ class _Look:
 def _look(logs: Logs, rows: str, column: str) -> _Look:
     read = logs.scored if column == "id" else logs.known
     type_ = logs.session.types_in(read)[column]
-    text = logs.session.text_of(read, column)
+    text = f"CAST({column} AS VARCHAR)"
     length = f"length({text})"
     ((least, greatest, shortest, longest),) = logs.fetch_rows(
         f"SELECT min({text}) AS a, max({text}) AS b, min({length}) AS c, max({length}) AS d "
-        f"FROM {rows}"
+        f"FROM {rows}",
+        whole="SELECT min(a) AS a, max(b) AS b, min(c) AS c, max(d) AS d FROM shares",
     )
     kind = "integers" if type_.is_number else "text"
     kind = "several columns" if type_.name.startswith("STRUCT") else kind
@@ -385,15 +385,13 @@ def _number(text: str) -> float | None:
 
 def _first_row(logs: Logs, rows: str, columns: Sequence[str], steps: Steps = ()) -> list[str]:
     """Read the first row as text, written by DuckDB because it supports years after 9999."""
-    order = ", ".join(f"{column} NULLS FIRST" for column in columns)
-    named = ", ".join(f"{column} AS c{i}" for i, column in enumerate(columns))
-    begun = logs.begin(f"SELECT {named} {rows} ORDER BY {order} LIMIT 1", steps)
-    if logs.session.spark is not None:
-        connection = duckdb.connect()
-        connection.execute("SET TimeZone = 'UTC'")
-        begun = connection.from_arrow(begun.toArrow())
-    texts = ", ".join(f"coalesce(CAST(c{i} AS VARCHAR), 'null')" for i in range(len(columns)))
-    return [printable(str(text)) for text in begun.project(texts).fetchall()[0]]
+    names = [f"c{i}" for i in range(len(columns))]
+    named = ", ".join(f"{column} AS {name}" for column, name in zip(columns, names, strict=True))
+    first = f"ORDER BY {', '.join(f'{name} NULLS FIRST' for name in names)} LIMIT 1"
+    texts = ", ".join(f"coalesce(CAST({name} AS VARCHAR), 'null') AS {name}" for name in names)
+    whole = f"SELECT {texts} FROM (SELECT * FROM shares {first})"
+    (row,) = logs.fetch_rows(f"SELECT {named} {rows} {first}", steps, whole)
+    return [printable(str(text)) for text in row]
 
 
 def _total(logs: Logs, rows: str) -> int:

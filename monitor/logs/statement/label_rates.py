@@ -44,7 +44,9 @@ def count_rated(query: Query) -> Parts:
         f"{total(f'{inverse} * {inverse}', SQUARE)} AS square, "
         f"sum(CASE WHEN {usable} THEN 0 ELSE 1 END) AS wrong, count(*) AS rows, "
         f"min(weight) AS least, max(weight) AS most "
-        f"FROM rows_of_day WHERE status = {int(Status.MATCHED)} GROUP BY key"
+        f"FROM rows_of_day WHERE status = {int(Status.MATCHED)} GROUP BY key",
+        "SELECT key, sum(inverse) AS inverse, sum(square) AS square, sum(wrong) AS wrong, "
+        "sum(rows) AS rows, min(least) AS least, max(most) AS most FROM shares GROUP BY key",
     )
     if wrong := sum(int(of) for of in table["wrong"].to_pylist()):
         raise _refusal(

@@ -1,8 +1,8 @@
 """The one statement: join predictions to outcomes, give each row a status and a cell, and count.
 
-It is one SQL text of named steps, for one day and for many, which DuckDB and Spark both run; where
-their words differ stands in `Dialect`. What a row is, is an ordered list of conditions: the first
-that is true counts. Capabilities that a model does not use add no column, and so no condition.
+It is one SQL text of named steps, for one day and for many, which each task of Spark runs over its
+share of the rows. What a row is, is an ordered list of conditions: the first that is true counts.
+Capabilities that a model does not use add no column, and so no condition.
 
 How the statement proves that no id is repeated. A full join returns every row of both logs at least
 once. If it returns as many rows with a prediction as there are predictions, no prediction matched
@@ -17,15 +17,17 @@ columns are only carried where a query shows examples. Of every choice the usual
 because an engine looks at the other cases only for the other rows.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from monitor.logs.checks.checks import ROW_CHECKS, Groups, Status, checks_of
 from monitor.logs.columns.canonical import Logs
-from monitor.logs.engines.steps import Cases, Dialect, Steps, as_double, first_true
+from monitor.logs.engines.session import Session
+from monitor.logs.engines.steps import ALL, LOGARITHM, Cases, Steps, added, as_double, first_true
 from monitor.logs.sources.times import BEYOND
 from monitor.metrics.core.buckets import BUCKETS
 from monitor.metrics.core.grid import (
@@ -38,6 +40,7 @@ from monitor.metrics.core.grid import (
     POSITIONS_PER_LOGIT,
 )
 
+T = TypeVar("T")
 # The last part of a key: without an outcome, or with one, and if it is positive.
 NO_OUTCOME, WITH_OUTCOME, POSITIVE, OUTCOMES = 0, 2, 3, 4
 UNUSABLE, UNKNOWN_CLASS = 4, 2  # the code of another outcome, and the outcome of an unknown class
@@ -48,6 +51,9 @@ LARGEST_INT32 = 2**31 - 1
 # In the middle of the first position, so that rounding cannot make it the one before.
 LOWEST = LOWEST_SCORE * (1 + 0.5 / POSITIONS_PER_LOGIT)
 OFFSET_BITS = OFFSETS_PER_CELL.bit_length() - 1
+
+OF_GROUPS = "counted", "repeats", "positives", "offsets"
+TOGETHER = f"{added('pair', sums=OF_GROUPS)} ORDER BY pair"
 
 
 @dataclass(frozen=True)
@@ -95,13 +101,17 @@ class Query:
     steps: Steps
     keys: Keys
 
-    def fetch(self, query: str) -> pa.Table:
-        """Ask something of the rows of the full join, `rows_of_day`."""
-        return self.logs.fetch(query, self.steps)
+    def each(self, query: str, of: Callable[[Session, Any], T]) -> list[T]:
+        """Give what a function makes of a query over each share of `rows_of_day`."""
+        return self.logs.each(query, of, self.steps)
 
-    def fetch_rows(self, query: str) -> list[tuple[Any, ...]]:
+    def fetch(self, query: str, whole: str = ALL) -> pa.Table:
+        """Ask something of the rows of the full join, `rows_of_day`."""
+        return self.logs.fetch(query, self.steps, whole)
+
+    def fetch_rows(self, query: str, whole: str = ALL) -> list[tuple[Any, ...]]:
         """Ask something of them that has few rows."""
-        return self.logs.fetch_rows(query, self.steps)
+        return self.logs.fetch_rows(query, self.steps, whole)
 
     @property
     def slim(self) -> str:
@@ -133,12 +143,11 @@ def write(
     """
     buckets = BUCKETS if "entity" in logs.columns else 1
     keys = Keys(part_count * buckets, buckets)
-    dialect = logs.session.dialect
     unobserved = Status.MATCHED if absent_is_negative else Status.UNLABELLED
     steps = [
-        *located(logs.predictions, dialect, odds_factor),
+        *located(logs.predictions, odds_factor),
         ("scores", f"SELECT *, {_score_code(logs, keys)} AS score_code FROM located"),
-        *_meet(logs, keys, dialect),
+        *_meet(logs, keys),
         ("keyed", f"SELECT *, {_key(unobserved, logs, keys)} AS key FROM met"),
         (
             "stated",
@@ -146,7 +155,7 @@ def write(
         ),
         (
             "rows_of_day",
-            f"SELECT * {dialect.without} (outcome), "
+            "SELECT * EXCLUDE (outcome), "
             "CASE WHEN outcome_code IS NULL THEN 0 ELSE outcome END AS outcome FROM stated"
             if absent_is_negative
             else "SELECT * FROM stated",
@@ -158,7 +167,7 @@ def write(
 def run(query: Query) -> Groups:
     """Run the statement and unpack its groups."""
     steps = [*query.steps, ("slim", query.slim), *groups_of("slim")]
-    return unpack(query.logs.fetch("SELECT * FROM grouped ORDER BY 1", steps), query.keys)
+    return unpack(query.logs.fetch("SELECT * FROM grouped", steps, TOGETHER), query.keys)
 
 
 def unpack(table: pa.Table, keys: Keys) -> Groups:
@@ -181,7 +190,7 @@ def unpack(table: pa.Table, keys: Keys) -> Groups:
     )
 
 
-def located(rows: str, dialect: Dialect, odds_factor: float = 1.0) -> Steps:
+def located(rows: str, odds_factor: float = 1.0) -> Steps:
     """Add `cell` and `offsets`, the place in it: `monitor.metrics.core.grid.locate` in SQL.
 
     The odds of every score are first multiplied by a factor. `inside` says whether a score is well
@@ -192,7 +201,7 @@ def located(rows: str, dialect: Dialect, odds_factor: float = 1.0) -> Steps:
     inside = f"NOT isnan(score) AND score >= {lowest} AND score <= {highest}"
     bounded = f"WHEN inside THEN score WHEN score > {highest} THEN {highest} ELSE {lowest}"
     factor = "" if odds_factor == 1.0 else f" * {as_double(odds_factor)}"
-    logit = f"{dialect.logarithm.format('odds')} + {as_double(LOGIT_LIMIT)}"
+    logit = f"{LOGARITHM.format('odds')} + {as_double(LOGIT_LIMIT)}"
     position = f"floor(({logit}) * {as_double(POSITIONS_PER_LOGIT)})"
     if factor:
         position = f"least(greatest({position}, 0), {LAST_POSITION})"
@@ -245,7 +254,7 @@ def _outcome_code(logs: Logs) -> str:
     return f"CAST({first_true(_outcome_cases(logs), f'{UNUSABLE}')} AS TINYINT) AS outcome_code"
 
 
-def _meet(logs: Logs, keys: Keys, dialect: Dialect) -> Steps:
+def _meet(logs: Logs, keys: Keys) -> Steps:
     """Join the rows with the same id; those of many days only within the horizon of the day."""
     code = _outcome_code(logs)
     steps = list[tuple[str, str]]()
@@ -262,7 +271,7 @@ def _meet(logs: Logs, keys: Keys, dialect: Dialect) -> Steps:
         ]
     last = steps[-1][0] if steps else "scores"
     if "vector" in logs.columns:
-        steps.append(("choices", _first_choices(last, dialect)))
+        steps.append(("choices", _first_choices(last)))
         last = "choices"
     met = f"SELECT *, {code} FROM {last}" if logs.is_coded_late else f"SELECT * FROM {last}"
     if logs.horizon is not None:
@@ -272,7 +281,7 @@ def _meet(logs: Logs, keys: Keys, dialect: Dialect) -> Steps:
     return [*steps, ("met", met)]
 
 
-def _first_choices(rows: str, dialect: Dialect) -> str:
+def _first_choices(rows: str) -> str:
     """Keep the class that came true as `label`; the outcome is whether the first choice was it."""
     cases = [
         ("outcome IS NULL", "NULL"),
@@ -280,7 +289,7 @@ def _first_choices(rows: str, dialect: Dialect) -> str:
         ("outcome = best", "1"),
     ]
     right = f"CAST({first_true(cases, '0')} AS BIGINT)"
-    return f"SELECT * {dialect.without} (outcome), outcome AS label, {right} AS outcome FROM {rows}"
+    return f"SELECT * EXCLUDE (outcome), outcome AS label, {right} AS outcome FROM {rows}"
 
 
 def _key(unobserved: Status, logs: Logs, keys: Keys) -> str:

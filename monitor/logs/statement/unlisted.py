@@ -12,7 +12,7 @@ from monitor.config import Model
 from monitor.days.summary import Unlisted
 from monitor.logs.checks.checks import Groups
 from monitor.logs.columns.canonical import Logs
-from monitor.logs.engines.steps import first_true
+from monitor.logs.engines.steps import added, first_true, place
 
 MOST = 10  # values of a day
 LEAST_SHARE = 1_000  # a value with less than one row in so many is not named
@@ -65,15 +65,12 @@ def _of_others(
     """Count the rows of each value that is not listed, unless it is rare among so many rows."""
     names = ", ".join([*by, "value"])
     values = ", ".join([*by, "CAST(segment AS STRING) AS value"])
-    listed = model.segments.values if model.segments else ()
-    other = logs.session.dialect.place(listed, "value")
+    other = place(model.segments.values if model.segments else (), "value")
+    common = f"value IS NULL OR ({other} IS NULL AND sum(rows) * {LEAST_SHARE} >= {rows})"
     return logs.fetch_rows(
-        f"SELECT * FROM counted WHERE value IS NULL "
-        f"OR ({other} IS NULL AND rows * {LEAST_SHARE} >= {rows})",
-        [
-            ("valued", f"SELECT {values} FROM {logs.predictions} WHERE {own}"),
-            ("counted", f"SELECT {names}, count(*) AS rows FROM valued GROUP BY {names}"),
-        ],
+        f"SELECT {names}, count(*) AS rows FROM valued GROUP BY {names}",
+        [("valued", f"SELECT {values} FROM {logs.predictions} WHERE {own}")],
+        f"{added(*by, 'value')} HAVING {common}",
     )
 
 

@@ -66,7 +66,8 @@ def _span(query: Query, chosen: str) -> _Span | None:
     usable = "NOT isnan(weight) AND weight > 0 AND weight < CAST('inf' AS DOUBLE)"
     ((rows, least, greatest, unusable),) = query.fetch_rows(
         f"SELECT count(*) AS a, min(weight) AS b, max(weight) AS c, "
-        f"sum(CASE WHEN {usable} THEN 0 ELSE 1 END) AS d FROM rows_of_day WHERE {chosen}"
+        f"sum(CASE WHEN {usable} THEN 0 ELSE 1 END) AS d FROM rows_of_day WHERE {chosen}",
+        "SELECT sum(a) AS a, min(b) AS b, max(c) AS c, sum(d) AS d FROM shares",
     )
     if not rows:
         return None
