@@ -262,17 +262,18 @@ def test_tasks_need_this_package(spark: Databases, tmp_path: Path) -> None:
         spark.spark.sparkContext.pythonExec = ours
 
 
-def test_a_damaged_file_is_named(spark: Databases, tmp_path: Path) -> None:
-    """The message names the file that Spark cannot read."""
+def test_a_damaged_file_is_named(spark: Databases, duckdb: Databases, tmp_path: Path) -> None:
+    """The message names the file that a task cannot read, as it does on one machine."""
     config = logs(tmp_path / "logs")
     file = tmp_path / f"logs/outcomes/{DAY}.parquet"
     content = bytearray(file.read_bytes())
     content[4:200] = b"\xff" * 196
     file.write_bytes(content)
 
-    message = found(config, DAY, spark, tmp_path)
+    here, there = (found(config, DAY, engine, tmp_path) for engine in (duckdb, spark))
 
-    assert f"ctr {DAY}: {file} cannot be read by Spark (" in str(message)
+    assert f"ctr {DAY}: {file} cannot be read as Parquet (" in str(here)
+    assert there == here
 
 
 def test_settings_of_spark_need_spark() -> None:

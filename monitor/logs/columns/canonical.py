@@ -19,7 +19,6 @@ from monitor.logs.columns.labels import (
     score_of_label,
 )
 from monitor.logs.columns.rows import (
-    Key,
     can_be_cast,
     is_id,
     is_number,
@@ -45,6 +44,7 @@ from monitor.logs.sources.partitions import open_log
 from monitor.logs.sources.times import age_on, is_time, known_by, moment, undated
 
 T = TypeVar("T")
+Read = dict[str, Wanted]  # how a log is read, by canonical column
 WHOLE = Type("HUGEINT")
 ID_TYPES = "integer, string, UUID or a whole floating point number"
 PROBABILITY = "probability", "probability_of_0", "probability_of_label"
@@ -152,12 +152,7 @@ def open_logs(session: Session, model: Model, day: date, outcome_days: Sequence[
     DataError
         If a partition or a column is missing, a type is wrong, or a file cannot be read.
     """
-    if model.outcomes.in_predictions:
-        predictions = open_log(session, model, "predictions", [day])
-        rows = _read_together(model, predictions, outcome_days)
-    else:
-        rows = read_rows(session, model, day, outcome_days)
-    return prepare(session, rows, model)
+    return prepare(session, read_rows(session, model, day, outcome_days), model)
 
 
 def prepare(session: Session, rows: Rows, model: Model, *, of_days: bool = False) -> Logs:
@@ -173,74 +168,80 @@ def prepare(session: Session, rows: Rows, model: Model, *, of_days: bool = False
 
 def check_columns(session: Session, model: Model, day: date, outcome_days: Sequence[date]) -> None:
     """Check the columns that `open_logs` reads, without a row; raises what it raises of them."""
-    predictions = open_log(session, model, "predictions", [day])
-    together = model.outcomes.in_predictions
-    outcomes = predictions if together else open_log(session, model, "outcomes", outcome_days)
-    if not together:
-        _check_ids(predictions, outcomes, model)
-    _check_columns(predictions, outcomes, model)
-    predictions.check_filter(model.predictions.where)
-    outcomes.check_filter(model.outcomes.where)
-    raise_all(predictions, outcomes)
+    _opened(session, model, day, outcome_days)
 
 
 def read_rows(session: Session, model: Model, day: date, outcome_days: Sequence[date]) -> Rows:
-    """Read the chosen rows of a day of predictions and some days of outcomes, as `open_logs`."""
-    predictions = open_log(session, model, "predictions", [day])
-    outcomes = open_log(session, model, "outcomes", outcome_days)
-    scored, observed = model.predictions, model.outcomes
-    scored_id, observed_id = _check_ids(predictions, outcomes, model)
-    of_predictions, of_outcomes = _check_columns(predictions, outcomes, model)
-    predictions.check_filter(scored.where)
-    outcomes.check_filter(observed.where)
-    raise_all(predictions, outcomes)
-    scored_at = of_predictions.get("scored_at")
-    return Rows(
-        predictions.read(scored.where, id=scored_id.wanted, **of_predictions),
-        outcomes.read(observed.where, outcome_id=observed_id.wanted, **of_outcomes)
-        if outcomes.files
-        else _no_outcomes(predictions, model, scored_id, observed_at=scored_at),
-        frozenset([*of_predictions, *of_outcomes, "outcome_id"]),
-    )
+    """Read the chosen rows of a day of predictions and some days of outcomes, as `open_logs`.
 
-
-def _read_together(model: Model, log: OpenLog, outcome_days: Sequence[date]) -> Rows:
-    """Read a log whose rows have both score and outcome.
-
-    If outcomes have times, those after the last day that counts are not known yet. So a day gives
-    the same whenever it is read.
+    If outcomes beside their scores have times, those after the last day that counts are not known
+    yet. So a day gives the same whenever it is read.
     """
-    of_predictions, of_outcomes = _check_columns(log, log, model)
-    wanted = of_predictions | of_outcomes
-    log.check_filter(model.predictions.where)
-    raise_all(log)
-    if "observed_at" in wanted and outcome_days:
-        last, zone = outcome_days[-1], model.time_zone
-        outcome, at, dated = (wanted.get(name) for name in ("outcome", "observed_at", "undated"))
-        if outcome and at:
-            wanted["outcome"] = known_by(last, zone, outcome, at, dated)
-    return Rows(log.read(model.predictions.where, **wanted), None, frozenset(wanted))
+    predictions, outcomes, scored, observed = _opened(session, model, day, outcome_days)
+    columns = frozenset([*scored, *observed]) - {"id"}
+    row_filter = model.predictions.where
+    if not model.outcomes.in_predictions:
+        known = (
+            outcomes.read(model.outcomes.where, **observed)
+            if outcomes.files
+            else _no_outcomes(predictions, model, scored)
+        )
+        return Rows(predictions.read(row_filter, **scored), known, columns)
+    if "observed_at" in observed and outcome_days:
+        observed["outcome"] = known_by(
+            *(outcome_days[-1], model.time_zone, observed["outcome"]),
+            *(observed["observed_at"], observed.get("undated")),
+        )
+    return Rows(predictions.read(row_filter, **scored, **observed), None, columns)
+
+
+def _opened(
+    session: Session, model: Model, day: date, outcome_days: Sequence[date]
+) -> tuple[OpenLog, OpenLog, Read, Read]:
+    """Open both logs, check their columns, and return how each reads its own."""
+    predictions = open_log(session, model, "predictions", [day])
+    if model.outcomes.in_predictions:
+        read = _checked(predictions, predictions, model, CHECKS, model.predictions.where)
+        return predictions, predictions, *read
+    outcomes = open_log(session, model, "outcomes", outcome_days)
+    checks = (_check_ids, *CHECKS)
+    read = _checked(predictions, outcomes, model, checks, model.predictions.where)
+    return predictions, outcomes, *read
+
+
+def _checked(
+    predictions: OpenLog,
+    outcomes: OpenLog,
+    model: Model,
+    checks: Sequence[Callable[[OpenLog, OpenLog, Model], tuple[Read, Read]]],
+    scored_filter: str | None,
+) -> tuple[Read, Read]:
+    """Check columns of both logs and their filters, and return how each log reads its own."""
+    scored, observed = dict[str, Wanted](), dict[str, Wanted]()
+    for check in checks:
+        of_predictions, of_outcomes = check(predictions, outcomes, model)
+        scored |= of_predictions
+        observed |= of_outcomes
+    predictions.check_filter(scored_filter)
+    if outcomes is not predictions:
+        outcomes.check_filter(model.outcomes.where)
+    raise_all(predictions, *[outcomes] * (outcomes is not predictions))
+    return scored, observed
 
 
 def read_ids(
     session: Session,
     model: Model,
-    prediction_days: Sequence[date],
+    days: Sequence[date],
     outcome_days: Sequence[date],
     *,
     scored_filter: str | None = None,
-) -> tuple[Any, Any]:
-    """Read the ids of both logs: of predictions with a filter of their own."""
-    predictions = open_log(session, model, "predictions", prediction_days)
+) -> Any:
+    """Read the ids of predictions, with a filter of their own, as those of the outcomes have it."""
+    predictions = open_log(session, model, "predictions", days)
     outcomes = open_log(session, model, "outcomes", outcome_days)
-    scored_id, observed_id = _check_ids(predictions, outcomes, model)
-    predictions.check_filter(scored_filter)
-    outcomes.check_filter(model.outcomes.where)
-    raise_all(predictions, outcomes)
-    return (
-        predictions.read(scored_filter, id=scored_id.wanted),
-        outcomes.read(model.outcomes.where, outcome_id=observed_id.wanted),
-    )
+    scored, _ = _checked(predictions, outcomes, model, (_check_ids,), scored_filter)
+    return predictions.read(scored_filter, **scored)
 
 
 def open_dated(
@@ -264,15 +265,10 @@ def open_dated(
     row_filter = model.predictions.where if chosen else None
     scored = _open_apart(session, model, "predictions", prediction_days)
     observed = _open_apart(session, model, "outcomes", outcome_days)
-    predictions, outcomes = _together(scored), _together(observed)
-    scored_id, observed_id = _check_ids(predictions, outcomes, model)
-    _, outcome = _check_values(predictions, outcomes, model)
-    predictions.check_filter(row_filter)
-    outcomes.check_filter(model.outcomes.where)
-    raise_all(predictions, outcomes)
-    rows = _dated(scored, "scored_on", row_filter, id=scored_id.wanted)
-    outcome_id = observed_id.wanted
-    seen = _dated(observed, "seen_on", model.outcomes.where, outcome_id=outcome_id, **outcome)
+    checks = _check_ids, _check_values
+    own, theirs = _checked(_together(scored), _together(observed), model, checks, row_filter)
+    rows = _dated(scored, "scored_on", row_filter, id=own["id"])
+    seen = _dated(observed, "seen_on", model.outcomes.where, **theirs)
     ids: Steps = [("predictions", f"SELECT * FROM {SCORED}")]
     known = outcome_steps(model, session.types_in(seen))
     return Logs(session, rows, seen, [*ids, *known])
@@ -289,13 +285,10 @@ def open_aged(session: Session, model: Model, days: Sequence[date]) -> Logs:
     parts = []
     for day in days:
         log = open_log(session, model, "predictions", [day])
-        _, outcome = _check_values(log, log, model)
-        _, observed_at = _check_times(log, log, model)
-        log.check_filter(model.predictions.where)
-        raise_all(log)
-        age = age_on(day, model.time_zone, observed_at["observed_at"])
         row_filter = model.predictions.where
-        parts.append(_dated({day: log}, "scored_on", row_filter, **outcome, age=age))
+        _, observed = _checked(log, log, model, (_check_values, _check_times), row_filter)
+        observed["age"] = age_on(day, model.time_zone, observed["observed_at"])
+        parts.append(_dated({day: log}, "scored_on", row_filter, **observed))
     seen = union(parts)
     return Logs(session, None, seen, outcome_steps(model, session.types_in(seen)))
 
@@ -359,8 +352,8 @@ def check_readable(session: Session, model: Model, day: date) -> None:
     predictions.read(id=key.wanted)
 
 
-def _check_ids(predictions: OpenLog, outcomes: OpenLog, model: Model) -> tuple[Key, Key]:
-    """Check the columns of the key, and return how each log makes its ids."""
+def _check_ids(predictions: OpenLog, outcomes: OpenLog, model: Model) -> tuple[Read, Read]:
+    """Check the columns of the key."""
     of_predictions, of_outcomes = key_of(model.predictions, model), key_of(model.outcomes, model)
     pairs = zip(of_predictions.columns, of_outcomes.columns, strict=True)
     converted = of_predictions.cast is not None
@@ -371,7 +364,7 @@ def _check_ids(predictions: OpenLog, outcomes: OpenLog, model: Model) -> tuple[K
         else key
         for log, key in ((predictions, of_predictions), (outcomes, of_outcomes))
     )
-    return scored, observed
+    return {"id": scored.wanted}, {"outcome_id": observed.wanted}
 
 
 def _check_id(
@@ -405,29 +398,8 @@ def _as_id(type_: Type) -> Type:
     return WHOLE if type_.is_float else type_
 
 
-def _check_columns(
-    predictions: OpenLog, outcomes: OpenLog, model: Model
-) -> tuple[dict[str, Wanted], dict[str, Wanted]]:
-    """Check all columns but ids, and return how each log reads its own under their new names."""
-    score, outcome = _check_values(predictions, outcomes, model)
-    scored_at, observed_at = _check_times(predictions, outcomes, model)
-    parts = _check_parts(predictions, model)
-    return (
-        {
-            **score,
-            **scored_at,
-            **parts,
-            **_check_weight(predictions, "predictions", model),
-            **_check_action(predictions, model),
-        },
-        {**outcome, **observed_at, **_check_weight(outcomes, "outcomes", model)},
-    )
-
-
-def _check_values(
-    predictions: OpenLog, outcomes: OpenLog, model: Model
-) -> tuple[dict[str, Wanted], dict[str, Wanted]]:
-    """Check the columns of score and outcome, and return how they are read."""
+def _check_values(predictions: OpenLog, outcomes: OpenLog, model: Model) -> tuple[Read, Read]:
+    """Check the columns of score and outcome."""
     if classes := model.predictions.classes:
         scores = scores_of_classes(predictions, classes)
         return scores, outcome_of_classes(outcomes, model, classes)
@@ -472,10 +444,8 @@ def _check_outcomes(outcomes: OpenLog, log: OutcomeLog) -> None:
     check_meanings(outcomes, log.outcome, "outcomes.outcome_means", log.outcome_means)
 
 
-def _check_times(
-    predictions: OpenLog, outcomes: OpenLog, model: Model
-) -> tuple[dict[str, Wanted], dict[str, Wanted]]:
-    """Check the times that are used, and return how each log reads its own under its new name."""
+def _check_times(predictions: OpenLog, outcomes: OpenLog, model: Model) -> tuple[Read, Read]:
+    """Check the times that are used."""
     scored, observed = model.predictions, model.outcomes
     both = scored.time is not None and observed.time is not None
     times = list[_Time]()
@@ -543,8 +513,8 @@ class _Time:
         return type_.is_number or type_.has_zone
 
 
-def _check_parts(predictions: OpenLog, model: Model) -> dict[str, Wanted]:
-    """Return the configured columns of segments and strata under new names."""
+def _check_parts(predictions: OpenLog, _: OpenLog, model: Model) -> tuple[Read, Read]:
+    """Check the columns of segments and strata, of entities, and those that are watched."""
     read = dict[str, Wanted]()
     for name, setting, parts in (
         ("segment", "segments.column", model.segments),
@@ -558,7 +528,7 @@ def _check_parts(predictions: OpenLog, model: Model) -> dict[str, Wanted]:
         for column in columns:
             predictions.check(column, "predictions.entity", can_be_cast, ID_TYPES)
         read["entity"] = bucket_of(columns)
-    return read | _check_watched(predictions, model) if model.columns else read
+    return read | _check_watched(predictions, model), {}
 
 
 def _check_watched(predictions: OpenLog, model: Model) -> dict[str, Wanted]:
@@ -574,31 +544,38 @@ def _check_watched(predictions: OpenLog, model: Model) -> dict[str, Wanted]:
     return read
 
 
-def _check_weight(log: OpenLog, kind: Kind, model: Model) -> dict[str, Wanted]:
-    """Return the column of weights of a log under its new name; at most one log has it."""
-    named = model.weight_column(kind)
-    if named is None:
-        return {}
-    column, setting = named
-    log.check(column, setting, _is_number, "a number")
-    return {"weight": number(column, setting) if log.is_text else as_it_is(column)}
+def _check_weights(predictions: OpenLog, outcomes: OpenLog, model: Model) -> tuple[Read, Read]:
+    """Check the column of weights, which at most one log has."""
+
+    def of(log: OpenLog, kind: Kind) -> Read:
+        if (given := model.weight_column(kind)) is None:
+            return {}
+        column, setting = given
+        log.check(column, setting, _is_number, "a number")
+        return {"weight": number(column, setting) if log.is_text else as_it_is(column)}
+
+    return of(predictions, "predictions"), of(outcomes, "outcomes")
 
 
-def _check_action(log: OpenLog, model: Model) -> dict[str, Wanted]:
-    """Return the column that says of a row that it was acted on, under its new name."""
+def _check_action(log: OpenLog, _: OpenLog, model: Model) -> tuple[Read, Read]:
+    """Check the column that says of a row that it was acted on."""
     column = model.action
     if column is None:
-        return {}
+        return {}, {}
     log.check(column, "action", _is_true_or_false, "boolean, or an integer 0 or 1")
-    return {"acted": outcome(column, "action") if log.is_text else as_it_is(column)}
+    return {"acted": outcome(column, "action") if log.is_text else as_it_is(column)}, {}
 
 
-def _no_outcomes(
-    predictions: OpenLog, model: Model, ids: Key, *, observed_at: Wanted | None
-) -> Any:
+# All that is checked but ids, in the order in which problems are told.
+CHECKS = _check_values, _check_times, _check_parts, _check_weights, _check_action
+
+
+def _no_outcomes(predictions: OpenLog, model: Model, scored: Read) -> Any:
     """Make an empty log with ids and times of the same types as the predictions."""
-    times = {"observed_at": observed_at} if observed_at else {}
-    read = predictions.read(None, outcome_id=ids.wanted, **times)
+    names = {"outcome_id": "id", "observed_at": "scored_at"}
+    read = predictions.read(
+        None, **{new: scored[own] for new, own in names.items() if own in scored}
+    )
     means = model.outcomes.outcome_means
     values = {"outcome": literal(means.positive[0]) if means else "0"}
     if model.weight_column("outcomes"):

@@ -195,7 +195,7 @@ def _read(batch: Batch, engine: Engine | Databases) -> dict[date, Summary | Data
 def _rows_of(name: str, model: Model, day: date, databases: Databases) -> int:
     """Count the predictions of a day, as Parquet stores it; 0 if they cannot be read."""
     with suppress(ConfigError, DataError), open_session(f"{name} {day}", databases) as session:
-        return session.count(read_ids(session, model, [day], [])[0])
+        return session.count(read_ids(session, model, [day], []))
     return 0
 
 

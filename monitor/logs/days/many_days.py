@@ -194,11 +194,11 @@ def _other_ids(
     outcome_days: Sequence[date],
 ) -> dict[date, Rows]:
     """Read the ids of predictions that are in the log, but not among the chosen rows."""
-    ids = {day: read_ids(session, model, [day], outcome_days[:1])[0] for day in earlier}
+    ids = {day: read_ids(session, model, [day], outcome_days[:1]) for day in earlier}
     if row_filter := model.predictions.where:
         left_out = f"({row_filter}) IS NOT TRUE"
         for day in days:
-            ids[day], _ = read_ids(session, model, [day], outcome_days[:1], scored_filter=left_out)
+            ids[day] = read_ids(session, model, [day], outcome_days[:1], scored_filter=left_out)
     return ids
 
 

@@ -18,7 +18,11 @@ OWN_CONF = {
     # Spark notes where in the program each expression is made, which takes longer than to make it.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
 }
-OF_SESSION = {"spark.sql.session.timeZone": "UTC"}
+# A row that Spark moves holds many rows of a log.
+OF_SESSION = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
+}
 # As PySpark names them. Java looks for a name in hundreds of archives, and under many packages.
 JAVA_CLASSES = (
     *("functions", "org.apache.spark.sql.functions", "org.apache.spark.sql.classic.SparkSession"),
@@ -29,7 +33,6 @@ CONNECT_PORT = 15002
 PATIENCE = 10.0  # seconds
 CAUSE = "Caused by: "
 MISSING_MODULE = re.compile(r"ModuleNotFoundError: No module named '(\w+)")
-NAMED_FILE = re.compile(r"(?:reading|read) file:?\s+(\S+?)[,.]?(?:\s|$)")
 
 
 def connect(engine: Engine) -> Any:
@@ -113,7 +116,7 @@ def is_of_spark(error: Exception) -> bool:
 
 
 def word(what: str, error: Exception) -> ConfigError | DataError:
-    """Word an error of Spark: what a task of ours told, or else with the file if it names one."""
+    """Word an error of Spark: what a task of ours told, or else what it says itself."""
     before, told, after = str(error).partition(TOLD)
     if told:
         (message, fault), _ = json.JSONDecoder().raw_decode(after)
@@ -122,17 +125,14 @@ def word(what: str, error: Exception) -> ConfigError | DataError:
         msg = (
             f"{what}: the tasks of Spark run a Python without {missing[1]}; install "
             f"calibration-monitor on the machines that run tasks, and set PYSPARK_PYTHON to its "
-            f"Python before Spark starts, or write the log as Parquet with columns that need no "
-            f"conversion."
+            f"Python before Spark starts."
         )
         return ConfigError(msg)
-    file = NAMED_FILE.search(before)
-    culprit = file[1].removeprefix("file://") if file else "one of the logs"
     msg = (
-        f"{what}: {culprit} cannot be read by Spark ({first_line(error)}); "
-        f"write the file again, or see the log of Spark, then rerun this day."
+        f"{what}: a task of Spark failed ({first_line(error)}); see the log of Spark, then rerun "
+        f"this day."
     )
-    return DataError(msg, Fault("logs", "unreadable", "a file cannot be read"))
+    return DataError(msg, Fault("logs", "unreadable", "a task of Spark failed"))
 
 
 def first_line(error: Exception) -> str:
