@@ -5,19 +5,18 @@ folder of a later day. They count on both days, and no check of a single day see
 """
 
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from math import sqrt
 from typing import Any
 
 from monitor.config import Engine, Model
 from monitor.logs.columns.canonical import read_rows
+from monitor.logs.days.days import day_before
 from monitor.logs.engines.databases import Databases
 from monitor.logs.engines.session import Session, open_session
 from monitor.logs.engines.steps import KNOWN, SCORED, added
-from monitor.logs.sources.partitions import has_day
 from monitor.words.numbers import percent
 
-LOOK_BACK = 7  # days, of which the newest with predictions is compared
 SAMPLE = 200_000  # ids that are compared, chosen by their hash: more take time and say the same
 LEAST = 0.001  # of the predictions of a day: fewer move no number that anybody sees
 ALL_BUT = 0.99  # of the ids that come again with the same score; with another, they are new
@@ -87,8 +86,7 @@ def delivered_again(
     """
     if model.outcomes.in_predictions or not rows:
         return None
-    earlier = (day - timedelta(days=i) for i in range(1, LOOK_BACK + 1))
-    before = next((other for other in earlier if has_day(model, "predictions", other)), None)
+    before = day_before(model, day)
     if before is None:
         return None
     every = max(1, rows // SAMPLE)

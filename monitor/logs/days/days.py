@@ -25,6 +25,8 @@ from monitor.logs.sources.partitions import (
     present_days,
 )
 
+LOOK_BACK = 7  # days, of which the newest with predictions is compared with a day
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -157,6 +159,12 @@ def _has_last_of_calendar(model: Model, due: Sequence[date], observed: Container
 def newest_day(model: Model, *, as_of: date) -> date:
     """Find the newest day with predictions before `as_of`, or `date.min` if there is none."""
     return max(_partitions_before(model, "predictions", as_of), default=date.min)
+
+
+def day_before(model: Model, day: date) -> date | None:
+    """Find the newest day with predictions of the week before a day."""
+    earlier = (day - timedelta(days=i) for i in range(1, LOOK_BACK + 1))
+    return next((other for other in earlier if has_day(model, "predictions", other)), None)
 
 
 def first_morning(model: Model, *, as_of: date) -> date | None:

@@ -1,21 +1,20 @@
 """How many entities a day has, and how many of them come again: for `check`, which has time."""
 
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from typing import Any
 
 from monitor.config import Engine, Model
 from monitor.logs.columns.canonical import ID_TYPES
 from monitor.logs.columns.entities import digest_of, entity_columns
 from monitor.logs.columns.rows import can_be_cast
+from monitor.logs.days.days import LOOK_BACK, day_before
 from monitor.logs.engines.databases import Databases
 from monitor.logs.engines.session import Session, open_session
 from monitor.logs.engines.steps import KNOWN, SCORED, added
 from monitor.logs.sources.opening import raise_all
-from monitor.logs.sources.partitions import has_day, open_log
+from monitor.logs.sources.partitions import open_log
 from monitor.words.numbers import percent
-
-LOOK_BACK = 7  # days, of which the newest with predictions is compared
 
 
 @dataclass(frozen=True)
@@ -69,8 +68,7 @@ def entities_of_day(
     """
     if model.predictions.entity is None:
         return None
-    earlier = (day - timedelta(days=i) for i in range(1, LOOK_BACK + 1))
-    before = next((other for other in earlier if has_day(model, "predictions", other)), None)
+    before = day_before(model, day)
     with open_session(f"{name} {day}", engine) as session:
         today = _entities(session, model, day)
         each = (

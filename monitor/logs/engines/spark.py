@@ -12,22 +12,13 @@ from monitor.base.errors import ConfigError, DataError, Fault
 from monitor.config import Engine
 from monitor.config.schema import MASTER, REMOTE
 
-OWN_CONF = {
-    # Spark reports the progress of every query, which would garble ours.
-    "spark.ui.showConsoleProgress": "false",
-    # Spark notes where in the program each expression is made, which takes longer than to make it.
-    "spark.python.sql.dataFrameDebugging.enabled": "false",
-}
+# Spark reports the progress of every query, which would garble ours.
+OWN_CONF = {"spark.ui.showConsoleProgress": "false"}
 # A row that Spark moves holds many rows of a log.
 OF_SESSION = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
 }
-# As PySpark names them. Java looks for a name in hundreds of archives, and under many packages.
-JAVA_CLASSES = (
-    *("functions", "org.apache.spark.sql.functions", "org.apache.spark.sql.classic.SparkSession"),
-    *("PythonUtils", "PythonSQLUtils"),
-)
 TOLD = "told by a task of calibration-monitor: "  # begins our own error inside one of Spark
 CONNECT_PORT = 15002
 PATIENCE = 10.0  # seconds
@@ -76,15 +67,7 @@ def connect(engine: Engine) -> Any:
     if (engine.master or "").startswith("local"):
         # Spark's default, python3, may be another one than this.
         session.sparkContext.pythonExec = sys.executable
-    _keep_java_classes(session)
     return session
-
-
-def _keep_java_classes(session: Any) -> None:
-    """Look up once what PySpark asks Java for with every expression; a client has no Java."""
-    java = getattr(session, "_jvm", None)
-    for name in JAVA_CLASSES if java else ():
-        setattr(java, name, getattr(java, name))
 
 
 def _must_answer(remote: str) -> None:

@@ -48,11 +48,11 @@ def class_weights(query: Query, model: Model) -> tuple[float, float]:
         be known because it has no row.
     """
     what, matched = query.logs.session.what, f"status = {int(Status.MATCHED)}"
-    of_class = {outcome: _span(query, f"{matched} AND outcome = {outcome}") for outcome in (0, 1)}
-    for outcome, span in of_class.items():
-        if span and (span.unusable or not span.constant):
+    of_class = _spans(query, matched, "CAST(outcome AS INTEGER)")
+    for outcome, span in sorted(of_class.items()):
+        if span.unusable or not span.constant:
             raise _refusal(what, model, outcome, span)
-    weights = {outcome: span.greatest for outcome, span in of_class.items() if span}
+    weights = {outcome: span.greatest for outcome, span in of_class.items()}
     if len(weights) == 1 and model.predictions.weight:
         weights |= _by_elimination(query, weights)
     if len(weights) < 2:  # noqa: PLR2004 - the two classes
@@ -60,18 +60,17 @@ def class_weights(query: Query, model: Model) -> tuple[float, float]:
     return weights[0], weights[1]
 
 
-def _span(query: Query, chosen: str) -> _Span | None:
-    """Describe the weights of some rows; None without a row."""
+def _spans(query: Query, chosen: str, by: str) -> dict[int, _Span]:
+    """Describe the weights of some rows, by a value of theirs."""
     # Statistics of Parquet leave out NaN, and DuckDB concludes from them that there is none.
     usable = "NOT isnan(weight) AND weight > 0 AND weight < CAST('inf' AS DOUBLE)"
-    ((rows, least, greatest, unusable),) = query.fetch_rows(
-        f"SELECT count(*) AS a, min(weight) AS b, max(weight) AS c, "
-        f"sum(CASE WHEN {usable} THEN 0 ELSE 1 END) AS d FROM rows_of_day WHERE {chosen}",
-        "SELECT sum(a) AS a, min(b) AS b, max(c) AS c, sum(d) AS d FROM shares",
+    found = query.fetch_rows(
+        f"SELECT {by} AS side, min(weight) AS a, max(weight) AS b, "
+        f"sum(CASE WHEN {usable} THEN 0 ELSE 1 END) AS c FROM rows_of_day "
+        f"WHERE {chosen} GROUP BY 1",
+        "SELECT side, min(a) AS a, max(b) AS b, sum(c) AS c FROM shares GROUP BY side",
     )
-    if not rows:
-        return None
-    return _Span(float(least or 0.0), float(greatest or 0.0), int(unusable))
+    return {of: _Span(float(a or 0.0), float(b or 0.0), int(c)) for of, a, b, c in found}
 
 
 def _by_elimination(query: Query, weights: dict[int, float]) -> dict[int, float]:
@@ -79,10 +78,9 @@ def _by_elimination(query: Query, weights: dict[int, float]) -> dict[int, float]
     ((outcome, weight),) = weights.items()
     scored = ", ".join(f"{int(status)}" for status in IN_PREDICTED)
     other = f"abs(weight - {as_double(weight)}) > {as_double(SAME * weight)}"
-    rest = _span(query, f"status IN ({scored}) AND {other}")
-    if rest is None:
-        return {}
-    return {1 - outcome: rest.greatest} if rest.constant and not rest.unusable else {}
+    rest = _spans(query, f"status IN ({scored}) AND {other}", "0").get(0)
+    known = rest is not None and rest.constant and not rest.unusable
+    return {1 - outcome: rest.greatest} if rest and known else {}
 
 
 def _refusal(what: str, model: Model, outcome: int, span: _Span) -> DataError:
