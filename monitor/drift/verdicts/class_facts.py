@@ -1,7 +1,6 @@
 """The classes of a week: which became more or less frequent, and which pair is worst. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import sqrt
 
 import numpy as np
@@ -12,8 +11,7 @@ from monitor.drift.evidence.history import sums_since
 from monitor.drift.incidents.detecting import best_fit, best_slope
 from monitor.drift.records.day_evidence import KINDS
 from monitor.drift.records.detector import Detector, Incident
-from monitor.drift.records.facts import ClassFacts, ClassShift, Others, WorstPair
-from monitor.drift.verdicts.other_pairs import OtherPairs
+from monitor.drift.records.facts import ClassFacts, ClassShift, WorstPair
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
 
@@ -50,40 +48,6 @@ def class_shifts(before: ClassDay, now: ClassDay, least: float) -> list[ClassShi
     return [ClassShift(now.names[k], float(shares[0, k]), float(shares[1, k])) for k in ranked]
 
 
-def about_classes(
-    before: ClassDay,
-    now: ClassDay,
-    *,
-    least: float,
-    drift: Incident | None,
-    pairs: Mapping[str, tuple[Detector, Reference]],
-    others: OtherPairs | None,
-    tolerated: float,
-) -> ClassFacts:
-    """Find what the classes of a week say of the whole, compared with the reference.
-
-    Parameters
-    ----------
-    before, now : ClassDay
-        Of the reference, and of the week.
-    least : float
-        The least change of a class that is reported, in logit.
-    drift : Incident or None
-        The open drift of the whole.
-    pairs : mapping of str to (Detector, Reference)
-        The pairs that have a verdict of their own.
-    others : OtherPairs or None
-        All other pairs, while there is a drift; those of the class that is off, while one is.
-    tolerated : float
-        The change of a slope that is tolerated.
-    """
-    return replace(
-        about_frequencies(before, now, least),
-        worst=_worst_pair(drift, pairs, tolerated) if drift else None,
-        others=_others(others) if others else None,
-    )
-
-
 def about_frequencies(before: ClassDay, now: ClassDay, least: float) -> ClassFacts:
     """Find how often classes and first choices came true, of the whole or of a segment."""
     return ClassFacts(
@@ -94,7 +58,7 @@ def about_frequencies(before: ClassDay, now: ClassDay, least: float) -> ClassFac
     )
 
 
-def _worst_pair(
+def worst_pair(
     drift: Incident, pairs: Mapping[str, tuple[Detector, Reference]], tolerated: float
 ) -> WorstPair | None:
     """Find the pair whose outcomes fit the reference least since the drift began."""
@@ -129,8 +93,3 @@ def _slope_of(
     errors = [float(pairs[name][1].errors[0]) for name in names]
     error = 1.0 / sqrt(sum(1.0 / e**2 for e in errors if e > 0.0) or 1.0)
     return best_slope(np.sum([slopes[name] for name in names], axis=0), error)
-
-
-def _others(pairs: OtherPairs) -> Others:
-    slope = best_slope(pairs.slopes, pairs.error) if pairs.worst else None
-    return Others(pairs.count, pairs.worst, slope)

@@ -7,7 +7,7 @@ Rule 2: a verdict is said of settled days only. Half-arrived outcomes look like 
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, timedelta
 from functools import lru_cache
 from typing import Any
@@ -21,19 +21,17 @@ from monitor.drift.fold.inputs import (
     Recall,
     end_of_span,
     is_evidence,
-    limit_alone,
     recalled_sums,
     reference_of_day,
     segments_of,
 )
 from monitor.drift.fold.second import Own, own_span, recalled
 from monitor.drift.fold.today import Today
-from monitor.drift.incidents.detecting import new_detector, rebased
+from monitor.drift.incidents.detecting import rebased
 from monitor.drift.records.detector import Detector, Shift
 from monitor.drift.records.verdict import SHIFTS, UNJUDGED, WEEK, Verdict
 from monitor.drift.verdicts.stream import Stream
-from monitor.drift.verdicts.verdict_of_day import Weighed, verdict_of
-from monitor.drift.verdicts.week import classes_of
+from monitor.drift.verdicts.verdict_of_day import verdict_of
 
 KEPT = 31  # days that are read once more for several streams
 
@@ -103,45 +101,11 @@ def judge(
             folded = fold_day(folded.detectors, folded.own, today, names)
         else:
             folded = _not_compared(folded, day, names)
-        of_day = _Judged(model, reference, folded, [*before], limits, [*names])
-        verdicts = [_with_shift(of_day.verdict(name), shifts.get(name)) for name in names]
+        segments, recent = len([name for name in names if name not in FAMILIES]), [*before]
+        streams = [Stream(model, name, reference, folded, recent, limits) for name in names]
+        verdicts = [_with_shift(verdict_of(of, segments), shifts.get(of.name)) for of in streams]
         shifts = {v.segment: v.detector.moved for v in verdicts}
         yield verdicts
-
-
-@dataclass(frozen=True)
-class _Judged:
-    """A day after the fold, of which each stream gets its verdict."""
-
-    model: str
-    reference: ModelReference | None
-    folded: Folded
-    recent: Sequence[Day]
-    limits: Limits
-    names: Sequence[str]
-
-    def verdict(self, name: str) -> Verdict:
-        """Reach the verdict of one of the streams."""
-        folded, detectors = self.folded, self.folded.detectors
-        segments = len([other for other in self.names if other not in FAMILIES])
-        stream = Stream(
-            *(self.model, name, self.reference, detectors.get(name, new_detector())),
-            *(self.recent, self.limits, self._beside(name)),
-        )
-        weighed = Weighed(
-            evidence=folded.weighed.get(name),
-            limit=folded.limits.get(name, limit_alone(self.limits, name, segments)),
-            reached=folded.reached.get(name, 0.0),
-            alone=folded.alone.get(name),
-        )
-        return verdict_of(stream, weighed, classes_of(stream, detectors))
-
-    def _beside(self, name: str) -> tuple[Detector, ...]:
-        """Give the detector of the other family of pairs, if there is one."""
-        families = self.reference.families if self.reference else ()
-        among = [other for other in families if other != name and name in families]
-        detectors = self.folded.detectors
-        return tuple(detectors[other] for other in among if other in detectors)
 
 
 def _begin(

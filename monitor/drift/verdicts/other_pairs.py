@@ -5,48 +5,23 @@ of each is compared with the reference, by the sums from which `where` finds the
 """
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from math import log, sqrt
-
-import numpy as np
 
 from monitor.base.segment_names import PAIR, WHOLE
 from monitor.drift.classes.pairs import PairCurves
 from monitor.drift.curve.reference import Reference
 from monitor.drift.fold.inputs import Day
-from monitor.drift.records.day_evidence import SLOPES
+from monitor.drift.incidents.detecting import best_slope
+from monitor.drift.records.facts import Others
 from monitor.drift.verdicts.pair_sums import columns_of_pairs, sum_day
 from monitor.drift.where.column_sums import Sums, added
-from monitor.metrics.core.grid import Floats
 
 BY_CHANCE = 1e-3  # that any of them stands out, if all are as before
 
 
-@dataclass(frozen=True, eq=False)
-class OtherPairs:
-    """The other pairs.
-
-    Attributes
-    ----------
-    count : int
-        How many had outcomes.
-    worst : str
-        The one whose slope is farthest from that of the reference; empty if none stands out.
-    slopes : ndarray of shape (6,)
-        Of the worst: the score along the slope, where the outcomes have each of `SLOPES`.
-    error : float
-        Standard error with which the reference knows the slope of the worst.
-    """
-
-    count: int
-    worst: str
-    slopes: Floats
-    error: float
-
-
 def other_pairs(
     whole: Reference, curves: PairCurves, days: Iterable[Day], named: Collection[str]
-) -> OtherPairs:
+) -> Others:
     """Find the worst of the pairs that are not named.
 
     Parameters
@@ -73,8 +48,8 @@ def other_pairs(
     off = {pair: _distance(sums, errors[pair]) for pair, sums in of_pair.items()}
     worst = max(off, key=lambda pair: (off[pair], pair), default=None)
     if worst is None or off[worst] < sqrt(2.0 * log(2.0 * len(off) / BY_CHANCE)):
-        return OtherPairs(len(off), "", np.zeros(len(SLOPES)), 0.0)
-    return OtherPairs(len(off), worst, of_pair[worst].slopes, errors[worst])
+        return Others(len(off), "", None)
+    return Others(len(off), worst, best_slope(of_pair[worst].slopes, errors[worst]))
 
 
 def _error(whole: Reference, curves: PairCurves, pair: str) -> float:

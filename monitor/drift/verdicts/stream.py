@@ -7,7 +7,9 @@ from functools import cached_property
 
 from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.reference import REFERENCE_DAYS, Reference
+from monitor.drift.fold.fold_day import Folded
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, prevalence_of
+from monitor.drift.incidents.detecting import new_detector
 from monitor.drift.records.detector import Detector, Incident, is_withheld
 from monitor.drift.records.facts import Detectable
 from monitor.drift.records.lack import Lack
@@ -26,23 +28,35 @@ class Stream:
         Whose predictions.
     reference : ModelReference or None
         What the day is compared with.
-    detector : Detector
-        After the day.
+    folded : Folded
+        All streams after the day.
     recent : sequence of Day
         The days up to this one, at least those of a week.
     limits : Limits
         When something is worth saying.
-    beside : tuple of Detector
-        That of the other family of pairs, of a model with classes that has it.
     """
 
     model: str
     name: str
     reference: ModelReference | None
-    detector: Detector
+    folded: Folded
     recent: Sequence[Day]
     limits: Limits
-    beside: tuple[Detector, ...] = ()
+
+    @cached_property
+    def detector(self) -> Detector:
+        """What has accumulated."""
+        return self.folded.detectors.get(self.name) or new_detector()
+
+    @cached_property
+    def beside(self) -> tuple[Detector, ...]:
+        """That of the other family of pairs, of a model with classes that has it."""
+        families, detectors = (
+            self.reference.families if self.reference else (),
+            self.folded.detectors,
+        )
+        among = [n for n in families if n != self.name and n in detectors]
+        return tuple(detectors[n] for n in among) if self.name in families else ()
 
     @property
     def day(self) -> Day:

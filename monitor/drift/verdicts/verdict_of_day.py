@@ -1,6 +1,6 @@
 """The verdict of a stream on a day: its state, and the facts that are said of it. Pure."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from math import isfinite, nan
 
@@ -11,6 +11,7 @@ from monitor.drift.curve.reference import Reference, faults_of, merge_days
 from monitor.drift.fold.inputs import (
     coverage_of,
     false_alert_days,
+    limit_alone,
     parts_of_stream,
     prevalence_of,
     weighed_parts,
@@ -18,7 +19,7 @@ from monitor.drift.fold.inputs import (
 from monitor.drift.incidents.label_change import label_change, lost_like_prior
 from monitor.drift.incidents.level_watch import off_today
 from monitor.drift.incidents.score_moves import scores_since
-from monitor.drift.records.day_evidence import DayEvidence, LabelChange
+from monitor.drift.records.day_evidence import LabelChange
 from monitor.drift.records.detector import (
     OUTCOMES_MISSING,
     Detector,
@@ -45,48 +46,28 @@ from monitor.drift.records.verdict import State, Verdict
 from monitor.drift.verdicts.obstacle import obstacle_of, state_without_verdict
 from monitor.drift.verdicts.one_day import contradicts
 from monitor.drift.verdicts.stream import Stream
-from monitor.drift.verdicts.week import Week, week_of_stream
+from monitor.drift.verdicts.week import Week, classes_of, week_of_stream
 from monitor.metrics.core.estimate import Estimate
 
 
-@dataclass(frozen=True)
-class Weighed:
-    """What a day has added to a stream, beside its detector.
-
-    Attributes
-    ----------
-    evidence : DayEvidence or None
-        What the day said; None if it is no evidence.
-    limit : float
-        The evidence at which the stream alerts, log10.
-    reached : float
-        What has been reached, before an alarm set it back, log10.
-    alone : float or None
-        The same if rows did not hang together, where that is more.
-    """
-
-    evidence: DayEvidence | None
-    limit: float
-    reached: float
-    alone: float | None
-
-
-def verdict_of(stream: Stream, weighed: Weighed, classes: ClassFacts | None) -> Verdict:
-    """Reach the verdict of a stream on its newest day."""
-    day, own, week = stream.day, stream.own, week_of_stream(stream)
-    awaited, lift = _awaited(stream), week.lift
-    state, facts = _state_and_facts(stream, week, classes, weighed.limit)
+def verdict_of(stream: Stream, segments: int) -> Verdict:
+    """Reach the verdict of a stream on its newest day, which has some segments."""
+    day, own, week, name = stream.day, stream.own, week_of_stream(stream), stream.name
+    folded, awaited, lift = stream.folded, _awaited(stream), week.lift
+    limit = folded.limits.get(name, limit_alone(stream.limits, name, segments))
+    state, facts = _state_and_facts(stream, week, classes_of(stream), limit)
+    facts = replace(facts, awaits=awaited[1] if awaited else None, alone=folded.alone.get(name))
     return Verdict(
         model=stream.model,
-        segment=stream.name,
+        segment=name,
         day=day.day,
         final=day.final,
         known_at=day.known_at,
         state=state,
         reasons=(),
-        evidence=weighed.evidence,
+        evidence=folded.weighed.get(name),
         detector=stream.detector,
-        limit=weighed.limit,
+        limit=limit,
         shift=Estimate.normal(lift.shift, lift.shift_error) if lift else None,
         level_change=week.level_change,
         slope=week.slope,
@@ -94,9 +75,9 @@ def verdict_of(stream: Stream, weighed: Weighed, classes: ClassFacts | None) -> 
         reference_slope=own.own_slope if own else None,
         reference_intercept=own.own_intercept if own else None,
         detectable=stream.detectable,
-        reached=weighed.reached if stream.is_compared else None,
+        reached=folded.reached.get(name, 0.0) if stream.is_compared else None,
         awaited=awaited[0] if awaited else None,
-        facts=replace(facts, awaits=awaited[1] if awaited else None, alone=weighed.alone),
+        facts=facts,
     )
 
 

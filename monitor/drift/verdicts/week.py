@@ -1,7 +1,7 @@
 """What the week up to a day says, compared with the reference: slope, level and classes. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from monitor.base.segment_names import THIRD, WHOLE
@@ -15,7 +15,7 @@ from monitor.drift.incidents.levels import lasting_shift, what_moved
 from monitor.drift.records.detector import Detector
 from monitor.drift.records.facts import ClassFacts, LastingShift, Level
 from monitor.drift.records.verdict import WEEK
-from monitor.drift.verdicts.class_facts import about_classes, about_frequencies
+from monitor.drift.verdicts.class_facts import about_frequencies, worst_pair
 from monitor.drift.verdicts.other_pairs import other_pairs
 from monitor.drift.verdicts.stream import Stream
 from monitor.metrics.core.estimate import Estimate
@@ -99,25 +99,18 @@ def _off_class(whole: Reference, reference: ModelReference, stream: Stream) -> O
     return off_class(whole, reference.levels, now, both[1], stream.limits.level)
 
 
-def classes_of(stream: Stream, detectors: Mapping[str, Detector]) -> ClassFacts | None:
-    """Compare the classes of the week with those of the reference; None if there are none.
-
-    Parameters
-    ----------
-    stream : Stream
-        Whose classes.
-    detectors : mapping of str to Detector
-        Of all streams, after the day: those of pairs say which of them drifts.
-    """
-    reference, limits = stream.reference, stream.limits
+def classes_of(stream: Stream) -> ClassFacts | None:
+    """Compare the classes of the week with those of the reference; None if there are none."""
+    reference, limits, detectors = stream.reference, stream.limits, stream.folded.detectors
     if reference is None or reference.classes is None:
         return None
     days = _days_of_classes(stream.recent, reference)
     both = _classes_to_compare(stream.name, reference, days)
     if both is None:
         return None
+    found = about_frequencies(*both, limits.prior_shift)
     if stream.name != WHOLE:
-        return about_frequencies(*both, limits.prior_shift)
+        return found
     pairs = {
         pair: (detectors[pair], own)
         for pair in reference.pairs
@@ -126,19 +119,11 @@ def classes_of(stream: Stream, detectors: Mapping[str, Detector]) -> ClassFacts 
     drift, whole = stream.detector.incident, stream.own
     off = stream.level.of_class if stream.level and not stream.incident else ""
     named = [pair for pair, of in both[1].pairs.items() if off not in _names(both[1], of)]
-    others = (
-        other_pairs(whole, reference.curves, days, named if off else pairs)
-        if whole and (drift or off)
-        else None
-    )
-    return about_classes(
-        *both,
-        least=limits.prior_shift,
-        drift=drift,
-        pairs=pairs,
-        others=others,
-        tolerated=limits.sensitivity.tolerances[0],
-    )
+    if whole and (drift or off):
+        others = other_pairs(whole, reference.curves, days, named if off else pairs)
+        found = replace(found, others=others)
+    worst = worst_pair(drift, pairs, limits.sensitivity.tolerances[0]) if drift else None
+    return replace(found, worst=worst)
 
 
 def _days_of_classes(recent: Sequence[Day], reference: ModelReference) -> list[Day]:
