@@ -7,6 +7,7 @@ the day and does not shrink with its size.
 
 from collections.abc import Sequence
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
@@ -116,23 +117,36 @@ def _middle(values: Floats, precisions: Floats) -> float:
     return float(brentq(pull, values.min(), values.max())) if np.ptp(values) else float(values[0])
 
 
+def sums_of_weeks(weeks: Ints, *values: Floats) -> list[Any]:
+    """Add the rows of days up by week; the number of each week first.
+
+    Examples
+    --------
+    >>> sums_of_weeks(np.array([1, 1, 4]), np.array([[1.0], [2.0], [3.0]]))
+    [array([1, 4]), array([[3.],
+           [3.]])]
+    """
+    starts = np.flatnonzero(np.diff(weeks, prepend=weeks[:1] - 1))
+    return [weeks[starts], *(np.add.reduceat(of_days, starts) for of_days in values)]
+
+
 def between_week_variance(
-    weeks: Ints, scores: Floats, informations: Floats, *, day_variance: float = 0.0
-) -> float:
+    weeks: Ints, scores: Floats, informations: Floats, day_variances: Floats
+) -> Floats:
     """Find the variance of what whole weeks have in common, from how consecutive weeks differ.
 
     Parameters
     ----------
     weeks : ndarray of shape (w,)
         Number of each week, rising.
-    scores, informations : ndarray of shape (w,)
-        Sums over the days of the week.
-    day_variance : float
-        Between-day variance, which makes weeks differ too: by a seventh of it.
+    scores, informations : ndarray of shape (w, r)
+        Sums over the days of the week, of several distortions.
+    day_variances : ndarray of shape (r,)
+        Between-day variances, which make weeks differ too: by a seventh of them.
 
     Returns
     -------
-    float
+    ndarray of shape (r,)
         What the days of a week have in common beyond that; 0 with fewer than 5 differences.
 
     Notes
@@ -145,54 +159,10 @@ def between_week_variance(
 
     Examples
     --------
-    >>> wandering = 0.1 * np.random.default_rng(1).normal(size=52)
-    >>> variance = between_week_variance(np.arange(52), 1e6 * wandering, np.full(52, 1e6))
-    >>> round(float(np.sqrt(variance)), 2)
-    0.08
-    """
-    is_known = informations >= LEAST_INFORMATION
-    weeks, offsets, variances = (
-        weeks[is_known],
-        scores[is_known] / informations[is_known],
-        1.0 / informations[is_known] + day_variance / WEEK,
-    )
-    ratios, precisions = [], []
-    for lag in LAGS:
-        earlier = np.searchsorted(weeks, weeks - lag)
-        later = np.nonzero(weeks[earlier] == weeks - lag)[0]
-        earlier = earlier[later]
-        spread = variances[later] + variances[earlier]
-        ratios.append((offsets[later] - offsets[earlier]) ** 2 / spread)
-        precisions.append(1.0 / spread)
-    squares = np.concatenate(ratios)
-    if squares.size < LEAST_DIFFERENCES:
-        return 0.0
-    most = MOST_OF_A_DIFFERENCE * float(np.median(squares)) / MEDIAN_CHI_SQUARED
-    capped = np.minimum(squares, most) / CAPPED_MEAN
-    excess = float(capped.mean()) - 1.0 - DOUBT / sqrt(capped.size)
-    return max(0.0, excess) / (2.0 * float(np.concatenate(precisions).mean()))
-
-
-def between_week_variances(
-    weeks: Ints, scores: Floats, informations: Floats, day_variances: Floats
-) -> Floats:
-    """Find the `between_week_variance` of several tilts at once.
-
-    Parameters
-    ----------
-    weeks : ndarray of shape (w,)
-        Number of each week, rising.
-    scores, informations : ndarray of shape (w, r)
-        Sums over the days of the week.
-    day_variances : ndarray of shape (r,)
-        Between-day variances.
-
-    Examples
-    --------
     >>> wandering = 0.1 * np.random.default_rng(1).normal(size=(52, 1))
     >>> informations = np.full((52, 1), 1e6)
     >>> several = np.arange(52), 1e6 * wandering, informations, np.zeros(1)
-    >>> np.sqrt(between_week_variances(*several)).round(2)
+    >>> np.sqrt(between_week_variance(*several)).round(2)
     array([0.08])
     """
     is_known = informations >= LEAST_INFORMATION

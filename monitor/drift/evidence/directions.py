@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from monitor.drift.curve.cubic import highest_points
 from monitor.drift.curve.label_noise import said_of_labels
 from monitor.drift.curve.reference import SOUGHT, TOLERATED, Reference, by_direction
 from monitor.drift.curve.variance import WEEK
@@ -403,6 +404,24 @@ def day_profiles(
         informations += score_directions(*part[:4])[1]
     dispersions = 1.0 + day_variances * informations
     return np.asarray(ratios / (dispersions.max() if cautious else dispersions.mean()))
+
+
+def highest_of_each(profiles: Floats) -> list[tuple[float, float]]:
+    """Give how high each profile is at most, and the size at which it is.
+
+    Parameters
+    ----------
+    profiles : ndarray of shape (m, 16)
+        Logarithm of the likelihood of each of `SIZES` over that of 0, in nats.
+
+    Examples
+    --------
+    >>> [(highest, size)] = highest_of_each(100.0 * SIZES[np.newaxis] * (0.6 - SIZES))
+    >>> round(highest, 2), round(size, 3)
+    (9.0, 0.3)
+    """
+    none = SIZES.size // 2
+    return highest_points(np.insert(SIZES, none, 0.0), np.insert(profiles, none, 0.0, axis=1))
 
 
 class Said(NamedTuple):

@@ -19,7 +19,7 @@ from monitor.drift.evidence.history import since_counted
 from monitor.drift.records.day_evidence import DIRECTIONS, DayEvidence
 from monitor.drift.records.detector import Detector, History
 from monitor.metrics.core.buckets import BIN_COUNT, BUCKETS, CELLS_IN_BIN, BucketCounts
-from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse, occupied
+from monitor.metrics.core.coarse import COARSE_COUNT, Coarse, occupied
 from monitor.metrics.core.compiled import compiled, inner
 from monitor.metrics.core.dispersion import bucket_sums, span_dispersions
 from monitor.metrics.core.grid import Floats, Ints
@@ -200,17 +200,17 @@ def hanging_since(
     return hanging_beyond(of_span, day_variances, informations)
 
 
-def intercept_hanging(everything: Coarse, held: BucketCounts, delta: float) -> float:
+def intercept_hanging(log_odds: Floats, everything: Coarse, held: BucketCounts) -> float:
     """Find by how much the variance of an intercept exceeds that of independent rows.
 
     Parameters
     ----------
+    log_odds : ndarray of shape (1024,)
+        Of a positive outcome by coarse cell, with the fitted intercept.
     everything : Coarse
         The rows.
     held : BucketCounts
         The same rows by bucket of their entity.
-    delta : float
-        The fitted intercept.
 
     Returns
     -------
@@ -218,7 +218,7 @@ def intercept_hanging(everything: Coarse, held: BucketCounts, delta: float) -> f
         At least 1: `span_dispersions` of ``y - p``.
     """
     seen = occupied(everything)
-    p = expit(CENTRES[seen.cells] + delta)
+    p = expit(log_odds[seen.cells])
     sums = bucket_sums(seen.cells // CELLS_IN_BIN, seen.counts, held, 1.0 - p, -p)
     return float(np.clip(span_dispersions(*sums)[0], 1.0, MOST_HANGING))
 

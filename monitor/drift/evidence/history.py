@@ -9,11 +9,12 @@ from datetime import date, timedelta
 import numpy as np
 
 from monitor.drift.curve.reference import Reference
-from monitor.drift.curve.variance import WEEK, between_week_variance
+from monitor.drift.curve.regions import Regions
+from monitor.drift.curve.variance import WEEK, between_week_variance, sums_of_weeks
 from monitor.drift.evidence.directions import LONG_RUN
-from monitor.drift.records.day_evidence import DIRECTIONS, DayEvidence
+from monitor.drift.records.day_evidence import DayEvidence
 from monitor.drift.records.detector import SUMS, WIDTHS, Detector, History, Span
-from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.grid import Floats, Ints, Singles
 
 WEEKS_APART = 4  # weeks whose days are kept one by one
 MOST_WEEKS = 52
@@ -90,24 +91,32 @@ def learned_day_variances(
     usual = weeks < week_of(day)
     for span in drifted:
         usual &= (weeks < week_of(span.first)) | (weeks > week_of(span.last))
-    past = History(*(values[usual] for values in vars(history).values()))
-    own = np.arange(len(reference.scores)) * reference.judge_every // WEEK - FAR_APART
-    numbers = np.concatenate([own, weeks_of(past.firsts)])
-    if not numbers.size:
-        return reference.day_variances
-    starts = np.nonzero(np.append(True, numbers[1:] != numbers[:-1]))[0]
-    scores = np.add.reduceat(np.vstack([reference.scores, past.scores]), starts)
-    informations = np.add.reduceat(np.vstack([reference.informations, past.informations]), starts)
-    between = [
-        between_week_variance(
-            numbers[starts],
-            scores[:, j],
-            informations[:, j],
-            day_variance=float(reference.day_variances[j]),
-        )
-        for j in range(len(DIRECTIONS))
-    ]
-    return np.asarray(reference.day_variances + LONG_RUN * WEEK * np.array(between))
+    past = weeks[usual], history.scores[usual], history.informations[usual]
+    return with_weeks(reference, past, reference.judge_every)
+
+
+def with_weeks(
+    own: Reference | Regions, past: tuple[Ints, Singles, Singles], judge_every: int = 1
+) -> Floats:
+    """Add what the days of a week have in common to the between-day variances of a reference.
+
+    Parameters
+    ----------
+    own : Reference or Regions
+        What it says of its own days.
+    past : tuple of ndarray
+        The weeks since, rising, with their scores and informations.
+    judge_every : int
+        Number of days that are judged together.
+    """
+    weeks = np.arange(len(own.scores)) * judge_every // WEEK - FAR_APART
+    numbers, scores, informations = sums_of_weeks(
+        np.concatenate([weeks, past[0]]),
+        np.concatenate([own.scores, past[1]]),
+        np.concatenate([own.informations, past[2]]),
+    )
+    between = between_week_variance(numbers, scores, informations, own.day_variances)
+    return np.asarray(own.day_variances + LONG_RUN * WEEK * between)
 
 
 def variances_before(reference: Reference, detector: Detector, first: date) -> Floats:

@@ -6,7 +6,6 @@ against the share that an error of the reference curve could look like.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -23,32 +22,20 @@ MOST_SHARE = 0.5  # that is sought; a day whose scores would need more says noth
 _NONE = np.zeros(1 + SOUGHT_SHARES.size)
 
 
-class LostDay(NamedTuple):
-    """What one day says of lost labels.
-
-    Attributes
-    ----------
-    gains : ndarray of shape (3,)
-        Log-likelihood of each of `SOUGHT_SHARES` over that of the tolerated one, in nats, over the
-        dispersion of the day.
-    begun : ndarray of shape (3,)
-        How much the day counts as the first one, at most 1.
-    """
-
-    gains: Floats
-    begun: Floats
-
-
 def no_lost() -> Floats:
     """Begin with no evidence of any share."""
     return np.zeros(SOUGHT_SHARES.size)
 
 
-def lost_day(reference: Reference, rows: Sequence[Rows], dispersion: float) -> LostDay | None:
+def with_lost(
+    sums: Floats | None, reference: Reference, rows: Sequence[Rows], dispersion: float
+) -> Floats:
     """Weigh shares of lost positives against what the curve is not known better than.
 
     Parameters
     ----------
+    sums : ndarray of shape (3,) or None
+        M for each of `SOUGHT_SHARES` before the day; None begins.
     reference : Reference
         Of the stream.
     rows : sequence of Rows
@@ -58,8 +45,8 @@ def lost_day(reference: Reference, rows: Sequence[Rows], dispersion: float) -> L
 
     Returns
     -------
-    LostDay or None
-        None if the day says nothing of them.
+    ndarray of shape (3,)
+        The same after the day.
 
     Notes
     -----
@@ -79,26 +66,28 @@ def lost_day(reference: Reference, rows: Sequence[Rows], dispersion: float) -> L
     ...     return {"all": Coarse(n, np.rint(n * (1.0 - lost) * expit(CENTRES)).astype(np.int64))}
     >>> reference = fit_reference([day(0.0)] * 28)
     >>> for lost in (0.0, 0.2):
-    ...     print((lost_day(reference, rows_of_day(reference, day(lost)).bent, 1.0).gains > 0.0))
+    ...     print(with_lost(None, reference, rows_of_day(reference, day(lost)).bent, 1.0) > 1.0)
     [False False False]
     [ True  True  True]
     """
+    sums = no_lost() if sums is None else sums
     parts = [merged(*part[:3], part.basis) for part in rows]
     known = sum((_projected(*part) for part in parts), np.zeros(1 + len(reference.basis)))
     information = float(known[0])
     if information <= 0.0:
-        return None
+        return sums
     along = known[1:] / information
     variance = float(reference.dispersions.max()) * float(along @ reference.covariance @ along)
     tolerated = TOLERATED * np.sqrt(max(0.0, variance))
     shares = np.maximum(SOUGHT_SHARES, LEAST_RATIO * tolerated)
     if shares[0] > MOST_SHARE:
-        return None
+        return sums
     shares = np.minimum(shares, MOST_SHARE)
     compared = np.insert(shares, 0, tolerated)
     said = sum((weigh_changes(*part[:3], _NONE, compared) for part in parts), np.zeros(4))
     expected = 0.5 * (shares - tolerated) ** 2 * information / dispersion
-    return LostDay((said[1:] - said[0]) / dispersion, np.minimum(1.0, expected / FULL_GAIN))
+    ratios = bounded_ratio((said[1:] - said[0]) / dispersion)
+    return np.asarray((sums + np.minimum(1.0, expected / FULL_GAIN)) * ratios)
 
 
 def _projected(curve: Floats, counts: Ints, positives: Ints, basis: Floats) -> Floats:
@@ -107,9 +96,3 @@ def _projected(curve: Floats, counts: Ints, positives: Ints, basis: Floats) -> F
     factor, _ = solve_factor(odds, counts, int(positives.sum()))
     along = -np.log1p(MIDDLE * factor * odds)[np.newaxis] / MIDDLE
     return np.asarray(project_directions(curve, counts, positives, along, basis)[1][0])
-
-
-def with_lost(sums: Floats | None, day: LostDay | None) -> Floats:
-    """Add a day to the evidence for each share."""
-    sums = no_lost() if sums is None else sums
-    return sums if day is None else np.asarray((sums + day.begun) * bounded_ratio(day.gains))

@@ -66,7 +66,7 @@ from monitor.drift.records.values import MovingPriors
 from monitor.metrics.beyond_binary.class_counts import ClassCounts
 from monitor.metrics.beyond_binary.class_parts import ClassPart, sum_of_classes
 from monitor.metrics.core.buckets import BucketCounts, merge_buckets
-from monitor.metrics.core.coarse import Coarse, coarsen, sum_of, tally_of
+from monitor.metrics.core.coarse import CENTRES, Coarse, coarsen, sum_of, tally_of
 from monitor.metrics.core.dispersion import design_effects
 from monitor.metrics.core.tally import Tally
 
@@ -481,7 +481,7 @@ def _intercept_hanging(reference: Reference, days: Sequence[Day], name: str) -> 
     if not reference.own_intercept:
         return 1.0
     held = merge_buckets(buckets for day in days for buckets in _buckets(day, name))
-    return intercept_hanging(reference.counts, held, reference.own_intercept.value)
+    return intercept_hanging(CENTRES + reference.own_intercept.value, reference.counts, held)
 
 
 def _buckets(day: Day, name: str) -> list[BucketCounts]:

@@ -20,7 +20,7 @@ from monitor.drift.curve.label_noise import wrong_labels
 from monitor.drift.curve.reference import Reference, fit_reference, what_a_reference_lacks
 from monitor.drift.curve.variance import WEEK
 from monitor.drift.evidence.arriving import released, withheld
-from monitor.drift.evidence.directions import SIZES, day_evidence
+from monitor.drift.evidence.directions import SIZES, day_evidence, highest_of_each
 from monitor.drift.evidence.history import sums_since
 from monitor.drift.fold.gate import Look, gated, may_be_late
 from monitor.drift.fold.inputs import Day, weighed_parts, with_dependence
@@ -29,7 +29,6 @@ from monitor.drift.fold.today import Today
 from monitor.drift.incidents.detecting import (
     accumulate,
     best_slope,
-    highest_of,
     lived,
     named,
     new_detector,
@@ -324,12 +323,12 @@ def _grown(now: Incident, before: Incident, j: int, tolerance: float, hanging: f
     if not (now.informations[j] > 0.0 and before.informations[j] > 0.0):
         return 0.0
     of_now, of_before = _profile(now, j), _profile(before, j)
-    (most_now, size_now), (most_before, size_before) = highest_of(of_now), highest_of(of_before)
+    of_each = np.stack([of_now, of_before, of_now + of_before, of_now + of_before[::-1]])
+    (most_now, size_now), (most_before, size_before), *alike = highest_of_each(of_each)
     further = abs(size_now) - abs(size_before)
     if further <= 0.0 or abs(size_now) <= tolerance:
         return 0.0
-    equally_far = max(highest_of(of_now + p)[0] for p in (of_before, of_before[::-1]))
-    lost = most_now + most_before - equally_far
+    lost = most_now + most_before - max(highest for highest, _ in alike)
     chance = further**2 / (2.0 * lost) if lost > 0.0 else inf
     return further / sqrt(chance + hanging)
 

@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from monitor.drift.curve.cubic import highest_points
 from monitor.drift.curve.reference import Reference
 from monitor.drift.curve.regions import Regions
-from monitor.drift.evidence.directions import SIZES, bounded
+from monitor.drift.evidence.directions import SIZES, bounded, highest_of_each
 from monitor.drift.evidence.region_evidence import new_values, tilts_of_cells
 from monitor.drift.records.day_evidence import WrongLabels
 from monitor.drift.records.detector import Incident
@@ -30,7 +29,6 @@ from monitor.drift.records.region_state import (
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.special import expit
 
-SIZES_AND_NONE = np.insert(SIZES, SIZES.size // 2, 0.0)
 TOLERATED, LEAST_SIZE = 0.15, 0.3  # logit: of a break that is over, and of one that lasts
 MOST_ROWS = 0.5  # of some scores, at one value: then it is that one
 LEAST_ROWS = 20  # of the reference, before a share of them is said
@@ -149,9 +147,7 @@ def with_day(
 
 def size_of(place: Break) -> tuple[float, float, float]:
     """Give how far the log-odds of a break are off, its error, and what it explains, in nats."""
-    below, above = np.split(place.profile, 2)
-    profile = np.concatenate([below, [0.0], above])
-    gain, size = highest_points(SIZES_AND_NONE, profile[np.newaxis])[0]
+    [(gain, size)] = highest_of_each(place.profile[np.newaxis])
     error = 1.0 / sqrt(place.information) if place.information > 0.0 else 0.0
     return size, error, gain
 

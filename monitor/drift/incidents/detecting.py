@@ -16,18 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from monitor.drift.curve.cubic import highest_points
 from monitor.drift.curve.label_noise import wrong_labels
 from monitor.drift.curve.monotone import monotone_at
 from monitor.drift.curve.reference import SOUGHT, Reference, judged_with
 from monitor.drift.evidence.directions import (
     FULL_GAIN,
-    SIZES,
     DayRows,
     Said,
     bounded,
     day_evidence,
     day_profiles,
+    highest_of_each,
     recovery_evidence,
     rows_of_day,
 )
@@ -40,7 +39,7 @@ from monitor.drift.evidence.history import (
     variances_before,
     week_of,
 )
-from monitor.drift.evidence.lost_labels import lost_day, no_lost, with_lost
+from monitor.drift.evidence.lost_labels import no_lost, with_lost
 from monitor.drift.incidents.broken import followed
 from monitor.drift.incidents.region_watch import watch_regions
 from monitor.drift.incidents.start import start_of
@@ -64,7 +63,6 @@ from monitor.metrics.core.grid import Floats
 REPLACED = 2.0  # log10: another distortion, so much more likely than one day in all, takes over
 USUAL_EFFECT = 0.2  # logit: of a direction that the scores of the day do not move along
 LEAST_AGE = 7  # days before an incident may close: weak drifts waver around the middle
-SIZES_AND_NONE = np.insert(SIZES, SIZES.size // 2, 0.0)
 LEAST_SIZE = 0.05  # logit: the least distortion that a recovery is weighed against
 SaidSince = Callable[[date], Said | None]
 HangingSince = Callable[[date], Floats]
@@ -165,7 +163,7 @@ def _watched(
     if reference.regions is None:
         return None
     hanging = float(reference.hanging.max())
-    watch, _ = watch_regions(
+    watch = watch_regions(
         *(detector.regions, reference.regions, day, parts), wrong=wrong, hanging=hanging
     )
     return replace(watch, sums=np.zeros_like(watch.sums)) if detector.incident else watch
@@ -184,7 +182,7 @@ def _lost(
     if reference.noise is None or detector.incident or late:
         return detector.labels
     phi = float((1.0 + day_variances * evidence.informations).mean() * reference.hanging.max())
-    return with_lost(detector.labels, lost_day(reference, rows.bent, phi))
+    return with_lost(detector.labels, reference, rows.bent, phi)
 
 
 def _recovery(
@@ -546,15 +544,7 @@ def opened_incident(
     )
     scores, informations, slopes = sums_since(detector.history, start.day, detector.jitters)
     opened = Incident(
-        opened=day,
-        started=start.day,
-        start_low=start.low,
-        start_high=start.high,
-        kind=KINDS[2 * direction + side],
-        evidence=detector.evidence,
-        recovery=0.0,
-        size=0.0,
-        size_error=0.0,
+        *(day, start.day, start.low, start.high, KINDS[2 * direction + side], detector.evidence),
         scores=scores,
         informations=informations,
         slopes=slopes,
@@ -625,44 +615,22 @@ def best_profile(profiles: Floats) -> tuple[str, float]:
 
     Examples
     --------
+    >>> from monitor.drift.evidence.directions import SIZES
     >>> gains = 100.0 * SIZES * (0.6 - SIZES)
     >>> kind, size = best_profile(np.outer([1.0, 0.5, 0.0, 0.5], gains))
     >>> kind, round(size, 3)
     ('too_timid', 0.3)
     """
     best, kind = (-inf, 0.0), ""
-    for j, highest in enumerate(_highest_of_each(profiles[: len(DIRECTIONS)])):
+    for j, highest in enumerate(highest_of_each(profiles[: len(DIRECTIONS)])):
         if highest[0] > best[0]:
             best, kind = highest, KINDS[2 * j + int(highest[1] > 0.0)]
     return kind, best[1]
 
 
-def highest_of(profile: Floats) -> tuple[float, float]:
-    """Give how high a profile is at most, and the size at which it is.
-
-    Parameters
-    ----------
-    profile : ndarray of shape (16,)
-        Logarithm of the likelihood of each of `SIZES` over that of 0, in nats.
-
-    Examples
-    --------
-    >>> highest, size = highest_of(100.0 * SIZES * (0.6 - SIZES))
-    >>> round(highest, 2), round(size, 3)
-    (9.0, 0.3)
-    """
-    return _highest_of_each(profile[np.newaxis])[0]
-
-
 def gain_of_best(profiles: Floats) -> float:
     """Give what `best_profile` explains, in nats."""
-    return max(highest for highest, _ in _highest_of_each(profiles[: len(DIRECTIONS)]))
-
-
-def _highest_of_each(profiles: Floats) -> list[tuple[float, float]]:
-    below, above = np.split(profiles, 2, axis=1)
-    none = np.zeros((len(profiles), 1))
-    return highest_points(SIZES_AND_NONE, np.concatenate([below, none, above], axis=1))
+    return max(highest for highest, _ in highest_of_each(profiles[: len(DIRECTIONS)]))
 
 
 def best_slope(slopes: Floats, error: float) -> Estimate | None:

@@ -19,11 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from monitor.drift.curve.reference import TOLERATED, Reference, sum_levels, variance_of_kappa
-from monitor.drift.curve.variance import WEEK
+from monitor.drift.curve.variance import WEEK, sums_of_weeks
 from monitor.drift.evidence.directions import bounded, known_cells
 from monitor.drift.evidence.history import week_of, weeks_of
 from monitor.drift.incidents.start import start_of
-from monitor.drift.records.day_evidence import DIRECTIONS, SLOPES
 from monitor.drift.records.detector import (
     LEVEL_KINDS,
     LEVEL_SIZES,
@@ -39,7 +38,7 @@ from monitor.drift.records.detector import (
     no_level_sums,
 )
 from monitor.metrics.core.coarse import CENTRES, Coarse
-from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.grid import Floats, Ints
 
 SIZES = np.array([0.2, 0.9, 2.0])  # of an error that is looked for, at least, in logit
 LEAST_TOLERANCE = 0.05  # logit
@@ -254,12 +253,9 @@ def usual_variances(reference: Reference, watch: LevelWatch, day: date) -> Float
     return np.asarray(np.maximum(reference.level_variances, of_weeks))
 
 
-def _between_weeks(numbers: Floats, levels: Floats) -> Floats:
+def _between_weeks(numbers: Ints, levels: Floats) -> Floats:
     """Give the mean square of the weeks, less their sampling variance; shape (2,)."""
-    if not numbers.size:
-        return np.zeros(2)
-    starts = np.nonzero(np.append(True, numbers[1:] != numbers[:-1]))[0]
-    sums = np.add.reduceat(levels, starts)
+    _, sums = sums_of_weeks(numbers, levels)
     pulls, informations = sums[:, ::2], sums[:, 1::2]
     told = informations.min(axis=1) > 0.0
     if not told.any():
@@ -384,14 +380,7 @@ def not_comparable(reference: Reference, parts: Mapping[Any, Coarse]) -> str | N
 
 def _begun(watch: LevelWatch, day: date, kind: str) -> Incident:
     """Make the incident of a day whose scores cannot be compared."""
-    begun = Incident(
-        *(day, day, day, day, kind, 0.0, 0.0, 0.0, 0.0),
-        scores=np.zeros(len(DIRECTIONS)),
-        informations=np.zeros(len(DIRECTIONS)),
-        slopes=np.zeros(len(SLOPES)),
-        urgent=False,
-    )
-    return measured(watch, begun)
+    return measured(watch, Incident(day, day, day, day, kind, 0.0, urgent=False))
 
 
 def off_today(watch: LevelWatch, reference: Reference, day: date, least: float) -> float | None:
@@ -468,18 +457,7 @@ def _opened(
         counted=watch.counted,
     )
     opened = Incident(
-        opened=day,
-        started=start.day,
-        start_low=start.low,
-        start_high=start.high,
-        kind=LEVEL_KINDS[side],
-        evidence=watch.evidence,
-        recovery=0.0,
-        size=0.0,
-        size_error=0.0,
-        scores=np.zeros(len(DIRECTIONS)),
-        informations=np.zeros(len(DIRECTIONS)),
-        slopes=np.zeros(len(SLOPES)),
+        *(day, start.day, start.low, start.high, LEVEL_KINDS[side], watch.evidence),
         gradual=start.gradual,
         urgent=urgent,
     )

@@ -6,7 +6,7 @@ from math import isfinite, sqrt
 import numpy as np
 
 from monitor.drift.curve.reference import Reference
-from monitor.drift.curve.variance import between_week_variance
+from monitor.drift.curve.variance import between_week_variance, sums_of_weeks
 from monitor.drift.evidence.history import weeks_of
 from monitor.drift.records.detector import History
 from monitor.drift.records.facts import LastingShift, Level
@@ -52,7 +52,8 @@ def what_moved(reference: Reference, history: History, lift: Lift | None, least:
     # How much weeks differ takes long to find, and only adds to the error.
     if abs(lift.kappa) <= CERTAIN * sqrt(variance) or not abs(lift.lift) > least:
         return "prior"
-    variance += between_week_variance(*_by_week(history))
+    weeks, sums = sums_of_weeks(weeks_of(history.firsts), history.levels.astype(np.float64))
+    variance += float(between_week_variance(weeks, sums[:, 2:3], sums[:, 3:], np.zeros(1))[0])
     if abs(lift.kappa) <= CERTAIN * sqrt(variance):
         return "prior"
     moved = abs(lift.separation * lift.shift - lift.kappa)
@@ -102,13 +103,3 @@ def lasting_shift(reference: Reference, history: History, least: float) -> Lasti
     if abs(shift.value) <= max(least, CERTAIN_LASTING * shift.standard_error):
         return None
     return LastingShift(shift, date.fromordinal(int(history.firsts[seen][clearest])))
-
-
-def _by_week(history: History) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Add the level changes up by week."""
-    numbers = weeks_of(history.firsts)
-    if not numbers.size:
-        return numbers, numbers.astype(float), numbers.astype(float)
-    starts = np.nonzero(np.append(True, numbers[1:] != numbers[:-1]))[0]
-    sums = np.add.reduceat(history.levels.astype(np.float64), starts)
-    return numbers[starts], sums[:, 2], sums[:, 3]

@@ -240,12 +240,12 @@ class Incident:
     start_high: date
     kind: str
     evidence: float
-    recovery: float
-    size: float
-    size_error: float
-    scores: Floats
-    informations: Floats
-    slopes: Floats
+    recovery: float = 0.0
+    size: float = 0.0
+    size_error: float = 0.0
+    scores: Floats = field(default_factory=lambda: np.zeros(len(DIRECTIONS)))
+    informations: Floats = field(default_factory=lambda: np.zeros(len(DIRECTIONS)))
+    slopes: Floats = field(default_factory=lambda: np.zeros(len(SLOPES)))
     gradual: bool = False
     quarter: Quarter | None = None
     worse: Worse | None = None

@@ -26,6 +26,7 @@ from monitor.drift.evidence.entities import (
     NOTHING,
     BucketSums,
     hanging,
+    intercept_hanging,
     most_evidence,
     sum_buckets,
 )
@@ -38,14 +39,13 @@ from monitor.drift.records.detector import WEIGHTS
 from monitor.drift.records.facts import Level
 from monitor.drift.records.lack import Lack
 from monitor.drift.records.verdict import State
-from monitor.metrics.core.buckets import CELLS_IN_BIN, BucketCounts, merge_buckets
+from monitor.metrics.core.buckets import BucketCounts, merge_buckets
 from monitor.metrics.core.coarse import Coarse, sum_of
-from monitor.metrics.core.dispersion import bucket_sums, span_dispersions
+from monitor.metrics.core.dispersion import span_dispersions
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.special import logsumexp
-from monitor.metrics.logistic.intercept import solve_factor
-from monitor.metrics.logistic.level import Lift
+from monitor.metrics.logistic.level import Lift, fit_level
 
 LIMITS = Limits()  # those of the daily verdict by default
 
@@ -211,15 +211,10 @@ def _level_effect(
 ) -> float:
     """Give the design effect of the intercept of a sample."""
     together = sum_of(groups)
-    hits, total = int(together.positives.sum()), int(together.counts.sum())
-    if not 0 < hits < total:
+    log_odds = reference.curve + fit_level(reference.curve, together).delta
+    if not np.isfinite(log_odds).all():
         return 1.0
-    odds = np.exp(reference.curve - reference.curve.max())
-    p = odds * solve_factor(odds, together.counts, hits)[0]
-    p /= 1.0 + p
-    bins = np.arange(p.size) // CELLS_IN_BIN
-    sums = bucket_sums(bins, together.counts, merge_buckets(held), 1.0 - p, -p)
-    return float(np.clip(span_dispersions(*sums)[0], 1.0, total))
+    return intercept_hanging(log_odds, together, merge_buckets(held))
 
 
 def _evidence(groups: Sequence[DayEvidence], phi: Floats) -> float:
