@@ -9,7 +9,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from monitor.drift.records.carried import Carried
 from monitor.drift.records.day_evidence import DIRECTIONS, KINDS
 from monitor.drift.records.detector import (
     LEVEL_KINDS,
@@ -29,6 +28,7 @@ from monitor.drift.records.detector import (
 from monitor.drift.records.places import Condition
 from monitor.drift.records.region_state import RegionWatch
 from monitor.drift.records.values import OF_LEVEL, OF_VALUE, ValueWatch
+from monitor.drift.records.verdict import Carried
 from monitor.metrics.core.grid import Floats, Singles
 from monitor.store.fields import LAYOUTS, columns, layout, plain, rebuilt, table_of
 

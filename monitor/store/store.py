@@ -38,8 +38,7 @@ from monitor.days.arrivals import Arrivals
 from monitor.days.files import reaching
 from monitor.days.run_record import FailedDay, RunRecord
 from monitor.days.summary import Columns, Entities, Summary, days_between
-from monitor.drift.records.carried import Carried
-from monitor.drift.records.verdict import Brief, Verdict
+from monitor.drift.records.verdict import Brief, Carried, Verdict
 from monitor.evaluation.evaluation import Causes, Evaluation
 from monitor.store.chain import MADE_FROM
 from monitor.store.column_table import column_table, columns_of, volumes_of

@@ -16,7 +16,6 @@ import numpy as np
 import pyarrow as pa
 
 from monitor.days.arrivals import Late
-from monitor.drift.records.carried import Carried
 from monitor.drift.records.day_evidence import DIRECTIONS, KINDS
 from monitor.drift.records.detector import (
     WIDTHS,
@@ -35,7 +34,7 @@ from monitor.drift.records.facts import Detectable, Facts, Scores, ThirdChoices
 from monitor.drift.records.places import Condition, Explanation, Opposite, Place, Where
 from monitor.drift.records.region_state import Break
 from monitor.drift.records.values import OF_VALUE, ValueIncident, ValuePast, ValueWatch
-from monitor.drift.records.verdict import Brief, Verdict
+from monitor.drift.records.verdict import Brief, Carried, Verdict
 from monitor.metrics.core.estimate import Estimate
 from monitor.store.fields import columns, layout, rebuilt, table_of
 from monitor.store.said import ESTIMATE, completed, numbers, said, said_columns, with_values

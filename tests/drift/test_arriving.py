@@ -8,7 +8,7 @@ import pytest
 
 from monitor.days.arrivals import Late
 from monitor.drift.curve.reference import Reference, fit_reference
-from monitor.drift.evidence.arriving import could_explain, released, withheld
+from monitor.drift.fold.gate import could_explain, released, withheld
 from monitor.drift.incidents.detecting import new_detector
 from monitor.drift.records.day_evidence import KINDS
 from monitor.drift.records.detector import WITHHELD, Incident, is_withheld

@@ -11,9 +11,13 @@ import pytest
 from monitor.base.segment_names import FAMILIES
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference, limit_of_whole
-from monitor.drift.incidents.detectable import LEAST_LIMIT, calibrated_limit
+from monitor.drift.incidents.detectable import (
+    LEAST_LIMIT,
+    calibrated_limit,
+    drawn_days,
+    evidence_paths,
+)
 from monitor.drift.incidents.detecting import advance, new_detector
-from monitor.drift.incidents.paths import drawn_days, evidence_paths
 from monitor.drift.verdicts.judge import judge
 from monitor.words.verdict import sentences
 from studies.classes import worlds as of_classes

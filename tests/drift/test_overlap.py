@@ -8,12 +8,13 @@ import pytest
 from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.reference import fit_reference
 from monitor.drift.evidence.directions import day_evidence
-from monitor.drift.evidence.overlap import (
+from monitor.drift.evidence.entities import (
     MOST_DAYS,
     held_down_by_overlap,
     overlap_dispersions,
     with_overlap,
 )
+from monitor.drift.evidence.history import MOST_WEEKS, remember
 from monitor.drift.fold.inputs import Day, with_dependence
 from monitor.drift.incidents.detecting import accumulate, new_detector
 from studies.drift.entity_worlds import clean, customers, draw_days, panel

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from monitor.base.errors import DataError
-from monitor.drift.evidence.arriving import withheld
+from monitor.drift.fold.gate import withheld
 from monitor.drift.records.facts import ThirdChoices
 from monitor.drift.records.verdict import Verdict
 from monitor.read.results import results_in, results_read_before

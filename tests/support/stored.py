@@ -6,12 +6,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from monitor.drift.records.carried import Carried
 from monitor.drift.records.day_evidence import DayEvidence
 from monitor.drift.records.detector import Detector
 from monitor.drift.records.places import Where
 from monitor.drift.records.values import ValueWatch
-from monitor.drift.records.verdict import Verdict
+from monitor.drift.records.verdict import Carried, Verdict
 from monitor.store.fields import columns, plain, struct, table_of
 from monitor.store.state_table import (
     COLUMNS,

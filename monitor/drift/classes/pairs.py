@@ -20,8 +20,7 @@ import numpy as np
 
 from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.fitting import fit_curve
-from monitor.drift.curve.own_calibration import own_intercept, own_slope
-from monitor.drift.curve.reference import RARE, Reference, dispersions
+from monitor.drift.curve.reference import RARE, Reference, dispersions, own_intercept, own_slope
 from monitor.drift.records.day_evidence import DIRECTIONS
 from monitor.drift.records.facts import MOST_STREAMS
 from monitor.metrics.beyond_binary.class_counts import ClassCounts, pair_name

@@ -3,6 +3,8 @@
 Rule 1: a reference is a fixed set of days. It is moved by a person only, because one that
 trails the present follows every slow drift and hides it.
 Rule 2: every day and every segment has an intercept of its own, so no prior enters the curve.
+Rule 3: whether it was calibrated itself is said of its days as they are. Its intercept is that of
+these days, and its interval says nothing of the priors of others.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,17 +25,16 @@ from monitor.drift.curve.label_noise import (
     possible_noise,
     scores_bent,
 )
-from monitor.drift.curve.own_calibration import own_intercept, own_slope
 from monitor.drift.curve.regions import Regions, fit_regions
 from monitor.drift.curve.variance import between_day_variance, span_starts
 from monitor.drift.records.day_evidence import WrongLabels
 from monitor.drift.records.facts import NOT_CALIBRATED, Fault
 from monitor.drift.records.lack import LEAST_OF_EACH, Lack
-from monitor.metrics.core.coarse import Coarse, sum_of
+from monitor.metrics.core.coarse import CENTRES, Coarse, sum_of
 from monitor.metrics.core.dispersion import NO_DESIGN_EFFECTS, DesignEffects
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
-from monitor.metrics.logistic.conditional import project_directions
+from monitor.metrics.logistic.conditional import fit_slope, project_directions
 from monitor.metrics.logistic.level import Level, Lift, combine_lifts, compare_levels, fit_level
 
 LEAST_DAYS = 14
@@ -135,7 +136,7 @@ class Reference:
     overlap : float
         Days from one on which outcomes are independent of its own, where the same entities seem to
         be counted again; 1 elsewhere, and with the key `entity`. See
-        `monitor.drift.evidence.overlap`.
+        `monitor.drift.evidence.entities`.
     regions : Regions or None
         Where breaks at one place of the scores are looked for; None where they are not.
     starts : tuple of int
@@ -629,3 +630,60 @@ def faults_of(reference: Reference, least_shift: float) -> tuple[Fault, ...]:
     if reference.overlap > 1.0:
         faults.append("counted again")
     return tuple(faults)
+
+
+def own_slope(strata: Sequence[Coarse], dispersion: float) -> Estimate | None:
+    """Estimate the slope of the reference's outcomes on its scores, apart from every prior.
+
+    Parameters
+    ----------
+    strata : sequence of Coarse
+        The parts of each day, each with an intercept of its own.
+    dispersion : float
+        By how much the variance is larger than that of independent outcomes.
+
+    Returns
+    -------
+    Estimate or None
+        1 if the scores are calibrated; None if the outcomes do not tell.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.special import expit
+    >>> n = np.where(abs(CENTRES) < 3, 10_000, 0)
+    >>> extreme = Coarse(n, np.rint(n * expit(0.5 * CENTRES)).astype(np.int64))
+    >>> round(own_slope([extreme], 1.0).value, 2)
+    0.5
+    """
+    fitted = fit_slope(CENTRES, strata)
+    return Estimate.normal(fitted[0], fitted[1] * sqrt(dispersion)) if fitted else None
+
+
+def own_intercept(strata: Sequence[Coarse]) -> Estimate | None:
+    """Estimate how far the log-odds of all scores of the reference are off, on average.
+
+    Parameters
+    ----------
+    strata : sequence of Coarse
+        The parts of each day.
+
+    Returns
+    -------
+    Estimate or None
+        0 if as many predictions came true as expected, above 0 if more did; None if all outcomes
+        are equal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.special import expit
+    >>> n = np.where(abs(CENTRES) < 3, 10_000, 0)
+    >>> low = Coarse(n, np.rint(n * expit(0.4 + CENTRES)).astype(np.int64))
+    >>> round(own_intercept([low]).value, 2)
+    0.4
+    """
+    level = fit_level(CENTRES, sum_of(strata))
+    if not isfinite(level.delta):
+        return None
+    return Estimate.normal(level.delta, sqrt(level.delta_variance))

@@ -14,17 +14,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from monitor.base.segment_names import FAMILIES, WHOLE
-from monitor.drift.evidence.arriving import released, withheld
-from monitor.drift.evidence.entities import hanging_since
-from monitor.drift.evidence.overlap import overlapping_since
+from monitor.drift.evidence.entities import hanging_since, overlapping_since
 from monitor.drift.fold.as_they_are import with_own_fits
-from monitor.drift.fold.gate import Look, gated, may_be_late
+from monitor.drift.fold.gate import Look, gated, may_be_late, released, withheld
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, limit_alone
 from monitor.drift.fold.level_streams import with_class_levels, with_levels
-from monitor.drift.fold.past import said_since
 from monitor.drift.fold.region_incident import broken_instead
 from monitor.drift.fold.second import Own, look_again
-from monitor.drift.fold.today import Today
+from monitor.drift.fold.today import Today, said_since
 from monitor.drift.incidents.detecting import (
     HangingSince,
     advance,

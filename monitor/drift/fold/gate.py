@@ -3,22 +3,29 @@
 Rule: a gate is asked only of evidence that would raise an alert, of a first look and of the second
 one beside an open incident alike. So nothing is asked of the past on the days on which there is
 nothing to say.
+
+Late outcomes withhold an alert. If an outcome of 1 has arrived with probability F1(s) when its day is judged, and one of 0 with
+F0(s), then the outcomes that are known follow the log-odds ``eta(s) + log F1(s) / F0(s)``. A delay
+that depends on the outcome only moves the intercept. One that depends on the score bends the curve,
+as far as the shares that arrive late allow.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+import numpy as np
+
+from monitor.days.arrivals import Late
 from monitor.drift.curve.reference import Reference
-from monitor.drift.evidence.arriving import could_explain
-from monitor.drift.evidence.entities import held_down_by_entities
-from monitor.drift.evidence.overlap import held_down_by_overlap
+from monitor.drift.evidence.entities import held_down_by_entities, held_down_by_overlap
+from monitor.drift.evidence.lost_labels import no_lost
 from monitor.drift.fold.inputs import Day
 from monitor.drift.fold.today import Today
 from monitor.drift.incidents.detecting import SaidSince, opened_incident, unknown
 from monitor.drift.incidents.label_change import only_if_told, unless_always_so
-from monitor.drift.records.day_evidence import DayEvidence
-from monitor.drift.records.detector import Detector
+from monitor.drift.records.day_evidence import KINDS, DayEvidence
+from monitor.drift.records.detector import WITHHELD, Detector, Incident, is_withheld
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,3 +105,43 @@ def may_be_late(today: Today, look: Look) -> bool:
         return False
     opened = opened_incident(look.detector, today.day.day, look.evidence, look.since)
     return could_explain(today.day.late, look.reference, opened)
+
+
+def could_explain(late: Late, reference: Reference, incident: Incident) -> bool:
+    """Return whether outcomes that arrive late could bend the curve as this drift does.
+
+    Notes
+    -----
+    With the distortion h, the delay has to make ``F1 / F0 = exp(h - t)`` for some t. The least
+    shares of late outcomes that do so are those of ``F1 = min(1, exp(h - t))`` and
+    ``F0 = min(1, exp(t - h))``, averaged over the scores of each kind. The reference saw late
+    outcomes too, so the delay may have changed by twice as much: its half has to be explained,
+    and only what is beyond the tolerance and two standard errors.
+    """
+    direction, side = divmod(KINDS.index(incident.kind), 2)
+    size = abs(incident.size) - 2.0 * incident.size_error - reference.tolerances[direction]
+    bent = (2 * side - 1) * max(0.0, size) / 2.0 * reference.directions[direction, reference.known]
+    counts = reference.counts.counts[reference.known]
+    positives = reference.counts.positives[reference.known]
+    steps = np.linspace(bent.min(), bent.max(), 65)[:, None]
+    least_late = [
+        1.0 - np.average(np.exp(np.minimum(0.0, gap)), axis=1, weights=weights)
+        for gap, weights in ((bent - steps, positives), (steps - bent, counts - positives))
+    ]
+    return bool(np.any((least_late[0] <= late.positives) & (least_late[1] <= late.negatives)))
+
+
+def withheld(detector: Detector) -> Detector:
+    """Hold the evidence of a drift that late outcomes could explain at a fixed level."""
+    return replace(_without_labels(detector), sums=np.full(len(KINDS), WITHHELD), counted=0)
+
+
+def released(detector: Detector) -> Detector:
+    """Begin again with no evidence, if it was withheld: it rests on incomplete outcomes."""
+    if not is_withheld(detector):
+        return detector
+    return replace(_without_labels(detector), sums=np.zeros(len(KINDS)), counted=0)
+
+
+def _without_labels(detector: Detector) -> Detector:
+    return detector if detector.labels is None else replace(detector, labels=no_lost())

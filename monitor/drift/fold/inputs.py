@@ -55,8 +55,8 @@ from monitor.drift.evidence.entities import (
     hanging,
     intercept_hanging,
     sum_buckets,
+    with_overlap,
 )
-from monitor.drift.evidence.overlap import with_overlap
 from monitor.drift.incidents.detectable import calibrated_limit, what_is_detectable
 from monitor.drift.incidents.detecting import family_limit
 from monitor.drift.records.facts import Detectable, Unlike

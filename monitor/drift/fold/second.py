@@ -19,13 +19,11 @@ from monitor.drift.classes.pairs import without_top
 from monitor.drift.curve.label_noise import wrong_labels
 from monitor.drift.curve.reference import Reference, fit_reference, what_a_reference_lacks
 from monitor.drift.curve.variance import WEEK
-from monitor.drift.evidence.arriving import released, withheld
 from monitor.drift.evidence.directions import SIZES, day_evidence, highest_of_each
 from monitor.drift.evidence.history import sums_since
-from monitor.drift.fold.gate import Look, gated, may_be_late
+from monitor.drift.fold.gate import Look, gated, may_be_late, released, withheld
 from monitor.drift.fold.inputs import Day, weighed_parts, with_dependence
-from monitor.drift.fold.past import said_since
-from monitor.drift.fold.today import Today
+from monitor.drift.fold.today import Today, said_since
 from monitor.drift.incidents.detecting import (
     accumulate,
     best_slope,

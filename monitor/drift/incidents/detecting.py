@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from monitor.drift.curve.cubic import monotone_at
 from monitor.drift.curve.label_noise import wrong_labels
-from monitor.drift.curve.monotone import monotone_at
 from monitor.drift.curve.reference import SOUGHT, Reference, judged_with
 from monitor.drift.evidence.directions import (
     FULL_GAIN,

@@ -1,5 +1,9 @@
-"""What is said of a model and segment on a day. Pure data; `verdicts.judge` reaches it."""
+"""What is said of a model and segment on a day, and what the fold carries on. Pure data.
 
+`monitor.drift.verdicts.judge` reaches it.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from math import isfinite
@@ -18,7 +22,7 @@ from monitor.drift.records.detector import (
     is_withheld,
 )
 from monitor.drift.records.facts import Detectable, Facts, ThirdChoices
-from monitor.drift.records.places import Explanation, Where, name_of
+from monitor.drift.records.places import Condition, Explanation, Where, name_of
 from monitor.drift.records.values import ValueWatch
 from monitor.metrics.core.estimate import Estimate
 
@@ -323,3 +327,28 @@ class Verdict:
     def incomplete(self) -> bool:
         """Whether it speaks of too many outcomes that arrive after the day has settled."""
         return self.facts.late is not None
+
+
+@dataclass(frozen=True, eq=False)
+class Carried:
+    """All that the verdicts of later days need of those up to a day.
+
+    Attributes
+    ----------
+    day : date
+        The last day that was folded.
+    detectors : mapping of str to Detector
+        What each stream has accumulated.
+    values : ValueWatch or None
+        What has accumulated for the values of watched columns; None if none is watched.
+    opened : date or None
+        When the drift opened that the whole shows; None if none is open.
+    explained : tuple of Condition
+        The values that explain it; empty if no few ones do.
+    """
+
+    day: date
+    detectors: Mapping[str, Detector]
+    values: ValueWatch | None = None
+    opened: date | None = None
+    explained: tuple[Condition, ...] = ()

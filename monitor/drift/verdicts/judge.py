@@ -30,8 +30,8 @@ from monitor.drift.fold.today import Today
 from monitor.drift.incidents.detecting import rebased
 from monitor.drift.records.detector import Detector, Shift
 from monitor.drift.records.verdict import SHIFTS, UNJUDGED, WEEK, Verdict
-from monitor.drift.verdicts.stream import Stream
 from monitor.drift.verdicts.verdict_of_day import verdict_of
+from monitor.drift.verdicts.week import Stream
 
 KEPT = 31  # days that are read once more for several streams
 

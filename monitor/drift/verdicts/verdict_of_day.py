@@ -1,27 +1,43 @@
-"""The verdict of a stream on a day: its state, and the facts that are said of it. Pure."""
+"""The verdict of a stream on a day: its state, and the facts that are said of it. Pure.
 
+No alert comes from one day: what it says of itself is held to a hundred to one. The day itself says
+all the same what it is.
+"""
+
+from collections.abc import Mapping
 from dataclasses import replace
-from datetime import date
-from math import isfinite, nan
+from datetime import date, timedelta
+from math import isfinite, log, nan
+from typing import Any
+
+import numpy as np
 
 from monitor.base.segment_names import FAMILIES, THIRD, WHOLE
 from monitor.days.summary import NO_SAMPLE
 from monitor.drift.curve.label_noise import wrong_labels
 from monitor.drift.curve.reference import Reference, faults_of, merge_days
+from monitor.drift.evidence.directions import day_evidence, day_profiles
+from monitor.drift.evidence.region_evidence import region_evidence
 from monitor.drift.fold.inputs import (
+    Day,
     coverage_of,
     false_alert_days,
     limit_alone,
     parts_of_stream,
     prevalence_of,
+    same_classes,
     weighed_parts,
 )
+from monitor.drift.fold.region_incident import SIMPLER
+from monitor.drift.incidents.detecting import best_profile, gain_of_best
 from monitor.drift.incidents.label_change import label_change, lost_like_prior
 from monitor.drift.incidents.level_watch import off_today
 from monitor.drift.incidents.score_moves import scores_since
 from monitor.drift.records.day_evidence import LabelChange
 from monitor.drift.records.detector import (
+    OF_REGIONS,
     OUTCOMES_MISSING,
+    WEIGHTS,
     Detector,
     Incident,
     is_withheld,
@@ -29,6 +45,7 @@ from monitor.drift.records.detector import (
 from monitor.drift.records.facts import (
     LESS_COVERED,
     MAY_BE_LATE,
+    NOT_ALIKE,
     NOT_YET_COMPARED,
     ClassFacts,
     Coverage,
@@ -42,12 +59,14 @@ from monitor.drift.records.facts import (
 from monitor.drift.records.lack import Lack
 from monitor.drift.records.life import life_state
 from monitor.drift.records.mix import MovedMix, moved_mix
+from monitor.drift.records.region_state import KIND
 from monitor.drift.records.verdict import State, Verdict
-from monitor.drift.verdicts.obstacle import obstacle_of, state_without_verdict
-from monitor.drift.verdicts.one_day import contradicts
-from monitor.drift.verdicts.stream import Stream
-from monitor.drift.verdicts.week import Week, classes_of, week_of_stream
+from monitor.drift.verdicts.week import Stream, Week, classes_of, week_of_stream
+from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.estimate import Estimate
+
+LEAST_REACHED = 0.9  # log10 of the evidence after such a day, however it began
+BEYOND = 2.0  # log10: by how much it exceeds the limit of many days
 
 
 def verdict_of(stream: Stream, segments: int) -> Verdict:
@@ -258,3 +277,101 @@ def _mix(stream: Stream) -> MovedMix | None:
     if mix is None or not day.predicted or WHOLE in day.unlike:
         return None
     return moved_mix(day.predicted, day.unlisted, mix, but=day.unlike)
+
+
+def obstacle_of(stream: Stream) -> Obstacle | None:
+    """Find what keeps the day of a stream from being judged; an open drift outlasts a gap."""
+    day, reference = stream.day, stream.reference
+    if not day.final:
+        return "logs failed" if day.complaint else "outcomes awaited"
+    if reference and day.day <= reference.last:
+        return "part of the reference"
+    if not (reference and stream.own):
+        return "no reference"
+    if (unlike := day.unlike_of(stream.name)) or not same_classes(day, reference):
+        return "read otherwise" if unlike else "other classes"
+    if stream.incident or stream.level:
+        return None
+    return "drift may be late outcomes" if day.late and stream.withheld else _silent(stream)
+
+
+def _silent(stream: Stream) -> Obstacle | None:
+    """Say why nothing that is known by this day is evidence."""
+    detector, day, judge_every = stream.detector, stream.day, stream.limits.judge_every
+    if detector.history.firsts.size:
+        age = day.day - detector.last
+        if age < timedelta(days=judge_every):
+            return None
+        if judge_every > 1:
+            return None if age < timedelta(days=2 * judge_every) else "span without contrast"
+    elif judge_every > 1:
+        return "first span not over"
+    if day.predicted.get(stream.name) == 0:
+        return "no predictions"
+    return _no_contrast(day, stream.name) if isfinite(stream.prevalence) else "no outcomes"
+
+
+def _no_contrast(day: Day, name: str) -> Obstacle:
+    """Say what is equal on a day that tells high scores from low ones nowhere."""
+    parts = parts_of_stream(day, name).values()
+    counts = np.sum([part.counts for part in parts], axis=0)
+    positives = np.sum([part.positives for part in parts], axis=0)
+    if day.classes and (classes := day.classes.of(name)):
+        equal = np.count_nonzero(classes.outcomes) == 1
+    else:
+        equal = positives.sum() in (0, counts.sum())
+    if equal:
+        return "equal outcomes"
+    return "equal scores" if np.count_nonzero(counts) == 1 else "no contrast within parts"
+
+
+def state_without_verdict(obstacle: Obstacle) -> State:
+    """Choose the state of a day that is not judged."""
+    if obstacle == "logs failed":
+        return "data_error"
+    return "not_comparable" if obstacle in NOT_ALIKE else "insufficient_data"
+
+
+def contradicts(
+    detector: Detector, reference: Reference, parts: Mapping[Any, Coarse], enough: float
+) -> OneDay | None:
+    """Say whether a day would be reported twice over, were it not a single one.
+
+    Parameters
+    ----------
+    detector : Detector
+        After the day, its evidence held down where rows hang together.
+    reference : Reference
+        Of the stream.
+    parts : mapping to Coarse
+        The day's outcomes.
+    enough : float
+        The evidence that opens an incident, log10.
+
+    Returns
+    -------
+    OneDay or None
+        None unless the odds are a hundred times those of the limit: then at most one sound day in
+        ``100 A`` is called so. None while an incident is open.
+    """
+    if detector.incident or detector.evidence < LEAST_REACHED:
+        return None
+    wrong, hanging = wrong_labels(reference.noise, detector.noise), float(reference.hanging.max())
+    said = day_evidence(
+        *(reference, parts, detector.jitters), detector.cross, wrong=wrong, hedged=False
+    )
+    ratios = said.ratios / hanging
+    along = float((ratios + np.log10(WEIGHTS)).max() + np.log10(1.0 - OF_REGIONS))
+    profiles = day_profiles(reference, parts, detector.jitters, wrong=wrong)
+    fits, _ = best_profile(profiles)
+    simpler = gain_of_best(profiles) / (hanging * log(10.0))
+    found = OneDay(along, fits)
+    if watch := reference.regions and detector.regions:
+        at = region_evidence(
+            *(reference.regions, parts, watch.day_variances), wrong=wrong, hanging=hanging
+        )
+        places = at.gains / log(10.0) + np.log10(watch.weights)
+        of_place = float(places.max() + np.log10(OF_REGIONS))
+        is_place = of_place > simpler + SIMPLER / log(10.0)
+        found = OneDay(max(along, of_place), KIND if is_place else fits)
+    return found if found.evidence >= enough + BEYOND else None

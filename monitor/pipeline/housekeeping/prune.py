@@ -16,8 +16,7 @@ from monitor.base.errors import ConfigError
 from monitor.config import Config
 from monitor.days.arrivals import LATEST, LOOK_BACK
 from monitor.drift.fold.second import own_span
-from monitor.drift.records.carried import Carried
-from monitor.drift.records.verdict import WEEK
+from monitor.drift.records.verdict import WEEK, Carried
 from monitor.drift.verdicts.judge import days_to_recall
 from monitor.pipeline.verdicts.checkpoints import first_of_weeks
 from monitor.pipeline.verdicts.references import limits_of, read_references

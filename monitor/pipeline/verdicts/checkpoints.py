@@ -13,8 +13,7 @@ from datetime import date
 from monitor.base.errors import DataError
 from monitor.base.segment_names import WHOLE
 from monitor.drift.fold.inputs import reference_of_day
-from monitor.drift.records.carried import Carried
-from monitor.drift.records.verdict import WEEK, Verdict
+from monitor.drift.records.verdict import WEEK, Carried, Verdict
 from monitor.pipeline.verdicts.references import References
 from monitor.store.store import Store
 

@@ -9,8 +9,7 @@ from monitor.config import Config
 from monitor.days.arrivals import late
 from monitor.days.summary import end_of_day
 from monitor.drift.fold.inputs import Day, failed_day, inputs_of, reference_of_day
-from monitor.drift.records.carried import Carried
-from monitor.drift.records.verdict import Verdict
+from monitor.drift.records.verdict import Carried, Verdict
 from monitor.drift.verdicts.judge import days_needed, judge
 from monitor.pipeline.days.neighbours import known_until
 from monitor.pipeline.days.progress import Failure, PhaseProgress, fingerprint, in_parallel

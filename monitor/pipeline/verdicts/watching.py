@@ -13,9 +13,8 @@ from monitor.config import Config, Crossing, Model
 from monitor.days.summary import ColumnPart, Columns
 from monitor.drift.curve.reference import LEAST_DAYS, Reference
 from monitor.drift.fold.inputs import ModelReference, reference_of_day
-from monitor.drift.records.carried import Carried
 from monitor.drift.records.values import MovingPriors, ValueWatch
-from monitor.drift.records.verdict import Verdict
+from monitor.drift.records.verdict import Carried, Verdict
 from monitor.drift.where.moving_priors import moving_priors
 from monitor.drift.where.part_counts import merge_parts
 from monitor.drift.where.value_level_watch import watch_levels

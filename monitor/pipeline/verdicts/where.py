@@ -14,7 +14,6 @@ from monitor.config import Config, Crossing, Model, Watched
 from monitor.days.summary import ColumnPart, Columns, Summary
 from monitor.drift.curve.reference import Reference
 from monitor.drift.fold.inputs import ModelReference, inputs_of, reference_of_day
-from monitor.drift.records.carried import Carried
 from monitor.drift.records.day_evidence import KINDS
 from monitor.drift.records.detector import (
     LEVEL_KINDS,
@@ -25,7 +24,7 @@ from monitor.drift.records.detector import (
 )
 from monitor.drift.records.places import Condition, Explanation, Where
 from monitor.drift.records.region_state import Break
-from monitor.drift.records.verdict import Verdict
+from monitor.drift.records.verdict import Carried, Verdict
 from monitor.drift.verdicts.pair_sums import columns_of_pairs, sum_day
 from monitor.drift.where.column_sums import (
     DaySums,
