@@ -1,12 +1,13 @@
-"""How far rows of the same entities, or of neighbouring days, hang together, and what is left. Pure.
+"""How far rows of the same entities, or of neighbouring days, hang together; what is left. Pure.
 
 Rule: what rows of an entity share stays in one bucket for ever, so the spread of the sums of the
-buckets over any span of days is the variance of that span, however its rows hang together
-(Liang and Zeger, Biometrika 73, 1986; buckets instead of entities, so that a day stays small).
+buckets over any span of days is the variance of that span, however its rows hang together (Liang
+and Zeger, Biometrika 73, 1986; buckets instead of entities, so that a day stays small).
 
 Without the key of an entity, it is read off the days of the reference alone, and where these differ
-as independent days do, nothing changes. Where the same entities are scored every day for an event within h days, the outcomes of two days
-share all but the days that they are apart, so their scores have the correlation ``1 - apart / h``.
+as independent days do, nothing changes. Where the same entities are scored every day for an event
+within h days, the outcomes of two days share all but the days that they are apart, so their scores
+have the correlation ``1 - apart / h``.
 """
 
 from collections.abc import Callable, Mapping

@@ -4,10 +4,10 @@ Rule: a gate is asked only of evidence that would raise an alert, of a first loo
 one beside an open incident alike. So nothing is asked of the past on the days on which there is
 nothing to say.
 
-Late outcomes withhold an alert. If an outcome of 1 has arrived with probability F1(s) when its day is judged, and one of 0 with
-F0(s), then the outcomes that are known follow the log-odds ``eta(s) + log F1(s) / F0(s)``. A delay
-that depends on the outcome only moves the intercept. One that depends on the score bends the curve,
-as far as the shares that arrive late allow.
+Late outcomes withhold an alert. If an outcome of 1 has arrived with probability F1(s) when its day
+is judged, and one of 0 with F0(s), then the outcomes that are known follow the log-odds ``eta(s) +
+log F1(s) / F0(s)``. A delay that depends on the outcome only moves the intercept. One that depends
+on the score bends the curve, as far as the shares that arrive late allow.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """What every step of the fold is given of a day, and how earlier days are read once more. Pure.
 
-Rule 1: of a drift all the days since it began are read, or none: what some of them say would name another distortion in a store
-from which others were deleted.
+Rule 1: of a drift all the days since it began are read, or none: what some of them say would name
+another distortion in a store from which others were deleted.
 Rule 2: what was summed up is kept from day to day while it is weighed alike, so an alarm that lasts
 reads no day again. It is never stored, and a fold without it sums up the same.
 """

@@ -1,7 +1,8 @@
 """The classes of a week: which became more or less frequent, and which pair is worst. Pure.
 
-There may be thousands of pairs without a verdict of their own, so none of these is followed from day to day. While the whole drifts, the
-last week of each is compared with the reference, by the sums from which `where` finds the place of a drift.
+There may be thousands of pairs without a verdict of their own, so none of these is followed from
+day to day. While the whole drifts, the last week of each is compared with the reference, by the
+sums from which `where` finds the place of a drift.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
