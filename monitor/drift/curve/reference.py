@@ -26,7 +26,7 @@ from monitor.drift.curve.label_noise import (
     scores_bent,
 )
 from monitor.drift.curve.regions import Regions, fit_regions
-from monitor.drift.curve.variance import between_day_variance, span_starts
+from monitor.drift.curve.variance import between_day_variances, span_starts
 from monitor.drift.records.day_evidence import WrongLabels
 from monitor.drift.records.facts import NOT_CALIBRATED, Fault
 from monitor.drift.records.lack import LEAST_OF_EACH, Lack
@@ -78,9 +78,6 @@ class Reference:
         Least tolerance and least effect, as configured.
     least_effects : ndarray of shape (4,)
         The least effect along each direction at this volume, in logit.
-    tolerances, effects : ndarray of shape (4,)
-        Deviations along each direction that are tolerated, and that are looked for, in logit, on
-        a day with scores like the reference's.
     day_variances : ndarray of shape (4,)
         The between-day variance (tau squared of a random-effects model) of the distortion along
         each direction: every day has a distortion of its own, drawn with this variance around
@@ -150,8 +147,6 @@ class Reference:
     known: slice
     sensitivity: Sensitivity
     least_effects: Floats
-    tolerances: Floats
-    effects: Floats
     day_variances: Floats
     scores: Floats
     informations: Floats
@@ -159,10 +154,10 @@ class Reference:
     counts: Coarse
     prevalence: float
     levels: Mapping[Any, Level]
-    level_dispersion: float
-    usual_input_move: float
-    own_slope: Estimate | None
-    own_intercept: Estimate | None
+    level_dispersion: float = 1.0
+    usual_input_move: float = 0.0
+    own_slope: Estimate | None = None
+    own_intercept: Estimate | None = None
     judge_every: int = 1
     noise: Noise | None = None
     groups: Mapping[Any, int] = field(default_factory=dict)
@@ -202,9 +197,24 @@ class Reference:
 
     @cached_property
     def errors(self) -> Floats:
-        """Standard errors with which the reference knows its own curve along each direction."""
-        errors = _errors(self.dispersions, self.informations)
-        return np.where(np.isfinite(errors), errors, 0.0)
+        """Standard errors with which the reference knows its own curve along each direction.
+
+        0 where no score moves along it, so that it is never looked at.
+        """
+        total = self.informations.sum(axis=0)
+        return np.sqrt(self.dispersions / np.where(total > 0.0, total, np.inf))
+
+    @cached_property
+    def tolerances(self) -> Floats:
+        """Deviations that are tolerated where scores are as in the reference, in logit."""
+        least = by_direction(self.sensitivity.tolerances)
+        return np.where(self.errors > 0.0, np.maximum(least, TOLERATED * self.errors), 0.0)
+
+    @cached_property
+    def effects(self) -> Floats:
+        """Deviations that are looked for there, in logit."""
+        sought = np.maximum(self.least_effects, SOUGHT * self.errors)
+        return np.where(self.errors > 0.0, sought, 0.0)
 
     @property
     def curve_errors(self) -> Floats:
@@ -322,10 +332,6 @@ def _fit_bare(
     scores, crosses = _scores_by_day(curve, directions, fitted, days)
     informations = np.ascontiguousarray(crosses[:, :, 0])  # a kept reference has no view either
     starts = span_starts([_rarer(day) for day in days])
-    day_variances = _day_variances(scores, informations, starts)
-    least_effects = _least_effects(sensitivity, informations, judge_every)
-    errors = _errors(dispersions(day_variances, informations), informations)
-    tolerances, effects = _usual(sensitivity, least_effects, errors)
     return Reference(
         curve=curve,
         directions=directions,
@@ -333,20 +339,14 @@ def _fit_bare(
         covariance=fitted.covariance,
         known=fitted.known,
         sensitivity=sensitivity,
-        least_effects=least_effects,
-        tolerances=tolerances,
-        effects=effects,
-        day_variances=day_variances,
+        least_effects=_least_effects(sensitivity, informations, judge_every),
+        day_variances=between_day_variances(scores, informations, starts),
         scores=scores,
         informations=informations,
         cross=crosses.sum(axis=0),
         counts=everything,
         prevalence=float(everything.positives.sum() / everything.counts.sum()),
-        levels=_levels(curve, days),
-        level_dispersion=1.0,
-        usual_input_move=0.0,
-        own_slope=None,
-        own_intercept=None,
+        levels={name: fit_level(curve, part) for name, part in merge_days(days).items()},
         judge_every=judge_every,
         noise=possible_noise(curve, fitted.known, days) if noise else None,
         starts=tuple(starts),
@@ -390,7 +390,7 @@ def judged_with(reference: Reference, wrong: WrongLabels | None) -> Reference:
 @lru_cache(MOST_REMEMBERED)  # asked on every day
 def _judged_with(reference: Reference, wrong: WrongLabels) -> Reference:
     scores = reference.scores + (scores_bent(reference.noise, wrong) if reference.noise else 0.0)
-    day_variances = _day_variances(scores, reference.informations, reference.starts)
+    day_variances = between_day_variances(scores, reference.informations, reference.starts)
     return replace(reference, scores=scores, day_variances=day_variances)
 
 
@@ -406,14 +406,10 @@ def with_hanging(reference: Reference, hanging: Floats, of_intercept: float = 1.
     of_intercept : float
         By how much the variance of its own intercept grows.
     """
-    grown, own = replace(reference, hanging=hanging), reference.own_slope
-    errors = _errors(grown.dispersions, grown.informations)
-    tolerances, effects = _usual(grown.sensitivity, grown.least_effects, errors)
+    own, level = reference.own_slope, reference.own_intercept
     slope = own and Estimate.normal(own.value, own.standard_error * sqrt(float(hanging[0])))
-    level = reference.own_intercept
     intercept = level and Estimate.normal(level.value, level.standard_error * sqrt(of_intercept))
-    grown = replace(grown, own_slope=slope, own_intercept=intercept)
-    return replace(grown, tolerances=tolerances, effects=effects)
+    return replace(reference, hanging=hanging, own_slope=slope, own_intercept=intercept)
 
 
 def merge_days(days: Sequence[Mapping[Any, Coarse]]) -> dict[Any, Coarse]:
@@ -504,13 +500,9 @@ def dispersions(day_variances: Floats, informations: Floats) -> Floats:
     >>> dispersions(np.array([0.01, 0, 0, 0]), np.full((28, 4), 100.0))
     array([2., 1., 1., 1.])
     """
-    total = _sum(informations)
+    total = informations.sum(axis=0)
     squares = (informations**2).sum(axis=0)
     return np.asarray(1.0 + day_variances * squares / np.where(total > 0, total, 1.0))
-
-
-def _sum(informations: Floats) -> Floats:
-    return np.asarray(informations.sum(axis=0))
 
 
 def _directions(fitted: Curve) -> Floats:
@@ -538,14 +530,6 @@ def _scores_by_day(
     return scores, crosses
 
 
-def _day_variances(scores: Floats, informations: Floats, starts: Sequence[int]) -> Floats:
-    sums, informations, squares = (
-        np.add.reduceat(values, starts) for values in (scores, informations, informations**2)
-    )
-    of_each = zip(sums.T, informations.T, squares.T, strict=True)
-    return np.array([between_day_variance(*direction) for direction in of_each])
-
-
 def _rarer(day: Mapping[Any, Coarse]) -> int:
     """Count the rarer outcome of a day, part by part."""
     both = ((int(part.positives.sum()), int(part.counts.sum())) for part in day.values())
@@ -562,26 +546,6 @@ def _least_effects(sensitivity: Sensitivity, informations: Floats, judge_every: 
     with np.errstate(divide="ignore"):
         month = SOUGHT_IN_A_MONTH / np.sqrt(rows * informations.mean(axis=0))
     return np.maximum(by_direction(sensitivity.effects), np.where(np.isfinite(month), month, 0.0))
-
-
-def _errors(dispersion: Floats, informations: Floats) -> Floats:
-    """Give the standard errors of the curve; infinite where no score moves along a direction."""
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.sqrt(dispersion / _sum(informations)))
-
-
-def _usual(
-    sensitivity: Sensitivity, least_effects: Floats, errors: Floats
-) -> tuple[Floats, Floats]:
-    """Give tolerances and effects where scores are as in the reference."""
-    tolerances = np.maximum(by_direction(sensitivity.tolerances), TOLERATED * errors)
-    effects = np.maximum(least_effects, SOUGHT * errors)
-    moves = np.isfinite(errors)  # a direction that no score moves along is never looked at
-    return np.where(moves, tolerances, 0.0), np.where(moves, effects, 0.0)
-
-
-def _levels(curve: Floats, days: Sequence[Mapping[Any, Coarse]]) -> dict[Any, Level]:
-    return {name: fit_level(curve, part) for name, part in merge_days(days).items()}
 
 
 def _level_spread(lifts: Sequence[Lift]) -> tuple[float, float]:

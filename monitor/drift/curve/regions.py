@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from monitor.drift.curve.variance import between_day_variance, span_starts
+from monitor.drift.curve.variance import between_day_variances, span_starts
 from monitor.metrics.core.coarse import COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.special import expit, logit
@@ -146,10 +146,7 @@ def fit_regions(
         np.ascontiguousarray(values[:, looked_at]) for values in (scores, informations)
     )
     total, squares = total[looked_at], informations**2
-    starts = span_starts(rarer)
-    sums = [np.add.reduceat(values, starts) for values in (scores, informations, squares)]
-    of_each = zip(*(values.T for values in sums), strict=True)
-    variances = np.array([between_day_variance(*region) for region in of_each])
+    variances = between_day_variances(scores, informations, span_starts(rarer))
     seen = np.flatnonzero(counts)
     fitted = Regions(
         known=known,

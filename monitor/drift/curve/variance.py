@@ -107,6 +107,20 @@ def between_day_variance(scores: Floats, informations: Floats, squares: Floats) 
     return float(brentq(excess, 0.0, highest))
 
 
+def between_day_variances(scores: Floats, informations: Floats, starts: Sequence[int]) -> Floats:
+    """Find the `between_day_variance` of several distortions at once.
+
+    Parameters
+    ----------
+    scores, informations : ndarray of shape (days, r)
+        Of each day.
+    starts : sequence of int
+        Where spans of days begin.
+    """
+    sums = (np.add.reduceat(of, starts).T for of in (scores, informations, informations**2))
+    return np.array([between_day_variance(*of_each) for of_each in zip(*sums, strict=True)])
+
+
 def _middle(values: Floats, precisions: Floats) -> float:
     """Find the mean of values, each pulling as at most two standard deviations (Huber)."""
     errors = np.sqrt(precisions)

@@ -443,9 +443,4 @@ class Detector:
 
 def is_withheld(detector: Detector) -> bool:
     """Return whether the evidence of the last day was withheld."""
-    return detector.incident is None and are_withheld(detector.sums)
-
-
-def are_withheld(sums: Floats) -> bool:
-    """Return whether the sums of a detector without an incident stand for evidence withheld."""
-    return bool((sums == WITHHELD).all())
+    return detector.incident is None and bool((detector.sums == WITHHELD).all())
