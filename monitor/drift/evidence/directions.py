@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from monitor.drift.curve.cubic import highest_points
-from monitor.drift.curve.label_noise import said_of_labels
+from monitor.drift.curve.label_noise import Noise, said_of_labels
 from monitor.drift.curve.reference import SOUGHT, TOLERATED, Reference, by_direction
 from monitor.drift.curve.variance import WEEK
 from monitor.drift.records.day_evidence import DIRECTIONS, SLOPES, Changed, DayEvidence, WrongLabels
@@ -115,10 +115,8 @@ def day_evidence(
         cross[:, : products.shape[1]] += products
         if part.group is not None:
             cross[:, products.shape[1] + part.group] += products[:, 0]
-    informations, cross = (
-        cross[:, 0].copy(),
-        cross + _remembered(reference.cross if recent is None else recent),
-    )
+    informations = cross[:, 0].copy()
+    cross = cross + _remembered(reference.cross if recent is None else recent)
     tolerances, effects = price(reference, cross, day_variances)
     moving = informations > 0.0
     tolerances, effects = np.where(moving, tolerances, 0.0), np.where(moving, effects, 0.0)
@@ -126,7 +124,7 @@ def day_evidence(
     for part in rows.bent:
         ratios += weigh_directions(*part[:4], tolerances, effects)
         slopes += score_slopes(*part[:4], SLOPES_TRIED)
-    phi = 1.0 + day_variances * informations
+    phi, noise = 1.0 + day_variances * informations, reference.noise
     weighed = (ratios / phi[:, None]).ravel() / log(10.0)
     return DayEvidence(
         ratios=bounded(weighed) if hedged else weighed,
@@ -138,22 +136,14 @@ def day_evidence(
         slopes=slopes / phi[0],
         levels=_levels(reference, parts),
         unknown_share=rows.unknown_share,
-        noise=_noise(reference, rows.plain, float(phi.max())),
+        noise=said_of_labels(noise, _said_of_labels(noise, rows.plain) / phi.max())
+        if noise
+        else None,
     )
 
 
-def _noise(reference: Reference, rows: Sequence["Rows"], phi: float) -> Floats | None:
+def _said_of_labels(noise: Noise, rows: Sequence["Rows"]) -> Floats:
     """Weigh the shares of wrong labels, each part with a prior of its own."""
-    if reference.noise is None:
-        return None
-    said = _said_of_labels(reference, rows) / phi
-    return said_of_labels(reference.noise, said)
-
-
-def _said_of_labels(reference: Reference, rows: Sequence["Rows"]) -> Floats:
-    noise = reference.noise
-    if noise is None:
-        return no_sums()
     return sum((weigh_shares(*part[:4], *noise.added_and_lost) for part in rows), no_sums())
 
 
@@ -455,8 +445,9 @@ def said_of_day(
     rows = rows_of_day(reference, parts, wrong)
     profiles = day_profiles(reference, parts, day_variances, rows=rows)
     informations = sum((score_directions(*part[:4])[1] for part in rows.plain), np.zeros(1))
-    phi = float(np.mean(1.0 + day_variances * informations))
-    return Said(profiles, _said_of_labels(reference, rows.plain)[:, :SHARES] / phi)
+    phi, noise = float(np.mean(1.0 + day_variances * informations)), reference.noise
+    said = _said_of_labels(noise, rows.plain) if noise else no_sums()
+    return Said(profiles, said[:, :SHARES] / phi)
 
 
 class Rows(NamedTuple):

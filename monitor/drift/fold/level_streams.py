@@ -30,7 +30,7 @@ from monitor.drift.incidents.level_watch import (
     moves_of,
     not_comparable,
 )
-from monitor.drift.records.detector import OUTCOMES_MISSING, Detector, Ended, LevelWatch
+from monitor.drift.records.detector import OUTCOMES_MISSING, Detector, LevelWatch, over_on
 from monitor.drift.records.verdict import WEEK
 
 LEAST_FALL = 0.002  # of the share of predictions with an outcome
@@ -84,8 +84,8 @@ def _with_outcomes_back(before: Mapping[str, Detector], today: Today) -> dict[st
     known = isfinite(today.day.coverage) and not has_fewer_outcomes(today.day, today.reference)
     if whole is None or incident is None or incident.kind != OUTCOMES_MISSING or not known:
         return dict(before)
-    ended = Ended(incident.started, today.day.day, "recovered")
-    return {**before, WHOLE: replace(whole, level=replace(whole.level, incident=None, ended=ended))}
+    level = replace(whole.level, incident=None, ended=over_on(whole.level, today.day.day))
+    return {**before, WHOLE: replace(whole, level=level)}
 
 
 def _advanced(before: Mapping[str, Detector], today: Today) -> Iterator[tuple[str, _Advanced]]:

@@ -5,7 +5,6 @@ than every single distortion of the whole curve does, and than scores that all m
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import date
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from monitor.drift.evidence.region_evidence import maps_of_cells, region_evidenc
 from monitor.drift.incidents.broken import as_incident, break_at, leading, size_of, with_day
 from monitor.drift.incidents.detecting import gain_of_best
 from monitor.drift.incidents.label_change import best_shares
+from monitor.drift.incidents.start import Start
 from monitor.drift.records.detector import OF_REGIONS, WEIGHTS, Detector, Incident
 from monitor.drift.records.region_state import Break, RegionWatch
 from monitor.metrics.core.coarse import Coarse
@@ -38,15 +38,6 @@ class _DaySaid(NamedTuple):
     gain: float
     rows: int
     total: int
-
-
-class _Since(NamedTuple):
-    """When a break began, and how many of the newest days it has."""
-
-    days: int
-    started: date
-    low: date
-    high: date
 
 
 def broken_instead(
@@ -90,11 +81,11 @@ def broken_instead(
         kept.append(_DaySaid(day, parts, gain, *_rows_at(place, parts)))
     if place is None:
         return incident
-    since = _start(place, kept, reference)
+    start, length = _start(place, kept, reference)
     profiles = no_profiles()
     moved, stretched = np.zeros(MOVES.size), np.zeros(STRETCHES.size)
     cells = slice(place.first_cell, place.end_cell)
-    for _, parts, *_ in kept[: since.days]:
+    for _, parts, *_ in kept[:length]:
         place = with_day(place, reference.regions, parts, wrong)
         profiles += day_profiles(reference, parts, detector.jitters, wrong=wrong, cautious=True)
         by_map = maps_of_cells(reference.regions, parts, cells, MOVES, STRETCHES)
@@ -104,10 +95,7 @@ def broken_instead(
     bent = max(gain_of_best(profiles), float(stretched.max()), *labels)
     if size_of(place)[2] <= max(bent, level) + SIMPLER:
         return None if level > bent and _leads(detector, watch) else incident
-    dated = replace(
-        incident, started=since.started, start_low=since.low, start_high=since.high, gradual=False
-    )
-    return as_incident(place, dated)
+    return as_incident(place, incident, start)
 
 
 def _leads(detector: Detector, watch: RegionWatch) -> bool:
@@ -125,8 +113,11 @@ def _rows_at(place: Break | None, parts: Mapping[Any, Coarse]) -> tuple[int, int
     return sum(int(part.counts[cells].sum()) for part in parts.values()), total
 
 
-def _start(place: Break, kept: Sequence[_DaySaid], reference: Reference) -> _Since:
-    """Find the first day of a break, by its outcomes and by how many rows have its scores."""
+def _start(place: Break, kept: Sequence[_DaySaid], reference: Reference) -> tuple[Start, int]:
+    """Find the first day of a break, by its outcomes and by how many rows have its scores.
+
+    Also how many of the newest days it has.
+    """
     said = np.array([of_day.gain for of_day in kept])
     rows = np.array([of_day.rows for of_day in kept], np.float64)
     totals = np.array([of_day.total for of_day in kept], np.float64)
@@ -138,9 +129,5 @@ def _start(place: Break, kept: Sequence[_DaySaid], reference: Reference) -> _Sin
     sums = np.cumsum(said)
     first = int(sums.argmax())
     likely = np.flatnonzero(sums >= sums[first] - LIKELY)
-    return _Since(
-        days=first + 1,
-        started=kept[first].day,
-        low=kept[int(likely[-1])].day,
-        high=kept[int(likely[0])].day,
-    )
+    earliest, latest = (kept[int(likely[end])].day for end in (-1, 0))
+    return Start(kept[first].day, earliest, latest), first + 1

@@ -15,6 +15,7 @@ from monitor.drift.curve.reference import Reference
 from monitor.drift.curve.regions import Regions
 from monitor.drift.evidence.directions import SIZES, bounded, highest_of_each
 from monitor.drift.evidence.region_evidence import new_values, tilts_of_cells
+from monitor.drift.incidents.start import Start
 from monitor.drift.records.day_evidence import WrongLabels
 from monitor.drift.records.detector import Incident
 from monitor.drift.records.region_state import (
@@ -222,18 +223,8 @@ def _fewer(now: Break, before: Break, regions: Regions) -> float:
     return rows * log(usual / before.share) + total * (before.share - usual)
 
 
-def as_incident(place: Break, incident: Incident) -> Incident:
+def as_incident(place: Break, incident: Incident, start: Start) -> Incident:
     """Make the incident of a break from that of the directions, which it explains better."""
     size, error, _ = size_of(place)
-    return replace(
-        incident,
-        kind=KIND,
-        size=size,
-        size_error=error,
-        scores=np.zeros_like(incident.scores),
-        informations=np.zeros_like(incident.informations),
-        slopes=np.zeros_like(incident.slopes),
-        profiles=None,
-        gradual=False,
-        place=place,
-    )
+    dated = incident.opened, start.day, start.low, start.high, KIND, incident.evidence
+    return Incident(*dated, size=size, size_error=error, place=place)

@@ -48,11 +48,11 @@ from monitor.drift.records.day_evidence import DIRECTIONS, KINDS, SLOPES, DayEvi
 from monitor.drift.records.detector import (
     RECOVERED,
     Detector,
-    Ended,
     EndReason,
     Incident,
     LevelWatch,
     Span,
+    over_on,
 )
 from monitor.drift.records.life import LIFE, LifeEvent
 from monitor.drift.records.region_state import RegionWatch
@@ -138,16 +138,13 @@ def advance(
         incident, recovery = followed(
             detector.incident, reference, parts, wrong=wrong, day_variance=variance
         )
-        detector, evidence = (
-            replace(detector, incident=incident),
-            replace(evidence, recovery=recovery),
-        )
+        detector = replace(detector, incident=incident)
+        evidence = replace(evidence, recovery=recovery)
     elif detector.incident:
         recovery = _recovery(detector.incident, reference, parts, evidence, day_variances, rows)
-        profiles = None
-        if detector.incident.profiles is not None:
-            usual = variances_before(reference, detector, days[0])
-            profiles = day_profiles(reference, parts, usual, rows=rows)
+        usual = variances_before(reference, detector, days[0])
+        known = detector.incident.profiles is not None
+        profiles = day_profiles(reference, parts, usual, rows=rows) if known else None
         evidence = replace(evidence, recovery=recovery, profiles=profiles)
     return accumulate(detector, days[0], evidence, day_variances), evidence
 
@@ -193,9 +190,17 @@ def _recovery(
     day_variances: Floats,
     rows: DayRows,
 ) -> float:
-    direction = KINDS.index(incident.kind) // 2
-    far, near = recovery_pair(incident, evidence)
-    ratio = recovery_evidence(reference, parts, direction, far, near, rows=rows)
+    """Weigh the two distortions between which a recovery is decided, log10.
+
+    The one that may still be there lies two standard errors below its estimate, but not above the
+    effect of the day nor below 0.05; the other is the tolerance, at most half of the first.
+    """
+    direction, side = divmod(KINDS.index(incident.kind), 2)
+    far = max(abs(incident.size) - 2.0 * incident.size_error, LEAST_SIZE)
+    far = min(float(evidence.effects[direction]), far)
+    near = min(float(evidence.tolerances[direction]), 0.5 * far)
+    sign = 2 * side - 1
+    ratio = recovery_evidence(reference, parts, direction, sign * far, sign * near, rows=rows)
     phi = 1.0 + float(day_variances[direction] * evidence.informations[direction])
     return float(bounded(np.array(ratio / phi / log(10.0))))
 
@@ -223,9 +228,8 @@ def accumulate(
     """
     if not evidence.informations.any():
         return detector
-    begun = share_of_start(
-        evidence.tolerances, evidence.effects, evidence.informations, day_variances
-    )
+    priced = evidence.tolerances, evidence.effects
+    begun = share_of_start(*priced, evidence.informations, day_variances)
     return replace(
         detector,
         sums=(detector.sums + np.repeat(begun, 2)) * 10.0**evidence.ratios,
@@ -272,23 +276,15 @@ def share_of_start(
 
 def rebased(detector: Detector, day: date) -> Detector:
     """Discard all evidence, because another reference rules from this day on."""
-    level = detector.level
-    over = Ended(level.incident.started, day, "rebased") if level.incident else level.ended
-    ended = _ended(detector, day, "rebased")
-    return replace(new_detector(), ended=ended, level=LevelWatch(ended=over))
-
-
-def _ended(detector: Detector, day: date, reason: EndReason) -> Ended | None:
-    """Note the end of the open incident, if there is one."""
-    incident = detector.incident
-    return Ended(incident.started, day, reason) if incident else detector.ended
+    of_curve, of_level = (over_on(of, day, "rebased") for of in (detector, detector.level))
+    return replace(new_detector(), ended=of_curve, level=LevelWatch(ended=of_level))
 
 
 def _closed(detector: Detector, day: date, incident: Incident, reason: EndReason) -> Detector:
     """Close an incident; its days say nothing of how much days usually differ."""
     over = Span(incident.started, incident.recovering or day)
     recent = [span for span in detector.drifted if span.last > day - REMEMBERED]
-    ended = _ended(detector, day, reason)
+    ended = over_on(detector, day, reason)
     return replace(detector, incident=None, ended=ended, drifted=(*recent, over))
 
 
@@ -391,22 +387,6 @@ def family_limit(limit: float, others: Sequence[float]) -> float:
         return limit
     left = (len(others) + 1) * 10.0**limit - sum(10.0**other for other in others)
     return log10(max(10.0**limit, left))
-
-
-def recovery_pair(incident: Incident, evidence: DayEvidence) -> tuple[float, float]:
-    """Choose the two distortions between which a recovery is decided, signed, in logit.
-
-    Returns
-    -------
-    tuple of float
-        The one that may still be there: two standard errors below its estimate, but not more than
-        the effect of the day nor less than 0.05; and the tolerance, at most half of the first.
-    """
-    direction, sign = divmod(KINDS.index(incident.kind), 2)
-    far = abs(incident.size) - 2.0 * incident.size_error
-    far = min(float(evidence.effects[direction]), max(far, LEAST_SIZE))
-    near = min(float(evidence.tolerances[direction]), 0.5 * far)
-    return (2 * sign - 1) * far, (2 * sign - 1) * near
 
 
 def update_incident(

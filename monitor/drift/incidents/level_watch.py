@@ -30,12 +30,12 @@ from monitor.drift.records.detector import (
     RECOVERED,
     SCORES_EQUAL,
     SCORES_OUTSIDE,
-    Ended,
     History,
     Incident,
     LevelWatch,
     Worse,
     no_level_sums,
+    over_on,
 )
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.grid import Floats, Ints
@@ -341,7 +341,7 @@ def are_few(parts: Mapping[Any, Coarse]) -> bool:
 def _replaced(watch: LevelWatch, opened: Incident | None, day: date) -> LevelWatch:
     """Let another incident, or none, take the place of the open one."""
     before = watch.incident
-    ended = Ended(before.started, day, "recovered") if before else watch.ended
+    ended = over_on(watch, day)
     if opened is None:
         return replace(watch, incident=None, ended=ended)
     if before and before.kind in NOT_COMPARABLE:  # the same incident, of which more is known now
@@ -504,8 +504,7 @@ def _carried_on(
         worse = Worse(day, watch.evidence, 1, incident.kind, incident.size, None)
         now = replace(now, urgent=True, worse=worse if later else None)
     if gained >= RECOVERED and (day - incident.opened).days >= LEAST_AGE:
-        ended = Ended(incident.started, day, "recovered")
-        return LevelWatch(days=watch.days, levels=watch.levels, ended=ended)
+        return LevelWatch(days=watch.days, levels=watch.levels, ended=over_on(watch, day))
     return replace(watch, incident=now)
 
 

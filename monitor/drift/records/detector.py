@@ -441,6 +441,11 @@ class Detector:
         return log10(max(1.0, along))
 
 
+def over_on(of: Detector | LevelWatch, day: date, reason: EndReason = "recovered") -> Ended | None:
+    """Give the end of an open incident, or of the last one where none is open."""
+    return Ended(of.incident.started, day, reason) if of.incident else of.ended
+
+
 def is_withheld(detector: Detector) -> bool:
     """Return whether the evidence of the last day was withheld."""
     return detector.incident is None and bool((detector.sums == WITHHELD).all())

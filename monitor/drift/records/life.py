@@ -64,11 +64,7 @@ class Step:
 
 LIFE: Mapping[LifeEvent, Step] = {
     "found": Step(
-        "the evidence reached its limit",
-        ("none", "unclear"),
-        ("open",),
-        named=True,
-        restarts=True,
+        "the evidence reached its limit", ("none", "unclear"), ("open",), named=True, restarts=True
     ),
     "found again": Step(
         "it reached the limit once more: what spoke for recovery counts no longer",
@@ -78,10 +74,7 @@ LIFE: Mapping[LifeEvent, Step] = {
         restarts=True,
     ),
     "lasts": Step(
-        "a day that says nothing for recovery",
-        DRIFTS,
-        ("open", "undecided"),
-        named=True,
+        "a day that says nothing for recovery", DRIFTS, ("open", "undecided"), named=True
     ),
     "recovers": Step(
         "outcomes speak for recovery, but not a thousand to one, or not yet for a week, or they "

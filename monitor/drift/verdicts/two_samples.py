@@ -169,11 +169,12 @@ def find_change(
     evidence, limit = _evidence(groups, phi), -log10(alpha)
     lift = lift_since(reference.curve, reference.levels, merge_days([{WHOLE: g} for g in after]))
     if lift:
-        shift_error, kappa_error = (
-            sqrt(of_level) * lift.shift_error,
-            sqrt(of_level) * lift.kappa_error,
-        )
-        lift = replace(lift, shift_error=shift_error, kappa_error=kappa_error)
+        wider = sqrt(of_level)
+        errors_of = {
+            "shift_error": wider * lift.shift_error,
+            "kappa_error": wider * lift.kappa_error,
+        }
+        lift = replace(lift, **errors_of)
     moved = what_moved(reference, new_history(), lift, LIMITS.level)
     errors = curve_errors(
         reference, np.sum([g.cross for g in groups if g.cross is not None], axis=0)
@@ -193,9 +194,7 @@ def find_change(
         moved=moved,
         unknown_share=_unknown_share(groups, after),
         reference=reference,
-        independent=sum(int(group.counts.sum()) for group in after) / float(phi[0])
-        if held
-        else None,
+        independent=int(sum_of(after).counts.sum()) / float(phi[0]) if held else None,
     )
 
 
@@ -221,10 +220,8 @@ def _evidence(groups: Sequence[DayEvidence], phi: Floats) -> float:
     """Give log10 of the weighted mean over the kinds of the product over the groups."""
     ratios = np.sum([group.ratios for group in groups], axis=0)
     if (phi > 1.0).any():
-        pull, informations = (
-            np.sum([getattr(group, name) for group in groups], axis=0)[None]
-            for name in ("scores", "informations")
-        )
+        both = np.array([(group.scores, group.informations) for group in groups])
+        pull, informations = both.sum(axis=0)[:, None]
         of = groups[-1].tolerances, groups[-1].effects
         most = most_evidence(np.ones(1, np.int64), pull, informations, phi[None], *of) / HEADROOM
         ratios = np.minimum(ratios, np.log10(most).reshape(ratios.shape))
@@ -240,12 +237,8 @@ def _level_state(moved: Level, lift: Lift | None) -> State:
 
 def _informations(reference: Reference, groups: Sequence[DayEvidence], phi: Floats) -> Floats:
     """Sum informations, each group's over its dispersion, at least phi."""
-    of = [group.informations for group in groups]
-    own = [
-        information / np.maximum(1.0 + reference.day_variances * information, phi)
-        for information in of
-    ]
-    return np.asarray(np.sum(own, axis=0))
+    of = np.array([group.informations for group in groups])
+    return np.asarray((of / np.maximum(1.0 + reference.day_variances * of, phi)).sum(axis=0))
 
 
 def _best_kind(
@@ -281,13 +274,9 @@ def _detectable(
 
 def _unknown_share(groups: Sequence[DayEvidence], after: Sequence[Coarse]) -> float:
     sizes = [int(group.counts.sum()) for group in after]
-    unknown = sum(g.unknown_share * size for g, size in zip(groups, sizes, strict=True))
-    return unknown / sum(sizes)
+    return float(np.average([group.unknown_share for group in groups], weights=sizes))
 
 
 def _prevalence(groups: Sequence[Coarse]) -> float:
-    if not groups:
-        return nan
-    everything = sum_of(groups)
-    total = int(everything.counts.sum())
-    return int(everything.positives.sum()) / total if total else nan
+    total = sum(int(group.counts.sum()) for group in groups)
+    return sum(int(group.positives.sum()) for group in groups) / total if total else nan
