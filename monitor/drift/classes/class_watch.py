@@ -42,7 +42,6 @@ from monitor.drift.incidents.level_watch import (
     is_unusual,
     ratio_of,
 )
-from monitor.drift.records.day_evidence import DIRECTIONS, SLOPES
 from monitor.drift.records.detector import (
     CLASS_PLACE,
     LEVEL_KINDS,
@@ -316,12 +315,6 @@ def _begun(watch: LevelWatch, found: Found) -> Incident:
         start_high=found.high,
         kind=LEVEL_KINDS[found.side],
         evidence=watch.evidence,
-        recovery=0.0,
-        size=0.0,
-        size_error=0.0,
-        scores=np.zeros(len(DIRECTIONS)),
-        informations=np.zeros(len(DIRECTIONS)),
-        slopes=np.zeros(len(SLOPES)),
         urgent=False,
         of_class=found.scores.names[found.of].removeprefix(ADJUSTED),
         other_class=found.other,

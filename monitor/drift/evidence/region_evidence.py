@@ -227,13 +227,18 @@ def _at_value(
     # Beyond the known scores only the side that contradicts every monotone curve counts.
     sides = values[values < regions.known.stop], values[values >= regions.known.start]
     for part in parts.values() if values.size else ():
-        others = Coarse(part.counts.copy(), part.positives.copy())
-        others.counts[values], others.positives[values] = 0, 0
+        others = _without(part, values)
         for side, cells in enumerate(sides):
             if part.counts[cells].any():
                 beside = regions.cells[cells], part.counts[cells], part.positives[cells]
                 _add_last(said, side, _with(_known(regions, others), *beside), wrong, cells.size)
     return said
+
+
+def _without(part: Coarse, cells: slice | Ints) -> Coarse:
+    left = Coarse(part.counts.copy(), part.positives.copy())
+    left.counts[cells], left.positives[cells] = 0, 0
+    return left
 
 
 def _with(known: _Rows, curve: Floats, counts: Ints, positives: Ints) -> _Rows:
@@ -280,8 +285,7 @@ def tilts_of_cells(
     """
     information, profile = 0.0, np.zeros(sizes.size)
     for part in parts.values():
-        others = Coarse(part.counts.copy(), part.positives.copy())
-        others.counts[cells], others.positives[cells] = 0, 0
+        others = _without(part, cells)
         seen = np.flatnonzero(part.counts[cells]) + cells.start
         beside = regions.cells[seen], part.counts[seen], part.positives[seen]
         if seen.size and (bent := _bent(_with(_known(regions, others), *beside), wrong)):

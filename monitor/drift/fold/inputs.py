@@ -341,8 +341,9 @@ def _fit_scores(days: Sequence[Day], limits: Limits) -> ModelReference:
     sampled = any(day.class_weights != NO_SAMPLE for day in days)
 
     def fit(parts: Sequence[Parts]) -> Reference:
-        # A weighted row is no flip of two labels.
-        return _fit(parts, limits, noise=not sampled, regions=True)
+        every, noise = limits.judge_every, not sampled  # a weighted row is no flip of two labels
+        of = limits.sensitivity
+        return fit_reference(parts, of, judge_every=every, noise=noise, regions=True)
 
     streams: dict[str, Reference | Lack] = {WHOLE: fit([day.parts for day in days])}
     for name, alone in _streams_beside(days, _segments_of_days(days)):
@@ -354,7 +355,8 @@ def _fit_classes(days: Sequence[Day], limits: Limits, classes: ClassDay) -> Mode
     """Fit the curves of pairs of classes: of all, of third choices, of segments and of each."""
 
     def fit(parts: Sequence[Parts]) -> Reference:
-        return without_top(_fit(parts, limits, noise=False))  # a third class is no flip of two
+        every, of = limits.judge_every, limits.sensitivity  # a third class is no flip of two
+        return without_top(fit_reference(parts, of, judge_every=every, noise=False))
 
     def fit_family(parts: Sequence[Parts], curves: PairCurves) -> Reference:
         return with_curves(fit([coded(day, curves) for day in parts]), parts, curves)
@@ -405,18 +407,6 @@ def _scores_of(days: Sequence[Day], segment: str) -> ClassScores | None:
     places = (BELOW, NEW) if len(parts) == 1 else (BELOW,)
     return fit_class_scores(
         rest, places=places, highest=any(only_highest(day.rest) for day in days)
-    )
-
-
-def _fit(
-    parts: Sequence[Parts], limits: Limits, *, noise: bool, regions: bool = False
-) -> Reference:
-    return fit_reference(
-        parts,
-        sensitivity=limits.sensitivity,
-        judge_every=limits.judge_every,
-        noise=noise,
-        regions=regions,
     )
 
 

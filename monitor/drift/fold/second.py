@@ -44,6 +44,7 @@ MOST = 200  # days among which enough outcomes have to be
 # if they hang together.
 POSSIBLE, CERTAIN = 1.0, 2.5
 ONE_DAY = timedelta(days=1)
+DATED = "started", "start_low", "start_high", "gradual"
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,14 +193,11 @@ def _changed(
     own_profiles = incident.profiles if incident.started < second.since else None
     of_both = profiles_of(said(second.since)) if own_profiles is None else own_profiles
     of_before = None if of_now is None or of_both is None else of_both - of_now
-    before = _with_sums(
-        incident, of_before, *(all_of - since for all_of, since in zip(*sums, strict=True))
-    )
-    dated = {
-        name: getattr(change, name) for name in ("started", "start_low", "start_high", "gradual")
-    }
+    earlier = [both - since for both, since in zip(*sums, strict=True)]
+    before = _with_sums(incident, of_before, earlier)
+    dated = {name: getattr(change, name) for name in DATED}
     begun = replace(incident, recovery=0.0, recovering=None, **dated)
-    now = _with_sums(begun, of_now, *sums[1])
+    now = _with_sums(begun, of_now, sums[1])
     if of_before is None and _same_slope(now, before, own):
         return None
     days = [_days_since(detector.history, day) for day in (second.since, change.started)]
@@ -231,18 +229,10 @@ def _same_slope(now: Incident, before: Incident, reference: Reference) -> bool:
     return abs(further) <= float(reference.tolerances[0])
 
 
-def _with_sums(
-    incident: Incident,
-    profiles: Floats | None,
-    scores: Floats,
-    informations: Floats,
-    slopes: Floats,
-) -> Incident:
-    return named(
-        replace(
-            incident, profiles=profiles, scores=scores, informations=informations, slopes=slopes
-        )
-    )
+def _with_sums(incident: Incident, profiles: Floats | None, sums: Sequence[Floats]) -> Incident:
+    scores, informations, slopes = sums
+    since = replace(incident, scores=scores, informations=informations, slopes=slopes)
+    return named(replace(since, profiles=profiles))
 
 
 def _days_since(history: History, first: date) -> int:

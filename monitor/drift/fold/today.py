@@ -2,18 +2,16 @@
 
 Rule 1: of a drift all the days since it began are read, or none: what some of them say would name
 another distortion in a store from which others were deleted.
-Rule 2: what was summed up is kept from day to day while it is weighed alike, so an alarm that lasts
-reads no day again. It is never stored, and a fold without it sums up the same.
+Rule 2: what a day says is kept while it is weighed alike, so an alarm that lasts reads no day once
+more. It is never stored, and a fold without it sums up the same.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import cached_property
 from itertools import groupby
 from typing import Any
-
-import numpy as np
 
 from monitor.drift.classes.pairs import Parts
 from monitor.drift.curve.label_noise import wrong_labels
@@ -31,14 +29,11 @@ from monitor.drift.fold.inputs import (
     limit_alone,
     weighed_parts,
 )
-from monitor.drift.records.day_evidence import WrongLabels
 from monitor.drift.records.detector import Detector
-from monitor.metrics.core.grid import Floats
 
 LONGEST = 60  # days that are read once more at most, from the newest back
 LONGEST_GAP = 7  # days without outcomes in a row, before which nothing is read
-ONE_DAY = timedelta(days=1)
-WEEK = timedelta(days=7)  # sums that were not asked for as long are forgotten
+MOST_PROFILED = 2_000  # spans of days of all streams that are kept: 2 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +56,7 @@ class Today:
     sums_of : function of a Reference, a stream and a date
         What the buckets of the entities of a day say.
     profiled : dict
-        What `said_since` has summed up so far, by stream and first day; it adds to it.
+        What `said_since` has read once more of spans of days, by what it was weighed with.
     """
 
     day: Day
@@ -70,7 +65,7 @@ class Today:
     limits: Limits
     recall: Recall
     sums_of: SumsOf
-    profiled: dict[str, dict[date, Any]] = field(default_factory=dict)
+    profiled: dict[Any, Said] = field(default_factory=dict)
 
     @cached_property
     def own(self) -> dict[str, Reference]:
@@ -102,7 +97,11 @@ class Today:
 
     def since(self, first: date) -> Iterator[Day]:
         """Read the final days from one up to today that are evidence."""
-        for ordinal in range(first.toordinal(), self.day.day.toordinal() + 1):
+        return self.between(first.toordinal(), self.day.day.toordinal())
+
+    def between(self, first: int, last: int) -> Iterator[Day]:
+        """Read the same from one day to another, given by their ordinals."""
+        for ordinal in range(first, last + 1):
             day = self.recall(date.fromordinal(ordinal))
             if day and day.final and is_evidence(day, self.reference):
                 yield day
@@ -131,35 +130,6 @@ class Today:
         return end_of_span(day.day, self.limits.judge_every)
 
 
-@dataclass(frozen=True, eq=False)
-class Summed:
-    """What some days say, and with what they were weighed.
-
-    Attributes
-    ----------
-    own, day_variances, wrong : Reference, ndarray, WrongLabels or None
-        What they depend on, beside the days.
-    last : date
-        The last of the days.
-    sums : Said
-        Of these, added up in the order of the days.
-    spans : int
-        How many spans of days said something.
-    """
-
-    own: Reference
-    day_variances: Floats
-    wrong: WrongLabels | None
-    last: date
-    sums: Said
-    spans: int
-
-    def is_of(self, own: Reference, day_variances: Floats, wrong: WrongLabels | None) -> bool:
-        """Say whether days that follow would be weighed alike."""
-        alike = self.own is own and self.wrong == wrong
-        return alike and np.array_equal(self.day_variances, day_variances)
-
-
 def said_since(today: Today, name: str, detector: Detector, first: date) -> Said | None:
     """Sum up what the days from one on say of distortions and of labels.
 
@@ -183,27 +153,19 @@ def said_since(today: Today, name: str, detector: Detector, first: date) -> Said
     rows = history.firsts >= first.toordinal()
     if own is None or not rows.any():
         return None
-    begin = date.fromordinal(int(history.firsts[rows][0]))
-    wrong = wrong_labels(own.noise, detector.noise)
-    kept = today.profiled.setdefault(name, {})
-    summed = kept.get(begin)
-    usual = variances_before(judged_with(own, wrong), detector, begin)
-    if summed is None or not summed.is_of(own, usual, wrong):
-        summed = Summed(own, usual, wrong, begin - ONE_DAY, nothing_said(), 0)
-    for end, days in groupby(today.since(summed.last + ONE_DAY), today.end_of_span):
-        summed = _with_span(today, name, summed, days)
-        if end <= today.day.day.toordinal():  # the days of a span that goes on are read again
-            kept[begin] = replace(summed, last=date.fromordinal(end))
-    for old in [day for day, of in kept.items() if of.last < today.day.day - WEEK]:
-        del kept[old]
-    return summed.sums if summed.spans == int(history.days[rows].sum()) else None
-
-
-def _with_span(today: Today, name: str, before: Summed, days: Iterable[Day]) -> Summed:
-    """Add days that are judged together."""
-    parts = today.parts(name, [*days])
-    said = said_of_day(before.own, parts, before.day_variances, before.wrong)
-    if not said.profiles.any():
-        return before
-    sums = Said(*(of_all + of_day for of_all, of_day in zip(before.sums, said, strict=True)))
-    return replace(before, sums=sums, spans=before.spans + 1)
+    begin, newest = int(history.firsts[rows][0]), today.day.day.toordinal()
+    wrong, length = wrong_labels(own.noise, detector.noise), today.limits.judge_every
+    usual = variances_before(judged_with(own, wrong), detector, date.fromordinal(begin))
+    if len(today.profiled) > MOST_PROFILED:
+        today.profiled.clear()
+    said = list[Said]()
+    for end in range(end_of_span(date.fromordinal(begin), length), newest + length, length):
+        span = max(begin, end - length + 1), min(end, newest)
+        key = own, *span, usual.tobytes(), wrong
+        if key not in today.profiled:
+            parts = today.parts(name, [*today.between(*span)])
+            today.profiled[key] = said_of_day(own, parts, usual, wrong)
+        said += [of for of in [today.profiled[key]] if of.profiles.any()]
+    if len(said) != int(history.days[rows].sum()):
+        return None
+    return Said(*(sum(each, none) for *each, none in zip(*said, nothing_said(), strict=True)))

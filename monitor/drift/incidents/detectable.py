@@ -110,8 +110,8 @@ def what_is_detectable(reference: Reference, limit: float) -> Detectable:
         tolerated=REFERENCE_ERROR * float(reference.tolerances[0]),
         found=float(reference.effects[0]),
         rarer=rarer,
-        days=_days_to_find(reference, drawn, USUAL_CHANGE, limit),
-        days_strong=_days_to_find(reference, drawn, STRONG_CHANGE, limit),
+        days=days_to_find(reference, USUAL_CHANGE, limit, drawn=drawn),
+        days_strong=days_to_find(reference, STRONG_CHANGE, limit, drawn=drawn),
         within_patience=_found_in_time(reference, drawn, limit) if rarer < FEW_A_DAY else None,
         together=_together(reference, drawn, limit) if reference.hanging[0] > NOTICED else None,
     )
@@ -130,7 +130,13 @@ def _together(reference: Reference, drawn: Iterator[Drawn], limit: float) -> Tog
     return Together(days, independent, _found_in_time(reference, drawn, limit), longer)
 
 
-def days_to_find(reference: Reference, change: float, limit: float, most: int = LONGEST) -> float:
+def days_to_find(
+    reference: Reference,
+    change: float,
+    limit: float,
+    most: int = LONGEST,
+    drawn: Iterator[Drawn] | None = None,
+) -> float:
     """Find how long a change of the slope takes to be found in half of all cases.
 
     Parameters
@@ -143,6 +149,8 @@ def days_to_find(reference: Reference, change: float, limit: float, most: int = 
         Evidence at which an incident opens, log10.
     most : int
         Days that are simulated.
+    drawn : iterator of Drawn, optional
+        Of `drawn_days`, where several changes are looked for.
 
     Returns
     -------
@@ -160,16 +168,7 @@ def days_to_find(reference: Reference, change: float, limit: float, most: int = 
     >>> days_to_find(reference, 0.4, 3.0) < days_to_find(reference, 0.2, 3.0) < 30
     True
     """
-    return _days_to_find(reference, drawn_days(reference, PATHS), change, limit, most)
-
-
-def _days_to_find(
-    reference: Reference,
-    drawn: Iterator[Drawn],
-    change: float,
-    limit: float,
-    most: int = LONGEST,
-) -> float:
+    drawn = drawn or drawn_days(reference, PATHS)
     has_alerted, spans = np.zeros(PATHS, bool), most // reference.judge_every
     paths = evidence_paths(reference, drawn, change, limit)
     for span, evidence in enumerate(islice(paths, spans), 1):
@@ -234,11 +233,11 @@ def calibrated_limit(
 def _found_in_time(reference: Reference, drawn: Iterator[Drawn], limit: float) -> float:
     """Find the least change that is found within the patience, to two digits, by halving."""
     low, high = 0.0, FLATTEST
-    if _days_to_find(reference, drawn, high, limit, PATIENCE) == inf:
+    if days_to_find(reference, high, limit, PATIENCE, drawn) == inf:
         return nan
     while high - low > NEAR:
         middle = 0.5 * (low + high)
-        in_time = _days_to_find(reference, drawn, middle, limit, PATIENCE) < inf
+        in_time = days_to_find(reference, middle, limit, PATIENCE, drawn) < inf
         low, high = (low, middle) if in_time else (middle, high)
     return high
 

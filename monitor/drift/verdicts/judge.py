@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from monitor.base.segment_names import FAMILIES, WHOLE
+from monitor.drift.evidence.directions import Said
 from monitor.drift.fold.fold_day import Folded, fold_day, let_go
 from monitor.drift.fold.inputs import (
     Day,
@@ -76,7 +77,7 @@ def judge(
     def at_hand(day: date) -> Day | None:
         return next((of for of in before if of.day == day), None) or read_again(day)
 
-    sums_of, profiled = recalled_sums(at_hand), dict[str, dict[date, Any]]()
+    sums_of, profiled = recalled_sums(at_hand), dict[Any, Said]()
 
     def today_of(day: Day, span: Sequence[Day], reference: ModelReference) -> Today:
         counted = [earlier for earlier in span if is_evidence(earlier, reference)]
