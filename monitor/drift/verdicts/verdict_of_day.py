@@ -4,11 +4,9 @@ No alert comes from one day: what it says of itself is held to a hundred to one.
 all the same what it is.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date, timedelta
 from math import isfinite, log, nan
-from typing import Any
 
 import numpy as np
 
@@ -62,7 +60,6 @@ from monitor.drift.records.mix import MovedMix, moved_mix
 from monitor.drift.records.region_state import KIND
 from monitor.drift.records.verdict import State, Verdict
 from monitor.drift.verdicts.week import Stream, Week, classes_of, week_of_stream
-from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.estimate import Estimate
 
 LEAST_REACHED = 0.9  # log10 of the evidence after such a day, however it began
@@ -163,12 +160,30 @@ def _with_scores(facts: Facts, stream: Stream, own: Reference, limit: float) -> 
 
 
 def _one_day(stream: Stream, own: Reference, limit: float) -> OneDay | None:
-    """Say whether the day alone contradicts the reference; late outcomes may look like that."""
-    reference, detector, day = stream.reference, stream.detector, stream.day
-    known = stream.incident or day.late or detector.last != day.day
-    if reference is None or known or stream.name == THIRD:
+    """Say whether a day would be reported twice over, were it not a single one.
+
+    None unless the odds are a hundred times those of the limit: then at most one sound day in
+    ``100 A`` is called so. None while a drift is open, and of late outcomes, which may look so.
+    """
+    detector, day, compared = stream.detector, stream.day, stream.reference
+    known = stream.incident or detector.incident or day.late or detector.last != day.day
+    silent = known or stream.name == THIRD or detector.evidence < LEAST_REACHED
+    if compared is None or silent:
         return None
-    return contradicts(detector, own, weighed_parts(day, stream.name, reference), limit)
+    parts, hanging = weighed_parts(day, stream.name, compared), float(own.hanging.max())
+    wrong, of = wrong_labels(own.noise, detector.noise), (own, parts, detector.jitters)
+    ratios = day_evidence(*of, detector.cross, wrong=wrong, hedged=False).ratios / hanging
+    along = float((ratios + np.log10(WEIGHTS)).max() + np.log10(1.0 - OF_REGIONS))
+    profiles = day_profiles(*of, wrong=wrong)
+    found = OneDay(along, best_profile(profiles)[0])
+    if watch := own.regions and detector.regions:
+        usual = own.regions, parts, watch.day_variances
+        at = region_evidence(*usual, wrong=wrong, hanging=hanging)
+        places = at.gains / log(10.0) + np.log10(watch.weights)
+        of_place = float(places.max() + np.log10(OF_REGIONS))
+        simpler = (gain_of_best(profiles) / hanging + SIMPLER) / log(10.0)
+        found = OneDay(max(along, of_place), KIND if of_place > simpler else found.kind)
+    return found if found.evidence >= limit + BEYOND else None
 
 
 def _covered(stream: Stream) -> Coverage | None:
@@ -191,8 +206,8 @@ def _labels(stream: Stream) -> LabelChange | None:
     Labels that change leave the scores as they are: where these spread otherwise than in the
     reference, it is another model, and where their spread is not known it may be one.
     """
-    own = stream.own
-    if own is None or stream.reference is None or stream.reference.classes:
+    own = stream.labelled
+    if own is None:
         return None
     found, begun = label_change(stream.incident), stream.level.started if stream.level else date.min
     scores = _scores(stream, own, begun) if found and own.levels else None
@@ -201,10 +216,8 @@ def _labels(stream: Stream) -> LabelChange | None:
 
 def _lost(stream: Stream, week: Week) -> float | None:
     """Say how many positives may as well have got lost, where the prior fell; none of classes."""
-    own, compared = stream.own, stream.reference
+    own = stream.labelled
     if not (own and own.levels and week.lift and week.lift.shift < 0.0):
-        return None
-    if compared is None or compared.classes:
         return None
     return lost_like_prior(own, [parts_of_stream(day, stream.name) for day in stream.week])
 
@@ -330,48 +343,3 @@ def state_without_verdict(obstacle: Obstacle) -> State:
     if obstacle == "logs failed":
         return "data_error"
     return "not_comparable" if obstacle in NOT_ALIKE else "insufficient_data"
-
-
-def contradicts(
-    detector: Detector, reference: Reference, parts: Mapping[Any, Coarse], enough: float
-) -> OneDay | None:
-    """Say whether a day would be reported twice over, were it not a single one.
-
-    Parameters
-    ----------
-    detector : Detector
-        After the day, its evidence held down where rows hang together.
-    reference : Reference
-        Of the stream.
-    parts : mapping to Coarse
-        The day's outcomes.
-    enough : float
-        The evidence that opens an incident, log10.
-
-    Returns
-    -------
-    OneDay or None
-        None unless the odds are a hundred times those of the limit: then at most one sound day in
-        ``100 A`` is called so. None while an incident is open.
-    """
-    if detector.incident or detector.evidence < LEAST_REACHED:
-        return None
-    wrong, hanging = wrong_labels(reference.noise, detector.noise), float(reference.hanging.max())
-    said = day_evidence(
-        *(reference, parts, detector.jitters), detector.cross, wrong=wrong, hedged=False
-    )
-    ratios = said.ratios / hanging
-    along = float((ratios + np.log10(WEIGHTS)).max() + np.log10(1.0 - OF_REGIONS))
-    profiles = day_profiles(reference, parts, detector.jitters, wrong=wrong)
-    fits, _ = best_profile(profiles)
-    simpler = gain_of_best(profiles) / (hanging * log(10.0))
-    found = OneDay(along, fits)
-    if watch := reference.regions and detector.regions:
-        at = region_evidence(
-            *(reference.regions, parts, watch.day_variances), wrong=wrong, hanging=hanging
-        )
-        places = at.gains / log(10.0) + np.log10(watch.weights)
-        of_place = float(places.max() + np.log10(OF_REGIONS))
-        is_place = of_place > simpler + SIMPLER / log(10.0)
-        found = OneDay(max(along, of_place), KIND if is_place else fits)
-    return found if found.evidence >= enough + BEYOND else None

@@ -126,6 +126,11 @@ class Stream:
         return compared if isinstance(compared, Reference) else None
 
     @property
+    def labelled(self) -> Reference | None:
+        """The same where labels have a side: none of a model with classes."""
+        return None if self.reference and self.reference.classes else self.own
+
+    @property
     def strata(self) -> str:
         """The column whose values the monitor has given priors of their own."""
         of_whole = self.reference.strata if self.reference and self.name == WHOLE else None
