@@ -19,7 +19,8 @@ from scipy.special import expit
 
 from monitor.days.summary import ColumnPart
 from monitor.drift.curve.reference import fit_reference
-from monitor.drift.verdicts.pair_sums import sum_columns
+from monitor.drift.verdicts.pair_sums import sum_day
+from monitor.drift.where.column_sums import added
 from monitor.drift.where.segments import where_of
 from monitor.metrics.core.coarse import Coarse, coarsen, occupied, sum_of, tally_of
 from monitor.metrics.core.grid import Floats, Ints
@@ -116,7 +117,8 @@ def of_part(before: list[dict[int, Coarse]], now: list[dict[int, Coarse]]) -> Ma
         for days in (before, now)
     ]
     reference = fit_reference(before)
-    found = where_of(reference, sum_columns(reference, *columns), "too_extreme").explanation
+    sums = ([sum_day(reference, day)[0] for day in days] for days in columns)
+    found = where_of(reference, added(*sums), "too_extreme").explanation
     every = {s for day in now for s in day}
     data = counts_of(now, every)
     if found:

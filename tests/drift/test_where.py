@@ -11,7 +11,8 @@ from monitor.base.segment_names import WHOLE
 from monitor.days.summary import ColumnPart, Columns
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.records.places import Condition, Where, explained_by
-from monitor.drift.verdicts.pair_sums import sum_columns
+from monitor.drift.verdicts.pair_sums import sum_day
+from monitor.drift.where.column_sums import added
 from monitor.drift.where.segments import where_of
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats
@@ -105,7 +106,8 @@ def find_where(
     reference: Reference, before: list[Columns], after: list[Columns], kind: str
 ) -> Where:
     """Compare every value of every column with itself in the reference."""
-    return where_of(reference, sum_columns(reference, before, after), kind)
+    sums = ([sum_day(reference, day)[0] for day in days] for days in (before, after))
+    return where_of(reference, added(*sums), kind)
 
 
 def test_a_device_that_drifts_is_found_and_explains_all() -> None:

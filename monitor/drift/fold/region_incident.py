@@ -14,7 +14,14 @@ from monitor.drift.curve.label_noise import wrong_labels
 from monitor.drift.curve.reference import Reference
 from monitor.drift.evidence.directions import day_profiles, no_profiles
 from monitor.drift.evidence.region_evidence import maps_of_cells, region_evidence
-from monitor.drift.incidents.broken import as_incident, break_at, leading, size_of, with_day
+from monitor.drift.incidents.broken import (
+    as_incident,
+    break_at,
+    leading,
+    rows_at,
+    size_of,
+    with_day,
+)
 from monitor.drift.incidents.detecting import gain_of_best
 from monitor.drift.incidents.label_change import best_shares
 from monitor.drift.incidents.start import Start
@@ -78,7 +85,7 @@ def broken_instead(
         place = place or break_at(reference, found, parts)
         said = region_evidence(reference.regions, parts, watch.day_variances, wrong=wrong)
         gain = float(said.gains[found.hypothesis])
-        kept.append(_DaySaid(day, parts, gain, *_rows_at(place, parts)))
+        kept.append(_DaySaid(day, parts, gain, *rows_at(place, parts)))
     if place is None:
         return incident
     start, length = _start(place, kept, reference)
@@ -102,15 +109,6 @@ def _leads(detector: Detector, watch: RegionWatch) -> bool:
     """Say whether breaks have more of the evidence than directions."""
     along = (1.0 - OF_REGIONS) * float((WEIGHTS * detector.sums).sum())
     return OF_REGIONS * watch.evidence > along
-
-
-def _rows_at(place: Break | None, parts: Mapping[Any, Coarse]) -> tuple[int, int]:
-    """Count the rows of a day at a break, and all."""
-    total = sum(int(part.counts.sum()) for part in parts.values())
-    if place is None:
-        return 0, total
-    cells = slice(place.first_cell, place.end_cell)
-    return sum(int(part.counts[cells].sum()) for part in parts.values()), total
 
 
 def _start(place: Break, kept: Sequence[_DaySaid], reference: Reference) -> tuple[Start, int]:

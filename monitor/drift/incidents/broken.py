@@ -136,14 +136,22 @@ def with_day(
     """Add a day to what is known of a break."""
     cells = slice(place.first_cell, place.end_cell)
     information, profile = tilts_of_cells(regions, parts, cells, SIZES, wrong)
+    rows, total = rows_at(place, parts)
     return replace(
         place,
-        rows=place.rows + sum(int(part.counts[cells].sum()) for part in parts.values()),
+        rows=place.rows + rows,
         hits=place.hits + sum(int(part.positives[cells].sum()) for part in parts.values()),
-        total=place.total + sum(int(part.counts.sum()) for part in parts.values()),
+        total=place.total + total,
         profile=place.profile + profile,
         information=place.information + information,
     )
+
+
+def rows_at(place: Break | None, parts: Mapping[Any, Coarse]) -> tuple[int, int]:
+    """Count the rows of a day at a break, and all."""
+    cells = slice(place.first_cell, place.end_cell) if place else slice(0)
+    counts = [part.counts for part in parts.values()]
+    return sum(int(of[cells].sum()) for of in counts), sum(int(of.sum()) for of in counts)
 
 
 def size_of(place: Break) -> tuple[float, float, float]:

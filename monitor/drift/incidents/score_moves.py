@@ -9,7 +9,7 @@ import numpy as np
 from monitor.drift.curve.reference import Reference
 from monitor.drift.incidents.level_watch import continued
 from monitor.drift.records.facts import FewScore, ScoreMap, Scores
-from monitor.metrics.core.coarse import CENTRES, Coarse
+from monitor.metrics.core.coarse import CENTRES, Coarse, sum_of
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.special import expit
 from monitor.metrics.logistic.level import fit_level
@@ -37,8 +37,8 @@ def scores_since(reference: Reference, parts: Mapping[Any, Coarse], prevalence: 
     prevalence : float
         Share of positive outcomes on these days, in [0, 1].
     """
-    before = reference.counts.counts
-    now = sum((part.counts for part in parts.values()), np.zeros_like(before))
+    before, every = reference.counts.counts, sum_of([*parts.values()])
+    now = every.counts
     first, last = reference.outermost
     rows = int(now.sum())
     kind, by = _score_map(before, now) if rows >= LEAST_ROWS else (None, 0.0)
@@ -51,23 +51,18 @@ def scores_since(reference: Reference, parts: Mapping[Any, Coarse], prevalence: 
         above=int(now[last + 1 :].sum()) / rows,
         like=kind,
         by=by,
-        few=_few_scores(reference, parts) if rows >= LEAST_ROWS else (),
+        few=_few_scores(reference, every) if rows >= LEAST_ROWS else (),
         different_before=int(np.count_nonzero(before)),
         spread_before=_spread(before) if rows >= LEAST_ROWS else None,
         spread=_spread(now) if rows >= LEAST_ROWS else None,
     )
 
 
-def _few_scores(reference: Reference, parts: Mapping[Any, Coarse]) -> tuple[FewScore, ...]:
+def _few_scores(reference: Reference, every: Coarse) -> tuple[FewScore, ...]:
     """Describe few different scores where there were many, and what the outcomes say of each."""
-    counts, hits = (
-        sum((getattr(part, of) for part in parts.values()), np.zeros(CENTRES.size, np.int64))
-        for of in ("counts", "positives")
-    )
-    cells = np.flatnonzero(counts)
-    if not cells.size or np.count_nonzero(reference.counts.counts) < FEWER * cells.size:
-        return ()
-    if cells.size > MOST_FEW:
+    counts, hits, cells = every.counts, every.positives, np.flatnonzero(every.counts)
+    enough = np.count_nonzero(reference.counts.counts) >= FEWER * cells.size
+    if not (enough and 0 < cells.size <= MOST_FEW):
         return ()
     curve = continued(reference)[cells]
     delta = fit_level(curve, Coarse(counts[cells], hits[cells])).delta

@@ -4,7 +4,7 @@ Rule: a pair has a constant of its own in every segment and stratum, and on ever
 pairs say is summed over the rows of a value, and these rows are never pooled.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from monitor.base.segment_names import CROSSED, PAIR, THIRD, WHOLE
@@ -12,7 +12,7 @@ from monitor.days.summary import ColumnPart, Columns, column_part, paired_part
 from monitor.drift.classes.pairs import SAME, Key, PairCurves
 from monitor.drift.curve.reference import Reference
 from monitor.drift.fold.inputs import Day
-from monitor.drift.where.column_sums import DaySums, Periods, Sums, added, nothing, sum_part
+from monitor.drift.where.column_sums import DaySums, Sums, nothing, sum_part
 
 
 def columns_of_pairs(day: Day, primary: str | None, predicted: Mapping[str, int]) -> Columns:
@@ -58,13 +58,6 @@ def _grouped(
     for key, part in pairs.items():
         grouped.setdefault(name_of(key), {})[key] = part
     return grouped
-
-
-def sum_columns(
-    reference: Reference, before: Sequence[Columns], after: Sequence[Columns]
-) -> dict[str, Periods]:
-    """Add up the days of both periods by column and value, of a model with two outcomes."""
-    return added(*([sum_day(reference, day)[0] for day in days] for days in (before, after)))
 
 
 def sum_day(
