@@ -238,6 +238,13 @@ def table(
 
     models, errors = of_each(config, None, rows)
     found = [row for of_model in models.values() for row in of_model]
-    count = exporting.write(into, found, [*models], (begin, end))
+    count = exporting.write(into, found, [*models], (begin, end), _replace_rows)
     say(f"written: {into}, {count:,} rows", soft_wrap=True)
     stop_at(errors)
+
+
+def _replace_rows(*rows: Any) -> None:
+    """Replace rows of a server; this loads what reads logs, which a file does not need."""
+    from monitor.logs.sources.queries import replace_rows
+
+    replace_rows(*rows)

@@ -44,8 +44,7 @@ if TYPE_CHECKING:
     from monitor.config import Config, Model
     from monitor.drift.records.values import MovingPriors
     from monitor.drift.records.verdict import Verdict
-    from monitor.evaluation.evaluation import Evaluation
-    from monitor.read.results import Results
+    from monitor.read.results import Evaluations, Results
     from monitor.words.trust import Trust
 
 
@@ -288,7 +287,7 @@ def _show_newest(
         _say_windows(f"{name}, segment {shown(segment)}", window, chosen)
 
 
-def _say_windows(which: str, window: int, chosen: "Sequence[Evaluation]") -> None:
+def _say_windows(which: str, window: int, chosen: "Evaluations") -> None:
     """Show windows of one length, and the classes of the newest."""
     from monitor.report.classes import class_table
     from monitor.report.tables import evaluation_table, legend
@@ -299,7 +298,7 @@ def _say_windows(which: str, window: int, chosen: "Sequence[Evaluation]") -> Non
         say(class_table(f"{chosen[-1].model}, classes, {length} to {chosen[-1].day}", chosen[-1]))
 
 
-def _mixed(config: "Config", name: str, chosen: "Sequence[Evaluation]") -> list[str]:
+def _mixed(config: "Config", name: str, chosen: "Evaluations") -> list[str]:
     """Say which windows mix days that were read in two ways."""
     from monitor.pipeline.verdicts.reading import mixed_windows
 
@@ -307,9 +306,7 @@ def _mixed(config: "Config", name: str, chosen: "Sequence[Evaluation]") -> list[
     return [said for e in newest if (said := mixed_windows(config, name, e.segment, e.day))]
 
 
-def _last_evaluations(
-    results: "Results", segment: str, days: int, window: int
-) -> "list[Evaluation]":
+def _last_evaluations(results: "Results", segment: str, days: int, window: int) -> "Evaluations":
     """Read the evaluations of a segment and window on the last days; some day must be stored."""
     stored = results.days("evaluations")[-days:]
     must_be_stored(results.model, stored)
@@ -414,6 +411,8 @@ def demo(
     from monitor.demo.flights import write_flights_logs
     from monitor.pipeline.days.task import Task
     from monitor.pipeline.runs.run import run as run_days
+    from monitor.read.incidents import incidents
+    from monitor.read.results import results_of
     from monitor.report.incidents import incident_table
     from monitor.report.tables import evaluation_table, legend, plain_table
 
@@ -431,7 +430,8 @@ def demo(
             )
     stop_at_failures(reports, write_configured_pages(config, config.models))
     say(flights.introduction(logs), highlight=False)
-    drifts = flights.drifts(config)
+    results = {name: results_of(config, name, kept=True) for name in config.models}
+    drifts = {name: incidents(of).get(WHOLE, []) for name, of in results.items()}
     first = {name: of_model[:MOST_DRIFTS] for name, of_model in drifts.items()}
     say(incident_table("The drifts that were found", first))
     if more := sum(map(len, drifts.values())) - sum(map(len, first.values())):
@@ -442,19 +442,15 @@ def demo(
         say(incident_table("All drifts that were found", drifts))
         for name in config.models:
             title = f"{name}, the 28 days before each month's end"
-            say(evaluation_table(title, _month_ends(config, name)))
+            say(evaluation_table(title, _month_ends(results[name], config.model(name).windows[-1])))
         say(legend())
         say()
         say(flights.repair_table(flights.repairs(config), plain_table))
         say(flights.repair_conclusion(), soft_wrap=True, highlight=False)
 
 
-def _month_ends(config: "Config", model: str) -> "list[Evaluation]":
+def _month_ends(results: "Results", longest: int) -> "Evaluations":
     """Collect the evaluation of the whole over the longest window at the end of each month."""
-    from monitor.read.results import results_of
-
-    results = results_of(config, model)
-    longest = config.model(model).windows[-1]
     days = [d for d in results.days("evaluations") if (d + timedelta(days=1)).day == 1]
     return [
         evaluation

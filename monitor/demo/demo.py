@@ -24,8 +24,6 @@ from monitor.demo.flights import (
     FlightsLogs,
 )
 from monitor.pipeline.maps.recalibration import Came, Recalibration, came, recalibrate
-from monitor.read.incidents import IncidentSummary, incidents
-from monitor.read.results import results_of
 
 TableOf = Callable[[str, Sequence[str]], Table]
 REPAIR_DAYS = 21  # after the damage, to which maps are fitted
@@ -87,14 +85,6 @@ def write_config(folder: Path) -> Config:
     )
     replace(LocalFileSystem(), str(path.absolute()), text.encode(), what=f"--into {folder}")
     return load_config(path)
-
-
-def drifts(config: Config) -> dict[str, list[IncidentSummary]]:
-    """Collect the calibration drifts that were found in each model as a whole."""
-    return {
-        name: incidents(results_of(config, name, kept=True)).get(WHOLE, [])
-        for name in config.models
-    }
 
 
 @dataclass(frozen=True)

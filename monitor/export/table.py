@@ -4,7 +4,7 @@ Rule: a row is a day of a segment whose verdict stands, beside the window neares
 ends on it, so that what stands in one row belongs together.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from monitor.read.standing import nearest_to_week
 
 NAME, SERVER = "calibration_results", "postgresql:"
 Days = tuple[date, date]
+IntoServer = Callable[[str, str, pa.Table, str], None]  # variable, table, rows, which are old
 TEXT: pa.DataType = pa.string()
 NUMBER: pa.DataType = pa.float64()
 COUNT: pa.DataType = pa.int64()
@@ -123,7 +124,13 @@ def _with_ends(name: str, number: Estimate | None) -> dict[str, float | None]:
     return {name: number.value, f"{name}_low": number.low, f"{name}_high": number.high}
 
 
-def write(place: str, found: Sequence[dict[str, Any]], models: Sequence[str], days: Days) -> int:
+def write(
+    place: str,
+    found: Sequence[dict[str, Any]],
+    models: Sequence[str],
+    days: Days,
+    into_server: IntoServer,
+) -> int:
     """Write the rows in the place of those of the same models and days, and count them.
 
     Parameters
@@ -138,6 +145,8 @@ def write(place: str, found: Sequence[dict[str, Any]], models: Sequence[str], da
         Whose rows are replaced.
     days : tuple of (date, date)
         The first and the last day whose rows are replaced.
+    into_server : function
+        Replaces rows of a table of a server.
 
     Raises
     ------
@@ -150,10 +159,7 @@ def write(place: str, found: Sequence[dict[str, Any]], models: Sequence[str], da
     names = ", ".join(map(text_in_sql, models)) or "NULL"
     old = f"model IN ({names}) AND day BETWEEN '{days[0]}' AND '{days[1]}'"
     if place.startswith(SERVER):
-        # Loads what reads logs, which a file does not need.
-        from monitor.logs.sources.queries import replace_rows  # noqa: PLC0415
-
-        replace_rows(place.removeprefix(SERVER), NAME, table, old)
+        into_server(place.removeprefix(SERVER), NAME, table, old)
     elif place.endswith(".duckdb"):
         _into_duckdb(place, table, old)
     else:

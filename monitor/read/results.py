@@ -14,6 +14,7 @@ from monitor.evaluation.evaluation import Evaluation
 from monitor.read.plans import may_cover, plans_of, with_plans
 from monitor.store.store import Store
 
+Evaluations = list[Evaluation]
 Kind = Literal["verdicts", "evaluations"]
 What = Kind | Literal["briefs"]  # briefs are of verdicts
 Read = Callable[[What, date], list[Any]]
@@ -57,7 +58,7 @@ class Results:
             return [verdict.brief for verdict in self.verdicts(day)]
         return self.read("briefs", day)
 
-    def evaluations(self, day: date) -> list[Evaluation]:
+    def evaluations(self, day: date) -> Evaluations:
         """Read the evaluations of a stored day."""
         return self.read("evaluations", day)
 
