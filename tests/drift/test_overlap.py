@@ -14,7 +14,6 @@ from monitor.drift.evidence.entities import (
     overlap_dispersions,
     with_overlap,
 )
-from monitor.drift.evidence.history import MOST_WEEKS, remember
 from monitor.drift.fold.inputs import Day, with_dependence
 from monitor.drift.incidents.detecting import accumulate, new_detector
 from studies.drift.entity_worlds import clean, customers, draw_days, panel
