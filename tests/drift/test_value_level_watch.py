@@ -12,7 +12,6 @@ from monitor.days.summary import Columns, column_part
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.records.values import ValueWatch
 from monitor.drift.where.part_counts import merge_parts
-from monitor.drift.where.value_level_watch import watch_levels
 from monitor.drift.where.value_past import ValueSums, fit_values, value_sums
 from monitor.drift.where.value_watch import new_watch, watch_day
 from monitor.metrics.core.coarse import CENTRES, Coarse
@@ -84,10 +83,7 @@ def fold(
 
     found = []
     for day, sums in dated.items():
-        added = watch_day(watch, day, sums, false_alert_days=365, days_of=between)
-        watch = watch_levels(
-            *(added, day, sums), false_alert_days=365, least=LEAST, days_of=between
-        )
+        watch = watch_day(*(watch, day, sums), false_alert_days=365, days_of=between, least=LEAST)
         found.append(watch)
     return found
 

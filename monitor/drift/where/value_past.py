@@ -17,14 +17,7 @@ from monitor.drift.evidence.directions import LEAST_RATIO, LONG_RUN, WANDERING
 from monitor.drift.records.day_evidence import DIRECTIONS
 from monitor.drift.records.places import Condition
 from monitor.drift.records.values import ValuePast
-from monitor.drift.where.value_levels import (
-    KAPPA,
-    ValueLevels,
-    aligned,
-    fit_levels,
-    places_of,
-    value_levels,
-)
+from monitor.drift.where.value_levels import KNOWN, NO_LEVEL, PULLS, fit_levels, value_levels
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.logistic.conditional import score_directions
 
@@ -33,6 +26,7 @@ DOUBTED = 3.0  # standard errors by which a value must vary more than its column
 SOUGHT_DAYS, SOUGHT_NATS = 7, 12.0  # a drift is looked for that a week shows at the limit
 TINY = 1e-12
 WIDTH = len(DIRECTIONS)
+ZERO = np.zeros(WIDTH)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,23 +39,24 @@ class ValueSums:
         The values.
     scores, informations : ndarray of shape (m, 4)
         Along each direction of the reference, as in `DayEvidence`.
-    levels : ValueLevels or None
-        What they say of their levels; None if these are not looked at.
+    levels : ndarray of shape (m, 10) or None
+        `value_levels`; None if these are not looked at.
     """
 
     names: tuple[Condition, ...]
     scores: Floats
     informations: Floats
-    levels: ValueLevels | None = None
+    levels: Floats | None = None
 
-    def of(self, names: Sequence[Condition]) -> tuple[Floats, Floats]:
-        """Give scores and informations of these values; 0 of those without an outcome."""
+    def of(self, names: Sequence[Condition]) -> "ValueSums":
+        """Give the sums of these values; 0 of those without an outcome."""
         place = {name: i for i, name in enumerate(self.names)}
-        numbers = np.array([place.get(name, -1) for name in names], np.int64)
-        zero = np.zeros((1, WIDTH))
-        both = (np.vstack([of, zero]) for of in (self.scores, self.informations))
-        scores, informations = (of[numbers] for of in both)
-        return scores, informations
+        at = np.array([place.get(name, -1) for name in names], np.int64)
+        scores, informations = (
+            np.vstack([of, ZERO])[at] for of in (self.scores, self.informations)
+        )
+        levels = None if self.levels is None else np.vstack([self.levels, NO_LEVEL])[at]
+        return ValueSums((*names,), scores, informations, levels)
 
 
 def value_sums(reference: Reference, day: Columns) -> ValueSums:
@@ -169,7 +164,10 @@ def fit_values(
     if not names:
         none = np.zeros((0, 4, WIDTH))
         return ValuePast((), none, (), none)
-    scores, informations = (np.stack(of) for of in zip(*(d.of(names) for d in days), strict=True))
+    days = [day.of(names) for day in days]
+    scores, informations = (
+        np.stack([getattr(day, of) for day in days]) for of in ("scores", "informations")
+    )
     numbers = numbered(names)
     means, spreads = _spreads(numbers, scores.sum(axis=0), informations.sum(axis=0))
     precisions = informations.sum(axis=0) + 1.0 / spreads[numbers]
@@ -181,7 +179,7 @@ def fit_values(
     tolerances, effects = _price(reference, errors, week_variances, usual)
     starts = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
     usual_days = [np.median(of, axis=0) for of in np.split(day_variances, starts[1:])]
-    levels = _levels(names, numbers, days, together) if together else None
+    levels = _levels(numbers, days, together.of(names)) if together else None
     of_new = _price(reference, spreads, np.maximum.reduceat(week_variances, starts, axis=0), None)
     return ValuePast(
         tuple(names),
@@ -192,26 +190,21 @@ def fit_values(
     )
 
 
-def _levels(
-    names: Sequence[Condition], numbers: Ints, days: Sequence[ValueSums], together: ValueSums
-) -> Floats | None:
+def _levels(numbers: Ints, days: Sequence[ValueSums], together: ValueSums) -> Floats | None:
     """Learn the level of every value; None if these days do not say it."""
-    told = [(day.names, day.levels) for day in (*days, together) if day.levels]
-    if len(told) <= len(days):
+    whole, of_days = together.levels, [day.levels for day in days if day.levels is not None]
+    if whole is None or len(of_days) < len(days):
         return None
-    *of_days, whole = [aligned(levels, places_of(names, of)) for of, levels in told]
-    left, pulls = (
-        np.stack([getattr(day, name)[:, KAPPA:] for day in of_days])
-        for name in ("informations", "scores")
-    )
-    known = np.where(whole.informations > 0.0, whole.informations, 1.0)
-    pulls = pulls - left * (whole.scores / known)[:, KAPPA:]
+    told = np.stack(of_days)
+    pulls, left = told[..., PULLS][..., 1:], told[..., KNOWN][..., 1:]
+    known = np.where(whole[:, KNOWN] > 0.0, whole[:, KNOWN], 1.0)
+    pulls = pulls - left * (whole[:, PULLS] / known)[:, 1:]
     apart = against_others(numbers, pulls, left)
     by_itself, between = (_variances(numbers, *of)[0][:, 0] for of in ((pulls, left), apart))
     total = left.sum(axis=(0, 2))
     others = np.maximum(np.bincount(numbers, weights=total)[numbers] - total, 0.0)
     of_others = np.where(others > 0.0, 1.0 / np.where(others > 0.0, others, 1.0), 0.0)
-    return fit_levels(whole, of_days, of_others, by_itself, between)
+    return fit_levels(whole, told, of_others, by_itself, between)
 
 
 def _spreads(numbers: Ints, scores: Floats, informations: Floats) -> tuple[Floats, Floats]:

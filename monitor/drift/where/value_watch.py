@@ -1,34 +1,42 @@
 """Evidence of every value of the watched columns, accumulated over days; incidents of values. Pure.
 
 Rule 1: a fold over days, as the detector of a stream: the same days give the same state, however
-they arrive.
+they arrive. What accumulates for the level, and what opens and closes its incidents, is as there.
 Rule 2: a value is off if it moved against the others of its column *and* against its own past. The
 first keeps a prior that moves in other columns from being taken for a drift of one value, the
 second keeps the values that stayed from being named for the one that moved.
 Rule 3: of values of several columns that may share the rows that moved, one is named, with the
-others beside it.
+others beside it. Of each value one incident is open at most: what was found first.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from math import log, sqrt
+from functools import cache, cached_property, partial
+from math import inf, log, sqrt
 
 import numpy as np
 
 from monitor.base.segment_names import OTHER
+from monitor.drift.curve.reference import TOLERATED
 from monitor.drift.evidence.directions import bounded, bounded_ratio
+from monitor.drift.incidents import level_watch as levels_of_streams
 from monitor.drift.incidents.detecting import LEAST_AGE, LEAST_SIZE, alarms_among, share_of_start
+from monitor.drift.incidents.level_watch import HALF, SIDES, SIZES, Moves, is_certain, ratio_of
 from monitor.drift.records.day_evidence import KINDS
-from monitor.drift.records.detector import RECOVERED, WEIGHTS
+from monitor.drift.records.detector import LEVEL_KINDS, NOT_COMPARABLE, RECOVERED, WEIGHTS
 from monitor.drift.records.places import Condition
 from monitor.drift.records.values import ValueIncident, ValuePast, ValueWatch
-from monitor.drift.where.value_past import ValueSums, against_others, numbered
-from monitor.metrics.core.grid import Floats, Ints, Singles
+from monitor.drift.where import value_levels as told
+from monitor.drift.where.value_past import WIDTH, ValueSums, against_others, numbered
+from monitor.metrics.core.grid import Floats, Singles
+from monitor.metrics.core.samples import Bools
 
+SHIFT, KAPPA = WIDTH, WIDTH + 1  # what a day says of a level, after the four directions
 MOST_EVIDENCE = 1e30  # of a kind: beyond, a recovery of years would be needed to forget it
 MOST_BESIDE = 5  # values that an incident names beside its own
 REMEMBERED = 28  # days that an incident may have begun before it opens
+NEIGHBOURS = 7  # days among which the one before another is looked for
 SIGNS = np.array([-1.0, 1.0])  # of the kinds of a direction
 DOUBT = 3.0  # standard errors by which a value must differ to be no part of another
 LEFT = 2.0  # standard errors below its estimate that a drift may still be there
@@ -38,12 +46,45 @@ ValueDays = Callable[[date, date], Mapping[date, ValueSums]]  # the days from on
 
 @dataclass(frozen=True, eq=False)
 class _Day:
-    """A day of m values: against their own past, and against the others; shape (m, 4) each."""
+    """A day of m values: against their own past, and against the others; shape (m, 6) each.
 
+    Along the four directions, then the intercept and what the base rate leaves over of it. `levels`
+    is what was counted for these, 0 where they are not watched.
+    """
+
+    past: ValuePast
     scores: Floats
     informations: Floats
     pulls: Floats
     left: Floats
+    levels: Floats
+
+    @cached_property
+    def shares(self) -> Floats:
+        """Each value's share of the rows of its column."""
+        columns, rows = numbered(self.past.names), self.levels[:, told.ROWS]
+        totals = np.bincount(columns, weights=rows)[columns]
+        return np.asarray(rows / np.where(totals > 0.0, totals, 1.0))
+
+    @cached_property
+    def silence(self) -> tuple[Sequence[str | None], Bools]:
+        """Why scores cannot be compared, and whether those of most others can."""
+        known = np.zeros((0, 7)) if self.past.levels is None else self.past.levels
+        return told.silent_values(known, numbered(self.past.names), self.levels)
+
+    def collapsed(self, i: int) -> bool:
+        """Say whether a value has few scores of which the reference says nothing."""
+        few = self.levels[i, told.DISTINCT] <= levels_of_streams.FEW_SCORES
+        return bool(few) and self.silence[0][i] is not None
+
+    def bets(self, some: slice) -> tuple[Floats, Bools]:
+        """Give what is bet on errors of the level, log10, and of which values it says anything."""
+        known = np.zeros((0, 7)) if self.past.levels is None else self.past.levels
+        own = self.scores[some, SHIFT:], self.informations[some, SHIFT:]
+        return told.level_ratios(known[some], *own, self.pulls[some, KAPPA], self.left[some, KAPPA])
+
+
+Days = Mapping[date, _Day]
 
 
 def new_watch(reference: date, past: ValuePast) -> ValueWatch:
@@ -69,6 +110,7 @@ def watch_day(
     *,
     false_alert_days: float,
     days_of: ValueDays,
+    least: tuple[float, float] = (inf, inf),
 ) -> ValueWatch:
     """Add a day to the evidence of every value; open, carry on and close their incidents.
 
@@ -81,10 +123,13 @@ def watch_day(
     sums : ValueSums
         What its values say.
     false_alert_days : float
-        A: days between false alerts of all values together, at least and on average.
+        A: days between false alerts of all values together, at least and on average; as many again
+        for errors of their levels.
     days_of : function of two dates
         Reads the days from one to another, the last one included, once more; asked when an
         incident opens.
+    least : tuple of float
+        The least error of the log-odds that is worth a ticket, and that is urgent.
 
     Notes
     -----
@@ -93,32 +138,38 @@ def watch_day(
     ``phi = 1 + day_variance I``, and ``M = (M + w) E`` as in `monitor.drift.records.detector`; once
     with both sums against the others of the column, and once with those against the own past. The
     evidence of a value is the weighted mean over the kinds of the smaller one, so it rises no
-    faster than either. Alerts are those of e-d-BH over all values (`alarms_among`).
+    faster than either. Alerts are those of e-d-BH over all values (`alarms_among`). Of the level
+    the evidence is that of `advance_level`, and a third bet is on a move against the other values.
     """
     watch = _with_new(watch, sums.names)
-    today = _compared(watch.past, sums)
+    past, today = watch.past, _compared(watch.past, sums)
+
+    @cache
+    def days() -> Days:
+        read = days_of(day - timedelta(days=REMEMBERED - 1), day)
+        return {of: _compared(past, said) for of, said in sorted(read.items())}
+
     watch = replace(
         watch,
-        sums=_accumulated(watch.past, watch.sums, today.pulls, today.left, today),
-        own=_accumulated(watch.past, watch.own, today.scores, today.informations, today),
-        incidents=tuple(
-            kept
-            for incident in watch.incidents
-            if (kept := _carried_on(incident, day, watch.past, today))
-        ),
+        sums=_accumulated(past, watch.sums, today.pulls, today.left, today),
+        own=_accumulated(past, watch.own, today.scores, today.informations, today),
+        incidents=_carried_on(watch, day, today, KINDS),
     )
-    alarmed = _alarmed(watch, false_alert_days)
-    if not alarmed.size:
+    if alarmed := _alarmed(past.names, watch.evidence, false_alert_days):
+        open_one = partial(_opened, watch, day=day, days=days)
+        spent, found = _with_alarms(watch, alarmed, open_one, days, of_level=False)
+        sums_left, own = (_without(of, spent) for of in (watch.sums, watch.own))
+        watch = replace(watch, sums=sums_left, own=own, incidents=found)
+    if past.levels is None or sums.levels is None:
         return watch
-    spent = np.isin(np.arange(len(watch.sums)), alarmed)[:, None]
-    incidents = _with_alarms(watch, day, alarmed, days_of)
-    none = np.float32(0.0)
-    return replace(
-        watch,
-        sums=np.where(spent, none, watch.sums),
-        own=np.where(spent, none, watch.own),
-        incidents=incidents,
-    )
+    carried = _carried_on(watch, day, today, (*LEVEL_KINDS, *NOT_COMPARABLE))
+    levels = _accumulated_levels(watch, today)
+    watch = replace(watch, levels=levels, incidents=carried)
+    if alarmed := _alarmed(past.names, watch.level_evidence, false_alert_days):
+        open_off = partial(_off, watch, day=day, days=days, least=least[0])
+        spent, found = _with_alarms(watch, alarmed, open_off, days, of_level=True)
+        watch = replace(watch, levels=_without(levels, spent), incidents=found)
+    return _with_urgent(_with_silent(watch, day, today), day, today, days_of, least[1])
 
 
 def _with_new(watch: ValueWatch, names: Sequence[Condition]) -> ValueWatch:
@@ -136,19 +187,24 @@ def _with_new(watch: ValueWatch, names: Sequence[Condition]) -> ValueWatch:
 
 
 def _compared(past: ValuePast, sums: ValueSums) -> _Day:
-    scores, informations = sums.of(past.names)
-    scores = scores - past.offsets * informations
-    return _Day(scores, informations, *against_others(numbered(past.names), scores, informations))
+    of, none = sums.of(past.names), np.zeros((len(past.names), 2))
+    levels = np.tile(told.NO_LEVEL, (len(none), 1)) if of.levels is None else of.levels
+    offsets = np.hstack([past.offsets, none if past.levels is None else past.levels[:, :2]])
+    informations = np.hstack([of.informations, levels[:, told.KNOWN]])
+    scores = np.hstack([of.scores, levels[:, told.PULLS]]) - offsets * informations
+    others = against_others(numbered(past.names), scores, informations)
+    return _Day(past, scores, informations, *others, levels)
 
 
 def _accumulated(
     past: ValuePast, before: Singles, scores: Floats, informations: Floats, today: _Day
 ) -> Singles:
     """Add a day to the sums of every kind; days without a value leave its sums alone."""
-    phi = 1.0 + past.day_variances * today.left
-    gains = _gains(past, scores, informations) / phi[..., None]
-    begun = share_of_start(past.tolerances, past.effects, today.left, past.day_variances)
-    seen = (today.left > 0.0)[..., None]
+    left = today.left[:, :WIDTH]
+    phi = 1.0 + past.day_variances * left
+    gains = _gains(past, scores[:, :WIDTH], informations[:, :WIDTH]) / phi[..., None]
+    begun = share_of_start(past.tolerances, past.effects, left, past.day_variances)
+    seen = (left > 0.0)[..., None]
     m = before.reshape(*begun.shape, 2).astype(np.float64)
     now = np.minimum((m + begun[..., None]) * bounded_ratio(gains), MOST_EVIDENCE)
     return np.where(seen, now, m).reshape(before.shape).astype(np.float32)
@@ -162,33 +218,55 @@ def _gains(past: ValuePast, scores: Floats, informations: Floats) -> Floats:
     return np.asarray(between[..., None] * (pulls - (middle * informations)[..., None]))
 
 
-def _alarmed(watch: ValueWatch, false_alert_days: float) -> Ints:
-    """List the values over the limit, the one with most evidence first."""
-    return alarmed_among(watch.past.names, watch.evidence, false_alert_days)
+def _accumulated_levels(watch: ValueWatch, today: _Day) -> Singles:
+    """Add a day to the sums of both sides and three sizes; nothing of scores that are few."""
+    none = np.zeros((len(today.levels), told.SUMS))
+    before = none if watch.levels is None else watch.levels.astype(np.float64)
+    ratios, says = today.bets(slice(None))
+    says &= [not today.collapsed(i) for i in range(len(says))]
+    now = np.where(says[:, None], (before + 1.0) * 10.0**ratios, before)
+    return np.minimum(now, MOST_EVIDENCE).astype(np.float32)
 
 
-def alarmed_among(names: Sequence[Condition], evidence: Floats, false_alert_days: float) -> Ints:
+def _alarmed(names: Sequence[Condition], evidence: Floats, false_alert_days: float) -> list[int]:
     """List the places of the values over the limit that have a name, strongest first."""
     named = np.flatnonzero([name.value != OTHER for name in names])
     alarmed, _ = alarms_among(evidence[named].tolist(), false_alert_days)
-    return named[np.argsort(-evidence[named], kind="stable")[:alarmed]]
+    strongest = np.argsort(-evidence[named], kind="stable")[:alarmed]
+    return [int(i) for i in named[strongest]]
 
 
 def _carried_on(
-    incident: ValueIncident, day: date, past: ValuePast, today: _Day
-) -> ValueIncident | None:
-    """Add a day to an open drift; None if it is over."""
-    if incident.name not in past.names or incident.kind not in KINDS:
-        return incident
-    i, (j, side) = past.names.index(incident.name), divmod(KINDS.index(incident.kind), 2)
-    pull, left = float(today.pulls[i, j]), float(today.left[i, j])
-    phi = 1.0 + float(past.day_variances[i, j]) * left
-    far = min(
-        float(past.effects[i, j]),
-        max(abs(incident.size) - LEFT * incident.size_error, LEAST_SIZE),
+    watch: ValueWatch, day: date, today: _Day, kinds: Collection[str]
+) -> tuple[ValueIncident, ...]:
+    """Add a day to the open incidents of some kinds; leave out those that are over."""
+    there = {name: i for i, name in enumerate(watch.past.names)}
+    carried = (
+        _carry_on(each, there[each.name], day, today)
+        if each.kind in kinds and each.name in there
+        else each
+        for each in watch.incidents
     )
-    near = min(float(past.tolerances[i, j]), 0.5 * far)
-    said = ((far - near) * (0.5 * (far + near) * left - SIGNS[side] * pull)) / phi / log(10.0)
+    return tuple(filter(None, carried))
+
+
+def _carry_on(incident: ValueIncident, i: int, day: date, today: _Day) -> ValueIncident | None:
+    if incident.kind in NOT_COMPARABLE:
+        return _still_silent(incident, i, today)
+    if incident.kind in LEVEL_KINDS:
+        moves = _moves([today], i)
+        if moves is None or today.collapsed(i):
+            return incident
+        said, phi = _recovery(incident, moves), 1.0
+        pull, left = float(today.scores[i, SHIFT]), float(today.informations[i, SHIFT])
+    else:
+        j, side = divmod(KINDS.index(incident.kind), 2)
+        pull, left = float(today.pulls[i, j]), float(today.left[i, j])
+        phi, past = 1.0 + float(today.past.day_variances[i, j]) * left, today.past
+        sure = max(abs(incident.size) - LEFT * incident.size_error, LEAST_SIZE)
+        far = min(float(past.effects[i, j]), sure)
+        near = min(float(past.tolerances[i, j]), 0.5 * far)
+        said = ((far - near) * (0.5 * (far + near) * left - SIGNS[side] * pull)) / phi / log(10.0)
     recovery = max(0.0, incident.recovery + float(bounded(np.array(said))))
     if recovery >= RECOVERED and (day - incident.opened).days >= LEAST_AGE:
         return None
@@ -201,6 +279,24 @@ def _carried_on(
     return now if recovery else _measured(now)
 
 
+def _recovery(incident: ValueIncident, moves: Moves) -> float:
+    """Weigh of a day that an error is gone against that it is still there, log10.
+
+    A base rate that moves by itself may cover the error for some days, so D says that it is gone
+    only where less than half of it is left of kappa.
+    """
+    sign = SIDES[LEVEL_KINDS.index(incident.kind)]
+    least, most = levels_of_streams.LEAST_FAR, levels_of_streams.FAR
+    far = min(most, max(least, abs(incident.size) - 2.0 * incident.size_error))
+    near = levels_of_streams.NEAR * far
+    of_shift, of_kappa = (
+        -float(ratio_of(np.array(sign * value), error**2, near, np.array(far)))
+        for value, error in (moves[:2], moves[2:])
+    )
+    covered = sign * moves.kappa >= HALF * abs(incident.size)
+    return (of_kappa if covered else max(of_shift, of_kappa)) / log(10.0)
+
+
 def _measured(incident: ValueIncident) -> ValueIncident:
     information = incident.information
     if not information > 0.0:
@@ -208,104 +304,235 @@ def _measured(incident: ValueIncident) -> ValueIncident:
     return replace(incident, size=incident.score / information, size_error=1.0 / sqrt(information))
 
 
+def _moves(days: Sequence[_Day], i: int) -> Moves | None:
+    """Estimate the error of a value over some days, and what the base rate leaves over of it."""
+    pulls, informations = (of[SHIFT:] for of in _summed(days, i))
+    if not informations.min() > 0.0:
+        return None
+    (shift, kappa), (error, of_kappa) = pulls / informations, 1.0 / np.sqrt(informations)
+    return Moves(float(shift), float(error), float(kappa), float(of_kappa))
+
+
+def _summed(days: Sequence[_Day], i: int | list[int]) -> tuple[Floats, Floats]:
+    """Add up what days say of some values, against their own past; at least one day."""
+    scores, informations = (
+        sum((getattr(day, of)[i] for day in days[1:]), getattr(days[0], of)[i])
+        for of in ("scores", "informations")
+    )
+    return scores, informations
+
+
 def _with_alarms(
-    watch: ValueWatch, day: date, alarmed: Ints, days_of: ValueDays
-) -> tuple[ValueIncident, ...]:
-    """Open an incident for each value that none explains; the others are named beside one."""
-    read = days_of(day - timedelta(days=REMEMBERED - 1), day)
-    days = {of: _compared(watch.past, sums) for of, sums in sorted(read.items())}
-    incidents = [*watch.incidents]
-    for i in alarmed.tolist():
+    watch: ValueWatch,
+    alarmed: Sequence[int],
+    open_one: Callable[[int], ValueIncident | None],
+    days: Callable[[], Days],
+    *,
+    of_level: bool,
+) -> tuple[list[int], tuple[ValueIncident, ...]]:
+    """Open an incident for each value that none explains; the others are named beside one.
+
+    Gives also the places of the values whose evidence is spent: all but errors that are too small.
+    """
+    incidents, spent = [*watch.incidents], list[int]()
+    for i in alarmed:
         name = watch.past.names[i]
-        opened = [k for k, incident in enumerate(incidents) if incident.name == name]
-        if opened:
-            if incidents[opened[0]].kind in KINDS:
-                incidents[opened[0]] = _measured(replace(incidents[opened[0]], recovery=0.0))
+        held = next((k for k, each in enumerate(incidents) if each.name == name), None)
+        if held is not None and not (of_level and incidents[held].kind in NOT_COMPARABLE):
+            if not of_level and incidents[held].kind in KINDS:
+                incidents[held] = _measured(replace(incidents[held], recovery=0.0))
+        elif not (opened := open_one(i)):
             continue
-        incident_now = _opened(watch, i, day, days)
-        leader = next(
-            (
-                k
-                for k, incident in enumerate(incidents)
-                if _may_be(watch.past, incident, incident_now, days)
-            ),
-            None,
-        )
-        if leader is None:
-            incidents.append(incident_now)
+        elif held is not None:  # the same incident, of which more is known now
+            incidents[held] = replace(opened, opened=incidents[held].opened)
         else:
-            incidents[leader] = with_beside(incidents[leader], name)
-    return tuple(incidents)
+            may_be = (_may_be(watch.past, each, opened, days()) for each in incidents)
+            _add(incidents, opened, next((k for k, it_is in enumerate(may_be) if it_is), None))
+        spent.append(i)
+    return spent, tuple(incidents)
 
 
-def with_beside(leader: ValueIncident, name: Condition) -> ValueIncident:
-    """Name a value beside the one whose rows it may share."""
-    beside = dict.fromkeys([*leader.beside, f"{name.column} = {name.value}"])
-    return replace(leader, beside=tuple(beside)[:MOST_BESIDE])
+def _without(sums: Singles, spent: Sequence[int]) -> Singles:
+    left = np.array(sums)
+    left[[*spent]] = 0.0
+    return left
 
 
-def _opened(watch: ValueWatch, i: int, day: date, days: Mapping[date, _Day]) -> ValueIncident:
+def _add(incidents: list[ValueIncident], opened: ValueIncident, leader: int | None) -> None:
+    """Add an incident, or name its value beside the one whose rows it may share."""
+    if leader is None:
+        incidents.append(opened)
+        return
+    name, before = opened.name, incidents[leader]
+    beside = dict.fromkeys([*before.beside, f"{name.column} = {name.value}"])
+    incidents[leader] = replace(before, beside=tuple(beside)[:MOST_BESIDE])
+
+
+def _begun(watch: ValueWatch, i: int, day: date, kind: str) -> ValueIncident:
+    """Begin an incident of which nothing is measured yet."""
+    name = watch.past.names[i]
+    return ValueIncident(
+        *(name.column, name.value, day, day, kind), *(0.0,) * 6, urgent=kind in KINDS
+    )
+
+
+def _since_start(days: Days, gains: Sequence[float]) -> Days:
+    """Keep the days since the one from which on they gain most."""
+    since = np.cumsum(gains[::-1])[::-1]
+    return dict([*days.items()][int(since.argmax()) if since.size else 0 :])
+
+
+def _opened(watch: ValueWatch, i: int, day: date, days: Callable[[], Days]) -> ValueIncident:
     """Make the incident that an alarm opens, dated by the kind with most evidence."""
-    past, name = watch.past, watch.past.names[i]
+    past = watch.past
     # Before its first day a value says nothing, so its drift did not begin there.
-    days = {of: said for of, said in days.items() if said.informations[i].any()}
+    told_of = {of: said for of, said in days().items() if said.informations[i, :WIDTH].any()}
     kind = int((WEIGHTS * np.minimum(watch.sums[i], watch.own[i])).argmax())
     j, side = divmod(kind, 2)
-    gains, pulls, informations = [], [], []
-    for of in days.values():
-        phi = 1.0 + float(past.day_variances[i, j]) * float(of.left[i, j])
-        gains.append(float(_gains(past, of.pulls, of.left)[i, j, side]) / phi)
-        pulls.append(float(of.pulls[i, j]) / phi)
-        informations.append(float(of.left[i, j]) / phi)
-    since = np.cumsum(gains[::-1])[::-1]
-    first = int(since.argmax()) if since.size else 0
+
+    def phi(said: _Day) -> float:
+        return 1.0 + float(past.day_variances[i, j]) * float(said.left[i, j])
+
+    gains = [
+        float(_gains(past, said.pulls[:, :WIDTH], said.left[:, :WIDTH])[i, j, side]) / phi(said)
+        for said in told_of.values()
+    ]
+    since = _since_start(told_of, gains)
+    pulls, informations = (
+        sum(float(getattr(said, name)[i, j]) / phi(said) for said in since.values())
+        for name in ("pulls", "left")
+    )
     return _measured(
-        ValueIncident(
-            column=name.column,
-            value=name.value,
-            opened=day,
-            started=[*days][first] if days else day,
-            kind=KINDS[kind],
-            size=0.0,
-            size_error=0.0,
+        replace(
+            _begun(watch, i, day, KINDS[kind]),
+            started=next(iter(since), day),
             evidence=float(watch.evidence[i]),
-            recovery=0.0,
-            score=sum(pulls[first:]),
-            information=sum(informations[first:]),
+            score=pulls,
+            information=informations,
         )
     )
 
 
-def _may_be(
-    past: ValuePast, leader: ValueIncident, other: ValueIncident, days: Mapping[date, _Day]
-) -> bool:
+def _off(
+    watch: ValueWatch, i: int, day: date, days: Callable[[], Days], least: float
+) -> ValueIncident | None:
+    """Make the incident that an alarm of the level opens; None if the error is too small."""
+    if watch.levels is None:
+        return None
+    side = int(watch.levels[i].reshape(len(LEVEL_KINDS), -1).sum(axis=1).argmax())
+    known = {of: said for of, said in days().items() if _moves([said], i)}
+    bet = side * len(SIZES) + 1
+    since = _since_start(
+        known, [float(said.bets(slice(i, i + 1))[0][0, bet]) for said in known.values()]
+    )
+    both = [*since.values()]
+    moves = _moves(both, i) if both else None
+    if moves is None or min(abs(moves.shift), abs(moves.kappa)) < least:
+        return None
+    scores, informations = _summed(both, i)
+    begun = replace(
+        _counted(_begun(watch, i, day, LEVEL_KINDS[side]), i, both[-1]),
+        started=next(iter(since)),
+        evidence=float(watch.level_evidence[i]),
+        score=float(scores[SHIFT]),
+        information=float(informations[SHIFT]),
+        share=float(sum(of.shares[i] for of in both)) / len(both),
+    )
+    return _measured(begun)
+
+
+def _counted(incident: ValueIncident, i: int, today: _Day) -> ValueIncident:
+    """Say which share of the rows a value has, what its scores are, and what comes of them."""
+    levels, moves = today.levels[i], _moves([today], i)
+    return replace(
+        incident,
+        share=float(today.shares[i]),
+        mean=float(levels[told.MEAN]),
+        rate=float(levels[told.HITS] / levels[told.ROWS]),
+        expected=float(levels[told.EXPECTED]),
+        size=moves.shift if moves else 0.0,
+        size_error=moves.shift_error if moves else 0.0,
+    )
+
+
+def _may_be(past: ValuePast, leader: ValueIncident, other: ValueIncident, days: Days) -> bool:
     """Say whether what moved in a value may be rows that it shares with another that moved.
 
     Then it has no more of what moved than that one, and did not move further.
     """
     if leader.column == other.column or leader.kind != other.kind:
         return False
-    j = KINDS.index(leader.kind) // 2
+    j = KINDS.index(leader.kind) // 2 if leader.kind in KINDS else SHIFT
     since = [of for day, of in days.items() if day >= min(leader.started, other.started)]
-    moved, informations = (
-        np.abs(sum(getattr(of, sums)[:, j] for of in since)) for sums in ("scores", "informations")
-    )
     both = [past.names.index(incident.name) for incident in (leader, other)]
-    return may_be_part(moved[both], informations[both])
-
-
-def may_be_part(moved: Floats, informations: Floats) -> bool:
-    """Say whether what moved in a second value may be part of what moved in a first.
-
-    Parameters
-    ----------
-    moved, informations : ndarray of shape (2,)
-        Sizes of the summed scores, and their informations.
-    """
+    scores, informations = (of[:, j] for of in _summed(since, both))
     if not informations.min() > 0.0:
         return False
+    moved = np.abs(scores)
     further = float(np.diff(moved / informations)[0])
     error = sqrt(float((1.0 / informations).sum()))
     return bool(
         moved[1] <= moved[0] + DOUBT * sqrt(float(informations[1])) and further <= DOUBT * error
     )
+
+
+def _still_silent(incident: ValueIncident, i: int, today: _Day) -> ValueIncident | None:
+    """Say again why scores cannot be compared; None if they can, the same if the day is small."""
+    if not told.can_tell(today.levels[i, told.ROWS], today.levels[i, told.HITS]):
+        return incident
+    kind = today.silence[0][i]
+    if kind is None:
+        return None
+    return replace(_counted(incident, i, today), kind=kind, urgent=today.collapsed(i))
+
+
+def _with_silent(watch: ValueWatch, day: date, today: _Day) -> ValueWatch:
+    """Open incidents of values whose scores cannot be compared today."""
+    incidents, names = [*watch.incidents], watch.past.names
+    named, (silent, alone) = {incident.name for incident in incidents}, today.silence
+    new = [
+        (i, why)
+        for i, why in enumerate(silent)
+        if why and alone[i] and names[i] not in named and names[i].value != OTHER
+    ]
+    for i, why in sorted(new, key=lambda each: -today.levels[each[0], told.ROWS]):
+        begun = _counted(_begun(watch, i, day, why), i, today)
+        leaders = (k for k, each in enumerate(incidents) if _shares_rows(each, begun))
+        _add(incidents, begun, next(leaders, None))
+    return replace(watch, incidents=tuple(incidents))
+
+
+def _shares_rows(leader: ValueIncident, other: ValueIncident) -> bool:
+    """Say whether rows that cannot be compared may be those of a value with more of them."""
+    alike = (leader.kind, leader.opened) == (other.kind, other.opened)
+    return alike and leader.column != other.column and (leader.share or 0.0) >= (other.share or 0.0)
+
+
+def _with_urgent(
+    watch: ValueWatch, day: date, today: _Day, days_of: ValueDays, least: float
+) -> ValueWatch:
+    """Call errors of the level urgent that are large and certain on two days in a row."""
+    waiting = [i for i in watch.incidents if i.kind in LEVEL_KINDS and not i.urgent]
+    read = days_of(day - timedelta(days=NEIGHBOURS), day - timedelta(days=1)) if waiting else {}
+    if not read:
+        return watch
+    days = _compared(watch.past, read[max(read)]), today
+    urgent = {each.name for each in waiting if _is_urgent(watch.past, each, days, least)}
+    found = tuple(replace(i, urgent=i.urgent or i.name in urgent) for i in watch.incidents)
+    return replace(watch, incidents=found)
+
+
+def _is_urgent(
+    past: ValuePast, incident: ValueIncident, days: tuple[_Day, _Day], least: float
+) -> bool:
+    """Say whether an error is large and certain on each of two days, on the side it was found."""
+    i = past.names.index(incident.name)
+    # What is tolerated is at least so many errors of the reference.
+    most = (inf, inf) if past.levels is None else past.levels[i, told.TOLERANCES][:2].tolist()
+    sign = SIDES[LEVEL_KINDS.index(incident.kind)]
+    off = (
+        moves and moves.are_off(least) and sign * moves.shift >= 0.0 and abs(moves.kappa) > most[1]
+        for moves in (_moves([of], i) for of in days)
+    )
+    both = _moves(days, i)
+    return all(off) and both is not None and is_certain(both, *(of / TOLERATED for of in most))

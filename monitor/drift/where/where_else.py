@@ -32,7 +32,7 @@ from monitor.drift.where.column_sums import (
 )
 from monitor.drift.where.explaining import CHANCE, LEAST_EXPLAINED, MOST_ROWS, MOST_TOGETHER
 from monitor.drift.where.segments import FALSE_DISCOVERIES
-from monitor.drift.where.value_levels import KAPPA, SHIFT, value_levels
+from monitor.drift.where.value_levels import KAPPA, ROWS, SHIFT, value_levels
 from monitor.drift.where.value_sets import AllSums
 from monitor.metrics.core.coarse import COARSE_COUNT, Coarse
 from monitor.metrics.core.estimate import Estimate
@@ -81,9 +81,7 @@ def level_sums(reference: Reference, columns: Columns) -> ValueSums:
     found = dict[str, dict[str, Floats]]()
     for column, values in columns.items():
         levels = value_levels(reference, [*values.values()])
-        both = np.stack([levels.scores, levels.informations], axis=2).reshape(-1, 4)
-        rows = np.column_stack([levels.rows, both])
-        found[column] = dict(zip(values, rows, strict=True))
+        found[column] = dict(zip(values, levels[:, [ROWS, 0, 2, 1, 3]], strict=True))
     return found
 
 

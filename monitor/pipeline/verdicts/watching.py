@@ -17,7 +17,6 @@ from monitor.drift.records.values import MovingPriors, ValueWatch
 from monitor.drift.records.verdict import Carried, Verdict
 from monitor.drift.where.moving_priors import moving_priors
 from monitor.drift.where.part_counts import merge_parts
-from monitor.drift.where.value_level_watch import watch_levels
 from monitor.drift.where.value_past import ValueSums, fit_values, value_sums
 from monitor.drift.where.value_watch import REMEMBERED, new_watch, watch_day
 from monitor.pipeline.verdicts.references import References
@@ -115,13 +114,11 @@ def _watched(
         return {day: of_day for day, of_day in read.items() if of_day}
 
     limits = model.verdicts
-    false_alert_days = limits.false_alert_days
-    watch = watch_day(*(watch, whole.day, sums), false_alert_days=false_alert_days, days_of=days_of)
-    return watch_levels(
+    return watch_day(
         *(watch, whole.day, sums),
-        false_alert_days=false_alert_days,
-        least=(log(limits.level_odds), log(limits.level_page_odds)),
+        false_alert_days=limits.false_alert_days,
         days_of=days_of,
+        least=(log(limits.level_odds), log(limits.level_page_odds)),
     )
 
 
