@@ -10,10 +10,10 @@ from monitor.days.summary import Columns, column_part
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.records.places import Where
 from monitor.drift.records.region_state import Break, Family
+from monitor.drift.where.column_sums import over_days
 from monitor.drift.where.where_else import (
     Measure,
     ValueSums,
-    add_days,
     level_sums,
     of_level,
     of_place,
@@ -81,7 +81,7 @@ def found(
     measure: Measure, sums: Callable[[Columns], ValueSums], days: list[list[Columns]]
 ) -> tuple[Where, list[str] | None]:
     """Give what was found, and name what explains the whole."""
-    where = where_else(measure, *(add_days([sums(of) for of in period]) for period in days))
+    where = where_else(measure, *(over_days([sums(of) for of in period]) for period in days))
     explained = where.explanation
     return where, [c.value for c in explained.conditions] if explained else None
 

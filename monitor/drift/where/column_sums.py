@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import hypot, log, sqrt
+from typing import Any
 
 import numpy as np
 
@@ -71,14 +72,14 @@ def in_both(before: DaySums, after: DaySums) -> dict[str, Periods]:
     return {column: (before.get(column, {}), after.get(column, {})) for column in columns}
 
 
-def over_days(days: Sequence[DaySums]) -> DaySums:
+def over_days(days: Sequence[Mapping[str, Mapping[str, Any]]]) -> dict[str, dict[str, Any]]:
     """Add up days by column and value."""
-    together = dict[str, dict[str, Sums]]()
+    together = dict[str, dict[str, Any]]()
     for day in days:
         for column, values in day.items():
-            of_column = together.setdefault(column, {})
-            for value, of_day in values.items():
-                of_column[value] = of_column.get(value, NOTHING) + of_day
+            held = together.setdefault(column, {})
+            for value, sums in values.items():
+                held[value] = held[value] + sums if value in held else sums
     return together
 
 
@@ -86,9 +87,6 @@ def nothing() -> Sums:
     """Give the sums of no rows."""
     width = len(DIRECTIONS)
     return Sums(np.zeros(width), np.zeros(width), np.zeros(width), np.zeros(len(SLOPES)))
-
-
-NOTHING = nothing()
 
 
 def sum_part(reference: Reference, part: ColumnPart) -> Sums:

@@ -65,17 +65,6 @@ class _Value(NamedTuple):
     moved: Sequence[Estimate]
 
 
-def add_days(days: Sequence[ValueSums]) -> ValueSums:
-    """Add up days by column and value."""
-    together = dict[str, dict[str, Floats]]()
-    for day in days:
-        for column, values in day.items():
-            held = together.setdefault(column, {})
-            for value, sums in values.items():
-                held[value] = held[value] + sums if value in held else sums
-    return together
-
-
 def level_sums(reference: Reference, columns: Columns) -> ValueSums:
     """Sum up what the values of a day say of their levels."""
     found = dict[str, dict[str, Floats]]()

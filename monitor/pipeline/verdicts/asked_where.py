@@ -6,15 +6,19 @@ from datetime import date
 from monitor.base.errors import ConfigError
 from monitor.base.segment_names import WHOLE
 from monitor.config import Config
+from monitor.drift.records.day_evidence import KINDS
 from monitor.drift.records.values import MovingPriors
 from monitor.drift.records.verdict import Verdict
-from monitor.drift.where.column_sums import AS_BEFORE, exceeding
+from monitor.drift.where.column_sums import AS_BEFORE, change_of, exceeding, nothing, sum_part
+from monitor.drift.where.part_counts import merge_parts
 from monitor.drift.where.segments import Answer
 from monitor.pipeline.verdicts.references import read_references
 from monitor.pipeline.verdicts.watching import priors_that_move
-from monitor.pipeline.verdicts.where import answer_of, changes_with_strata, check_columns
+from monitor.pipeline.verdicts.where import ColumnReader, compare, compared_days, named_before
 from monitor.read.results import results_of
 from monitor.read.standing import newest_verdicts
+from monitor.store.store import Store
+from monitor.words.where import where_command
 
 
 def answer_where(config: Config, name: str, day: date | None = None) -> Answer:
@@ -27,10 +31,18 @@ def answer_where(config: Config, name: str, day: date | None = None) -> Answer:
     DataError
         If there is no reference, or a file of the store cannot be read.
     """
-    check_columns(name, config.model(name))
+    model = config.model(name)
+    if not model.has_places:
+        msg = (
+            f"{name}: segments names no column, so there is nowhere to look; search all columns of "
+            f"the logs with {where_command(name, counted=False)}, or list columns in "
+            f"models.{name}.segments, then backfill the reference and the last days."
+        )
+        raise ConfigError(msg)
     verdict = verdict_of(config, name, day)
-    answer = answer_of(config, name, read_references(config, name), verdict)
-    return replace(answer, labels=verdict.labels)
+    to = compared_days(name, read_references(config, name), verdict)
+    reader = ColumnReader(model, Store(config.store), name)
+    return replace(compare(reader, to, verdict, named_before(verdict)), labels=verdict.labels)
 
 
 def strata_instead(config: Config, name: str, verdict: Verdict) -> MovingPriors | None:
@@ -48,12 +60,28 @@ def strata_instead(config: Config, name: str, verdict: Verdict) -> MovingPriors 
     moving = priors_that_move(config, name) if incident and verdict.segment == WHOLE else None
     if incident is None or moving is None:
         return None
-    changes = changes_with_strata(
-        config, name, read_references(config, name), verdict, moving.column
+    reader = ColumnReader(config.model(name), Store(config.store), name)
+    to = compared_days(name, read_references(config, name), verdict)
+    grouped = [
+        [of_day[moving.column] for day in days if (of_day := reader.grouped(to.model, day))]
+        for days in reader.days(to)
+    ]
+    within, pooled = (
+        change_of(
+            to.reference,
+            KINDS.index(to.kind) // 2,
+            *(
+                sum(
+                    (sum_part(to.reference, part) for day in days for part in parts(day)), nothing()
+                )
+                for days in grouped
+            ),
+        )
+        for parts in (lambda day: day.values(), lambda day: [merge_parts([*day.values()])])
     )
-    if changes is None:
+    if within is None or pooled is None:
         return None
-    within, pooled, tolerance = changes
+    tolerance = float(to.reference.tolerances[KINDS.index(to.kind) // 2])
     as_before = exceeding(within, tolerance) >= AS_BEFORE
     return moving if as_before and abs(within.value) < 0.5 * abs(pooled.value) else None
 

@@ -12,7 +12,6 @@ from monitor.config import Config, Model, WatchedColumn
 from monitor.days.summary import CodedRows
 from monitor.drift.classes.pairs import PairCurves
 from monitor.drift.curve.reference import Reference
-from monitor.drift.fold.inputs import ModelReference
 from monitor.drift.where.part_search import (
     PartFound,
     Proposal,
@@ -30,7 +29,7 @@ from monitor.metrics.beyond_binary.class_pairs import SECOND
 from monitor.metrics.beyond_binary.class_pairs import THIRD as OF_THIRD
 from monitor.pipeline.verdicts.asked_where import verdict_of
 from monitor.pipeline.verdicts.references import read_references
-from monitor.pipeline.verdicts.where import compared_days
+from monitor.pipeline.verdicts.where import Compared, compared_days
 from monitor.store.store import Store
 
 Halves = tuple[list[date], list[date]]  # days of the reference, and of the drift
@@ -136,33 +135,36 @@ def search_parts(
     """
     model, store = config.model(name), Store(config.store)
     verdict = verdict_of(config, name, day)
-    compared, reference, span, _ = compared_days(name, read_references(config, name), verdict)
-    if compared.deployed:
+    to = compared_days(name, read_references(config, name), verdict)
+    reference = to.reference
+    if to.model.deployed:
         msg = (
             f"{name}: the reference is seen through a deployed map, which rows of the logs are "
             f"not; ask `where` without --search and --columns."
         )
         raise ConfigError(msg)
-    searched, others = _halves(store, name, compared, span)
-    family = compared.family_of(reference)
+    searched, others = _halves(store, name, to)
     with open_databases(config.engine) as databases:
         watched = parts_to_search(name, model, columns, [days[0] for days in searched], databases)
         _check_columns(name, watched)
-        rows = _Rows(name, model, databases, watched, family, compared.curves_of(family))
+        rows = _Rows(name, model, databases, watched, to.family, to.model.curves_of(to.family))
         named = [*map(_named, watched)]
         _say_how_long(rows, reference, searched, others, clock, say)
         proposals = _propose(rows, reference, named, searched, say)
         parts = _confirm(rows, reference, named, proposals, others, say)
     return PartsFound(
-        *(*span, verdict.distortion is not None, tuple(column.name for column in named)),
+        *(
+            to.first,
+            to.last,
+            verdict.distortion is not None,
+            tuple(column.name for column in named),
+        ),
         *(len(searched[0]) + len(searched[1]), len(others[0]) + len(others[1])),
         *(len(proposals), parts),
     )
 
 
-def _halves(
-    store: Store, name: str, compared: ModelReference, span: tuple[date, date]
-) -> tuple[Halves, Halves]:
+def _halves(store: Store, name: str, to: Compared) -> tuple[Halves, Halves]:
     """Divide the final days of a reference, and of a span, into every second one and the others.
 
     Raises
@@ -171,11 +173,10 @@ def _halves(
         If there are fewer than two of each, one for each half.
     """
     final = [d for d in store.days("summaries", name) if store.read_summary(name, d)[0].final]
-    old = [d for d in final if compared.first <= d <= compared.last]
-    new = [d for d in final if span[0] <= d <= span[1]]
+    old, new = to.among(final)
     if min(len(old), len(new)) < 2:  # noqa: PLR2004 - one for each half
         msg = (
-            f"{name}: {len(new)} final days from {span[0]} to {span[1]} can be compared with "
+            f"{name}: {len(new)} final days from {to.first} to {to.last} can be compared with "
             f"{len(old)} of the reference; a search needs at least two of each. Process more days "
             f"with calibration-monitor backfill, or choose another one with --day."
         )

@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from functools import lru_cache, partial
-from itertools import pairwise
+from itertools import chain, pairwise
+from typing import NamedTuple
 
 import numpy as np
 
-from monitor.base.errors import ConfigError, DataError
+from monitor.base.errors import DataError
 from monitor.base.segment_names import OTHER, THIRD, WHOLE
 from monitor.config import Config, Crossing, Model, Watched
 from monitor.days.summary import ColumnPart, Columns, Summary
@@ -22,26 +23,16 @@ from monitor.drift.records.detector import (
     Incident,
     is_level,
 )
-from monitor.drift.records.places import Condition, Explanation, Where
+from monitor.drift.records.places import Condition, Explanation
 from monitor.drift.records.region_state import Break
 from monitor.drift.records.verdict import Carried, Verdict
 from monitor.drift.verdicts.pair_sums import columns_of_pairs, sum_day
-from monitor.drift.where.column_sums import (
-    DaySums,
-    change_of,
-    in_both,
-    nothing,
-    over_days,
-    sum_part,
-)
+from monitor.drift.where.column_sums import DaySums, in_both, over_days
 from monitor.drift.where.part_counts import merge_parts, parts_of_segments
 from monitor.drift.where.segments import Answer, where_of
-from monitor.drift.where.value_sets import AllSums
 from monitor.drift.where.where_else import (
     Cells,
-    Measure,
     ValueSums,
-    add_days,
     as_before_within,
     level_sums,
     of_level,
@@ -51,88 +42,52 @@ from monitor.drift.where.where_else import (
 )
 from monitor.evaluation.shadow import Shadow, map_columns, map_summary
 from monitor.logs.columns.column_labels import step_edge
-from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.maps.map_file import MapFile
 from monitor.pipeline.days.parts import Groups
 from monitor.pipeline.verdicts.references import References, read_references
 from monitor.pipeline.verdicts.where_labels import named_by_values
 from monitor.store.map_file import read_map
 from monitor.store.store import Store
-from monitor.words.where import where_command
 
 USUAL_KIND, USUAL_DAYS = "too_extreme", 7  # looked for without an open drift
 MOST_DAYS, MOST_REMEMBERED = 28, 128  # of a drift; and of days that are read once
 
 
-def answer_of(config: Config, name: str, references: References, verdict: Verdict) -> Answer:
-    """Say where the drift of a verdict sits; without one, what the week up to its day says.
+class Compared(NamedTuple):
+    """What an open drift is compared with.
 
-    Raises
-    ------
-    DataError
-        If there is no reference, or a file of the store cannot be read.
+    Attributes
+    ----------
+    model : ModelReference
+        The reference.
+    reference : Reference
+        That of the whole, or of third choices if the drift is theirs.
+    first, last : date
+        The days since it began, the last four weeks at most; without a drift, the last week.
+    kind : str
+        The distortion that is looked for.
     """
-    reader = ColumnReader(config.model(name), Store(config.store), name)
-    return _compare(reader, references, verdict, _named(verdict))
+
+    model: ModelReference
+    reference: Reference
+    first: date
+    last: date
+    kind: str
+
+    @property
+    def family(self) -> str:
+        """The family of pairs of the reference."""
+        return self.model.family_of(self.reference)
+
+    def among(self, days: Sequence[date]) -> tuple[list[date], list[date]]:
+        """Choose those of the reference, and those since the drift began."""
+        spans = (self.model.first, self.model.last), (self.first, self.last)
+        old, new = ([day for day in days if first <= day <= last] for first, last in spans)
+        return old, new
 
 
-def changes_with_strata(
-    config: Config, name: str, references: References, verdict: Verdict, column: str
-) -> tuple[Estimate, Estimate, float] | None:
-    """Compare the change of a drift within the values of a column with that of all rows.
-
-    Returns
-    -------
-    (Estimate, Estimate, float) or None
-        Along the direction of the drift, in logit: with a prior of each value on each day, with one
-        of all rows, and what is tolerated. None where the column was not counted, or no drift is
-        open.
-
-    Raises
-    ------
-    DataError
-        If there is no reference, or a file of the store cannot be read.
-    """
-    if not verdict.distortion:
-        return None
-    reader = ColumnReader(config.model(name), Store(config.store), name)
-    compared, reference, span, kind = compared_days(name, references, verdict)
-    grouped = [
-        [of_day[column] for day in days if (of_day := reader.grouped(compared, day))]
-        for days in _days(reader, compared, span)
-    ]
-    within, pooled = (
-        [
-            sum((sum_part(reference, part) for day in days for part in parts_of(day)), nothing())
-            for days in grouped
-        ]
-        for parts_of in (lambda day: day.values(), lambda day: [merge_parts([*day.values()])])
-    )
-    direction = KINDS.index(kind) // 2
-    changes = [change_of(reference, direction, *both) for both in (within, pooled)]
-    if changes[0] is None or changes[1] is None:
-        return None
-    return changes[0], changes[1], float(reference.tolerances[direction])
-
-
-def check_columns(name: str, model: Model) -> None:
-    """Raise ConfigError for a model without a column in which a drift could sit."""
-    if not model.has_places:
-        msg = (
-            f"{name}: segments names no column, so there is nowhere to look; search all columns of "
-            f"the logs with {where_command(name, counted=False)}, or list columns in "
-            f"models.{name}.segments, then backfill the reference and the last days."
-        )
-        raise ConfigError(msg)
-
-
-def compared_days(
-    name: str, references: References, verdict: Verdict
-) -> tuple[ModelReference, Reference, tuple[date, date], str]:
-    """Find what an open drift is compared with: the reference, the days since it began, its kind.
-
-    Without a drift they are the days of the last week; they are the last four weeks at most. The
-    reference is that of third choices if the drift is theirs.
+def compared_days(name: str, references: References, verdict: Verdict) -> Compared:
+    """Find what an open drift is compared with.
 
     Raises
     ------
@@ -149,7 +104,7 @@ def compared_days(
     since = last - timedelta(days=(MOST_DAYS if incident else USUAL_DAYS) - 1)
     first = max(incident.started if incident else since, since, compared.last + timedelta(days=1))
     kind = incident.kind if incident and incident.kind in KINDS else USUAL_KIND
-    return compared, reference, (first, last), kind
+    return Compared(compared, reference, first, last, kind)
 
 
 def place_adder(
@@ -169,7 +124,7 @@ def place_adder(
         whole = next(verdict for verdict in verdicts if verdict.segment == WHOLE)
         same = whole.incident is not None and whole.incident.opened == before[0]
         placed = _with_places(reader, references, whole, verdicts, before[1] if same else ())
-        before = (placed.incident.opened if placed.incident else None, _named(placed))
+        before = (placed.incident.opened if placed.incident else None, named_before(placed))
         return [placed if verdict is whole else verdict for verdict in verdicts]
 
     return add
@@ -186,7 +141,8 @@ def _with_places(
     if not (whole.final and incident) or incident.kind in (*NOT_COMPARABLE, OUTCOMES_MISSING):
         return whole
     try:
-        where = _compare(reader, references, whole, held).where
+        to = compared_days(reader.name, references, whole)
+        where = compare(reader, to, whole, held).where
     except DataError:
         return whole
     if where.explanation:
@@ -194,16 +150,12 @@ def _with_places(
         explanation = replace(where.explanation, in_segments=in_segments)
         where = replace(where, explanation=explanation)
     placed = replace(whole, where=where)
-    if not where.explanation or whole.of_third_choices:
+    if not where.explanation or whole.of_third_choices or to.model.classes:
         return placed
-    compared, reference, span, _ = compared_days(reader.name, references, whole)
-    if compared.classes:
-        return placed
-    days, grouped = _days(reader, compared, span), partial(reader.grouped, compared)
-    return named_by_values(placed, reference, days, grouped)
+    return named_by_values(placed, to.reference, reader.days(to), partial(reader.grouped, to.model))
 
 
-def _named(verdict: Verdict) -> tuple[Condition, ...]:
+def named_before(verdict: Verdict) -> tuple[Condition, ...]:
     """Name the values that explain the drift of a verdict."""
     return verdict.explanation.every if verdict.explanation else ()
 
@@ -231,12 +183,13 @@ class ColumnReader:
 
     def __init__(self, model: Model, store: Store, name: str) -> None:
         self.model, self.name, self.store = model, name, store
+        self.primary = model.segments.name if model.segments else ""
+        self.columns = lru_cache(MOST_REMEMBERED)(partial(store.read_columns, name))
         self.day = lru_cache(MOST_REMEMBERED)(self._read_day)
         self.sums = lru_cache(MOST_REMEMBERED)(self._sum_day)
         self.others = lru_cache(MOST_REMEMBERED)(self._sum_else)
-        self.columns = lru_cache(MOST_REMEMBERED)(self._read_columns)
         self.segments = lru_cache(1)(self._segments)
-        self.reference_sums = lru_cache(1)(self.sum_days)
+        self.sum_days = lru_cache(2)(self._sum_days)
         self.map_of = lru_cache(1)(self._map_of)
 
     def _read_day(self, day: date) -> tuple[tuple[str, ...], Columns] | None:
@@ -249,14 +202,10 @@ class ColumnReader:
 
     def _in_summary(self, summary: Summary) -> Columns:
         """Give what a summary itself counts by column: segments, and the pairs of classes."""
-        primary = self.model.segments.name if self.model.segments else None
         if summary.classes:
             predicted = {name: part.predicted for name, part in summary.segments.items()}
-            return columns_of_pairs(inputs_of(summary), primary, predicted)
-        return {primary: parts_of_segments(summary)} if primary else {}
-
-    def _read_columns(self, day: date) -> Columns:
-        return self.store.read_columns(self.name, day)
+            return columns_of_pairs(inputs_of(summary), self.primary or None, predicted)
+        return {self.primary: parts_of_segments(summary)} if self.primary else {}
 
     def watched(self, compared: ModelReference, day: date) -> Columns | None:
         """Give `grouped` of the further columns alone, of a model without classes or a map."""
@@ -275,29 +224,17 @@ class ColumnReader:
         alike = summary.class_names == compared.class_names
         return self._in_summary(summary) if summary.final and alike else None
 
-    def has(self, column: str, value: str, day: date) -> bool:
-        """Say whether a final day has a prediction of a value."""
-        _, columns = self.day(day) or ((), {})
-        return value in columns.get(column, {})
-
-    def _segments(self, compared: ModelReference) -> Mapping[str, dict[str, str] | None]:
+    def _segments(self, compared: ModelReference) -> Groups:
         """Name the segment of each value in every column, as the reference divides them."""
-        columns = self.model.columns
+        columns, stored = self.model.columns, self.store.days("summaries", self.name)
         divided = any(isinstance(w, Crossing) or w.top or w.quantiles for w in columns)
-        stored = self.store.days("summaries", self.name) if divided else []
-        inside = [day for day in stored if compared.first <= day <= compared.last]
         # Volumes stand in the head of a file: its counts, of which there are many, are not read.
         days = [
             self.store.read_volumes(self.name, day)
-            for day in inside
-            if self.store.is_final(self.name, day)
+            for day in (stored if divided else [])
+            if compared.first <= day <= compared.last and self.store.is_final(self.name, day)
         ]
-        return {
-            watched.name: _segments_of(
-                watched, [day[watched.name] for day in days if watched.name in day]
-            )
-            for watched in columns
-        }
+        return {w.name: _segments_of(w, [day.get(w.name, {}) for day in days]) for w in columns}
 
     def _counted(self, compared: ModelReference, day: date) -> Columns | None:
         """Give the counts of a day as the reference has its own: seen through a deployed map.
@@ -311,20 +248,15 @@ class ColumnReader:
         if columns is None or classes != compared.class_names:
             return None
         deployed_map = self.map_of(compared)
-        primary = self.model.segments.name if self.model.segments else ""
         if not deployed_map:
             return columns
         if deployed_map.segment != WHOLE:
-            columns = {primary: columns[primary]}
+            columns = {self.primary: columns[self.primary]}
         if day > compared.last:
             return columns
         summary, _ = self.store.read_summary(self.name, day)
         mapped = map_columns(summary, columns, deployed_map)
-        return (
-            {**mapped, primary: parts_of_segments(map_summary(summary, deployed_map))}
-            if primary
-            else mapped
-        )
+        return {**mapped, **self._in_summary(map_summary(summary, deployed_map))}
 
     def _map_of(self, compared: ModelReference) -> Shadow | None:
         """Find the map through which the days of a reference are seen; None if it is of logs."""
@@ -350,37 +282,58 @@ class ColumnReader:
 
     def _sum_day(
         self, compared: ModelReference, reference: Reference, day: date
-    ) -> tuple[DaySums, DaySums] | None:
-        grouped = self.grouped(compared, day)
-        return None if grouped is None else sums_of_day(compared, reference, grouped)
+    ) -> tuple[DaySums, DaySums]:
+        """Sum up a day by column and value, and what these share with pairs of classes."""
+        family, grouped = compared.family_of(reference), self.grouped(compared, day) or {}
+        return sum_day(reference, grouped, family, compared.curves_of(family))
 
     def _sum_else(
         self, compared: ModelReference, reference: Reference, day: date, cells: Cells | None
     ) -> ValueSums:
-        grouped = self.grouped(compared, day)
-        if not grouped:
-            return {}
+        grouped = self.grouped(compared, day) or {}
         return place_sums(reference, grouped, *cells) if cells else level_sums(reference, grouped)
 
-    def other_sums(
-        self,
-        compared: ModelReference,
-        reference: Reference,
-        days: Sequence[date],
-        place: Break | None,
-    ) -> ValueSums:
-        """Add up what days say of a break at one place, or without one of the level."""
+    def other_sums(self, to: Compared, place: Break | None) -> list[ValueSums]:
+        """Add up what the days of both periods say of a break, or without one of the level."""
         cells = (place.family, place.first_cell, place.end_cell) if place else None
-        return add_days([self.others(compared, reference, day, cells) for day in days])
+        both = self.days(to)
+        return [over_days([self.others(*to[:2], day, cells) for day in of]) for of in both]
 
-    def sum_days(
+    def _sum_days(
         self, compared: ModelReference, reference: Reference, days: Sequence[date]
     ) -> tuple[DaySums, DaySums]:
-        """Add up `sums_of_day` of some days, without those that are not compared."""
+        """Add up what some days say of a distortion; those that are not compared say nothing."""
         sums = [self.sums(compared, reference, day) for day in days]
-        compared_sums = [of_day for of_day in sums if of_day is not None]
-        own, shared = (over_days([of_day[i] for of_day in compared_sums]) for i in (0, 1))
+        own, shared = (over_days([of_day[i] for of_day in sums]) for i in (0, 1))
         return own, shared
+
+    def days(self, to: Compared) -> tuple[list[date], list[date]]:
+        """List the days of both periods, all of which have counts of columns.
+
+        Raises
+        ------
+        DataError
+            If one has none.
+        """
+        name, counted = self.name, {*self.store.days("columns", self.name)}
+        old, new = to.among(self.store.days("summaries", name))
+        missing = [d for d in (*old, *new) if self.model.columns and d not in counted]
+        if missing:
+            msg = (
+                f"{name}: {len(missing)} of {len(old) + len(new)} days have no counts of these "
+                f"columns, first {missing[0]}; run calibration-monitor backfill --model {name} "
+                f"--from {missing[0]} --to {missing[-1]}."
+            )
+            raise DataError(msg)
+        return old, new
+
+    def dated(self, to: Compared, condition: Condition) -> Condition:
+        """Add its first day to a value that the reference does not know."""
+        for day in self.store.days("summaries", self.name):
+            _, columns = (to.model.last < day <= to.last and self.day(day)) or ((), {})
+            if condition.value in columns.get(condition.column, {}):
+                return replace(condition, first=day)
+        return condition
 
 
 def counts_by_value(
@@ -406,123 +359,48 @@ def counts_by_value(
     return primary, {}
 
 
-def sums_of_day(
-    compared: ModelReference, reference: Reference, columns: Columns
-) -> tuple[DaySums, DaySums]:
-    """Sum up a day by column and value, and what these share with pairs of classes."""
-    family = compared.family_of(reference)
-    return sum_day(reference, columns, family, compared.curves_of(family))
-
-
-def _compare(
-    reader: "ColumnReader", references: References, verdict: Verdict, held: Sequence[Condition]
+def compare(
+    reader: ColumnReader, to: Compared, verdict: Verdict, held: Sequence[Condition]
 ) -> Answer:
-    """Compare the days of an open drift, the last four weeks at most, with their reference.
+    """Compare the days of an open drift with their reference.
 
     Values that were named on the day before stay unless the outcomes speak against them.
 
     Raises
     ------
     DataError
-        If there is no reference, or a file of the store cannot be read.
+        If a file of the store cannot be read.
     """
-    compared, reference, span, kind = compared_days(reader.name, references, verdict)
-    before, after = _days(reader, compared, span)
-    if measure := _measure_of(verdict.incident, reference, (len(before), len(after))):
-        place = verdict.incident.place if verdict.incident else None
-        both = (reader.other_sums(compared, reference, days, place) for days in (before, after))
-        has_map = place is None or place.family == "region"
-        where = where_else(measure, *both)
-        return Answer(*span, drifting=True, where=where, has_map=has_map)
-    old, old_shared = reader.reference_sums(compared, reference, tuple(before))
-    now, now_shared = reader.sum_days(compared, reference, after)
+    reference, incident, bent = to.reference, verdict.incident, verdict.distortion
+    before, after = reader.days(to)
+    level = partial(of_level, variances=reference.level_variances, days=(len(before), len(after)))
+    # A place of a class is one among the scores of that class against the rest, and values are
+    # counted by the scores of the first choice.
+    place = incident.place if incident and not incident.of_class else None
+    if incident and (place or incident.kind in LEVEL_KINDS):
+        measure = of_place(incident.kind, place) if place else level(incident.kind)
+        where = where_else(measure, *reader.other_sums(to, place))
+        has_map = incident.place is None or incident.place.family == "region"
+        return Answer(to.first, to.last, drifting=True, where=where, has_map=has_map)
+    both = [reader.sum_days(*to[:2], (*of,)) for of in (before, after)]
     # What values share with pairs is known, but has no place of its own.
-    sums, shared = in_both(old, now), in_both(old_shared, now_shared)
-    if found := _levels_instead(reader, compared, reference, (before, after), verdict, sums):
-        return Answer(*span, drifting=True, where=found)
-    where = where_of(reference, sums, kind, held, shared)
+    sums, shared = (in_both(*of) for of in zip(*both, strict=True))
+    # The level of some values alone may bend the curve of all rows.
+    two = bent is not None and not to.model.classes and not verdict.of_third_choices
+    columns = as_before_within(reference, sums, bent) if bent and two else []
+    for kind in LEVEL_KINDS if columns else ():
+        others = [{c: of[c] for c in columns if c in of} for of in reader.other_sums(to, None)]
+        where = where_else(level(kind), *others)
+        if where.explanation:
+            return Answer(to.first, to.last, drifting=True, where=where)
+    where = where_of(reference, sums, to.kind, held, shared)
     if where.explanation:
         dated = tuple(
-            c if c.value in sums[c.column][0] else _dated(reader, compared, span[1], c)
+            c if c.value in sums[c.column][0] else reader.dated(to, c)
             for c in where.explanation.conditions
         )
         where = replace(where, explanation=replace(where.explanation, conditions=dated))
-    return Answer(*span, verdict.distortion is not None, where)
-
-
-def _levels_instead(
-    reader: "ColumnReader",
-    compared: ModelReference,
-    reference: Reference,
-    days: tuple[Sequence[date], Sequence[date]],
-    verdict: Verdict,
-    sums: AllSums,
-) -> Where | None:
-    """Find the values whose level alone bends the curve of all rows; None if there are none."""
-    incident = verdict.distortion
-    if incident is None or compared.classes or verdict.of_third_choices:
-        return None
-    columns = as_before_within(reference, sums, incident)
-    if not columns:
-        return None
-    both = [
-        {
-            column: values
-            for column, values in reader.other_sums(compared, reference, of, None).items()
-            if column in columns
-        }
-        for of in days
-    ]
-    for kind in LEVEL_KINDS:
-        measure = of_level(kind, reference.level_variances, (len(days[0]), len(days[1])))
-        where = where_else(measure, *both)
-        if where.explanation:
-            return where
-    return None
-
-
-def _measure_of(
-    incident: Incident | None, reference: Reference, days: tuple[int, int]
-) -> Measure | None:
-    """Give what measures an incident that is no distortion; None of one that is, or of none.
-
-    None of a place of a class either: it is one among the scores of that class against the rest,
-    and values are counted by the scores of the first choice.
-    """
-    if incident and incident.place and not incident.of_class:
-        return of_place(incident.kind, incident.place)
-    if incident and incident.kind in LEVEL_KINDS:
-        return of_level(incident.kind, reference.level_variances, days)
-    return None
-
-
-def _dated(
-    reader: "ColumnReader", compared: ModelReference, last: date, condition: Condition
-) -> Condition:
-    """Add its first day to a value that the reference does not know."""
-    for day in reader.store.days("summaries", reader.name):
-        if compared.last < day <= last and reader.has(condition.column, condition.value, day):
-            return replace(condition, first=day)
-    return condition
-
-
-def _days(
-    reader: "ColumnReader", compared: ModelReference, span: tuple[date, date]
-) -> tuple[list[date], list[date]]:
-    """List the days of the reference and the later ones, all of which have counts of columns."""
-    model, name = reader.model, reader.name
-    stored, counted = reader.store.days("summaries", name), {*reader.store.days("columns", name)}
-    old = [d for d in stored if compared.first <= d <= compared.last]
-    new = [d for d in stored if span[0] <= d <= span[1]]
-    missing = [d for d in (*old, *new) if model.columns and d not in counted]
-    if missing:
-        msg = (
-            f"{name}: {len(missing)} of {len(old) + len(new)} days have no counts of these "
-            f"columns, first {missing[0]}; run calibration-monitor backfill --model {name} "
-            f"--from {missing[0]} --to {missing[-1]}."
-        )
-        raise DataError(msg)
-    return old, new
+    return Answer(to.first, to.last, bent is not None, where)
 
 
 def _segments_of(watched: Watched, days: Sequence[Mapping[str, int]]) -> dict[str, str] | None:
@@ -531,9 +409,8 @@ def _segments_of(watched: Watched, days: Sequence[Mapping[str, int]]) -> dict[st
     A value that the reference does not know has a segment of its own, so that it is noticed.
     """
     volumes: dict[str, int] = {}
-    for day in days:
-        for value, predicted in day.items():
-            volumes[value] = volumes.get(value, 0) + predicted
+    for value, predicted in chain.from_iterable(day.items() for day in days):
+        volumes[value] = volumes.get(value, 0) + predicted
     if not isinstance(watched, Crossing) and watched.quantiles:
         return _cut(volumes, watched.quantiles)
     top = watched.top
