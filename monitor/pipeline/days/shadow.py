@@ -4,14 +4,12 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cache
 
 from monitor.base.errors import ConfigError, DataError
 from monitor.base.segment_names import WHOLE
 from monitor.config import MapSetting, Model
 from monitor.days.summary import ColumnPart, Summary
 from monitor.drift.where.part_counts import parts_of_segments
-from monitor.evaluation.map_gain import MapGain
 from monitor.evaluation.score_errors import LabelRates
 from monitor.evaluation.shadow import (
     DayGain,
@@ -19,7 +17,6 @@ from monitor.evaluation.shadow import (
     class_gains,
     day_gains,
     has_rows_of,
-    map_gain,
     map_part,
     map_summary,
     part_gains,
@@ -70,47 +67,10 @@ class ModelMap:
         """Whether the map was fitted to a day."""
         return self.content.training.first <= day <= self.content.training.last
 
-
-@dataclass(frozen=True, eq=False)
-class ShadowDays:
-    """A map in the shadow, and what it gained on each day.
-
-    Attributes
-    ----------
-    map : ModelMap
-        The map.
-    days : sequence of date
-        The stored days on which it is compared.
-    gains : callable
-        As those of the map.
-    """
-
-    map: ModelMap
-    days: Sequence[date]
-    gains: Callable[[date], Gains]
-
-    def covers(self, window: Sequence[date]) -> bool:
-        """Whether the map is compared on every day of a window."""
-        return bool(window) and is_compared(self.map.setting, window[0], window[-1])
-
-    def gain(self, day: date, segment: str) -> MapGain | None:
-        """Estimate what the map gained up to a day; None while its outcomes are arriving."""
-        if not is_compared(self.map.setting, day, day) or not self.gains(day)[1]:
-            return None
-        gains = [self.gains(earlier)[1] for earlier in self.days if earlier <= day]
-        return map_gain([of_day[segment] for of_day in gains if of_day and segment in of_day])
-
-    def marks(self, day: date) -> list[object]:
-        """Name everything that the results of the map on a day rest on."""
-        if not is_compared(self.map.setting, day, day):
-            return []
-        earlier = [self.gains(other)[0] for other in self.days if other <= day]
-        return [self.map.mark, f"{self.map.setting.since}", fingerprint([*earlier])]
-
-
-def is_compared(setting: MapSetting, first: date, last: date) -> bool:
-    """Whether a map is compared with the scores on all days of a span."""
-    return setting.since <= first and not (setting.deploy and setting.deploy <= last)
+    def is_compared(self, first: date, last: date) -> bool:
+        """Whether the map is compared with the scores on all days of a span."""
+        deploy = self.setting.deploy
+        return self.setting.since <= first and not (deploy and deploy <= last)
 
 
 def read_model_map(model: Model, name: str, store: Store, read: Read) -> ModelMap | None:
@@ -241,14 +201,6 @@ def _of_vectors(
         return f"{mark} {mapped[1]}", class_gains(summary.classes, mapped[0].classes)
 
     return ModelMap(content, setting, by, map_day, gains)
-
-
-def shadow_days(model_map: ModelMap | None, stored: Sequence[date]) -> ShadowDays | None:
-    """Prepare the map of a model for its stored days; None if it has none."""
-    if not model_map:
-        return None
-    days = [day for day in stored if is_compared(model_map.setting, day, day)]
-    return ShadowDays(model_map, days, cache(model_map.gains))
 
 
 def _must_fit(content: AnyMapFile, model: Model, name: str, setting: MapSetting) -> None:

@@ -18,7 +18,7 @@ from monitor.logs import Databases, batch_of_summary, count_through_map, open_da
 from monitor.metrics.maps.class_map_file import ClassMapFile
 from monitor.metrics.maps.vector_map import VectorMap
 from monitor.pipeline.days.progress import Failure, PhaseProgress
-from monitor.pipeline.days.shadow import ModelMap, Read, is_compared, read_model_map
+from monitor.pipeline.days.shadow import ModelMap, Read, read_model_map
 from monitor.store.store import Store
 
 
@@ -83,7 +83,7 @@ def count_mapped_days(
 def _is_needed(model_map: ModelMap, day: date, read: Read) -> bool:
     """Say whether a day is compared, or makes the reference of a deployed map."""
     trains = model_map.setting.deploy is not None and model_map.trains(day)
-    if not (trains or is_compared(model_map.setting, day, day)):
+    if not (trains or model_map.is_compared(day, day)):
         return False
     summary, content = read(day)[0], model_map.content
     counts = summary.classes if summary.final else None
