@@ -3,10 +3,9 @@
 Rule: the plan that `backfill --dry-run` prints and the run itself ask the same function.
 """
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Container, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from functools import partial
 from typing import Literal, get_args
 
 from monitor.base.errors import ConfigError, DataError
@@ -144,37 +143,72 @@ def damage_before(store: Store, model: Model, task: Task) -> Damage:
     return find_damage(store, task.model, task.first, reach(model, task.last))
 
 
-def what_to_do(
-    store: Store,
-    name: str,
-    model: Model,
-    day: date,
-    *,
-    as_of: date,
-    may_skip: bool,
-    recompute: bool,
-    must_settle: bool = False,
-) -> Action:
-    """Decide what becomes of a day.
+@dataclass(frozen=True)
+class Rules:
+    """How a run decides what becomes of a day.
 
-    Raises
-    ------
-    DataError
-        If there are no predictions, or a summary of the store cannot be read. If the day
-        `must_settle`, or is final in the store, also if there are not all outcomes.
+    Attributes
+    ----------
+    store, name, model : Store, str, Model
+        Of which model.
+    as_of : date
+        As for `Task`.
+    may_skip : container of date
+        Days that stay as they are if nothing has changed.
+    recompute, must_settle : bool
+        As for `Task`.
     """
-    if model.may_lack(day):
-        if not has_day(model, "predictions", day):
+
+    store: Store
+    name: str
+    model: Model
+    as_of: date
+    may_skip: Container[date] = ()
+    recompute: bool = False
+    must_settle: bool = False
+
+    def action(self, day: date) -> Action:
+        """Decide what becomes of a day.
+
+        Raises
+        ------
+        DataError
+            If there are no predictions, or a summary of the store cannot be read. If the day
+            `must_settle`, or is final in the store, also if there are not all outcomes.
+        """
+        store, name, model, as_of = self.store, self.name, self.model, self.as_of
+        if not model.may_lack(day):
+            check_predictions_exist(name, model, day)
+        elif not has_day(model, "predictions", day):
             return "quiet"
-    else:
-        check_predictions_exist(name, model, day)
-    if not recompute and _is_known_better(store, name, model, day, as_of):
-        return "kept"
-    if may_skip and is_unchanged(store, name, model, day, as_of):
-        return "unchanged"
-    if must_settle or _final(store, name, day):
-        check_logs_exist(name, model, day, as_of=as_of)
-    return "summarise"
+        if not self.recompute and _is_known_better(store, name, model, day, as_of):
+            return "kept"
+        if day in self.may_skip and is_unchanged(store, name, model, day, as_of):
+            return "unchanged"
+        if self.must_settle or _final(store, name, day):
+            check_logs_exist(name, model, day, as_of=as_of)
+        return "summarise"
+
+    def outcome(self, day: date) -> Action | Failure:
+        """Decide what becomes of a day, or why it fails before a row is read."""
+        try:
+            action = self.action(day)
+            if action == "summarise":
+                outcome_days(f"{self.name} {day}", self.model, day, as_of=self.as_of)
+        except DataError as error:
+            return failed(day, error)
+        return action
+
+    def again(self, until: date) -> "Rules":
+        """Give those of days that are read again, until another day, because of others."""
+        return replace(self, as_of=until, may_skip=(), must_settle=False)
+
+
+def failed(day: date, error: DataError) -> Failure:
+    """Say why a day fails; raise what no other day of a store could be read with either."""
+    if error.newer:
+        raise error
+    return Failure(day, str(error), error.fault)
 
 
 def plan(config: Config, task: Task) -> Plan:
@@ -191,12 +225,9 @@ def plan(config: Config, task: Task) -> Plan:
     model, store = config.model(name), Store(config.store)
     check_days(name, task.first, task.last, as_of=as_of)
     work = find_work(store, model, task, damage_before(store, model, task))
-    skippable = work.may_skip.intersection(store.days("summaries", name))
-    decide = partial(_decide, store, name, model, recompute=task.recompute)
-    actions = {
-        day: decide(day, as_of=as_of, may_skip=day in skippable, must_settle=task.must_settle)
-        for day in work.days
-    }
+    may_skip = work.may_skip.intersection(store.days("summaries", name))
+    rules = Rules(store, name, model, as_of, may_skip, task.recompute, task.must_settle)
+    actions = {day: rules.outcome(day) for day in work.days}
     done = {
         day: log_fingerprint(name, model, day, as_of)
         for day, action in actions.items()
@@ -206,51 +237,22 @@ def plan(config: Config, task: Task) -> Plan:
     repairs = repaired(store, name, done, notes, work.unfinished)
     until = known_until(store, name, model, as_of, done=done)
     neighbours = days_to_read_again(store, name, model, repairs, done=done, as_of=until)
-    actions |= {day: decide(day, as_of=until, may_skip=False) for day in neighbours}
+    actions |= {day: rules.again(until).outcome(day) for day in neighbours}
     by_action = {
         action: tuple(sorted(d for d, a in actions.items() if a == action))
         for action in get_args(Action)
     }
     evaluate, perhaps = _evaluations(config, task, work, done, neighbours)
-    failed = [action for action in actions.values() if isinstance(action, Failure)]
+    failures = [action for action in actions.values() if isinstance(action, Failure)]
     of_task = days_that_must_succeed(task, work.damage)
     return Plan(
         name,
         **by_action,
-        failures=tuple(failure for failure in failed if failure.day in of_task),
-        still_missing=tuple(failure for failure in failed if failure.day not in of_task),
+        failures=tuple(failure for failure in failures if failure.day in of_task),
+        still_missing=tuple(failure for failure in failures if failure.day not in of_task),
         evaluate=evaluate,
         perhaps=perhaps,
     )
-
-
-def _decide(
-    store: Store,
-    name: str,
-    model: Model,
-    day: date,
-    *,
-    as_of: date,
-    may_skip: bool,
-    recompute: bool,
-    must_settle: bool = False,
-) -> Action | Failure:
-    """Decide what becomes of a day, or why it fails before a row is read."""
-    try:
-        action = what_to_do(
-            *(store, name, model, day),
-            as_of=as_of,
-            may_skip=may_skip,
-            recompute=recompute,
-            must_settle=must_settle,
-        )
-        if action == "summarise":
-            outcome_days(f"{name} {day}", model, day, as_of=as_of)
-    except DataError as error:
-        if error.newer:
-            raise
-        return Failure(day, str(error), error.fault)
-    return action
 
 
 def _evaluations(

@@ -32,6 +32,7 @@ from monitor.pipeline.runs.compiling import compiled_meanwhile
 from monitor.pipeline.runs.evaluations import evaluate_days, reach
 from monitor.pipeline.runs.mapped_days import count_mapped_days
 from monitor.pipeline.runs.planning import (
+    Rules,
     check_days,
     damage_before,
     days_that_must_succeed,
@@ -232,21 +233,12 @@ def _process(
     summarised = store.days("summaries", name)
     notes = notes_of(store, name, days)
     store.mark_stale(name, first, task.last)
+    may_skip = work.may_skip.intersection(summarised)
+    rules = Rules(store, name, model, as_of, may_skip, task.recompute, task.must_settle)
     summarise = partial(
-        summarise_days,
-        config,
-        name,
-        recompute=task.recompute,
-        jobs=jobs,
-        on_progress=on_progress,
-        left_out=left_out,
+        summarise_days, config, jobs=jobs, on_progress=on_progress, left_out=left_out
     )
-    results = summarise(
-        days,
-        as_of=as_of,
-        may_skip=work.may_skip.intersection(summarised),
-        must_settle=task.must_settle,
-    )
+    results = summarise(days, rules)
     failures = [result for result in results.values() if isinstance(result, Failure)]
     done = {
         day: store.read_inputs(name, day)
@@ -259,7 +251,7 @@ def _process(
     if neighbours:
         first = min(first, neighbours[0])
         store.mark_stale(name, first, neighbours[-1])
-        results |= summarise(neighbours, as_of=until, may_skip=(), must_settle=False)
+        results |= summarise(neighbours, rules.again(until))
     recounted = days_that_count(model, repairs).union(done)
     counted = count_new_arrivals(config, name, first, recounted, as_of=until)
     mapped = count_mapped_days(config, name, on_progress=on_progress)

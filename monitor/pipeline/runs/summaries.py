@@ -1,6 +1,6 @@
 """The summaries of many days: decide for each day, read the logs of several at a time, store."""
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from functools import partial
 from itertools import chain
@@ -17,9 +17,8 @@ from monitor.logs import (
 from monitor.logs import summarise_days as read_days
 from monitor.pipeline.days.progress import Failure, PhaseProgress, in_parallel
 from monitor.pipeline.days.unchanged import log_fingerprint
-from monitor.pipeline.runs.planning import what_to_do
+from monitor.pipeline.runs.planning import Rules, failed
 from monitor.pipeline.verdicts.reading import reading_of
-from monitor.store.store import Store
 
 Left = Literal["unchanged", "quiet", "kept"]
 LeftOutByDay = dict[date, Mapping[str, tuple[int, int]]]
@@ -28,49 +27,34 @@ Result = Literal["summarised"] | Left | Failure  # what became of a day
 
 def summarise_days(
     config: Config,
-    name: str,
     days: Sequence[date],
+    rules: Rules,
     *,
-    as_of: date,
-    may_skip: Container[date],
-    must_settle: bool,
-    recompute: bool,
     jobs: int,
     on_progress: Callable[[PhaseProgress], None],
     left_out: LeftOutByDay,
 ) -> dict[date, Result]:
-    """Summarise days, except unchanged ones that may be skipped; keep what became of each.
+    """Summarise days as rules decide, and keep what became of each.
 
     The rows that settings leave out of each day are added to `left_out`.
     """
-    model, store = config.model(name), Store(config.store)
+    name, model, store, as_of = rules.name, rules.model, rules.store, rules.as_of
     reading = reading_of(model)
-
-    def decide(day: date) -> Literal["summarise"] | Left:
-        return what_to_do(
-            *(store, name, model, day),
-            as_of=as_of,
-            may_skip=day in may_skip,
-            recompute=recompute,
-            must_settle=must_settle,
-        )
 
     def read(databases: Databases, batch: Sequence[date]) -> list[tuple[date, Result]]:
         results, inputs = dict[date, Result](), dict[date, str]()
         for day in batch:
             try:
-                action = decide(day)
+                action = rules.action(day)
                 if action == "summarise":  # a file that changes while it is read is read again
                     inputs[day] = log_fingerprint(name, model, day, as_of)
                 else:
                     results[day] = action
             except DataError as error:
-                if error.newer:
-                    raise
-                results[day] = Failure(day, str(error), error.fault)
+                results[day] = failed(day, error)
         for day, summary in read_days(name, model, [*inputs], as_of=as_of, databases=databases):
             if isinstance(summary, DataError):
-                results[day] = Failure(day, str(summary), summary.fault)
+                results[day] = failed(day, summary)
             else:
                 store.write_summary(summary)
                 store.write_inputs(name, day, inputs[day], reading)
