@@ -10,7 +10,6 @@ the difference would look like a slope.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from math import nan, sqrt
 from typing import TypeVar
 
@@ -20,11 +19,12 @@ from monitor.evaluation.evaluation import Causes, InterceptCorrection, Shares
 from monitor.metrics.core.buckets import NO_BUCKETS, BucketCounts
 from monitor.metrics.core.dispersion import design_effect
 from monitor.metrics.core.estimate import Estimate
+from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.special import expit
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.logistic.optimism import FittedScore, fitted_score
 from monitor.metrics.logistic.recalibration_maps import NestedMaps, fit_nested_maps
-from monitor.metrics.logistic.remaining_error import remaining_error
+from monitor.metrics.logistic.remaining_error import RemainingError, remaining_error
 from monitor.metrics.scores.bounds import ScoringRule
 from monitor.metrics.scores.brier import mean_loss
 
@@ -34,6 +34,8 @@ Stratum = tuple[Tally, BucketCounts]  # of one day and segment
 
 
 Explain = Callable[[Tally, BucketCounts], Causes | None]
+# Estimates what a later one of some scores saves over an earlier one.
+Compare = Callable[[Sequence[FittedScore], int, int], Estimate]
 
 
 def causes_of(t: Tally, held: BucketCounts = NO_BUCKETS) -> Causes | None:
@@ -80,11 +82,7 @@ def causes_of(t: Tally, held: BucketCounts = NO_BUCKETS) -> Causes | None:
     maps = fit_nested_maps(t)
     if maps is None:
         return None
-    rest, phis = remaining_error(maps, held), design_effects_of_maps(maps, held)
-    return Causes(
-        *_explained(maps, scores_of_maps(maps, "log"), rest.divergence, held, phis),
-        *_explained(maps, scores_of_maps(maps, "brier"), rest.squared, held, phis),
-    )
+    return explained(maps, comparer(maps, held), remaining_error(maps, held))
 
 
 def intercept_correction(t: Tally, held: BucketCounts = NO_BUCKETS) -> InterceptCorrection | None:
@@ -112,17 +110,56 @@ def intercept_correction(t: Tally, held: BucketCounts = NO_BUCKETS) -> Intercept
     maps = fit_nested_maps(t, most_terms=1)
     if maps is None:
         return None
-    t = maps.tally
-    w = t.counts * expit(maps.logits[1]) * expit(-maps.logits[1])
-    log_scores = [_score(maps, i, "log") for i in (0, 1)]
-    phis = design_effects_of_maps(maps, held)
-    brier_scores = [_score(maps, i, "brier") for i in (0, 1)]
-    return InterceptCorrection(
-        delta=Estimate.normal(maps.delta, sqrt(phis[1]) / sqrt(float(w.sum()))),
-        log_loss=share(t, log_scores, held, phis[:2]),
-        squared_error=share(t, brier_scores, held, phis[:2]),
-        log_loss_before=log_scores[0].observed,
-    )
+    phi, p = design_effects_of_maps(maps, held)[1], expit(maps.logits[1])
+    information = float((maps.tally.counts * p * expit(-maps.logits[1])).sum())
+    delta = Estimate.normal(maps.delta, sqrt(phi) / sqrt(information))
+    before = scores_of_maps(maps, "log")[0].observed
+    return corrected(maps, comparer(maps, held), delta, before)
+
+
+def explained(maps: NestedMaps, compare: Compare, rest: RemainingError) -> Causes:
+    """Say what each map saves after the one before it, and what none of them does."""
+    shares = list[Shares]()
+    for scores, of_rest in (
+        (scores_of_maps(maps, "log"), rest.divergence),
+        (scores_of_maps(maps, "brier"), rest.squared),
+    ):
+        parts = [*(compare(scores, i, i + 1) for i in range(3)), of_rest]
+        shares += Shares(*(p.value for p in parts)), Shares(*(p.standard_error for p in parts))
+    return Causes(*shares)
+
+
+def corrected(
+    maps: NestedMaps, compare: Compare, delta: Estimate, before: float
+) -> InterceptCorrection:
+    """Say what the first map saves; `before` is the log loss of the scores as they are."""
+    log, brier = scores_of_maps(maps, "log"), scores_of_maps(maps, "brier")
+    return InterceptCorrection(delta, compare(log, 0, 1), compare(brier, 0, 1), before)
+
+
+def comparer(maps: NestedMaps, held: BucketCounts) -> Compare:
+    """Return what compares the scores of two maps within each prediction."""
+    t, phis = maps.tally, design_effects_of_maps(maps, held)
+
+    def compare(scores: Sequence[FittedScore], i: int, j: int) -> Estimate:
+        before, after = scores[i], scores[j]
+        if_positive = before.if_positive - after.if_positive
+        if_negative = before.if_negative - after.if_negative
+        _, variance = difference_of_means(t, held, if_positive, if_negative)
+        variance += phis[j] ** 2 * max(0.0, after.curvature - before.curvature)
+        value = before.corrected(phis[i]) - after.corrected(phis[j])
+        return Estimate.normal(value, sqrt(variance))
+
+    return compare
+
+
+def difference_of_means(
+    t: Tally, held: BucketCounts, if_positive: Floats, if_negative: Floats
+) -> tuple[float, float]:
+    """Give the mean of what each outcome adds, and the variance of that mean."""
+    mean = mean_loss(t, if_positive, if_negative)
+    variance = mean_loss(t, (if_positive - mean) ** 2, (if_negative - mean) ** 2) / (t.total - 1)
+    return mean, variance * design_effect(t, held, if_positive, if_negative)
 
 
 def design_effects_of_maps(maps: NestedMaps, held: BucketCounts) -> list[float]:
@@ -137,46 +174,16 @@ def design_effects_of_maps(maps: NestedMaps, held: BucketCounts) -> list[float]:
     return effects
 
 
-def _score(maps: NestedMaps, i: int, rule: ScoringRule) -> FittedScore:
-    return fitted_score(maps.tally, maps.logits[i], maps.design[:, : maps.terms[i]], rule)
-
-
 def scores_of_maps(maps: NestedMaps, rule: ScoringRule) -> list[FittedScore]:
     """Score all maps; a map that could not be fitted gets the score of the one before it."""
-    scores = [_score(maps, 0, rule)]
-    for i in (1, 2, 3):
-        fitted = maps.terms[i] > maps.terms[i - 1]
-        scores.append(_score(maps, i, rule) if fitted else scores[-1])
+    scores = list[FittedScore]()
+    for i, terms in enumerate(maps.terms):
+        fitted = not i or terms > maps.terms[i - 1]
+        design = maps.design[:, :terms]
+        scores.append(
+            fitted_score(maps.tally, maps.logits[i], design, rule) if fitted else scores[-1]
+        )
     return scores
-
-
-def share(
-    t: Tally, scores: Sequence[FittedScore], held: BucketCounts, phis: Sequence[float]
-) -> Estimate:
-    """Compare two scores within each prediction; phis are the design effects of both fits."""
-    before, after = scores
-    if_positive = before.if_positive - after.if_positive
-    if_negative = before.if_negative - after.if_negative
-    mean = mean_loss(t, if_positive, if_negative)
-    variance = mean_loss(t, (if_positive - mean) ** 2, (if_negative - mean) ** 2) / (t.total - 1)
-    variance *= design_effect(t, held, if_positive, if_negative)
-    variance += phis[1] ** 2 * max(0.0, after.curvature - before.curvature)
-    value = before.corrected(phis[0]) - after.corrected(phis[1])
-    return Estimate.normal(value, sqrt(variance))
-
-
-def _explained(
-    maps: NestedMaps,
-    scores: Sequence[FittedScore],
-    rest: Estimate,
-    held: BucketCounts,
-    phis: Sequence[float],
-) -> tuple[Shares, Shares]:
-    """Give what each cause explains, and the standard errors."""
-    both = zip(pairwise(scores), pairwise(phis), strict=True)
-    parts = [*(share(maps.tally, of, held, theirs) for of, theirs in both), rest]
-    values, errors = [part.value for part in parts], [part.standard_error for part in parts]
-    return Shares(*values), Shares(*errors)
 
 
 def apart_or_together(

@@ -14,20 +14,19 @@ import numpy as np
 from monitor.evaluation.attribution import (
     Stratum,
     apart_or_together,
+    comparer,
     design_effects_of_maps,
+    difference_of_means,
     scores_of_maps,
-    share,
 )
 from monitor.evaluation.evaluation import Lost
 from monitor.metrics.core.buckets import BucketCounts
-from monitor.metrics.core.dispersion import design_effect
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.special import expit, logit
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.logistic.recalibration_maps import NestedMaps, fit_nested_maps, gram
 from monitor.metrics.logistic.remaining_error import remaining_error
-from monitor.metrics.scores.brier import mean_loss
 from monitor.metrics.scores.net_benefit import Decision, benefits
 
 
@@ -133,23 +132,19 @@ def _mean(parts: Sequence[tuple[int, Estimate]], together: Estimate | None) -> E
 
 
 def _lost_log_loss(maps: NestedMaps, held: BucketCounts, currency: str, per_nat: float) -> Lost:
-    scores, phis = scores_of_maps(maps, "log"), design_effects_of_maps(maps, held)
-    rest = remaining_error(maps, held).divergence
-
-    def saved(before: int, after: int) -> Estimate:
-        pair = scores[before], scores[after]
-        return share(maps.tally, pair, held, (phis[before], phis[after]))
+    saved = partial(comparer(maps, held), scores_of_maps(maps, "log"))
+    rest, fitted = remaining_error(maps, held).divergence, saved(0, 3)
+    of_all = fitted.value, fitted.error
+    if has_rest := rest.value == rest.value:
+        of_all = fitted.value + rest.value, sqrt(fitted.error**2 + rest.error**2)
 
     def priced(value: float, error: float) -> Estimate:
         return Estimate.normal(per_nat * value, per_nat * error)
 
-    by_map = [saved(i, i + 1) for i in range(3)]
-    fitted, has_rest = saved(0, 3), rest.value == rest.value
-    value = fitted.value + rest.value if has_rest else fitted.value
-    error = sqrt(fitted.error**2 + rest.error**2) if has_rest else fitted.error
-    prior_shift, slope, shape = (priced(part.value, part.error) for part in by_map)
-    of_rest = priced(rest.value, rest.error) if has_rest else None
-    return Lost(currency, None, priced(value, error), prior_shift, slope, shape, of_rest)
+    parts = [*(saved(i, i + 1) for i in range(3)), rest]
+    prior_shift, slope, shape, of_rest = (priced(part.value, part.error) for part in parts)
+    known = of_rest if has_rest else None
+    return Lost(currency, None, priced(*of_all), prior_shift, slope, shape, known)
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,9 +174,7 @@ def _saved(
     one, other = decided[before], decided[after]
     if_positive = other.if_positive - one.if_positive
     if_negative = other.if_negative - one.if_negative
-    mean = mean_loss(t, if_positive, if_negative)
-    variance = mean_loss(t, (if_positive - mean) ** 2, (if_negative - mean) ** 2) / (t.total - 1)
-    variance *= design_effect(t, held, if_positive, if_negative)
+    mean, variance = difference_of_means(t, held, if_positive, if_negative)
     variance += max(0.0, other.curvature - one.curvature)
     return Estimate.normal(mean - (other.flattery - one.flattery), sqrt(variance))
 

@@ -5,14 +5,13 @@ Rule: as for the labelled predictions, causes are compared within one day and se
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from math import sqrt
 
 import numpy as np
 
 from monitor.days.summary import Segment
-from monitor.evaluation.attribution import LEAST_COVERED, mean_of_parts, scores_of_maps
-from monitor.evaluation.evaluation import Causes, InterceptCorrection, Shares
+from monitor.evaluation.attribution import LEAST_COVERED, corrected, explained, mean_of_parts
+from monitor.evaluation.evaluation import Causes, InterceptCorrection
 from monitor.evaluation.score_errors import LabelRates
 from monitor.evaluation.weighing import COUNTED, FIXED, Weighed, mean_of_all, variances_of, weigh
 from monitor.metrics.core.estimate import Estimate
@@ -27,7 +26,6 @@ from monitor.metrics.logistic.recalibration_maps import (
     gram,
 )
 from monitor.metrics.logistic.remaining_error import remaining_error_of_weighted
-from monitor.metrics.scores.bounds import ScoringRule
 
 TERMS = 4, 2, 1  # that nested maps may have
 ExplainAll = Callable[[Segment], tuple[int, Causes] | None]
@@ -41,6 +39,26 @@ class _WeighedMaps:
     maps: NestedMaps
     variances: Floats  # of the sum of the weighed outcomes of each group
     ratios: list[Floats]  # of each map: see `_ratios`
+
+    def compare(self, scores: Sequence[FittedScore], i: int, j: int) -> Estimate:
+        """Compare the scores of two maps within each prediction, as `attribution.comparer`."""
+        of, before, after = self.of, scores[i], scores[j]
+        at = np.asarray(logit(of.labelled.scores))
+        by_outcome = (
+            before.if_positive - after.if_positive,
+            before.if_negative - after.if_negative,
+        )
+
+        def saved(scores: Floats) -> tuple[Floats, Floats]:
+            # What a map saves is smooth in the score: between labelled ones it is on a line.
+            hit, missed = (np.interp(logit(scores), at, losses) for losses in by_outcome)
+            return hit, missed
+
+        mean, first, last = mean_of_all(of, saved), self.ratios[i], self.ratios[j]
+        value = mean.value
+        value += _phi(first) * before.optimism - _phi(last) * after.optimism
+        curvature = _phi(last @ last) * after.curvature - _phi(first @ first) * before.curvature
+        return Estimate.normal(value, sqrt(mean.standard_error**2 + max(0.0, curvature)))
 
 
 def population_causes(part: Segment, rates: LabelRates = COUNTED) -> tuple[int, Causes] | None:
@@ -82,13 +100,7 @@ def population_causes(part: Segment, rates: LabelRates = COUNTED) -> tuple[int, 
     if fitted is None:
         return None
     rest = remaining_error_of_weighted(fitted.maps, _movable(fitted.of).labelled, fitted.variances)
-    log = *_shares(fitted, "log"), rest.divergence
-    brier = *_shares(fitted, "brier"), rest.squared
-    values = ([share.value for share in shares] for shares in (log, brier))
-    errors = ([share.standard_error for share in shares] for shares in (log, brier))
-    in_nats, squared = (Shares(*of) for of in values)
-    nat_errors, squared_errors = (Shares(*of) for of in errors)
-    return int(fitted.of.counts.sum()), Causes(in_nats, nat_errors, squared, squared_errors)
+    return int(fitted.of.counts.sum()), explained(fitted.maps, fitted.compare, rest)
 
 
 def population_correction(part: Segment, rates: LabelRates = COUNTED) -> InterceptCorrection | None:
@@ -117,13 +129,9 @@ def population_correction(part: Segment, rates: LabelRates = COUNTED) -> Interce
         return None
     maps = fitted.maps
     w = maps.tally.counts * expit(maps.logits[1]) * expit(-maps.logits[1])
-    log_loss, squared = (_shares(fitted, rule)[0] for rule in ("log", "brier"))
-    return InterceptCorrection(
-        delta=Estimate.normal(maps.delta, sqrt(_phi(fitted.ratios[1]) / float(w.sum()))),
-        log_loss=log_loss,
-        squared_error=squared,
-        log_loss_before=mean_of_all(fitted.of, lambda s: (-np.log(s), -np.log1p(-s))).value,
-    )
+    delta = Estimate.normal(maps.delta, sqrt(_phi(fitted.ratios[1]) / float(w.sum())))
+    before = mean_of_all(fitted.of, lambda s: (-np.log(s), -np.log1p(-s))).value
+    return corrected(maps, fitted.compare, delta, before)
 
 
 def mean_population_causes(
@@ -190,36 +198,6 @@ def _ratios(maps: NestedMaps, variances: Floats) -> list[Floats]:
         information = gram(x, maps.tally.counts * p * (1.0 - p))
         ratios.append(np.linalg.solve(information, gram(x, variances)))
     return ratios
-
-
-def _shares(fitted: _WeighedMaps, rule: ScoringRule) -> list[Estimate]:
-    """Estimate what each map saves, after the one before it."""
-    scores = scores_of_maps(fitted.maps, rule)
-    both = zip(pairwise(scores), pairwise(fitted.ratios), strict=True)
-    return [_share(fitted.of, *scored, *ratios) for scored, ratios in both]
-
-
-def _share(
-    of: Weighed, before: FittedScore, after: FittedScore, ratio_before: Floats, ratio_after: Floats
-) -> Estimate:
-    """Compare two scores within each prediction, as `attribution.share`."""
-    at = np.asarray(logit(of.labelled.scores))
-    by_outcome = (
-        before.if_positive - after.if_positive,
-        before.if_negative - after.if_negative,
-    )
-
-    def saved(scores: Floats) -> tuple[Floats, Floats]:
-        # What a map saves is smooth in the score: between labelled ones it is on a line.
-        hit, missed = (np.interp(logit(scores), at, losses) for losses in by_outcome)
-        return hit, missed
-
-    mean = mean_of_all(of, saved)
-    value = mean.value
-    value += _phi(ratio_before) * before.optimism - _phi(ratio_after) * after.optimism
-    curvature = _phi(ratio_after @ ratio_after) * after.curvature
-    curvature -= _phi(ratio_before @ ratio_before) * before.curvature
-    return Estimate.normal(value, sqrt(mean.standard_error**2 + max(0.0, curvature)))
 
 
 def _phi(ratio: Floats) -> float:
