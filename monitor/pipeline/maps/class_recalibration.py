@@ -28,8 +28,8 @@ from monitor.metrics.maps.class_rows import ClassRows, rows_of_days
 from monitor.metrics.maps.sql import sql_of_classes
 from monitor.metrics.maps.vector_map import VectorKind, VectorMap
 from monitor.pipeline.maps.recalibration import (
-    DEFAULT_DAYS,
-    final_days,
+    days_to_fit,
+    newest_of_whole,
     replaced_by,
     start_of_drift,
 )
@@ -111,11 +111,9 @@ def recalibrate_classes(
         )
         raise ConfigError(msg)
     store = Store(config.store)
-    started = None if first else start_of_drift(store, name)
-    if started and last and last < started:
-        started = None
-    begin = first or started
-    final = _days_of(store, name, classes, begin, last, most=None if begin else DEFAULT_DAYS)
+    started = start_of_drift(newest_of_whole(store, name))
+    days, started = days_to_fit(store, name, first, last, started)
+    final = _of_classes(days, name, classes, first or started, last)
     rows, read = _read(config, name, classes, final, on_step)
     try:
         choice = choose_vector_map(rows, kind, on_step=lambda *done: on_step("fit", *done))
@@ -124,8 +122,7 @@ def recalibrate_classes(
         raise DataError(msg) from None
     worth_it = choice.worth_it
     chosen = choice.chosen if kind or worth_it else choice.candidates[0]
-    days = [day.days[0] for day in final]
-    content = _content(config, name, rows, days, chosen, read)
+    content = _content(config, name, rows, [day.days[0] for day in final], chosen, read)
     return ClassRecalibration(choice, content, worth_it, started is not None, kind is not None)
 
 
@@ -148,17 +145,10 @@ def sql_of_map(
     return sql_of_classes(content.map, scores)
 
 
-def _days_of(
-    store: Store,
-    name: str,
-    classes: Classes,
-    first: date | None,
-    last: date | None,
-    *,
-    most: int | None,
+def _of_classes(
+    final: Sequence[Summary], name: str, classes: Classes, first: date | None, last: date | None
 ) -> list[Summary]:
-    """Read the final days with outcomes of these classes."""
-    final = final_days(store, name, first, last, most=most)
+    """Choose the days with outcomes of these classes."""
     counted = [day for day in final if day.classes and day.classes.total]
     same = [day for day in counted if day.classes and day.classes.names == classes.names]
     if counted and not same:

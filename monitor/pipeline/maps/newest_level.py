@@ -4,7 +4,7 @@ Rule: outcomes go before scores. Scores alone cannot tell a moved prior from mov
 level that follows moved inputs harms (docs/map-promises.md).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
 
 from monitor.days.summary import NO_SAMPLE, Segment, Summary, all_scores, buckets_of
@@ -13,9 +13,9 @@ from monitor.evaluation.expected_prevalence import expect_prevalence
 from monitor.metrics.core.dispersion import design_effects
 from monitor.metrics.core.estimate import NORMAL_95
 from monitor.metrics.core.special import logit
-from monitor.metrics.core.tally import merge
+from monitor.metrics.core.tally import Tally, merge
 from monitor.metrics.maps.calibration_map import shape_of
-from monitor.metrics.maps.daily_counts import daily_counts
+from monitor.metrics.maps.daily_counts import DailyCounts, daily_counts
 from monitor.metrics.maps.likelihood import pooled_level
 from monitor.metrics.maps.map_file import Level, MapFile, with_level
 from monitor.store.store import Store
@@ -99,12 +99,17 @@ def _is_plausible(expected: Expectation) -> bool:
 
 
 def _by_outcomes(content: MapFile, days: Sequence[DayPart]) -> MapFile:
-    weights = [day.class_weights for day, _ in days]
-    sampled = any(each != NO_SAMPLE for each in weights)
-    data = daily_counts([part.tally for _, part in days], weights if sampled else ())
+    data = counts_of_days(days, (part.tally for _, part in days))
     if not data.rarer:
         return content
     shape = shape_of(data.logits, content.map)
     value, error = pooled_level(shape, data.counts, data.positives)
     level = Level("outcomes", days[0][0].days[0], days[-1][0].days[0], error)
     return with_level(content, value, level)
+
+
+def counts_of_days(days: Sequence[DayPart], tallies: Iterable[Tally]) -> DailyCounts:
+    """Count tallies of some days as their logs are weighted."""
+    weights = [day.class_weights for day, _ in days]
+    sampled = any(each != NO_SAMPLE for each in weights)
+    return daily_counts([*tallies], weights if sampled else ())

@@ -1,6 +1,6 @@
 """From stored summaries to a calibration map: which days, which map, what it is worth."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from itertools import islice
@@ -12,7 +12,7 @@ from monitor.base import program
 from monitor.base.errors import DataError
 from monitor.base.segment_names import WHOLE, shown
 from monitor.config import Config, Model
-from monitor.days.summary import NO_SAMPLE, Columns, Segment, Summary, part_of
+from monitor.days.summary import Columns, Segment, Summary, part_of
 from monitor.drift.fold.inputs import reference_of_day
 from monitor.drift.records.facts import LastingShift
 from monitor.drift.records.places import Condition, Explanation, name_all, name_of
@@ -20,17 +20,16 @@ from monitor.drift.records.region_state import Break
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.where.part_counts import counts_of, tally_of_part, tally_of_rest
 from monitor.metrics.core.estimate import Estimate
-from monitor.metrics.core.tally import Tally
 from monitor.metrics.maps.calibration_map import IDENTITY, Kind, shape_of
 from monitor.metrics.maps.choosing import Candidate, Choice, choose_map, gains_of, losses_by_day
-from monitor.metrics.maps.daily_counts import DailyCounts, daily_counts
+from monitor.metrics.maps.daily_counts import DailyCounts
 from monitor.metrics.maps.fitting import FittedMap
 from monitor.metrics.maps.likelihood import own_losses
 from monitor.metrics.maps.map_file import Days, Level, MapFile, Training
 from monitor.metrics.maps.mean_over_days import mean_over_days
 from monitor.metrics.maps.part_gains import PartGain, gains_by_part
 from monitor.pipeline.days.parts import part_named
-from monitor.pipeline.maps.newest_level import DayPart, newest_level
+from monitor.pipeline.maps.newest_level import DayPart, counts_of_days, newest_level
 from monitor.pipeline.verdicts.references import read_references
 from monitor.pipeline.verdicts.where import counts_by_value
 from monitor.read.results import results_in
@@ -188,13 +187,14 @@ def recalibrate(
         labels seem to be wrong.
     """
     store, model = Store(config.store), config.model(name)
-    rows = _rows_to_map(store, model, name, segment, part)
-    _refuse_wrong_labels(store, name, rows, last)
-    started = None if first else _start_of_drift(store, name, rows)
-    if started and last and last < started:  # days before the drift were asked for
-        started = None
-    most = None if first or started else DEFAULT_DAYS
-    days = final_days(store, name, first or started, last, most=most)
+    newest = _newest_verdicts(store, name)
+    rows = _rows_to_map(model, newest.get(WHOLE), segment, part)
+    verdict = newest.get(rows.segment)
+    _refuse_wrong_labels(name, rows, verdict, last)
+    started = start_of_drift(verdict) or (
+        start_of_drift(newest.get(WHOLE)) if rows.conditions else None
+    )
+    days, started = days_to_fit(store, name, first, last, started)
     by_value, groups = (
         counts_by_value(config, name, [day.days[0] for day in days])
         if days and (model.columns or model.segments)
@@ -214,8 +214,12 @@ def recalibrate(
         )
         raise DataError(msg)
     data = _counts(trained)
-    choice = _choose(data, name, rows.name, kind)
-    lasting = None if last or follow_prior is not None else _level_that_stays(store, name, rows)
+    try:
+        choice = choose_map(data, kind)
+    except ValueError as error:
+        msg = f"{name}, {rows.name}: {error}"
+        raise DataError(msg) from None
+    lasting = None if last or follow_prior is not None else _level_that_stays(verdict)
     follow_prior = follow_prior or lasting is not None
     if lasting and not kind and not choice.chosen.shape_gains:  # the level alone, and for good
         choice = replace(choice, chosen=choice.candidates[1])
@@ -232,6 +236,7 @@ def recalibrate(
     content = replace(_content(config, name, rows.segment, trained, chosen), part=mapped)
     if follow_prior:
         content = newest_level(store, content, trained, lambda day: _of_day(rows, day, by_value))
+    of_rows = None if rows.conditions else verdict
     low, high = content.map.known
     scores = 1.0 / (1.0 + np.exp(-data.logits))
     outside = data.counts.sum(axis=0)[(scores < low) | (scores > high)].sum()
@@ -248,13 +253,14 @@ def recalibrate(
         explained=rows.explained,
         for_all=for_all,
         lasting=lasting,
-        place=_place_of_drift(store, name, rows),
+        place=of_rows.incident.place if of_rows and of_rows.incident else None,
     )
 
 
-def _refuse_wrong_labels(store: Store, name: str, rows: _Rows, last: date | None) -> None:
+def _refuse_wrong_labels(
+    name: str, rows: _Rows, verdict: Verdict | None, last: date | None
+) -> None:
     """Raise DataError for days since labels changed: a map would bend right scores to them."""
-    verdict = _newest_verdict(store, name, rows.segment)
     if verdict and verdict.labels and verdict.distortion:
         started, look = verdict.distortion.started, f"the outcomes look {as_if(verdict.labels)}"
     elif verdict and verdict.missing_outcomes:
@@ -273,14 +279,8 @@ def _refuse_wrong_labels(store: Store, name: str, rows: _Rows, last: date | None
         raise DataError(msg)
 
 
-def _place_of_drift(store: Store, name: str, rows: _Rows) -> Break | None:
-    """Find at which place among the scores the open drift of these rows sits, if at one."""
-    newest = None if rows.conditions else _newest_verdict(store, name, rows.segment)
-    return newest.incident.place if newest and newest.incident else None
-
-
 def _rows_to_map(
-    store: Store, model: Model, name: str, segment: str | None, part: Sequence[Condition]
+    model: Model, whole: Verdict | None, segment: str | None, part: Sequence[Condition]
 ) -> _Rows:
     """Find the rows that a map is for: those asked for, or those that explain the open drift."""
     explained = None
@@ -289,7 +289,6 @@ def _rows_to_map(
     if segment not in (None, WHOLE) and column:
         conditions = (Condition(column, segment),)
     elif segment is None and not part:
-        whole = _newest_verdict(store, name, WHOLE)
         incident = whole.incident if whole else None  # one of a place has no map of its own
         explained = whole.explanation if whole and incident and not incident.place else None
         # Rows of several columns are counted together only where these are crossed.
@@ -338,8 +337,8 @@ def _gains_for_all(
         counted = [counts_of(rows.conditions, by_value(day.days[0])) for day, _ in whole]
         both = zip(whole, counted, strict=True)
         parts = {
-            name_all(rows.conditions): _counts_of(whole, map(tally_of_part, counted)),
-            REST: _counts_of(whole, [tally_of_rest(day, part) for (day, _), part in both]),
+            name_all(rows.conditions): counts_of_days(whole, map(tally_of_part, counted)),
+            REST: counts_of_days(whole, [tally_of_rest(day, part) for (day, _), part in both]),
         }
     return gains_by_part(data, {n: p for n, p in parts.items() if p.rarer}, kind)
 
@@ -359,7 +358,7 @@ def _parts_with_outcomes(
         rows = sum(int(part.counts.sum()) for part in parts if part)
         if min(hits, rows - hits) >= LEAST_OUTCOMES:
             tallies = map(tally_of_part, parts)
-            by_part[name_of(Condition(column, value))] = _counts_of(whole, tallies)
+            by_part[name_of(Condition(column, value))] = counts_of_days(whole, tallies)
     return by_part
 
 
@@ -384,23 +383,26 @@ def came(config: Config, content: MapFile, first: date, last: date | None = None
     )
 
 
-def start_of_drift(store: Store, name: str, segment: str = WHOLE) -> date | None:
-    """Give the estimated start of the open drift of the verdict that stands; None without one."""
-    verdict = _newest_verdict(store, name, segment)
+def start_of_drift(verdict: Verdict | None) -> date | None:
+    """Give the estimated start of the open drift of a verdict; None without one."""
     return verdict.incident.started if verdict and verdict.incident else None
 
 
-def _newest_verdict(store: Store, name: str, segment: str) -> Verdict | None:
-    verdicts = newest_verdicts(results_in(store.root, name))
-    return next((verdict for verdict in verdicts if verdict.segment == segment), None)
+def newest_of_whole(store: Store, name: str) -> Verdict | None:
+    """Give the verdict of the whole that stands; None without one."""
+    return _newest_verdicts(store, name).get(WHOLE)
 
 
-def _level_that_stays(store: Store, name: str, rows: _Rows) -> LastingShift | None:
-    """Give the shift of the level that the newest verdict shows, if its week still has it.
+def _newest_verdicts(store: Store, name: str) -> dict[str, Verdict]:
+    """Give the verdicts that stand, by segment."""
+    return {each.segment: each for each in newest_verdicts(results_in(store.root, name))}
+
+
+def _level_that_stays(verdict: Verdict | None) -> LastingShift | None:
+    """Give the shift of the level that a verdict shows, if its week still has it.
 
     Not during a drift: what bends the curve moves its level too, and days of both kinds are mixed.
     """
-    verdict = _newest_verdict(store, name, rows.segment)
     lasting = verdict.facts.lasting if verdict else None
     if not (verdict and lasting and verdict.shift) or verdict.incident:
         return None
@@ -408,11 +410,18 @@ def _level_that_stays(store: Store, name: str, rows: _Rows) -> LastingShift | No
     return lasting if week.low <= longer.high and longer.low <= week.high else None
 
 
-def _start_of_drift(store: Store, name: str, rows: _Rows) -> date | None:
-    """Find when the drift of some rows began: their own if they have a verdict, or of the whole."""
-    return start_of_drift(store, name, rows.segment) or (
-        start_of_drift(store, name) if rows.conditions else None
-    )
+def days_to_fit(
+    store: Store, name: str, first: date | None, last: date | None, started: date | None
+) -> tuple[list[Summary], date | None]:
+    """Read the final days that a map is fitted to, and give the start of the drift if it is one.
+
+    They are those asked for, else those since an open drift started, else the newest ones.
+    """
+    if first or (started and last and last < started):  # other days were asked for
+        started = None
+    begin = first or started
+    most = None if begin else DEFAULT_DAYS
+    return final_days(store, name, begin, last, most=most), started
 
 
 def final_days(
@@ -426,22 +435,7 @@ def final_days(
 
 
 def _counts(parts: Sequence[DayPart]) -> DailyCounts:
-    return _counts_of(parts, (part.tally for _, part in parts))
-
-
-def _counts_of(days: Sequence[DayPart], tallies: Iterable[Tally]) -> DailyCounts:
-    """Count tallies of some days as their logs are weighted."""
-    weights = [day.class_weights for day, _ in days]
-    sampled = any(each != NO_SAMPLE for each in weights)
-    return daily_counts([*tallies], weights if sampled else ())
-
-
-def _choose(data: DailyCounts, name: str, rows: str, kind: Kind | None) -> Choice[FittedMap]:
-    try:
-        return choose_map(data, kind)
-    except ValueError as error:
-        msg = f"{name}, {rows}: {error}"
-        raise DataError(msg) from None
+    return counts_of_days(parts, (part.tally for _, part in parts))
 
 
 def _content(
