@@ -22,8 +22,7 @@ from monitor.words.where import (
 )
 
 if TYPE_CHECKING:
-    from monitor.drift.records.places import Place
-    from monitor.drift.where.segments import Answer
+    from monitor.drift.records.places import Answer, Place
     from monitor.pipeline.verdicts.part_search import PartsFound
 
 COLUMNS = (

@@ -21,7 +21,7 @@ from monitor.days.summary import ColumnPart
 from monitor.drift.curve.reference import fit_reference
 from monitor.drift.verdicts.pair_sums import sum_day
 from monitor.drift.where.column_sums import added
-from monitor.drift.where.segments import where_of
+from monitor.drift.where.values_off import where_of
 from monitor.metrics.core.coarse import Coarse, coarsen, occupied, sum_of, tally_of
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.tally import tally_on_grid

@@ -14,7 +14,7 @@ from scipy.stats import chi2
 from monitor.drift.curve.reference import Reference
 from monitor.drift.records.places import Where
 from monitor.drift.where.column_sums import DaySums, added
-from monitor.drift.where.segments import FALSE_DISCOVERIES, where_of
+from monitor.drift.where.values_off import FALSE_DISCOVERIES, where_of
 from monitor.metrics.core.coarse import CENTRES
 from studies.where.worlds import COLUMNS, NAMES, PAIR, PAIRS, PRIOR, Day, Names, pair_codes
 

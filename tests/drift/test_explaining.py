@@ -9,7 +9,7 @@ import pytest
 from monitor.drift.records.places import Condition, Explanation
 from monitor.drift.where.column_sums import Periods, Sums, nothing
 from monitor.drift.where.explaining import explain
-from monitor.drift.where.segments import where_of
+from monitor.drift.where.values_off import where_of
 from monitor.words.where import where_sentence
 from studies.where import planted as worlds
 from studies.where.planted import Planted

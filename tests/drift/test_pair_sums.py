@@ -15,7 +15,7 @@ from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_ref
 from monitor.drift.records.places import Condition, Where
 from monitor.drift.verdicts.pair_sums import columns_of_pairs, sum_day
 from monitor.drift.where.column_sums import DaySums, added
-from monitor.drift.where.segments import where_of
+from monitor.drift.where.values_off import where_of
 from studies.classes.segments import day_of_segments
 from studies.classes.worlds import NONE, REFERENCE, Drift, Rows, World, stream
 

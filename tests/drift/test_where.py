@@ -13,7 +13,7 @@ from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.records.places import Condition, Where, explained_by
 from monitor.drift.verdicts.pair_sums import sum_day
 from monitor.drift.where.column_sums import added
-from monitor.drift.where.segments import where_of
+from monitor.drift.where.values_off import where_of
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats
 from monitor.words.where import where_sentence

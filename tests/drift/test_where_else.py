@@ -11,7 +11,7 @@ from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.records.places import Where
 from monitor.drift.records.region_state import Break, Family
 from monitor.drift.where.column_sums import over_days
-from monitor.drift.where.where_else import (
+from monitor.drift.where.values_off import (
     Measure,
     ValueSums,
     level_sums,

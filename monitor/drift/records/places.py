@@ -6,6 +6,7 @@ from datetime import date
 from math import nan
 
 from monitor.base.segment_names import shown
+from monitor.drift.records.day_evidence import LabelChange
 from monitor.metrics.core.estimate import Estimate
 
 
@@ -178,6 +179,33 @@ class Where:
             left_out=self.left_out + len(gone),
             flagged_left_out=self.flagged_left_out + sum(place.flagged for place in gone),
         )
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Where a drift sits.
+
+    Attributes
+    ----------
+    first, last : date
+        The days that were compared with the reference.
+    drifting : bool
+        Whether a drift is open on the last of them.
+    where : Where
+        What was found.
+    labels : LabelChange or None
+        How labels changed, where that is what the drift is: in the values that explain it, if some
+        do.
+    has_map : bool
+        Whether a map could repair it: none can where one value of the scores has too many rows.
+    """
+
+    first: date
+    last: date
+    drifting: bool
+    where: Where
+    labels: LabelChange | None = None
+    has_map: bool = True
 
 
 def explained_by(explanation: Explanation) -> str:

@@ -7,11 +7,11 @@ from monitor.base.errors import ConfigError
 from monitor.base.segment_names import WHOLE
 from monitor.config import Config
 from monitor.drift.records.day_evidence import KINDS
+from monitor.drift.records.places import Answer
 from monitor.drift.records.values import MovingPriors
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.where.column_sums import AS_BEFORE, change_of, exceeding, nothing, sum_part
 from monitor.drift.where.part_counts import merge_parts
-from monitor.drift.where.segments import Answer
 from monitor.pipeline.verdicts.references import read_references
 from monitor.pipeline.verdicts.watching import priors_that_move
 from monitor.pipeline.verdicts.where import ColumnReader, compare, compared_days, named_before

@@ -23,14 +23,13 @@ from monitor.drift.records.detector import (
     Incident,
     is_level,
 )
-from monitor.drift.records.places import Condition, Explanation
+from monitor.drift.records.places import Answer, Condition, Explanation
 from monitor.drift.records.region_state import Break
 from monitor.drift.records.verdict import Carried, Verdict
 from monitor.drift.verdicts.pair_sums import columns_of_pairs, sum_day
 from monitor.drift.where.column_sums import DaySums, in_both, over_days
 from monitor.drift.where.part_counts import merge_parts, parts_of_segments
-from monitor.drift.where.segments import Answer, where_of
-from monitor.drift.where.where_else import (
+from monitor.drift.where.values_off import (
     Cells,
     ValueSums,
     as_before_within,
@@ -39,6 +38,7 @@ from monitor.drift.where.where_else import (
     of_place,
     place_sums,
     where_else,
+    where_of,
 )
 from monitor.evaluation.shadow import Shadow, map_columns, map_summary
 from monitor.logs.columns.column_labels import step_edge

@@ -1,13 +1,18 @@
-"""Where an error of the level sits, or a break at one place of the scores: in which values. Pure.
+"""Which values of which columns moved, and which few of them explain the whole. Pure.
 
-Rule 1: what moved in a value is measured as in the whole, against the value's own reference, and
-each value has a prior of its own every day.
-Rule 2: few values of one column explain it if without them the rest of the rows is as before. What
-shares rows with them leaves a rest that is not.
+Rule 1: a value is compared with itself in the reference, so one that was always off is not found.
+Rule 2: every value has a prior of its own every day, so a prior that moves in one of them is no
+change of its curve.
+Rule 3: a change within the tolerance of the verdict is none. False discoveries are controlled over
+the values of all columns together.
+Rule 4: a distortion, an error of the level and a break at one place of the scores are looked for in
+the same way. Few values explain the last two if without them the rest of the rows is as before; of
+a distortion, which has several directions, see `monitor.drift.where.explaining`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from math import inf, log10, nan, sqrt
+from dataclasses import replace
+from math import inf, isnan, log10, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -25,19 +30,30 @@ from monitor.drift.records.region_state import Break, Family
 from monitor.drift.where.column_sums import (
     AS_BEFORE,
     LEAST_OF_EACH,
+    Periods,
     change_of,
     evidence_of,
     exceeding,
+    nothing,
+    relative_slope,
     whole_of,
 )
-from monitor.drift.where.explaining import CHANCE, LEAST_EXPLAINED, MOST_ROWS, MOST_TOGETHER
-from monitor.drift.where.segments import FALSE_DISCOVERIES
+from monitor.drift.where.explaining import (
+    CHANCE,
+    LEAST_EXPLAINED,
+    MOST_ROWS,
+    MOST_TOGETHER,
+    NOT_SHARED,
+    explain,
+)
 from monitor.drift.where.value_levels import KAPPA, ROWS, SHIFT, value_levels
 from monitor.drift.where.value_sets import AllSums
 from monitor.metrics.core.coarse import COARSE_COUNT, Coarse
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
 
+FALSE_DISCOVERIES = 0.05  # at most this share of the values that are flagged, on average
+NEW_SHARE = 0.01  # of the predictions, from which on a value that is new is said
 OF_LEVEL, OF_TILT, OF_ROWS = 0.1, 0.15, 0.7  # logit: what is tolerated of each measure
 OF_EACH = 5  # sums, at most
 CLEAR = 2.0  # standard errors by which a distortion must be smaller within values to be gone
@@ -45,6 +61,88 @@ STEP = 0.1  # logit: of a tilt, about none, whose likelihood gives score and inf
 
 Cells = tuple[Family, int, int]  # of a break, the end cell is the one after the last
 ValueSums = Mapping[str, Mapping[str, Floats]]  # by column and value: outcomes, then what adds up
+Tested = tuple[Place, float, float]  # with its p-value and its weight, nan of one without a change
+
+
+def where_of(
+    reference: Reference,
+    sums: Mapping[str, Periods],
+    kind: str,
+    held: Sequence[Condition] = (),
+    shared: AllSums = NOT_SHARED,
+) -> Where:
+    """Compare every value of every column with itself in the reference.
+
+    Parameters
+    ----------
+    reference : Reference
+        Of the whole model.
+    sums : mapping of str to Periods
+        Of each column, over the days of the reference and over those since the drift began.
+    kind : str
+        The distortion of the drift; see `monitor.drift.records.day_evidence.KINDS`.
+    held, shared
+        As for `monitor.drift.where.explaining.explain`.
+
+    Returns
+    -------
+    Where
+        Of these columns.
+
+    Notes
+    -----
+    Along the direction of the kind, with score U and information I of a value over its days, the
+    change is ``d = U1 / I1 - U0 / I0``, its variance ``1 / I1 + 1 / I0`` and what days vary by
+    themselves. A value is flagged if ``|d|`` exceeds the tolerance (one test), at a share of 5 %
+    false discoveries over all values (Benjamini and Hochberg, JRSS B 57, 1995). The evidence is
+    ``(d**2 / variance - 1) / (2 ln 10)``.
+    """
+    explanation = explain(reference, sums, held, shared)
+    kind = explanation.kind if explanation else kind
+    direction = KINDS.index(kind) // 2
+    tested = list[Tested]()
+    for column, (old, now) in sums.items():
+        total = sum(of.predicted for of in now.values())
+        for value, of in now.items():
+            before = old.get(value, nothing())
+            change, chance, weight = change_of(reference, direction, before, of), nan, nan
+            if change:
+                chance = exceeding(change, float(reference.tolerances[direction]))
+                beyond = max(0.0, change.value**2 - change.standard_error**2)
+                weight = float(of.informations[direction]) * beyond
+            place = Place(
+                *(column, value, of.rows, change),
+                slope=relative_slope(before, of),
+                evidence=evidence_of(change),
+                new=value != OTHER and value not in old and of.predicted >= NEW_SHARE * total,
+            )
+            tested.append((place, chance, weight))
+    wholes = (whole_of(old, now) for old, now in sums.values())
+    change = next((change_of(reference, direction, *whole) for whole in wholes), None)
+    return Where(kind, change, _ranked(tested), explanation)
+
+
+def _ranked(tested: Sequence[Tested]) -> tuple[Place, ...]:
+    """Flag the values that are off, and put them first, then those with most evidence.
+
+    Benjamini and Hochberg's procedure over all that are tested.
+    """
+    chances = np.sort([chance for _, chance, _ in tested if not isnan(chance)])
+    limits = FALSE_DISCOVERIES * (np.arange(chances.size) + 1.0) / max(1, chances.size)
+    least = max(chances[chances <= limits], default=-1.0)
+    totals = dict[str, float]()
+    for place, _, weight in tested:
+        known = 0.0 if isnan(weight) else weight
+        totals[place.column] = totals.get(place.column, 0.0) + known
+    places = [
+        replace(
+            place,
+            flagged=bool(chance <= least),
+            share=weight / totals[place.column] if totals[place.column] else nan,
+        )
+        for place, chance, weight in tested
+    ]
+    return tuple(sorted(places, key=lambda p: (not p.flagged, -p.evidence, p.column, p.value)))
 
 
 class Measure(NamedTuple):
@@ -57,12 +155,24 @@ class Measure(NamedTuple):
     tolerance: float
     estimates: Callable[[Floats, Floats], Sequence[Estimate] | None]
 
+    def chance(self, moved: Sequence[Estimate]) -> float:
+        """Give the p-value of what is within the tolerance: of the estimate that says least."""
+        return max(exceeding(estimate, self.tolerance) for estimate in moved)
+
 
 class _Value(NamedTuple):
     condition: Condition
     old: Floats
     now: Floats
     moved: Sequence[Estimate]
+
+    @property
+    def evidence(self) -> float:
+        return _evidence(self.moved)
+
+
+def _evidence(moved: Sequence[Estimate]) -> float:
+    return min(evidence_of(estimate) for estimate in moved)
 
 
 def level_sums(reference: Reference, columns: Columns) -> ValueSums:
@@ -207,41 +317,23 @@ def where_else(measure: Measure, old: ValueSums, now: ValueSums) -> Where:
         for value, sums in now.get(column, {}).items()
         if value in old[column] and (moved := measure.estimates(old[column][value], sums))
     ]
-    chances = [_chance(measure, value.moved) for value in values]
-    ranked = sorted(range(len(values)), key=lambda i: (chances[i], i))
-    limits = [FALSE_DISCOVERIES * (k + 1) / len(values) for k in range(len(values))]
-    below = [k for k, i in enumerate(ranked) if chances[i] <= limits[k]]
-    flagged = {*ranked[: below[-1] + 1 if below else 0]}
-    places = [_place(values, i, flagged=i in flagged) for i in range(len(values))]
-    order = sorted(places, key=lambda p: (not p.flagged, -p.evidence, p.column, p.value))
-    explanation = _explanation(measure, [values[i] for i in ranked if i in flagged], old, now)
-    whole = next((w for c in old if (w := measure.estimates(*_whole(old, now, c, ())))), None)
-    return Where(measure.kind, whole[0] if whole else None, tuple(order), explanation)
-
-
-def _chance(measure: Measure, moved: Sequence[Estimate]) -> float:
-    """Give the p-value of what is within the tolerance: of the estimate that says least."""
-    return max(exceeding(estimate, measure.tolerance) for estimate in moved)
-
-
-def _evidence(moved: Sequence[Estimate]) -> float:
-    return min(evidence_of(estimate) for estimate in moved)
-
-
-def _place(values: Sequence[_Value], i: int, *, flagged: bool) -> Place:
-    value, column = values[i], values[i].condition.column
-    total = sum(_weight(v.moved[0]) for v in values if v.condition.column == column)
-    return Place(
-        *(column, value.condition.value, int(value.now[0]), value.moved[0]),
-        evidence=_evidence(value.moved),
-        share=_weight(value.moved[0]) / total if total else nan,
-        flagged=flagged,
-    )
-
-
-def _weight(moved: Estimate) -> float:
-    """Give the squared change beyond chance, weighed by its information."""
-    return max(0.0, (moved.value / moved.error) ** 2 - 1.0)
+    tested = list[Tested]()
+    for of in values:
+        named = of.condition.column, of.condition.value
+        place = Place(*named, int(of.now[0]), of.moved[0], evidence=of.evidence)
+        # The squared change beyond chance, weighed by its information.
+        weight = max(0.0, (of.moved[0].value / of.moved[0].error) ** 2 - 1.0)
+        tested.append((place, measure.chance(of.moved), weight))
+    tried = sum(len(of) for of in now.values())
+    found = [
+        explained
+        for column in old
+        if (explained := _explained(measure, column, values, tried, old, now))
+    ]
+    explanation = max(found, key=lambda each: each[0])[1] if found else None
+    wholes = (measure.estimates(*_whole(old, now, column, ())) for column in old)
+    whole = next((each[0] for each in wholes if each), None)
+    return Where(measure.kind, whole, _ranked(tested), explanation)
 
 
 def _whole(
@@ -257,45 +349,38 @@ def _whole(
     return before, after
 
 
-def _explanation(
-    measure: Measure, flagged: Sequence[_Value], old: ValueSums, now: ValueSums
-) -> Explanation | None:
-    """Find the few values of a column without which the rest is as before; the clearest ones."""
-    tried = sum(len(values) for values in now.values())
-    found = list[tuple[float, Explanation]]()
-    for column in old:
-        whole = measure.estimates(*_whole(old, now, column, ()))
-        own = [v for v in flagged if v.condition.column == column and v.condition.value != OTHER]
-        named = [
-            v
-            for v in own
-            if whole
-            and v.moved[0].value * whole[0].value > 0.0
-            and _chance(measure, v.moved) <= CHANCE / tried
-        ]
-        named.sort(key=lambda v: -_evidence(v.moved))
-        few = 0 < len(named) <= MOST_TOGETHER
-        if few and (explanation := _explained(measure, named, old, now)):
-            clear = sum(_evidence(v.moved) - log10(tried) for v in named)
-            found.append((clear, explanation))
-    return max(found, key=lambda each: each[0])[1] if found else None
-
-
 def _explained(
-    measure: Measure, chosen: Sequence[_Value], old: ValueSums, now: ValueSums
-) -> Explanation | None:
-    """Explain the whole by some values of a column, if they are few and the rest is as before."""
-    column, conditions = chosen[0].condition.column, tuple(v.condition for v in chosen)
+    measure: Measure,
+    column: str,
+    values: Sequence[_Value],
+    tried: int,
+    old: ValueSums,
+    now: ValueSums,
+) -> tuple[float, Explanation] | None:
+    """Explain the whole by few values of a column, if the rest is as before; and how clearly."""
     every = _whole(old, now, column, ())
     whole = measure.estimates(*every)
+    if not whole:
+        return None
+    chosen = [
+        v
+        for v in values
+        if v.condition.column == column
+        and v.condition.value != OTHER
+        and v.moved[0].value * whole[0].value > 0.0
+        and measure.chance(v.moved) <= CHANCE / tried
+    ]
+    chosen.sort(key=lambda v: -v.evidence)
+    conditions, evidence = tuple(v.condition for v in chosen), _evidence(whole)
     rest = measure.estimates(*_whole(old, now, column, conditions))
     rows = sum(float(v.now[0]) for v in chosen) / float(every[1][0])
-    evidence = _evidence(whole) if whole else 0.0
-    if not rest or not evidence or rows > MOST_ROWS:
+    few = 0 < len(chosen) <= MOST_TOGETHER and rows <= MOST_ROWS
+    if not (few and rest and evidence) or measure.chance(rest) < AS_BEFORE:
         return None
     share = 1.0 - _evidence(rest) / evidence
-    if _chance(measure, rest) < AS_BEFORE or share < LEAST_EXPLAINED:
+    if share < LEAST_EXPLAINED:
         return None
     before, after = (np.sum([getattr(v, of) for v in chosen], axis=0) for of in ("old", "now"))
-    moved = measure.estimates(before, after) or chosen[0].moved
-    return Explanation(conditions, share, None, None, rows, kind=measure.kind, size=moved[0].value)
+    size = (measure.estimates(before, after) or chosen[0].moved)[0].value
+    found = Explanation(conditions, share, None, None, rows, kind=measure.kind, size=size)
+    return sum(v.evidence - log10(tried) for v in chosen), found
