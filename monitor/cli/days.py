@@ -104,7 +104,7 @@ def check_logs(
         what_looks_wrong,
     )
     from monitor.pipeline.runs.arriving import delay_in_logs
-    from monitor.pipeline.verdicts.beside_reference import scores_beside_reference
+    from monitor.pipeline.verdicts.asked_where import scores_beside_reference
     from monitor.pipeline.verdicts.reading import read_otherwise_next
     from monitor.pipeline.verdicts.references import awaited_in_store, first_sensitivity
     from monitor.pipeline.verdicts.watching import priors_that_move, strata_found

@@ -14,11 +14,10 @@ from monitor.days.files import looking_once
 from monitor.logs import Again
 from monitor.pipeline.days.task import Task
 from monitor.pipeline.runs import fleet
-from monitor.pipeline.runs.again import delivered_in
-from monitor.pipeline.runs.beginning import Beginning
-from monitor.pipeline.runs.morning import Call, Morning, plan_morning
+from monitor.pipeline.runs.morning import Beginning, Call, Morning, plan_morning
 from monitor.pipeline.runs.planning import check_days
 from monitor.pipeline.runs.run import RunReport, run
+from monitor.pipeline.runs.scheduled import delivered_in
 from monitor.store.store import Store
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from monitor.logs import Again
     from monitor.pipeline.days.progress import PhaseProgress
-    from monitor.pipeline.runs.beginning import Beginning
+    from monitor.pipeline.runs.morning import Beginning
     from monitor.pipeline.runs.run import RunReport
 
 NOBODY_READS = 128 + signal.SIGPIPE  # what a shell reports for a command that this signal ended

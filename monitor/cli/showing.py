@@ -210,7 +210,7 @@ def _trust(
 
 def _until_first(results: "Results", model: "Model") -> str:
     """Say what is missing for a first reference; empty if it has been long in coming."""
-    from monitor.pipeline.verdicts.reference_days import needs_of_first
+    from monitor.pipeline.verdicts.references import needs_of_first
     from monitor.words.trust import first_verdict
 
     days = results.days("evaluations")

@@ -8,6 +8,7 @@ window right on average: it shows the calibration error that remains without the
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import chain
 from math import sqrt
 from zlib import crc32
 
@@ -29,25 +30,29 @@ from monitor.evaluation.attribution import (
     intercept_correction,
     mean_causes,
 )
-from monitor.evaluation.class_measures import class_measures, slope_of_pairs
 from monitor.evaluation.errors import Errors
 from monitor.evaluation.evaluation import (
     LEAST_RARER,
+    ClassErrors,
+    ClassMeasures,
     Evaluation,
     Expectation,
+    MapGain,
     Population,
     TceNull,
+    VectorErrors,
 )
 from monitor.evaluation.expected_prevalence import expected_of_population
 from monitor.evaluation.lost import FindLost, lost_of, mean_lost
-from monitor.evaluation.map_gain import MapGain
-from monitor.evaluation.population import population_of
-from monitor.evaluation.population_causes import (
+from monitor.evaluation.population import (
     ExplainAll,
     mean_population_causes,
     population_causes,
+    population_of,
 )
 from monitor.evaluation.score_errors import Settings, errors_of, errors_of_each, widened
+from monitor.metrics.beyond_binary.class_counts import UNIT, ClassCounts, Reading, Sums
+from monitor.metrics.beyond_binary.class_pairs import Pairs
 from monitor.metrics.binned.binning import paper_sizes
 from monitor.metrics.core.buckets import NO_BUCKETS, BucketCounts
 from monitor.metrics.core.coarse import CENTRES, OccupiedCells, coarsen_occupied
@@ -62,7 +67,7 @@ from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.special import expit, logit
 from monitor.metrics.core.tally import Tally, shift
 from monitor.metrics.intervals.ece_interval import Adjustment, ece_interval
-from monitor.metrics.logistic.conditional import fit_slope_of_cells, slope_design_effect
+from monitor.metrics.logistic.conditional import fit_slope, fit_slope_of_cells, slope_design_effect
 from monitor.metrics.logistic.intercept import fit_intercept, has_intercept
 from monitor.metrics.test_based.null_reference import tce_null_reference
 
@@ -72,6 +77,7 @@ INTERVAL_REPLICATES = (
 _MAP, _ALL = crc32(b"map"), crc32(b"population")
 Compress = Callable[[Tally], OccupiedCells]
 Expect = Callable[[str, Segment], Expectation | None]
+SLOPE_PAIRS = 50  # those of most rows, whose slope is fitted
 
 
 @dataclass(frozen=True, eq=False)
@@ -351,3 +357,81 @@ def _widened(errors: Errors, t: Tally, held: BucketCounts, *, delta: float = 0.0
     """Make intervals of independent rows those of rows that hang together."""
     of_brier = design_effect(t, held, (1.0 - t.scores) ** 2, t.scores**2, delta=delta)
     return widened(errors, of_brier=of_brier, of_tce=outcome_dispersion(held))
+
+
+def class_measures(
+    counts: ClassCounts, settings: Settings, rng: np.random.Generator
+) -> ClassMeasures:
+    """Measure the vectors of a window that has an outcome."""
+    return ClassMeasures(
+        count=len(counts.names),
+        judged=counts.judged / counts.total,
+        raw=_vector_errors(counts.raw, counts.total),
+        prior=_vector_errors(counts.adjusted, counts.total),
+        by_class=tuple(_of_class(counts, k, settings, rng) for k in _watched(counts, settings)),
+        pairs=sum(bool(pair.counts.any()) for pair in counts.pairs.values()),
+    )
+
+
+def _watched(counts: ClassCounts, settings: Settings) -> list[int]:
+    """Choose the classes with most outcomes among those whose scores are known on every day."""
+    if counts.adjusted is None:  # of a log with the highest scores only
+        return []
+    ranked = sorted(counts.raw.by_class, key=lambda k: (-int(counts.outcomes[k]), k))
+    return sorted(ranked[: settings.most_classes])
+
+
+def slope_of_pairs(days: Sequence[Sequence[Pairs]]) -> Estimate | None:
+    """Fit the slope that all pairs share, each with an intercept of its own every day.
+
+    Parameters
+    ----------
+    days : sequence of sequence of mapping to Coarse
+        The pairs of each day, by part of the traffic: those of a part have intercepts of their own.
+    """
+    totals: dict[tuple[int, int], int] = {}
+    for part in chain.from_iterable(days):
+        for pair, counted in part.items():
+            totals[pair] = totals.get(pair, 0) + int(counted.counts.sum())
+    chosen = sorted(totals, key=lambda pair: (-totals[pair], pair))[:SLOPE_PAIRS]
+    strata = [part[pair] for day in days for pair in chosen for part in day if pair in part]
+    slope = fit_slope(CENTRES, strata) if strata else None
+    return Estimate.normal(*slope) if slope else None
+
+
+def _vector_errors(reading: Reading | None, total: int) -> VectorErrors | None:
+    if not (reading and reading.brier and reading.log):
+        return None
+    brier, error = _mean(reading.brier, total)
+    root = sqrt(brier)
+    of_root = error / (2.0 * root) if root > 0.0 else 0.0  # delta method
+    return VectorErrors(
+        rbs=Estimate.normal(root, of_root), log_score=Estimate.normal(*_mean(reading.log, total))
+    )
+
+
+def _mean(sums: Sums, total: int) -> tuple[float, float]:
+    """Give mean and standard error of independent rows."""
+    mean, square = sums.total / UNIT / total, sums.squares / UNIT / total
+    return mean, sqrt(max(0.0, square - mean**2) / total)
+
+
+def _of_class(
+    counts: ClassCounts, k: int, settings: Settings, rng: np.random.Generator
+) -> ClassErrors:
+    name, scores = counts.names[k], counts.raw.by_class[k]
+    own = Settings(
+        settings.alpha, settings.null_replicates, tce_size=settings.class_sizes.get(name)
+    )
+
+    def measured(reading: Reading | None) -> Errors | None:
+        return errors_of(reading.by_class[k], own, rng) if reading and scores.total else None
+
+    return ClassErrors(
+        name=name,
+        outcomes=int(counts.outcomes[k]),
+        prevalence=float(counts.outcomes[k] / counts.total),
+        mean_score=scores.mean_score,
+        raw=measured(counts.raw),
+        prior=measured(counts.adjusted),
+    )

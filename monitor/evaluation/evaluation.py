@@ -9,12 +9,40 @@ from datetime import date, datetime
 
 from monitor.base.short_text import shown_shortly
 from monitor.evaluation.errors import Errors
-from monitor.evaluation.map_gain import MapGain
 from monitor.metrics.core.estimate import Estimate
 
+RECENT_DAYS = 28
 # Of the rarer outcome, for a null reference of TCE: five in the smallest of the paper's bins,
 # N/20, the usual rule. With fewer, bins reject almost nothing, whatever the scores.
 LEAST_RARER = 100
+NAMES = ("prior_shift", "slope", "shape", "rest")
+
+
+@dataclass(frozen=True)
+class MapGain:
+    """By how much the losses of a prediction fell through the map; positive is better.
+
+    The 95 % intervals take days for independent, and the outcomes of one day for dependent.
+
+    Attributes
+    ----------
+    days : int
+        Number of days with outcomes on which the map was compared.
+    log_loss, brier : Estimate
+        Over these days: nats, and squared probability.
+    recent : Estimate
+        Of the log loss, over the last 28 of these days.
+    """
+
+    days: int
+    log_loss: Estimate
+    brier: Estimate
+    recent: Estimate
+
+    @property
+    def harms(self) -> bool:
+        """Whether the map makes scores worse lately: even the upper end is a loss."""
+        return self.recent.high < 0.0
 
 
 @dataclass(frozen=True)
@@ -26,9 +54,6 @@ class TceNull:
     q50: float
     q95: float
     q99: float
-
-
-NAMES = ("prior_shift", "slope", "shape", "rest")
 
 
 @dataclass(frozen=True)

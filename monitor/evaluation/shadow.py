@@ -4,9 +4,8 @@ A map moves scores of the population. Where a log is a sample, the scores of its
 moved by the logarithm of the ratio of its weights, so they are moved back, mapped and moved again.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from math import log, nan, sqrt
 
 import numpy as np
@@ -24,9 +23,9 @@ from monitor.days.summary import (
     stratified,
     whole,
 )
-from monitor.evaluation.map_gain import RECENT_DAYS, MapGain
+from monitor.evaluation.evaluation import RECENT_DAYS, MapGain
 from monitor.evaluation.score_errors import LabelRates
-from monitor.evaluation.weighing import Loss, mean_of_all, weigh
+from monitor.evaluation.weighing import mean_of_all, weigh
 from monitor.metrics.beyond_binary.class_counts import UNIT, ClassCounts
 from monitor.metrics.core.buckets import (
     BIN_CENTRES,
@@ -72,6 +71,10 @@ class Shadow:
     map: CalibrationMap
     segment: str = WHOLE
 
+    def maps(self, segment: str) -> bool:
+        """Say whether the scores of a segment are mapped."""
+        return self.segment in (WHOLE, segment)
+
 
 @dataclass(frozen=True, eq=False)
 class DayGain:
@@ -107,19 +110,22 @@ def map_summary(summary: Summary, shadow: Shadow) -> Summary:
         On the same grid, so that days still add up. The members of a cell move together, by less
         than the width of a cell from where each would go; those of a bin, to the bin of its centre.
     """
+    by, offset = shadow.map, _sample_offset(summary)
     moved = {
-        name: _map_segment(part, shadow.map, _sample_offset(summary))
-        if shadow.segment in (WHOLE, name)
-        else part
+        name: _map_segment(part, by, offset)
         for name, part in summary.segments.items()
+        if shadow.maps(name)
     }
     entities = {
-        (name, stratum): _map_buckets(part, shadow.map, _sample_offset(summary))
-        if shadow.segment in (WHOLE, name)
-        else part
-        for (name, stratum), part in summary.entities.items()
+        key: _map_buckets(part, by, offset)
+        for key, part in summary.entities.items()
+        if shadow.maps(key[0])
     }
-    return replace(summary, segments=moved, entities=entities)
+    return replace(
+        summary,
+        segments={**summary.segments, **moved},
+        entities={**summary.entities, **entities},
+    )
 
 
 def map_columns(summary: Summary, columns: Columns, shadow: Shadow) -> Columns:
@@ -162,43 +168,27 @@ def day_gains(
         chosen (`mean_of_all`). Segments without outcomes have none, and those of days whose log
         does not say how they were chosen.
     """
-    if rates:
-        return _gains_of_all(summary, shadow, rates)
-    offset, weights = _sample_offset(summary), summary.class_weights
-    gains = {
-        name: _day_gain(
-            part.tally,
-            buckets_of(summary, name),
-            _gains(part.tally.scores, shadow.map, offset),
-            weights,
-        )
-        if shadow.segment in (WHOLE, name)
-        else _day_gain(
-            part.tally, buckets_of(summary, name), _gains(part.tally.scores, None, 0.0), NO_SAMPLE
-        )
-        for name, part in summary.segments.items()
-        if part.tally.total
-    }
-    return {WHOLE: _sum_of(list(gains.values())), **gains} if gains else {}
-
-
-def _gains_of_all(summary: Summary, shadow: Shadow, rates: LabelRates) -> dict[str, DayGain]:
-    """Estimate the gains of all predictions from those of the labelled ones."""
     gains = dict[str, DayGain]()
     for name, part in summary.segments.items():
-        if not part.tally.total or (rates.in_log and part.rated is None):
+        if not part.tally.total or (rates and rates.in_log and part.rated is None):
             continue
-        of = weigh(part, rates)
-        every = float(of.counts.sum())
-        calibration_map = shadow.map if shadow.segment in (WHOLE, name) else None
-        of_loss = partial(_gains, calibration_map=calibration_map, offset=0.0)
-        log_loss, brier = (mean_of_all(of, _nth(of_loss, i)).value for i in (0, 1))
-        gains[name] = DayGain(every, every * log_loss, every * brier)
+        by = shadow.map if shadow.maps(name) else None
+        if rates:
+            gains[name] = _gain_of_all(part, by, rates)
+        else:
+            of_score = _gains(part.tally.scores, by, _sample_offset(summary))
+            weights = summary.class_weights if by else NO_SAMPLE
+            gains[name] = _day_gain(part.tally, buckets_of(summary, name), of_score, weights)
     return {WHOLE: _sum_of(list(gains.values())), **gains} if gains else {}
 
 
-def _nth(of_loss: Callable[[Floats], Gains], number: int) -> Loss:
-    return lambda scores: of_loss(scores)[number]
+def _gain_of_all(part: Segment, by: CalibrationMap | None, rates: LabelRates) -> DayGain:
+    """Estimate the gain of all predictions from that of the labelled ones."""
+    of = weigh(part, rates)
+    every = float(of.counts.sum())
+    log_loss = mean_of_all(of, lambda scores: _gains(scores, by, 0.0)[0]).value
+    brier = mean_of_all(of, lambda scores: _gains(scores, by, 0.0)[1]).value
+    return DayGain(every, every * log_loss, every * brier)
 
 
 def has_rows_of(summary: Summary, part: ColumnPart) -> bool:
@@ -206,9 +196,8 @@ def has_rows_of(summary: Summary, part: ColumnPart) -> bool:
     everything = coarsen(whole(summary).tally)
     hits, misses = part.positives, part.counts - part.positives
     left = everything.counts - everything.positives
-    return bool((hits <= everything.positives[part.cells]).all()) and bool(
-        (misses <= left[part.cells]).all()
-    )
+    enough = (hits <= everything.positives[part.cells]) & (misses <= left[part.cells])
+    return bool(enough.all())
 
 
 def map_part(summary: Summary, part: ColumnPart, calibration_map: CalibrationMap) -> Summary:
@@ -272,12 +261,9 @@ def part_gains(
     misses = np.divide(
         *_of_part_and_all(coarse, t.counts - t.positives, part.cells, part.counts - part.positives)
     )
-    (of_hit, of_missed), (brier_of_hit, brier_of_missed) = _gains(
-        t.scores, calibration_map, _sample_offset(summary)
-    )
-    gains = (
-        (hits * of_hit, misses * of_missed),
-        (hits * brier_of_hit, misses * brier_of_missed),
+    log_loss, brier = (
+        (hits * of_hit, misses * of_missed)
+        for of_hit, of_missed in _gains(t.scores, calibration_map, _sample_offset(summary))
     )
     weights: Weights = summary.class_weights
     if rates and t.total:
@@ -287,7 +273,7 @@ def part_gains(
             negatives / np.maximum(1, t.counts - t.positives),
             positives / np.maximum(1, t.positives),
         )
-    day = _day_gain(t, NO_BUCKETS, gains, weights)
+    day = _day_gain(t, NO_BUCKETS, (log_loss, brier), weights)
     return {WHOLE: day} if t.total else {}
 
 
@@ -397,9 +383,7 @@ def map_gain(days: Sequence[DayGain]) -> MapGain | None:
     """
     if len(days) < LEAST_DAYS:
         return None
-    outcomes = np.array([day.outcomes for day in days])
-    log_loss = np.array([day.log_loss for day in days])
-    brier = np.array([day.brier for day in days])
+    outcomes, log_loss, brier = np.array([(d.outcomes, d.log_loss, d.brier) for d in days]).T
     held = np.array([np.zeros((3, BUCKETS)) if day.held is None else day.held for day in days])
     rows, of_log_loss, of_brier = held.swapaxes(0, 1)
     recent = slice(-RECENT_DAYS, None)

@@ -14,9 +14,9 @@ from monitor.evaluation.evaluation import (
     Evaluation,
     Expectation,
     InterceptCorrection,
+    MapGain,
     Population,
 )
-from monitor.evaluation.map_gain import MapGain
 from monitor.measures.measure import Base, Labels, Parts, R, Scope, held, itself
 from monitor.measures.snapshot import Snapshot
 from monitor.metrics.core.estimate import Estimate

@@ -5,8 +5,7 @@ from typing import Any
 
 from monitor.config import Model
 from monitor.days.summary import Summary
-from monitor.evaluation.chosen_labels import ChosenLabels, chosen_labels
-from monitor.evaluation.label_rule import RuleChange, rule_change
+from monitor.evaluation.chosen_labels import ChosenLabels, RuleChange, chosen_labels, rule_change
 from monitor.read.results import Results
 from monitor.read.standing import Standing
 from monitor.words.labels import acted_sentence, chosen_sentence, rule_sentence

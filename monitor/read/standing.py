@@ -14,8 +14,7 @@ from monitor.base.errors import DataError
 from monitor.base.segment_names import WHOLE
 from monitor.drift.records.detector import Incident
 from monitor.drift.records.verdict import WEEK, Brief, Verdict
-from monitor.evaluation.evaluation import Evaluation
-from monitor.evaluation.map_gain import MapGain
+from monitor.evaluation.evaluation import Evaluation, MapGain
 from monitor.read.results import Results
 
 

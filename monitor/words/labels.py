@@ -5,9 +5,8 @@ from math import isinf
 from typing import TYPE_CHECKING
 
 from monitor.base.segment_names import WHOLE, shown
-from monitor.evaluation.chosen_labels import ChosenLabels, ScoreGroup
+from monitor.evaluation.chosen_labels import ChosenLabels, RuleChange, ScoreGroup
 from monitor.evaluation.evaluation import Population
-from monitor.evaluation.label_rule import RuleChange
 from monitor.metrics.core.estimate import Estimate
 from monitor.words.numbers import percent
 

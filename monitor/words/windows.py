@@ -3,8 +3,15 @@
 from math import isnan, sqrt
 
 from monitor.drift.records.region_state import Break
-from monitor.evaluation.evaluation import NAMES, Causes, Evaluation, InterceptCorrection, Lost
-from monitor.evaluation.map_gain import RECENT_DAYS, MapGain
+from monitor.evaluation.evaluation import (
+    NAMES,
+    RECENT_DAYS,
+    Causes,
+    Evaluation,
+    InterceptCorrection,
+    Lost,
+    MapGain,
+)
 from monitor.metrics.core.estimate import NORMAL_95, Estimate
 from monitor.words.labels import population_sentence
 from monitor.words.numbers import amount

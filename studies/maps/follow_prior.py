@@ -23,7 +23,7 @@ from monitor.metrics.maps.choosing import losses_by_day
 from monitor.metrics.maps.daily_counts import daily_counts
 from monitor.metrics.maps.fitting import fit_calibration_map
 from monitor.metrics.maps.likelihood import own_losses, pooled_level
-from monitor.pipeline.maps.newest_level import LEAST_FIT, NEWEST_DAYS
+from monitor.pipeline.maps.recalibration import LEAST_FIT, NEWEST_DAYS
 from studies.maps.page import marks, write_section
 from studies.maps.worlds import WORLDS, World, draw_days, lag
 

@@ -28,8 +28,8 @@ from monitor.drift.where.part_search import (
     confirm_parts,
     divide,
     propose,
+    tables_of,
 )
-from monitor.drift.where.part_sums import tables_of
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Ints
 

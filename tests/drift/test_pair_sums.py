@@ -14,7 +14,7 @@ from monitor.drift.curve.reference import Reference
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
 from monitor.drift.records.places import Condition, Where
 from monitor.drift.verdicts.pair_sums import columns_of_pairs, sum_day
-from monitor.drift.where.column_sums import DaySums, added
+from monitor.drift.where.column_sums import DaySums, in_both, over_days
 from monitor.drift.where.values_off import where_of
 from studies.classes.segments import day_of_segments
 from studies.classes.worlds import NONE, REFERENCE, Drift, Rows, World, stream
@@ -93,7 +93,9 @@ def whole_of(fitted: ModelReference) -> Reference:
 def place(days: Iterator[Day], fitted: ModelReference, before: list[Summed]) -> Where:
     """Say where the drift of the whole sits."""
     after = [sums_of(day, fitted) for day in days]
-    found, shared = (added([of[i] for of in before], [of[i] for of in after]) for i in (0, 1))
+    found, shared = (
+        in_both(*(over_days([of[i] for of in days]) for days in (before, after))) for i in (0, 1)
+    )
     assert {*shared} == {"country x pair"}
     return where_of(whole_of(fitted), found, "too_extreme", (), shared)
 

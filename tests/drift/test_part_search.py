@@ -11,8 +11,15 @@ from monitor.base.segment_names import WHOLE
 from monitor.days.summary import CodedRows
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.records.places import name_all
-from monitor.drift.where.part_search import Proposal, SearchColumn, confirm_parts, divide, propose
-from monitor.drift.where.part_sums import WIDTH, tables_of
+from monitor.drift.where.part_search import (
+    WIDTH,
+    Proposal,
+    SearchColumn,
+    confirm_parts,
+    divide,
+    propose,
+    tables_of,
+)
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.samples import Bools
 

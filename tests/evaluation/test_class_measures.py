@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from monitor.days.summary import Segment, Summary, end_of_day
-from monitor.evaluation.class_measures import slope_of_pairs
-from monitor.evaluation.evaluate import evaluate
+from monitor.evaluation.evaluate import evaluate, slope_of_pairs
 from monitor.evaluation.evaluation import Evaluation
 from monitor.evaluation.score_errors import Settings
 from monitor.metrics.beyond_binary.class_counts import choose_classes, count_classes

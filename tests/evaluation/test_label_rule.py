@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from monitor.days.summary import Segment, Summary, whole
-from monitor.evaluation.label_rule import LEAST_DAYS, rule_change
+from monitor.evaluation.chosen_labels import LEAST_DAYS, rule_change
 from monitor.metrics.core.grid import Floats
 from monitor.words.labels import rule_sentence
 from tests.support.cases import some

@@ -11,7 +11,7 @@ from scipy.stats import binom
 from monitor.days.summary import SQUARE, UNIT, ColumnPart, Segment, awaited, rated
 from monitor.evaluation.attribution import causes_of, intercept_correction
 from monitor.evaluation.evaluation import NAMES
-from monitor.evaluation.population_causes import (
+from monitor.evaluation.population import (
     mean_population_causes,
     population_causes,
     population_correction,

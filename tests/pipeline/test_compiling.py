@@ -3,7 +3,7 @@
 import psutil
 import pytest
 
-from monitor.pipeline.runs.compiling import compile_ahead, compiled_meanwhile
+from monitor.pipeline.runs.run import compile_ahead, compiled_meanwhile
 
 
 def children() -> set[int]:

@@ -17,7 +17,7 @@ from monitor import open_store
 from monitor.base.errors import DataError
 from monitor.days.decisions import Plan
 from monitor.drift.records.verdict import Verdict
-from monitor.evaluation.map_gain import MapGain
+from monitor.evaluation.evaluation import MapGain
 from monitor.export.gauges import CATALOGUE
 from monitor.export.openmetrics import openmetrics, past
 from monitor.export.snapshot_reader import Reader

@@ -38,12 +38,12 @@ from monitor.evaluation.evaluation import (
     Expectation,
     InterceptCorrection,
     Lost,
+    MapGain,
     Population,
     Shares,
     TceNull,
     VectorErrors,
 )
-from monitor.evaluation.map_gain import MapGain
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
 from monitor.metrics.core.estimate import Estimate

@@ -113,12 +113,18 @@ def is_enough(sums: Sums) -> bool:
     return min(sums.hits, sums.rows - sums.hits) >= LEAST_OF_EACH
 
 
-def change_of(reference: Reference, direction: int, old: Sums, now: Sums) -> Estimate | None:
-    """Estimate how far the curve moved along a direction, from before to after."""
-    if not (is_enough(old) and is_enough(now)):
+def change_of(
+    reference: Reference, direction: int, old: Sums, now: Sums, *, new: bool = False
+) -> Estimate | None:
+    """Estimate how far the curve moved along a direction, from before to after.
+
+    If they may be `new`, rows that the reference lacks are compared with its curve.
+    """
+    past = is_enough(old)
+    if not (is_enough(now) and (past or new)):
         return None
     value, variance = 0.0, 0.0
-    for sums, sign in ((now, 1.0), (old, -1.0)):
+    for sums, sign in ((now, 1.0), (old, -1.0)) if past else ((now, 1.0),):
         information = float(sums.informations[direction])
         if not information > 0.0:
             return None

@@ -1,18 +1,20 @@
 """A search for parts of the rows that moved apart from all others: a tree of depth two. Pure.
 
 Rule: parts are proposed on some days and confirmed on others, which took no part in the search,
-with the test that `where` makes of a value. Only what is confirmed counts as found.
+with the test that `where` makes of a value. Only what is confirmed counts as found. A day's sums
+are whole numbers until its rows are added up, so their order does not matter.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from math import log, nan, sqrt
 
 import numpy as np
 
 from monitor.days.summary import CodedRows, ColumnPart, column_part
 from monitor.drift.curve.reference import Reference
-from monitor.drift.records.day_evidence import KINDS
+from monitor.drift.records.day_evidence import DIRECTIONS, KINDS
 from monitor.drift.records.places import Condition, name_all
 from monitor.drift.where.column_sums import (
     AS_BEFORE,
@@ -25,16 +27,155 @@ from monitor.drift.where.column_sums import (
     relative_slope,
     sum_part,
 )
-from monitor.drift.where.part_sums import WIDTH, Table
 from monitor.metrics.core.coarse import COARSE_COUNT
+from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.estimate import Estimate
-from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.samples import Bools
+from monitor.metrics.core.special import expit
+from monitor.metrics.logistic.intercept import solve_factor
 
+ONE = 2.0**20  # sums are kept in steps of a millionth
+WIDTH = len(DIRECTIONS)
+# Sums of a cell on a day: residual, weight, both times each direction, weight times its square,
+# rows and positive outcomes; and what is kept of them: score, information, rows and outcomes.
+SUMMED, KEPT = 4 + 3 * WIDTH, 2 + 2 * WIDTH
 MOST_VALUES = 5  # of a column of texts in one part
 LARGEST_SHARE = 0.5  # of the outcomes: what is off in most rows is off in the whole
 NEARLY = log(100.0)  # by which another part may be less likely and is still named beside
 MOST_BESIDE = 3
+Scored = tuple[float, tuple[int, ...], tuple[tuple[int, ...], ...], int]
+Sets = Sequence[tuple[tuple[int, ...], int]]  # codes, and how many values it takes to name them
+Divided = list[list[Sums]]  # what a day says of the rows of no part, and of those of each proposal
+Both = tuple[Sums, Sums]  # before, and after
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """What some days say of the values of two columns.
+
+    Attributes
+    ----------
+    columns : (int, int)
+        Places of the columns; the second one is k, the number of columns, in a table of one.
+    sums : ndarray of shape (a, b, 10)
+        Scores and informations along each direction, rows and positive outcomes, by both codes.
+    """
+
+    columns: tuple[int, int]
+    sums: Floats
+
+
+def tables_of(
+    reference: Reference, days: Iterable[CodedRows], sizes: Sequence[int]
+) -> tuple[list[Table], int]:
+    """Add up days by the values of each column, and of every two columns.
+
+    Parameters
+    ----------
+    reference : Reference
+        Of the whole.
+    days : iterable of CodedRows
+        The days.
+    sizes : sequence of int
+        How many codes each column has, with 0.
+
+    Returns
+    -------
+    list of Table, int
+        And the number of days that have both outcomes.
+
+    Notes
+    -----
+    With residuals ``r = y - p`` and weights ``w = p (1 - p)`` at the curve and the day's own
+    intercept, the cell of two values has along a direction D the score ``sum r (D - c)`` and the
+    information ``sum w (D - c)**2``, with c the mean of D in the cell under w: the efficient score
+    with an intercept for each cell and day (Cox and Hinkley, Theoretical Statistics, 1974, 9.3). So
+    neither a prior of the day nor one of a value is a distortion. With classes every pair of them
+    has intercepts of its own, and what the pairs say is added up.
+    """
+    pairs = [*((i, len(sizes)) for i in range(len(sizes))), *combinations(range(len(sizes)), 2)]
+    widths = np.array([*sizes, 1], np.int64)
+    cells = [int(widths[i] * widths[j]) for i, j in pairs]
+    starts = np.concatenate([[0], np.cumsum(cells)]).astype(np.int64)
+    total, count = np.zeros((starts[-1], KEPT)), 0
+    firsts, seconds = np.array(pairs, np.int64).reshape(-1, 2).T
+    summed, seen = np.zeros((starts[-1], SUMMED), np.int64), np.zeros(starts[-1], bool)
+    for day in days:
+        known = False
+        for rows in day.by_pair():
+            units = _units(reference, rows)
+            if units is None:
+                continue
+            known = True
+            none = np.zeros((1, rows.cells.size), np.uint16)
+            codes = np.vstack([rows.codes.astype(np.uint16, copy=False), none])
+            ways = firsts, seconds, widths, starts
+            _add_up(rows.cells, rows.hits, codes, ways, units, summed, seen)
+            there = np.flatnonzero(seen)
+            total[there] += _efficient(summed[there])
+            summed[there], seen[there] = 0, False
+        count += known
+    return [
+        Table(pair, total[low:high].reshape(*widths[[*pair]], KEPT))
+        for pair, low, high in zip(pairs, starts[:-1], starts[1:], strict=True)
+    ], count
+
+
+def _units(reference: Reference, rows: CodedRows) -> Ints | None:
+    """Give what a row adds to each sum, by outcome and coarse cell, shape (2, 1024, 16)."""
+    inside = np.zeros(COARSE_COUNT, bool)
+    inside[reference.known] = True
+    counts, hits = (
+        np.bincount(of, minlength=COARSE_COUNT) * inside
+        for of in (rows.cells, rows.cells[rows.hits])
+    )
+    there = np.flatnonzero(counts)
+    if not 0 < hits.sum() < counts.sum():
+        return None
+    factor, _ = solve_factor(np.exp(reference.curve[there]), counts[there], int(hits.sum()))
+    p = expit(reference.curve + np.log(factor))
+    weights, directions = p * (1.0 - p), reference.directions
+    units = np.zeros((2, COARSE_COUNT, SUMMED))
+    for outcome in (0, 1):
+        residuals = outcome - p
+        each = [residuals, weights, *(residuals * directions), *(weights * directions)]
+        each += [*(weights * directions**2), np.ones(COARSE_COUNT), np.full(COARSE_COUNT, outcome)]
+        units[outcome] = np.array(each).T
+    return np.asarray(np.rint(units * inside[:, None] * ONE).astype(np.int64))
+
+
+def _efficient(summed: Ints) -> Floats:
+    """Take an intercept for each cell out of its sums."""
+    sums = summed / ONE
+    residuals, weights = sums[:, 0], sums[:, 1]
+    pulls, means, squares = (sums[:, 2 + i * WIDTH : 2 + (i + 1) * WIDTH] for i in range(3))
+    means = means / np.where(weights > 0.0, weights, 1.0)[:, None]
+    scores = pulls - means * residuals[:, None]
+    informations = np.maximum(squares - means**2 * weights[:, None], 0.0)
+    return np.hstack([scores, informations, sums[:, -2:]])
+
+
+@compiled
+def _add_up(
+    cells: Ints,
+    hits: Bools,
+    codes: Ints,
+    ways: tuple[Ints, Ints, Ints, Ints],
+    units: Ints,
+    summed: Ints,
+    seen: Bools,
+) -> None:
+    """Add rows to the sums of every pair of columns, in place, and say which have any."""
+    firsts, seconds, widths, starts = ways
+    for row in range(cells.size):
+        unit = units[int(hits[row]), cells[row]]
+        for pair in range(firsts.size):
+            first, second = firsts[pair], seconds[pair]
+            at = starts[pair] + codes[first, row] * widths[second] + codes[second, row]
+            seen[at] = True
+            for i in range(unit.size):
+                summed[at, i] += unit[i]
 
 
 @dataclass(frozen=True)
@@ -161,10 +302,6 @@ class _Half:
     price: float
 
 
-Scored = tuple[float, tuple[int, ...], tuple[tuple[int, ...], ...], int]
-Sets = Sequence[tuple[tuple[int, ...], int]]  # codes, and how many values it takes to name them
-
-
 def propose(
     reference: Reference,
     columns: Sequence[SearchColumn],
@@ -217,28 +354,23 @@ def propose(
 
 def _best_of(half: _Half, pair: tuple[int, int], sums: Floats) -> Iterator[Scored]:
     """Score the parts of one table, shape (a, b, 2, 10)."""
-    if pair[1] == len(half.columns):  # of one column
-        sets = _sets(half, pair[0], sums[:, 0])
-        yield from _scored(
-            half, pair[:1], sums[:, 0], sums.sum(axis=(0, 1)), [(c, s) for c, s in sets]
-        )
-        return
     total = sums.sum(axis=(0, 1))
-    for (i, j), of in (((pair[0], pair[1]), sums), ((pair[1], pair[0]), sums.swapaxes(0, 1))):
-        best: Scored | None = None
-        for codes, size in _sets(half, i, of.sum(axis=1), total):
-            inner = of[[*codes]].sum(axis=0)
+    if pair[1] == len(half.columns):  # of one column
+        yield from _scored(half, pair[:1], sums[:, 0], total, _sets(half, pair[0], sums[:, 0]))
+        return
+    for (i, j), of in ((pair, sums), (pair[::-1], sums.swapaxes(0, 1))):
+        two = [
+            (value - size * half.price, (i, j), (codes, other), kind)
+            for codes, size in _sets(half, i, of.sum(axis=1), total)
+            for inner in (of[[*codes]].sum(axis=0),)
             for value, _, (other,), kind in _scored(
                 half, (j,), inner, total, _sets(half, j, inner, total)
-            ):
-                two = (value - size * half.price, (i, j), (codes, other), kind)
-                best = two if best is None or two[0] > best[0] else best
-        if best:
-            order = np.argsort(best[1])
-            yield (
-                *(best[0], tuple(best[1][k] for k in order), tuple(best[2][k] for k in order)),
-                best[3],
             )
+        ]
+        if two:
+            value, columns, codes, kind = max(two, key=lambda each: each[0])
+            order = np.argsort(columns)
+            yield value, tuple(columns[k] for k in order), tuple(codes[k] for k in order), kind
 
 
 def _sets(half: _Half, column: int, sums: Floats, total: Floats | None = None) -> Sets:
@@ -302,9 +434,6 @@ def _change(half: _Half, sums: Floats) -> tuple[Floats, Floats]:
     variance = variances[:, 1] + np.where(past, variances[:, 0], 0.0)
     now = enough[:, 1]
     return np.where(now, change, np.nan), np.where(now, variance, np.nan)
-
-
-Divided = list[list[Sums]]  # what a day says of the rows of no part, and of those of each proposal
 
 
 def divide(reference: Reference, rows: CodedRows, proposals: Sequence[Proposal]) -> Divided:
@@ -387,9 +516,6 @@ def confirm_parts(
     )
 
 
-Both = tuple[Sums, Sums]  # before, and after
-
-
 def _tested(
     reference: Reference,
     columns: Sequence[SearchColumn],
@@ -401,7 +527,8 @@ def _tested(
     """Test a part against the reference, the rest and the rows that meet one condition only."""
     kind = KINDS.index(proposal.kind)
     direction, side = divmod(kind, 2)
-    changes = [_moved(reference, direction, of) for of in (*part[:1], rest, *part[1:])]
+    every = *part[:1], rest, *part[1:]
+    changes = [change_of(reference, direction, *of, new=True) for of in every]
     own = changes[0]
     if own is None or (own.value > 0.0) != bool(side):
         return None
@@ -425,18 +552,3 @@ def _apart(change: Estimate, other: Estimate | None) -> float:
         return 1.0
     error = sqrt(change.standard_error**2 + other.standard_error**2)
     return exceeding(Estimate.normal(change.value - other.value, error), 0.0)
-
-
-def _moved(reference: Reference, direction: int, both: Both) -> Estimate | None:
-    """Estimate how far rows moved; those that the reference lacks, from its curve."""
-    if is_enough(both[0]):
-        return change_of(reference, direction, *both)
-    information = float(both[1].informations[direction])
-    if not (is_enough(both[1]) and information > 0.0):
-        return None
-    wandering = (
-        float(reference.day_variances[direction] * both[1].squares[direction]) / information**2
-    )
-    return Estimate.normal(
-        float(both[1].scores[direction]) / information, sqrt(1.0 / information + wandering)
-    )

@@ -27,7 +27,7 @@ from monitor.drift.records.day_evidence import KINDS
 from monitor.drift.records.detector import LEVEL_KINDS, NOT_COMPARABLE, RECOVERED, WEIGHTS
 from monitor.drift.records.places import Condition
 from monitor.drift.records.values import ValueIncident, ValuePast, ValueWatch
-from monitor.drift.where import value_levels as told
+from monitor.drift.where import value_past as told
 from monitor.drift.where.value_past import WIDTH, ValueSums, against_others, numbered
 from monitor.metrics.core.grid import Floats, Singles
 from monitor.metrics.core.samples import Bools

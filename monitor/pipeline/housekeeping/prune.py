@@ -18,7 +18,7 @@ from monitor.days.arrivals import LATEST, LOOK_BACK
 from monitor.drift.fold.second import own_span
 from monitor.drift.records.verdict import WEEK, Carried
 from monitor.drift.verdicts.judge import days_to_recall
-from monitor.pipeline.verdicts.checkpoints import first_of_weeks
+from monitor.pipeline.verdicts.judging import first_of_weeks
 from monitor.pipeline.verdicts.references import limits_of, read_references
 from monitor.store.names import BACKFILLED, DAILY
 from monitor.store.store import Store

@@ -1,6 +1,10 @@
-"""From stored summaries to a calibration map: which days, which map, what it is worth."""
+"""From stored summaries to a calibration map: which days, which map, what it is worth.
 
-from collections.abc import Callable, Sequence
+Rule: for the level outcomes go before scores. Scores alone cannot tell a moved prior from moved
+inputs, and a level that follows moved inputs harms (docs/map-promises.md).
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from itertools import islice
@@ -12,24 +16,36 @@ from monitor.base import program
 from monitor.base.errors import DataError
 from monitor.base.segment_names import WHOLE, shown
 from monitor.config import Config, Model
-from monitor.days.summary import Columns, Segment, Summary, part_of
+from monitor.days.summary import (
+    NO_SAMPLE,
+    Columns,
+    Segment,
+    Summary,
+    all_scores,
+    buckets_of,
+    part_of,
+)
 from monitor.drift.fold.inputs import reference_of_day
 from monitor.drift.records.facts import LastingShift
 from monitor.drift.records.places import Condition, Explanation, name_all, name_of
 from monitor.drift.records.region_state import Break
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.where.part_counts import counts_of, tally_of_part, tally_of_rest
-from monitor.metrics.core.estimate import Estimate
+from monitor.evaluation.evaluation import Expectation
+from monitor.evaluation.expected_prevalence import expect_prevalence
+from monitor.metrics.core.dispersion import design_effects
+from monitor.metrics.core.estimate import NORMAL_95, Estimate
+from monitor.metrics.core.special import logit
+from monitor.metrics.core.tally import Tally, merge
 from monitor.metrics.maps.calibration_map import IDENTITY, Kind, shape_of
 from monitor.metrics.maps.choosing import Candidate, Choice, choose_map, gains_of, losses_by_day
-from monitor.metrics.maps.daily_counts import DailyCounts
+from monitor.metrics.maps.daily_counts import DailyCounts, daily_counts
 from monitor.metrics.maps.fitting import FittedMap
-from monitor.metrics.maps.likelihood import own_losses
-from monitor.metrics.maps.map_file import Days, Level, MapFile, Training
+from monitor.metrics.maps.likelihood import own_losses, pooled_level
+from monitor.metrics.maps.map_file import Days, Level, MapFile, Training, with_level
 from monitor.metrics.maps.mean_over_days import mean_over_days
 from monitor.metrics.maps.part_gains import PartGain, gains_by_part
 from monitor.pipeline.days.parts import part_named
-from monitor.pipeline.maps.newest_level import DayPart, counts_of_days, newest_level
 from monitor.pipeline.verdicts.references import read_references
 from monitor.pipeline.verdicts.where import counts_by_value
 from monitor.read.results import results_in
@@ -40,6 +56,9 @@ from monitor.words.label_change import as_if
 DEFAULT_DAYS = 28  # if no drift is open
 LEAST_OUTCOMES = 30  # of each kind: parts with fewer say nothing about harm
 REST = "the rest"
+NEWEST_DAYS = timedelta(days=7)  # whose outcomes give the newest level, and how old they may be
+LEAST_FIT = -3.0  # log10 of a probability: scores so unlike a mixture say nothing about the prior
+DayPart = tuple[Summary, Segment]
 
 
 @dataclass(frozen=True)
@@ -469,3 +488,92 @@ def replaced_by(config: Config, name: str, last: date) -> Days | None:
     """Name the reference that no longer holds once a map that was fitted up to a day is used."""
     compared = reference_of_day(last, read_references(config, name).fitted)
     return Days(compared.first, compared.last) if compared else None
+
+
+def newest_level(
+    store: Store,
+    content: MapFile,
+    trained: Sequence[DayPart],
+    rows_of: Callable[[Summary], Segment | None],
+) -> MapFile:
+    """Give a map the level of the newest outcomes, or of the newest scores if those are too old.
+
+    Parameters
+    ----------
+    store : Store
+        With the summaries of the model.
+    content : MapFile
+        The map.
+    trained : sequence of (Summary, Segment)
+        The final days that it was fitted to, each with the part that it maps.
+    rows_of : callable
+        Gives the rows of a day that it maps; None if there are none.
+
+    Returns
+    -------
+    MapFile
+        The same shape; without gains. The scores suggest a level if only the prior moved since the
+        days of the fit.
+    """
+    newest: DayPart | None = None
+    recent: list[DayPart] = []
+    for day, part in _from_the_newest(store, content.model, rows_of):
+        newest = newest or (day, part)
+        if day.final and part.tally.total:
+            if recent and recent[0][0].days[0] - day.days[0] >= NEWEST_DAYS:
+                break
+            recent.append((day, part))
+    days = recent[::-1] or list(trained)
+    if newest and newest[0].days[0] - days[-1][0].days[0] > NEWEST_DAYS:
+        return _by_scores(content, trained, *newest) or _by_outcomes(content, days)
+    return _by_outcomes(content, days)
+
+
+def _from_the_newest(
+    store: Store, name: str, rows_of: Callable[[Summary], Segment | None]
+) -> Iterator[DayPart]:
+    for day in reversed(store.days("summaries", name)):
+        summary, _ = store.read_summary(name, day)
+        part = rows_of(summary)
+        if part and part.predicted:
+            yield summary, part
+
+
+def _by_scores(
+    content: MapFile, trained: Sequence[DayPart], summary: Summary, part: Segment
+) -> MapFile | None:
+    sampled = any(day.class_weights != NO_SAMPLE for day in [summary, *(day for day, _ in trained)])
+    if sampled:  # the scores of a sample of one outcome say nothing about the population
+        return None
+    labelled = merge(earlier.tally for _, earlier in trained)
+    held = [(earlier.tally, buckets_of(day, content.segment)) for day, earlier in trained]
+    expected = expect_prevalence(labelled, *all_scores(part), effects=design_effects(held))
+    if not expected or not _is_plausible(expected):
+        return None
+    asked = _by_outcomes(content, trained).map.level  # the level of the file is shrunk
+    before = float(logit(content.training.positives / content.training.outcomes))
+    low, middle, high = map(float, logit([expected.low, expected.prevalence, expected.high]))
+    day = summary.days[0]
+    level = Level("scores", day, day, (high - low) / (2.0 * NORMAL_95))
+    return with_level(content, asked + middle - before, level)
+
+
+def _is_plausible(expected: Expectation) -> bool:
+    return expected.low > 0.0 and expected.high < 1.0 and not expected.fit_log10_p < LEAST_FIT
+
+
+def _by_outcomes(content: MapFile, days: Sequence[DayPart]) -> MapFile:
+    data = counts_of_days(days, (part.tally for _, part in days))
+    if not data.rarer:
+        return content
+    shape = shape_of(data.logits, content.map)
+    value, error = pooled_level(shape, data.counts, data.positives)
+    level = Level("outcomes", days[0][0].days[0], days[-1][0].days[0], error)
+    return with_level(content, value, level)
+
+
+def counts_of_days(days: Sequence[DayPart], tallies: Iterable[Tally]) -> DailyCounts:
+    """Count tallies of some days as their logs are weighted."""
+    weights = [day.class_weights for day, _ in days]
+    sampled = any(each != NO_SAMPLE for each in weights)
+    return daily_counts([*tallies], weights if sampled else ())

@@ -12,20 +12,19 @@ from monitor.config import Config, Model
 from monitor.days.summary import Summary
 from monitor.evaluation.attribution import causes_of
 from monitor.evaluation.evaluate import Finders, evaluate
-from monitor.evaluation.evaluation import Causes, Evaluation
-from monitor.evaluation.lost import lost_of
-from monitor.evaluation.map_gain import MapGain
-from monitor.evaluation.population_causes import population_causes
+from monitor.evaluation.evaluation import Causes, Evaluation, MapGain
+from monitor.evaluation.lost import Worth, lost_of
+from monitor.evaluation.population import population_causes
 from monitor.evaluation.score_errors import LabelRates, Settings
 from monitor.evaluation.shadow import map_gain
 from monitor.metrics.beyond_binary.class_counts import MOST_WATCHED
 from monitor.metrics.core.buckets import BucketCounts
 from monitor.metrics.core.coarse import coarsen_occupied
 from monitor.metrics.core.tally import Tally
+from monitor.metrics.scores.net_benefit import Decision
 from monitor.pipeline.days.label_rates import label_rates_of
 from monitor.pipeline.days.progress import PhaseProgress, fingerprint, in_parallel
 from monitor.pipeline.days.shadow import read_model_map
-from monitor.pipeline.days.worth import worth_of
 from monitor.pipeline.verdicts.references import References
 from monitor.store.store import Store
 
@@ -229,3 +228,13 @@ def _mark(rates: LabelRates) -> str:
 def reach_back(day: date, window_days: int) -> date:
     """Find the first day of the window of `window_days` that ends at `day`."""
     return day - timedelta(days=window_days - 1)
+
+
+def worth_of(model: Model) -> Worth | None:
+    """Say what an error of a model is worth, if that is configured."""
+    if model.value:
+        return Worth(model.value.currency, per_nat=model.value.per_nat)
+    if made := model.decision:
+        decision = Decision(made.threshold, made.benefit, made.cost_of_acting)
+        return Worth(made.currency or "", decision=decision)
+    return None

@@ -21,7 +21,7 @@ from typing import Generic, TypeVar
 
 from monitor.base.errors import ConfigError, DataError, within_memory
 from monitor.config import Config
-from monitor.pipeline.runs.summaries import share
+from monitor.pipeline.runs.planning import share
 
 T = TypeVar("T")
 Do = Callable[[Config, str, int], T]  # of the configuration, a model, and its number of jobs

@@ -3,22 +3,35 @@
 Rule: the plan that `backfill --dry-run` prints and the run itself ask the same function.
 """
 
-from collections.abc import Collection, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from functools import partial
+from itertools import chain
 from typing import Literal, get_args
 
 from monitor.base.errors import ConfigError, DataError
-from monitor.config import EARLIEST, Config, Model
+from monitor.config import EARLIEST, Config, Engine, Model
 from monitor.days.settling import Settling
 from monitor.days.summary import Summary, days_between, end_of_day
-from monitor.logs import check_logs_exist, check_predictions_exist, has_day, outcome_days
+from monitor.logs import (
+    Databases,
+    check_logs_exist,
+    check_predictions_exist,
+    days_at_a_time,
+    has_day,
+    open_databases,
+    outcome_days,
+    plan_batches,
+)
+from monitor.logs import summarise_days as read_days
 from monitor.pipeline.days.neighbours import days_to_read_again, known_until, notes_of, repaired
-from monitor.pipeline.days.progress import Failure
+from monitor.pipeline.days.progress import Failure, PhaseProgress, in_parallel
 from monitor.pipeline.days.task import Task
 from monitor.pipeline.days.unchanged import is_unchanged, log_fingerprint
 from monitor.pipeline.housekeeping.healing import Damage, find_all_damage, find_damage
 from monitor.pipeline.runs.evaluations import reach, stale_evaluations
+from monitor.pipeline.verdicts.reading import reading_of
 from monitor.pipeline.verdicts.references import read_references
 from monitor.store.store import Store
 
@@ -27,6 +40,9 @@ ONE_DAY = timedelta(days=1)
 # A day is summarised, or is left as it is: because nothing has changed, because the model has no
 # log of that day and may have such days, or because it is final and would become provisional.
 Action = Literal["summarise", "unchanged", "quiet", "kept"]
+Left = Literal["unchanged", "quiet", "kept"]
+LeftOutByDay = dict[date, Mapping[str, tuple[int, int]]]
+Result = Literal["summarised"] | Left | Failure  # what became of a day
 
 
 @dataclass(frozen=True)
@@ -324,3 +340,56 @@ def check_days(name: str, first: date, last: date, *, as_of: date) -> None:
             f"pass a later --as-of."
         )
         raise ConfigError(msg)
+
+
+def summarise_days(
+    config: Config,
+    days: Sequence[date],
+    rules: Rules,
+    *,
+    jobs: int,
+    on_progress: Callable[[PhaseProgress], None],
+    left_out: LeftOutByDay,
+) -> dict[date, Result]:
+    """Summarise days as rules decide, and keep what became of each.
+
+    The rows that settings leave out of each day are added to `left_out`.
+    """
+    name, model, store, as_of = rules.name, rules.model, rules.store, rules.as_of
+    reading = reading_of(model)
+
+    def read(databases: Databases, batch: Sequence[date]) -> list[tuple[date, Result]]:
+        results, inputs = dict[date, Result](), dict[date, str]()
+        for day in batch:
+            try:
+                action = rules.action(day)
+                if action == "summarise":  # a file that changes while it is read is read again
+                    inputs[day] = log_fingerprint(name, model, day, as_of)
+                else:
+                    results[day] = action
+            except DataError as error:
+                results[day] = failed(day, error)
+        for day, summary in read_days(name, model, [*inputs], as_of=as_of, databases=databases):
+            if isinstance(summary, DataError):
+                results[day] = failed(day, summary)
+            else:
+                store.write_summary(summary)
+                store.write_inputs(name, day, inputs[day], reading)
+                results[day], left_out[day] = "summarised", summary.left_out
+        return [(day, results[day]) for day in batch]
+
+    results = dict[date, Result]()
+    jobs = days_at_a_time(name, model, days, engine=config.engine, jobs=jobs)
+    with open_databases(share(config.engine, jobs)) as databases:
+        batches = plan_batches(name, model, days, databases=databases, jobs=jobs)
+        done = in_parallel(partial(read, databases), batches, jobs)
+        for day, result in chain.from_iterable(done):
+            results[day] = result
+            on_progress(PhaseProgress("summarise", day, len(results), len(days)))
+    return results
+
+
+def share(engine: Engine, jobs: int) -> Engine:
+    """Divide threads and memory among the batches that are read at a time."""
+    threads, memory_mb = max(1, engine.threads // jobs), max(100, engine.memory_mb // jobs)
+    return engine.model_copy(update={"threads": threads, "memory_mb": memory_mb})

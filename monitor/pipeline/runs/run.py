@@ -5,17 +5,21 @@ contains it. So ten days in one call and in ten calls leave the same bytes.
 Rule 2: this module translates configuration into plain arguments and decides nothing else.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from functools import partial
 
 from monitor.base.errors import ConfigError, DataError
+from monitor.base.machine import cores
 from monitor.config import Config, Model
 from monitor.days.arrivals import LATEST, Late, late
 from monitor.days.files import looking_once
 from monitor.days.run_record import FailedDay
+from monitor.evaluation import compile_ahead
 from monitor.logs import days_of, versions_of_tables
 from monitor.pipeline.days.neighbours import (
     days_that_count,
@@ -28,17 +32,18 @@ from monitor.pipeline.days.progress import Failure, PhaseProgress
 from monitor.pipeline.days.task import Task
 from monitor.pipeline.housekeeping.healing import Damage, files, find_all_damage, still_damaged
 from monitor.pipeline.runs.arriving import count_new_arrivals
-from monitor.pipeline.runs.compiling import compiled_meanwhile
 from monitor.pipeline.runs.evaluations import evaluate_days, reach
 from monitor.pipeline.runs.mapped_days import count_mapped_days
 from monitor.pipeline.runs.planning import (
+    LeftOutByDay,
+    Result,
     Rules,
     check_days,
     damage_before,
     days_that_must_succeed,
     find_work,
+    summarise_days,
 )
-from monitor.pipeline.runs.summaries import LeftOutByDay, Result, summarise_days
 from monitor.pipeline.verdicts.judging import judge_days
 from monitor.pipeline.verdicts.references import read_references
 from monitor.read.delays import delay_now
@@ -292,3 +297,28 @@ def _failures_to_report(
         summarised = [*days_of(model, "predictions"), *summarised]
     begin = min(summarised, default=date.max)
     return [failure for failure in failures if failure.day >= begin]
+
+
+@contextmanager
+def compiled_meanwhile(*, needed: bool) -> Iterator[None]:
+    """Let another process compile what evaluations call, if it is needed and on no disk.
+
+    Both keep what they compile and take turns, so neither compiles what the other has. The other
+    process ends with the block at the latest; where none can be started, this one compiles all. Of
+    many runs that begin at the same moment one has such a process.
+    """
+    other = None
+    if needed and cores() > 1 and compile_ahead.claim():
+        with suppress(OSError):
+            other = subprocess.Popen(  # noqa: S603 - this program
+                [sys.executable, "-P", "-m", compile_ahead.__name__],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+    try:
+        yield
+    finally:
+        if other:
+            other.terminate()
+            other.wait()

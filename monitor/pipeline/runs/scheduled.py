@@ -4,25 +4,61 @@ Rule: what depends on the scheduler itself is not here; only plain dates and mom
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from statistics import median
 from zoneinfo import ZoneInfo
 
 from monitor.base.errors import ConfigError, DataError
 from monitor.config import Config
 from monitor.days.settling import Settling
-from monitor.days.summary import days_between
-from monitor.logs import check_logs_exist, has_day
+from monitor.days.summary import days_between, whole
+from monitor.logs import (
+    Again,
+    check_logs_exist,
+    delivered_again,
+    has_day,
+    is_counted_there,
+    open_databases,
+)
 from monitor.pipeline.days.task import Task
-from monitor.pipeline.runs.again import delivered_in
-from monitor.pipeline.runs.beginning import beginning
 from monitor.pipeline.runs.grouping import grouped
-from monitor.pipeline.runs.morning import Call, Morning, plan_morning
+from monitor.pipeline.runs.morning import Call, Morning, beginning, plan_morning
 from monitor.pipeline.runs.run import run
 from monitor.store.store import Store
 
+LARGE = 1.2  # times the predictions of the median day
 log = logging.getLogger(__name__)
+
+
+def delivered_in(config: Config, name: str, days: Sequence[date]) -> tuple[Again, ...]:
+    """Look at the newest of the days that were read, and at those that are much larger than usual.
+
+    Each look reads the ids of two days, so not every day of a backfill gets one, and none whose
+    rows stay where they are.
+
+    Parameters
+    ----------
+    config, name : Config, str
+        The model.
+    days : sequence of date
+        Days that the store has a summary of, in order.
+    """
+    model, store = config.model(name), Store(config.store)
+    if not days or is_counted_there(model, config.engine):
+        return ()
+    rows = {day: whole(store.read_summary(name, day)[0]).predicted for day in days}
+    usual = median(rows.values())
+    chosen = [day for day in days if day == days[-1] or rows[day] > LARGE * usual]
+    found = list[Again]()
+    with open_databases(config.engine) as databases:
+        for day in chosen:
+            with suppress(DataError):  # the day before may be damaged, and says so itself
+                again = delivered_again(name, model, day, rows=rows[day], engine=databases)
+                found += [again] if again else []
+    return tuple(found)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,7 @@
-"""Where the drift of a day sits, for a person who asks: what the fold of verdicts does not need."""
+"""What a person asks of a day, and the fold of verdicts does not need.
+
+Where its drift sits, whether strata would explain it, and what `check` says of its scores.
+"""
 
 from dataclasses import replace
 from datetime import date
@@ -6,12 +9,18 @@ from datetime import date
 from monitor.base.errors import ConfigError
 from monitor.base.segment_names import WHOLE
 from monitor.config import Config
+from monitor.days.summary import NO_SAMPLE, Summary
+from monitor.drift.curve.reference import Reference
+from monitor.drift.fold.inputs import inputs_of, parts_of_stream, prevalence_of, reference_of_day
+from monitor.drift.incidents.score_moves import scores_since
 from monitor.drift.records.day_evidence import KINDS
+from monitor.drift.records.facts import Scores
 from monitor.drift.records.places import Answer
 from monitor.drift.records.values import MovingPriors
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.where.column_sums import AS_BEFORE, change_of, exceeding, nothing, sum_part
 from monitor.drift.where.part_counts import merge_parts
+from monitor.pipeline.verdicts.reading import next_days_are_unlike
 from monitor.pipeline.verdicts.references import read_references
 from monitor.pipeline.verdicts.watching import priors_that_move
 from monitor.pipeline.verdicts.where import ColumnReader, compare, compared_days, named_before
@@ -103,3 +112,22 @@ def verdict_of(config: Config, name: str, day: date | None) -> Verdict:
         msg = f"{name}: no verdict of {day or 'any day'} is stored; run that day first."
         raise ConfigError(msg)
     return next(verdict for verdict in verdicts if verdict.segment == WHOLE)
+
+
+def scores_beside_reference(config: Config, name: str, summary: Summary) -> Scores | None:
+    """Compare the scores of a day with those of its reference, without writing anything.
+
+    None of a day without a reference before it, of classes, of a sample by class, and of a day
+    that is read otherwise than its reference.
+    """
+    day = inputs_of(summary)
+    if day.classes or day.class_weights != NO_SAMPLE or next_days_are_unlike(config, name):
+        return None
+    reference = reference_of_day(day.day, read_references(config, name, keep=False).fitted)
+    own = reference.streams.get(WHOLE) if reference else None
+    parts = parts_of_stream(day, WHOLE)
+    if reference is None or reference.last >= day.day or not isinstance(own, Reference):
+        return None
+    if not any(part.counts.any() for part in parts.values()):
+        return None
+    return scores_since(own, parts, prevalence_of([day], WHOLE))

@@ -1,8 +1,9 @@
 """Search the logs for parts that moved apart: propose on every second day, confirm on others."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
+from functools import cached_property
 
 import numpy as np
 
@@ -10,17 +11,16 @@ from monitor.base.errors import ConfigError, DataError
 from monitor.base.segment_names import THIRD
 from monitor.config import Config, Model, WatchedColumn
 from monitor.days.summary import CodedRows
-from monitor.drift.classes.pairs import PairCurves
-from monitor.drift.curve.reference import Reference
 from monitor.drift.where.part_search import (
     PartFound,
     Proposal,
     SearchColumn,
+    Table,
     confirm_parts,
     divide,
     propose,
+    tables_of,
 )
-from monitor.drift.where.part_sums import tables_of
 from monitor.logs import open_databases, parts_to_search, read_part_rows
 from monitor.logs.columns.column_labels import range_names
 from monitor.logs.engines.databases import Databases
@@ -32,6 +32,7 @@ from monitor.pipeline.verdicts.references import read_references
 from monitor.pipeline.verdicts.where import Compared, compared_days
 from monitor.store.store import Store
 
+Clock = Callable[[], datetime]
 Halves = tuple[list[date], list[date]]  # days of the reference, and of the drift
 MOST_PARTS, MOST_COLUMNS = 4, 40
 KEPT_CODES = 200_000_000  # bytes of rows that are kept between readings
@@ -68,22 +69,32 @@ class PartsFound:
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _Search:
     """Reads the rows of days, and keeps those of the search, unless they are too many."""
 
     name: str
     model: Model
+    to: Compared
     databases: Databases
     watched: Sequence[WatchedColumn]
-    family: str
-    curves: PairCurves
+    say: Callable[[str], None]
     kept: dict[date, CodedRows] = field(default_factory=dict)
 
-    def of(self, day: date, *, again: bool = False) -> CodedRows:
+    @cached_property
+    def columns(self) -> list[SearchColumn]:
+        """The columns that are searched, with the names of their values."""
+        return [
+            SearchColumn(w.column, tuple(range_names(w.edges)), w.edges)
+            if w.edges
+            else SearchColumn(w.column, tuple(w.values or ()))
+            for w in self.watched
+        ]
+
+    def rows(self, day: date, *, again: bool = False) -> CodedRows:
         """Read a day; `again` says that it will be needed again."""
         if day in self.kept:
             return self.kept[day]
-        rank = OF_THIRD if self.family == THIRD else SECOND
+        rank = OF_THIRD if self.to.family == THIRD else SECOND
         read = read_part_rows(self.name, self.model, day, self.watched, self.databases, rank)
         rows = self._on_one_curve(read)
         if again and sum(of.codes.size for of in self.kept.values()) < KEPT_CODES:
@@ -92,16 +103,68 @@ class _Rows:
 
     def _on_one_curve(self, rows: CodedRows) -> CodedRows:
         """Replace the scores of each pair of classes by those of the curve that all share."""
-        classes = self.model.predictions.classes
+        classes, curves = self.model.predictions.classes, self.to.model.curves_of(self.to.family)
         if rows.pairs is None or classes is None:
             return rows
         cells, names = rows.cells.copy(), classes.names
         for pair in np.unique(rows.pairs).tolist():
-            code = self.curves.code_of((pair_name(names, divmod(pair, len(names))),))
+            code = curves.code_of((pair_name(names, divmod(pair, len(names))),))
             if code is not None:
                 of_pair = rows.pairs == pair
                 cells[of_pair] = code[rows.cells[of_pair]]
         return replace(rows, cells=cells)
+
+    def tables(self, days: Iterable[CodedRows]) -> tuple[list[Table], int]:
+        """Add up days by the values of each column, and of every two columns."""
+        sizes = [len(column.labels) + 1 for column in self.columns]
+        return tables_of(self.to.reference, days, sizes)
+
+    def say_how_long(self, searched: Halves, others: Halves, clock: Clock) -> None:
+        """Read a day and count it, and say how long all of them will take at most."""
+        began = clock()
+        first = self.rows(searched[0][0], again=True)
+        self.tables([first])  # compiles it, where that has never been done
+        read = clock()
+        self.tables([first])
+        each, counted = (read - began).total_seconds(), (clock() - read).total_seconds()
+        days, rest = (sum(map(len, half)) for half in (searched, others))
+        most = each * (days + rest) + counted * days * (MOST_PARTS + 1)
+        columns = f"{len(self.watched)} column{'s' * (len(self.watched) != 1)}"
+        self.say(
+            f"searches {columns} on {days} days and confirms on {rest} others: "
+            f"at most {most / 60:.0f} min {most % 60:.0f} s"
+        )
+
+    def propose(self, days: Halves) -> list[Proposal]:
+        """Propose one part after the other, each among the rows that no part has yet."""
+        proposals = list[Proposal]()
+
+        def free(day: date) -> CodedRows:
+            rows = self.rows(day, again=True)
+            for proposal in proposals:
+                rows = rows.chosen(~np.logical_and.reduce(proposal.met(rows)))
+            return rows
+
+        while len(proposals) < MOST_PARTS:
+            many = sum(map(len, days))
+            self.say(f"step {len(proposals) + 1} of at most {MOST_PARTS}: {many} days")
+            tables = [self.tables(map(free, of)) for of in days]
+            proposal = propose(self.to.reference, self.columns, *tables)
+            if proposal is None:
+                break
+            proposals.append(proposal)
+        return proposals
+
+    def confirm(self, proposals: Sequence[Proposal], days: Halves) -> tuple[PartFound, ...]:
+        """Test on other days what was proposed."""
+        if not proposals:
+            return ()
+        self.say(f"confirms on {sum(map(len, days))} other days")
+        reference = self.to.reference
+        before, after = (
+            [divide(reference, self.rows(day), proposals) for day in of] for of in days
+        )
+        return confirm_parts(reference, self.columns, proposals, before, after)
 
 
 def search_parts(
@@ -110,7 +173,7 @@ def search_parts(
     columns: Sequence[str],
     day: date | None,
     *,
-    clock: Callable[[], datetime],
+    clock: Clock,
     say: Callable[[str], None],
 ) -> PartsFound:
     """Search for parts of the rows, by one column or two, that moved apart from all others.
@@ -136,7 +199,6 @@ def search_parts(
     model, store = config.model(name), Store(config.store)
     verdict = verdict_of(config, name, day)
     to = compared_days(name, read_references(config, name), verdict)
-    reference = to.reference
     if to.model.deployed:
         msg = (
             f"{name}: the reference is seen through a deployed map, which rows of the logs are "
@@ -147,20 +209,17 @@ def search_parts(
     with open_databases(config.engine) as databases:
         watched = parts_to_search(name, model, columns, [days[0] for days in searched], databases)
         _check_columns(name, watched)
-        rows = _Rows(name, model, databases, watched, to.family, to.model.curves_of(to.family))
-        named = [*map(_named, watched)]
-        _say_how_long(rows, reference, searched, others, clock, say)
-        proposals = _propose(rows, reference, named, searched, say)
-        parts = _confirm(rows, reference, named, proposals, others, say)
+        search = _Search(name, model, to, databases, watched, say)
+        search.say_how_long(searched, others, clock)
+        proposals = search.propose(searched)
+        parts = search.confirm(proposals, others)
     return PartsFound(
-        *(
-            to.first,
-            to.last,
-            verdict.distortion is not None,
-            tuple(column.name for column in named),
-        ),
-        *(len(searched[0]) + len(searched[1]), len(others[0]) + len(others[1])),
-        *(len(proposals), parts),
+        *(to.first, to.last, verdict.distortion is not None),
+        columns=tuple(column.name for column in search.columns),
+        searched=sum(map(len, searched)),
+        confirmed_on=sum(map(len, others)),
+        proposed=len(proposals),
+        parts=parts,
     )
 
 
@@ -197,84 +256,3 @@ def _check_columns(name: str, watched: Sequence[WatchedColumn]) -> None:
             f"{MOST_COLUMNS} can be; choose them with --columns."
         )
         raise ConfigError(msg)
-
-
-def _named(watched: WatchedColumn) -> SearchColumn:
-    if watched.edges:
-        return SearchColumn(watched.column, tuple(range_names(watched.edges)), watched.edges)
-    return SearchColumn(watched.column, tuple(watched.values or ()))
-
-
-def _say_how_long(
-    rows: _Rows,
-    reference: Reference,
-    searched: Halves,
-    others: Halves,
-    clock: Callable[[], datetime],
-    say: Callable[[str], None],
-) -> None:
-    """Read a day and count it, and say how long all of them will take at most."""
-    began = clock()
-    first = rows.of(searched[0][0], again=True)
-    tables_of(reference, [first], _sizes(rows))  # compiles it, where that has never been done
-    read = clock()
-    tables_of(reference, [first], _sizes(rows))
-    each, counted = (read - began).total_seconds(), (clock() - read).total_seconds()
-    days = len(searched[0]) + len(searched[1])
-    rest = len(others[0]) + len(others[1])
-    most = each * (days + rest) + counted * days * (MOST_PARTS + 1)
-    columns = f"{len(rows.watched)} column{'s' * (len(rows.watched) != 1)}"
-    say(
-        f"searches {columns} on {days} days and confirms on {rest} others: "
-        f"at most {most / 60:.0f} min {most % 60:.0f} s"
-    )
-
-
-def _sizes(rows: _Rows) -> list[int]:
-    return [len(_named(watched).labels) + 1 for watched in rows.watched]
-
-
-def _propose(
-    rows: _Rows,
-    reference: Reference,
-    columns: Sequence[SearchColumn],
-    days: Halves,
-    say: Callable[[str], None],
-) -> list[Proposal]:
-    """Propose one part after the other, each among the rows that no part has yet."""
-    proposals = list[Proposal]()
-
-    def free(of_days: Sequence[date]) -> Iterator[CodedRows]:
-        for day in of_days:
-            of_day = rows.of(day, again=True)
-            for proposal in proposals:
-                first, *others = proposal.met(of_day)
-                met = first & others[0] if others else first
-                of_day = of_day.chosen(~met)
-            yield of_day
-
-    while len(proposals) < MOST_PARTS:
-        say(
-            f"step {len(proposals) + 1} of at most {MOST_PARTS}: {len(days[0]) + len(days[1])} days"
-        )
-        tables = [tables_of(reference, free(of), _sizes(rows)) for of in days]
-        proposal = propose(reference, columns, *tables)
-        if proposal is None:
-            break
-        proposals.append(proposal)
-    return proposals
-
-
-def _confirm(
-    rows: _Rows,
-    reference: Reference,
-    columns: Sequence[SearchColumn],
-    proposals: Sequence[Proposal],
-    days: Halves,
-    say: Callable[[str], None],
-) -> tuple[PartFound, ...]:
-    if not proposals:
-        return ()
-    say(f"confirms on {len(days[0]) + len(days[1])} other days")
-    before, after = ([divide(reference, rows.of(day), proposals) for day in of] for of in days)
-    return confirm_parts(reference, columns, proposals, before, after)

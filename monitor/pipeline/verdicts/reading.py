@@ -20,7 +20,7 @@ from monitor.words.reading import read_otherwise
 
 if TYPE_CHECKING:  # `show` asks about windows, and fits no reference
     from monitor.drift.fold.inputs import Day, ModelReference
-    from monitor.pipeline.verdicts.reference_days import ReferenceSpan
+    from monitor.pipeline.verdicts.references import ReferenceSpan
 
 Reading = Mapping[str, Any]
 

@@ -1,21 +1,30 @@
-"""The references of a model, fitted to its stored summaries."""
+"""The references of a model: which days make them, and their fits to stored summaries.
+
+Rule: what is kept of a day are counts, beside the tag of the file that they were counted in. A file
+that was replaced since has another tag, and is counted again. So no morning reads the whole past.
+Strata that are found are those of a reference, once for all days that are compared with it.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import lru_cache, partial
 from math import log
+from typing import NamedTuple
 
 from monitor.base import program
+from monitor.base.errors import DataError
 from monitor.base.segment_names import WHOLE
-from monitor.config import Config, MapSetting, Model
-from monitor.days.summary import Segment, Summary, all_scores
+from monitor.config import Config, Crossing, MapSetting, Model
+from monitor.days.decisions import rebased
+from monitor.days.summary import Columns, Segment, Summary, all_scores
 from monitor.drift.curve.reference import (
     REFERENCE_DAYS,
     Reference,
     Sensitivity,
     fit_reference,
     what_a_reference_lacks,
+    what_counts_lack,
 )
 from monitor.drift.fold.inputs import (
     Day,
@@ -29,14 +38,17 @@ from monitor.drift.fold.inputs import (
     with_entities,
 )
 from monitor.drift.incidents.detectable import what_is_detectable
+from monitor.drift.records.lack import LEAST_OF_EACH, Lack
+from monitor.drift.records.values import MovingPriors
+from monitor.drift.where.moving_priors import MOST_STRATA, moving_priors, split_by
 from monitor.evaluation.evaluation import Expectation
 from monitor.evaluation.expected_prevalence import expect_prevalence
+from monitor.evaluation.shadow import Shadow, map_columns
 from monitor.metrics.core.coarse import tally_of
+from monitor.metrics.maps.map_file import MapFile
 from monitor.metrics.test_based.tce_at_size import standard_size
 from monitor.pipeline.days.progress import fingerprint
-from monitor.pipeline.days.shadow import read_map_of
-from monitor.pipeline.verdicts.reference_days import ReferenceSpan, days_of_references
-from monitor.pipeline.verdicts.strata import StrataFinder
+from monitor.pipeline.days.shadow import ModelMap, read_map_of
 from monitor.store.store import Store
 from monitor.words.advice import (
     awaited_reference,
@@ -44,10 +56,169 @@ from monitor.words.advice import (
     sensitivity,
     too_few_like_this,
 )
+from monitor.words.trust import Need
 
+ReadDay = Callable[[date], Day]
 Fit = Callable[[Sequence[str], Callable[[], Sequence[Day]]], ModelReference]  # marks, and days
 Marked = tuple[ModelReference, list[str]]
 READ_DAYS = 60  # days that are held in memory while references are fitted
+
+
+class StrataFinder:
+    """Finds the strata of references, and splits days by them; nothing without the setting."""
+
+    def __init__(self, model: Model, store: Store, name: str) -> None:
+        self.wanted = model.finds_strata
+        self.store, self.name = store, name
+        self.counted = {*store.days("columns", name)} if self.wanted else set[date]()
+        self.listed = {w.name for w in model.columns if isinstance(w, Crossing) or not w.numeric}
+
+    def of_days(self, days: Sequence[date]) -> MovingPriors | None:
+        """Find the column whose priors moved apart; None if a day was not counted by column."""
+        if not self.wanted or not days or not self.counted.issuperset(days):
+            return None
+        columns = [self._columns(day) for day in days]
+        return moving_priors([of_day for of_day in columns if of_day], MOST_STRATA)
+
+    def split(self, day: Day, strata: MovingPriors | None, of_map: ModelMap | None = None) -> Day:
+        """Give the values of a column priors of their own on a day, if it was counted by them."""
+        if not strata or not day.parts or day.day not in self.counted:
+            return day
+        columns = self._columns(day.day)
+        if of_map and isinstance(of_map.content, MapFile):
+            summary, _ = self.store.read_summary(self.name, day.day)
+            columns = map_columns(summary, columns, Shadow(of_map.content.map))
+        parts = split_by(columns.get(strata.column, {}), strata)
+        if not parts:
+            return day
+        return replace(day, parts={(WHOLE, value): part for value, part in parts.items()})
+
+    def _columns(self, day: date) -> Columns:
+        """Read the counts by the values of the listed columns; nothing of a damaged file."""
+        try:
+            counted = self.store.read_columns(self.name, day)
+        except DataError:  # `check --store` says so, and a run heals it
+            return {}
+        return {column: counted[column] for column in counted if column in self.listed}
+
+
+class Count(NamedTuple):
+    """What is kept of a day: the tag of its file, whether it counts, and its outcomes."""
+
+    tag: str
+    counts: bool
+    positives: int
+    negatives: int
+
+
+class ReferenceSpan(NamedTuple):
+    """The days of a reference, and why they are not one yet; None if they are."""
+
+    first: date
+    last: date
+    days: Sequence[date]
+    lack: Lack | None
+
+
+def days_of_references(
+    model: Model,
+    store: Store,
+    name: str,
+    read_day: ReadDay,
+    *,
+    begun: Sequence[date] | None = None,
+    keep: bool = True,
+) -> list[ReferenceSpan]:
+    """Find the days of every reference, in their order.
+
+    They are the configured ones, else the first days that make one, and those that `rebase` has
+    begun. A day that is not final, or has no predictions, is none of them.
+
+    Parameters
+    ----------
+    model, store, name : Model, Store, str
+        The model, and where its summaries are.
+    read_day : callable
+        Reads a day that is not counted yet, or was replaced since.
+    begun : sequence of date, optional
+        First days of references, instead of those that `rebase` has begun.
+    keep : bool
+        Whether to keep what was counted.
+
+    Returns
+    -------
+    list of ReferenceSpan
+        One for each reference.
+
+    Raises
+    ------
+    DataError
+        If a summary that is not counted yet cannot be read.
+    """
+    stored, tags = store.days("summaries", name), store.tags("summaries", name)
+    before, counts = store.read_counts(name), dict[date, Count]()
+
+    def count(day: date) -> Count:
+        tag, kept = tags.get(day, ""), before.get(day)
+        counts[day] = Count(*kept) if kept and kept[0] == tag else _count(read_day(day), tag)
+        return counts[day]
+
+    references = []
+    for span in model.verdicts.references:
+        days = [day for day in stored if span.first <= day <= span.last and count(day).counts]
+        lack = _lack([counts[day] for day in days])
+        lack = lack and replace(lack, span=(span.first, span.last))
+        references.append(ReferenceSpan(span.first, span.last, days, lack))
+    if begun is None:
+        begun = [rebase.first for rebase in rebased(store.decisions(name))]
+    references += [_since(first, stored, count) for first in begun]
+    if not model.verdicts.references and not (first := _since(date.min, stored, count)).lack:
+        references.append(first._replace(first=first.days[0]))
+    if keep and counts != before:
+        store.keep_counts(name, counts)
+    return sorted(references, key=lambda span: span.first)
+
+
+def _since(first: date, stored: Sequence[date], count: Callable[[date], Count]) -> ReferenceSpan:
+    """Take days from one on until they make a reference, or as many as there are."""
+    taken, positives, negatives, lack = list[date](), 0, 0, what_counts_lack(0, 0, 0)
+    for day in stored:
+        if lack and day >= first and (of_day := count(day)).counts:
+            taken.append(day)
+            positives, negatives = positives + of_day.positives, negatives + of_day.negatives
+            lack = what_counts_lack(len(taken), positives, negatives, REFERENCE_DAYS)
+    last = taken[-1] if taken else first
+    return ReferenceSpan(first, last, taken, lack and replace(lack, span=(first,)))
+
+
+def needs_of_first(outcomes: Sequence[tuple[int, int]]) -> list[Need]:
+    """Say what there is of a first reference.
+
+    Parameters
+    ----------
+    outcomes : sequence of (int, int)
+        Positive and negative outcomes of each final day.
+    """
+    positives, negatives = (sum(of) for of in zip(*outcomes, strict=True))
+    return [
+        Need("final days", len(outcomes), REFERENCE_DAYS),
+        Need("positive outcomes", positives, LEAST_OF_EACH),
+        Need("negative outcomes", negatives, LEAST_OF_EACH),
+    ]
+
+
+def _lack(counts: Sequence[Count]) -> Lack | None:
+    hits, misses = (sum(getattr(c, kind) for c in counts) for kind in ("positives", "negatives"))
+    return what_counts_lack(len(counts), hits, misses)
+
+
+def _count(day: Day, tag: str) -> Count:
+    """Count the outcomes of a day; one that is not final or has no predictions does not count."""
+    if not (day.final and day.parts):
+        return Count(tag, False, 0, 0)
+    positives = sum(int(part.positives.sum()) for part in day.parts.values())
+    total = sum(int(part.counts.sum()) for part in day.parts.values())
+    return Count(tag, True, positives, total - positives)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,10 +1,11 @@
 """From stored counts of columns to what is watched of each of their values."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, timedelta
 from functools import lru_cache
+from itertools import chain
 from math import log
 
 from monitor.base.errors import DataError
@@ -146,20 +147,18 @@ class _Days:
     def begin(self, compared: ModelReference, reference: Reference) -> ValueWatch | None:
         """Learn of every value what it was in the reference; None if too few days were counted."""
         days = [day for day in sorted(self.counted) if compared.first <= day <= compared.last]
-        sums = list[ValueSums]()
-        parts = dict[str, dict[str, ColumnPart]]()
-        for columns in filter(None, (self._columns(compared, day) for day in days)):
-            sums.append(value_sums(reference, columns))
-            _add_parts(parts, columns)
+        counted = [*filter(None, (self._columns(compared, day) for day in days))]
+        sums = [value_sums(reference, columns) for columns in counted]
         if len(sums) < LEAST_DAYS:
             return None
-        past = fit_values(reference, sums, value_sums(reference, parts))
+        past = fit_values(reference, sums, value_sums(reference, _together(counted)))
         return new_watch(compared.first, past)
 
 
-def _add_parts(together: dict[str, dict[str, ColumnPart]], columns: Columns) -> None:
-    """Add the values of a day to those of the days before."""
-    for column, values in columns.items():
-        held = together.setdefault(column, {})
+def _together(days: Sequence[Columns]) -> Columns:
+    """Add up days by column and value."""
+    parts = dict[str, dict[str, list[ColumnPart]]]()
+    for column, values in chain.from_iterable(day.items() for day in days):
         for value, part in values.items():
-            held[value] = merge_parts([held[value], part]) if value in held else part
+            parts.setdefault(column, {}).setdefault(value, []).append(part)
+    return {c: {value: merge_parts(of) for value, of in v.items()} for c, v in parts.items()}

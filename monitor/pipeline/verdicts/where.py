@@ -13,8 +13,10 @@ from monitor.base.errors import DataError
 from monitor.base.segment_names import OTHER, THIRD, WHOLE
 from monitor.config import Config, Crossing, Model, Watched
 from monitor.days.summary import ColumnPart, Columns, Summary
-from monitor.drift.curve.reference import Reference
+from monitor.drift.curve.reference import Reference, fit_reference, what_a_reference_lacks
+from monitor.drift.evidence.directions import day_profiles, no_profiles
 from monitor.drift.fold.inputs import ModelReference, inputs_of, reference_of_day
+from monitor.drift.incidents.label_change import label_change
 from monitor.drift.records.day_evidence import KINDS
 from monitor.drift.records.detector import (
     LEVEL_KINDS,
@@ -25,10 +27,10 @@ from monitor.drift.records.detector import (
 )
 from monitor.drift.records.places import Answer, Condition, Explanation
 from monitor.drift.records.region_state import Break
-from monitor.drift.records.verdict import Carried, Verdict
+from monitor.drift.records.verdict import OF_LABELS, Carried, Verdict
 from monitor.drift.verdicts.pair_sums import columns_of_pairs, sum_day
 from monitor.drift.where.column_sums import DaySums, in_both, over_days
-from monitor.drift.where.part_counts import merge_parts, parts_of_segments
+from monitor.drift.where.part_counts import coarse_of_part, merge_parts, parts_of_segments
 from monitor.drift.where.values_off import (
     Cells,
     ValueSums,
@@ -42,15 +44,17 @@ from monitor.drift.where.values_off import (
 )
 from monitor.evaluation.shadow import Shadow, map_columns, map_summary
 from monitor.logs.columns.column_labels import step_edge
+from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.maps.map_file import MapFile
 from monitor.pipeline.days.parts import Groups
 from monitor.pipeline.verdicts.references import References, read_references
-from monitor.pipeline.verdicts.where_labels import named_by_values
 from monitor.store.map_file import read_map
 from monitor.store.store import Store
 
 USUAL_KIND, USUAL_DAYS = "too_extreme", 7  # looked for without an open drift
 MOST_DAYS, MOST_REMEMBERED = 28, 128  # of a drift; and of days that are read once
+NAMED_BY_SHAPE = OF_LABELS | {"calibration_drift"}  # of an open drift, whether of labels or not
+Outcomes = Mapping[str, Coarse]  # of a day, by value
 
 
 class Compared(NamedTuple):
@@ -452,3 +456,54 @@ def _regroup(
     for value, part in values.items():
         together.setdefault(named.get(value, value), []).append(part)
     return {name: merge_parts(parts) for name, parts in together.items()}
+
+
+def named_by_values(
+    whole: Verdict,
+    reference: Reference,
+    days: tuple[Sequence[date], Sequence[date]],
+    columns_of: Callable[[date], Columns | None],
+) -> Verdict:
+    """Name the drift of a whole by the outcomes of the values that explain it.
+
+    Parameters
+    ----------
+    whole : Verdict
+        With the values that explain its drift.
+    reference : Reference
+        Of the whole: the curve of values that are too few for one of their own.
+    days : (sequence of date, sequence of date)
+        Those of the reference, and those since the drift began.
+    columns_of : function of a date
+        What a day counts by column and value.
+
+    Returns
+    -------
+    Verdict
+        The same where no values explain it, where they are of several columns, where it is at one
+        place, or where the scores spread otherwise than in the reference.
+    """
+    found, bent = whole.explanation, whole.distortion
+    if found is None or bent is None or bent is not whole.incident or bent.place:
+        return whole
+    scores, conditions = whole.facts.scores, found.every
+    if whole.state not in NAMED_BY_SHAPE or not (scores and scores.spreads_alike):
+        return whole
+    if len({condition.column for condition in conditions}) != 1:
+        return whole
+    before, since = ([_outcomes(columns_of(day), conditions) for day in of] for of in days)
+    own = reference if what_a_reference_lacks(before) else fit_reference(before)
+    profiles = sum((day_profiles(own, day, own.day_variances) for day in since), no_profiles())
+    labels = label_change(replace(bent, profiles=profiles))
+    state = labels.kind if labels and labels.told else "calibration_drift"
+    return replace(whole, state=state, facts=replace(whole.facts, labels=labels))
+
+
+def _outcomes(columns: Columns | None, conditions: Sequence[Condition]) -> Outcomes:
+    """Give the outcomes of some values of a column on a day, each with a prior of its own."""
+    values = (columns or {}).get(conditions[0].column, {})
+    return {
+        condition.value: coarse_of_part(part)
+        for condition in conditions
+        if (part := values.get(condition.value)) and part.cells.size
+    }
