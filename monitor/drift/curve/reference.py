@@ -426,13 +426,8 @@ def lift_since(
     Pooled, parts whose priors move apart would look like a lifted curve. A part that the
     reference has not seen says nothing.
     """
-    return combine_lifts(
-        [
-            compare_levels(fit_level(curve, part), levels[name])
-            for name, part in parts.items()
-            if name in levels
-        ]
-    )
+    known = [(part, levels[name]) for name, part in parts.items() if name in levels]
+    return combine_lifts([compare_levels(fit_level(curve, part), of) for part, of in known])
 
 
 def sum_levels(curve: Floats, levels: Mapping[Any, Level], parts: Mapping[Any, Coarse]) -> Floats:
@@ -459,13 +454,8 @@ def sum_levels(curve: Floats, levels: Mapping[Any, Level], parts: Mapping[Any, C
         before = levels.get(name)
         if before and isfinite(before.delta) and isfinite((now := fit_level(curve, part)).delta):
             lift = compare_levels(now, before)
-            variance = variance_of_kappa(now)
-            sums += [
-                lift.shift / now.delta_variance,
-                1.0 / now.delta_variance,
-                lift.kappa / variance,
-                1.0 / variance,
-            ]
+            of_shift, of_kappa = now.delta_variance, variance_of_kappa(now)
+            sums += [lift.shift / of_shift, 1.0 / of_shift, lift.kappa / of_kappa, 1.0 / of_kappa]
     return sums
 
 
@@ -552,10 +542,8 @@ def _level_spread(lifts: Sequence[Lift]) -> tuple[float, float]:
     """Compare the days' levels: the dispersion of their changes, and how far inputs moved."""
     squares = [(lift.kappa / lift.kappa_error) ** 2 for lift in lifts if lift.kappa_error > 0.0]
     moves = [(lift.separation * lift.shift - lift.kappa) ** 2 for lift in lifts]
-    return (
-        max(1.0, sum(squares) / max(1, len(squares) - 1)),
-        sqrt(sum(moves) / len(moves)) if moves else 0.0,
-    )
+    dispersion = max(1.0, sum(squares) / max(1, len(squares) - 1))
+    return dispersion, sqrt(sum(moves) / len(moves)) if moves else 0.0
 
 
 def level_variances(level_days: Floats) -> Floats:

@@ -192,10 +192,8 @@ def price(reference: Reference, cross: Floats, day_variances: Floats) -> tuple[F
     wandering = (
         WANDERING * np.maximum(0.0, day_variances - reference.day_variances) / (LONG_RUN * WEEK)
     )
-    tolerances = np.maximum(
-        by_direction(reference.sensitivity.tolerances),
-        TOLERATED * np.sqrt(errors**2 + wandering),
-    )
+    least = by_direction(reference.sensitivity.tolerances)
+    tolerances = np.maximum(least, TOLERATED * np.sqrt(errors**2 + wandering))
     effects = np.maximum(reference.least_effects, SOUGHT * errors)
     effects = np.maximum(effects, LEAST_RATIO * tolerances)
     looked_at = moving & (effects < LARGEST_EFFECT)

@@ -158,11 +158,8 @@ def sums_since(
     """Add up scores, informations and slopes of the rows from a day on, over their dispersion."""
     kept = rows_since(history, first)
     phi = 1.0 + day_variances * kept.informations / kept.days[:, None]
-    return (
-        (kept.scores / phi).sum(axis=0),
-        (kept.informations / phi).sum(axis=0),
-        kept.slopes.sum(axis=0),
-    )
+    scores, informations = ((of / phi).sum(axis=0) for of in (kept.scores, kept.informations))
+    return scores, informations, kept.slopes.sum(axis=0)
 
 
 def rows_since(history: History, first: date) -> History:

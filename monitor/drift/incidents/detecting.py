@@ -125,19 +125,20 @@ def advance(
     day_variances = detector.jitters
     if not same_week:
         # While a drift is open, what makes its days differ makes a change of it harder to see.
-        day_variances = learned_day_variances(
-            reference, detector.history, days[0], detector.drifted
-        )
+        past = detector.history, days[0], detector.drifted
+        day_variances = learned_day_variances(reference, *past)
     rows = rows_of_day(reference, parts, wrong)
     evidence = day_evidence(reference, parts, day_variances, detector.cross, rows=rows)
     regions = detector.regions if late else _watched(detector, reference, days[0], parts, wrong)
-    lost = _lost(detector, reference, rows, evidence, day_variances, late=late)
+    lost = detector.labels
+    if reference.noise and not (detector.incident or late):  # of lost labels
+        dispersion = (1.0 + day_variances * evidence.informations).mean() * reference.hanging.max()
+        lost = with_lost(lost, reference, rows.bent, float(dispersion))
     detector = replace(detector, regions=regions, labels=lost)
     if detector.incident and detector.incident.place:
         variance = float(regions.day_variances.max()) if regions else 0.0
-        incident, recovery = followed(
-            detector.incident, reference, parts, wrong=wrong, day_variance=variance
-        )
+        of_day = detector.incident, reference, parts
+        incident, recovery = followed(*of_day, wrong=wrong, day_variance=variance)
         detector = replace(detector, incident=incident)
         evidence = replace(evidence, recovery=recovery)
     elif detector.incident:
@@ -164,22 +165,6 @@ def _watched(
         *(detector.regions, reference.regions, day, parts), wrong=wrong, hanging=hanging
     )
     return replace(watch, sums=np.zeros_like(watch.sums)) if detector.incident else watch
-
-
-def _lost(
-    detector: Detector,
-    reference: Reference,
-    rows: DayRows,
-    evidence: DayEvidence,
-    day_variances: Floats,
-    *,
-    late: bool,
-) -> Floats | None:
-    """Accumulate what a day says of lost labels, unless a drift is open or outcomes are late."""
-    if reference.noise is None or detector.incident or late:
-        return detector.labels
-    phi = float((1.0 + day_variances * evidence.informations).mean() * reference.hanging.max())
-    return with_lost(detector.labels, reference, rows.bent, phi)
 
 
 def _recovery(
@@ -423,12 +408,7 @@ def update_incident(
         alarm ends what spoke for its recovery.
     """
     happened = event_of_day(
-        detector,
-        day,
-        evidence,
-        alarm=alarm,
-        said_since=said_since,
-        hanging_since=hanging_since,
+        detector, day, evidence, alarm=alarm, said_since=said_since, hanging_since=hanging_since
     )
     return lived(detector, day, *happened) if happened else detector
 

@@ -66,12 +66,8 @@ class Moves(NamedTuple):
 
     def are_off(self, least: float) -> bool:
         """Say whether both are at least as large, on the same side, and kappa is half of D."""
-        alike = self.shift * self.kappa > 0.0
-        return (
-            alike
-            and min(abs(self.shift), abs(self.kappa)) >= least
-            and abs(self.kappa) > HALF * abs(self.shift)
-        )
+        shift, kappa = abs(self.shift), abs(self.kappa)
+        return self.shift * self.kappa > 0.0 and min(shift, kappa) >= least and kappa > HALF * shift
 
 
 def level_curve(reference: Reference, parts: Mapping[Any, Coarse]) -> Floats:
@@ -104,23 +100,6 @@ def continued(reference: Reference, *, below: bool = True, above: bool = True) -
         longer = curve[last] + CENTRES[last + 1 :] - CENTRES[last]
         curve = np.concatenate([curve[: last + 1], longer])
     return curve
-
-
-def levels_of_day(reference: Reference, parts: Mapping[Any, Coarse]) -> Floats:
-    """Compare the level of a day with that of the reference, each part with its own.
-
-    Parameters
-    ----------
-    reference, parts : Reference, mapping to Coarse
-        As for `level_curve`.
-
-    Returns
-    -------
-    ndarray of shape (4,)
-        As a row of `LevelWatch.levels`; sums over the parts, all 0 if none has outcomes of both
-        classes.
-    """
-    return sum_levels(level_curve(reference, parts), reference.levels, parts)
 
 
 def moves_of(levels: Floats) -> Moves | None:
@@ -156,7 +135,7 @@ def advance_level(
     Shiryaev-Roberts detector (Shin, Ramdas and Rinaldo, 2024): its mean reaches A once in A days
     on average, at most, while the smaller of D and kappa is tolerated.
     """
-    levels = levels_of_day(reference, parts)
+    levels = sum_levels(level_curve(reference, parts), reference.levels, parts)
     now = moves_of(levels)
     if now is None:
         return watch
@@ -175,9 +154,8 @@ def advance_level(
 def _tolerances(reference: Reference, usual: Floats) -> Floats:
     """Give what is tolerated of D and of kappa, in logit."""
     own = TOLERATED * np.array(_own_errors(reference))
-    return np.asarray(
-        np.maximum(LEAST_TOLERANCE, np.maximum(own, USUAL * np.sqrt([0.0, usual[1]])))
-    )
+    by_itself = USUAL * np.sqrt([0.0, usual[1]])
+    return np.asarray(np.maximum(LEAST_TOLERANCE, np.maximum(own, by_itself)))
 
 
 def _own_errors(reference: Reference) -> tuple[float, float]:
@@ -194,19 +172,13 @@ def bets_of(now: Moves, tolerances: Floats) -> Floats:
     Of several streams at once, each estimate and tolerance has shape (m, 1, 1).
     """
     sides, (of_shift, of_kappa) = SIDES[:, np.newaxis], tolerances
-    shift = np.maximum(SIZES, 2.0 * of_shift)
-    near, share = NEAR_HALF
+    shift, kappa = (np.maximum(SIZES, 2.0 * of) for of in (of_shift, of_kappa))
+    (near, share), variance = NEAR_HALF, now.kappa_error**2 + (HALF * now.shift_error) ** 2
+    half = np.maximum(HALF * share * shift, 2.0 * near)
     bets = (
         ratio_of(sides * now.shift, now.shift_error**2, of_shift, shift),
-        ratio_of(
-            sides * now.kappa, now.kappa_error**2, of_kappa, np.maximum(SIZES, 2.0 * of_kappa)
-        ),
-        ratio_of(
-            sides * (now.kappa - HALF * now.shift),
-            now.kappa_error**2 + (HALF * now.shift_error) ** 2,
-            near,
-            np.maximum(HALF * share * shift, 2.0 * near),
-        ),
+        ratio_of(sides * now.kappa, now.kappa_error**2, of_kappa, kappa),
+        ratio_of(sides * (now.kappa - HALF * now.shift), variance, near, half),
     )
     return np.asarray(np.minimum.reduce(bets))
 
@@ -406,8 +378,8 @@ def off_today(watch: LevelWatch, reference: Reference, day: date, least: float) 
         return None
     now = moves_of(watch.levels[-1].astype(np.float64))
     usual = usual_variances(reference, watch, day)
-    is_off = now and now.are_off(least) and is_unusual(now, usual) and _is_certain(now, reference)
-    return now.shift if now and is_off else None
+    is_off = now and now.are_off(least) and is_unusual(now, usual)
+    return now.shift if now and is_off and is_certain(now, *_own_errors(reference)) else None
 
 
 def _is_urgent(watch: LevelWatch, reference: Reference, usual: Floats, least: float) -> bool:
@@ -418,22 +390,13 @@ def _is_urgent(watch: LevelWatch, reference: Reference, usual: Floats, least: fl
     if not (first and second and both) or first.shift * second.shift < 0.0:
         return False
     each = all(one.are_off(least) and is_unusual(one, usual) for one in (first, second))
-    return each and _is_certain(both, reference)
-
-
-def _is_certain(moves: Moves, reference: Reference) -> bool:
-    return is_certain(moves, *_own_errors(reference))
+    return each and is_certain(both, *_own_errors(reference))
 
 
 def is_certain(moves: Moves, own: float, own_kappa: float) -> bool:
     """Say whether an error that pages is no chance, with the errors of the reference."""
-    return (
-        min(
-            abs(moves.shift) / sqrt(moves.shift_error**2 + own**2),
-            abs(moves.kappa) / sqrt(moves.kappa_error**2 + own_kappa**2),
-        )
-        > CERTAIN
-    )
+    of_shift = abs(moves.shift) / sqrt(moves.shift_error**2 + own**2)
+    return min(of_shift, abs(moves.kappa) / sqrt(moves.kappa_error**2 + own_kappa**2)) > CERTAIN
 
 
 def is_unusual(moves: Moves, usual: Floats) -> bool:
@@ -469,15 +432,8 @@ def _as_history(watch: LevelWatch) -> History:
 
     The base rate moves D on all days, and kappa on none.
     """
-    levels = watch.levels[:, 2:]
-    return History(
-        watch.days,
-        np.ones_like(watch.days),
-        levels[:, :1],
-        levels[:, 1:],
-        levels[:, :0],
-        levels[:, :0],
-    )
+    scores, informations, *none = np.split(watch.levels[:, 2:], [1, 2, 2], axis=1)
+    return History(watch.days, np.ones_like(watch.days), scores, informations, *none)
 
 
 def measured(watch: LevelWatch, incident: Incident) -> Incident:
@@ -519,11 +475,6 @@ def _recovery(watch: LevelWatch, incident: Incident, usual: Floats) -> float:
         return 0.0
     sign = SIDES[LEVEL_KINDS.index(incident.kind)]
     far = min(FAR, max(LEAST_FAR, abs(incident.size) - 2.0 * incident.size_error))
-    gone = [
-        -float(ratio_of(np.array(sign * value), error**2 + by_itself, NEAR * far, np.array(far)))
-        for value, error, by_itself in (
-            (moves.shift, moves.shift_error, usual[0]),
-            (moves.kappa, moves.kappa_error, usual[1]),
-        )
-    ]
-    return float(bounded(np.array(max(gone) / log(10.0))))
+    values, errors = sign * np.array(moves[::2]), np.array(moves[1::2])
+    gone = -ratio_of(values, errors**2 + usual, NEAR * far, np.array(far))
+    return float(bounded(gone.max() / log(10.0)))

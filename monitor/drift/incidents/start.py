@@ -84,10 +84,7 @@ def start_of(
     """
     kept = since_counted(history, counted)
     phi = 1.0 + day_variance * kept.informations[:, direction] / kept.days
-    pulls, informations = (
-        sign * kept.scores[:, direction] / phi,
-        kept.informations[:, direction] / phi,
-    )
+    pulls, informations = (of[:, direction] / phi for of in (sign * kept.scores, kept.informations))
     step, *ramps = (
         _weights(_share_by_start(kept, length), pulls, informations, effect, error)
         + np.log(kept.days)

@@ -169,12 +169,8 @@ def find_change(
     evidence, limit = _evidence(groups, phi), -log10(alpha)
     lift = lift_since(reference.curve, reference.levels, merge_days([{WHOLE: g} for g in after]))
     if lift:
-        wider = sqrt(of_level)
-        errors_of = {
-            "shift_error": wider * lift.shift_error,
-            "kappa_error": wider * lift.kappa_error,
-        }
-        lift = replace(lift, **errors_of)
+        of_shift, of_kappa = (sqrt(of_level) * of for of in (lift.shift_error, lift.kappa_error))
+        lift = replace(lift, shift_error=of_shift, kappa_error=of_kappa)
     moved = what_moved(reference, new_history(), lift, LIMITS.level)
     errors = curve_errors(
         reference, np.sum([g.cross for g in groups if g.cross is not None], axis=0)
