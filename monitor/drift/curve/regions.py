@@ -84,12 +84,8 @@ class Regions:
         """The cells of each of `ZONES`."""
         first, last = self.outermost
         below, above = self.known.start, self.known.stop
-        return (
-            slice(0, below),
-            slice(0, min(below, first)),
-            slice(above, COARSE_COUNT),
-            slice(max(above, last + 1), COARSE_COUNT),
-        )
+        of_none = slice(0, min(below, first)), slice(max(above, last + 1), COARSE_COUNT)
+        return slice(0, below), of_none[0], slice(above, COARSE_COUNT), of_none[1]
 
     def group(self, values: Ints) -> Ints:
         """Add the values of the known cells up by group."""
@@ -201,11 +197,11 @@ def _by_day(
     """Sum score and information of each region over the parts of each day."""
     scores = np.zeros((len(days), layout.firsts.size))
     informations, none = np.zeros_like(scores), np.zeros((layout.firsts.size, 0))
+    at = layout.starts - known.start
     for i, day in enumerate(days):
         for part in day.values():
             counts, positives = (
-                np.add.reduceat(values[known], layout.starts - known.start)
-                for values in (part.counts, part.positives)
+                np.add.reduceat(of[known], at) for of in (part.counts, part.positives)
             )
             pull, information, _ = tilt_regions(
                 layout.curve, counts, positives, layout.firsts, layout.ends, none

@@ -30,14 +30,9 @@ def new_history() -> History:
 
 def remember(history: History, day: date, evidence: DayEvidence) -> History:
     """Add a day; merge the days of weeks that are over for long, and forget weeks of a year ago."""
-    longer = History(
-        np.append(history.firsts, day.toordinal()),
-        np.append(history.days, 1),
-        *(
-            np.vstack([getattr(history, name), getattr(evidence, name).astype(np.float32)])
-            for name in SUMS
-        ),
-    )
+    both = ((getattr(history, name), getattr(evidence, name)) for name in SUMS)
+    sums = (np.vstack([before, now.astype(np.float32)]) for before, now in both)
+    longer = History(np.append(history.firsts, day.toordinal()), np.append(history.days, 1), *sums)
     weeks, this = weeks_of(longer.firsts), week_of(day)
     old = weeks <= this - WEEKS_APART
     if not np.any(old[1:] & (weeks[1:] == weeks[:-1])) and weeks[0] > this - MOST_WEEKS:
@@ -45,13 +40,8 @@ def remember(history: History, day: date, evidence: DayEvidence) -> History:
     # A row begins where a week does, or is a day of one of the last weeks.
     begins = np.append(True, ~old[1:] | (weeks[1:] != weeks[:-1]))
     starts = np.nonzero(begins)[0]
-    merged = History(
-        longer.firsts[starts],
-        *(
-            np.add.reduceat(values, starts, axis=0)
-            for values in (longer.days, *(getattr(longer, name) for name in SUMS))
-        ),
-    )
+    firsts, *others = vars(longer).values()
+    merged = History(firsts[starts], *(np.add.reduceat(of, starts, axis=0) for of in others))
     return _rows(merged, int(np.searchsorted(weeks_of(merged.firsts), this - MOST_WEEKS + 1)))
 
 

@@ -128,9 +128,8 @@ def _begun(incident: Incident) -> tuple[OwnFit, date | None]:
     if incident.own and incident.own.since == incident.started:
         return incident.own, None
     nothing = np.zeros(len(DIRECTIONS) * SIZES.size)
-    return OwnFit(incident.started, 0.0, slopes=np.zeros(len(SLOPES)), profiles=nothing), (
-        incident.started
-    )
+    begun = OwnFit(incident.started, 0.0, slopes=np.zeros(len(SLOPES)), profiles=nothing)
+    return begun, incident.started
 
 
 def _of_curve(
@@ -145,12 +144,8 @@ def _of_curve(
         gain, slopes = _day_of_curve(own, parts, detector.jitters)
         profiles = day_profiles(plain, parts, usual)[: len(DIRECTIONS)].ravel()
         before = np.zeros_like(profiles) if fit.profiles is None else fit.profiles
-        fit = replace(
-            fit,
-            gain=fit.gain + gain / log(10.0),
-            slopes=fit.slopes + slopes,
-            profiles=before + profiles,
-        )
+        gained, slopes = fit.gain + gain / log(10.0), fit.slopes + slopes
+        fit = replace(fit, gain=gained, slopes=slopes, profiles=before + profiles)
     slope = best_slope(fit.slopes, 0.0)
     return replace(fit, slope=slope and Estimate(slope.value, slope.low, slope.high))  # as stored
 

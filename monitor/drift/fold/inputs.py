@@ -7,7 +7,7 @@ reference of mapped days begins where their map was deployed.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from math import isfinite, log, log10, nan
 
 import numpy as np
@@ -377,11 +377,9 @@ def _fit_classes(days: Sequence[Day], limits: Limits, classes: ClassDay) -> Mode
         streams[THIRD] = lack
     segments = _segments_of_days(days)
     for name, alone in _streams_beside(days, [*segments, *streams_of_pairs(parts)]):
-        missing = what_a_reference_lacks(alone)
-        if name in segments:  # the pairs of all segments have their curves in common
-            streams[name] = missing or fit_family(alone, curves)
-        else:
-            streams[name] = missing or fit_pair(alone)
+        # The pairs of all segments have their curves in common.
+        fit_own = partial(fit_family, curves=curves) if name in segments else fit_pair
+        streams[name] = what_a_reference_lacks(alone) or fit_own(alone)
     span = class_span(days, classes)
     return ModelReference(
         days[0].day,
@@ -480,14 +478,6 @@ def _buckets(day: Day, name: str) -> list[BucketCounts]:
     return [held for key, held in day.entities.items() if key in parts]
 
 
-def _with_buckets(day: Day, name: str) -> tuple[Tally, BucketCounts] | None:
-    """Give the rows of a stream on a day, twice: by score, and by bucket of their entity."""
-    parts = {key: part for key, part in parts_of_stream(day, name).items() if key in day.entities}
-    if not parts:
-        return None
-    return tally_of(sum_of([*parts.values()])), merge_buckets(_buckets(day, name))
-
-
 def entity_sums(reference: Reference, day: Day, name: str) -> BucketSums:
     """Sum up what the buckets of a day say of a stream."""
     return sum_buckets(reference, parts_of_stream(day, name), day.entities)
@@ -548,10 +538,13 @@ def prevalence_of(days: Sequence[Day], name: str) -> float:
 def _of_days(reference: Reference, days: Sequence[Day], name: str) -> Reference:
     """Give a reference what its curve alone does not tell of its days."""
     own = with_dependence(reference, days, name)
-    of_days = [of_day for day in days if (of_day := _with_buckets(day, name))]
-    return replace(
-        own, prevalence=prevalence_of(days, name), design_effects=design_effects(of_days)
-    )
+    of_days = list[tuple[Tally, BucketCounts]]()
+    for day in days:  # its rows twice: by score, and by bucket of their entity
+        parts = [part for key, part in parts_of_stream(day, name).items() if key in day.entities]
+        if parts:
+            of_days.append((tally_of(sum_of(parts)), merge_buckets(_buckets(day, name))))
+    prevalence = prevalence_of(days, name)
+    return replace(own, prevalence=prevalence, design_effects=design_effects(of_days))
 
 
 def false_alert_days(limits: Limits, stream: str) -> int:

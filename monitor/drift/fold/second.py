@@ -183,10 +183,8 @@ def _changed(
 ) -> tuple[LifeEvent, Incident] | None:
     """Say what a change is, and give the incident since; None while nothing is certain."""
     own, detector = today.own[of.name], of.first
-    sums = [
-        sums_since(detector.history, day, detector.jitters)
-        for day in (second.since, change.started)
-    ]
+    begun_on = second.since, change.started
+    sums = [sums_since(detector.history, day, detector.jitters) for day in begun_on]
     said = partial(said_since, today, of.name, detector)
     of_now = profiles_of(said(change.started))
     # Its own are known without reading days, and lack none of them unless another drift took over.
@@ -200,7 +198,7 @@ def _changed(
     now = _with_sums(begun, of_now, sums[1])
     if of_before is None and _same_slope(now, before, own):
         return None
-    days = [_days_since(detector.history, day) for day in (second.since, change.started)]
+    days = [_days_since(detector.history, day) for day in begun_on]
     hanging = sum(
         hanging_variance(detector.jitters, n, own.judge_every) for n in (days[1], days[0] - days[1])
     )
@@ -336,14 +334,8 @@ def _profile(incident: Incident, j: int) -> Floats:
 
 def _worse(before: Incident, change: Incident, reference: Reference) -> Worse:
     slope = best_slope(before.slopes, float(reference.errors[0]))
-    return Worse(
-        found=change.opened,
-        evidence=change.evidence,
-        times=before.worse.times + 1 if before.worse else 1,
-        kind=before.kind,
-        size=before.size,
-        slope=slope.value if slope else None,
-    )
+    times, was = before.worse.times + 1 if before.worse else 1, slope.value if slope else None
+    return Worse(change.opened, change.evidence, times, before.kind, before.size, was)
 
 
 def _with_days(

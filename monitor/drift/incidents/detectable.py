@@ -218,10 +218,8 @@ def calibrated_limit(
     simulated = min(false_alert_days, MOST_SIMULATED)
     spans = ceil(simulated * SPAN / reference.judge_every)
     families = [family for family in (reference, third) if family]
-    paths = [
-        evidence_paths(family, drawn_days(family, PATHS, seed))
-        for seed, family in enumerate(families)
-    ]
+    drawn = [(family, drawn_days(family, PATHS, seed)) for seed, family in enumerate(families)]
+    paths = [evidence_paths(*of_family) for of_family in drawn]
     highest = np.zeros(PATHS)
     for evidences in islice(zip(*paths, strict=True), spans):
         highest = np.maximum(highest, mean_evidence(evidences))

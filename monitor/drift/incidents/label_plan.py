@@ -103,11 +103,8 @@ def plan_labels(
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
         rates = _best(weights * (along - middle) ** 2, predictions, budget, least)
-        low, high = (
-            (middle, high)
-            if _mean(rates * predictions * weights, along) > middle
-            else (low, middle)
-        )
+        above = _mean(rates * predictions * weights, along) > middle
+        low, high = (middle, high) if above else (low, middle)
     planned = _information(rates * predictions * weights, along)
     evenly = _information(predictions * weights, along) / total
     return LabelPlan(rates, float((rates * predictions).sum()), total, planned / evenly)

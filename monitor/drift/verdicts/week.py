@@ -65,10 +65,8 @@ class Stream:
     @cached_property
     def beside(self) -> tuple[Detector, ...]:
         """That of the other family of pairs, of a model with classes that has it."""
-        families, detectors = (
-            self.reference.families if self.reference else (),
-            self.folded.detectors,
-        )
+        families = self.reference.families if self.reference else ()
+        detectors = self.folded.detectors
         among = [n for n in families if n != self.name and n in detectors]
         return tuple(detectors[n] for n in among) if self.name in families else ()
 
@@ -249,7 +247,8 @@ def classes_of(stream: Stream) -> ClassFacts | None:
     }
     drift, whole = stream.detector.incident, stream.own
     off = stream.level.of_class if stream.level and not stream.incident else ""
-    named = [pair for pair, of in both[1].pairs.items() if off not in _names(both[1], of)]
+    names = both[1].names
+    named = [pair for pair, of in both[1].pairs.items() if off not in [names[k] for k in of]]
     if whole and (drift or off):
         others = other_pairs(whole, reference.curves, days, named if off else pairs)
         found = replace(found, others=others)
@@ -270,7 +269,3 @@ def _classes_to_compare(
     before = reference.classes and reference.classes.of(name)
     now = before and sum_of_days((day.classes for day in days), name)
     return (before, now) if before and now and now.is_like(before) else None
-
-
-def _names(classes: ClassDay, ends: tuple[int, int]) -> list[str]:
-    return [classes.names[k] for k in ends]
