@@ -748,6 +748,7 @@ class TestParsing:
             "monitor.base",
             "monitor.base.deadline",
             "monitor.base.errors",
+            "monitor.base.machine",
             "monitor.base.public_names",
             "monitor.base.segment_names",
         }
