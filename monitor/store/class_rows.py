@@ -84,6 +84,7 @@ def class_facts(counts: ClassCounts) -> dict[str, Any]:
         "names": counts.names,
         "outcomes": counts.outcomes.tolist(),
         "score_sums": counts.score_sums.tolist(),
+        "two_highest": [counts.among, counts.promised],
         "watched": list(counts.raw.by_class),
         **({"weights": counts.weights} if counts.weights else {}),
         **({"divided": True} if counts.parts else pairs),
@@ -119,6 +120,7 @@ def class_counts_of(
         All parts of the table.
     """
     divided = "divided" in facts
+    among, promised = facts.get("two_highest", (0, 0))
     apart, watched = APART if divided else "", facts["watched"]
 
     def reading(name: str, first: Tally) -> Reading:
@@ -143,6 +145,8 @@ def class_counts_of(
         # Files of earlier versions do not have them.
         third=pairs(THIRD, facts.get("third", ())),
         weights=tuple(facts.get("weights", ())),
+        among=among,
+        promised=promised,
     )
     if not divided:
         return counts

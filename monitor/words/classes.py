@@ -52,13 +52,22 @@ def _listed(shifts: Sequence[ClassShift]) -> str:
 
 
 def rests_on(facts: ClassFacts) -> str:
-    """Say on which share of the outcomes the verdict rests; empty if it is nearly all of them."""
-    if facts.judged >= ENOUGH:
-        return ""
-    return (
+    """Say on which share of the outcomes the verdict rests, and what the scores promise of them.
+
+    Empty if it rests on nearly all of them, as promised.
+    """
+    few = (
         f"The verdict rests on {percent(facts.judged, 0)} of the week's outcomes: those that are "
         "one of the two classes with the highest scores."
     )
+    if facts.among is None or facts.promised is None:
+        return few if facts.judged < ENOUGH else ""
+    beside = (
+        f"One of these two came true in {percent(facts.among)} of the rows; their scores promise "
+        f"{percent(facts.promised)}."
+    )
+    as_promised = abs(facts.among - facts.promised) < 1.0 - ENOUGH
+    return "" if facts.judged >= ENOUGH and as_promised else f"{few} {beside}"
 
 
 def worst_pairs(facts: ClassFacts) -> str:

@@ -15,7 +15,7 @@ from monitor.drift.records.places import Explanation, explained_by, listed
 from monitor.drift.records.region_state import Break
 from monitor.drift.records.verdict import Verdict
 from monitor.words.broken import score, share, which_scores
-from monitor.words.classes import worst_of_class
+from monitor.words.classes import rests_on, worst_of_class
 from monitor.words.label_change import missing_in_short, missing_sentence
 from monitor.words.numbers import odds, percent, short_percent, times
 
@@ -101,6 +101,7 @@ def level_sentences(v: Verdict, incident: Incident) -> Iterator[str]:
         yield CHANCE
     if incident.of_class and not v.distortion:
         yield worst_of_class(v.facts.of_classes)
+        yield rests_on(v.facts.of_classes)
 
 
 def _how_far(v: Verdict, incident: Incident) -> str:

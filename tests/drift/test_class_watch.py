@@ -260,6 +260,23 @@ def test_the_verdict_of_the_whole_names_the_class(name: str, said: str) -> None:
     assert ("Look at how the scores" in trust(last).step) == (last.incident.place is not None)
 
 
+def test_outcomes_among_the_two_highest_stand_beside_what_they_promise() -> None:
+    """Of all rows of the week after a class was left out."""
+    name = "the first class is 0"
+    last, days = judged(name)[-1], [*islice(broken(name), 4)]
+    vectors, labels = (np.concatenate(of) for of in zip(*days, strict=True))
+    highest = np.argsort(-vectors, axis=1, kind="stable")[:, :2]
+    among = (highest == labels[:, np.newaxis]).any(axis=1).mean()
+    promised = np.take_along_axis(vectors, highest, 1).sum(axis=1).mean()
+    found = last.facts.of_classes
+
+    assert found.among == pytest.approx(among, abs=1e-12)
+    assert found.promised == pytest.approx(promised, abs=1e-8)
+    assert promised - among > 0.3
+    said = f"{100 * among:.1f} % of the rows; their scores promise {100 * promised:.1f} %."
+    assert f"One of these two came true in {said}" in " ".join(sentences(last))
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [

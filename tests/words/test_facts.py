@@ -139,6 +139,7 @@ def classes_of(drawn: Drawn) -> ClassFacts:
         drawn.maybe(worst),
         drawn.maybe(others),
         drawn.one_of([None, "", "class 1"]),
+        *drawn.one_of([(None, None), (0.6, 0.9)]),
     )
 
 

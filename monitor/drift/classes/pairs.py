@@ -66,6 +66,8 @@ class ClassDay:
         The same of each segment, as far as it is no mapping; empty of a model without segments.
     weights : tuple of float
         How many rows of the population a row of each class stands for; empty of a log with all.
+    among, promised : int
+        Of the whole, as `monitor.metrics.beyond_binary.class_counts.ClassCounts` has them.
     """
 
     names: tuple[str, ...]
@@ -76,6 +78,8 @@ class ClassDay:
     equal: Parts = field(default_factory=dict)
     segments: Mapping[str, "ClassDay"] = field(default_factory=dict)
     weights: tuple[float, ...] = ()
+    among: int = 0
+    promised: int = 0
 
     @property
     def total(self) -> int:
@@ -174,6 +178,8 @@ def class_day(counts: ClassCounts, right: Mapping[str, int]) -> ClassDay:
         equal={} if counts.parts else _parts(counts, "pairs", both=False),
         segments=segments,
         weights=counts.weights,
+        among=counts.among,
+        promised=counts.promised,
     )
 
 
@@ -186,6 +192,7 @@ def sum_of_days(days: Iterable[ClassDay | None], stream: str = WHOLE) -> ClassDa
 
 
 def _added(days: Sequence[ClassDay]) -> ClassDay:
+    all_counted = all(day.promised or not day.total for day in days)
     segments = dict.fromkeys(segment for day in days for segment in day.segments)
     return ClassDay(
         days[-1].names,
@@ -198,6 +205,8 @@ def _added(days: Sequence[ClassDay]) -> ClassDay:
             for segment in segments
         },
         weights=days[-1].weights,
+        among=sum(day.among for day in days) if all_counted else 0,
+        promised=sum(day.promised for day in days) if all_counted else 0,
     )
 
 

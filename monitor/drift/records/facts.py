@@ -125,6 +125,9 @@ class ClassFacts:
     off : str or None
         The class whose level moved otherwise than with the frequencies; empty if no single one
         explains what moved, None if they explain all.
+    among, promised : float or None
+        The share of the outcomes that are one of the two classes with the highest scores, and the
+        mean sum of these scores, which promise it; None where they were not counted.
     """
 
     shifts: tuple[ClassShift, ...]
@@ -134,6 +137,8 @@ class ClassFacts:
     worst: WorstPair | None = None
     others: Others | None = None
     off: str | None = None
+    among: float | None = None
+    promised: float | None = None
 
 
 NO_CLASSES = ClassFacts((), nan, nan, judged=1.0)

@@ -21,6 +21,7 @@ from monitor.drift.records.detector import Detector, Incident
 from monitor.drift.records.facts import ClassFacts, ClassShift, Others, WorstPair
 from monitor.drift.verdicts.pair_sums import columns_of_pairs, sum_day
 from monitor.drift.where.column_sums import Sums, added
+from monitor.metrics.beyond_binary.class_counts import UNIT
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
 
@@ -65,6 +66,8 @@ def about_frequencies(before: ClassDay, now: ClassDay, least: float) -> ClassFac
         right=now.right / max(1, now.total),
         right_before=before.right / max(1, before.total),
         judged=now.judged / max(1, now.total),
+        among=now.among / now.total if now.promised else None,
+        promised=now.promised / UNIT / now.total if now.promised else None,
     )
 
 

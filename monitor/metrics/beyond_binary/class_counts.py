@@ -94,6 +94,9 @@ class ClassCounts:
     weights : tuple of float
         Of a log that is a sample by class, how many rows of the population a row of each class
         stands for; empty of other logs, and of days that differ in it.
+    among, promised : int
+        Rows whose outcome is one of the two classes with the highest scores, and the sum of these
+        two scores, fixed-point; 0 in files of versions that did not count them.
     """
 
     names: tuple[str, ...]
@@ -105,6 +108,8 @@ class ClassCounts:
     third: Pairs = field(default_factory=dict)
     parts: Mapping[tuple[str, str], ClassPart] = field(default_factory=dict)
     weights: tuple[float, ...] = ()
+    among: int = 0
+    promised: int = 0
 
     @property
     def total(self) -> int:
@@ -234,6 +239,8 @@ def merge_class_counts(parts: Sequence[ClassCounts]) -> ClassCounts:
         third=sum_of_pairs([part.third for part in parts]),
         parts={key: sum_of_parts([p.parts[key] for p in parts if key in p.parts]) for key in held},
         weights=first.weights if all(part.weights == first.weights for part in parts) else (),
+        among=sum(part.among for part in parts),
+        promised=sum(part.promised for part in parts),
     )
 
 
@@ -426,9 +433,11 @@ def _of_batch(
     vectors, labels = batch
     # Pairs are chosen by the scores of the model, as in the population.
     watched, ranked = list(empty.raw.by_class), rank_classes(vectors)
-    vectors = sampled_vectors(vectors, log_offsets)
+    vectors, rows = sampled_vectors(vectors, log_offsets), np.arange(len(labels))
     return replace(
         empty,
+        among=sum(int((labels == classes).sum()) for classes in ranked[:SECOND]),
+        promised=sum(int(score_sums(vectors[rows, classes])) for classes in ranked[:SECOND]),
         outcomes=np.bincount(labels, minlength=len(empty.names)),
         score_sums=score_sums(vectors),
         raw=_reading(vectors, labels, watched),
