@@ -1,10 +1,8 @@
-"""What was found becomes logs: files of one pattern, parts, lists, questions and queries."""
+"""What was found becomes logs: files of one pattern, lists, questions and queries."""
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from os.path import commonprefix
 
 import pyarrow as pa
 from pydantic import ValidationError
@@ -13,20 +11,10 @@ from monitor.base.errors import ConfigError, DataError
 from monitor.base.sql_text import text_in_sql
 from monitor.config import ELEMENT, POSITION, PredictionLog, literal
 from monitor.days.files import list_days
-from monitor.logs.discovery.roles.keys import UNIQUE, is_id
 from monitor.logs.discovery.roles.rules import scores, times, words
 from monitor.logs.discovery.samples.listing import Survey
 from monitor.logs.discovery.samples.naming import Pattern, patterns
-from monitor.logs.discovery.samples.reading import (
-    PARTITION,
-    Log,
-    ask,
-    exploded,
-    known,
-    only,
-    read,
-    sample,
-)
+from monitor.logs.discovery.samples.reading import Log, exploded, known, only, sample
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.engines.session import DAMAGE, Session
 from monitor.logs.sources.queries import ask as ask_database
@@ -40,10 +28,6 @@ TYPES_OF_DAYS = pa.types.is_date, pa.types.is_timestamp
 LOOKED_AT = 1000  # rows that say which column dates them
 CHANGED = {"updated", "modified", "changed"}
 OF_CASTS = "rows_with_casts"  # what a query is called within the one that casts its columns
-VERSION = re.compile(r"(?<![A-Za-z])[vV]\d")
-MOST_SHARED = 0.01  # of the ids: of a log that is cut into parts, none is in two
-ROWS_COMPARED = 1_000_000
-SHORT = 2  # signs of a name that says nothing
 QUESTIONS = ("element.name", "element.question", "element.key")
 ANSWERS = re.compile(r"((?:answers|decisions|questions)\.[^.\[]+)(?=[.\[]|$)", re.IGNORECASE)
 REFUSAL = "element.type", "refusal"
@@ -70,8 +54,7 @@ def read_logs(
             logs.append(_open(session, whole, pattern, f"sample_{number}"))
         except (ConfigError, DataError) as error:  # a package may be missing
             problems.append(error)
-    together = _with_parts_together(session, logs)
-    return [each for log in together for each in with_rows_of_lists(session, log)], problems
+    return [each for log in logs for each in with_rows_of_lists(session, log)], problems
 
 
 def _open(session: Session, whole: Survey, pattern: Pattern, table: str) -> Log:
@@ -148,94 +131,6 @@ def _with_casts(opened: Table) -> str:
         for n in names
     )
     return f"SELECT {listed} FROM ({sql}) AS {OF_CASTS}"
-
-
-def _with_parts_together(session: Session, logs: list[Log]) -> list[Log]:
-    """Put the parts of each log together; the others stay as they are, in their order.
-
-    What has the same columns, and ids of its own, is one log. A second model beside the first has
-    the same ids, and its columns are those of the first; a version says so in its name.
-    """
-    alike = defaultdict[tuple[object, ...], list[Log]](list)
-    for log in logs:
-        folder, _, _ = log.place.rpartition("/")
-        names = frozenset(c.name for c in log.columns), frozenset(name for name, _ in log.nested)
-        # What is written now has no day in its name yet, and is no part of what has.
-        alike[folder, log.format, bool(log.days), *names].append(log)
-    for parts in alike.values():
-        places = [log.place for log in parts]
-        place = _template(places) if len(parts) > 1 else ""
-        rest = [log.place for log in logs if log.place not in places]
-        before, _, after = place.rpartition("*")
-        taken = re.compile(f"{re.escape(before)}[^/]*{re.escape(after)}")
-        following = [*parts[1:], parts[0]]
-        if (
-            place
-            and not any(map(taken.fullmatch, rest))
-            and all(_has_own_ids(session, *two) for two in zip(parts, following, strict=True))
-        ):
-            at = logs.index(parts[0])
-            logs = [log for log in logs if log not in parts[1:]]
-            logs[at] = _joined(session, place, parts)
-    return logs
-
-
-def _template(places: Sequence[str]) -> str:
-    """Write a template that has all of these; empty if only one log each has the name.
-
-    Examples
-    --------
-    >>> _template(["{day}/part-a.parquet", "{day}/part-b.parquet"])
-    '{day}/part-*.parquet'
-    >>> _template(["data.1.log.{day}", "data.2.log.{day}"])
-    'data.*.log.{day}'
-    >>> _template(["scores-{day}.parquet", "clicks-{day}.parquet"])
-    ''
-    """
-    before = _begin(places)
-    after = _begin([place[: len(before) - 1 : -1] for place in places])[::-1]
-    middles = [place[len(before) : len(place) - len(after)] for place in places]
-    differ = before.count("{") == before.count("}") and not any("/" in m for m in middles)
-    if not differ or any(map(VERSION.search, places)):
-        return ""
-    # Before the day, only numbers are parts: those of the workers of a service.
-    are_parts = "{day" in before or all(map(str.isdecimal, middles))
-    return re.sub(r"\*+", "*", f"{before}*{after}") if are_parts else ""
-
-
-def _begin(texts: Sequence[str]) -> str:
-    """Return what all texts begin with."""
-    return commonprefix([*texts])  # noqa: RUF071 - of texts, not of folders
-
-
-def _has_own_ids(session: Session, log: Log, other: Log) -> bool:
-    """Tell whether a column that tells rows apart has values that the other log has not."""
-    name = next((c.name for c in log.columns if is_id(c) and c.uniqueness >= UNIQUE), None)
-    day = next((day for day in log.sampled if day in other.days), None)
-    rows = read(session, other, day, [name], most=ROWS_COMPARED) if name and day else None
-    if name is None or rows is None:
-        return False
-    rows.create_view("some_rows", replace=True)
-    text = f"CAST({quoted(name)} AS VARCHAR)"
-    shared = f"avg(({text} IN (SELECT {text} FROM some_rows))::INT)"
-    of_day = f"WHERE {quoted(PARTITION)} = DATE '{day}' AND {quoted(name)} IS NOT NULL"
-    (share,) = ask(session, f"SELECT {shared} FROM {log.table} {of_day}")
-    return share is not None and share < MOST_SHARED
-
-
-def _joined(session: Session, place: str, parts: Sequence[Log]) -> Log:
-    """Read a sample of the parts as one log."""
-    settings = {**parts[0].settings, "path": place}
-    log = Log(settings, tuple(list_days(place)), table=f"{parts[0].table}_together")
-    names = [part.place.rpartition("/")[2] for part in parts]
-    stems = [re.sub(r"\W|\d|_", "", name.partition(".")[0]) for name in names]
-    if max(map(len, stems)) - len(_begin(stems)) <= SHORT:
-        return sample(session, log)
-    doubt = (
-        f"{' and '.join(names)} have the same columns and different ids, so they are taken for "
-        f"parts of one log; if they are two models, name each in the path of its own"
-    )
-    return sample(session, replace(log, doubts=(doubt,)))
 
 
 def with_rows_of_lists(session: Session, log: Log) -> list[Log]:

@@ -35,6 +35,7 @@ from monitor.logs.engines.session import (
     readable,
     remedy_of,
 )
+from monitor.words.guesses import say, say_lacking
 from monitor.words.plausibility import ORPHANS, Remark
 
 GENERIC = rules.several(
@@ -46,7 +47,10 @@ MOST_NAMED = 3  # logs
 MOST_COLUMNS, WIDTH = 30, 60  # of a log, and signs of a type
 UNDATED = "neither its path nor a column dates its rows"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{1,62}")
-NEEDED = "pass the folder of {} too: calibration-monitor init PREDICTIONS OUTCOMES"
+LOST = (
+    ": each stands for several whole numbers, because a {} holds them one by one only up to {:,}; "
+    "if these are ids, they were lost when the log was written: write them as integers or text"
+)
 Problems = list[ConfigError | DataError]
 
 
@@ -160,27 +164,27 @@ def _guesses(
     """Name the models, and say which logs are left out and what is missing for a model."""
     complete = pairs[0].arrived is not None
     used = {log.place for pair in pairs for log in (pair.scored, pair.observed) if log}
-    unused = [
+    left_out = [
         f"{log.place}: {'belongs to no model' if is_dated(log) else UNDATED}"
         for log in logs
         if complete and log.place not in used
     ]
-    unusable = [
+    left_out += [*refused.values(), *map(str, problems)]
+    left_out += [
         f"{s.root}/{name}: is no Parquet, CSV or JSON file that can be read"
         for s in surveys
         for name in s.unusable.values()
         if not complete
     ]
-    names = _names([pair.scored or pair.observed or logs[0] for pair in pairs])
-    ends = [(span(pair), _as_of(pair)) if complete else (None, None) for pair in pairs]
-    models = (
-        Guess(name, tuple(settings_of(pair)), days, pair.doubts, as_of)
-        for name, pair, (days, as_of) in zip(names, pairs, ends, strict=True)
-    )
-    left_out = dict.fromkeys([*unused, *refused.values(), *map(str, problems), *unusable])
+    models, names = list[Guess](), list[str]()
+    for pair in pairs:
+        name = _name(pair.scored or pair.observed or logs[0])
+        names.append(name if name not in names else f"{name}-{len(names) + 1}")
+        ends = (span(pair), _as_of(pair)) if complete else (None, None)
+        models.append(Guess(names[-1], tuple(settings_of(pair)), ends[0], pair.doubts, ends[1]))
     roots = ", ".join(whole.root for whole in surveys)
     lacking = "" if complete else "\n".join(_found(roots, logs))
-    return Guesses(tuple(models), tuple(left_out), lacking)
+    return Guesses(tuple(models), tuple(dict.fromkeys(left_out)), lacking)
 
 
 def _look(
@@ -200,8 +204,11 @@ def _look(
     if pairs or not logs:
         return logs, problems, pairs
     scored, observed = most_likely(logs)
-    apart = scored and observed and scored is not observed
-    key = find_key(session, scored, observed) if apart and scored and observed else None
+    key = (
+        find_key(session, scored, observed)
+        if scored and observed and scored is not observed
+        else None
+    )
     key = key if key and key.uniqueness >= LEAST_UNIQUENESS else None
     return logs, problems, [unfinished(scored, observed, key)]
 
@@ -241,9 +248,10 @@ def with_check(each: Guess, error: Exception) -> Guess | None:
     if fault.check in active or not (few or fault.check == "one_class"):
         return None
     value = "reject" if few else "accept"
-    said = f"{fault.rows:,} of {fault.of:,} rows" if few else "one day"
-    doubt = f"{said}: {fault.complaint}; {fault.check} is under checks.{value}"
-    setting = Setting("checks", fault.check, value, f"Found when a day was checked: {doubt}.")
+    share = f"{fault.rows:,} of {fault.of:,} rows" if few else "one day"
+    facts = {"complaint": fault.complaint, "check": fault.check, "answer": value}
+    doubt = say("left out", share=share, **facts)
+    setting = Setting("checks", fault.check, value, say("found by check", doubt=doubt))
     return replace(each, settings=(*each.settings, setting), doubts=(*each.doubts, doubt))
 
 
@@ -260,15 +268,11 @@ def _as_of(pair: Pair) -> date | None:
     return last + timedelta(1) if last else None
 
 
-def _names(logs: Sequence[Log]) -> list[str]:
-    """Name each model after the last folder that does not only say what lies in it."""
-    names = list[str]()
-    for log in logs:
-        above = [] if log.format == "sql" else log.place.split("/")[:-1]
-        folders = [f for f in above if NAME.fullmatch(f) and f.lower() not in GENERIC]
-        name = log.question if NAME.fullmatch(log.question) else [*folders[-1:], "model"][0]
-        names.append(name if name not in names else f"{name}-{len(names) + 1}")
-    return names
+def _name(log: Log) -> str:
+    """Name a model after the last folder that does not only say what lies in it."""
+    above = [] if log.format == "sql" else log.place.split("/")[:-1]
+    folders = [f for f in above if NAME.fullmatch(f) and f.lower() not in GENERIC]
+    return log.question if NAME.fullmatch(log.question) else [*folders[-1:], "model"][0]
 
 
 def _nothing(surveys: Sequence[Survey], problems: Problems) -> ConfigError | DataError:
@@ -298,58 +302,30 @@ def _found(roots: str, logs: Sequence[Log]) -> list[str]:
     lines += [f"  {how_to_map(c)}" for c in named]
     for log in logs:
         undated = "" if is_dated(log) else f" ({UNDATED})"
-        lines.append(f"  {_shown(log, roots)}:{undated}")
-        lines += [f"    {line}" for line in _described(log)]
+        lines.append(f"  {log.place.removeprefix(f'{roots}/')}:{undated}")
+        lost = {c.name: LOST.format(c.type, EXACT[c.type]) for c in log.columns if c.lost}
+        types = {c.name: c.type for c in log.columns if not c.sql} | dict(log.nested)
+        lines += [
+            f"    {name} {shorten(type_, WIDTH, placeholder='…')}{lost.get(name, '')}"
+            for name, type_ in [*types.items()][:MOST_COLUMNS]
+        ]
     return lines
-
-
-def _described(log: Log) -> list[str]:
-    """Name the first columns of a log with their types, and those whose ids were lost."""
-    because = (
-        ": each stands for several whole numbers, because a {} holds them one by one only up to "
-        "{:,}; if these are ids, they were lost when the log was written: write them as integers "
-        "or text"
-    )
-    lost = {c.name: because.format(c.type, EXACT[c.type]) for c in log.columns if c.lost}
-    types = {c.name: c.type for c in log.columns if not c.sql} | dict(log.nested)
-    return [
-        f"{name} {shorten(type_, WIDTH, placeholder='…')}{lost.get(name, '')}"
-        for name, type_ in [*types.items()][:MOST_COLUMNS]
-    ]
-
-
-def _shown(log: Log, roots: str) -> str:
-    return log.place.removeprefix(f"{roots}/")
 
 
 def _lacking(scored: Sequence[Log], logs: Sequence[Log]) -> str:
     """Say what is missing for a model, and what to do."""
     observed = [log for log in logs if rules.outcomes(log.columns)]
-    dated = [log for log in logs if is_dated(log)]
-    shown = ", ".join(log.place.rpartition("/")[2] for log in observed[:MOST_NAMED])
     twins = readable(twin for log in logs for twin in log.twins)
-    cases = {
-        f"has no score among what can be read: the names of {', '.join(twins)} differ only in "
-        f"case; rename all but one in the log, then run init again.": twins and not scored,
-        "has one log with scores and outcomes, but the scores predict no column that may be the "
-        "outcome; say which columns are the score and the outcome.": [*scored] == observed != []
-        and len(observed) == 1,
-        "has predictions and outcomes, but no column that both have and that tells predictions "
-        "apart; a log of outcomes needs the ids of the predictions.": scored and observed,
-        f"has predictions ({_score_of(scored)}), but no outcomes; "
-        f"{NEEDED.format('the outcomes')}.": scored,
-        f"has outcomes ({shown}), but no column of the other logs is a number from 0 to 1; if one "
-        f"of them holds the score, write in the file how to read it.": observed and len(dated) > 1,
-        "has columns that could be outcomes, but no scores (numbers from 0 to 1); "
-        f"{NEEDED.format('the predictions')}.": observed,
-    }
-    none = "has neither scores (numbers from 0 to 1) nor outcomes (0 or 1); pass the folder of your"
-    return next((said for said, fits in cases.items() if fits), f"{none} logs.")
-
-
-def _score_of(logs: Sequence[Log]) -> str:
-    """Name the place of the first log and its score."""
-    if not logs:
-        return ""
-    place = "/".join(logs[0].place.split("/")[-2:])
-    return f"{place}, score {rules.scores(logs[0].columns)[0].name}"
+    if twins and not scored:
+        return say_lacking("twins", names=", ".join(twins))
+    if scored and observed:
+        one = [*scored] == observed and len(observed) == 1
+        return say_lacking("no prediction" if one else "no id")
+    if scored:
+        place, score = "/".join(scored[0].place.split("/")[-2:]), rules.scores(scored[0].columns)[0]
+        return say_lacking("no outcomes", names=f"{place}, score {score.name}")
+    if not observed:
+        return say_lacking("neither")
+    names = ", ".join(log.place.rpartition("/")[2] for log in observed[:MOST_NAMED])
+    several = sum(map(is_dated, logs)) > 1
+    return say_lacking("no score" if several else "no predictions", names=names)

@@ -1,33 +1,50 @@
 """Which logs belong together, and what their rows say of every role: the best configuration."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from monitor.base.sql_text import text_in_sql
 from monitor.logs.discovery.gathering import of_question
 from monitor.logs.discovery.roles import arrivals, rules
 from monitor.logs.discovery.roles.arrivals import MET, Arrived, Meaning
-from monitor.logs.discovery.roles.classes import Labels, class_columns, labels_in, name_classes
-from monitor.logs.discovery.roles.evidence import Choice, Rows, best_reading, choose, with_unread
-from monitor.logs.discovery.roles.keys import LEAST_UNIQUENESS, UNIQUE, Key, find_key
-from monitor.logs.discovery.roles.rules import CENSORED, CLEAR, DURATION, UNREAD, WEIGHT, Candidate
-from monitor.logs.discovery.samples.profile import Column
-from monitor.logs.discovery.samples.reading import PARTITION, Log, ask, read
-from monitor.logs.discovery.subsets import (
-    EntityColumn,
-    about_scale,
-    entity_column,
-    live,
-    newest_version,
-    version_of_rows,
+from monitor.logs.discovery.roles.classes import are_one, class_columns, labels_in, name_classes
+from monitor.logs.discovery.roles.evidence import Choice, choose
+from monitor.logs.discovery.roles.keys import LEAST_UNIQUENESS, UNIQUE, Key, find_key, is_id
+from monitor.logs.discovery.roles.rules import (
+    CENSORED,
+    CLEAR,
+    DURATION,
+    ENTITY,
+    FLAGS,
+    LIVE,
+    OTHERS,
+    SCORE,
+    TESTED,
+    UNREAD,
+    WEIGHT,
+    Candidate,
 )
+from monitor.logs.discovery.samples.profile import Column, number_in
+from monitor.logs.discovery.samples.reading import PARTITION, TEXTUAL, Log, ask, only, read
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.engines.session import Session
+from monitor.words.guesses import say
+from monitor.words.numbers import percent
 from monitor.words.plausibility import Remark, about_times
 
 OFFSETS = range(-12, 15)  # hours of time zones from UTC
 HOURS_A_DAY = 24
 OF_LABEL = "probability_of_label"
+MOST_VALUES = 6  # of a column that tells parts of a log apart
+MOST_VERSIONS = 5  # of a model, with a row for each id
+EACH = 0.6  # share of the ids that have a row for each value
+LEAST_AGAIN = 0.1  # of the values of an entity; a sample misses many that do come again
+LEAST_ROWS = 100  # of a day
+FAR = 10.0  # how far scores reach that are no probabilities
+
+Times = tuple[Candidate, Candidate]
 
 
 @dataclass(frozen=True)
@@ -37,6 +54,14 @@ class Weight:
     section: str
     column: Column
     constant: bool
+
+
+@dataclass(frozen=True)
+class EntityColumn:
+    """A column of ids, and the share of its sampled values that are there on several days."""
+
+    column: Column
+    again: float
 
 
 @dataclass(frozen=True)
@@ -69,8 +94,6 @@ class Pair:
         What a person should look at, a sentence each.
     classes : mapping of str to object, or None
         What `predictions.classes` is to say, if the model has several.
-    outcome : str or dict, or None
-        How the configuration names what says which class came true.
     undated : tuple of int
         How many sampled outcomes of 0 are not known yet, because their time is null, and because it
         is impossible; empty if times do not say so.
@@ -81,14 +104,13 @@ class Pair:
     choice: Choice
     key: Key | None = None
     arrived: Arrived | None = None
-    times: tuple[Candidate, Candidate] | None = None
+    times: Times | None = None
     weight: Weight | None = None
     delivered_twice: bool = False
     ahead: int | None = None
     entity: EntityColumn | None = None
     doubts: tuple[str, ...] = ()
     classes: Mapping[str, Any] | None = None
-    outcome: str | dict[str, str] | None = None
     undated: tuple[int, ...] = ()
 
     @property
@@ -106,22 +128,76 @@ def pair_logs(
     session: Session, logs: Sequence[Log], on_progress: Callable[[str], None]
 ) -> list[Pair]:
     """Find the logs of every model, those with the clearest scores first."""
-    logs = [live(session, log) for log in logs if is_dated(log)]
+    logs = [_live(session, log) for log in logs if is_dated(log)]
     pairs, used = list[Pair](), set[str]()
-    scored = [log for log in logs if _has_score(log)]
-    clear = {log.place: _points(log) for log in scored}
-    for log in sorted(scored, key=lambda log: -clear[log.place]):
-        if log.place in used:
+    points = {
+        log.place: max((s.points for s in rules.scores(log.columns)), default=0) for log in logs
+    }
+    for log in sorted(logs, key=lambda log: -points[log.place]):
+        if log.place in used or not (points[log.place] or rules.candidates(UNREAD, log.columns)):
             continue
         on_progress(f"looking for the outcomes of {log.place}")
         asked = [o if o is log else of_question(session, o, log.question) for o in logs]
-        found = _of_classes(session, log, asked) or _of_scores(
-            session, log, [other for other in asked if other is not log]
-        )
+        parts = class_columns(session, log)
+        others = [other for other in asked if other is not log]
+        found = _of_classes(session, log, asked, parts) or _of_scores(session, log, others, parts)
         if found and found.observed and found.scored:
             pairs.append(replace(found, ahead=_ahead(session, found.scored)))
             used.add(found.observed.place)
     return pairs
+
+
+def _live(session: Session, log: Log) -> Log:
+    """Leave out the rows of other splits and environments, where a log has scores."""
+    for column in log.columns if rules.scores(log.columns) else ():
+        spoken = {value: value.strip().lower() for value in column.values}
+        chosen = list[str]()
+        if column.kind == "text" and 1 < len(spoken) <= MOST_VALUES:
+            known = {*spoken.values()} <= LIVE | TESTED | OTHERS
+            live = [v for of in (LIVE, TESTED) for v, word in spoken.items() if word in of]
+            chosen = live[:1] if known else []
+        flag = column.kind == "boolean" or {*spoken} == {"0", "1"}
+        if flag and len(spoken) > 1 and {*rules.words(column.name)} & FLAGS:
+            chosen = [v for v in spoken if v.lower() in ("true", "1")]
+        if chosen:
+            return _subset(session, log, column, chosen[0])
+    return log
+
+
+def _version(
+    session: Session, log: Log, key: Sequence[str], others: Sequence[str] = ()
+) -> Log | None:
+    """Keep the rows of the newest version, if a column tells rows of one id apart.
+
+    Of the columns of the outcomes, one that both logs have belongs to the id.
+    """
+    for column in log.columns:
+        if not 1 < len(column.values) <= MOST_VALUES or column.name in (*key, *others):
+            continue
+        alone, values = ", ".join(map(quoted, key)), column.values
+        both, ids, rows = ask(
+            session,
+            f"SELECT count(DISTINCT ({alone}, {quoted(column.name)})), "
+            f"count(DISTINCT ({alone})), count(*) FROM {log.table}",
+        )
+        if both >= UNIQUE * rows > ids and rows >= EACH * len(values) * ids:
+            named = [value for value in values if value.strip().lower() in LIVE]
+            newest = max(values, key=lambda v: ([int(n) for n in re.findall(r"\d+", v)], v))
+            before = "an id has a row for each of them; "
+            return _subset(session, log, column, [*named, newest][0], before)
+    return None
+
+
+def _subset(session: Session, log: Log, column: Column, value: str, before: str = "") -> Log:
+    """Choose the rows of a value of a column, and say what the others are."""
+    name = f"({column.sql})" if "->>" in column.sql else column.written
+    where = name
+    if column.type != "BOOLEAN":
+        plain = column.is_number and column.type != "VARCHAR" and log.format not in TEXTUAL
+        where = f"{name} = {value if plain else text_in_sql(value)}"
+    shares = ", ".join(f"{v} {percent(n / column.rows, 0)}" for v, n in column.values.items())
+    doubt = say("subset", where=where, column=column.name, shares=shares, before=before)
+    return only(session, log, where, "only", doubt=doubt)
 
 
 def _dating(log: Log) -> Candidate | None:
@@ -129,15 +205,9 @@ def _dating(log: Log) -> Candidate | None:
     return None if log.days else next(iter(rules.times(log.columns)), None)
 
 
-def _has_score(log: Log) -> bool:
-    return bool(rules.scores(log.columns) or rules.candidates(UNREAD, log.columns))
-
-
-def _points(log: Log) -> float:
-    return next((score.points for score in rules.scores(log.columns)), 0.0)
-
-
-def _of_scores(session: Session, log: Log, others: Sequence[Log]) -> Pair | None:
+def _of_scores(
+    session: Session, log: Log, others: Sequence[Log], parts: Sequence[Column]
+) -> Pair | None:
     """Take the log of outcomes that shares most ids with the predictions, or none but their own."""
     keyed = [
         (other, key)
@@ -148,21 +218,17 @@ def _of_scores(session: Session, log: Log, others: Sequence[Log]) -> Pair | None
     other, key = max(keyed, key=worth, default=(None, None))
     if other and key and key.uniqueness < UNIQUE:
         names = [c.name for c in other.columns]
-        if version := newest_version(session, log, key.names, names):
+        if version := _version(session, log, key.names, names):
             log, key = version, find_key(session, version, other)
     joins = other and key and key.uniqueness >= LEAST_UNIQUENESS
     pair = _joined(session, log, other, key) if joins and other and key else _in_one(session, log)
     if pair is None or pair.scored is None:
         return None
-    log, best = pair.scored, pair.choice.scores[0]
-    dating = _dating(log)
-    day = f"({rules.moment(dating)})::DATE" if dating else quoted(PARTITION)
-    doubts = [*log.doubts, *about_scale(session, log, best), *pair.choice.doubts]
-    return replace(
-        pair,
-        doubts=(*doubts, *_about_names(pair)),
-        entity=entity_column(session, log, day),
-    )
+    doubts = [*pair.scored.doubts, *_about_scale(session, pair), *pair.choice.doubts]
+    entity = _entity(session, pair.scored)
+    if pair.choice.scores[0].name in (names := [part.name for part in parts]):
+        doubts.append(say("parts of one", parts=", ".join(f"`{name}`" for name in names)))
+    return replace(pair, doubts=(*doubts, *_about_names(pair)), entity=entity)
 
 
 def _nearness(log: Log, other: Log) -> int:
@@ -182,51 +248,12 @@ def _with_span(session: Session, log: Log) -> Log:
     return replace(log, span=(first, last) if first else None)
 
 
-def _joined(session: Session, scored: Log, observed: Log, key: Key) -> Pair | None:
-    taken = [column.name for column in key.observed]
-    outcomes = rules.outcomes([c for c in observed.columns if c.name not in taken])
-    times = _times(scored, observed)
-    meaning = _meaning(scored, observed, times, {c.name: rules.is_one(c) for c in outcomes})
-    scored, observed = _with_span(session, scored), _with_span(session, observed)
-    asked, looked = arrivals.look_up(session, scored, observed, key, meaning)
-    choice = _chosen(session, scored, key.names, outcomes)
-    if not choice.scores:
-        return None
-    best, outcome = choice.scores[0], choice.outcomes[0]
-    arrivals.take_outcome(session, [c.name for c in outcomes].index(outcome.name))
-    arrived = arrivals.count(session, len(scored.sampled), asked=asked, looked=looked)
-    if times:
-        odd = [
-            *_about_times(session, scored, "predictions.time", times[0]),
-            *_about_times(session, observed, "outcomes.time", times[1]),
-        ]
-        choice = replace(choice, remarks=[*choice.remarks, *odd])
-    weight = _weight(session, observed, "outcomes", observed.table, rules.is_one(outcome))
-    if arrived.found:
-        weight = _weight(session, scored, "predictions", MET, "cm_is_one") or weight
-    columns = [*key.names, best.name, *(t.name for t in (times or ())[:1])]
-    of = [f"count(DISTINCT ({', '.join(map(quoted, names))}))" for names in (columns, key.names)]
-    rows, ids = ask(session, f"SELECT {', '.join(of)} FROM {scored.table}")
-    twice = key.uniqueness < 1 and rows == ids
-    return Pair(scored, observed, choice, key, arrived, times, weight, twice)
+def _meaning(scored: Log, observed: Log, times: Times | None, ones: Mapping[str, str]) -> Meaning:
+    at = times[0] if times else None
+    return Meaning(ones, _dating(scored), _dating(observed), at, time_of_outcomes(observed, times))
 
 
-def _meaning(
-    scored: Log,
-    observed: Log,
-    times: tuple[Candidate, Candidate] | None,
-    are_one: Mapping[str, str],
-) -> Meaning:
-    return Meaning(
-        are_one=are_one,
-        scored_on=_dating(scored),
-        observed_on=_dating(observed),
-        scored_at=times[0] if times else None,
-        observed_at=time_of_outcomes(observed, times),
-    )
-
-
-def time_of_outcomes(observed: Log, times: tuple[Candidate, Candidate] | None) -> Candidate | None:
+def time_of_outcomes(observed: Log, times: Times | None) -> Candidate | None:
     """Choose the time by which one outcome is later than another of the same prediction."""
     if times:
         return times[1]
@@ -239,6 +266,39 @@ def _own_times(log: Log) -> list[Candidate]:
     return [t for t in own if not t.column.form]
 
 
+def _times(scored: Log, observed: Log) -> Times | None:
+    """Choose the times of both logs, if both have one of the same kind."""
+    ours, theirs = _own_times(scored)[:3], _own_times(observed)[:3]
+    return next(((a, b) for a in ours for b in theirs if rules.comparable(a, b)), None)
+
+
+def _joined(session: Session, scored: Log, observed: Log, key: Key) -> Pair | None:
+    taken = [column.name for column in key.observed]
+    outcomes = rules.outcomes([c for c in observed.columns if c.name not in taken])
+    times = _times(scored, observed)
+    meaning = _meaning(scored, observed, times, {c.name: rules.is_one(c) for c in outcomes})
+    scored, observed = _with_span(session, scored), _with_span(session, observed)
+    asked, looked = arrivals.look_up(session, scored, observed, key, meaning)
+    choice = _chosen(session, scored, key.names, outcomes)
+    if not choice.scores:
+        return None
+    best, outcome = choice.scores[0], choice.outcomes[0]
+    arrivals.take_outcome(session, [c.name for c in outcomes].index(outcome.name))
+    arrived = arrivals.count(session, len(scored.sampled), asked, looked)
+    logs = (("predictions.time", scored), ("outcomes.time", observed))
+    for (setting, log), time in zip(logs, times or (), strict=False):
+        odd = _about_times(session, log, setting, time)
+        choice = replace(choice, remarks=[*choice.remarks, *odd])
+    weight = _weight(session, observed, "outcomes", observed.table, rules.is_one(outcome))
+    if arrived.found:
+        weight = _weight(session, scored, "predictions", MET, "cm_is_one") or weight
+    columns = [*key.names, best.name, *(t.name for t in (times or ())[:1])]
+    of = [f"count(DISTINCT ({', '.join(map(quoted, names))}))" for names in (columns, key.names)]
+    rows, ids = ask(session, f"SELECT {', '.join(of)} FROM {scored.table}")
+    twice = key.uniqueness < 1 and rows == ids
+    return Pair(scored, observed, choice, key, arrived, times, weight, twice)
+
+
 def _in_one(session: Session, log: Log) -> Pair | None:
     """Take outcomes from the predictions, unless the column is a decision made from the score."""
     candidates = rules.outcomes_beside(log.columns)
@@ -246,9 +306,12 @@ def _in_one(session: Session, log: Log) -> Pair | None:
     outcomes = clear or candidates
     if not outcomes:
         return None
-    log = _with_span(session, version_of_rows(session, log))
-    meaning = Meaning({c.name: rules.is_one(c) for c in outcomes})
-    arrivals.keep_own(session, log, meaning)
+    ids = [c for c in log.columns if is_id(c)]
+    if not any(c.uniqueness >= UNIQUE for c in ids):
+        repeated = (c.name for c in ids if c.uniqueness >= 1 / MOST_VERSIONS)
+        log = next(filter(None, (_version(session, log, [name]) for name in repeated)), log)
+    log = _with_span(session, log)
+    arrivals.keep_own(session, log, Meaning({c.name: rules.is_one(c) for c in outcomes}))
     choice = _chosen(session, log, [], outcomes)
     decided = any(remark.key == "outcomes.outcome" for remark in choice.remarks)
     if not choice.scores or decided or not (clear or choice.predicts):
@@ -260,15 +323,17 @@ def _in_one(session: Session, log: Log) -> Pair | None:
     used = [outcome, *filter(None, [_dating(log)]), *(times or ())[1:]]
     names = [*dict.fromkeys(c.name for c in used)]
     arrived = arrivals.fill(session, log, known, _dating(log), names)
-    times = times or _times_beside(log, outcome)
-    arrived = arrivals.with_early(session, arrived, times) if times else arrived
+    if times := times or _times_beside(log, outcome):
+        earlier = f"count_if({rules.moment(times[1])} < {rules.moment(times[0])})"
+        (early,) = ask(session, f"SELECT {earlier} FROM {MET}")
+        arrived = replace(arrived, early=early or 0)
     weight = _weight(session, log, "predictions", MET, "cm_is_one")
     return Pair(log, log, choice, None, arrived, times, weight, undated=undated)
 
 
 def _unknown_by(
     session: Session, log: Log, outcome: Candidate
-) -> tuple[str, tuple[Candidate, Candidate] | None, tuple[int, ...]]:
+) -> tuple[str, Times | None, tuple[int, ...]]:
     """Find a time without which an outcome of 0 is not known yet: it is null, or impossible.
 
     If all outcomes of 0 lack the time, it is that of the positive ones.
@@ -280,17 +345,15 @@ def _unknown_by(
         because the time is null, and because it is impossible.
     """
     one, columns = rules.is_one(outcome), rules.times(log.columns)
-    ours = [t for t in columns if not t.column.nulls]
+    zero = f"({one}) = false"
     for theirs in columns:
-        pairs = [(t, theirs) for t in ours if t != theirs and rules.comparable(t, theirs)]
-        zero = f"({one}) = false"
+        ours = [t for t in columns if not t.column.nulls and t != theirs]
+        pairs = [(t, theirs) for t in ours if rules.comparable(t, theirs)]
         missing, impossible = f"{rules.moment(theirs)} IS NULL", rules.is_impossible(theirs)
         neither = f"({missing} OR {impossible})"
         counts = (
-            f"{zero} AND {missing}",
-            f"{zero} AND {impossible}",
-            f"{zero} AND NOT {neither}",
-            f"NOT ({zero}) AND {neither}",
+            *(f"{zero} AND {missing}", f"{zero} AND {impossible}"),
+            *(f"{zero} AND NOT {neither}", f"NOT ({zero}) AND {neither}"),
         )
         asked = ", ".join(f"count_if({which})" for which in counts)
         no_time, odd, observed, positive = ask(session, f"SELECT {asked} FROM {MET}")
@@ -300,17 +363,27 @@ def _unknown_by(
     return one, None, ()
 
 
-def _of_classes(session: Session, log: Log, logs: Sequence[Log]) -> Pair | None:
+def _times_beside(log: Log, outcome: Candidate) -> Times | None:
+    """Find the time of the prediction, and the time that is null exactly where the outcome is."""
+    columns = [t for t in rules.times(log.columns) if not t.column.form]
+    waiting = outcome.column.nulls
+    theirs = [t for t in columns if waiting and t.column.nulls == waiting]
+    ours = [t for t in columns if not t.column.nulls]
+    return next(((a, b) for a in ours for b in theirs if rules.comparable(a, b)), None)
+
+
+def _of_classes(
+    session: Session, log: Log, logs: Sequence[Log], parts: Sequence[Column]
+) -> Pair | None:
     """Pair a log whose columns are the probabilities of classes with what says which came true."""
-    parts = class_columns(session, log)
     # The choice beside the probabilities of an answer is made from them.
     for observed in (o for o in logs if parts and not (log.question and o is log)):
         together = observed is log
-        choices = [*labels_in(session, observed, len(parts), parts if together else ())]
-        key = find_key(session, log, observed) if choices and not together else None
-        if not choices or (not together and (key is None or key.uniqueness < LEAST_UNIQUENESS)):
+        labels = labels_in(observed, parts)
+        key = find_key(session, log, observed) if labels and not together else None
+        if not labels or (not together and (key is None or key.uniqueness < LEAST_UNIQUENESS)):
             continue
-        if pair := _with_classes(session, (log, observed, key), parts, choices):
+        if pair := _with_classes(session, (log, observed, key), parts, labels):
             return pair
     return None
 
@@ -319,40 +392,38 @@ def _with_classes(
     session: Session,
     logs: tuple[Log, Log, Key | None],
     parts: Sequence[Column],
-    choices: Sequence[Labels],
+    labels: Sequence[Column],
 ) -> Pair | None:
     scored, observed, key = logs
-    are_one = {f"{n} {v}": sql for n, of in enumerate(choices) for v, sql in of.are_one.items()}
     times = _times(scored, observed) if key else None
-    asked, looked = 0, 0
+    ones = are_one(labels)
+    meaning = _meaning(scored, observed, times, ones) if key else Meaning(ones)
+    counted = (0, 0)
     if key:
-        meaning = _meaning(scored, observed, times, are_one)
-        asked, looked = arrivals.look_up(session, scored, observed, key, meaning)
+        counted = arrivals.look_up(session, scored, observed, key, meaning)
     else:
-        arrivals.keep_own(session, scored, Meaning(are_one))
-    found = name_classes(session, scored, parts, choices)
+        arrivals.keep_own(session, scored, meaning)
+    numbers = [f"try_cast({quoted(part.name)} AS DOUBLE)" for part in parts]
+    values, happened = arrivals.matched(session, numbers, [*ones])
+    p = dict(zip([part.name for part in parts], values, strict=False))
+    found = name_classes(session, scored, parts, labels, (p, happened))
     if found is None:
         return None
     scored = _with_span(session, scored)
-    first = sum(len(of.are_one) for of in choices[: choices.index(found.labels)])
-    arrivals.take_outcome(session, first)
     observed = _with_span(session, observed) if key else scored
-    ones = found.labels.are_one
+    mine = f"{labels.index(found.label)} "
+    of = {name.removeprefix(mine): n for n, name in enumerate(ones) if name.startswith(mine)}
     if key:
-        places = {name: first + n for n, name in enumerate(ones)}
-        days = len(scored.sampled)
-        arrived = arrivals.count(session, days, asked=asked, looked=looked, classes=places)
+        arrived = arrivals.count(session, len(scored.sampled), *counted, of)
     else:
-        known = f"CASE WHEN {' OR '.join(ones.values())} THEN {next(iter(ones.values()))} END"
-        names = [c.name for c in scored.columns]
-        arrived = arrivals.fill(session, scored, known, _dating(scored), names)
-    best = Candidate(parts[0], CLEAR, "the probability of a class")
-    return Pair(
-        *(scored, observed, Choice([best], []), key, arrived, times),
-        doubts=(*scored.doubts, *found.doubts),
-        classes=found.setting,
-        outcome=found.labels.outcome,
-    )
+        sql = [[*ones.values()][n] for n in of.values()]
+        known = f"CASE WHEN {' OR '.join(sql)} THEN {sql[0]} END"
+        columns = [c.name for c in scored.columns]
+        arrived = arrivals.fill(session, scored, known, _dating(scored), columns)
+    best, label = (Candidate(c, CLEAR, "") for c in (parts[0], found.label))
+    doubts = (*scored.doubts, *found.doubts)
+    choice = Choice([best], [label])
+    return Pair(scored, observed, choice, key, arrived, times, doubts=doubts, classes=found.setting)
 
 
 def _chosen(
@@ -362,29 +433,16 @@ def _chosen(
     names = [c.name for c in outcomes]
     own = {*taken, *(() if taken else names)}
     free = [c for c in log.columns if c.name not in own]
-    scores = [
-        _of_label(session, log, c, names) for c in rules.candidates(rules.SCORE, free, weak=True)
-    ]
-    probabilities, ones = arrivals.matched(
-        session, {c.name: rules.probability(c) for c in scores}, names
-    )
-    chosen = choose(scores, outcomes, probabilities, ones)
+    scores = rules.candidates(SCORE, free, weak=True)
+    readings = [each for score in scores for each in (score, *_labelled(score, log, names))]
     readable = {c.name for c in scores}
     unread = rules.candidates(UNREAD, [c for c in free if c.name not in readable])
-    orders, same_ones = arrivals.matched(
-        session, {c.name: rules.order_of(c.column) for c in unread}, names
-    )
-    return with_unread(chosen, unread, orders, Rows(probabilities, ones or same_ones, {}))
-
-
-def _of_label(session: Session, log: Log, score: Candidate, outcomes: Sequence[str]) -> Candidate:
-    """Take a score for the probability of a label beside it, if it predicts better so."""
-    readings = [score, *_labelled(score, log, outcomes)]
-    if len(readings) == 1:
-        return score
-    by_reading = {f"{number}": rules.probability(each) for number, each in enumerate(readings)}
-    number = best_reading(*arrivals.matched(session, by_reading, outcomes))
-    return readings[int(number)] if number else score
+    sql = [*map(rules.probability, readings), *(rules.order_of(c.column) for c in unread)]
+    values, ones = arrivals.matched(session, sql, names)
+    if not values:
+        return Choice([c for c in scores if c.points > 0], [*outcomes])
+    measured = [*zip((*readings, *unread), values, strict=True)]
+    return choose(measured[: len(readings)], outcomes, ones, measured[len(readings) :])
 
 
 def _labelled(score: Candidate, log: Log, outcomes: Sequence[str]) -> Iterator[Candidate]:
@@ -394,11 +452,11 @@ def _labelled(score: Candidate, log: Log, outcomes: Sequence[str]) -> Iterator[C
             continue
         settings = {"score_means": OF_LABEL, "predicted_label": label.name}
         a, b = sorted(label.values)
-        both: list[tuple[object, object]] = [(b, a), (a, b)]
+        both: list[tuple[Any, Any]] = [(b, a), (a, b)]
         if label.kind == "boolean" or {a, b} <= {"0", "1", "0.0", "1.0"}:
             both = []
         elif label.is_number:
-            both = [(int(float(one)), int(float(zero))) for one, zero in ((b, a), (a, b))]
+            both = [(int(float(one)), int(float(zero))) for one, zero in both]
         said = [{"label_means": {"positive": [one], "negative": [zero]}} for one, zero in both]
         for means in said or [{}]:
             yield score.because(f"the probability of `{label.name}`", {**settings, **means})
@@ -408,26 +466,26 @@ def _weight(session: Session, log: Log, section: str, table: str, is_one: str) -
     """Find weights, and see whether all rows of an outcome have the same."""
     for column in (candidate.column for candidate in rules.candidates(WEIGHT, log.columns)):
         values = f"SELECT count(DISTINCT {quoted(column.name)}) AS n FROM {table}"
-        (most,) = ask(
-            session, f"SELECT max(n) FROM ({values} WHERE {is_one} IS NOT NULL GROUP BY {is_one})"
-        )
+        of_each = f"{values} WHERE {is_one} IS NOT NULL GROUP BY {is_one}"
+        (most,) = ask(session, f"SELECT max(n) FROM ({of_each})")
         return Weight(section, column, constant=most == 1)
     return None
 
 
-def _times(scored: Log, observed: Log) -> tuple[Candidate, Candidate] | None:
-    """Choose the times of both logs, if both have one of the same kind."""
-    ours, theirs = _own_times(scored)[:3], _own_times(observed)[:3]
-    return next(((a, b) for a in ours for b in theirs if rules.comparable(a, b)), None)
-
-
-def _times_beside(log: Log, outcome: Candidate) -> tuple[Candidate, Candidate] | None:
-    """Find the time of the prediction, and the time that is null exactly where the outcome is."""
-    columns = [t for t in rules.times(log.columns) if not t.column.form]
-    waiting = outcome.column.nulls
-    theirs = [t for t in columns if waiting and t.column.nulls == waiting]
-    ours = [t for t in columns if not t.column.nulls]
-    return next(((a, b) for a in ours for b in theirs if rules.comparable(a, b)), None)
+def _entity(session: Session, log: Log) -> EntityColumn | None:
+    """Find the column of ids whose values come again on most days."""
+    dating, found = _dating(log), list[EntityColumn]()
+    day = f"({rules.moment(dating)})::DATE" if dating else quoted(PARTITION)
+    for column in (candidate.column for candidate in rules.candidates(ENTITY, log.columns)):
+        name = quoted(column.name)
+        values = (
+            f"SELECT count(DISTINCT {day}) AS days FROM {log.table} "
+            f"WHERE {name} IS NOT NULL GROUP BY {name}"
+        )
+        (again,) = ask(session, f"SELECT avg((days > 1)::INT) FROM ({values})")
+        found.append(EntityColumn(column, again or 0.0))
+    best = max(found, key=lambda candidate: candidate.again, default=None)
+    return best if best and best.again >= LEAST_AGAIN else None
 
 
 def _about_times(session: Session, log: Log, setting: str, time: Candidate) -> list[Remark]:
@@ -456,39 +514,45 @@ def _ahead(session: Session, log: Log) -> int | None:
     return fits[0] if len(fits) == 1 and fits != [0] else None
 
 
+def _about_scale(session: Session, pair: Pair) -> Iterator[str]:
+    """Say which sampled day has probabilities where the scores of another are something else."""
+    log, score = pair.scored, pair.choice.scores[0]
+    means = score.settings.get("score_means")
+    if not log or not log.days or means not in ("percent", "logit"):
+        return
+    value = f"try_{number_in(quoted(score.name), score.column.mark)}"
+    days = session.connection.execute(
+        f"SELECT {quoted(PARTITION)}::VARCHAR, greatest(-min({value}), max({value}) - 1), "
+        f"greatest(-min({value}), max({value})) "
+        f"FROM {log.table} GROUP BY 1 HAVING count({value}) >= ? ORDER BY 1",
+        [LEAST_ROWS],
+    ).fetchall()
+    within = [day for day, beyond, _ in days if beyond <= 0]
+    other = [of for of in days if of[1] > 0 and (means == "logit" or of[2] >= FAR)]
+    if within and other:
+        day, _, reach = other[0]
+        yield say("scale", score=score.name, within=within[0], reach=reach, day=day, means=means)
+
+
 def _about_names(pair: Pair) -> Iterator[str]:
     """Say what names and neighbours of score and outcome leave unsure."""
     score, outcome = pair.choice.scores[0], pair.choice.outcomes[0].name
     if pair.scored is None or pair.observed is None or pair.arrived is None:
         return
-    if score.name in (parts := rules.parts_of_one(pair.scored.columns)):
-        yield (
-            f"{', '.join(f'`{name}`' for name in parts)} add up to 1; if they are the "
-            f"probabilities of classes, write predictions.classes in place of score"
-        )
     if "predicted_label" not in score.settings:
         yield from about_confidence(score.column, pair.scored.columns)
     ours, theirs = rules.horizon(score.name), rules.horizon(outcome)
     if ours and theirs and ours != theirs:
-        yield f"`{score.name}` says {ours} days and `{outcome}` {theirs}"
+        yield say("two horizons", score=score.name, ours=ours, outcome=outcome, theirs=theirs)
     if (days := theirs or ours) and pair.arrived.wait < days:
-        yield (
-            f"`{outcome if theirs else score.name}` says {days} days, but the outcomes are there "
-            f"after {pair.arrived.wait}; if a 0 can still become a 1 until then, write "
-            f"settled_after: {days}"
-        )
+        name = outcome if theirs else score.name
+        yield say("horizon", name=name, days=days, wait=pair.arrived.wait)
     columns = pair.observed.columns
     lasting = [c.name for c in columns if c.is_number and DURATION & {*rules.words(c.name)}]
     if CENSORED & {*rules.words(outcome)}:
-        yield (
-            f"`{outcome}` says that the time of a row was cut short, not what happened; set "
-            f"outcomes.outcome to whether it happened within the horizon of the score"
-        )
+        yield say("censored", outcome=outcome)
     elif lasting and outcome not in lasting:
-        yield (
-            f"`{outcome}` stands beside `{lasting[0]}`: a row without the event may only not have "
-            f"been watched long enough; the outcome is whether it happened within the horizon"
-        )
+        yield say("duration", outcome=outcome, duration=lasting[0])
 
 
 def about_confidence(score: Column, beside: Sequence[Column]) -> Iterator[str]:
@@ -499,16 +563,7 @@ def about_confidence(score: Column, beside: Sequence[Column]) -> Iterator[str]:
     """
     if not score.least >= rules.LEAST_CONFIDENCE or score.within != 1:
         return
-    labels, of_label = rules.labels_beside(score, beside), "write score_means: probability_of_label"
-    if labels:
-        name = labels[0].name
-        yield (
-            f"`{score.name}` is never below 0.5 and stands beside `{name}`; if it is the "
-            f'probability of that label, {of_label} and predicted_label: "{name}"'
-        )
+    if labels := rules.labels_beside(score, beside):
+        yield say("confidence", score=score.name, label=labels[0].name)
     elif twins := rules.twins_of_two(beside):
-        yield (
-            f"`{score.name}` is never below 0.5, and `{twins[0]}` and `{twins[1]}` have the same "
-            f"two values; if it is the probability of one of them and the other is what came "
-            f"true, {of_label}, the first as predicted_label and the other as outcome"
-        )
+        yield say("confidence of two", score=score.name, one=twins[0], other=twins[1])

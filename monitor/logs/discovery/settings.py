@@ -1,7 +1,7 @@
 """The best configuration, as settings: each with its reason, and what nobody could tell as TODO."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
@@ -13,9 +13,10 @@ from monitor.logs.discovery.pairing import Pair, about_confidence, is_dated, tim
 from monitor.logs.discovery.roles import rules
 from monitor.logs.discovery.roles.evidence import Choice
 from monitor.logs.discovery.roles.keys import Key
-from monitor.logs.discovery.roles.rules import CLEAR, Candidate
+from monitor.logs.discovery.roles.rules import CLEAR
 from monitor.logs.discovery.samples.profile import Column, number_in
-from monitor.logs.discovery.samples.reading import Log, about_twins
+from monitor.logs.discovery.samples.reading import Log
+from monitor.words.guesses import say, say_how_to_map
 from monitor.words.numbers import percent
 
 KEY_OF_DAY = re.compile(r"([^/=]+)=[^/]*\{day")  # month={day:%m}
@@ -56,38 +57,31 @@ class Setting:
 
 def settings_of(pair: Pair) -> list[Setting]:
     """List the settings of a model in the order in which they are written."""
-    return [
-        *_place("predictions", pair.scored),
-        *_id("predictions", pair),
-        *_score(pair),
-        *_time("predictions", pair),
-        *_weight("predictions", pair),
-        *_entity(pair),
-        *_outcomes(pair),
-        *_outcome(pair),
-        *_time("outcomes", pair),
-        *_weight("outcomes", pair),
-        *_repeats(pair),
-        *_delay(pair),
-        *_zone(pair),
-        *_calendar(pair),
-        *_segments(pair),
-        *_checks(pair),
-    ]
+    parts = [*_place("predictions", pair.scored), *_id("predictions", pair), *_score(pair)]
+    parts += [*_time("predictions", pair), *_weight("predictions", pair)]
+    if pair.entity:
+        why = say("entity", again=percent(pair.entity.again, 0))
+        parts.append(Setting("predictions", "entity", pair.entity.column.setting, why))
+    if pair.together and pair.scored:
+        why = say("together" if pair.arrived else "only log")
+        parts.append(Setting("outcomes", "in_predictions", True, why))
+    else:
+        parts += [*_place("outcomes", pair.observed), *_id("outcomes", pair)]
+        parts += _calendar_of_outcomes(pair)
+    parts += [*_outcome(pair), *_time("outcomes", pair), *_weight("outcomes", pair)]
+    return [*parts, *_repeats(pair), *_delay(pair), *_segments(pair), *_checks(pair)]
 
 
 def unfinished(scored: Log | None, observed: Log | None, key: Key | None) -> Pair:
     """Give what is known of logs that make no model, of which a person decides the rest."""
     found = rules.scores(scored.columns) if scored else []
     columns = observed.columns if observed else ()
+    outcomes = rules.outcomes(columns)
     if scored is observed:
         beside = rules.outcomes_beside(columns)
         outcomes = beside if len(beside) == 1 else []
-    else:
-        outcomes = rules.outcomes(columns)
-    choice = Choice(found[:1], outcomes[:1])
     doubts = dict.fromkeys(doubt for log in (scored, observed) if log for doubt in log.doubts)
-    return Pair(scored, observed, choice, key, doubts=tuple(doubts))
+    return Pair(scored, observed, Choice(found[:1], outcomes[:1]), key, doubts=tuple(doubts))
 
 
 def most_likely(logs: Sequence[Log]) -> tuple[Log | None, Log | None]:
@@ -115,36 +109,28 @@ def most_likely(logs: Sequence[Log]) -> tuple[Log | None, Log | None]:
 def _place(section: str, log: Log | None) -> Iterator[Setting]:
     """Say where the rows of a log are, how they are laid out, which count, and what dates them."""
     if log is None:
-        why = f"No log that could be the {section} was found: such as {section}/{{day}}.parquet."
-        yield Setting(section, "path", TODO, why)
+        yield Setting(section, "path", TODO, say("no log", section=section))
         return
     if log.days:
         gaps = _gaps(log)
         missing = f", {gaps:,} between them missing" if gaps else ""
-        why = f"Days {log.days[0]} to {log.days[-1]}{missing}."
+        why = say("days", first=log.days[0], last=log.days[-1], missing=missing)
     else:
         days = f", from {log.span[0]} to {log.span[1]}" if log.span else ""
-        why = f"The path names no day, so a column dates the rows{days}."
-    reasons = {
-        "explode": "Each record has a list of predictions; its elements are rows, from position 0.",
-        "columns": f"No file has a header, so these name the columns, in order: {_like(log)}.",
-        "changed": "Tells that a row has changed, without reading whole rows.",
-    }
+        why = say("a column dates", days=days)
     for key, value in log.settings.items():
         if key == "where":
             if section == "predictions" or log.question:
-                said = ". ".join(log.doubts) or f"the rows of the question {log.question}"
-                yield Setting(section, key, value, f"{_sentence(said)}.")
+                said = [f"{_sentence(doubt)}." for doubt in log.doubts]
+                told = " ".join(said) or say("question", question=log.question)
+                yield Setting(section, key, value, told)
             continue
-        active = value != "parquet"
-        yield Setting(section, key, value, why or reasons.get(key, ""), active=active)
+        if not why and key in ("explode", "columns", "changed"):
+            why = say(key, like=_like(log))
+        yield Setting(section, key, value, why, active=value != "parquet")
         why = ""
     if not is_dated(log):
-        why = (
-            f"The column that says the day of a row, a date, a time or ISO text; of another form "
-            f"such as 01/02/2026 write {{sql: \"strptime(NAME, '%d/%m/%Y')\"}}. {_list(log)}"
-        )
-        yield Setting(section, "day", TODO, why)
+        yield Setting(section, "day", TODO, say("which day", columns=_list(log)))
     elif not log.days:
         first, *_ = rules.times(log.columns)
         sql = f"try_strptime({first.column.written}, {text_in_sql(first.column.form)})"
@@ -170,33 +156,24 @@ def _list(log: Log | None) -> str:
 
 
 def _id(section: str, pair: Pair) -> Iterator[Setting]:
-    if pair.key is None:
-        if pair.arrived is None and not (pair.scored and pair.together):
-            log = pair.scored if section == "predictions" else pair.observed
-            why = (
-                "The column, or a list of columns, that identifies a prediction in both logs; if "
-                "both write it differently, also set ids: {cast: integer}, uuid or text."
-            )
-            yield Setting(section, "id", TODO, f"{why} {_list(log)}".rstrip())
+    key, arrived, is_ours, why = pair.key, pair.arrived, section == "predictions", ""
+    if key is None:
+        if arrived is None and not (pair.scored and pair.together):
+            listed = _list(pair.scored if is_ours else pair.observed)
+            yield Setting(section, "id", TODO, say("which id", columns=listed))
         return
-    key, arrived, why = pair.key, pair.arrived, ""
-    if section == "predictions" and arrived:
-        why = (
-            f"Different in {percent(key.uniqueness, 2)} of the sampled rows, and "
-            f"{percent(arrived.found / max(1, arrived.asked))} of {arrived.asked:,} predictions "
-            f"are found among the outcomes by it."
-        )
-    columns, reading = (
-        (key.scored, key.reading[0]) if section == "predictions" else (key.observed, key.reading[1])
-    )
+    if is_ours and arrived:
+        found = percent(arrived.found / max(1, arrived.asked))
+        unique = percent(key.uniqueness, 2)
+        why = say("id", unique=unique, found=found, asked=arrived.asked)
+    columns = key.scored if is_ours else key.observed
+    reading = key.reading[not is_ours]
+    named: list[Any] = [column.setting for column in columns]
     if reading != "{}":
-        yield Setting(section, "id", {"sql": reading.format(columns[0].written)}, why)
-        return
-    named = [column.setting for column in columns]
+        named = [{"sql": reading.format(columns[0].written)}]
     yield Setting(section, "id", named[0] if len(named) == 1 else named, why)
-    if section == "predictions" and pair.delivered_twice:
-        why = "The ids that repeat in the sample have the same score: delivered more than once."
-        yield Setting(section, "duplicates", "keep_identical", why)
+    if is_ours and pair.delivered_twice:
+        yield Setting(section, "duplicates", "keep_identical", say("twice"))
 
 
 def _why_no_score(pair: Pair) -> tuple[str, str] | None:
@@ -206,200 +183,130 @@ def _why_no_score(pair: Pair) -> tuple[str, str] | None:
         named = [c.name for c in choice.scores if c.column != choice.unread.column]
         better = f" better than {named[0]}" if named else ""
         how = how_to_map(choice.unread.column)
-        return "score", f"{choice.unread.name} predicts{better}, but it is no probability: {how}"
+        return "score", say("not a probability", name=choice.unread.name, better=better, how=how)
     if log and pair.arrived is None and (parts := rules.parts_of_one(log.columns)):
-        return "classes", (
-            f"{', '.join(parts)} add up to 1, so the model has several classes: write classes: "
-            f"{{names: [NAME, …], columns: [{', '.join(parts)}]}}, with the values of the outcome "
-            f"as names. If it has not, write score: COLUMN in place of classes."
-        )
+        return "classes", say("which classes", parts=", ".join(parts))
     if choice.scores:
         return None
-    hints = [f"{_sentence(doubt)}." for doubt in about_twins(log.twins)] if log else []
-    said = [how_to_map(c) for c in (log.columns if log else ()) if rules.could_be_score(c)]
-    why = f"The column with the predicted probability, a number. {' '.join([*said, *hints])}"
-    return "score", f"{why} {_list(log)}".rstrip()
+    twins = [f"{_sentence(doubt)}." for doubt in log.doubts if log.twins] if log else []
+    hints = [how_to_map(c) for c in (log.columns if log else ()) if rules.could_be_score(c)]
+    return "score", say("which score", hints=" ".join([*hints, *twins]), columns=_list(log))
 
 
 def _score(pair: Pair) -> Iterator[Setting]:
     choice, log = pair.choice, pair.scored
     if pair.classes:
-        yield Setting("predictions", "classes", pair.classes, "These columns add up to 1.")
+        yield Setting("predictions", "classes", pair.classes, say("classes"))
         return
     if none := _why_no_score(pair):
         yield Setting("predictions", none[0], TODO, none[1])
         return
     best, *others = choice.scores
-    why = f"{_sentence(best.reason)}."
+    reason = why = f"{_sentence(best.reason)}."
     if others:
-        named = [f"{c.name} ({c.reason})" for c in others[:MOST_SHOWN]]
-        why += f" Other columns that could be the score: {'; '.join(named)}."
+        named = "; ".join(f"{c.name} ({c.reason})" for c in others[:MOST_SHOWN])
+        why += say("other scores", named=named)
     number = {"sql": number_in(best.column.written, best.column.mark)}
     yield Setting("predictions", "score", number if best.column.mark else best.column.setting, why)
     remark = next((r for r in choice.remarks if r.key == "predictions.score_means"), None)
     if "score_means" in best.settings:
-        why = f"{_sentence(best.reason)}."
-        yield Setting("predictions", "score_means", best.settings["score_means"], why)
-        for key in ("predicted_label", "label_means"):
-            if log and (value := best.settings.get(key)):
-                label = key == "predicted_label"
-                shown = log.column(f"{value}").setting if label else value
-                yield Setting("predictions", key, shown)
+        yield Setting("predictions", "score_means", best.settings["score_means"], reason)
+        if log and (label := best.settings.get("predicted_label")):
+            yield Setting("predictions", "predicted_label", log.column(f"{label}").setting)
+        if means := best.settings.get("label_means"):
+            yield Setting("predictions", "label_means", means)
     elif remark:
         yield Setting("predictions", "score_means", remark.value, _sentence(remark.sentence))
 
 
 def how_to_map(column: Column) -> str:
     """Say of a column that is named like a score why it is none, and how it becomes one."""
-    begin, name, values = f"{column.name} is {column.type}", column.written, [*column.values]
-    cases = (
-        'write the probability that each stands for, {{sql: "CASE {} WHEN {} THEN 0.01 … END"}}.'
-    )
+    facts: dict[str, object] = {"written": column.written}
+    begin, values, kind = f"{column.name} is {column.type}", sorted(column.values), "other"
     if column.is_number:
-        begin = f"{begin} from {column.least:.4g} to {column.greatest:.4g}"
+        begin = f"{begin} from {column.least:.4g} to {column.greatest:.4g},"
         if column.distinct == 2:  # noqa: PLR2004 - as of a threshold
-            return f"{begin}, a decision and no probability: log the probability beside it."
-        if rules.are_points(column):
-            return (
-                f"{begin}, points of a scorecard: write the probability that they stand for, "
-                f'{{sql: "1 / (1 + exp(({name} - offset) / factor))"}}, with the numbers of the '
-                f"scorecard."
-            )
-        if column.has_grades:
-            return f"{begin}, grades: {cases.format(name, min(values, key=float))}"
+            kind = "decision"
+        elif rules.are_points(column):
+            kind = "points"
+        elif column.has_grades:
+            kind, facts["first"] = "grades", min(values, key=float)
     elif column.kind == "text" and 0 < column.distinct <= FEW_GRADES:
-        shown = ", ".join(sorted(values)[:3])
-        written = cases.format(name, text_in_sql(min(values)))
-        return f"{begin} with grades such as {shown}: {written}"
-    if column.mark:
-        how = {",": "with a decimal comma", "%": "with percent signs"}
-        said = how.get(column.mark, "that is a number")
-        return f'{begin} {said}: write it as {{sql: "{number_in(name, column.mark)}"}}.'
-    return f"{begin}, not a number from 0 to 1; write the probability that it stands for."
+        kind, facts["first"] = "letters", text_in_sql(values[0])
+        facts["shown"] = ", ".join(values[:3])
+    elif column.mark:
+        kind = column.mark if column.mark in ",%" else "mark"
+        facts["number"] = number_in(column.written, column.mark)
+    else:
+        begin += ","
+    return f"{begin} {say_how_to_map(kind, **facts)}"
 
 
 def _weight(section: str, pair: Pair) -> Iterator[Setting]:
     if pair.weight and pair.weight.section == section:
-        column = pair.weight.column
+        column, constant = pair.weight.column, pair.weight.constant
         values = ", ".join([*column.values][:MOST_SHOWN]) or f"{column.distinct:,} values"
-        why = f"Weights {values}, equal for all rows of an outcome: the log keeps only some rows."
-        if not pair.weight.constant:
-            why = f"Weights {values}. Not set, because rows of one outcome have different ones."
-        yield Setting(section, "weight", column.setting, why, active=pair.weight.constant)
-
-
-def _entity(pair: Pair) -> Iterator[Setting]:
-    if pair.entity:
-        why = (
-            f"{percent(pair.entity.again, 0)} of its sampled values are there on several of the "
-            f"sampled days, so rows of different days hang together."
-        )
-        yield Setting("predictions", "entity", pair.entity.column.setting, why)
+        why = say("weight" if constant else "weights differ", values=values)
+        yield Setting(section, "weight", column.setting, why, active=constant)
 
 
 def _time(section: str, pair: Pair) -> Iterator[Setting]:
     if pair.times is None or pair.arrived is None:
         return
-    time, log = (
-        (pair.times[0], pair.scored) if section == "predictions" else (pair.times[1], pair.observed)
-    )
+    is_ours = section == "predictions"
+    time, log = (pair.times[0], pair.scored) if is_ours else (pair.times[1], pair.observed)
     early, why = pair.arrived.early, f"{_sentence(time.reason)}."
-    if early:
-        why += f" Not set, because {early:,} sampled outcomes are earlier than their prediction."
+    why += say("early", early=early) if early else ""
     odd = [remark.sentence for remark in pair.choice.remarks if remark.key == f"{section}.time"]
-    why += "".join(f" Look at this: {sentence}" for sentence in odd)
+    why += "".join(say("look", sentence=sentence) for sentence in odd)
     yield Setting(section, "time", time.column.setting, why, active=not early)
-    own_place = section == "predictions" or not pair.together
-    if "time_unit" in time.settings and not (own_place and log and not log.days):
+    has_unit = log and not log.days and (is_ours or not pair.together)  # beside its day
+    if "time_unit" in time.settings and not has_unit:
         yield Setting(section, "time_unit", time.settings["time_unit"], active=not early)
 
 
-def _outcomes(pair: Pair) -> Iterator[Setting]:
-    """Say where the outcomes are."""
-    if pair.together and pair.scored:
-        why = "The predictions have the outcome as a column, null until it is known."
-        why = why if pair.arrived else "The only log that was found."
-        yield Setting("outcomes", "in_predictions", True, why)
-        return
-    yield from _place("outcomes", pair.observed)
-    yield from _id("outcomes", pair)
-    yield from _calendar_of_outcomes(pair)
-
-
 def _outcome(pair: Pair) -> Iterator[Setting]:
-    if pair.outcome:
-        named = ", ".join((pair.classes or {})["names"][:MOST_SHOWN])
-        yield Setting("outcomes", "outcome", pair.outcome, f"The classes {named}.")
-        return
     choice = pair.choice
     if not choice.outcomes:
         yield Setting("outcomes", "outcome", TODO, _why_no_outcome(pair))
         return
     best, *others = choice.outcomes
-    if choice.refuted and best.points <= CLEAR and pair.observed:
-        beside = ", ".join(f"{c.name} {c.type}" for c in pair.observed.columns[:MOST_NAMED])
-        why = (
-            f"The column with what came true: no score predicts {best.name}, nor does its name "
-            f"say that it is the outcome. The log has: {beside}. For other values than 0 and 1 add "
-            f"outcome_means: {{positive: [fraud], negative: [ok]}}."
-        )
+    if pair.classes:
+        why = say("of classes", named=", ".join(pair.classes["names"][:MOST_SHOWN]))
+        yield Setting("outcomes", "outcome", best.column.setting, why)
+        return
+    if choice.refuted and best.points <= CLEAR:
+        why = say("refuted", name=best.name, columns=_list(pair.observed))
         yield Setting("outcomes", "outcome", TODO, why)
         return
     why = f"{_sentence(best.reason)}."
     if others:
-        named = ", ".join(c.name for c in others[:MOST_SHOWN])
-        why += f" Other columns that could be the outcome: {named}."
+        why += say("other outcomes", named=", ".join(c.name for c in others[:MOST_SHOWN]))
     elsewhere = "predictions.score_means", "predictions.time", "outcomes.time"
     wrong = [remark.sentence for remark in choice.remarks if remark.key not in elsewhere]
-    why += "".join(f" Look at this: {sentence}" for sentence in wrong)
+    why += "".join(say("look", sentence=sentence) for sentence in wrong)
     means = best.settings.get("outcome_means")
-    if isinstance(means, dict) and _is_mixed(means):
-        why += " Some files have text, and others true and false."
+    lists = [*means.values()] if isinstance(means, dict) else []
+    if [{f"{word}".lower() for word in of} for of in lists if len(of) > 1] == [{"true"}, {"false"}]:
         value = {"sql": f"CAST({best.column.written} AS BOOLEAN)"}
-        yield Setting("outcomes", "outcome", value, why)
+        yield Setting("outcomes", "outcome", value, why + say("mixed"))
         return
     yield Setting("outcomes", "outcome", best.column.setting, why)
-    if means and best.unknown_words:
-        yield Setting("outcomes", "outcome_means", TODO, _how_words_may_mean(best))
+    if best.unknown_words:
+        (likely,), (other,) = lists
+        why = say("which word", name=best.name, likely=likely, other=other)
+        yield Setting("outcomes", "outcome_means", TODO, why)
     elif means:
         yield Setting("outcomes", "outcome_means", means)
 
 
 def _why_no_outcome(pair: Pair) -> str:
-    log = pair.observed
+    log, scores = pair.observed, pair.choice.scores
     if log and pair.together and (beside := rules.outcomes_beside(log.columns)):
-        listed = ", ".join(c.name for c in beside)
-        score = pair.choice.scores[0].column if pair.choice.scores else None
-        doubts = about_confidence(score, log.columns) if score else ()
-        why = (
-            f"The column with what came true: one of {listed}; the score predicts none of them as "
-            f"it stands, so it could not be measured which."
-        )
-        return " ".join([why, *(f"{doubt}." for doubt in doubts)])
-    why = (
-        "The column with what happened, 0 or 1. For other values add outcome_means: {positive: "
-        "[fraud], negative: [ok]}; if the log holds only positives, such as clicks, write outcome: "
-        f"null and absent_means: negative after 7d. {_list(log)}"
-    )
-    return why.rstrip()
-
-
-def _is_mixed(means: Mapping[str, Sequence[object]]) -> bool:
-    """Tell whether True and False are text in some files, and booleans in others."""
-    spoken = [{f"{word}".lower() for word in words} for words in means.values() if len(words) > 1]
-    return spoken == [{"true"}, {"false"}]
-
-
-def _how_words_may_mean(outcome: Candidate) -> str:
-    """Say which two settings are possible for words that nobody knows."""
-    means = outcome.settings["outcome_means"]
-    assert isinstance(means, dict)
-    (likely,), (other,) = means["positive"], means["negative"]
-    return (
-        f"Which word of {outcome.name} means 1? {{positive: [{likely}], negative: [{other}]}} if "
-        f"the score is the probability of {likely}, or {{positive: [{other}], negative: "
-        f"[{likely}]}} if it is that of {other}."
-    )
+        doubts = about_confidence(scores[0].column, log.columns) if scores else ()
+        named = ", ".join(c.name for c in beside)
+        return say("one of", named=named, doubts=" ".join(f"{doubt}." for doubt in doubts))
+    return say("which outcome", columns=_list(log))
 
 
 def _repeats(pair: Pair) -> Iterator[Setting]:
@@ -407,17 +314,12 @@ def _repeats(pair: Pair) -> Iterator[Setting]:
     if not arrived or not arrived.conflicts or not pair.observed:
         return
     time = time_of_outcomes(pair.observed, pair.times)
-    why = f"{arrived.conflicts:,} predictions have outcomes that contradict each other"
     if time is None or arrived.ties or arrived.early:
         which = f"{time.name} does not say" if time else "no time says"
-        why += (
-            f", and {which} which is the latest. If the later one corrects the earlier, set "
-            f"outcomes.time to the column that says when an outcome was written and this key to "
-            f"latest. Else remove this line, and list outcome_conflicting under checks.reject."
-        )
+        why = say("which is latest", conflicts=arrived.conflicts, which=which)
         yield Setting("outcomes", "duplicates", TODO, why)
         return
-    yield Setting("outcomes", "duplicates", "latest", f"{why}; the latest counts.")
+    yield Setting("outcomes", "duplicates", "latest", say("latest", conflicts=arrived.conflicts))
     if pair.times is None:
         yield Setting("outcomes", "time", time.column.setting, f"{_sentence(time.reason)}.")
         if "time_unit" in time.settings and pair.observed.days:
@@ -425,45 +327,30 @@ def _repeats(pair: Pair) -> Iterator[Setting]:
 
 
 def _delay(pair: Pair) -> Iterator[Setting]:
-    """Say what absence means, how ids are compared, and when a day is settled."""
-    arrived = pair.arrived
+    """Say what absence means, how ids are compared, when a day is settled, and what a day is."""
+    arrived, key = pair.arrived, pair.key
     if arrived and arrived.clicks:
-        why = (
-            f"Every outcome is 1, and {percent(1 - arrived.found / arrived.asked)} of the "
-            f"predictions have none: a log of clicks, where absence means 0."
-        )
+        why = say("clicks", absent=percent(1 - arrived.found / arrived.asked))
         yield Setting("outcomes", "absent_means", f"negative after {arrived.wait}d", why)
-    if pair.key and pair.key.cast:
-        a, b = pair.key.scored[0], pair.key.observed[0]
-        why = f"The ids are {a.type} in the predictions and {b.type} in the outcomes"
-        why += ", written differently." if a.type == b.type else "."
-        yield Setting("", "ids", {"cast": pair.key.cast}, why)
+    if key and key.cast:
+        ours, theirs = key.scored[0].type, key.observed[0].type
+        same = ", written differently" if ours == theirs else ""
+        why = say("cast", ours=ours, theirs=theirs, same=same)
+        yield Setting("", "ids", {"cast": key.cast}, why)
     if not arrived:
         return
     wait, why = arrived.wait, arrived.why
     if pair.scored and pair.observed and not pair.together and _comes_in_rounds(pair):
         weekdays = _weekdays(pair.observed)
-        waited = [_until_next(day, weekdays) for day in (pair.key.days if pair.key else ())]
+        waited = [_until_next(day, weekdays) for day in (key.days if key else ())]
         longer = max(_until_next(day, weekdays) for day in pair.scored.days) - max(waited or [0])
         wait = min(LONGEST_WAIT, wait + longer)
-        why += f" Other days of the week wait up to {longer} days longer." * (longer > 0)
+        why += say("longer", days=longer) if longer > 0 else ""
     yield Setting("", "settled_after", wait, why)
-
-
-def _zone(pair: Pair) -> Iterator[Setting]:
     if pair.ahead is not None:
-        why = (
-            f"The sampled predictions of each day have times from midnight to midnight at UTC"
-            f"{pair.ahead:+d}, not at UTC. If the clocks of that place change, write its name, "
-            f"such as Europe/Berlin."
-        )
-        yield Setting("", "time_zone", f"Etc/GMT{-pair.ahead:+d}", why)
-
-
-def _calendar(pair: Pair) -> Iterator[Setting]:
-    if pair.arrived and pair.scored and (weekdays := _weekdays(pair.scored)):
-        why = "There are predictions on all of these days of the week, and on no others."
-        yield Setting("", "calendar", {"weekdays": weekdays}, why)
+        yield Setting("", "time_zone", f"Etc/GMT{-pair.ahead:+d}", say("zone", ahead=pair.ahead))
+    if pair.scored and (own := _weekdays(pair.scored)):
+        yield Setting("", "calendar", {"weekdays": own}, say("weekdays", what="predictions"))
 
 
 def _calendar_of_outcomes(pair: Pair) -> Iterator[Setting]:
@@ -471,21 +358,17 @@ def _calendar_of_outcomes(pair: Pair) -> Iterator[Setting]:
         return
     if rounds := _first_rounds(pair.scored, pair.observed):
         came = " and ".join(f"{day}" for day in rounds)
-        why = (
-            f"Outcomes have come on {came} only, which is too short to see on which days of the "
-            f"week they come. Write them, as {{weekdays: [{WEEKDAYS[rounds[0].weekday()]}]}}, or "
-            f"leave the key out if they come every day and files are missing."
-        )
+        why = say("rounds", came=came, weekday=WEEKDAYS[rounds[0].weekday()])
         yield Setting("outcomes", "calendar", TODO, why)
         return
     value, reasons = dict[str, Any](), list[str]()
     if _comes_in_rounds(pair):
         value["weekdays"] = _weekdays(pair.observed)
-        reasons.append("There are outcomes on all of these days of the week, and on no others.")
+        reasons.append(say("weekdays", what="outcomes"))
     closed = _days_before(pair.observed, pair.scored)
     if any(WEEKDAYS[day.weekday()] in value.get("weekdays", WEEKDAYS) for day in closed):
         value["closed"] = [f"{closed[0]}/{closed[-1]}"]
-        reasons.append(f"The log of outcomes begins on {closed[-1] + timedelta(1)}.")
+        reasons.append(say("begins", day=closed[-1] + timedelta(1)))
     if value:
         yield Setting("outcomes", "calendar", value, " ".join(reasons))
 
@@ -546,8 +429,7 @@ def _segments(pair: Pair) -> Iterator[Setting]:
         return
     served = [c for c in log.columns if c.name == "model" and c.kind == "text" and c.values]
     if log.question and served:
-        why = "The model that answered: calibration-monitor where says whether a drift sits in one."
-        yield Setting("", "segments", [{"column": "model", "top": MOST_SERVED}], why)
+        yield Setting("", "segments", [{"column": "model", "top": MOST_SERVED}], say("served"))
         return
     taken = {c.name for c in (*pair.choice.scores, *pair.choice.outcomes)}
     taken |= {c.name for c in rules.candidates(rules.WEIGHT, log.columns)}
@@ -555,8 +437,7 @@ def _segments(pair: Pair) -> Iterator[Setting]:
     taken |= {f"{c.settings.get('predicted_label')}" for c in pair.choice.scores[:1]}
     free = [c for c in log.columns if c.name not in taken]
     offered = [c.column for c in rules.candidates(rules.SEGMENT, free)]
-    offered.sort(key=_rest)
-    for column in offered[:MOST_SHOWN]:
+    for column in sorted(offered, key=_rest)[:MOST_SHOWN]:
         shares = rules.shares_of(column)
         said = ", ".join(f"{value} {percent(share, 0)}" for value, share in shares.items())
         value = {"column": column.setting, "values": [*shares]}
@@ -576,34 +457,26 @@ def _checks(pair: Pair) -> Iterator[Setting]:
     score = choice.scores[0].column
     if key and key.uniqueness < 1 and not pair.delivered_twice:
         repeats = 1 - key.uniqueness
-        why = f"{percent(repeats, 3)} of the sampled ids are repeats."
         if repeats > MOST_REJECTED:
-            why = (
-                f"{percent(repeats, 0)} of the sampled ids are repeats, and no column says why. "
-                f"Write a filter such as model_version = 'v3', if the log holds several models; or "
-                f"replace this line by duplicates: keep_identical, if rows are delivered more than "
-                f"once; or add a column to the id in both logs."
-            )
+            why = say("which rows", share=percent(repeats, 0))
             yield Setting("predictions", "where", TODO, why)
         else:
+            why = say("repeats", share=percent(repeats, 3))
             yield Setting("checks", "prediction_repeated", "reject", why)
     if key and any(column.nulls for column in key.scored):
-        why = "Some sampled predictions have no id."
-        yield Setting("checks", "prediction_id_missing", "reject", why)
+        yield Setting("checks", "prediction_id_missing", "reject", say("no id"))
     if score.nulls and not choice.unread:
-        why = f"{score.nulls:,} of {score.rows:,} sampled predictions have no score."
+        why = say("no score", nulls=score.nulls, rows=score.rows)
         yield Setting("checks", "score_missing", "reject", why)
     is_read = not (choice.unread or pair.classes or "score_means" in choice.scores[0].settings)
     if is_read and score.within < 1:
-        why = f"{percent(1 - score.within, 3)} of the sampled scores lie outside [0, 1]."
+        why = say("outside", share=percent(1 - score.within, 3))
         yield Setting("checks", "score_out_of_range", "reject", why)
-    yield from _unknown_outcomes(pair)
+    yield from () if pair.classes else _unknown_outcomes(pair)
     if log.days and (gaps := _gaps(log)) and not _weekdays(log):
-        why = f"{gaps:,} days between the first and the last have no predictions."
-        yield Setting("checks", "missing_day", "accept", why)
+        yield Setting("checks", "missing_day", "accept", say("gaps", gaps=gaps))
     if arrived.positives < FEW and not pair.classes:
-        why = "Days without a positive outcome are normal at this volume."
-        yield Setting("checks", "one_class", "accept", why)
+        yield Setting("checks", "one_class", "accept", say("few"))
 
 
 def _unknown_outcomes(pair: Pair) -> Iterator[Setting]:
@@ -611,8 +484,6 @@ def _unknown_outcomes(pair: Pair) -> Iterator[Setting]:
 
     The same of outcomes without a time is what the check does unasked.
     """
-    if pair.classes:
-        return
     best = pair.choice.outcomes[0]
     outcome, means = best.column, best.settings.get("outcome_means")
     lists = means.values() if isinstance(means, dict) else [outcome.values]
@@ -621,20 +492,13 @@ def _unknown_outcomes(pair: Pair) -> Iterator[Setting]:
     missing = outcome.nulls - outcome.not_numbers  # nan is an outcome that is not known yet
     wrong = [f"{missing:,} are null", *wrong] if pair.key and missing else wrong
     if wrong:
-        why = f"Of {outcome.rows:,} sampled outcomes {', '.join(wrong)}."
+        why = say("invalid", rows=outcome.rows, wrong=", ".join(wrong))
         yield Setting("checks", "outcome_invalid", "reject", why)
-    for check, count, what in zip(
-        ("outcome_time_missing", "outcome_time_impossible"),
-        pair.undated,
-        ("null", "impossible"),
-        strict=False,
-    ):
+    whats = ("missing", "null"), ("impossible", "impossible")
+    for (check, what), count in zip(whats, pair.undated, strict=False):
         if pair.times and count:
-            why = (
-                f"{count:,} sampled outcomes are 0 and their {pair.times[1].name} is {what}, so "
-                f"they count as not known yet."
-            )
-            yield Setting("checks", check, "unknown", why)
+            why = say("undated", count=count, name=pair.times[1].name, what=what)
+            yield Setting("checks", f"outcome_time_{check}", "unknown", why)
 
 
 def _gaps(log: Log) -> int:

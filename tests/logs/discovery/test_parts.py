@@ -1,6 +1,5 @@
 """Files of one folder with the same columns: parts of one log, or the logs of two models."""
 
-from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from tests.conftest import run_command
 
 DAYS = [date(2026, 1, 1) + timedelta(n) for n in range(10)]
 ROWS = 240
-SAID = "parts of one log"
 
 
 def write_logs(
@@ -23,12 +21,8 @@ def write_logs(
     names: list[str],
     *,
     shared: bool = False,
-    change: Callable[[int, dict[str, pa.Array]], dict[str, pa.Array]] = lambda _, rows: rows,
 ) -> None:
-    """Write predictions into files of these names, each with its own rows, or all with all.
-
-    `change` may change the columns of a file, given its place among the names.
-    """
+    """Write predictions into files of these names, each with its own rows, or all with all."""
     rng = np.random.default_rng(7)
     for number, day in enumerate(DAYS):
         ids = np.arange(ROWS) + number * ROWS
@@ -39,7 +33,7 @@ def write_logs(
             columns = {"id": pa.array(ids[mine]), "score": pa.array(scores[mine])}
             path = root / name.format(day=day)
             path.parent.mkdir(parents=True, exist_ok=True)
-            pq.write_table(pa.table(change(place, columns)), path)
+            pq.write_table(pa.table(columns), path)
         (root / "truth").mkdir(exist_ok=True)
         outcomes = pa.table({"id": ids, "label": (rng.random(ROWS) < scores).astype(int)})
         pq.write_table(outcomes, root / f"truth/{day}.parquet")
@@ -56,42 +50,43 @@ def paths(models: tuple[Guess, ...], root: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("names", "template", "said"),
+    ("names", "template"),
     [
-        (["p/{day}/part-a.parquet", "p/{day}/part-b.parquet"], "p/{day}/part-*.parquet", ""),
-        (["p/{day}/a.parquet", "p/{day}/b.parquet"], "p/{day}/*.parquet", ""),
-        (["p/{day}/east.parquet", "p/{day}/west.parquet"], "p/{day}/*st.parquet", SAID),
-        (["p/{day}-x.parquet", "p/{day}-y.parquet"], "p/{day}-*.parquet", ""),
-        (
-            ["p/{day}/web.parquet", "p/{day}/app.parquet", "p/{day}/tv.parquet"],
-            "p/{day}/*.parquet",
-            SAID,
-        ),
+        (["p/{day}/part-1.parquet", "p/{day}/part-2.parquet"], "p/{day}/part-*.parquet"),
+        (["p/{day}-0.parquet", "p/{day}-1.parquet"], "p/{day}*.parquet"),
+        (["p/w.1.{day}.parquet", "p/w.2.{day}.parquet"], "p/w.*.{day}.parquet"),
     ],
 )
-def test_parts_are_one_log(names: list[str], template: str, said: str, tmp_path: Path) -> None:
-    """Their ids are different, so every outcome has its prediction; long names are a doubt."""
+def test_numbers_are_parts_of_one_log(names: list[str], template: str, tmp_path: Path) -> None:
+    """Their ids are different, so every outcome has its prediction."""
     write_logs(tmp_path, names)
 
     models = guess([str(tmp_path)]).models
 
     assert paths(models, tmp_path) == [template]
-    (doubts,) = (model.doubts for model in models)
-    assert said in "".join(doubts)
-    assert bool(said) == bool(doubts)
+    assert models[0].doubts == ()
 
 
-def test_a_part_may_have_columns_without_type(tmp_path: Path) -> None:
-    """Where all of its rows have null."""
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["p/{day}/part-a.parquet", "p/{day}/part-b.parquet"],
+        ["p/{day}/east.parquet", "p/{day}/west.parquet"],
+        ["p/{day}-x.parquet", "p/{day}-y.parquet"],
+        ["p/{day}/web.parquet", "p/{day}/app.parquet", "p/{day}/tv.parquet"],
+    ],
+)
+def test_other_names_are_models_with_a_doubt(names: list[str], tmp_path: Path) -> None:
+    """Each of them has a part of the outcomes; of the others `init` says so."""
+    write_logs(tmp_path, names)
 
-    def with_country(place: int, rows: dict[str, pa.Array]) -> dict[str, pa.Array]:
-        null, size = place == 0, len(rows["id"])
-        country = pa.nulls(size) if null else pa.array(["DE", "FR"] * (size // 2))
-        return rows | {"country": country}
+    done = run_command("init", tmp_path, "--out", tmp_path / "monitor.yaml")
 
-    write_logs(tmp_path, ["p/{day}/a.parquet", "p/{day}/b.parquet"], change=with_country)
-
-    assert paths(guess([str(tmp_path)]).models, tmp_path) == ["p/{day}/*.parquet"]
+    assert done.code == 0, done.err
+    models = yaml.safe_load((tmp_path / "monitor.yaml").read_text())["models"]
+    assert len(models) == len(names)
+    for model in models.values():
+        assert "have no prediction in the log" in "".join(model["doubts"])
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ lie beside the scores, it is counted how many the newest days have.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 
 import numpy as np
@@ -22,6 +22,7 @@ from monitor.logs.discovery.samples.reading import (
     Log,
     add,
     ask,
+    drop,
     has_table,
     read,
     size_of,
@@ -29,6 +30,7 @@ from monitor.logs.discovery.samples.reading import (
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.engines.session import Session
 from monitor.metrics.core.samples import at_ends
+from monitor.words.guesses import say
 from monitor.words.numbers import percent
 
 Floats = npt.NDArray[np.float64]
@@ -46,7 +48,6 @@ LEAST_OF_CLASS = 20  # outcomes of a class whose delay can be told; rarer ones a
 MOST_SHOWN = 4  # ages in a comment
 DAYS_OF_CLICKS = 0.5  # share of predictions with an outcome, below which absence means something
 TWO = ("0", "1")  # the kinds of outcomes of a model with two
-NO_TIME = "NULL::TIMESTAMPTZ"
 MET = "met"  # the table of predictions with their outcomes; our own columns begin with cm_
 
 # One row for each prediction that was met. Its latest outcome counts, from the last time on at
@@ -136,7 +137,7 @@ def look_up(
     asked, looked : int
         Sampled predictions, and the age up to which every probed day has outcomes.
     """
-    session.connection.execute(f"DROP TABLE IF EXISTS {MET}")
+    drop(session, MET)
     since = max(0, key.since - AGES_BEFORE)
     asked, looked = 0, since + MOST_AGES
     for day in key.days or (None,):
@@ -160,15 +161,14 @@ def _meet(
     """Join the probed predictions with one partition of outcomes after another."""
     quiet, met = 0, size_of(session, MET)
     first = met
-    ones = "".join(f", {sql} AS cm_one_{n}" for n, sql in enumerate(meaning.are_one.values()))
     for later in days:
-        opened = read(session, observed, later, most=ROWS_PER_PARTITION)
-        if opened is None:
+        rows = read(session, observed, later, most=ROWS_PER_PARTITION)
+        if rows is None:
             continue
-        opened.create_view("some_rows", replace=True)
+        rows.create_view("some_rows", replace=True)
         theirs = (
             f"SELECT {key.ids('o')}, {_dated(meaning.observed_on, later)} AS cm_observed_on, "
-            f"{_timed(meaning.observed_at)} AS cm_observed_at{ones} FROM some_rows"
+            f"{_timed(meaning.observed_at)} AS cm_observed_at{_ones(meaning)} FROM some_rows"
         )
         columns = "p.*, o.cm_observed_on, o.cm_observed_at, COLUMNS('cm_one_.*')"
         add(session, f"SELECT {columns} FROM probe p JOIN ({theirs}) o ON {key.on()}", MET)
@@ -180,8 +180,8 @@ def _meet(
 
 def keep_own(session: Session, log: Log, meaning: Meaning) -> None:
     """Make `met` the rows of a log that has outcomes beside the score."""
-    ones = "".join(f", {sql} AS cm_one_{n}" for n, sql in enumerate(meaning.are_one.values()))
-    session.connection.execute(f"CREATE OR REPLACE TABLE {MET} AS SELECT *{ones} FROM {log.table}")
+    rows = f"SELECT *{_ones(meaning)} FROM {log.table}"
+    session.connection.execute(f"CREATE OR REPLACE TABLE {MET} AS {rows}")
 
 
 def take_outcome(session: Session, number: int) -> None:
@@ -192,41 +192,34 @@ def take_outcome(session: Session, number: int) -> None:
 
 
 def matched(
-    session: Session, scores: Mapping[str, str], outcomes: Sequence[str]
-) -> tuple[dict[str, Floats], dict[str, Floats]]:
+    session: Session, scores: Sequence[str], outcomes: Sequence[str]
+) -> tuple[list[Floats], dict[str, Floats]]:
     """Return the scores and the outcomes of the matched rows, nan where there is none.
 
     Parameters
     ----------
     session : Session
         May have the table `met`.
-    scores : mapping of str to str
-        SQL of the probability by column.
+    scores : sequence of str
+        SQL of probabilities.
     outcomes : sequence of str
         What may be the outcome, in the order of `Meaning.are_one`.
     """
     if not has_table(session, MET) or not scores:
-        return {}, {}
+        return [], {}
     wanted = [
-        *(f"({sql})::DOUBLE AS s{i}" for i, sql in enumerate(scores.values())),
+        *(f"({sql})::DOUBLE AS s{i}" for i, sql in enumerate(scores)),
         *(f"cm_one_{i}::INT::DOUBLE AS o{i}" for i in range(len(outcomes))),
     ]
     rows = session.connection.execute(f"SELECT {', '.join(wanted)} FROM {MET}").fetchnumpy()
     found = {name: np.ma.filled(values.astype(np.float64), np.nan) for name, values in rows.items()}
-    probabilities = {name: found[f"s{i}"] for i, name in enumerate(scores)}
-    for values in probabilities.values():
-        ends, outside = at_ends(values)
-        values[:] = np.where(outside, np.nan, ends)
+    ends = [at_ends(found[f"s{i}"]) for i in range(len(scores))]
+    probabilities = [np.where(outside, np.nan, values) for values, outside in ends]
     return probabilities, {name: found[f"o{i}"] for i, name in enumerate(outcomes)}
 
 
 def count(
-    session: Session,
-    days: int,
-    *,
-    asked: int,
-    looked: int,
-    classes: Mapping[str, int] | None = None,
+    session: Session, days: int, asked: int, looked: int, classes: Mapping[str, int] | None = None
 ) -> Arrived:
     """Count when the outcomes of the matched rows came.
 
@@ -240,10 +233,9 @@ def count(
         Of each class, its place in `Meaning.are_one`. Without it, an outcome is 1 where
         `take_outcome` says so.
     """
-    kinds = tuple(classes or TWO)
     if not has_table(session, MET):
-        return Arrived(asked, 0, 0, "No outcome of the sampled predictions was found.")
-    kind, unknown = "cm_is_one::INT", 0
+        return Arrived(asked, 0, 0, say("nothing came"))
+    kinds, kind, unknown = tuple(classes or TWO), "cm_is_one::INT", 0
     if classes:
         cases = (f"WHEN cm_one_{place} THEN {n}" for n, place in enumerate(classes.values()))
         kind, unknown = f"CASE {' '.join(cases)} END", -1
@@ -255,31 +247,21 @@ def count(
             ages[min(int(age), len(ages) - 1), int(of)] += rows
     facts = "count_if(kinds > 1), count_if(of_latest > 1), count_if(early)"
     conflicts, ties, early = ask(session, f"SELECT {facts} FROM each")
-    found, ones = int(ages.sum()), int(ages[:, 1].sum()) if kinds == TWO else 0
-    if classes:
-        ages, kinds = _with_rare_together(ages, kinds)
+    found, ones = int(ages.sum()), 0 if classes else int(ages[:, 1].sum())
+    rare = ages.sum(axis=0) < LEAST_OF_CLASS
+    if classes and rare.any():
+        ages = np.hstack([ages[:, ~rare], ages[:, rare].sum(axis=1, keepdims=True)])
+        kinds = (*(k for k, few in zip(kinds, rare, strict=True) if not few), "rarer classes")
     wait, why = _wait(ages, kinds, looked)
     clicks = bool(ones) and ones == found < DAYS_OF_CLICKS * asked
     positives = ones / max(1, min(2, days))
     return Arrived(asked, found, wait, why, positives, conflicts, ties, early, clicks)
 
 
-def _with_rare_together(
-    ages: npt.NDArray[np.int64], kinds: tuple[str, ...]
-) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
-    """Take the classes together whose outcomes are too few to show a delay."""
-    common = ages.sum(axis=0) >= LEAST_OF_CLASS
-    if common.all():
-        return ages, kinds
-    rare = ages[:, ~common].sum(axis=1, keepdims=True)
-    named = [kind for kind, often in zip(kinds, common, strict=True) if often]
-    return np.hstack([ages[:, common], rare]), (*named, "rarer classes")
-
-
 def _wait(ages: npt.NDArray[np.int64], kinds: tuple[str, ...], looked: int) -> tuple[int, str]:
     """Return the first age by which nearly all of each kind have come, and say how many did."""
     if not ages.sum():
-        return 0, "No outcome of the sampled predictions was found."
+        return 0, say("nothing came")
     total = ages.sum(axis=0)
     shares = np.divide(ages.cumsum(axis=0), total, out=np.ones(ages.shape), where=total > 0)
     wait = min(LONGEST_WAIT, int(np.argmax(shares.min(axis=1) >= COMPLETE)))
@@ -295,10 +277,8 @@ def _wait(ages: npt.NDArray[np.int64], kinds: tuple[str, ...], looked: int) -> t
         f"day{'s' * (age != 1)}"
         for age in shown
     )
-    why = f"Of the outcomes {of_what}: {said} after the day of the prediction."
-    if wait >= looked:
-        why += f" The log ends {looked} days after a sampled day: later ones are unknown."
-    return wait, why
+    why = say("arrivals", of_what=of_what, shares=said)
+    return wait, why + (say("end of the log", days=looked) if wait >= looked else "")
 
 
 def fill(
@@ -317,24 +297,18 @@ def fill(
     columns : sequence of str
         The columns that both need.
     """
-    counted = f"count(*), count({is_one}), coalesce(count_if({is_one}), 0)"
-    days = dict[int, Sequence[int]]()
-    newest = log.days[-NEWEST_DAYS:]
-    for day in newest:
-        rows = read(session, log, day, most=ROWS_PER_DAY)
+    drop(session, "all_rows")
+    for day in log.days[-NEWEST_DAYS:] or (None,):
+        rows = read(session, log, day, None if day else columns, most=ROWS_PER_DAY if day else None)
         if rows is not None:
-            rows.create_view("some_rows", replace=True)
-            days[(newest[-1] - day).days] = ask(session, f"SELECT {counted} FROM some_rows")
-    rows = None if newest or dated_by is None else read(session, log, None, columns)
-    if dated_by and rows is not None:
-        session.connection.execute("DROP TABLE IF EXISTS all_rows")
-        rows.create("all_rows")
-        dated = f"({moment(dated_by)})::DATE"
-        last = f"(SELECT max({dated}) FROM all_rows)"
-        recent = f"SELECT * FROM all_rows WHERE {dated} > {last} - {NEWEST_DAYS}"
-        ages = f"SELECT ({last} - {dated})::INT, {counted} FROM ({recent}) GROUP BY 1"
-        days = {age: of for age, *of in session.connection.execute(ages).fetchall()}
-    return filled(np.array([[age, *days[age]] for age in sorted(days)], dtype=np.float64))
+            dated = rows.select(f"*, {_dated(dated_by, day)} AS cm_day")
+            dated.create_view("some_rows", replace=True)
+            counted = f"count(*), count({is_one}), coalesce(count_if({is_one}), 0)"
+            add(session, f"SELECT cm_day, {counted} FROM some_rows GROUP BY 1", "all_rows")
+    last = "(SELECT max(cm_day) FROM all_rows)"
+    ages = f"SELECT ({last} - cm_day)::INT AS age, * EXCLUDE (cm_day) FROM all_rows"
+    days = session.connection.execute(f"{ages} WHERE age < {NEWEST_DAYS} ORDER BY 1").fetchall()
+    return filled(np.array(days, dtype=np.float64))
 
 
 def filled(days: Floats) -> Arrived:
@@ -372,24 +346,18 @@ def filled(days: Floats) -> Arrived:
             wait = int(ages[place - 1]) + 1 if place else 0
             break
     shown = ", ".join(percent(share, 0) for share in shares[:MOST_SHOWN].tolist())
-    why = (
-        f"Predictions with an outcome, from the newest day back: {shown}; {percent(usual, 0)} on "
-        f"older days."
-    )
-    if wait == 0 and usual < COMPLETE:
-        why += " It does not rise with age, so the others are not waited for."
-    wait = min(LONGEST_WAIT, wait)
-    return Arrived(int(rows.sum()), int(known.sum()), wait, why, float(ones.mean()))
+    why = say("filled", shares=shown, usual=percent(usual, 0))
+    why += say("never filled") if wait == 0 and usual < COMPLETE else ""
+    total, came = int(rows.sum()), int(known.sum())
+    return Arrived(total, came, min(LONGEST_WAIT, wait), why, float(ones.mean()))
 
 
-def with_early(session: Session, arrived: Arrived, times: tuple[Candidate, Candidate]) -> Arrived:
-    """Count the outcomes beside scores whose time is before that of their prediction."""
-    earlier = f"count_if({moment(times[1])} < {moment(times[0])})"
-    return replace(arrived, early=ask(session, f"SELECT {earlier} FROM {MET}")[0] or 0)
+def _ones(meaning: Meaning) -> str:
+    return "".join(f", {sql} AS cm_one_{n}" for n, sql in enumerate(meaning.are_one.values()))
 
 
 def _timed(time: Candidate | None) -> str:
-    return moment(time) if time else NO_TIME
+    return moment(time) if time else "NULL::TIMESTAMPTZ"
 
 
 def _dated(time: Candidate | None, day: date | None) -> str:

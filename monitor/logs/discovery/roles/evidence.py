@@ -1,17 +1,18 @@
-"""Which score predicts which outcome, measured on rows that have both, and what is unsure. Pure.
+"""Which score predicts which outcome, by log loss on the rows that have both, and what is unsure.
 
 A prior that moved, or a model trained with fewer negatives, shifts all scores by a constant in
 log-odds, so scores are compared with the best constant first (`shifted`), and as they are only
-where that does not separate them. Names break ties.
+where that does not separate them. Names break ties. Pure.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from monitor.logs.discovery.roles.rules import Candidate
+from monitor.words.guesses import say
 from monitor.words.numbers import percent
 from monitor.words.plausibility import Remark, about_outcomes
 
@@ -39,30 +40,38 @@ class Fit:
     ----------
     shifted : ndarray of shape (n,)
         Log loss of each row, in nats, with the best constant added to the log-odds.
+    curved : ndarray of shape (n,)
+        Log loss of each row, in nats, of the best curve of the scores.
     loss, entropy : float
         Mean log loss of the scores as they are, and of a constant score, in nats.
     mean_score, prevalence : float
         Ratios in [0, 1].
     flipped : bool
         Whether the score is that of the other class.
-    worth : float
-        Share of the entropy that the best curve of the scores explains, less twice the share that
-        is lost because the scores are not on that curve: a decision that was made from the score
-        follows it more closely than the score claims, and loses more than it gains.
     """
 
     shifted: Floats
+    curved: Floats
     loss: float
     entropy: float
     mean_score: float
     prevalence: float
     flipped: bool
-    worth: float
 
     @property
     def predicts(self) -> bool:
         """Whether the score predicts the outcome better than a constant, beyond chance."""
         return is_better(self.entropy - self.shifted)
+
+    @property
+    def worth(self) -> float:
+        """Share of the entropy that the curve explains, less twice what is lost beside the curve.
+
+        A decision that was made from the score follows it more closely than the score claims, and
+        loses more than it gains.
+        """
+        curve = float(np.nanmean(self.curved))
+        return ((self.entropy - curve) - 2 * max(0.0, self.loss - curve)) / self.entropy
 
 
 @dataclass(frozen=True)
@@ -92,21 +101,11 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Rows:
-    """The rows that have scores and outcomes.
-
-    Attributes
-    ----------
-    scores, outcomes : mapping of str to ndarray of shape (n,)
-        Probabilities, and 1.0 or 0.0, by column; nan where there is none.
-    points : mapping of str to float
-        How well the names of both fit.
-    fits : mapping of str to mapping of str to Fit
-        By outcome, by score.
-    """
+class _Rows:
+    """Scores and outcomes of the matched rows, how well their names fit, and their fits."""
 
     scores: Mapping[str, Floats]
-    outcomes: Mapping[str, Floats]
+    ones: Mapping[str, Floats]
     points: Mapping[str, float]
     fits: Mapping[str, Fits] = field(default_factory=dict)
 
@@ -134,15 +133,22 @@ def fit(scores: Floats, outcomes: Floats) -> Fit | None:
     >>> fit(p, np.tile([0.0, 0.0, 1.0, 1.0], 250)).predicts
     False
     """
-    with_outcome = ~np.isnan(outcomes)
-    y = outcomes[with_outcome]
+    known = ~np.isnan(outcomes)
+    y = outcomes[known]
     if y.size < FEWEST or y.min() == y.max():
         return None
-    p = np.where(np.isnan(scores[with_outcome]), y.mean(), scores[with_outcome])
+    p = np.where(np.isnan(scores[known]), y.mean(), scores[known])
     p = np.clip(p, SURE, 1 - SURE)
-    as_it_is = _fit(p, y, with_outcome, flipped=False)
-    turned = as_it_is if as_it_is.predicts else _fit(1 - p, y, with_outcome, flipped=True)
+    as_it_is = _fit(p, y, known, flipped=False)
+    turned = as_it_is if as_it_is.predicts else _fit(1 - p, y, known, flipped=True)
     return turned if turned.predicts else as_it_is
+
+
+def _fit(p: Floats, y: Floats, known: npt.NDArray[np.bool_], *, flipped: bool) -> Fit:
+    shifted, curved = np.full((2, known.size), np.nan)
+    shifted[known], curved[known] = _losses(_shift(p, y), y), _losses(_curve(p, y), y)
+    entropy, loss = (float(_losses(q, y).mean()) for q in (np.full(y.size, y.mean()), p))
+    return Fit(shifted, curved, loss, entropy, float(p.mean()), float(y.mean()), flipped)
 
 
 def is_better(gains: Floats) -> bool:
@@ -153,16 +159,98 @@ def is_better(gains: Floats) -> bool:
     return float(gains.mean()) > STANDARD_ERRORS * float(gains.std()) / float(np.sqrt(gains.size))
 
 
-def measured(scores: Mapping[str, Floats], outcomes: Mapping[str, Floats]) -> dict[str, Fits]:
-    """Measure every score against every outcome: by outcome, by score."""
-    fits = {of: {n: one for n, p in scores.items() if (one := fit(p, y))}
-            for of, y in outcomes.items()}  # fmt: skip
-    return {outcome: of for outcome, of in fits.items() if of}
+def choose(
+    readings: Sequence[tuple[Candidate, Floats]],
+    outcomes: Sequence[Candidate],
+    ones: Mapping[str, Floats],
+    unread: Sequence[tuple[Candidate, Floats]],
+) -> Choice:
+    """Choose score and outcome by the matched rows.
+
+    Parameters
+    ----------
+    readings : sequence of (Candidate, ndarray of shape (n,))
+        The columns that may be the score with their probabilities, the best names first; those of
+        which a column has several are beside one another. One with 0 points or less is taken only
+        if no other one predicts an outcome.
+    outcomes : sequence of Candidate
+        The columns that may be the outcome.
+    ones : mapping of str to ndarray of shape (n,)
+        The outcomes by column; nan where there is none.
+    unread : sequence of (Candidate, ndarray of shape (n,))
+        The columns that are no probability, with numbers from 0 to 1 in their order.
+    """
+    best = dict[str, tuple[Candidate, Floats]]()
+    for candidate, p in readings:
+        known = best.get(candidate.name)
+        if known is None or any(_reads_better(p, known[1], y) for y in ones.values()):
+            best[candidate.name] = candidate, p
+    scores = [candidate for candidate, _ in best.values()]
+    probabilities = {name: p for name, (_, p) in best.items()}
+    chosen = _choose(scores, outcomes, probabilities, ones)
+    return _with_unread(chosen, unread, probabilities, ones)
 
 
-def best_score(fits: Fits, points: Mapping[str, float]) -> str:
-    """Choose the score that predicts best; of a tie the calibrated one, then the better name."""
-    able = {name: fit for name, fit in fits.items() if fit.predicts} or fits
+def _reads_better(p: Floats, other: Floats, y: Floats) -> bool:
+    own, than = fit(p, y), fit(other, y)
+    return bool(
+        own and than and own.predicts and not own.flipped and is_better(than.shifted - own.shifted)
+    )
+
+
+def _choose(
+    scores: Sequence[Candidate],
+    outcomes: Sequence[Candidate],
+    probabilities: Mapping[str, Floats],
+    ones: Mapping[str, Floats],
+) -> Choice:
+    points = {c.name: c.points for c in (*scores, *outcomes)}
+    named = [c for c in scores if c.points > 0]
+    fits = {of: {n: one for n, p in probabilities.items() if (one := fit(p, y))}
+            for of, y in ones.items()}  # fmt: skip
+    fits = {of: each for of, each in fits.items() if each}
+    if not fits:
+        return Choice(named, [*outcomes])
+    best = {of: _best_score(each, named, points) for of, each in fits.items()}
+    remarks = {of: _remarks(probabilities[name], ones[of]) for of, name in best.items()}
+    usable = [of for of, said in remarks.items() if DECISION not in (r.key for r in said)]
+    own = {of: fits[of][best[of]] for of in usable or best}
+    outcome = _best_outcome(own, points)
+    score, one = best[outcome], own[outcome]
+    ordered = [
+        c.because(f"log loss {fits[outcome][c.name].loss:.4f}" if c.name in fits[outcome] else "")
+        for c in sorted(scores, key=lambda c: c.name != score)
+        if c.points > 0 or c.name == score
+    ]
+    chosen = sorted(outcomes, key=lambda c: c.name != outcome)
+    if chosen[0].unknown_words:
+        # Which word means 1 is not known, so neither is whether the score is of the other class.
+        chosen[0] = _with_likely_word(chosen[0], flipped=one.flipped)
+        fits[outcome] = {**fits[outcome], score: replace(one, flipped=False)}
+    elif one.flipped and not ordered[0].settings:
+        ordered[0] = ordered[0].because(_reversed(score, outcome), OTHER_CLASS)
+    rows = _Rows(probabilities, ones, points, fits)
+    doubts = (
+        *_about_score(score, outcome, rows),
+        *_about_outcome(outcome, own, rows, best),
+        *_about_labels({best[of]: of for of, each in own.items() if each.predicts}, ones),
+    )
+    refuted = not one.predicts and int(np.count_nonzero(~np.isnan(one.shifted))) >= MANY
+    p = probabilities[score]
+    said = _remarks(1 - p if fits[outcome][score].flipped else p, ones[outcome])
+    return Choice(ordered, chosen, said, doubts, one.predicts, refuted)
+
+
+def _best_score(of: Fits, named: Sequence[Candidate], points: Mapping[str, float]) -> str:
+    """Choose the score that predicts best; of a tie the calibrated one, then the better name.
+
+    Of those with a fitting name, if one of them predicts the outcome.
+    """
+    strong = {c.name: of[c.name] for c in named if c.name in of}
+    weak = any(fit.predicts for fit in of.values())
+    if any(fit.predicts for fit in strong.values()) or (strong and not weak):
+        of = strong
+    able = {name: fit for name, fit in of.items() if fit.predicts} or of
     first = min(able, key=lambda name: (_mean(able[name]), name))
     tied = [n for n in able if not is_better(able[n].shifted - able[first].shifted)]
     least = min(able[n].loss for n in tied)
@@ -170,7 +258,7 @@ def best_score(fits: Fits, points: Mapping[str, float]) -> str:
     return min(calibrated, key=lambda n: (able[n].flipped, -points[n], able[n].loss, n))
 
 
-def best_outcome(fits: Fits, points: Mapping[str, float]) -> str:
+def _best_outcome(fits: Fits, points: Mapping[str, float]) -> str:
     """Choose the outcome that its best score fits best; of a tie the better name."""
     able = {name: fit for name, fit in fits.items() if fit.predicts} or fits
     straight = {name: fit for name, fit in able.items() if not fit.flipped} or able
@@ -179,125 +267,24 @@ def best_outcome(fits: Fits, points: Mapping[str, float]) -> str:
     return max(tied, key=lambda name: (points[name], straight[name].worth, name))
 
 
-def best_reading(readings: Mapping[str, Floats], outcomes: Mapping[str, Floats]) -> str | None:
-    """Choose what a score is the probability of: None for as it is, which is the first."""
-    first, *others = readings or [""]
-    better = dict[str, float]()
-    for fits in measured(readings, outcomes).values():
-        for name in others:
-            own = fits[name]
-            gains = fits[first].shifted - own.shifted
-            if own.predicts and not own.flipped and is_better(gains):
-                better[name] = max(better.get(name, 0.0), float(np.nanmean(gains)))
-    return max(better, key=lambda name: better[name], default=None)
-
-
-def gain(unread: Floats, score: Floats, outcomes: Floats) -> float:
-    """Measure how much better the curve of some values predicts than that of a score.
-
-    Returns
-    -------
-    float
-        Nats, the mean over the rows; 0 if it is not above chance.
-    """
-    with_all = ~(np.isnan(unread) | np.isnan(score) | np.isnan(outcomes))
-    y = outcomes[with_all]
-    if y.size < FEWEST or y.min() == y.max():
-        return 0.0
-    own, other = (_losses(_curve(p[with_all], y), y) for p in (score, unread))
-    return float((own - other).mean()) if is_better(own - other) else 0.0
-
-
-def same(a: Floats, b: Floats, most: float = 1e-3) -> bool:
-    """Tell whether two columns say the same, where both say something."""
-    both = ~(np.isnan(a) | np.isnan(b))
-    return bool(both.any()) and float(np.mean(np.abs(a[both] - b[both]))) <= most
-
-
-def choose(
-    scores: Sequence[Candidate],
-    outcomes: Sequence[Candidate],
-    probabilities: Mapping[str, Floats],
+def _with_unread(
+    choice: Choice,
+    unread: Sequence[tuple[Candidate, Floats]],
+    scores: Mapping[str, Floats],
     ones: Mapping[str, Floats],
 ) -> Choice:
-    """Choose score and outcome by the matched rows.
-
-    Parameters
-    ----------
-    scores, outcomes : sequence of Candidate
-        The columns that may be them, the best names first. A score with 0 points or less is taken
-        only if no other one predicts an outcome.
-    probabilities, ones : mapping of str to ndarray of shape (n,)
-        The matched rows by column; nan where there is none.
-    """
-    points = {c.name: c.points for c in (*scores, *outcomes)}
-    rows = Rows(probabilities, ones, points, measured(probabilities, ones))
-    named = [c for c in scores if c.points > 0]
-    if not rows.fits:
-        return Choice(named, [*outcomes])
-    best = {name: _best(of, named, points) for name, of in rows.fits.items()}
-    decided = {of: _remarks(probabilities[s], ones[of]) for of, s in best.items()}
-    usable = [of for of, said in decided.items() if DECISION not in (r.key for r in said)]
-    usable = usable or [*best]
-    outcome = best_outcome({name: rows.fits[name][best[name]] for name in usable}, points)
-    score, fits = best[outcome], rows.fits[outcome]
-    ordered = [
-        c.because(f"log loss {fits[c.name].loss:.4f}" if c.name in fits else "")
-        for c in sorted(scores, key=lambda c: c.name != score)
-        if c.points > 0 or c.name == score
-    ]
-    chosen = sorted(outcomes, key=lambda c: c.name != outcome)
-    flipped = fits[score].flipped
-    if chosen[0].unknown_words:
-        # Which word means 1 is not known, so neither is whether the score is of the other class.
-        chosen[0] = _with_likely_word(chosen[0], flipped=flipped)
-        own = {**fits, score: replace(fits[score], flipped=False)}
-        rows = replace(rows, fits={**rows.fits, outcome: own})
-    elif flipped and not ordered[0].settings:
-        ordered[0] = ordered[0].because(_reversed(score, outcome), OTHER_CLASS)
-    p = probabilities[score]
-    doubts = [
-        *_about_score(score, outcome, rows),
-        *_about_outcome(outcome, usable, rows, best),
-        *_about_labels({best[of]: of for of in usable if rows.fits[of][best[of]].predicts}, ones),
-    ]
-    fit = rows.fits[outcome][score]
-    refuted = not fit.predicts and _known(fit) >= MANY
-    remarks = _remarks(1 - p if fit.flipped else p, ones[outcome])
-    return Choice(ordered, chosen, remarks, tuple(doubts), fit.predicts, refuted)
-
-
-def with_unread(
-    choice: Choice, unread: Sequence[Candidate], orders: Mapping[str, Floats], rows: Rows
-) -> Choice:
-    """Note a column that is no probability, but predicts better than what was chosen.
-
-    Parameters
-    ----------
-    choice : Choice
-        What was chosen of the probabilities.
-    unread : sequence of Candidate
-        The columns that are none.
-    orders : mapping of str to ndarray of shape (n,)
-        Numbers from 0 to 1 in the order of each of them.
-    rows : Rows
-        The scores and outcomes.
-    """
-    if not rows.outcomes or not orders:
-        return choice
-    constant = np.full(next(iter(orders.values())).size, 0.5)
-    against = dict.fromkeys(rows.outcomes, constant)
+    """Note a column that is no probability, but whose curve predicts better than the score's."""
+    than, against = {of: np.full(y.size, 0.5) for of, y in ones.items()}, [*ones]
     if choice.predicts:
-        against = {choice.outcomes[0].name: rows.scores[choice.scores[0].name]}
+        against = [choice.outcomes[0].name]
+        than = {against[0]: scores[choice.scores[0].name]}
     gains = {
-        (name, of): gain(values, than, rows.outcomes[of])
-        for name, values in orders.items()
-        for of, than in against.items()
+        (n, of): _gain(p, than[of], ones[of]) for n, (_, p) in enumerate(unread) for of in against
     }
-    name, of = max(gains, key=lambda both: gains[both])
-    if not gains[name, of]:
+    number, of = max(gains, key=lambda both: gains[both], default=(0, ""))
+    if not gains or not gains[number, of]:
         return choice
-    best = next(c for c in unread if c.name == name)
+    best = unread[number][0]
     return replace(
         choice,
         scores=choice.scores or [best],
@@ -308,30 +295,21 @@ def with_unread(
     )
 
 
-def _fit(p: Floats, y: Floats, with_outcome: npt.NDArray[np.bool_], *, flipped: bool) -> Fit:
-    entropy = _mean_loss(np.full(y.size, y.mean()), y)
-    shifted = np.full(with_outcome.size, np.nan)
-    shifted[with_outcome] = _losses(_shift(p, y), y)
-    loss, curve = _mean_loss(p, y), _mean_loss(_curve(p, y), y)
-    worth = ((entropy - curve) - 2 * max(0.0, loss - curve)) / entropy
-    return Fit(shifted, loss, entropy, float(p.mean()), float(y.mean()), flipped, worth)
+def _gain(unread: Floats, score: Floats, y: Floats) -> float:
+    """Measure in nats how much better one curve predicts than another; 0 if not above chance."""
+    known = np.where(np.isnan(unread) | np.isnan(score), np.nan, y)
+    own, other = fit(score, known), fit(unread, known)
+    gains = own.curved - other.curved if own and other else np.zeros(0)
+    return float(np.nanmean(gains)) if is_better(gains) else 0.0
 
 
 def _mean(fit: Fit) -> float:
     return float(np.nanmean(fit.shifted))
 
 
-def _known(fit: Fit) -> int:
-    return int(np.count_nonzero(~np.isnan(fit.shifted)))
-
-
 def _losses(p: Floats, y: Floats) -> Floats:
     p = np.clip(p, SURE, 1 - SURE)
     return -np.log(np.where(y == 1.0, p, 1 - p))
-
-
-def _mean_loss(p: Floats, y: Floats) -> float:
-    return float(_losses(p, y).mean())
 
 
 def _shift(p: Floats, y: Floats) -> Floats:
@@ -354,14 +332,6 @@ def _curve(p: Floats, y: Floats) -> Floats:
     return share[bins]
 
 
-def _best(of: Fits, named: Sequence[Candidate], points: Mapping[str, float]) -> str:
-    """Choose the score of an outcome, of those with a fitting name if one of them predicts it."""
-    strong = {c.name: of[c.name] for c in named if c.name in of}
-    predicting = any(fit.predicts for fit in strong.values())
-    weak = any(fit.predicts for fit in of.values())
-    return best_score(strong if predicting or (strong and not weak) else of, points)
-
-
 def _remarks(p: Floats, y: Floats) -> list[Remark]:
     with_both = ~(np.isnan(p) | np.isnan(y))
     scores, of_score = np.unique(p[with_both], return_inverse=True)
@@ -378,91 +348,78 @@ def _with_likely_word(outcome: Candidate, *, flipped: bool) -> Candidate:
     return outcome.because("", {"outcome_means": turned if flipped else means})
 
 
-def _about_score(score: str, outcome: str, rows: Rows) -> list[str]:
+def _same(a: Floats, b: Floats, most: float = 1e-3) -> bool:
+    """Tell whether two columns say the same, where both say something."""
+    both = ~(np.isnan(a) | np.isnan(b))
+    return bool(both.any()) and float(np.mean(np.abs(a[both] - b[both]))) <= most
+
+
+def _reversed(score: str, outcome: str) -> str:
+    return say("reversed", score=score, outcome=outcome)
+
+
+def _about_score(score: str, outcome: str, rows: _Rows) -> Iterator[str]:
     """Say which other score predicts the outcome too, or that none does."""
     fits, points = rows.fits[outcome], rows.points
     own = fits[score]
     if not own.predicts:
-        none = (
-            f"no column predicts `{outcome}` better than a constant does; check that `{score}` is "
-            f"the score and `{outcome}` its outcome"
-        )
-        return [none] if _known(own) >= MANY else []
-    p = {n: 1 - rows.scores[n] if fit.flipped else rows.scores[n] for n, fit in fits.items()}
+        if np.count_nonzero(~np.isnan(own.shifted)) >= MANY:
+            yield say("no prediction", score=score, outcome=outcome)
+        return
+    if own.flipped:
+        yield _reversed(score, outcome)
+    p = {n: 1 - rows.scores[n] if each.flipped else rows.scores[n] for n, each in fits.items()}
     rivals = [
         name
-        for name, fit in fits.items()
+        for name, each in fits.items()
         if name != score
-        and (fit.predicts or points[name] > points[score])
-        and not same(p[name], p[score])
-        and (points[name] >= points[score] or not is_better(fit.shifted - own.shifted))
-    ]
-    doubts = [_reversed(score, outcome)] if own.flipped else []
-    if rivals:
-        rival = min(rivals, key=lambda name: (_mean(fits[name]), name))
-        doubts.append(_compared(score, rival, fits))
-    return doubts
-
-
-def _compared(score: str, rival: str, fits: Fits) -> str:
-    own, other = fits[score], fits[rival]
-    if is_better(own.shifted - other.shifted):
-        return (
-            f"`{rival}` predicts better than `{score}` (log loss {other.loss:.3f} and "
-            f"{own.loss:.3f}), but its name does not say that it is a score"
-        )
-    better = is_better(other.shifted - own.shifted) or own.loss < other.loss - TIE * own.entropy
-    how = "better than" if better else "as well as"
-    return f"`{score}` predicts {how} `{rival}` (log loss {own.loss:.3f} and {other.loss:.3f})"
-
-
-def _reversed(score: str, outcome: str) -> str:
-    return (
-        f"higher `{score}` has fewer `{outcome}` of 1, so the score is taken for the probability "
-        f"of the other class"
-    )
-
-
-def _about_labels(outcomes: Mapping[str, str], ones: Mapping[str, Floats]) -> list[str]:
-    """Say that many outcomes have a score each, and several come true at once: they are labels."""
-    together = sum((np.nan_to_num(ones[name]) for name in outcomes.values()), np.zeros(1))
-    return _labels_said(outcomes) if len(outcomes) >= LABELS and together.max() > 1 else []
-
-
-def _labels_said(outcomes: Mapping[str, str]) -> list[str]:
-    pairs = [f"`{score}` and `{outcome}`" for score, outcome in sorted(outcomes.items())]
-    more = f" and {len(pairs) - LABELS} more pairs" if len(pairs) > LABELS else ""
-    sentence = (
-        f"{', '.join(pairs[:LABELS])}{more} each are a score and its outcome, and several come "
-        f"true at once: if they are labels of one model, log a row of score and outcome for each "
-        f"label, and name the column of the label in strata; otherwise write a model for each"
-    )
-    return [sentence]
-
-
-def _about_outcome(
-    outcome: str, usable: Sequence[str], rows: Rows, best: Mapping[str, str]
-) -> list[str]:
-    """Say which other outcome the scores fit too."""
-    fits, points, ones = {of: rows.fits[of][best[of]] for of in usable}, rows.points, rows.outcomes
-    own = fits[outcome]
-    rivals = [
-        name
-        for name, fit in fits.items()
-        if name != outcome
-        and fit.predicts
-        and not fit.flipped
-        and not same(ones[name], ones[outcome])
-        and (points[name] >= points[outcome] or fit.worth >= own.worth - TIE)
+        and (each.predicts or points[name] > points[score])
+        and not _same(p[name], p[score])
+        and (points[name] >= points[score] or not is_better(each.shifted - own.shifted))
     ]
     if not rivals:
-        return []
-    rival = max(rivals, key=lambda name: (fits[name].worth, name))
+        return
+    rival = min(rivals, key=lambda name: (_mean(fits[name]), name))
     other = fits[rival]
-    how = "better than" if own.worth > other.worth + TIE else "as well as"
-    also = "" if best[rival] == best[outcome] else f" fits `{best[rival]}`"
-    sentence = (
-        f"`{outcome}` (1 in {percent(own.prevalence)} of the rows) fits `{best[outcome]}` (mean "
-        f"{percent(own.mean_score)}) {how} `{rival}` (1 in {percent(other.prevalence)}){also}"
-    )
-    return [sentence]
+    facts = {"score": score, "rival": rival, "own": own.loss, "other": other.loss}
+    if is_better(own.shifted - other.shifted):
+        yield say("rival without a name", **facts)
+        return
+    better = is_better(other.shifted - own.shifted) or own.loss < other.loss - TIE * own.entropy
+    yield say("rival", how="better than" if better else "as well as", **facts)
+
+
+def _about_outcome(outcome: str, fits: Fits, rows: _Rows, best: Mapping[str, str]) -> Iterator[str]:
+    """Say which other outcome the scores fit too."""
+    points, own = rows.points, fits[outcome]
+    rivals = [
+        name
+        for name, each in fits.items()
+        if name != outcome
+        and each.predicts
+        and not each.flipped
+        and not _same(rows.ones[name], rows.ones[outcome])
+        and (points[name] >= points[outcome] or each.worth >= own.worth - TIE)
+    ]
+    if rivals:
+        rival = max(rivals, key=lambda name: (fits[name].worth, name))
+        yield say(
+            "other outcome",
+            outcome=outcome,
+            share=percent(own.prevalence),
+            score=best[outcome],
+            mean=percent(own.mean_score),
+            how="better than" if own.worth > fits[rival].worth + TIE else "as well as",
+            rival=rival,
+            other=percent(fits[rival].prevalence),
+            also="" if best[rival] == best[outcome] else f" fits `{best[rival]}`",
+        )
+
+
+def _about_labels(outcomes: Mapping[str, str], ones: Mapping[str, Floats]) -> Iterator[str]:
+    """Say that many outcomes have a score each, and several come true at once: they are labels."""
+    together = sum((np.nan_to_num(ones[name]) for name in outcomes.values()), np.zeros(1))
+    if len(outcomes) >= LABELS and together.max() > 1:
+        pairs = [f"`{score}` and `{outcome}`" for score, outcome in sorted(outcomes.items())]
+        more = f" and {len(pairs) - LABELS} more pairs" if len(pairs) > LABELS else ""
+        yield say("labels", pairs=", ".join(pairs[:LABELS]) + more)

@@ -10,12 +10,12 @@ from monitor.config import LONGEST_WAIT, POSITION
 from monitor.logs.discovery.roles.rules import ID, points, times
 from monitor.logs.discovery.samples.profile import Column
 from monitor.logs.discovery.samples.reading import (
-    PARTITION,
     ROWS_PER_DAY,
     Log,
     add,
     add_day,
     ask,
+    drop,
     has_table,
     read,
 )
@@ -40,8 +40,7 @@ OF_TEXTS = (
     *((AFTER_DATE, "{}"), ("{}", AFTER_DATE), (BEFORE_DATE, "{}"), ("{}", BEFORE_DATE)),
 )
 CLEARLY = 1.1  # times as many ids must be found by a conversion that is not needed for the others
-OFFERED = "offered"  # the table with ids of outcomes
-ASKED = "asked"  # the table with ids of predictions
+ASKED, OFFERED = "asked", "offered"  # the tables with ids of predictions and of outcomes
 
 
 @dataclass(frozen=True)
@@ -107,14 +106,19 @@ def find_key(session: Session, scored: Log, observed: Log) -> Key | None:
     later ones are looked at.
     """
     asked, offered = _candidates(scored, observed), _candidates(observed, scored)
-    if not asked or not offered:
-        return None
-    best = _soon(session, scored, observed, asked, offered)
-    best = best or _late(session, scored, observed, asked, offered)
-    if best is None or best.uniqueness >= UNIQUE:
-        return best
-    wider = [k for k in _wider(session, scored, observed, best) if k.uniqueness >= UNIQUE]
-    return min(wider, key=lambda key: (len(key.scored), key.names), default=best)
+    for ours, theirs in (_soon(scored, observed), _late(scored, observed)):
+        drop(session, ASKED, OFFERED)
+        for day in ours if asked and offered else ():
+            _keep_ids(session, scored, asked, day, ROWS_PER_DAY, ASKED)
+        for day in theirs if asked and offered else ():
+            _keep_ids(session, observed, offered, day, ROWS_COMPARED, OFFERED)
+        if best := _best(session, asked, offered):
+            best = _with_days(session, scored, best, ours)
+            if best.uniqueness >= UNIQUE:
+                return best
+            wider = [k for k in _wider(session, scored, observed, best) if k.uniqueness >= UNIQUE]
+            return min(wider, key=lambda key: (len(key.scored), key.names), default=best)
+    return None
 
 
 def later_days(
@@ -144,71 +148,47 @@ def _candidates(log: Log, other: Log) -> list[Column]:
     return sorted(varied, key=lambda c: (not points(ID, c), -c.uniqueness))[:MOST_COLUMNS]
 
 
-def _soon(
-    session: Session,
-    scored: Log,
-    observed: Log,
-    asked: Sequence[Column],
-    offered: Sequence[Column],
-) -> Key | None:
-    """Look for the sampled predictions among the outcomes of their own and of the next days."""
-    session.connection.execute(f"DROP TABLE IF EXISTS {OFFERED}")
-    starts = scored.sampled[:PROBED_DAYS]
-    days = {d: None for start in starts or (None,) for d in later_days(observed, start, AGES)}
-    for day in days:
-        _keep_ids(session, observed, offered, day, ROWS_COMPARED, OFFERED)
-    only = ", ".join(f"DATE '{day}'" for day in starts)
-    only_starts = f"WHERE {quoted(PARTITION)} IN ({only})" if only else ""
-    session.connection.execute(
-        f"CREATE OR REPLACE TABLE {ASKED} AS SELECT *, NULL::DATE AS cm_day "
-        f"FROM {scored.table} {only_starts}"
-    )
-    best = _best(session, asked, offered)
-    return replace(best, days=starts) if best else None
+Days = Sequence[date | None]
 
 
-def _late(
-    session: Session,
-    scored: Log,
-    observed: Log,
-    asked: Sequence[Column],
-    offered: Sequence[Column],
-) -> Key | None:
-    """Look for predictions as far as the log of outcomes goes, at few partitions of both logs.
+def _soon(scored: Log, observed: Log) -> tuple[Days, Days]:
+    """Choose sampled days of predictions, and the outcomes of these and of the next days."""
+    ours: Days = scored.sampled[:PROBED_DAYS] or (None,)
+    return ours, [*dict.fromkeys(d for day in ours for d in later_days(observed, day, AGES))]
 
-    The predictions of `step` days in a row are looked for in every `step`-th partition of outcomes,
-    so each age up to `LONGEST_WAIT` is that of one pair of them. The sample then also has the days
-    that were found.
+
+def _late(scored: Log, observed: Log) -> tuple[Days, Days]:
+    """Choose few days of both logs with which each age up to `LONGEST_WAIT` is that of one pair.
+
+    The predictions of `step` days in a row are looked for in every `step`-th partition of outcomes.
     """
     if not scored.days or not observed.days:
-        return None
+        return (), ()
     first = scored.days[0]
     span = max(0, min(LONGEST_WAIT, (observed.days[-1] - first).days))
     step = isqrt(span) + 1
-    for table in (OFFERED, ASKED):
-        session.connection.execute(f"DROP TABLE IF EXISTS {table}")
-    for day in scored.days:
-        if (day - first).days < step:
-            _keep_ids(session, scored, asked, day, ROWS_PER_DAY, ASKED)
-    every = {
-        (d - first).days // step: d for d in observed.days if 0 <= (d - first).days < span + step
-    }
-    for day in every.values():  # the last of each `step` days
-        _keep_ids(session, observed, offered, day, ROWS_COMPARED, OFFERED)
-    best = _best(session, asked, offered)
-    if best is None:
-        return None
+    ages = {d: (d - first).days for d in observed.days}
+    every = {age // step: d for d, age in ages.items() if 0 <= age < span + step}
+    return [d for d in scored.days if (d - first).days < step], [*every.values()]
+
+
+def _with_days(session: Session, scored: Log, key: Key, asked: Days) -> Key:
+    """Note the days to probe, and the first age; the sample then has these days.
+
+    Of days that are not in the sample, those with the most matches.
+    """
     by_day = session.connection.execute(
-        f"SELECT a.cm_day AS day, count(*) AS rows, min(o.cm_day - a.cm_day) AS age "
-        f"FROM (SELECT cm_day, {best.ids('a')} FROM {ASKED}) a "
-        f"JOIN (SELECT cm_day, {best.ids('o')} FROM {OFFERED}) o "
-        f"ON {best.on()} AND o.cm_day >= a.cm_day GROUP BY 1 ORDER BY 2 DESC, 1"
+        f"SELECT a.cm_day, count(*) AS rows, min(o.cm_day - a.cm_day) "
+        f"FROM (SELECT cm_day, {key.ids('a')} FROM {ASKED}) a "
+        f"JOIN (SELECT cm_day, {key.ids('o')} FROM {OFFERED}) o "
+        f"ON {key.on()} AND coalesce(o.cm_day >= a.cm_day, true) GROUP BY 1 ORDER BY rows DESC, 1"
     ).fetchall()
-    days = tuple(sorted(day for day, *_ in by_day[:PROBED_DAYS]))
+    most = sorted(day for day, *_ in by_day[:PROBED_DAYS] if day)
+    days = tuple(filter(None, asked)) if {*asked} <= {*scored.sampled, None} else tuple(most)
     for day in days:
         if day not in scored.sampled:
             add_day(session, scored, day)
-    return replace(best, days=days, since=min(age for *_, age in by_day)) if by_day else None
+    return replace(key, days=days, since=min((age or 0 for *_, age in by_day), default=0))
 
 
 def _keep_ids(
@@ -226,7 +206,9 @@ def _best(session: Session, asked: Sequence[Column], offered: Sequence[Column]) 
     """Choose the columns of the two tables of ids that join them best."""
     if not (has_table(session, ASKED) and has_table(session, OFFERED)):
         return None
-    keys = [key for a, b in product(asked, offered) if (key := _single(session, a, b))]
+    known = [{*session.connection.table(table).columns} for table in (ASKED, OFFERED)]
+    both = ((a, b) for a, b in product(asked, offered) if a.name in known[0] and b.name in known[1])
+    keys = [key for a, b in both if (key := _single(session, a, b))]
     return max(keys, key=_worth, default=None)
 
 
@@ -235,9 +217,12 @@ def _single(session: Session, a: Column, b: Column) -> Key | None:
     best = None
     for cast, reading in _readings(a, b):
         key = Key((a,), (b,), 0.0, a.uniqueness, cast, reading=reading)
-        share = _share(session, key)
-        if share >= LEAST_SHARE and (best is None or share > CLEARLY * best.share):
-            best = replace(key, share=share)
+        ((ours,), (theirs,)) = key.texts
+        share = f"avg(coalesce({ours} IN (SELECT {theirs} FROM {OFFERED}), false)::INT) AS share"
+        of_days = f"SELECT {share} FROM {ASKED} GROUP BY cm_day"
+        found = float(ask(session, f"SELECT max(share) FROM ({of_days})")[0] or 0.0)
+        if found >= LEAST_SHARE and (best is None or found > CLEARLY * best.share):
+            best = replace(key, share=found)
     return best
 
 
@@ -255,14 +240,6 @@ def _readings(a: Column, b: Column) -> Iterator[tuple[str | None, tuple[str, str
         yield None, (ours, theirs)
     if kinds == ("text", "text"):
         yield from ((None, reading) for reading in OF_TEXTS)
-
-
-def _share(session: Session, key: Key) -> float:
-    """Return the share of the predictions of the best day whose id is among the outcomes."""
-    ((ours,), (theirs,)) = key.texts
-    share = f"avg(coalesce({ours} IN (SELECT {theirs} FROM {OFFERED}), false)::INT) AS share"
-    of_days = f"SELECT {share} FROM {ASKED} GROUP BY cm_day"
-    return float(ask(session, f"SELECT max(share) FROM ({of_days})")[0] or 0.0)
 
 
 def _text(expression: str, cast: str | None) -> str:

@@ -64,6 +64,15 @@ NAMES: dict[str, dict[str, float]] = {
         ("device merchant campaign card household subscriber advertiser", 1),
     ),
 }
+# Which rows of a log count, and the names of columns of two values that say it.
+LIVE = several("prod production live online serving champion active primary")
+TESTED = several("test testing holdout oot")
+OTHERS = several(
+    "train training valid validation val dev development staging stage qa uat sandbox "
+    "offline backtest canary challenger candidate shadow baseline previous inactive "
+    "retired secondary"
+)
+FLAGS = several("champion live prod production active")
 LABELS = several("label class predicted prediction pred decision argmax")
 CENSORED = several("censored censor censoring truncated")
 DURATION = several("duration tenure survival tte lifetime")

@@ -2,7 +2,7 @@
 
 Everything here is a function of names. Rule 1: of several dates in a name the first counts, because
 a writer's own time stamp comes later, in the name of the part. Rule 2: folders before the day tell
-logs apart; numbers after it are parts of one log.
+logs apart; numbers after it, or between points before it, are parts of one log.
 """
 
 import re
@@ -35,6 +35,7 @@ FORMS = (SEPARATED, NESTED, MONTH_FOLDER, COMPACT, EUROPEAN)
 EXTENSION = re.compile(r"(\.[A-Za-z]\w{0,8}(\.(gz|zst|bz2))?)?$")
 UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 NUMBER = re.compile(r"(?<![vV\d])\d+")  # v2 is a version, not a part
+PART_BEFORE = re.compile(r"(?<=\.)\d+(?=\.)")  # data.1.log.2026-01-01 is of a worker
 PART = re.compile(r"^(part|data|file|chunk|shard)([-_])\*.*$")
 KEY_VALUE = re.compile(r"(?<![^/])([A-Za-z_]\w*)=[^/]*")
 DATE_KEYS = {("year", 4): "%Y", ("month", 2): "%m", ("y", 4): "%Y", ("m", 2): "%m"}
@@ -164,7 +165,8 @@ def _generalised(name: _Name) -> _Name:
         folder, _, last = name.after.rpartition("/")
         before = KEY_VALUE.sub(r"\1=*", literal(folder))
         return _Name("", "", "/".join(filter(None, [before, _tail(last)])))
-    before = KEY_VALUE.sub(_varying, literal(_without_last_key(name.before)))
+    folders, slash, last = literal(_without_last_key(name.before)).rpartition("/")
+    before = KEY_VALUE.sub(_varying, folders + slash) + PART_BEFORE.sub("*", last)
     after = "/".join(_tail(level) for level in name.after.split("/"))
     return _Name(before + _last_key(name.before), name.field, after)
 

@@ -29,6 +29,7 @@ from monitor.logs.engines.session import (
 )
 from monitor.logs.sources.opening import OpenLog, open_files, open_table_of
 from monitor.logs.sources.tables import Range, Scan, open_table
+from monitor.words.guesses import say
 
 ROWS_PER_DAY = 20_000  # of each sampled day
 UNDATED_ROWS = 60_000  # of a log whose path does not name the day
@@ -278,7 +279,9 @@ def sample(session: Session, log: Log) -> Log:
         log = _with_columns_of_newest(session, log)
     files = (name for day in done or (None,) for name in files_of(log, day))
     twins = tuple(dict.fromkeys(twin for file in files for twin in session.twins.get(file, ())))
-    return replace(log, twins=twins, doubts=(*log.doubts, *about_twins(twins)))
+    listed = ", ".join(f"`{name}`" for name in readable(twins))
+    about = [say("twins", names=listed)] if twins else []
+    return replace(log, twins=twins, doubts=(*log.doubts, *about))
 
 
 def known(session: Session, log: Log) -> Log:
@@ -378,10 +381,8 @@ def _with_columns_of_newest(session: Session, log: Log) -> Log:
         session.connection.execute(f"ALTER TABLE {log.table} DROP COLUMN IF EXISTS {quoted(name)}")
     new = sorted(today - columns[older[-1]])
     names, others = (", ".join(f"`{name}`" for name in each) for each in (new, gone))
-    doubt = (
-        f"the files of {older[-1]} have no {names}, but {others}; if only a name changed, set "
-        f"renamed: {{{gone[0]}: {new[0]}}} for that log"
-    )
+    facts = {"new": names, "gone": others, "first_gone": gone[0], "first_new": new[0]}
+    doubt = say("renamed", day=older[-1], **facts)
     kept = tuple(day for day in log.sampled if day not in older)
     return described(session, replace(log, sampled=kept, doubts=(*log.doubts, doubt)))
 
@@ -422,23 +423,6 @@ def _first_line(session: Session, name: str) -> list[str]:
     return [f"{cell}" for row in rows for cell in row if cell is not None]
 
 
-def about_twins(twins: Sequence[str]) -> list[str]:
-    """Say which columns are not read because of their names, and what to do.
-
-    Examples
-    --------
-    >>> about_twins(["Score", "score"])
-    ['upper and lower case do not differ in names, so none of `Score`, `score` is read; rename all \
-but one in the log']
-    """
-    listed = ", ".join(f"`{name}`" for name in readable(twins))
-    doubt = (
-        f"upper and lower case do not differ in names, so none of {listed} is read; rename all but "
-        f"one in the log"
-    )
-    return [doubt] if twins else []
-
-
 def _chosen(days: Sequence[date]) -> tuple[date, ...]:
     """Choose the days that are sampled."""
     return tuple(dict.fromkeys(days[int(part * (len(days) - 1))] for part in SAMPLED_DAYS if days))
@@ -474,6 +458,12 @@ def has_table(session: Session, name: str) -> bool:
     here = "database_name = current_database() AND schema_name = current_schema()"
     found = f"SELECT count(*) FROM duckdb_tables() WHERE {here} AND table_name = ?"
     return session.connection.execute(found, [name]).fetchall() == [(1,)]
+
+
+def drop(session: Session, *tables: str) -> None:
+    """Drop tables that may be there."""
+    for table in tables:
+        session.connection.execute(f"DROP TABLE IF EXISTS {table}")
 
 
 def add(session: Session, query: str, table: str) -> None:
