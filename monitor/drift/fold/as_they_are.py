@@ -92,7 +92,8 @@ def _is_better(fit: OwnFit, incident: Incident, reference: Reference, enough: fl
     slope, before = fit.slope, reference.own_slope
     if slope is None or fit.profiles is None or incident.profiles is None:
         return False
-    within = before is not None and _is_off(before) and _surely_fits(slope) and fit.gain >= 1.0
+    surely = slope.low >= 1.0 - NOT_CALIBRATED and slope.high <= 1.0 + NOT_CALIBRATED
+    within = before is not None and _is_off(before) and surely and fit.gain >= 1.0
     if _is_off(slope) or not (fit.gain >= enough or within):
         return False
     left = gain_of_best(fit.profiles.reshape(-1, SIZES.size))
@@ -104,10 +105,6 @@ def _is_off(slope: Estimate) -> bool:
     if isnan(slope.low):  # beyond what is remembered
         return True
     return (slope.low > 1.0 or slope.high < 1.0) and abs(slope.value - 1.0) > NOT_CALIBRATED
-
-
-def _surely_fits(slope: Estimate) -> bool:
-    return slope.low >= 1.0 - NOT_CALIBRATED and slope.high <= 1.0 + NOT_CALIBRATED
 
 
 def _moved(fit: OwnFit) -> float:

@@ -10,7 +10,7 @@ The steps, for the whole, its segments and families of pairs alike:
 """
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from monitor.base.segment_names import FAMILIES, WHOLE
@@ -60,11 +60,11 @@ class Folded:
     """
 
     detectors: Streams
-    weighed: Mapping[str, DayEvidence]
-    limits: Mapping[str, float]
-    reached: Mapping[str, float]
-    alone: Mapping[str, float]
-    own: Mapping[str, Own]
+    weighed: Mapping[str, DayEvidence] = field(default_factory=dict)
+    limits: Mapping[str, float] = field(default_factory=dict)
+    reached: Mapping[str, float] = field(default_factory=dict)
+    alone: Mapping[str, float] = field(default_factory=dict)
+    own: Mapping[str, Own] = field(default_factory=dict)
 
 
 def fold_day(

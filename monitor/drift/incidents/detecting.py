@@ -213,6 +213,8 @@ def accumulate(
     """
     if not evidence.informations.any():
         return detector
+    # A drift that is open could be mistaken for wrong labels.
+    says = None if detector.incident else evidence.noise
     priced = evidence.tolerances, evidence.effects
     begun = share_of_start(*priced, evidence.informations, day_variances)
     return replace(
@@ -223,15 +225,8 @@ def accumulate(
         jitters=day_variances,
         cross=evidence.cross,
         history=remember(detector.history, day, evidence),
-        noise=_learned(detector, evidence),
+        noise=detector.noise if says is None else np.asarray(detector.noise + says),
     )
-
-
-def _learned(detector: Detector, evidence: DayEvidence) -> Floats:
-    """Learn of labels, unless a drift is open that could be mistaken for wrong ones."""
-    if detector.incident or evidence.noise is None:
-        return detector.noise
-    return np.asarray(detector.noise + evidence.noise)
 
 
 def share_of_start(

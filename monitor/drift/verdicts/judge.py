@@ -6,7 +6,7 @@ Rule 2: a verdict is said of settled days only. Half-arrived outcomes look like 
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from functools import lru_cache
@@ -84,7 +84,11 @@ def judge(
         return Today(day, counted, reference, limits, at_hand, sums_of, profiled)
 
     shifts = {name: detector.moved for name, detector in (detectors or {}).items()}
-    folded = _begin(detectors or {}, recent, references, today_of)
+    kept = {name: replace(of, moved=None) for name, of in (detectors or {}).items()}
+    last = reference_of_day(recent[-1].day, references) if recent else None
+    folded = Folded(
+        kept, own=_own_days(kept, recent, today_of(recent[-1], (), last)) if last else {}
+    )
     for day in days:
         reference = reference_of_day(day.day, references)
         if reference and reference.deployed:
@@ -109,19 +113,6 @@ def judge(
         yield verdicts
 
 
-def _begin(
-    detectors: Mapping[str, Detector],
-    recent: Sequence[Day],
-    references: Sequence[ModelReference],
-    today_of: Callable[[Day, Sequence[Day], ModelReference], Today],
-) -> Folded:
-    """Go on from what was stored; the second references of open incidents are fitted again."""
-    kept = {name: replace(detector, moved=None) for name, detector in detectors.items()}
-    reference = reference_of_day(recent[-1].day, references) if recent else None
-    own = _own_days(kept, recent, today_of(recent[-1], (), reference)) if reference else {}
-    return Folded(kept, {}, {}, {}, {}, own)
-
-
 def _reset(folded: Folded, day: date) -> Folded:
     """Discard all evidence: the scores are those of another map from a day on."""
     detectors = {name: rebased(d, day) for name, d in folded.detectors.items()}
@@ -133,7 +124,7 @@ def _not_compared(folded: Folded, day: Day, names: Mapping[str, None]) -> Folded
     detectors = let_go(folded.detectors, day)
     reached = {name: detector.evidence for name, detector in detectors.items()}
     kept = {name: detector for name, detector in detectors.items() if name in names}
-    return Folded(kept, {}, {}, reached, {}, folded.own)
+    return Folded(kept, reached=reached, own=folded.own)
 
 
 def _with_shift(verdict: Verdict, before: Shift | None) -> Verdict:
