@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -11,48 +11,29 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from monitor.config import Config, load_config
+from monitor.config import Config
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
-from monitor.pipeline.days.task import Task
-from monitor.pipeline.runs.run import run
 from monitor.pipeline.verdicts import references
 from monitor.store.names import stem
 from monitor.store.store import Store
-from tests.support.class_logs import NAMES, draw, write_day
+from tests.support.class_logs import NAMES, REFERENCE, configure_classes, draw, run_days, write_day
 
 FIRST = date(2026, 1, 1)
 DAYS = [FIRST + timedelta(days=number) for number in range(22)]
 BROKEN = DAYS[16]  # from then on the logits of one segment are too large by 1 / 0.5
 SHARES = {"DE": 0.7, "FR": 0.1, "IT": 0.2}
-CONFIG = """\
-store: {store}
-models:
-  pets:
-    predictions:
-      path: "logs/predictions/{{day}}.parquet"
-      classes: {{names: [{names}], vector: p}}
-    outcomes: {{path: "logs/outcomes/{{day}}.parquet"}}
-    segments:
-      - {{column: country, primary: true, values: [{segments}]}}
-      - {{column: device, top: 5}}
-      - {{cross: [country, device]}}
-    {strata}
-    settled_after: 0
-    windows: {windows}
-    verdicts: {{references: [{{first: 2026-01-01, last: 2026-01-14}}]}}
-"""
+SEGMENTS = (
+    "segments:",
+    "  - {column: country, primary: true, values: [DE, FR]}",
+    "  - {column: device, top: 5}",
+    "  - {cross: [country, device]}",
+)
 
 
-def configure(
-    folder: Path, store: str, segments: str = "DE, FR", strata: str = "", windows: str = "[1, 7]"
-) -> Config:
+def configure(folder: Path, store: str = "whole") -> Config:
     """Configure the model with a store of its own."""
-    path, names = folder / f"{store}.yaml", ", ".join(NAMES)
-    path.write_text(
-        CONFIG.format(store=store, names=names, segments=segments, strata=strata, windows=windows)
-    )
-    return load_config(path)
+    return configure_classes(folder, store, *SEGMENTS, REFERENCE)
 
 
 def stored(folder: Path, store: str, last: date = DAYS[-1]) -> dict[str, bytes]:
@@ -63,17 +44,6 @@ def stored(folder: Path, store: str, last: date = DAYS[-1]) -> dict[str, bytes]:
         for path in (folder / store / kind / "pets").iterdir()
         if stem(path.name) <= f"{last}"
     }
-
-
-def run_days(config: Config, first: date, last: date, jobs: int = 1) -> None:
-    """Process days."""
-    report = run(
-        config,
-        Task("pets", first, last, DAYS[-1] + timedelta(days=1)),
-        clock=lambda: datetime(2026, 3, 1, tzinfo=UTC),
-        jobs=jobs,
-    )
-    assert report.failures == ()
 
 
 def rows_of_day(day: date, rows: int = 2_500) -> tuple[np.ndarray, np.ndarray, list[str]]:
@@ -103,7 +73,7 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         vectors, labels, countries = rows_of_day(day)
         outcomes = pa.array(np.array(NAMES)[labels])
         write_day(folder / "logs", day, vectors, outcomes, more=devices(countries))
-    run_days(configure(folder, "whole"), DAYS[0], DAYS[-1], jobs=2)
+    run_days(configure(folder), DAYS[0], DAYS[-1], jobs=2)
     return folder
 
 
@@ -128,10 +98,7 @@ def test_one_call_or_three_leave_the_same_bytes(
 
 def test_the_segment_is_named_and_the_others_are_not(logs: Path) -> None:
     """A tenth of the rows drifts: its verdict says how, and whose classes were how frequent."""
-    found = {
-        v.segment: v
-        for v in Store(configure(logs, "whole").store).read_verdicts("pets", DAYS[-1])[0]
-    }
+    found = {v.segment: v for v in Store(configure(logs).store).read_verdicts("pets", DAYS[-1])[0]}
     said = " ".join(found["FR"].reasons)
 
     assert list(found)[:5] == ["all", "third choices", "DE", "FR", "other"]
@@ -150,7 +117,7 @@ def test_measures_of_a_segment_are_those_of_its_first_choices(logs: Path) -> Non
     """And the slope that its pairs share; vectors are measured for the whole only."""
     week = {
         e.segment: e
-        for e in Store(configure(logs, "whole").store).read_evaluations("pets", DAYS[-1])[0]
+        for e in Store(configure(logs).store).read_evaluations("pets", DAYS[-1])[0]
         if e.window_days == 7
     }
     right, rows = 0, 0
@@ -173,7 +140,7 @@ def test_gauges_show_and_page_have_segments_and_pairs(
     logs: Path, command: Callable[..., Any]
 ) -> None:
     """People and Prometheus see both."""
-    config = configure(logs, "whole")
+    config = configure(logs)
     text = exposition([lines(Reader(config, most_segments=50).snapshots()["pets"])]).decode()
     place = ("--config", logs / "whole.yaml", "--model", "pets")
     whole, segment = (command("show", *place, *more) for more in ((), ("--segment", "FR")))
@@ -190,7 +157,7 @@ def test_gauges_show_and_page_have_segments_and_pairs(
 
 def test_where_flags_the_segment_and_no_pair(logs: Path, command: Callable[..., Any]) -> None:
     """All pairs of FR drift; it has a tenth of the rows, so the whole has no drift to explain."""
-    configure(logs, "whole")
+    configure(logs)
     ended = command("where", "--config", logs / "whole.yaml", "--model", "pets", "--json")
     found = json.loads(ended.out)
     places = {(p["column"], p["value"]): p for p in found["segments"]}
@@ -210,7 +177,7 @@ def test_where_flags_the_segment_and_no_pair(logs: Path, command: Callable[..., 
 
 def test_a_search_of_the_logs_names_the_segment(logs: Path, command: Callable[..., Any]) -> None:
     """Over all its pairs, each with constants of its own; no device, and no column of scores."""
-    configure(logs, "whole")
+    configure(logs)
     ended = command(
         *("where", "--config", logs / "whole.yaml", "--model", "pets"), "--search", "--json"
     )

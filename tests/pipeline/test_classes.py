@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,47 +11,20 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from monitor.config import Config, load_config
+from monitor.config import Config
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
-from monitor.pipeline.days.task import Task
-from monitor.pipeline.runs.run import run
 from monitor.store.store import Store
-from tests.support.class_logs import NAMES, draw, write_day
+from tests.support.class_logs import NAMES, REFERENCE, configure_classes, draw, run_days, write_day
 
 FIRST = date(2026, 1, 1)
 DAYS = [FIRST + timedelta(days=number) for number in range(22)]
 BROKEN = DAYS[16]  # from then on the logits are too large by 1 / 0.6
-CONFIG = """\
-store: {store}
-models:
-  pets:
-    predictions:
-      path: "logs/predictions/{{day}}.parquet"
-      classes: {{names: [{names}], vector: p}}
-    outcomes: {{path: "logs/outcomes/{{day}}.parquet"}}
-    settled_after: 0
-    windows: [1, 7]
-    verdicts: {{references: [{{first: 2026-01-01, last: 2026-01-14}}]}}
-"""
 
 
-def configure(folder: Path, store: str, names: Sequence[str] = NAMES) -> Config:
+def configure(folder: Path, store: str = "whole", names: Sequence[str] = NAMES) -> Config:
     """Configure the model with a store of its own."""
-    path = folder / f"{store}.yaml"
-    path.write_text(CONFIG.format(store=store, names=", ".join(names)))
-    return load_config(path)
-
-
-def run_days(config: Config, first: date, last: date, jobs: int = 1) -> None:
-    """Process days."""
-    report = run(
-        config,
-        Task("pets", first, last, DAYS[-1] + timedelta(days=1)),
-        clock=lambda: datetime(2026, 3, 1, tzinfo=UTC),
-        jobs=jobs,
-    )
-    assert report.failures == ()
+    return configure_classes(folder, store, REFERENCE, names=names)
 
 
 @pytest.fixture(scope="module")
@@ -65,13 +38,13 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
             rng, 2_000, slope=0.6 if day >= BROKEN else 1.0, priors=list(weights)
         )
         write_day(folder / "logs", day, vectors, pa.array(np.array(NAMES)[labels]))
-    run_days(configure(folder, "whole"), DAYS[0], DAYS[-1], jobs=2)
+    run_days(configure(folder), DAYS[0], DAYS[-1], jobs=2)
     return folder
 
 
 def test_the_drift_is_found_and_the_priors_are_named(logs: Path) -> None:
     """The verdict of the whole says since when, which pair, and which class is more frequent."""
-    store = Store(configure(logs, "whole").store)
+    store = Store(configure(logs).store)
     whole, *pairs = store.read_verdicts("pets", DAYS[-1])[0]
     before = store.read_verdicts("pets", BROKEN - timedelta(days=1))[0][0]
     said = " ".join(whole.reasons)
@@ -92,7 +65,7 @@ def test_the_drift_is_found_and_the_priors_are_named(logs: Path) -> None:
 
 def test_gauges_have_the_class_and_its_limit(logs: Path) -> None:
     """Classes and pairs are at most as many as configured, and the others are counted."""
-    config = configure(logs, "whole")
+    config = configure(logs)
 
     def exported(most: int) -> str:
         snapshot = Reader(config, most_segments=most).snapshots()["pets"]
@@ -107,7 +80,7 @@ def test_gauges_have_the_class_and_its_limit(logs: Path) -> None:
 
 def test_recalibrate_begins_with_the_drift(logs: Path, command: Callable[..., Any]) -> None:
     """It fits the days since the estimated start, and names the reference that is replaced."""
-    configure(logs, "whole")
+    configure(logs)
     ended = command("recalibrate", "--config", logs / "whole.yaml", "--model", "pets", "--json")
     told = json.loads(ended.out)
     (factor,) = told["map"]["map"]["parameters"]
@@ -122,18 +95,15 @@ def test_recalibrate_begins_with_the_drift(logs: Path, command: Callable[..., An
 def test_a_change_of_the_classes_begins_again(logs: Path) -> None:
     """Days with other classes share no window, and the old reference does not judge them."""
     folder = logs / "changed"
-    store = configure(logs, "whole").store
+    store = configure(logs).store
     shutil.copytree(store, folder / "store")
     day = DAYS[-1] + timedelta(days=1)
     vectors, labels = draw(np.random.default_rng(99), 500, 4)
     names = [*NAMES, "cow"]
     write_day(folder / "logs", day, vectors, pa.array(np.array(names)[labels]), names=names)
-    path = folder / "monitor.yaml"
-    path.write_text(CONFIG.format(store="store", names=", ".join(names)))
-    config = load_config(path)
-    task = Task("pets", day, day, day + timedelta(days=1))
+    config = configure(folder, "store", names)
 
-    assert run(config, task, clock=lambda: datetime(2026, 3, 1, tzinfo=UTC)).failures == ()
+    run_days(config, day, day)
     week = Store(config.store).read_evaluations("pets", day)[0][-1]
     whole = Store(config.store).read_verdicts("pets", day)[0][0]
     assert (week.window_days, week.days_present, week.matched) == (7, 1, 500)

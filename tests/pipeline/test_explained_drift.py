@@ -1,12 +1,10 @@
 """A drift of the whole that comes from one of four segments: everything speaks of that segment."""
 
-from datetime import date, timedelta
+from datetime import date
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from scipy.special import expit
 
@@ -22,21 +20,12 @@ from monitor.report.where import repair_of, where_document
 from monitor.store.store import Store
 from monitor.words.trust import trust
 from monitor.words.verdict import in_short
-from tests.support.drawn_days import judge_drawn_days
+from tests.support.drawn_days import configured, days_of, judge_drawn_days, write_rows
 
-FIRST, REFERENCE, LATER, ROWS = date(2026, 1, 1), 28, 8, 12_000
-DAYS = [FIRST + timedelta(days=i) for i in range(REFERENCE + LATER)]
+REFERENCE, LATER, ROWS = 28, 8, 12_000
+DAYS = days_of(REFERENCE + LATER)
 SYSTEMS = {"ios": (0.25, -1.2), "android": (0.35, 0.0), "web": (0.3, 0.3), "tv": (0.1, 0.8)}
-CONFIG = """\
-store: store
-models:
-  bids:
-    predictions: {path: "predictions/{day}.parquet"}
-    outcomes: {in_predictions: true}
-    windows: [1]
-    segments: {column: system, values: [ios, android, web, tv]}
-    verdicts: {references: [{first: 2026-01-01, last: 2026-01-28}]}
-"""
+CONFIG = configured({"bids": ("{column: system, values: [ios, android, web, tv]}",)}, 28)
 
 
 def write_day(folder: Path, day: date, *, lost: float = 0.0, default: float = 0.0) -> None:
@@ -57,7 +46,7 @@ def write_day(folder: Path, day: date, *, lost: float = 0.0, default: float = 0.
         "system": system,
         "outcome": ((rng.random(ROWS) < expit(true)) & kept).astype(np.int8),
     }
-    pq.write_table(pa.table(table), folder / f"predictions/{day}.parquet")
+    write_rows(folder, day, table)
 
 
 @pytest.fixture(scope="module")

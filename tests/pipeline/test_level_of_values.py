@@ -1,11 +1,9 @@
 """Scores of one value that are too high, seen from the whole: what is named, and what is not."""
 
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from scipy.special import expit
 
@@ -18,23 +16,16 @@ from monitor.report.where import where_document
 from monitor.store.store import Store
 from monitor.words.trust import trust
 from monitor.words.verdict import sentences
-from tests.support.drawn_days import judge_drawn_days
+from tests.support.drawn_days import configured, days_of, judge_drawn_days, write_rows
 
-FIRST, REFERENCE, LATER, ROWS = date(2026, 1, 1), 14, 3, 3_000
-DAYS = [FIRST + timedelta(days=i) for i in range(REFERENCE + LATER)]
+REFERENCE, LATER, ROWS = 14, 3, 3_000
+DAYS = days_of(REFERENCE + LATER)
 COUNTRIES, DEVICES = np.array(["DE", "FR", "US"]), np.array(["tv", "web", "car"])
-CONFIG = """\
-store: store
-models:
-  bids:
-    predictions: {path: "predictions/{day}.parquet"}
-    outcomes: {in_predictions: true}
-    windows: [1]
-    segments:
-      - {column: country, values: [DE, FR, US], primary: true}
-      - {column: device, values: [tv, web, car]}
-    verdicts: {references: [{first: 2026-01-01, last: 2026-01-14}]}
-"""
+SEGMENTS = (
+    "{column: country, values: [DE, FR, US], primary: true}",
+    "{column: device, values: [tv, web, car]}",
+)
+CONFIG = configured({"bids": SEGMENTS})
 
 
 def judged(folder: Path, column: str) -> list[Verdict]:
@@ -52,7 +43,7 @@ def judged(folder: Path, column: str) -> list[Verdict]:
             "device": DEVICES[device],
             "outcome": hits.astype(np.int8),
         }
-        pq.write_table(pa.table(table), folder / f"predictions/{day}.parquet")
+        write_rows(folder, day, table)
 
     store = judge_drawn_days(folder, CONFIG, DAYS, write_day)
     return store.read_verdicts("bids", DAYS[-1])[0]

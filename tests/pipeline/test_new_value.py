@@ -1,33 +1,22 @@
 """A value that the reference does not know, and that is broken: it is named, and how new it is."""
 
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from scipy.special import expit
 
 from monitor.config import load_config
 from monitor.drift.records.places import Condition
 from monitor.pipeline.verdicts.asked_where import answer_where
-from tests.support.drawn_days import judge_drawn_days
+from tests.support.drawn_days import configured, days_of, judge_drawn_days, write_rows
 
-FIRST, REFERENCE, SOUND, LATER, ROWS = date(2026, 1, 1), 14, 2, 7, 8_000
-DAYS = [FIRST + timedelta(days=i) for i in range(REFERENCE + SOUND + LATER)]
+REFERENCE, SOUND, LATER, ROWS = 14, 2, 7, 8_000
+DAYS = days_of(REFERENCE + SOUND + LATER)
 APPEARED = DAYS[REFERENCE + SOUND]
-CONFIG = """\
-store: store
-models:
-  bids:
-    predictions: {path: "predictions/{day}.parquet"}
-    outcomes: {in_predictions: true}
-    windows: [1]
-    segments:
-      - {column: system, values: [ios, web], primary: true}
-      - {column: version, top: 20}
-    verdicts: {references: [{first: 2026-01-01, last: 2026-01-14}]}
-"""
+CONFIG = configured(
+    {"bids": ("{column: system, values: [ios, web], primary: true}", "{column: version, top: 20}")}
+)
 
 
 def write_day(folder: Path, day: date) -> None:
@@ -43,7 +32,7 @@ def write_day(folder: Path, day: date) -> None:
         "version": version,
         "outcome": (rng.random(ROWS) < expit(slopes * logits)).astype(np.int8),
     }
-    pq.write_table(pa.table(table), folder / f"predictions/{day}.parquet")
+    write_rows(folder, day, table)
 
 
 def test_it_is_named_with_its_first_day(tmp_path: Path) -> None:

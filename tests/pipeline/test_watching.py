@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from pydantic import ValidationError
 from scipy.special import expit
@@ -35,33 +34,19 @@ from monitor.store.sealing import open_table
 from monitor.store.store import Store
 from monitor.words.trust import trust
 from monitor.words.values import strata_instead_of_drift
-from tests.support.drawn_days import store_days
+from tests.support.drawn_days import configured, days_of, store_days, write_rows
 from tests.support.rules import must_answer_as_kept
 from tests.support.stored import leaves
 
-FIRST, REFERENCE, LATER, ROWS = date(2026, 1, 1), 14, 12, 3_000
+REFERENCE, LATER, ROWS = 14, 12, 3_000
 MOST_COLUMNS = 60
-DAYS = [FIRST + timedelta(days=i) for i in range(REFERENCE + LATER)]
+DAYS = days_of(REFERENCE + LATER)
 MOVED_DAYS = DAYS[: REFERENCE + 8]  # of worlds whose priors move apart
 COUNTRY = {"column": "country", "values": ["DE"]}
 DEVICE = {"column": "device", "top": 3}
-CONFIG = """\
-store: store
-models:
-  ctr:
-    predictions: {path: "predictions/{day}.parquet"}
-    outcomes: {in_predictions: true}
-    windows: [1]
-    segments:
-      - {column: customer, top: 20}
-      - {column: device, values: [tv, web]}
-    verdicts: {references: [{first: 2026-01-01, last: 2026-01-14}]}
-  plain:
-    predictions: {path: "predictions/{day}.parquet"}
-    outcomes: {in_predictions: true}
-    windows: [1]
-    verdicts: {references: [{first: 2026-01-01, last: 2026-01-14}]}
-"""
+CONFIG = configured(
+    {"ctr": ("{column: customer, top: 20}", "{column: device, values: [tv, web]}"), "plain": ()}
+)
 
 
 def write_day(folder: Path, day: date) -> None:
@@ -82,7 +67,7 @@ def write_day(folder: Path, day: date) -> None:
         "device": np.array(["tv", "web", "car"])[device],
         "outcome": hits.astype(np.int8),
     }
-    pq.write_table(pa.table(table), folder / f"predictions/{day}.parquet")
+    write_rows(folder, day, table)
 
 
 def judge(config: Config, name: str, first: date = DAYS[0]) -> None:
@@ -273,7 +258,7 @@ def moving(folder: Path, days: Sequence[date], slope: float, *, always: bool) ->
             "device": np.array(["tv", "web", "car"])[device],
             "outcome": hits.astype(np.int8),
         }
-        pq.write_table(pa.table(table), folder / f"predictions/{day}.parquet")
+        write_rows(folder, day, table)
     store_days(config, "ctr", days)
     return config
 

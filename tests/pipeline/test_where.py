@@ -4,13 +4,12 @@ import json
 import shlex
 import shutil
 from collections.abc import Sequence
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 from typing import Literal
 
 import duckdb
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from scipy.special import expit, logit
@@ -38,28 +37,21 @@ from monitor.report.page.html import model_html
 from monitor.store.map_file import read_map
 from monitor.store.store import Store
 from monitor.words.where import where_sentence
-from tests.support.drawn_days import store_days
+from tests.support.drawn_days import configured, days_of, store_days, write_rows
 
-FIRST, REFERENCE, LATER, ROWS = date(2026, 1, 1), 14, 8, 4_000
-DAYS = [FIRST + timedelta(days=i) for i in range(REFERENCE + LATER)]
-CONFIG = """\
-store: store
-models:
-  ctr:
-    predictions: {path: "predictions/{day}.parquet"}
-    outcomes: {in_predictions: true}
-    windows: [1]
-    segments:
-      - {column: country, values: [DE, FR], primary: true}
-      - {column: device, top: 2}
-      - {column: price, quantiles: 4}
-      - {cross: [country, device], top: 4}
-    verdicts: {references: [{first: 2026-01-01, last: 2026-01-14}]}
-  plain:
-    predictions: {path: "predictions/{day}.parquet"}
-    outcomes: {in_predictions: true}
-    windows: [1]
-"""
+REFERENCE, LATER, ROWS = 14, 8, 4_000
+DAYS = days_of(REFERENCE + LATER)
+CONFIG = configured(
+    {
+        "ctr": (
+            "{column: country, values: [DE, FR], primary: true}",
+            "{column: device, top: 2}",
+            "{column: price, quantiles: 4}",
+            "{cross: [country, device], top: 4}",
+        ),
+        "plain": (),
+    }
+)
 
 
 def write_day(folder: Path, day: date) -> None:
@@ -78,7 +70,7 @@ def write_day(folder: Path, day: date) -> None:
         "price": np.exp(rng.normal(0.0, 1.0, ROWS)),
         "outcome": (rng.random(ROWS) < expit(slopes * logits)).astype(np.int8),
     }
-    pq.write_table(pa.table(table), folder / f"predictions/{day}.parquet")
+    write_rows(folder, day, table)
 
 
 @pytest.fixture(scope="module")

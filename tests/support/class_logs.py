@@ -1,7 +1,7 @@
 """Logs of a model with classes, drawn so that the truth is known."""
 
 from collections.abc import Mapping, Sequence
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from types import MappingProxyType
 
@@ -9,7 +9,48 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from monitor.config import Config, load_config
+from monitor.pipeline.days.task import Task
+from monitor.pipeline.runs.run import RunReport, run
+
 NAMES = ("cat", "dog", "fish")
+REFERENCE = "verdicts: {references: [{first: 2026-01-01, last: 2026-01-14}]}"
+
+
+def configure_classes(
+    folder: Path,
+    store: str = "store",
+    *more: str,
+    names: Sequence[str] = NAMES,
+    logs: Path | str = "logs",
+    weights: str = "",
+    windows: str = "1, 7",
+    file: str = "",
+) -> Config:
+    """Write and load a model with classes and further lines of settings, in a file of its own."""
+    (path := folder / f"{file or store}.yaml").write_text(
+        f"""\
+store: {store}
+models:
+  pets:
+    predictions:
+      path: "{logs}/predictions/{{day}}.parquet"
+      classes: {{names: [{", ".join(names)}], vector: p{weights}}}
+    outcomes: {{path: "{logs}/outcomes/{{day}}.parquet"}}
+    settled_after: 0
+    windows: [{windows}]
+"""
+        + "".join(f"    {line}\n" for line in more)
+    )
+    return load_config(path)
+
+
+def run_days(config: Config, first: date, last: date, jobs: int = 1) -> RunReport:
+    """Process days that are over."""
+    task = Task("pets", first, last, date(2026, 2, 1))
+    report = run(config, task, clock=lambda: datetime(2026, 3, 1, tzinfo=UTC), jobs=jobs)
+    assert report.failures == ()
+    return report
 
 
 def draw(

@@ -1,15 +1,47 @@
 """Days that a test draws, counted and judged."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from monitor.config import Config, Engine, load_config
 from monitor.logs import open_databases, summarise_day
 from monitor.pipeline.verdicts.judging import judge_days
 from monitor.pipeline.verdicts.references import read_references
 from monitor.store.store import Store
+
+FIRST = date(2026, 1, 1)
+
+
+def days_of(number: int) -> list[date]:
+    """List so many days."""
+    return [FIRST + timedelta(days=place) for place in range(number)]
+
+
+def configured(models: Mapping[str, Sequence[str]], reference: int = 14) -> str:
+    """Configure models with these segments, whose predictions hold their outcomes."""
+    span = f"{{first: {FIRST}, last: {days_of(reference)[-1]}}}"
+    return "store: store\nmodels:\n" + "".join(
+        f"""\
+  {name}:
+    predictions: {{path: "predictions/{{day}}.parquet"}}
+    outcomes: {{in_predictions: true}}
+    windows: [1]
+    segments: [{", ".join(segments)}]
+    verdicts: {{references: [{span}]}}
+"""
+        for name, segments in models.items()
+    )
+
+
+def write_rows(folder: Path, day: date, table: Mapping[str, Any]) -> None:
+    """Write the rows of a day."""
+    pq.write_table(pa.table(table), folder / f"predictions/{day}.parquet")
 
 
 def judge_drawn_days(

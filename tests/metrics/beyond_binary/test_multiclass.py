@@ -1,6 +1,7 @@
 """Class-wise and top-label measures against plain loops, the binary case, permuted classes."""
 
 from collections import Counter
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -160,45 +161,29 @@ class TestTopLabel:
 SHAPES = "y_prob must have one row for each label and two classes or more, got shapes"
 
 
+SCORES, LABELS = (
+    "scores are not numbers in [0, 1], first",
+    "labels are not integers from 0 to 1, first",
+)
+HALVES = [0.5, 0.5]
+SUM = (
+    "2 of 3 rows of scores do not sum to 1 within 0.0001, first 0.9998 at row 1: give "
+    "probabilities of all classes."
+)
+
+
 @pytest.mark.parametrize(
     ("scores", "labels", "message"),
     [
         ([0.2, 0.8], [0, 1], f"{SHAPES} (2,) of y_true and (2,) of y_prob."),
         ([[1.0], [1.0]], [0, 0], f"{SHAPES} (2,) of y_true and (2, 1) of y_prob."),
         ([[0.2, 0.8]], [0, 1], f"{SHAPES} (2,) of y_true and (1, 2) of y_prob."),
-        (
-            [[0.2, 0.8], [-0.5, 1.5]],
-            [0, 1],
-            "2 of 4 scores are not numbers in [0, 1], first -0.5 of class 0 at row 1.",
-        ),
-        (
-            [[0.2, 0.8], [0.5, float("nan")]],
-            [0, 1],
-            "1 of 4 scores are not numbers in [0, 1], first nan of class 1 at row 1.",
-        ),
-        (
-            [[0.2, 0.8], [0.5, 0.4998], [0.9, 0.9]],
-            [0, 1, 0],
-            (
-                "2 of 3 rows of scores do not sum to 1 within 0.0001, first 0.9998 at row 1: give "
-                "probabilities of all classes."
-            ),
-        ),
-        (
-            [[0.2, 0.8], [0.5, 0.5], [0.5, 0.5]],
-            [0, 2, -1],
-            "2 of 3 labels are not integers from 0 to 1, first 2 at row 1.",
-        ),
-        (
-            [[0.2, 0.8], [0.5, 0.5]],
-            [0.0, 0.5],
-            "1 of 2 labels are not integers from 0 to 1, first 0.5 at row 1.",
-        ),
-        (
-            [[0.2, 0.8], [0.5, 0.5]],
-            ["0", "1"],
-            "2 of 2 labels are not integers from 0 to 1, first '0' at row 0.",
-        ),
+        ([HALVES, [-0.5, 1.5]], [0, 1], f"2 of 4 {SCORES} -0.5 of class 0 at row 1."),
+        ([HALVES, [0.5, nan]], [0, 1], f"1 of 4 {SCORES} nan of class 1 at row 1."),
+        ([HALVES, [0.5, 0.4998], [0.9, 0.9]], [0, 1, 0], SUM),
+        ([HALVES] * 3, [0, 2, -1], f"2 of 3 {LABELS} 2 at row 1."),
+        ([HALVES] * 2, [0.0, 0.5], f"1 of 2 {LABELS} 0.5 at row 1."),
+        ([HALVES] * 2, ["0", "1"], f"2 of 2 {LABELS} '0' at row 0."),
     ],
 )
 def test_bad_samples_are_refused(scores: list[Any], labels: list[Any], message: str) -> None:

@@ -1,6 +1,7 @@
 """Dawid-Sebastiani score and scaling of variances: plain loops, searches, and what must hold."""
 
 import math
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -89,27 +90,24 @@ THREE = "outcomes, means and variances must be three lists of one length, got sh
 GOOD = {"outcomes": [1.0, 2.0], "means": [0.0, 0.0], "variances": [1.0, 2.0]}
 
 
+FINITE = "are not finite numbers"
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"means": [0.0]}, f"{THREE} (2,), (1,) and (2,)."),
         ({"variances": [[1.0, 2.0]]}, f"{THREE} (2,), (2,) and (1, 2)."),
         ({"outcomes": 1.0, "means": 0.0, "variances": 1.0}, f"{THREE} (), () and ()."),
-        (
-            {"outcomes": [1.0, float("nan")]},
-            "1 of 2 outcomes are not finite numbers, first nan at row 1.",
-        ),
-        (
-            {"means": [float("-inf"), 0.0]},
-            "1 of 2 means are not finite numbers, first -inf at row 0.",
-        ),
+        ({"outcomes": [1.0, nan]}, f"1 of 2 outcomes {FINITE}, first nan at row 1."),
+        ({"means": [-inf, 0.0]}, f"1 of 2 means {FINITE}, first -inf at row 0."),
         (
             {"variances": [0.0, -1.0]},
-            "2 of 2 predicted variances are not finite numbers above 0, first 0 at row 0.",
+            f"2 of 2 predicted variances {FINITE} above 0, first 0 at row 0.",
         ),
         (
-            {"variances": [1.0, float("inf")]},
-            "1 of 2 predicted variances are not finite numbers above 0, first inf at row 1.",
+            {"variances": [1.0, inf]},
+            f"1 of 2 predicted variances {FINITE} above 0, first inf at row 1.",
         ),
     ],
 )
@@ -122,43 +120,24 @@ def test_bad_samples_are_refused(changes: dict[str, Any], message: str) -> None:
         assert str(refused.value) == message
 
 
+LINE = "a line through variances needs two different ones"
+RATIO = "rescale by squared_error_ratio instead."
+NONE = "is exactly 0, so no positive variance is the best there: take a larger sample."
+
+
 @pytest.mark.parametrize(
-    ("sample", "message"),
+    ("changes", "message"),
     [
-        (
-            {**GOOD, "variances": [2.0, 2.0]},
-            (
-                "a line through variances needs two different ones, got 2 for all 2: rescale by "
-                "squared_error_ratio instead."
-            ),
-        ),
-        (
-            {"outcomes": [], "means": [], "variances": []},
-            (
-                "a line through variances needs two different ones: rescale by squared_error_ratio "
-                "instead."
-            ),
-        ),
-        (
-            {**GOOD, "outcomes": [0.0, 1.0]},
-            (
-                "every error at the smallest variance 1 is exactly 0, so no positive variance is "
-                "the best there: take a larger sample."
-            ),
-        ),
-        (
-            {**GOOD, "outcomes": [1.0, 0.0]},
-            (
-                "every error at the largest variance 2 is exactly 0, so no positive variance is "
-                "the best there: take a larger sample."
-            ),
-        ),
+        ({"variances": [2.0, 2.0]}, f"{LINE}, got 2 for all 2: {RATIO}"),
+        (dict.fromkeys(GOOD, ()), f"{LINE}: {RATIO}"),
+        ({"outcomes": [0.0, 1.0]}, f"every error at the smallest variance 1 {NONE}"),
+        ({"outcomes": [1.0, 0.0]}, f"every error at the largest variance 2 {NONE}"),
     ],
 )
-def test_samples_without_a_best_line(sample: dict[str, Any], message: str) -> None:
+def test_samples_without_a_best_line(changes: dict[str, Any], message: str) -> None:
     """Where no line is the best the fit says why."""
     with pytest.raises(ValueError) as refused:  # noqa: PT011 - the whole message is compared
-        fit_variance_scaling(**sample)
+        fit_variance_scaling(**{**GOOD, **changes})
 
     assert str(refused.value) == message
 

@@ -1,5 +1,7 @@
 """Tallies: what is counted, how tallies add up, and where grid cells lie."""
 
+from math import nan
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -111,21 +113,17 @@ def test_ends_of_the_scale_are_kept_apart_from_nothing() -> None:
     assert t.scores == pytest.approx([LOWEST_SCORE, HIGHEST_SCORE], rel=1e-8)
 
 
+LENGTHS = "y_true and y_prob must be two lists of one length, got shapes (2,) and (1,)."
+SCORES = "scores are not numbers in [0, 1], first"
+
+
 @pytest.mark.parametrize(
     ("scores", "outcomes", "message"),
     [
-        (
-            [0.1, float("nan")],
-            [0, 1],
-            "1 of 2 scores are not numbers in [0, 1], first nan at row 1.",
-        ),
-        ([1.5, -1.0], [0, 1], "2 of 2 scores are not numbers in [0, 1], first 1.5 at row 0."),
+        ([0.1, nan], [0, 1], f"1 of 2 {SCORES} nan at row 1."),
+        ([1.5, -1.0], [0, 1], f"2 of 2 {SCORES} 1.5 at row 0."),
         ([0.1, 0.2], [0, 2], "1 of 2 outcomes are neither 0 nor 1, first 2 at row 1."),
-        (
-            [0.1],
-            [0, 1],
-            "y_true and y_prob must be two lists of one length, got shapes (2,) and (1,).",
-        ),
+        ([0.1], [0, 1], LENGTHS),
     ],
 )
 def test_bad_samples_are_refused(scores: list[float], outcomes: list[int], message: str) -> None:
