@@ -317,14 +317,14 @@ def test_the_parts_of_a_day_are_those_of_a_log_with_mapped_vectors(tmp_path: Pat
     more = {name: [*rng.choice(["a", "b", "c"], ROWS)] for name in ("country", "tier")}
     parts = ("segments: {column: country, values: [a, b]}", "strata: {column: tier, values: [a]}")
     summaries = []
-    for name, logged in (("plain", vectors), ("mapped", apply_vector_map(vectors, RIGHT))):
+    for name, logged in (("mapped", apply_vector_map(vectors, RIGHT)), ("plain", vectors)):
         folder = tmp_path / name
         folder.mkdir()
         write_day(folder, FIRST, logged, pa.array(np.array(NAMES)[labels]), more=more)
         model = configure_classes(folder, "store", *parts, logs=folder, windows="1").model("pets")
         summaries.append(summarise_day("pets", model, FIRST, as_of=DAYS[2], engine=Engine()))
     classes = Classes(names=NAMES, vector="p")
-    logged, wanted = summaries
+    wanted, logged = summaries
     batch = batch_of_summary("pets", model, logged)
     with open_databases(Engine()) as databases:
         sums, counts, tops = count_through_map(batch, classes, RIGHT, databases)
