@@ -95,6 +95,16 @@ def test_sums_hold_every_start(days: list[list[float]]) -> None:
     assert detector.last == (day(len(days) - 1) if days else date.min)
 
 
+def test_a_day_that_knows_little_begins_little() -> None:
+    """What a day may add, ten times, is the weight of a start on it: here 0.1 g = 0.02 nats."""
+    weak = replace(said([0.0] * 8), informations=np.full(4, 0.04))
+
+    assert accumulate(new_detector(), DAY, weak, CALM).sums == pytest.approx(np.full(8, 0.2))
+    # Half a nat over a dispersion of 50.
+    noisy = accumulate(new_detector(), DAY, said([0.0] * 8), np.full(4, 49.0))
+    assert noisy.sums == pytest.approx(np.full(8, 0.1))
+
+
 @given(ratio=st.floats(-400, 400))
 def test_no_day_says_more_than_a_hundred_to_one(ratio: float) -> None:
     """A bet stays fair: a hundredth is kept and the rest is staked, and never pays over 100."""

@@ -171,3 +171,16 @@ def test_chance_makes_neighbour_ratio_almost_never(days: int) -> None:
     pulls = rng.normal(size=known.shape) * np.sqrt(known)
 
     assert not any(map(neighbour_ratio, pulls, known))
+
+
+def test_a_few_weeks_are_not_believed() -> None:
+    """Five differences are the least, of weeks next to each other that know 30 each."""
+
+    def found(weeks: np.ndarray, known: float = 30.0) -> float:
+        scores = known * np.tile([9.0, -9.0], 10)[: weeks.size]
+        return variance_of(weeks, scores, np.full(weeks.size, known))
+
+    assert found(np.arange(3)) == 0.0  # two differences one week apart, one two weeks apart
+    assert found(np.arange(4)) > 0.0
+    assert found(np.arange(20), 29.9) == 0.0
+    assert found(3 * np.arange(20)) == 0.0

@@ -46,7 +46,7 @@ def span_starts(rarer: Sequence[int]) -> list[int]:
 
     Examples
     --------
-    >>> span_starts([30, 12, 9, 40, 3])
+    >>> span_starts([20, 12, 9, 40, 3])
     [0, 1, 3]
     """
     starts, held = [0], 0
