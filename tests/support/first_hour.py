@@ -1,13 +1,8 @@
-"""What `init` makes of logs that were drawn at random, compared with what is true of them.
+"""What `init` makes of logs that were drawn at random, compared with what is true of them."""
 
-`python -m tests.support.first_hour --draws 300 --seed 1` does so by hand and counts the results.
-"""
-
-import argparse
 import json
 import tempfile
 import traceback
-from collections import Counter
 from contextlib import chdir
 from dataclasses import dataclass
 from datetime import timedelta
@@ -110,30 +105,3 @@ def compare_verdict(drawn: Draw) -> str:
     if drawn.drifts and enough and not drifted:
         return f"a drift was missed: {text[:500]}"
     return "" if drawn.drifts or not drifted else f"a drift that is none: {text[:500]}"
-
-
-def main() -> None:
-    """Try some draws, and print how they ended."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--draws", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--days", type=int, default=DAYS, help="of each log")
-    parser.add_argument("--verdict-every", type=int, default=5, help="draws with one verdict each")
-    parser.add_argument("--show", action="append", default=[], help="results that are printed")
-    arguments = parser.parse_args()
-    counted = Counter[str]()
-    for seed in range(arguments.seed, arguments.seed + arguments.draws):
-        has_verdict = seed % arguments.verdict_every == 0 and arguments.days == DAYS
-        result = try_out(seed, with_verdict=has_verdict, days=arguments.days)
-        counted[result.kind] += 1
-        print(f"{seed} {result.kind}: {result.drawn.facts}", flush=True)
-        if (
-            result.kind.startswith(("wrong", "no file", "traceback", REFUSED))
-            or result.kind in arguments.show
-        ):
-            print("\n".join(f"    {line}" for line in result.said.splitlines()), flush=True)
-    print(dict(counted))
-
-
-if __name__ == "__main__":
-    main()
