@@ -179,36 +179,57 @@ def weigh_shares(
     said = np.zeros((families, number + width + width**2))
     if positives.sum() in (0, counts.sum()):
         return said
-    curve, counts, positives, along = merged(curve, counts, positives, directions)
-    middle = number // 2
-    noisy = [prior_responses(curve, a[middle], b[middle]) for a, b in zip(added, lost, strict=True)]
-    along = np.vstack([along, *noisy])
-    scores, cross = project_directions(curve, counts, positives, along, along)
-    wrong = np.ascontiguousarray(added[:, 1:]), np.ascontiguousarray(lost[:, 1:])
-    profiles = _noisy_profiles(curve, counts, positives, *wrong)
-    said[:, 1:number] = profiles - adjusted_profile(curve, counts, positives)
-    for f in range(families):
-        rows = [*range(fixed), fixed + f]
-        said[f, number : number + width] = scores[rows]
-        said[f, number + width :] = cross[rows][:, 1 + np.array(rows)].ravel()
+    scores, cross, profiles = _weighed(curve, counts, positives, directions, added, lost)
+    of = np.array([[*range(fixed), fixed + f] for f in range(families)])  # rows of each family
+    said[:, 1:number] = profiles
+    said[:, number : number + width] = scores[of]
+    said[:, number + width :] = cross[of[:, :, None], 1 + of[:, None, :]].reshape(families, -1)
     return said
 
 
 @compiled
+def _weighed(
+    curve: Floats, counts: Ints, positives: Ints, directions: Floats, added: Floats, lost: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Give scores and information along directions and as labels bend; the likelihoods of shares.
+
+    Of the directions and of the middle share of each family; of the shares but the first.
+    """
+    curve, counts, positives, neighbours = merged(curve, counts, positives, directions)
+    (families, number), fixed = added.shape, neighbours.shape[0]
+    along = np.empty((fixed + families, curve.size))
+    for j in range(fixed):
+        for i in range(curve.size):
+            along[j, i] = neighbours[j, i]
+    for f in range(families):
+        bend = prior_responses(curve, added[f, number // 2], lost[f, number // 2])
+        for i in range(curve.size):
+            along[fixed + f, i] = bend[i]
+    scores, cross = project_directions(curve, counts, positives, along, along)
+    profiles = _noisy_profiles(curve, counts, positives, added, lost)
+    right = adjusted_profile(curve, counts, positives)
+    for f in range(families):
+        for s in range(number - 1):
+            profiles[f, s] -= right
+    return scores, cross, profiles
+
+
+@inner
 def _noisy_profiles(
     curve: Floats, counts: Ints, positives: Ints, added: Floats, lost: Floats
 ) -> Floats:
-    """Return `adjusted_profile` of the noisy curve of each share; shape (f, s)."""
-    profiles, recorded, hits = np.empty(added.shape), np.exp(curve), positives.sum()
+    """Return `adjusted_profile` of the noisy curve of all shares but the first; (f, s - 1)."""
+    families, number = added.shape
+    profiles, recorded, hits = np.empty((families, number - 1)), np.exp(curve), positives.sum()
     first = 0.0
-    for f in range(added.shape[0]):
+    for f in range(families):
         before = shift = first
-        for s in range(added.shape[1]):
+        for s in range(1, number):
             start, before = 2.0 * shift - before, shift  # on a line through the last two
-            profiles[f, s], shift = _noisy_profile(
+            profiles[f, s - 1], shift = _noisy_profile(
                 recorded, counts, positives, hits, added[f, s], lost[f, s], start
             )
-            if s == 0:
+            if s == 1:
                 before = first = shift
     return profiles
 
