@@ -114,6 +114,18 @@ def test_an_alert_waits_while_lost_positives_explain_it(monkeypatch: pytest.Monk
     assert any(of.incident for of in detectors(fit_reference(days[:28]), days[28:]))
 
 
+def test_what_days_said_before_the_share_was_known_counts_as_far_as_they_say_it_with_it() -> None:
+    """Evidence of weeks that were judged with right labels opens nothing on the day they end."""
+    lost, few = WrongLabels("lost", 0.2), World(0.18, 2_000)
+    days = list(flipped_days(few, lost, 91_006, days=365))[:98]
+    reference = fit_reference(days[:28])
+    found = [*detectors(reference, days[28:])]
+    known = [wrong_labels(reference.noise, detector.noise) is not None for detector in found]
+
+    assert any(2.99 < of.evidence < 3.0 for of, told in zip(found, known, strict=True) if told)
+    assert not any(detector.incident for detector in found)
+
+
 def test_lost_positives_are_no_drift() -> None:
     """A fifth is never recorded while the prior moves: taken for right labels they open one."""
     world, lost = World(0.5, 5_000), WrongLabels("lost", 0.2)

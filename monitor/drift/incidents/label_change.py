@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from monitor.drift.curve.label_noise import gains_of_shares, wrong_labels
+from monitor.drift.curve.label_noise import FAMILIES, Noise, fits_of_shares, wrong_labels
 from monitor.drift.curve.reference import Reference, merge_days
 from monitor.drift.evidence.directions import CHANGES, LOST, day_profiles, no_profiles
 from monitor.drift.incidents.detecting import (
@@ -23,7 +23,13 @@ from monitor.drift.incidents.detecting import (
     opened_incident,
     scaled,
 )
-from monitor.drift.records.day_evidence import DIRECTIONS, TOLD, DayEvidence, LabelChange
+from monitor.drift.records.day_evidence import (
+    DIRECTIONS,
+    TOLD,
+    DayEvidence,
+    LabelChange,
+    WrongLabels,
+)
 from monitor.drift.records.detector import OF_LOST, Detector, Incident
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.estimate import NORMAL_95, Estimate
@@ -31,7 +37,7 @@ from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.special import expit
 
 SURE = log(1000.0)  # nats: what the outcomes of a week must say against lost labels
-EXPLAINED = log(10.0)  # nats: by which a distortion must be likelier than labels always wrong
+EXPLAINED = TOLD * log(10.0)  # nats: by which a drift must be likelier than labels always wrong
 JUST_BELOW = 0.99  # of a limit
 LONGEST = 56  # days since the drift would have begun, after which its alert waits no longer
 MOST = 0.5  # of the outcomes of one side: a flatter curve is a model that says nothing
@@ -177,32 +183,42 @@ def unless_always_so(
     Returns
     -------
     Detector
-        The same below the limit, and where the best distortion explains the days since the drift
-        would have begun ten times better than the best constant share of wrong labels, of which
-        the likelihood over all days before counts where it is below that of right labels, and
-        where places alone reach the limit, or where the drift would have lasted eight weeks; else
-        its evidence ends just below it.
+        The same below the limit, and where the best distortion, beside the share of wrong labels
+        that days are judged with, explains the days since the drift would have begun a hundred
+        times better than the best constant share does, of which the likelihood over all days
+        before counts where it is below that of right labels, and where places alone reach the
+        limit, or where the drift would have lasted eight weeks; else its evidence ends just below
+        it.
 
     Notes
     -----
     It takes weeks in which the prior moves until a share is known so well that days are judged
-    with it. Until then a prior that moves bends the curve by as much as a small drift.
+    with it. Until then a prior that moves bends the curve by as much as a small drift. What has
+    accumulated by then was judged with right labels, and with another share later: it counts as
+    far as the same days say it with the share that is known today.
     """
     noise = reference.noise
     if noise is None or detector.incident or detector.evidence < enough:
-        return detector
-    if wrong_labels(noise, detector.noise):
         return detector
     opened = opened_incident(detector, day, evidence, said_since)
     said = said_since(opened.started)
     if said is None or (day - opened.started).days > LONGEST:
         return detector
-    joint = said.fits + np.minimum(0.0, gains_of_shares(noise, detector.noise))
-    if joint[:, 1:].max() <= gain_of_best(said.profiles) - EXPLAINED:
+    joint = said.fits + np.minimum(0.0, fits_of_shares(noise, detector.noise))
+    used = _fit_of(wrong_labels(noise, detector.noise), noise, joint)
+    if joint[:, 1:].max() <= used + gain_of_best(said.profiles) - EXPLAINED:
         return detector
     places = 10.0 ** scaled(detector, 0.0).evidence if detector.regions else 0.0
     left = JUST_BELOW * 10.0**enough - places
     return scaled(detector, left / (10.0**detector.evidence - places)) if left > 0.0 else detector
+
+
+def _fit_of(wrong: WrongLabels | None, noise: Noise, fits: Floats) -> float:
+    """Give the fit of the share that days are judged with, from those of all shares."""
+    if wrong is None:
+        return 0.0
+    family = FAMILIES.index(wrong.family)
+    return float(np.interp(wrong.share, noise.shares[family], fits[family]))
 
 
 def lost_like_prior(reference: Reference, days: Sequence[Mapping[Any, Coarse]]) -> float | None:
