@@ -53,6 +53,29 @@ def test_a_lock_whose_file_has_another_name_is_lost(tmp_path: Path) -> None:
         assert hold.successor() == ""  # a store of before was put back
 
 
+def test_a_lease_that_was_renewed_at_the_last_moment_is_not_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Who takes a lease over looks at it again after it has created its own, and gives way."""
+    filesystem: Any = fsspec.filesystem("memory", skip_instance_cache=True)
+    folder, create = "/renewed/leases", filesystem.pipe_file
+    create(f"{folder}/lease-1", b"value 0 process 1 on a machine")
+
+    def renewed_before(path: str, value: bytes, **how: Any) -> None:
+        if how.get("mode") == "create":
+            create(f"{folder}/lease-1", b"value 1 process 1 on a machine")
+        create(path, value, **how)
+
+    monkeypatch.setattr(filesystem, "pipe_file", renewed_before)
+    taken = lease._takes(  # noqa: SLF001 - its moment cannot be hit from outside
+        filesystem, folder, 1, b"value 0 process 1 on a machine", b"value 0 process 2"
+    )
+    left = [name.rpartition("/")[2] for name in filesystem.ls(folder, detail=False)]
+
+    assert not taken
+    assert left == ["lease-1"]
+
+
 def test_a_lease_is_given_back_at_once_unless_another_has_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
