@@ -1,7 +1,7 @@
 """DuckDB for one day: its files, views and queries, and what its errors mean."""
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -19,6 +19,7 @@ from monitor.days.files import limited, list_folder, reaching
 from monitor.logs.engines.compressed import LONGEST_MAGIC, PACKED, how_packed, what_is_damaged
 from monitor.logs.engines.conversions import MISFIT, quoted
 from monitor.logs.engines.databases import Databases, open_databases
+from monitor.logs.engines.formats import FORMATS
 from monitor.logs.engines.spark import is_of_spark, word
 from monitor.logs.engines.steps import ALL, KNOWN, SCORED, added
 from monitor.logs.engines.types import Type
@@ -31,15 +32,6 @@ DAMAGE = (duckdb.Error, UnicodeDecodeError, RecursionError)
 READERS = {"duckdb", "_duckdb", "pyarrow", "fsspec"}
 
 NUMBERED = re.compile(r"(.+)_\d+")  # what DuckDB calls all but the first of the columns of one name
-# How a CSV is read: nothing but the delimiter is guessed from its rows.
-CSV_OPTIONS: dict[str, Any] = {
-    "header": True,
-    "all_varchar": True,
-    "skiprows": 0,
-    "quotechar": '"',
-    "escapechar": '"',
-    "comment": "",
-}
 CSV_LINE, REASONS = "CSV Error on Line", ("Expected", "Invalid", "Value ", "Error", "Maximum")
 NESTED = ("list", "array", "map", "struct", "union")
 ENCODINGS = ("utf-16", "utf-8")
@@ -58,12 +50,11 @@ REMEDIES = {  # by what DuckDB says, or how_packed
         "correct the line, or write the file again with one header for all of its lines"
     ),
 }
-SEPARATORS = ",;\t|"
 SMALL = 16_000_000  # bytes of a file that is read whole, though only some of its columns are needed
 NO_ROOM = Fault("logs", "memory", "the day does not fit into the memory")
 UNREADABLE = Fault("logs", "unreadable", "a file cannot be read")
 
-FORMAT_NAMES = {"parquet": "Parquet", "csv": "CSV", "json": "JSON lines"}
+FORMAT_NAMES = {form: of.name for form, of in FORMATS.items()}
 
 
 @dataclass(frozen=True)
@@ -174,30 +165,22 @@ class Session:
             Add the column `filename`.
         """
         self.files.update(dict.fromkeys(files, form))
-        names: Any = [self.copies.get(file, file) for file in files]  # the stubs know only one
-        if form == "csv":
-            # Nothing but the delimiter is guessed from the rows.
-            layout = self.layouts.get(files[0], Layout())
-            options: dict[str, Any] = {**CSV_OPTIONS, **layout.options}
-            return self.connection.read_csv(
-                names, **options, hive_partitioning=False, filename=with_name
-            )
-        if form == "json":
-            return self.connection.read_json(
-                names,
-                format="newline_delimited",
-                columns=with_structs(dict.fromkeys(columns, "VARCHAR")),
-                hive_partitioning=False,
-                filename=with_name,
-            )
-        return self.connection.read_parquet(names, hive_partitioning=False, filename=with_name)
+        places = [self.copies.get(file, file) for file in files]
+        layout = self.layouts.get(files[0], Layout()).options
+        own = {"hive_partitioning": False, "filename": with_name}
+        return FORMATS[form].read(self.connection, places, columns, layout, own)
 
     def types_of(self, file: str, form: Format = "parquet") -> Mapping[str, Type]:
         """Return the type of every column of a file but twins, in their order."""
         if file not in self.types:
             self.must_be_whole(file, form)
-            relation = self._keys_of(file) if form == "json" else self.read([file], form)
-            self.must_be_a_table(file, form, relation.columns)
+            look = FORMATS[form].look
+            self.files[file] = form
+            place = self.copies.get(file, file)
+            relation = look(self.connection, place) if look else self.read([file], form)
+            if wrong := FORMATS[form].wrong(self.connection, place, relation.columns):
+                msg = f"{self.what}: {file} {wrong}, then rerun this day."
+                raise DataError(msg, UNREADABLE)
             single = self.single(file, form, relation)
             self.types[file] = {
                 column: Type(str(native))
@@ -214,42 +197,12 @@ class Session:
 
     def broken(self, file: str, form: Format) -> str | None:
         """Say what is wrong with a compressed file as a whole; None if nothing."""
-        if form not in ("csv", "json") or file in self.whole:
+        if not FORMATS[form].is_text or file in self.whole:
             return None
         wrong = what_is_damaged(self.copies.get(file, file))
         if wrong is None:
             self.whole.add(file)
         return wrong
-
-    def must_be_a_table(self, file: str, form: Format, columns: Sequence[str]) -> None:
-        """Raise an error for a CSV whose lines have not the columns of the first, and for an array.
-
-        DuckDB then takes the whole of the first line for the name of a single column, or gives
-        values of JSON that are no objects a column of their own.
-        """
-        if form == "json" and [*columns] == ["json"] and self._begins_otherwise(file):
-            msg = (
-                f"{self.what}: {file} is no file with an object on each line, such as an array of "
-                f"objects; write it as JSON lines (pandas: orient='records', lines=True), then "
-                f"rerun this day."
-            )
-            raise DataError(msg, UNREADABLE)
-        if form != "csv" or len(columns) != 1:
-            return
-        separator = max(SEPARATORS, key=columns[0].count)
-        if separator in columns[0]:
-            place = self.copies.get(file, file)
-            types = {f"{number}": "VARCHAR" for number in range(columns[0].count(separator) + 1)}
-            how = {**CSV_OPTIONS, "all_varchar": False, "sep": separator}
-            rows = self.connection.read_csv(place, **how, auto_detect=False, columns=types)
-            rows.aggregate("max(hash(COLUMNS(*)))").fetchall()
-
-    def _begins_otherwise(self, file: str) -> bool:
-        """Tell whether the first line of JSON is no object; nothing is an empty log."""
-        lines = "SELECT json_type(json) FROM read_json_objects(?, format = 'newline_delimited')"
-        place = self.copies.get(file, file)
-        rows = self.connection.execute(f"{lines} LIMIT 1", [place]).fetchall()
-        return any(kind != "OBJECT" for (kind,) in rows)
 
     def type_of_field(self, file: str, column: str, schema: pa.Schema | None) -> Type | None:
         """Return the type of a field of a struct of a Parquet file, or of a table with a schema.
@@ -282,31 +235,10 @@ class Session:
         to fields of structs. What it calls them then no file has, and depends on their order.
         """
         if _has_numbered(zip(rows.columns, rows.types, strict=True)):
-            self.twins[file] = twins_of(self._names_in(file, form))
-        return without_twins(rows.columns, self.twins.get(file, ()))
-
-    def _names_in(self, file: str, form: Format) -> list[str]:
-        """Return the names of columns, and of fields of columns, as a file writes them."""
-        place = self.copies.get(file, file)
-        if form == "csv":
-            rows = self.connection.read_csv(
-                place, header=False, all_varchar=True, skiprows=0, quotechar='"', escapechar='"'
+            self.twins[file] = twins_of(
+                FORMATS[form].names_in(self.connection, self.copies.get(file, file))
             )
-            return [f"{name}" for head in rows.limit(1).fetchall() for name in head]
-        if form == "json":
-            keys = "SELECT DISTINCT unnest(json_keys(json)) FROM read_json_objects(?) ORDER BY 1"
-            return [name for (name,) in self.connection.execute(keys, [place]).fetchall()]
-        schema = self.connection.execute(
-            "SELECT name, coalesce(num_children, 0) FROM parquet_schema(?)", [place]
-        ).fetchall()
-        names, above = list[str](), list[tuple[str, int]]()
-        for name, children in schema[1:]:  # the first is the root; fields follow their column
-            names.append(FIELD.join([*(whole for whole, _ in above), name]))
-            above = [*above[:-1], (above[-1][0], above[-1][1] - 1)] if above else above
-            above = [*above, (name, children)] if children else above
-            while above and not above[-1][1]:
-                above.pop()
-        return names
+        return without_twins(rows.columns, self.twins.get(file, ()))
 
     def types_of_arrow(self, place: str, schema: pa.Schema) -> Mapping[str, Type]:
         """Return the type of every column of a table but twins, in their order."""
@@ -330,16 +262,6 @@ class Session:
         for batch in rows:
             self.connection.from_arrow(pa.Table.from_batches([batch])).insert_into(self.kept[-1])
         return kept
-
-    def _keys_of(self, file: str) -> duckdb.DuckDBPyRelation:
-        """Open a file of JSON lines with the keys of its first rows as columns."""
-        self.files[file] = "json"
-        return self.connection.read_json(
-            self.copies.get(file, file),
-            format="newline_delimited",
-            maximum_depth=1,
-            hive_partitioning=False,
-        )
 
     def types_in(self, rows: Any) -> dict[str, Type]:
         """Return the types of the columns of rows."""
@@ -396,7 +318,7 @@ class Session:
 
         A small file is copied: it is one request, where DuckDB would send dozens for its parts.
         """
-        if form != "parquet":
+        if FORMATS[form].is_text:
             self._copy(filesystem, files)
             return
         new = [file for file in files if file not in self.copies]
@@ -481,23 +403,6 @@ def without_number(column: str) -> str:
     """Return the name that DuckDB may have given a number to."""
     match = NUMBERED.fullmatch(column)
     return match[1] if match else column
-
-
-def with_structs(types: Mapping[str, str]) -> dict[str, str]:
-    """Give the types of whole columns from those of columns and of fields of columns.
-
-    Examples
-    --------
-    >>> with_structs({"id": "VARCHAR", "a" + FIELD + "b": "VARCHAR", "a" + FIELD + "c": "DOUBLE"})
-    {'id': 'VARCHAR', 'a': 'STRUCT("b" VARCHAR, "c" DOUBLE)'}
-    """
-    whole_types, fields = dict[str, str](), defaultdict[str, list[str]](list)
-    for column, name in types.items():
-        whole, _, field = column.partition(FIELD)
-        whole_types[whole] = name
-        if field:
-            fields[whole].append(f"{quoted(field)} {name}")
-    return whole_types | {whole: f"STRUCT({', '.join(parts)})" for whole, parts in fields.items()}
 
 
 def _sizes(filesystem: AbstractFileSystem, files: Sequence[str]) -> dict[str, int]:
@@ -604,7 +509,7 @@ def damage_of(session: Session, file: str) -> str | None:
         return "a column is nested too deeply"
     except Exception as error:  # noqa: BLE001 - whatever a library raises about this file alone
         head = _head_of(place)
-        if form != "parquet" and head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        if FORMATS[form].is_text and head.startswith((b"\xff\xfe", b"\xfe\xff")):
             return "it is UTF-16, not UTF-8"
         packed = "" if place.endswith((*PACKED,)) else how_packed(head)
         return packed or f"{error}" or type(error).__name__
@@ -623,11 +528,9 @@ def remedy_of(why: str, form: str) -> str:
     """Say what to do about a file, given why it cannot be read."""
     lowered = first_line(why).lower()
     for signs, remedy in REMEDIES.items():
-        if any(sign in lowered for sign in signs) and (form != "parquet" or signs != ENCODINGS):
+        if any(sign in lowered for sign in signs) and (FORMATS[form].is_text or signs != ENCODINGS):
             return remedy
-    if form == "json":
-        return "correct the file so that each line is one JSON object, or write it again"
-    return "write the file again"
+    return FORMATS[form].remedy
 
 
 def as_table(_: Session, rows: duckdb.DuckDBPyRelation) -> pa.Table:

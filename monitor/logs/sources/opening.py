@@ -36,12 +36,12 @@ from monitor.config import (
 from monitor.config.filters import columns_of_filter
 from monitor.days.files import open_filesystem
 from monitor.logs.engines.conversions import Wanted, as_it_is, columns_in, quoted
+from monitor.logs.engines.formats import FORMATS, with_structs
 from monitor.logs.engines.session import (
     Layout,
     Session,
     first_line,
     readable,
-    with_structs,
     without_number,
 )
 from monitor.logs.engines.types import Type
@@ -58,7 +58,6 @@ IN_PATH = Type("VARCHAR", in_path=True)
 TIME_TYPES = "a text such as 2026-03-01T10:00:00Z, or a number with time_unit"
 Kind = Literal["predictions", "outcomes"]
 KINDS: tuple[Kind, ...] = ("predictions", "outcomes")
-WITHOUT_COLUMNS = (["column0"], ["json"])  # what DuckDB calls the column of an empty file
 
 
 @dataclass(frozen=True)
@@ -112,7 +111,7 @@ class OpenLog:
     @property
     def is_text(self) -> bool:
         """Whether all columns are text, whatever they contain."""
-        return self.form in {"csv", "json"}
+        return self.form in FORMATS and FORMATS[self.form].is_text
 
     def check(self, column: str, setting: str, fits: Callable[[Type], bool], wanted: str) -> bool:
         """Note the first file in which a required column is missing or has the wrong type.
@@ -132,8 +131,8 @@ class OpenLog:
             if column not in types:
                 near = difflib.get_close_matches(column, types, n=1)
                 hint = f"did you mean '{near[0]}'? " if near else ""
-                if FIELD in column and self.form == "csv":
-                    hint = "CSV has no structs; "
+                if FIELD in column and not (self.table or FORMATS[self.form].has_fields):
+                    hint = f"{FORMATS[self.form].name} has no structs; "
                 elif FIELD not in column and not self.table:
                     old = self._formerly(types, near, fits)
                     hint += (
@@ -224,10 +223,9 @@ class OpenLog:
 
         Whether a row of JSON lines has it is known when the row is read, as of any key.
         """
-        if self.form == "json":
-            return TEXT if column.partition(FIELD)[0] in types else None
-        if self.form == "csv":
-            return None
+        if self.is_text:
+            whole = column.partition(FIELD)[0]
+            return TEXT if FORMATS[self.form].has_fields and whole in types else None
         return self.session.type_of_field(file, column, self.table.schema if self.table else None)
 
     def _of_one_name(self, file: str, column: str) -> list[str]:
@@ -305,7 +303,9 @@ class OpenLog:
         """Read files whose columns are equal."""
         types = self.files[files[0]]
         in_path, in_rows = self.used(types, row_filter, wanted.values())
-        if self.form == "json" and not in_rows:  # whose rows cannot be read without a column
+        if (
+            not (self.table or in_rows) and FORMATS[self.form].has_keys
+        ):  # whose rows cannot be read without a column
             in_rows = [column for column in types if not types[column].in_path][:1]
         rows = (
             self._rows_of_table(self.table, in_rows)
@@ -536,20 +536,21 @@ def raise_all(*logs: OpenLog) -> None:
 def _inspect(session: Session, form: Format, names: Sequence[str]) -> dict[str, dict[str, Type]]:
     """Return the columns of each file, those in its path included."""
     files = {name: session.types_of(name, form) for name in names}
-    untyped = form == "parquet" and any(map(_may_be_untyped, files.values()))
+    of = FORMATS[form]
+    untyped = not of.is_text and any(map(_may_be_untyped, files.values()))
     if untyped or any(types != files[names[0]] for types in files.values()):
         # A program that writes an empty file often does not know its types, and no row needs them.
         filled = {
             name: types for name, types in files.items() if not _is_empty(session, form, name)
         }
         files = filled or ({} if untyped else files)
-    if form in {"csv", "json"}:
+    if of.is_text:
         files = {
             name: types
             for name, types in files.items()
-            if [*types] not in WITHOUT_COLUMNS or not _is_empty(session, form, name)
+            if [*types] != [of.of_nothing] or not _is_empty(session, form, name)
         }
-    if form == "json":  # a row may leave out a key
+    if of.has_keys:
         keys = {key: type_ for types in files.values() for key, type_ in types.items()}
         files = dict.fromkeys(files, keys)
     return {
@@ -564,9 +565,9 @@ def _may_be_untyped(types: Mapping[str, Type]) -> bool:
 
 
 def _is_empty(session: Session, form: Format, name: str) -> bool:
-    keys = [*session.types_of(name, form)] if form == "json" else []
+    keys = [*session.types_of(name, form)] if FORMATS[form].has_keys else []
     rows = session.read([name], form, columns=keys)
-    return not len(rows if form == "parquet" else rows.limit(1))  # Parquet knows its length
+    return not len(rows.limit(1) if FORMATS[form].is_text else rows)  # Parquet knows its length
 
 
 def _whole(columns: Iterable[str]) -> list[str]:
@@ -584,7 +585,7 @@ def _renamed(types: Mapping[str, Type], log: PredictionLog | OutcomeLog) -> dict
     """Give the columns of a file the names of today; any row of JSON lines may have either."""
     today = dict(types)
     for old, new in log.renamed or ():
-        if log.format == "json" and old in types:
+        if log.format in FORMATS and FORMATS[log.format].has_keys and old in types:
             today[new] = replace(types[old], written=(new, old))
         elif old in types and new not in types:
             today = {

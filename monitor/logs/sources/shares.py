@@ -72,7 +72,7 @@ def _parts(log: OpenLog, files: Sequence[str]) -> Iterator[OpenLog]:
     if not (log.table and log.dating and log.days):
         for file in files:
             part = replace(alone, files={file: log.files[file]})
-            whole = log.form != "parquet" or log.table or ROW in log.files[file]
+            whole = log.is_text or log.table or ROW in log.files[file]
             rows = 0 if whole else len(log.session.read([file]))
             spans = [(first, first + ROWS) for first in range(0, rows, ROWS)]
             yield from [replace(part, span=span) for span in spans] if spans[1:] else [part]
