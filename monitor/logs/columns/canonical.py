@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -448,18 +449,26 @@ def _check_times(predictions: OpenLog, outcomes: OpenLog, model: Model) -> tuple
     """Check the times that are used."""
     scored, observed = model.predictions, model.outcomes
     both = scored.time is not None and observed.time is not None
-    times = list[_Time]()
+    times = list[tuple[OpenLog, str, str, TimeUnit | None]]()
     if scored.time and both:
-        times.append(_Time(predictions, scored.time, "predictions.time", scored.time_unit))
+        times.append((predictions, scored.time, "predictions.time", scored.time_unit))
     used = both or observed.duplicates == "latest" or observed.in_predictions
     if observed.time and (used or may_be_undated(model)):
-        times.append(_Time(outcomes, observed.time, "outcomes.time", observed.time_unit))
-    zones = [zone for time in times if time.is_known() and (zone := time.zone()) is not None]
+        times.append((outcomes, observed.time, "outcomes.time", observed.time_unit))
+    zones, wanted = list[bool](), f"a timestamp, {TIME_TYPES}"
+    for log, column, setting, unit in times:  # text of CSV and JSON lines may be a number too
+        known = log.check(
+            column, setting, partial(is_time, unit=unit), f"a timestamp, {TIME_TYPES}"
+        )
+        if known and log.files and not log.type_of(column).is_text:
+            zones.append(_has_zone(log.type_of(column)))
     zoned = zones[0] if zones else True
-    for time in times:
-        time.check_zone(zoned=zoned)
+    wanted = f"a timestamp {'with' if zoned else 'without'} time zone, as in predictions"
+    for log, column, setting, unit in times:
+        if all(column in types for types in log.files.values()):
+            log.check(column, setting, partial(_is_comparable, unit=unit, zoned=zoned), wanted)
     read = {
-        time.setting: moment(time.column, time.setting, time.unit, zoned=zoned) for time in times
+        setting: moment(column, setting, unit, zoned=zoned) for _, column, setting, unit in times
     }
     of_outcomes = {"observed_at": read["outcomes.time"]} if observed.time and used else {}
     if may_be_undated(model):
@@ -477,40 +486,13 @@ def may_be_undated(model: Model) -> bool:
     return bool(model.outcomes.time) and not model.predictions.classes and answers != {"accept"}
 
 
-@dataclass(frozen=True)
-class _Time:
-    """The column of times of a log, its setting, and its unit if it is a number."""
+def _is_comparable(type_: Type, unit: TimeUnit | None, *, zoned: bool) -> bool:
+    """Tell whether times of a type can be compared with those of the others; text has either."""
+    return type_.is_text or not is_time(type_, unit) or _has_zone(type_) == zoned
 
-    log: OpenLog
-    column: str
-    setting: str
-    unit: TimeUnit | None
 
-    def is_known(self) -> bool:
-        """Note a type that is no time; text of CSV and JSON lines may be a number too."""
-        fits = lambda type_: is_time(type_, self.unit)  # noqa: E731 - a predicate
-        return self.log.check(self.column, self.setting, fits, f"a timestamp, {TIME_TYPES}")
-
-    def zone(self) -> bool | None:
-        """Return whether the times have a zone; None if they are text, which can have either."""
-        if not self.log.files:
-            return None
-        type_ = self.log.type_of(self.column)
-        return None if type_.is_text else self._has_zone(type_)
-
-    def check_zone(self, *, zoned: bool) -> None:
-        """Note a file whose times cannot be compared with those of the others."""
-        wanted = f"a timestamp {'with' if zoned else 'without'} time zone, as in predictions"
-
-        def fits(type_: Type) -> bool:
-            text = type_.is_text
-            return text or not is_time(type_, self.unit) or self._has_zone(type_) == zoned
-
-        if all(self.column in types for types in self.log.files.values()):
-            self.log.check(self.column, self.setting, fits, wanted)
-
-    def _has_zone(self, type_: Type) -> bool:
-        return type_.is_number or type_.has_zone
+def _has_zone(type_: Type) -> bool:
+    return type_.is_number or type_.has_zone
 
 
 def _check_parts(predictions: OpenLog, _: OpenLog, model: Model) -> tuple[Read, Read]:
@@ -528,7 +510,7 @@ def _check_parts(predictions: OpenLog, _: OpenLog, model: Model) -> tuple[Read, 
         for column in columns:
             predictions.check(column, "predictions.entity", can_be_cast, ID_TYPES)
         read["entity"] = bucket_of(columns)
-    return read | _check_watched(predictions, model), {}
+    return read | (_check_watched(predictions, model) if model.columns else {}), {}
 
 
 def _check_watched(predictions: OpenLog, model: Model) -> dict[str, Wanted]:

@@ -325,8 +325,10 @@ def fails(violation: Violation, checks: Checks) -> bool:
 
 def no_common_id(logs: Logs) -> str:
     """Word that no id is in both logs: what they look like, and the setting that may help."""
-    scored, observed = _look(logs, logs.predictions, "id"), _look(logs, logs.outcomes, "outcome_id")
-    cast = _cast_that_may_help(scored.examples, observed.examples)
+    (scored, one), (observed, other) = (
+        _look(logs, *of) for of in ((logs.predictions, "id"), (logs.outcomes, "outcome_id"))
+    )
+    cast = _cast_that_may_help((*one, *other))
     remedy = f"set ids: {{cast: {cast}}}" if cast else "check predictions.id and outcomes.id"
     return (
         f"there is no id in common: predictions have ids such as {scored}; outcomes have ids such "
@@ -334,25 +336,9 @@ def no_common_id(logs: Logs) -> str:
     )
 
 
-@dataclass(frozen=True)
-class _Look:
-    """What the ids of a log look like."""
-
-    examples: tuple[str, str]
-    kind: str
-    shortest: int
-    longest: int
-
-    def __str__(self) -> str:
-        first, last = self.examples
-        both = f"{first!r} and {last!r}" if first != last else f"{first!r}"
-        span = f"{self.shortest} to " if self.shortest < self.longest else ""
-        return f"{both} ({self.kind}, {span}{self.longest} characters)"
-
-
-def _look(logs: Logs, rows: str, column: str) -> _Look:
-    read = logs.scored if column == "id" else logs.known
-    type_ = logs.session.types_in(read)[column]
+def _look(logs: Logs, rows: str, column: str) -> tuple[str, tuple[str, str]]:
+    """Say what the ids of a log look like, and give the first and the last of them."""
+    type_ = logs.session.types_in(logs.scored if column == "id" else logs.known)[column]
     text = f"CAST({column} AS VARCHAR)"
     length = f"length({text})"
     ((least, greatest, shortest, longest),) = logs.fetch_rows(
@@ -362,12 +348,14 @@ def _look(logs: Logs, rows: str, column: str) -> _Look:
     )
     kind = "integers" if type_.is_number else "text"
     kind = "several columns" if type_.name.startswith("STRUCT") else kind
-    return _Look((str(least), str(greatest)), kind, int(shortest or 0), int(longest or 0))
+    examples = str(least), str(greatest)
+    both = " and ".join(map(repr, dict.fromkeys(examples)))
+    span = f"{shortest} to " if (shortest or 0) < (longest or 0) else ""
+    return f"{both} ({kind}, {span}{longest or 0} characters)", examples
 
 
-def _cast_that_may_help(scored: Sequence[str], observed: Sequence[str]) -> str | None:
-    """Find the conversion that both logs' ids allow and that changes one of them."""
-    texts = (*scored, *observed)
+def _cast_that_may_help(texts: Sequence[str]) -> str | None:
+    """Find the conversion that ids of both logs allow and that changes one of them."""
     if all(UUID_TEXT.fullmatch(text) for text in texts):
         return "uuid"
     if all(WHOLE_NUMBER.fullmatch(text) for text in texts):

@@ -5,7 +5,7 @@ grid, or an interval from one score to another.
 """
 
 import math
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, NoReturn
@@ -129,9 +129,13 @@ def checked_table(
     texts = {"status": status} | {name: rows[name].to_pylist() for name in parts}
     known_until = _check_day(typed, day, complaints)
     table = Table(_numbers(typed), texts, known_until)
-    _check_statuses(table, complaints)
-    _check_counts(table, complaints)
-    _check_places(table, complaints)
+    for bad, said, remedy in _contradictions(table):
+        complaints.first(bad, table, said, remedy)
+    if int(table.columns["rows"].astype(object).sum()) > MOST_ROWS:
+        complaints.stop(
+            f"the counts have more than {MOST_ROWS:,} rows of predictions and outcomes",
+            "correct the statement that counts",
+        )
     _check_once(table, complaints)
     return table
 
@@ -215,45 +219,32 @@ def _distinct(typed: Mapping[str, Any], name: str) -> list[Any]:
     return [*[None] * (None in values), *sorted(value for value in values if value is not None)]
 
 
-def _check_statuses(table: Table, complaints: _Complaints) -> None:
-    """Check that it is known what the rows are."""
-    statuses = table.texts["status"]
-    unknown = np.array([status not in NAMES for status in statuses], bool)
-    known = f"write one of {', '.join(NAMES)}"
-    complaints.first(unknown, table, "have an unknown status", known)
-
-
-def _check_counts(table: Table, complaints: _Complaints) -> None:
-    """Check that counts agree with one another."""
-    rows, positives = table.columns["rows"], table.columns["positives"]
-    remedy = "correct the statement that counts"
-    complaints.first((rows < 0) | (positives < 0), table, "are negative or missing", remedy)
-    complaints.first(positives > rows, table, "have more positives than rows", remedy)
-    matched = np.array([status == MATCHED for status in table.texts["status"]], bool)
-    without = ~matched & (positives > 0)
-    complaints.first(without, table, "have positives, though no outcome counts there", remedy)
-    if int(rows.astype(object).sum()) > MOST_ROWS:
-        complaints.stop(
-            f"the counts have more than {MOST_ROWS:,} rows of predictions and outcomes", remedy
-        )
-
-
-def _check_places(table: Table, complaints: _Complaints) -> None:
-    """Check that scores lie where they can."""
+def _contradictions(table: Table) -> Iterator[tuple[Bools, str, str]]:
+    """List what rows of counts cannot be: which of them are, what is said of them, the remedy."""
     columns, scored = table.columns, table.scored
+    status, rows, positives = (
+        np.array(table.texts["status"], object),
+        columns["rows"],
+        columns["positives"],
+    )
+    remedy = "correct the statement that counts"
+    yield ~np.isin(status, NAMES), "have an unknown status", f"write one of {', '.join(NAMES)}"
+    yield (rows < 0) | (positives < 0), "are negative or missing", remedy
+    yield positives > rows, "have more positives than rows", remedy
+    without = (status != MATCHED) & (positives > 0)
+    yield without, "have positives, though no outcome counts there", remedy
     if table.has_intervals:
         low, high = columns["score_from"], columns["score_to"]
         out = scored & ~((low >= 0) & (low <= high) & (high <= 1))
-        remedy = "write 0 <= score_from <= score_to <= 1"
-        complaints.first(out, table, "have no interval of probabilities", remedy)
+        write = "write 0 <= score_from <= score_to <= 1"
+        yield out, "have no interval of probabilities", write
         return
     cell, sums = columns["cell"], columns["offset_sum"]
     out = scored & ((cell < 0) | (cell >= CELL_COUNT))
-    complaints.first(out, table, "have a cell out of range", f"write cells 0 to {CELL_COUNT - 1}")
-    most = columns["rows"] * (OFFSETS_PER_CELL - 1)
-    out = scored & ((sums < 0) | (sums > most))
-    remedy = f"add up one offset of 0 to {OFFSETS_PER_CELL - 1} for each row"
-    complaints.first(out, table, "have an offset_sum that so many rows cannot have", remedy)
+    yield out, "have a cell out of range", f"write cells 0 to {CELL_COUNT - 1}"
+    out = scored & ((sums < 0) | (sums > rows * (OFFSETS_PER_CELL - 1)))
+    write = f"add up one offset of 0 to {OFFSETS_PER_CELL - 1} for each row"
+    yield out, "have an offset_sum that so many rows cannot have", write
 
 
 def _check_once(table: Table, complaints: _Complaints) -> None:
