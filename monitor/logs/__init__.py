@@ -21,11 +21,11 @@ from monitor.logs.days.days import (
     check_logs_exist,
     check_predictions_exist,
     first_morning,
+    is_counted_there,
     newest_day,
     newest_settled_day,
     outcome_days,
 )
-from monitor.logs.days.in_warehouse import is_counted_there
 from monitor.logs.days.looking import what_looks_wrong
 from monitor.logs.days.one_day import count_through_map, read_parts_of_vector, read_vectors
 from monitor.logs.days.returning import Returning, entities_of_day

@@ -16,8 +16,8 @@ from monitor.days.summary import Summary
 from monitor.logs.columns.canonical import read_ids
 from monitor.logs.days.counts import read_counts
 from monitor.logs.days.daily import DayRows, summarise
-from monitor.logs.days.days import Batch, batch_of, batches_of
-from monitor.logs.days.in_warehouse import count_there, is_counted_there
+from monitor.logs.days.days import Batch, batch_of, batches_of, is_counted_there
+from monitor.logs.days.in_warehouse import count_there
 from monitor.logs.days.many_days import read_days
 from monitor.logs.days.one_day import read_day
 from monitor.logs.engines.databases import Databases, open_databases

@@ -9,7 +9,7 @@ from itertools import groupby
 from zoneinfo import ZoneInfo
 
 from monitor.base.errors import DataError
-from monitor.config import Model
+from monitor.config import Engine, Model
 from monitor.days.settling import Settling
 from monitor.days.summary import Summary
 from monitor.logs.columns.canonical import check_readable
@@ -159,6 +159,11 @@ def _has_last_of_calendar(model: Model, due: Sequence[date], observed: Container
 def newest_day(model: Model, *, as_of: date) -> date:
     """Find the newest day with predictions before `as_of`, or `date.min` if there is none."""
     return max(_partitions_before(model, "predictions", as_of), default=date.min)
+
+
+def is_counted_there(model: Model, engine: Engine) -> bool:
+    """Return whether rows are counted where they lie; those of files and counts are read here."""
+    return engine.kind == "warehouse" and "sql" in (model.predictions.format, model.outcomes.format)
 
 
 def day_before(model: Model, day: date) -> date | None:

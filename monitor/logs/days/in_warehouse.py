@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monitor.base.errors import ConfigError, DataError
-from monitor.config import Engine, Model, OutcomeMeans, id_columns
+from monitor.config import Model, OutcomeMeans, id_columns
 from monitor.logs.columns.canonical import check_columns
 from monitor.logs.days.counts import rows_of_table
 from monitor.logs.days.daily import DayRows
@@ -34,11 +34,6 @@ KINDS: Mapping[str, pa.DataType] = {
 }
 NUMBERS = "cell", "rows", "positives", "offset_sum"
 REMEDY = "or set engine.kind: duckdb, which brings the rows here"
-
-
-def is_counted_there(model: Model, engine: Engine) -> bool:
-    """Return whether rows are counted where they lie; those of files and counts are read here."""
-    return engine.kind == "warehouse" and "sql" in {log.format for log in _logs(model).values()}
 
 
 def count_there(session: Session, batch: Batch) -> Iterator[tuple[date, DayRows | DataError]]:

@@ -445,7 +445,7 @@ def open_files(
     }
     named = frozenset(_texts([log.model_dump(), model.segments and model.segments.column]))
     opened = OpenLog(
-        *(session, kind, log.stored_as, files, dating_of(model, kind), days),
+        *(session, kind, log.stored_as, files, dating_of(model, kind) if log.day else None, days),
         named=named,
         layout=layout,
         exploded=log.explode,
