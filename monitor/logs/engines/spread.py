@@ -101,6 +101,8 @@ def each_in_tasks(
     if rows not in session.frames:
         session.frames[rows] = _shares(session, rows).persist()
     counted = session.frames[rows].mapInArrow(work, "result binary").collect()
+    if not counted:  # Spark may run no task for no rows
+        return [of(session, session.over(query, *(each and each.empty for each in rows)))]
     return [pickle.loads(row[0]) for row in counted]  # noqa: S301 - of our own tasks
 
 
