@@ -90,47 +90,72 @@ def each_in_tasks(
 ) -> list[T]:
     """Give what a function makes of a query over each share of the rows of both logs.
 
-    The shares stay in the memory and on the disks of the cluster until the session ends.
+    Of rows without an id every part is a share. Other shares stay in the memory and on the disks of
+    the cluster until the session ends.
     """
     ignore_warnings()
-    logs = [
-        dict(zip(each.columns, map(str, each.types), strict=True)) if each else None
-        for each in rows
-    ]
-    work = partial(_count, session.what, query, of, logs)
-    if rows not in session.frames:
-        session.frames[rows] = _shares(session, rows).persist()
-    counted = session.frames[rows].mapInArrow(work, "result binary").collect()
-    if not counted:  # Spark may run no task for no rows
+    parts = [(log, *part) for log, each in enumerate(rows) if each for part in each.parts]
+    if not parts:
         return [of(session, session.over(query, *(each and each.empty for each in rows)))]
+    packed = pa.table({"part": pa.array([pickle.dumps(part) for part in parts], pa.binary())})
+    # Rows of Python would need tasks of their own.
+    frame, work = (
+        session.spark.createDataFrame(packed),
+        partial(_count_parts, session.what, query, of),
+    )
+    if any({*KEYS}.intersection(each.columns) for each in rows if each):
+        places = int(session.spark.conf.get("spark.sql.shuffle.partitions"))
+        pack = partial(_pack, session.what, places)
+        if rows not in session.frames:
+            shares = frame.mapInArrow(pack, PACKED).repartition(places, "place")
+            session.frames[rows] = shares.persist()
+        frame = session.frames[rows]
+        logs = [
+            dict(zip(each.columns, map(str, each.types), strict=True)) if each else None
+            for each in rows
+        ]
+        work = partial(_count, session.what, query, of, logs)
+    counted = frame.mapInArrow(work, "result binary").collect()
     return [pickle.loads(row[0]) for row in counted]  # noqa: S301 - of our own tasks
 
 
-def _shares(session: Session, rows: Sequence[Spread | None]) -> Any:
-    """Let tasks read the parts of the logs, and bring the rows of one id to one place."""
-    places = int(session.spark.conf.get("spark.sql.shuffle.partitions"))
-    parts = [(log, *part) for log, each in enumerate(rows) if each for part in each.parts]
-    packed = pa.table({"part": pa.array([pickle.dumps(part) for part in parts], pa.binary())})
-    frame = session.spark.createDataFrame(packed)  # rows of Python would need tasks of their own
-    return frame.mapInArrow(partial(_pack, session.what, places), PACKED).repartition(
-        places, "place"
-    )
+@contextmanager
+def _reading(what: str, packed: Any) -> Iterator[tuple[Session, int, duckdb.DuckDBPyRelation]]:
+    """Read a part of a log in a task; give the number of the log, too."""
+    log, part, steps = pickle.loads(packed)  # noqa: S301 - of the driver
+    with _telling(), open_session(what, _databases()) as session:
+        rows = part.read(session)
+        for do, text in steps:
+            rows = getattr(rows, do)(text)
+        yield session, log, rows
 
 
 def _pack(what: str, places: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Read parts of the logs in a task, and pack the rows by their place."""
-    for packed in chain.from_iterable(batch.column(0) for batch in batches):
-        log, part, steps = pickle.loads(packed.as_py())  # noqa: S301 - of the driver
-        with _telling(), open_session(what, _databases()) as session:
-            rows = part.read(session)
-            for do, text in steps:
-                rows = getattr(rows, do)(text)
-            key = next((f"CAST({name} AS VARCHAR)" for name in KEYS if name in rows.columns), "")
-            place = f"hash({key or ', '.join(map(quoted, rows.columns))}) % {places}"
-            in_order = rows.project(f"*, CAST({place} AS INTEGER) AS place").order("place")
+    for packed in chain.from_iterable(batch.column(0).to_pylist() for batch in batches):
+        with _reading(what, packed) as (_, log, rows):
+            key = next(name for name in KEYS if name in rows.columns)
+            place = f"CAST(hash(CAST({key} AS VARCHAR)) % {places} AS INTEGER)"
+            in_order = rows.project(f"*, {place} AS place").order("place")
             for batch in in_order.to_arrow_reader(ROWS_AT_A_TIME):
                 yield from _by_place(log, batch)
     _keep_what_is_loaded()
+
+
+def _count_parts(
+    what: str, query: str, of: Callable[[Session, Any], Any], batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Count parts of a log in a task, each by itself."""
+    for packed in chain.from_iterable(batch.column(0).to_pylist() for batch in batches):
+        with _reading(what, packed) as (session, log, rows):
+            both = [rows if number == log else None for number in range(2)]
+            result = of(session, session.over(query, *both))
+        yield _result(result)
+    _keep_what_is_loaded()
+
+
+def _result(of: Any) -> pa.RecordBatch:
+    return pa.record_batch([pa.array([pickle.dumps(of)], pa.binary())], names=["result"])
 
 
 def _by_place(log: int, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -167,7 +192,7 @@ def _count(
                 packed = pa.ipc.open_stream(rows.as_buffer()).read_all()
                 session.connection.from_arrow(packed).insert_into(f"share_{log.as_py()}")
         result = of(session, session.over(query, *tables))
-    yield pa.record_batch([pa.array([pickle.dumps(result)], pa.binary())], names=["result"])
+    yield _result(result)
 
 
 def _table(session: Session, name: str, types: Mapping[str, str]) -> duckdb.DuckDBPyRelation:
