@@ -1,8 +1,34 @@
-"""What `init` says: doubts, and the reasons that stand above settings. Pure.
+"""What `init` says: doubts, the reasons above settings, and what stands around them. Pure.
 
-One table, in which a sentence has the names of its facts in braces.
+Tables, in which a sentence has the names of its facts in braces.
 """
 
+HEAD = """\
+# Written by calibration-monitor init. Every setting was guessed from a sample of the logs; the
+# comment above it says why. Read them once, then run:
+{commands}
+# monitor.example.yaml explains every key (calibration-monitor assets writes it).
+
+# Where results are kept: a folder, or s3://bucket/prefix (install calibration-monitor[s3]).
+store: store
+
+models:
+"""
+UNSURE = (
+    "init is unsure of this. Look at the logs, correct the settings below, and delete the line; "
+    "check and show repeat it until then."
+)
+REST = """\
+    # Who gets the alerts, and how urgently: page, ticket or info.
+    # owner: risk-team
+    # severity: ticket
+    # Days that are merged into one evaluation.
+    # windows: [1, 7, 28]
+"""
+REST_WITHOUT_ZONE = f"""\
+    # A day begins at midnight in this time zone.
+    # time_zone: UTC
+{REST}"""
 DOUBTS = {
     "reversed": "higher `{score}` has fewer `{outcome}` of 1, so the score is taken for the "
     "probability of the other class",
@@ -18,6 +44,8 @@ DOUBTS = {
     "`{rival}` (1 in {other}){also}",
     "measured classes": "which class each probability is of was measured, because their names do "
     "not say it: {pairs}",
+    "unpredicted classes": "the probabilities predict `{label}` worse than the shares of its "
+    "classes do; their names say which class each is of",
     "parts of one": "{parts} add up to 1; if they are the probabilities of classes, write "
     "predictions.classes in place of score",
     "subset": "only rows with {where} are counted, of `{column}`: {shares}; {before}to watch the "
@@ -72,7 +100,6 @@ REASONS = {
     "entity": "{again} of its sampled values are there on several of the sampled days, so rows of "
     "different days hang together.",
     "early": " Not set, because {early:,} sampled outcomes are earlier than their prediction.",
-    "look": " Look at this: {sentence}",
     "together": "The predictions have the outcome as a column, null until it is known.",
     "only log": "The only log that was found.",
     "refuted": "The column with what came true: no score predicts {name}, nor does its name say "
@@ -103,9 +130,6 @@ REASONS = {
     "Europe/Berlin.",
     "weekdays": "There are {what} on all of these days of the week, and on no others.",
     "begins": "The log of outcomes begins on {day}.",
-    "rounds": "Outcomes have come on {came} only, which is too short to see on which days of the "
-    "week they come. Write them, as {{weekdays: [{weekday}]}}, or leave the key out if they come "
-    "every day and files are missing.",
     "served": "The model that answered: calibration-monitor where says whether a drift sits in "
     "one.",
     "repeats": "{share} of the sampled ids are repeats.",

@@ -450,7 +450,7 @@ def test_what_is_left_out_is_said(here: Path, command: Command) -> None:
 
 
 def test_what_no_setting_repairs_is_said(here: Path, command: Command) -> None:
-    """Times of another year and far too few outcomes of 1 are in the comments of their settings."""
+    """Times of another year and far too few outcomes of 1 are what the check of the file says."""
     rng = np.random.default_rng(5)
     year = timedelta(365)
 
@@ -462,12 +462,11 @@ def test_what_no_setting_repairs_is_said(here: Path, command: Command) -> None:
         changed(label=rare, observed_at=lambda rows: [at - year for at in rows["observed_at"]]),
     )(here / "logs")
 
-    ended = command("init", "logs", "--out", "-")
+    said = " ".join(command("init", "logs").out.split())
 
-    said = " ".join(ended.out.replace("#", "").split())
-    assert "half of the times of predictions.time are before 2025-01-29" in said
-    assert "far from their partition 2026-01-29; check predictions.time" in said
-    assert "Look at this: the mean score is 3" in said
+    assert "half of the times of predictions.time are before" in said
+    assert "far from their partition" in said
+    assert "the mean score is 3" in said
     assert "if positives arrive later, raise settled_after" in said
 
 

@@ -32,7 +32,6 @@ from monitor.logs.engines.conversions import quoted
 from monitor.logs.engines.session import Session
 from monitor.words.guesses import say
 from monitor.words.numbers import percent
-from monitor.words.plausibility import Remark, about_times
 
 OFFSETS = range(-12, 15)  # hours of time zones from UTC
 HOURS_A_DAY = 24
@@ -54,14 +53,6 @@ class Weight:
     section: str
     column: Column
     constant: bool
-
-
-@dataclass(frozen=True)
-class EntityColumn:
-    """A column of ids, and the share of its sampled values that are there on several days."""
-
-    column: Column
-    again: float
 
 
 @dataclass(frozen=True)
@@ -88,8 +79,8 @@ class Pair:
     ahead : int or None
         Hours by which the days of the predictions are ahead of those of UTC; None if they need not
         be, or the times do not say it.
-    entity : EntityColumn or None
-        A column of ids that come again on other days.
+    entity : tuple of (Column, float), or None
+        A column of ids, and the share of its sampled values that are there on several days.
     doubts : tuple of str
         What a person should look at, a sentence each.
     classes : mapping of str to object, or None
@@ -108,7 +99,7 @@ class Pair:
     weight: Weight | None = None
     delivered_twice: bool = False
     ahead: int | None = None
-    entity: EntityColumn | None = None
+    entity: tuple[Column, float] | None = None
     doubts: tuple[str, ...] = ()
     classes: Mapping[str, Any] | None = None
     undated: tuple[int, ...] = ()
@@ -285,10 +276,6 @@ def _joined(session: Session, scored: Log, observed: Log, key: Key) -> Pair | No
     best, outcome = choice.scores[0], choice.outcomes[0]
     arrivals.take_outcome(session, [c.name for c in outcomes].index(outcome.name))
     arrived = arrivals.count(session, len(scored.sampled), asked, looked)
-    logs = (("predictions.time", scored), ("outcomes.time", observed))
-    for (setting, log), time in zip(logs, times or (), strict=False):
-        odd = _about_times(session, log, setting, time)
-        choice = replace(choice, remarks=[*choice.remarks, *odd])
     weight = _weight(session, observed, "outcomes", observed.table, rules.is_one(outcome))
     if arrived.found:
         weight = _weight(session, scored, "predictions", MET, "cm_is_one") or weight
@@ -472,9 +459,9 @@ def _weight(session: Session, log: Log, section: str, table: str, is_one: str) -
     return None
 
 
-def _entity(session: Session, log: Log) -> EntityColumn | None:
+def _entity(session: Session, log: Log) -> tuple[Column, float] | None:
     """Find the column of ids whose values come again on most days."""
-    dating, found = _dating(log), list[EntityColumn]()
+    dating, found = _dating(log), list[tuple[Column, float]]()
     day = f"({rules.moment(dating)})::DATE" if dating else quoted(PARTITION)
     for column in (candidate.column for candidate in rules.candidates(ENTITY, log.columns)):
         name = quoted(column.name)
@@ -483,21 +470,9 @@ def _entity(session: Session, log: Log) -> EntityColumn | None:
             f"WHERE {name} IS NOT NULL GROUP BY {name}"
         )
         (again,) = ask(session, f"SELECT avg((days > 1)::INT) FROM ({values})")
-        found.append(EntityColumn(column, again or 0.0))
-    best = max(found, key=lambda candidate: candidate.again, default=None)
-    return best if best and best.again >= LEAST_AGAIN else None
-
-
-def _about_times(session: Session, log: Log, setting: str, time: Candidate) -> list[Remark]:
-    """Say whether the times of the first sampled day that is odd are far from their partition."""
-    for day in log.sampled:
-        at = f"({rules.moment(time)})::TIMESTAMP"
-        quantiles = f"quantile_disc({at}, [0.05, 0.25, 0.5, 0.75, 0.95])"
-        of_day = f"FROM {log.table} WHERE {quoted(PARTITION)} = DATE '{day}'"
-        (times,) = ask(session, f"SELECT {quantiles} {of_day}")
-        if remarks := about_times(setting, day, times or []):
-            return remarks
-    return []
+        found.append((column, again or 0.0))
+    best = max(found, key=lambda candidate: candidate[1], default=None)
+    return best if best and best[1] >= LEAST_AGAIN else None
 
 
 def _ahead(session: Session, log: Log) -> int | None:

@@ -24,7 +24,6 @@ FEW = 5  # positives of a day: with fewer, a day without any is not rare
 MOST_SHOWN = 4  # columns or values in one comment
 MOST_SERVED = 5  # models that answer
 MOST_NAMED = 12  # columns of a log
-FEW_WITHOUT = 3  # days of predictions after the first outcomes, before another round is missed
 LEAST_SPAN = 13  # days after the first: with two weeks, every day of the week came twice
 MOST_REJECTED = 0.05  # share of the rows of a day that a check may leave out unasked
 FEW_GRADES = 12  # values in texts
@@ -60,8 +59,9 @@ def settings_of(pair: Pair) -> list[Setting]:
     parts = [*_place("predictions", pair.scored), *_id("predictions", pair), *_score(pair)]
     parts += [*_time("predictions", pair), *_weight("predictions", pair)]
     if pair.entity:
-        why = say("entity", again=percent(pair.entity.again, 0))
-        parts.append(Setting("predictions", "entity", pair.entity.column.setting, why))
+        column, again = pair.entity
+        why = say("entity", again=percent(again, 0))
+        parts.append(Setting("predictions", "entity", column.setting, why))
     if pair.together and pair.scored:
         why = say("together" if pair.arrived else "only log")
         parts.append(Setting("outcomes", "in_predictions", True, why))
@@ -257,8 +257,6 @@ def _time(section: str, pair: Pair) -> Iterator[Setting]:
     time, log = (pair.times[0], pair.scored) if is_ours else (pair.times[1], pair.observed)
     early, why = pair.arrived.early, f"{_sentence(time.reason)}."
     why += say("early", early=early) if early else ""
-    odd = [remark.sentence for remark in pair.choice.remarks if remark.key == f"{section}.time"]
-    why += "".join(say("look", sentence=sentence) for sentence in odd)
     yield Setting(section, "time", time.column.setting, why, active=not early)
     has_unit = log and not log.days and (is_ours or not pair.together)  # beside its day
     if "time_unit" in time.settings and not has_unit:
@@ -282,9 +280,6 @@ def _outcome(pair: Pair) -> Iterator[Setting]:
     why = f"{_sentence(best.reason)}."
     if others:
         why += say("other outcomes", named=", ".join(c.name for c in others[:MOST_SHOWN]))
-    elsewhere = "predictions.score_means", "predictions.time", "outcomes.time"
-    wrong = [remark.sentence for remark in choice.remarks if remark.key not in elsewhere]
-    why += "".join(say("look", sentence=sentence) for sentence in wrong)
     means = best.settings.get("outcome_means")
     lists = [*means.values()] if isinstance(means, dict) else []
     if [{f"{word}".lower() for word in of} for of in lists if len(of) > 1] == [{"true"}, {"false"}]:
@@ -356,11 +351,6 @@ def _delay(pair: Pair) -> Iterator[Setting]:
 def _calendar_of_outcomes(pair: Pair) -> Iterator[Setting]:
     if not (pair.arrived and pair.scored and pair.observed):
         return
-    if rounds := _first_rounds(pair.scored, pair.observed):
-        came = " and ".join(f"{day}" for day in rounds)
-        why = say("rounds", came=came, weekday=WEEKDAYS[rounds[0].weekday()])
-        yield Setting("outcomes", "calendar", TODO, why)
-        return
     value, reasons = dict[str, Any](), list[str]()
     if _comes_in_rounds(pair):
         value["weekdays"] = _weekdays(pair.observed)
@@ -371,15 +361,6 @@ def _calendar_of_outcomes(pair: Pair) -> Iterator[Setting]:
         reasons.append(say("begins", day=closed[-1] + timedelta(1)))
     if value:
         yield Setting("outcomes", "calendar", value, " ".join(reasons))
-
-
-def _first_rounds(scored: Log, observed: Log) -> Sequence[date]:
-    """Give the days of outcomes that seem weekly in a log too short to show it; else none."""
-    came = observed.days
-    short = came and (came[-1] - came[0]).days < LEAST_SPAN
-    if not short or len({day.weekday() for day in came}) > 1 or not scored.days:
-        return ()
-    return came if (scored.days[-1] - came[0]).days >= FEW_WITHOUT else ()
 
 
 def _days_before(late: Log, early: Log) -> list[date]:

@@ -11,34 +11,9 @@ import yaml
 from monitor.base.segment_names import printable
 from monitor.logs.discovery.guess import Guess
 from monitor.logs.discovery.settings import Setting
+from monitor.words.guesses import HEAD, REST, REST_WITHOUT_ZONE, UNSURE
 
 WIDTH = 100
-HEAD = """\
-# Written by calibration-monitor init. Every setting was guessed from a sample of the logs; the
-# comment above it says why. Read them once, then run:
-{commands}
-# monitor.example.yaml explains every key (calibration-monitor assets writes it).
-
-# Where results are kept: a folder, or s3://bucket/prefix (install calibration-monitor[s3]).
-store: store
-
-models:
-"""
-UNSURE = (
-    "init is unsure of this. Look at the logs, correct the settings below, and delete the line; "
-    "check and show repeat it until then."
-)
-REST = """\
-    # Who gets the alerts, and how urgently: page, ticket or info.
-    # owner: risk-team
-    # severity: ticket
-    # Days that are merged into one evaluation.
-    # windows: [1, 7, 28]
-"""
-REST_WITHOUT_ZONE = f"""\
-    # A day begins at midnight in this time zone.
-    # time_zone: UTC
-{REST}"""
 
 
 def configuration(guesses: Sequence[Guess], commands: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
 """Columns that are the probabilities of classes, and which class each of them is of."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -102,7 +102,22 @@ def name_classes(
         if gained > most:
             named = {parts[j].name: v for j, v in zip(positions, values, strict=True)}
             best, most = (label, named), gained
-    return _classes(session, log, parts, *best) if best else None
+    if best:
+        return _classes(session, log, parts, *best)
+    for label in labels:
+        named = _by_name(parts, label)
+        if named and (found := _classes(session, log, parts, label, named)):
+            doubt = say("unpredicted classes", label=label.name)
+            return replace(found, doubts=(*found.doubts, doubt))
+    return None
+
+
+def _by_name(parts: Sequence[Column], label: Column) -> dict[str, str]:
+    """Give each class the column that has its name; none if some have none, or not one."""
+    said = {part.name: {*words(part.name)} for part in parts}
+    fits = {v: [name for name, of in said.items() if {*words(v)} <= of] for v in label.values}
+    named = {names[0]: v for v, names in fits.items() if len(names) == 1}
+    return named if len(named) == len(label.values) else {}
 
 
 def _assign(p: Floats, happened: Floats) -> tuple[list[int], float]:

@@ -6,7 +6,7 @@ where that does not separate them. Names break ties. Pure.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -98,16 +98,6 @@ class Choice:
     predicts: bool = False
     refuted: bool = False
     unread: Candidate | None = None
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """Scores and outcomes of the matched rows, how well their names fit, and their fits."""
-
-    scores: Mapping[str, Floats]
-    ones: Mapping[str, Floats]
-    points: Mapping[str, float]
-    fits: Mapping[str, Fits] = field(default_factory=dict)
 
 
 def fit(scores: Floats, outcomes: Floats) -> Fit | None:
@@ -229,10 +219,9 @@ def _choose(
         fits[outcome] = {**fits[outcome], score: replace(one, flipped=False)}
     elif one.flipped and not ordered[0].settings:
         ordered[0] = ordered[0].because(_reversed(score, outcome), OTHER_CLASS)
-    rows = _Rows(probabilities, ones, points, fits)
     doubts = (
-        *_about_score(score, outcome, rows),
-        *_about_outcome(outcome, own, rows, best),
+        *_about_score(score, outcome, fits[outcome], probabilities, points),
+        *_about_outcome(outcome, own, ones, best, points),
         *_about_labels({best[of]: of for of, each in own.items() if each.predicts}, ones),
     )
     refuted = not one.predicts and int(np.count_nonzero(~np.isnan(one.shifted))) >= MANY
@@ -358,9 +347,10 @@ def _reversed(score: str, outcome: str) -> str:
     return say("reversed", score=score, outcome=outcome)
 
 
-def _about_score(score: str, outcome: str, rows: _Rows) -> Iterator[str]:
+def _about_score(
+    score: str, outcome: str, fits: Fits, rows: Mapping[str, Floats], points: Mapping[str, float]
+) -> Iterator[str]:
     """Say which other score predicts the outcome too, or that none does."""
-    fits, points = rows.fits[outcome], rows.points
     own = fits[score]
     if not own.predicts:
         if np.count_nonzero(~np.isnan(own.shifted)) >= MANY:
@@ -368,7 +358,7 @@ def _about_score(score: str, outcome: str, rows: _Rows) -> Iterator[str]:
         return
     if own.flipped:
         yield _reversed(score, outcome)
-    p = {n: 1 - rows.scores[n] if each.flipped else rows.scores[n] for n, each in fits.items()}
+    p = {n: 1 - rows[n] if each.flipped else rows[n] for n, each in fits.items()}
     rivals = [
         name
         for name, each in fits.items()
@@ -389,16 +379,22 @@ def _about_score(score: str, outcome: str, rows: _Rows) -> Iterator[str]:
     yield say("rival", how="better than" if better else "as well as", **facts)
 
 
-def _about_outcome(outcome: str, fits: Fits, rows: _Rows, best: Mapping[str, str]) -> Iterator[str]:
+def _about_outcome(
+    outcome: str,
+    fits: Fits,
+    ones: Mapping[str, Floats],
+    best: Mapping[str, str],
+    points: Mapping[str, float],
+) -> Iterator[str]:
     """Say which other outcome the scores fit too."""
-    points, own = rows.points, fits[outcome]
+    own = fits[outcome]
     rivals = [
         name
         for name, each in fits.items()
         if name != outcome
         and each.predicts
         and not each.flipped
-        and not _same(rows.ones[name], rows.ones[outcome])
+        and not _same(ones[name], ones[outcome])
         and (points[name] >= points[outcome] or each.worth >= own.worth - TIE)
     ]
     if rivals:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, reduce
 from math import inf, nan
 from typing import Any
 
@@ -25,13 +25,14 @@ KINDS = {
     "DATE": "date",
 }
 NUMBERS = ("integer", "real")
+TIMED = ("text", "time", "date")
 EXACT = {"FLOAT": 2**24, "DOUBLE": 2**53}  # up to which they hold integers one by one
 LEAST_GRADES, MOST_GRADES = 3, 20  # different values
 DATE = re.compile(r"\d{1,2}(?P<sign>[/.-])\d{1,2}(?P=sign)\d{4}(?!\d)")
 CLOCKS = {1: " %H:%M", 2: " %H:%M:%S"}  # by the colons in it
 PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 ISO = "%Y-%m-%dT%H:%M:%S"
-MOMENT = "try_cast({c}::VARCHAR AS TIMESTAMPTZ)"
+MOMENT = "try_cast({t} AS TIMESTAMPTZ)"
 NUMBER = r"'-?\d*[{mark}]\d+([eE]-?\d+)?'"
 PATTERNS = {  # of texts that all look alike
     "integer": r"'-?\d{1,38}'",
@@ -40,19 +41,17 @@ PATTERNS = {  # of texts that all look alike
     "%": r"'\s*\d*\.?\d+\s*%\s*'",
     "boolean": "'(?i)(true|false)'",
 }
-COUNTED = {"filled": "count({c})", "distinct": "count(DISTINCT {c})"}
-OF_TEXTS = {
+# Facts of a column {c}, of its text {t}, and of the numbers {n} in it.
+FACTS = {
+    "filled": "count({c})",
+    "distinct": "count(DISTINCT {c})",
     **{k: f"count_if(regexp_full_match({{t}}, {p}))" for k, p in PATTERNS.items()},
-    "real": "count(try_cast({c} AS DOUBLE))",
+    "real": "count(try_cast({t} AS DOUBLE))",
     "padded": r"count_if(regexp_matches({t}, '^-?0\d'))",  # 007 is an id
     "sample": "min({t})",
-}
-OF_TIMES = {
     "timed": f"count_if({MOMENT} IS NOT NULL AND regexp_matches({{t}}, '^\\d{{4}}-\\d\\d-\\d\\d'))",
     "first": f"strftime(min({MOMENT}), '{ISO}')",
     "last": f"strftime(max({MOMENT}), '{ISO}')",
-}
-OF_NUMBERS = {
     "known": "count({n}) FILTER (NOT isnan({n}))",  # a missing number may be nan
     "least": "min({n}) FILTER (NOT isnan({n}))",
     "greatest": "max({n}) FILTER (NOT isnan({n}))",
@@ -194,62 +193,44 @@ def profile(
         Whether the log has no types, as CSV: then numbers and booleans are recognised in texts.
     """
     described = connection.table(table)
-    types = dict(zip(described.columns, map(str, described.types), strict=True))
-    kinds = {name: _kind(native) for name, native in types.items()}
+    columns = list[Column]()
     (rows,) = described.aggregate("count(*)").fetchall()[0]
-    first = {name: {**COUNTED, **_texts_or_times(kind)} for name, kind in kinds.items()}
-    facts = _ask(connection, table, {n: (asked, quoted(n)) for n, asked in first.items()})
-    marks = dict[str, str]()
-    for name, of in facts.items():
-        if kinds[name] == "text" and of["filled"]:
-            kinds[name] = _kind_of_text(of) if textual else "text"
-            if kinds[name] == "text":
-                marks[name] = next((m for m in ".,%" if of[m] == of["filled"]), "")
-    numbers = {
-        name: (OF_NUMBERS, f"try_{number_in(quoted(name), marks.get(name, ''))}")
-        for name in types
-        if facts[name]["filled"] and (kinds[name] in NUMBERS or marks.get(name))
-    }
-    of_numbers = _ask(connection, table, numbers)
-    columns = [
-        Column(
+    for name, native in zip(described.columns, map(str, described.types), strict=True):
+        kind, mark, text = _kind(native), "", f"{quoted(name)}::VARCHAR"
+        plain = f"replace(replace({text}, ',', '.'), '%', '')"
+        number = f"try_cast({quoted(name) if kind in NUMBERS else plain} AS DOUBLE)"
+        of = _ask(connection, table, FACTS, c=quoted(name), t=text, n=number)
+        if kind == "text" and of["filled"]:
+            kind = _kind_of_text(of) if textual else "text"
+            if kind == "text":
+                mark = next((m for m in ".,%" if of[m] == of["filled"]), "")
+        column = Column(
             name=name,
-            type=types[name],
-            kind=kinds[name],
+            type=native,
+            kind=kind,
             rows=rows,
             nulls=rows - of["filled"],
             distinct=of["distinct"],
             sql=within.get(name, ""),
-            mark=marks.get(name, ""),
-            **_of_numbers(of, of_numbers.get(name), types[name], kinds[name]),
-            **_of_times(connection, table, name, of),
+            mark=mark,
+            **(_of_numbers(of, native, kind) if kind in NUMBERS or mark else {}),
+            **(_of_times(connection, table, text, of) if kind in TIMED else {}),
         )
-        for name, of in facts.items()
-    ]
+        columns.append(column)
     return tuple(_with_values(connection, table, columns))
 
 
-def _texts_or_times(kind: str) -> dict[str, str]:
-    times = OF_TIMES if kind in ("text", "time", "date") else {}
-    return {**times, **OF_TEXTS} if kind == "text" else dict(times)
-
-
 def _ask(
-    connection: duckdb.DuckDBPyConnection,
-    table: str,
-    asked: Mapping[str, tuple[Mapping[str, str], str]],
-) -> dict[str, dict[str, Any]]:
-    """Ask several facts of some columns, each of which is written in SQL, in one query."""
-    listed = [
-        sql.replace("{t}", f"{value}::VARCHAR").replace("{c}", value).replace("{n}", value)
-        for facts, value in asked.values()
-        for sql in facts.values()
-    ]
-    if not listed:
-        return {}
-    (row,) = connection.execute(f"SELECT {', '.join(listed)} FROM {table}").fetchall()
-    answers = iter(row)
-    return {n: {key: next(answers) for key in facts} for n, (facts, _) in asked.items()}
+    connection: duckdb.DuckDBPyConnection, table: str, facts: Mapping[str, str], **names: str
+) -> dict[str, Any]:
+    """Ask several facts of a column, each of which is written in SQL, in one query."""
+    asked = [reduce(_put, names.items(), sql) for sql in facts.values()]
+    (row,) = connection.execute(f"SELECT {', '.join(asked)} FROM {table}").fetchall()
+    return dict(zip(facts, row, strict=True))
+
+
+def _put(sql: str, named: tuple[str, str]) -> str:
+    return sql.replace(f"{{{named[0]}}}", named[1])
 
 
 def _kind(native: str) -> str:
@@ -269,26 +250,24 @@ def _kind_of_text(of: Mapping[str, Any]) -> str:
     return "integer" if of["integer"] == of["filled"] else "real"
 
 
-def _of_numbers(
-    first: Mapping[str, Any], of: Mapping[str, Any] | None, native: str, kind: str
-) -> dict[str, Any]:
-    if of is None or of["least"] is None:
+def _of_numbers(of: Mapping[str, Any], native: str, kind: str) -> dict[str, Any]:
+    if of["least"] is None:
         return {}
     found = {key: of[key] for key in ("least", "greatest", "mean")}
     found["within"] = of["inside"] / of["known"]
     if kind == "real":
         most = max(-of["least"], of["greatest"])
-        found["not_numbers"] = first["filled"] - of["known"]
+        found["not_numbers"] = of["filled"] - of["known"]
         found["lost"] = bool(of["whole"]) and most > EXACT.get(native, inf) < inf
         found["is_whole"] = bool(of["whole"]) and most <= EXACT.get(native, 0)
     return found
 
 
 def _of_times(
-    connection: duckdb.DuckDBPyConnection, table: str, name: str, of: Mapping[str, Any]
+    connection: duckdb.DuckDBPyConnection, table: str, text: str, of: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the first and the last time, and how dates in another order are written."""
-    if not of["filled"] or "timed" not in of:
+    if not of["filled"]:
         return {}
     if of["timed"] == of["filled"]:
         return {key: datetime.fromisoformat(of[key]) for key in ("first", "last")}
@@ -297,17 +276,10 @@ def _of_times(
         return {}
     sign, clock = signs["sign"], CLOCKS.get(f"{of['sample']}".count(":"), "")
     forms = [f"{sign.join(order)}{clock}" for order in (("%d", "%m", "%Y"), ("%m", "%d", "%Y"))]
-    text = f"{quoted(name)}::VARCHAR"
-    asked = {
-        form: ({"n": "count({c})", "first": "min({c})", "last": "max({c})"},
-               f"try_strptime({text}, '{form}')")
-        for form in forms
-    }  # fmt: skip
-    fits = {f: a for f, a in _ask(connection, table, asked).items() if a["n"] == of["filled"]}
-    if len(fits) != 1:  # both orders are possible of 01/02/2026
-        return {}
-    ((form, found),) = fits.items()
-    return {"form": form, "first": found["first"], "last": found["last"]}
+    facts = {"n": "count({c})", "first": "min({c})", "last": "max({c})"}
+    asked = {f: _ask(connection, table, facts, c=f"try_strptime({text}, '{f}')") for f in forms}
+    fits = [{"form": f, **found} for f, found in asked.items() if found.pop("n") == of["filled"]]
+    return fits[0] if len(fits) == 1 else {}  # both orders are possible of 01/02/2026
 
 
 def _with_values(
