@@ -130,6 +130,9 @@ REASONS = {
     "Europe/Berlin.",
     "weekdays": "There are {what} on all of these days of the week, and on no others.",
     "begins": "The log of outcomes begins on {day}.",
+    "rounds": "Outcomes have come on {came} only, which is too short to see on which days of the "
+    "week they come. Write them, as {{weekdays: [{weekday}]}}, or leave the key out if they come "
+    "every day and files are missing.",
     "served": "The model that answered: calibration-monitor where says whether a drift sits in "
     "one.",
     "repeats": "{share} of the sampled ids are repeats.",

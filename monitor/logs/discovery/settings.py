@@ -24,6 +24,7 @@ FEW = 5  # positives of a day: with fewer, a day without any is not rare
 MOST_SHOWN = 4  # columns or values in one comment
 MOST_SERVED = 5  # models that answer
 MOST_NAMED = 12  # columns of a log
+FEW_WITHOUT = 3  # days of predictions after the first outcomes, before another round is missed
 LEAST_SPAN = 13  # days after the first: with two weeks, every day of the week came twice
 MOST_REJECTED = 0.05  # share of the rows of a day that a check may leave out unasked
 FEW_GRADES = 12  # values in texts
@@ -350,6 +351,16 @@ def _delay(pair: Pair) -> Iterator[Setting]:
 
 def _calendar_of_outcomes(pair: Pair) -> Iterator[Setting]:
     if not (pair.arrived and pair.scored and pair.observed):
+        return
+    came, last = pair.observed.days, [date.min, *pair.scored.days][-1]
+    on = {WEEKDAYS[day.weekday()] for day in came}
+    if (
+        len(on) == 1
+        and (came[-1] - came[0]).days < LEAST_SPAN
+        and (last - came[0]).days >= FEW_WITHOUT
+    ):
+        why = say("rounds", came=" and ".join(map(str, came)), weekday=WEEKDAYS[came[0].weekday()])
+        yield Setting("outcomes", "calendar", TODO, why)
         return
     value, reasons = dict[str, Any](), list[str]()
     if _comes_in_rounds(pair):
