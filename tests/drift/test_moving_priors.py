@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from monitor.days.summary import ColumnPart, Columns
-from monitor.drift.where.moving_priors import moving_priors
+from monitor.drift.records.values import MovingPriors
+from monitor.drift.where.moving_priors import moving_priors, split_by
 from monitor.metrics.core.coarse import CENTRES
 from monitor.metrics.core.special import expit
 from tests.support.cases import some
@@ -70,3 +71,15 @@ def test_priors_of_days_and_of_values_for_good_are_no_reason(seed: int) -> None:
 def test_few_days_say_nothing() -> None:
     """A column is proposed from a week on."""
     assert moving_priors(draw(1, {"device": 0.6})[:6]) is None
+
+
+def test_values_that_are_not_named_are_one_part() -> None:
+    """Days are split into all their rows, in the order of the names."""
+    column = draw(0, {})[0]["country"]
+    parts = split_by(column, MovingPriors("country", 0.5, ("v3", "absent", "v1"), 28))
+
+    assert [*parts] == ["v3", "v1", "other"]
+    for of in ("counts", "positives"):
+        assert np.array_equal(getattr(parts["v3"], of)[CELLS], getattr(column["v3"], of))
+        every = sum(getattr(part, of) for part in column.values())
+        assert np.array_equal(sum(getattr(part, of) for part in parts.values())[CELLS], every)

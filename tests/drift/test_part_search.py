@@ -8,9 +8,10 @@ import pytest
 from scipy.special import expit
 
 from monitor.base.segment_names import WHOLE
-from monitor.days.summary import CodedRows
+from monitor.days.summary import CodedRows, column_part
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.records.places import name_all
+from monitor.drift.where.column_sums import sum_part
 from monitor.drift.where.part_search import (
     WIDTH,
     Proposal,
@@ -125,3 +126,16 @@ def test_what_only_the_search_saw_is_not_confirmed() -> None:
     for after in (sound, timid):
         halves = [[divide(reference(), day, proposals) for day in of] for of in (before, after)]
         assert confirm_parts(reference(), COLUMNS, proposals, *halves) == ()
+
+
+def test_every_row_is_counted_once() -> None:
+    """In no part, in a part, or beside it; those of earlier parts in none that follows."""
+    day = draw(5)
+    proposals = [Proposal((0, 1), ((1,), (2,)), ""), Proposal((1,), ((2,),), "")]
+    (rest,), (both, device, country), (second,) = divide(reference(), day, proposals)
+
+    tv, fr = day.codes[0] == 1, day.codes[1] == 2
+    expected = [~fr, tv & fr, tv & ~fr, fr & ~tv, fr & ~tv]
+    for part, kept in zip([rest, both, device, country, second], expected, strict=True):
+        right = sum_part(reference(), column_part(*counts(day, kept), int(kept.sum())))
+        assert all(np.array_equal(of, vars(right)[name]) for name, of in vars(part).items())

@@ -13,10 +13,10 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from monitor.evaluation import attribution
-from monitor.evaluation.attribution import causes_of, intercept_correction
+from monitor.evaluation.attribution import causes_of, intercept_correction, mean_causes
 from monitor.evaluation.evaluation import Causes, Shares
 from monitor.metrics.binned.ece import debiased_mean_squared_gap
-from monitor.metrics.core.buckets import BUCKETS, add_up_buckets, bins_of
+from monitor.metrics.core.buckets import BUCKETS, NO_BUCKETS, add_up_buckets, bins_of, merge_buckets
 from monitor.metrics.core.grid import Floats, locate
 from monitor.metrics.core.tally import Tally, merge, shift, tally, tally_on_grid
 from monitor.metrics.logistic.cox import fit_cox
@@ -331,6 +331,26 @@ def test_rows_of_an_entity_count_once(name: str) -> None:
     assert (blind[1] < 0.75 * errors).all()
     assert theirs[0] == pytest.approx(own[0], abs=0.15 * errors.max())
     assert (np.abs(blind[0] - own[0]) > 0.15 * errors.max()).any()
+
+
+def test_days_with_the_same_entities_count_once() -> None:
+    """A week in which every day brings the same rows says no more than one of its days."""
+    rng = np.random.default_rng(72)
+    scores, shares, truths = world("slope", -1.0)
+    drawn = rng.choice(scores.size, 4_000, p=shares)
+    hits = (rng.random(4_000) < truths[drawn]).astype(np.int64)
+    buckets, cells = rng.integers(BUCKETS, size=4_000), locate(scores[drawn])[0]
+    held = add_up_buckets(buckets, bins_of(cells), np.ones_like(hits), hits)
+    day = tally_on_grid(hits, scores[drawn])
+    week = merge([day] * 7)
+
+    alone = in_numbers(causes_of(day))[1]
+    together = mean_causes([(day, held)] * 7, (week, merge_buckets([held] * 7)), causes_of)
+    blind = mean_causes([(day, NO_BUCKETS)] * 7, (week, NO_BUCKETS), causes_of)
+
+    assert in_numbers(blind)[1] == pytest.approx(alone / math.sqrt(7.0))
+    # One sample: 64 buckets say 9 % of an error.
+    assert in_numbers(together)[1] == pytest.approx(alone, rel=0.4)
 
 
 def in_numbers(causes: Causes | None) -> Floats:

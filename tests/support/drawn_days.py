@@ -32,9 +32,10 @@ def configured(models: Mapping[str, Sequence[str]], reference: int = 14) -> str:
     predictions: {{path: "predictions/{{day}}.parquet"}}
     outcomes: {{in_predictions: true}}
     windows: [1]
-    segments: [{", ".join(segments)}]
     verdicts: {{references: [{span}]}}
 """
+        + (f"    segments: {segments[0]}\n" if len(segments) == 1 else "")
+        + ("    segments:\n" + "".join(f"      - {s}\n" for s in segments) if segments[1:] else "")
         for name, segments in models.items()
     )
 
