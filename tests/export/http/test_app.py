@@ -15,6 +15,7 @@ from pathlib import Path
 from threading import Event
 from time import sleep
 
+import bcrypt
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -25,7 +26,7 @@ from monitor.base.errors import ConfigError
 from monitor.evaluation.evaluation import Evaluation
 from monitor.export.http import server
 from monitor.export.http.app import Exporter
-from monitor.export.http.auth import load_web_config
+from monitor.export.http.auth import PasswordChecker, load_web_config
 from monitor.export.http.server import serve
 from monitor.export.snapshot_reader import with_most_outcomes
 from monitor.store.store import Store
@@ -34,6 +35,7 @@ from tests.support.servers import PATIENCE, get, listening, wait_for
 
 # Of the password "correct horse", as htpasswd writes it, at the lowest cost there is.
 HASH = "$2y$04$wSnZVd/F4aR2tSWpJRA6pOKEMzX94qtT02wvNqbaVOrzIRYCZWPxW"
+OTHER_HASH = "$2b$04$lxEfoC7tYR/PMddEA1UIeeKLTOzShZz9lr3qKrmifJEllTa.Netgq"  # of "sesame"
 LOGIN = "alice:correct horse"
 
 
@@ -228,6 +230,17 @@ class TestMostSegments:
         assert with_most_outcomes(many, 4) == (many, 0)
         assert with_most_outcomes(many, 0) == (many[:1], 4)
 
+    def test_the_fullest_window_counts(self) -> None:
+        """A segment with few outcomes today and many this month is not a small one."""
+        windows = [
+            replace(HARD, segment="a", window_days=1, matched=1),
+            replace(HARD, segment="a", window_days=28, matched=70),
+            replace(HARD, segment="b", window_days=1, matched=6),
+            replace(HARD, segment="b", window_days=28, matched=60),
+        ]
+
+        assert with_most_outcomes(windows, 1) == (windows[:2], 1)
+
     def test_the_exporter_says_how_many_are_left_out(self, folder: Path) -> None:
         """The option reaches the scrape, and the gauge counts what it left out."""
         small = [replace(HARD, segment=name, matched=n) for n, name in enumerate("abc")]
@@ -316,6 +329,20 @@ class TestTogether:
         assert ("} 66.0\n" in during, 'calibration_verdict{model="fraud"' in during) == (True, True)
 
 
+@pytest.fixture
+def checked(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """Collect the passwords that bcrypt is asked about."""
+    passwords: list[bytes] = []
+    check = bcrypt.checkpw
+
+    def checkpw(password: bytes, against: bytes) -> bool:
+        passwords.append(password)
+        return check(password, against)
+
+    monkeypatch.setattr(bcrypt, "checkpw", checkpw)
+    return passwords
+
+
 class TestUsers:
     """Basic authentication."""
 
@@ -347,6 +374,28 @@ class TestUsers:
             broken = get(where, login="bob:correct horse")[0]
 
         assert (before, left, broken) == (200, 401, 500)
+
+    def test_a_right_password_is_checked_once(self, checked: list[bytes]) -> None:
+        """Another password, user or hash is checked anew, and so is each wrong guess."""
+        checker, users = PasswordChecker(), {"alice": HASH, "twin": HASH, "bob": OTHER_HASH}
+        asked = [
+            ("alice", "correct horse", True, 1),
+            ("alice", "correct horse", True, 1),
+            ("alice", "wrong", False, 2),
+            ("alice", "wrong", False, 3),
+            ("twin", "correct horse", True, 4),
+            ("bob", "correct horse", False, 5),
+            ("carol", "correct horse", False, 6),
+            ("carol", "correct horse", False, 7),
+            ("alice", "correct horse", True, 7),
+        ]
+        for name, password, admitted, checks in asked:
+            assert checker.admits(users, name, password) is admitted
+            assert len(checked) == checks
+
+        assert not checker.admits({"alice": HASH}, "twin", "correct horse")
+        assert not checker.admits({"alice": OTHER_HASH}, "alice", "correct horse")
+        assert checker.admits({"alice": OTHER_HASH}, "alice", "sesame")
 
 
 class TestEncryption:
