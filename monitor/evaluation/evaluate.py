@@ -25,10 +25,13 @@ from monitor.days.summary import (
 )
 from monitor.evaluation.attribution import (
     Explain,
+    FindLost,
     Stratum,
     causes_of,
     intercept_correction,
+    lost_of,
     mean_causes,
+    mean_lost,
 )
 from monitor.evaluation.errors import Errors
 from monitor.evaluation.evaluation import (
@@ -43,7 +46,6 @@ from monitor.evaluation.evaluation import (
     VectorErrors,
 )
 from monitor.evaluation.expected_prevalence import expected_of_population
-from monitor.evaluation.lost import FindLost, lost_of, mean_lost
 from monitor.evaluation.population import (
     ExplainAll,
     mean_population_causes,

@@ -6,8 +6,8 @@ from math import sqrt
 
 import numpy as np
 
+from monitor.evaluation.attribution import Worth
 from monitor.evaluation.errors import Errors, measure
-from monitor.evaluation.lost import Worth
 from monitor.metrics.beyond_binary.class_counts import MOST_WATCHED
 from monitor.metrics.core.tally import Tally, have_same_groups
 from monitor.metrics.test_based.tce_at_size import tce_at_size, tces_at_size

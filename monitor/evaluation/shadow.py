@@ -24,8 +24,8 @@ from monitor.days.summary import (
     whole,
 )
 from monitor.evaluation.evaluation import RECENT_DAYS, MapGain
+from monitor.evaluation.population import mean_of_all, weigh
 from monitor.evaluation.score_errors import LabelRates
-from monitor.evaluation.weighing import mean_of_all, weigh
 from monitor.metrics.beyond_binary.class_counts import UNIT, ClassCounts
 from monitor.metrics.core.buckets import (
     BIN_CENTRES,

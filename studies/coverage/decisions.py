@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from monitor.evaluation.lost import Worth, lost_of
+from monitor.evaluation.attribution import Worth, lost_of
 from monitor.metrics.core.buckets import NO_BUCKETS
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.tally import tally_on_grid

@@ -8,10 +8,9 @@ import pytest
 from scipy.special import expit, logit
 
 from monitor.days.summary import Segment, Summary
-from monitor.evaluation.attribution import causes_of
+from monitor.evaluation.attribution import Worth, causes_of, lost_of, mean_lost
 from monitor.evaluation.evaluate import evaluate
 from monitor.evaluation.evaluation import AMOUNTS, NAMES
-from monitor.evaluation.lost import Worth, lost_of, mean_lost
 from monitor.evaluation.score_errors import Settings
 from monitor.metrics.core.buckets import NO_BUCKETS
 from monitor.metrics.core.estimate import Estimate

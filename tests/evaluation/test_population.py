@@ -12,9 +12,8 @@ from scipy.stats import binom
 from monitor.days.summary import NOTHING_AWAITED, SQUARE, UNIT, Rated, Segment, awaited, rated
 from monitor.evaluation.evaluate import evaluate
 from monitor.evaluation.evaluation import Population
-from monitor.evaluation.population import population_of
+from monitor.evaluation.population import LEAST_IN_GROUP, population_of
 from monitor.evaluation.score_errors import LabelRates, Settings, errors_of
-from monitor.evaluation.weighing import LEAST_IN_GROUP
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import locate
 from monitor.metrics.core.tally import tally_on_grid

@@ -10,10 +10,9 @@ from monitor.base import program
 from monitor.base.errors import within_memory
 from monitor.config import Config, Model
 from monitor.days.summary import Summary
-from monitor.evaluation.attribution import causes_of
+from monitor.evaluation.attribution import Worth, causes_of, lost_of
 from monitor.evaluation.evaluate import Finders, evaluate
 from monitor.evaluation.evaluation import Causes, Evaluation, MapGain
-from monitor.evaluation.lost import Worth, lost_of
 from monitor.evaluation.population import population_causes
 from monitor.evaluation.score_errors import LabelRates, Settings
 from monitor.evaluation.shadow import map_gain
