@@ -156,7 +156,7 @@ def _with_places(
     placed = replace(whole, where=where)
     if not where.explanation or whole.of_third_choices or to.model.classes:
         return placed
-    return named_by_values(placed, to.reference, reader.days(to), partial(reader.grouped, to.model))
+    return _named_by_values(placed, reader, to)
 
 
 def named_before(verdict: Verdict) -> tuple[Condition, ...]:
@@ -280,7 +280,7 @@ class ColumnReader:
     def _regrouped(self, compared: ModelReference, columns: Columns) -> Columns:
         named = self.segments(compared)
         return {
-            column: _regroup(values, named[column]) if column in named else values
+            column: _regroup(values, of) if (of := named.get(column)) is not None else values
             for column, values in columns.items()
         }
 
@@ -447,52 +447,34 @@ def _range(low: int, high: int) -> str:
     )  # fmt: skip
 
 
-def _regroup(
-    values: Mapping[str, ColumnPart], named: Mapping[str, str] | None
-) -> Mapping[str, ColumnPart]:
-    if named is None:
-        return values
+def _regroup(values: Mapping[str, ColumnPart], named: Mapping[str, str]) -> dict[str, ColumnPart]:
     together: dict[str, list[ColumnPart]] = {}
     for value, part in values.items():
         together.setdefault(named.get(value, value), []).append(part)
     return {name: merge_parts(parts) for name, parts in together.items()}
 
 
-def named_by_values(
-    whole: Verdict,
-    reference: Reference,
-    days: tuple[Sequence[date], Sequence[date]],
-    columns_of: Callable[[date], Columns | None],
-) -> Verdict:
+def _named_by_values(whole: Verdict, reader: ColumnReader, to: Compared) -> Verdict:
     """Name the drift of a whole by the outcomes of the values that explain it.
 
-    Parameters
-    ----------
-    whole : Verdict
-        With the values that explain its drift.
-    reference : Reference
-        Of the whole: the curve of values that are too few for one of their own.
-    days : (sequence of date, sequence of date)
-        Those of the reference, and those since the drift began.
-    columns_of : function of a date
-        What a day counts by column and value.
-
-    Returns
-    -------
-    Verdict
-        The same where no values explain it, where they are of several columns, where it is at one
-        place, or where the scores spread otherwise than in the reference.
+    Labels that are lost on one device bend the curve of all rows otherwise than that of the device,
+    so the drift of the whole is named by the rows that it sits in. The same where no values explain
+    it, where they are of several columns, where it is at one place, or where the scores spread
+    otherwise than in the reference.
     """
-    found, bent = whole.explanation, whole.distortion
-    if found is None or bent is None or bent is not whole.incident or bent.place:
+    found, bent, scores = whole.explanation, whole.distortion, whole.facts.scores
+    if not (found and bent and bent is whole.incident and not bent.place):
         return whole
-    scores, conditions = whole.facts.scores, found.every
-    if whole.state not in NAMED_BY_SHAPE or not (scores and scores.spreads_alike):
+    conditions, alike = found.every, scores is not None and scores.spreads_alike
+    of_one_column = len({condition.column for condition in conditions}) == 1
+    if not (whole.state in NAMED_BY_SHAPE and alike and of_one_column):
         return whole
-    if len({condition.column for condition in conditions}) != 1:
-        return whole
-    before, since = ([_outcomes(columns_of(day), conditions) for day in of] for of in days)
-    own = reference if what_a_reference_lacks(before) else fit_reference(before)
+    before, since = (
+        [_outcomes(reader.grouped(to.model, day), conditions) for day in of]
+        for of in reader.days(to)
+    )
+    # Of values that are too few for a curve of their own it is that of the whole.
+    own = to.reference if what_a_reference_lacks(before) else fit_reference(before)
     profiles = sum((day_profiles(own, day, own.day_variances) for day in since), no_profiles())
     labels = label_change(replace(bent, profiles=profiles))
     state = labels.kind if labels and labels.told else "calibration_drift"
