@@ -8,9 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from monitor.base.segment_names import FAMILIES
+from monitor.base.segment_names import FAMILIES, WHOLE
 from monitor.drift.curve.reference import Reference, fit_reference
-from monitor.drift.fold.inputs import Day, Limits, fit_model_reference, limit_of_whole
+from monitor.drift.fold.inputs import (
+    Day,
+    Limits,
+    fit_model_reference,
+    limit_alone,
+    limit_of_whole,
+)
 from monitor.drift.incidents.detectable import (
     LEAST_LIMIT,
     calibrated_limit,
@@ -114,3 +120,9 @@ def test_whatever_else_is_configured_the_limit_of_the_reference_decides(days: An
         assert not opened or f"false once in {promised:,} days, on average" in " ".join(
             sentences(opened[-1])
         )
+
+
+def test_the_days_between_false_alerts_of_segments_are_those_of_all_of_them() -> None:
+    """The whole alerts on its own; four segments share theirs."""
+    assert limit_alone(Limits(), WHOLE, 4) == pytest.approx(3.0)
+    assert 10.0 ** limit_alone(Limits(), "DE", 4) == pytest.approx(4 * 365)

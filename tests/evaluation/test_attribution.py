@@ -13,7 +13,12 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from monitor.evaluation import attribution
-from monitor.evaluation.attribution import causes_of, intercept_correction, mean_causes
+from monitor.evaluation.attribution import (
+    apart_or_together,
+    causes_of,
+    intercept_correction,
+    mean_causes,
+)
 from monitor.evaluation.evaluation import Causes, Shares
 from monitor.metrics.binned.ece import debiased_mean_squared_gap
 from monitor.metrics.core.buckets import BUCKETS, NO_BUCKETS, add_up_buckets, bins_of, merge_buckets
@@ -351,6 +356,21 @@ def test_days_with_the_same_entities_count_once() -> None:
     assert in_numbers(blind)[1] == pytest.approx(alone / math.sqrt(7.0))
     # One sample: 64 buckets say 9 % of an error.
     assert in_numbers(together)[1] == pytest.approx(alone, rel=0.4)
+
+
+@pytest.mark.parametrize(("rows", "apart"), [((60, 40), [60]), ((40, 60), [100])])
+def test_strata_are_explained_apart_where_half_of_the_rows_can_be(
+    rows: tuple[int, int], apart: list[int]
+) -> None:
+    """Else their sum is; here a stratum with a positive outcome can be explained."""
+    first, second = tally([1] * rows[0], [0.5] * rows[0]), tally([0] * rows[1], [0.5] * rows[1])
+    strata = [(first, NO_BUCKETS), (second, NO_BUCKETS)]
+
+    found = apart_or_together(
+        strata, (merge([first, second]), NO_BUCKETS), lambda t, _: t.total_positives or None
+    )
+
+    assert [size for size, _ in found] == apart
 
 
 def in_numbers(causes: Causes | None) -> Floats:

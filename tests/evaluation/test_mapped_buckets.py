@@ -8,7 +8,7 @@ import pytest
 
 from monitor.days.summary import Segment, Summary
 from monitor.drift.fold.inputs import inputs_of
-from monitor.evaluation.shadow import Shadow, map_summary
+from monitor.evaluation.shadow import DayGain, Shadow, map_gain, map_summary
 from monitor.metrics.core.buckets import BIN_CENTRES, BIN_COUNT, BUCKETS, add_up_buckets
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.metrics.maps.calibration_map import CalibrationMap
@@ -55,3 +55,16 @@ def test_a_day_of_the_verdict_has_the_buckets_of_its_summary() -> None:
 
     assert day.entities.keys() == day.parts.keys() == {("DE", "all"), ("FR", "all")}
     assert int(day.entities["DE", "all"].counts.sum()) == ROWS
+
+
+def test_days_and_entities_both_widen_a_gain() -> None:
+    """Where days and buckets each have a gain of their own, the variance is that of both means."""
+    rng = np.random.default_rng(4)
+    of_days, of_buckets = rng.normal(0.0, 0.2, 40), rng.normal(0.0, 0.3, BUCKETS)
+    gains, ones = of_days[:, None] + of_buckets, np.ones(BUCKETS)
+    days = [DayGain(BUCKETS, g.sum(), g.sum(), np.array([ones, g, g])) for g in gains]
+
+    variance = of_days.var(ddof=1) / 40 + of_buckets.var(ddof=1) / BUCKETS
+
+    # What is taken away twice is that of single cells, 1 % of it.
+    assert map_gain(days).log_loss.standard_error ** 2 == pytest.approx(variance, rel=0.05)

@@ -24,6 +24,7 @@ from monitor.metrics.maps.class_map_file import ClassMapFile, ClassTraining
 from monitor.metrics.maps.map_file import Gain, Gains, Level, MapFile, Training
 from monitor.metrics.maps.vector_map import VectorMap, apply_vector_map
 from monitor.pipeline.housekeeping.prune import plan
+from monitor.pipeline.housekeeping.store_check import check_store
 from monitor.pipeline.verdicts.asked_where import answer_where
 from monitor.store.map_file import write_map
 from monitor.store.store import Store
@@ -221,6 +222,29 @@ def test_logs_that_are_gone_or_others_are_named(plain: Config, logs: Path, tmp_p
     last = evaluated(config, DAYS[-1])
     assert last.map_gain.days == 7
     assert evaluated(config, DAYS[-1], 7).map is None
+
+
+def test_another_map_and_a_damaged_day_are_counted_again(
+    shadowed: Config, logs: Path, tmp_path: Path
+) -> None:
+    """`check --store` names the day and the command that heals it; a gain is of one map alone."""
+    copy(shadowed, tmp_path)
+    config = configure(tmp_path, logs)
+    path = Path(config.store) / f"mapped/pets/{DAYS[17]}.parquet"
+    sound = path.read_bytes()
+    path.write_bytes(sound[:-9])
+    (said,) = check_store(Store(config.store), "pets").damaged
+    run_days(config, DAYS[17], DAYS[17])
+
+    assert f"backfill --model pets --from {DAYS[17]} --to {DAYS[17]}" in said
+    assert path.read_bytes() == sound
+
+    config = configure(tmp_path, logs, found=VectorMap("temperature", NAMES, parameters=(0.7,)))
+    run_days(config, DAYS[-1], DAYS[-1])
+    gain, earlier = (evaluated(of, DAYS[-1]).map_gain for of in (config, shadowed))
+    assert gain.days == earlier.days == 9
+    assert gain.log_loss.value < earlier.log_loss.value
+    assert check_store(Store(config.store), "pets").damaged == ()
 
 
 @pytest.fixture(scope="module")

@@ -78,6 +78,20 @@ def test_gauges_have_the_class_and_its_limit(logs: Path) -> None:
     assert 'segment="cat against dog"' in exported(50)
 
 
+def test_show_and_the_page_have_the_classes(logs: Path, command: Callable[..., Any]) -> None:
+    """People see vectors, classes and pairs."""
+    configure(logs)
+    place = ("--config", logs / "whole.yaml", "--model", "pets")
+    shown = command("show", *place, "--windows", 7).out
+    command("report", *place, "--out", logs / "pets.html")
+    html = (logs / "pets.html").read_text()
+
+    assert "pets, classes, 7 days to 2026-01-22" in shown
+    assert "Vectors of 3 classes, as logged: root Brier score" in " ".join(shown.split())
+    assert '<h2 id="classes">Classes</h2>' in html
+    assert "Pairs of classes</h2>" in html
+
+
 def test_recalibrate_begins_with_the_drift(logs: Path, command: Callable[..., Any]) -> None:
     """It fits the days since the estimated start, and names the reference that is replaced."""
     configure(logs)
