@@ -99,3 +99,17 @@ def test_an_impossible_state_is_damage(store: Store) -> None:
     for read in (store.read_briefs, store.read_verdicts):
         with pytest.raises(DataError, match="state is out of range"):
             read("fraud", FINAL)
+
+
+def test_numbers_that_are_stored_as_one_come_back(tmp_path: Path) -> None:
+    """The start of a drift with its interval, a size with its error, and what can be found."""
+    written, store = verdict("all", DRIFT), Store(str(tmp_path))
+    store.write_verdicts("fraud", FINAL, [written], basis="")
+    ((found,), _) = store.read_verdicts("fraud", FINAL)
+    names = ("started", "start_low", "start_high", "size", "size_error", "evidence", "recovery")
+
+    assert found.incident
+    assert [getattr(found.incident, name) for name in names] == [
+        getattr(DRIFT, name) for name in names
+    ]
+    assert found.detectable == written.detectable
