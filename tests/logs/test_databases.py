@@ -594,8 +594,16 @@ def test_results_are_written_into_a_database(database: str) -> None:
     row = {"model": "it's", "day": LAST, "known_at": datetime(2026, 3, 13, tzinfo=UTC)}
     place = f"postgresql:{ADDRESS}"
     for state in ("sound", "drift"):
-        assert write_table(place, [row | {"state": state, "slope": 1.5}], ["it's"], days, queries.replace_rows) == 1
-    assert write_table(place, [{"model": "other", "day": LAST}], ["other"], days, queries.replace_rows) == 1
+        assert (
+            write_table(
+                place, [row | {"state": state, "slope": 1.5}], ["it's"], days, queries.replace_rows
+            )
+            == 1
+        )
+    assert (
+        write_table(place, [{"model": "other", "day": LAST}], ["other"], days, queries.replace_rows)
+        == 1
+    )
 
     with psycopg.connect(database) as connection:
         asked = "SELECT model, day, known_at, state, slope, ece FROM calibration_results ORDER BY 1"
