@@ -286,9 +286,8 @@ class Session:
         """
         if self.spark is None:
             return [of(self, self.over(query, scored, known))]
-        from monitor.logs.engines.spread import each_in_tasks  # noqa: PLC0415 - needs sessions
-
-        return each_in_tasks(self, query, of, (scored, known))
+        spread = known if scored is None else scored
+        return list(spread.each_in_tasks(self, query, of, (scored, known)))
 
     def fetch(
         self, query: str, scored: Any = None, known: Any = None, whole: str = ALL

@@ -81,42 +81,42 @@ class Spread:
         parts = tuple((part, (*steps, (do, text))) for part, steps in self.parts)
         return Spread(getattr(self.empty, do)(text), parts)
 
+    def each_in_tasks(
+        self,
+        session: Session,
+        query: str,
+        of: Callable[[Session, Any], T],
+        rows: tuple["Spread | None", ...],
+    ) -> list[T]:
+        """Give what a function makes of a query over each share of the rows of both logs.
 
-def each_in_tasks(
-    session: Session,
-    query: str,
-    of: Callable[[Session, Any], T],
-    rows: tuple[Spread | None, ...],
-) -> list[T]:
-    """Give what a function makes of a query over each share of the rows of both logs.
-
-    Of rows without an id every part is a share. Other shares stay in the memory and on the disks of
-    the cluster until the session ends.
-    """
-    ignore_warnings()
-    parts = [(log, *part) for log, each in enumerate(rows) if each for part in each.parts]
-    if not parts:
-        return [of(session, session.over(query, *(each and each.empty for each in rows)))]
-    packed = pa.table({"part": pa.array([pickle.dumps(part) for part in parts], pa.binary())})
-    # Rows of Python would need tasks of their own.
-    frame, work = (
-        session.spark.createDataFrame(packed),
-        partial(_count_parts, session.what, query, of),
-    )
-    if any({*KEYS}.intersection(each.columns) for each in rows if each):
-        places = int(session.spark.conf.get("spark.sql.shuffle.partitions"))
-        pack = partial(_pack, session.what, places)
-        if rows not in session.frames:
-            shares = frame.mapInArrow(pack, PACKED).repartition(places, "place")
-            session.frames[rows] = shares.persist()
-        frame = session.frames[rows]
-        logs = [
-            dict(zip(each.columns, map(str, each.types), strict=True)) if each else None
-            for each in rows
-        ]
-        work = partial(_count, session.what, query, of, logs)
-    counted = frame.mapInArrow(work, "result binary").collect()
-    return [pickle.loads(row[0]) for row in counted]  # noqa: S301 - of our own tasks
+        Of rows without an id every part is a share. Other shares stay in the memory and on the
+        disks of the cluster until the session ends.
+        """
+        ignore_warnings()
+        parts = [(log, *part) for log, each in enumerate(rows) if each for part in each.parts]
+        if not parts:
+            return [of(session, session.over(query, *(each and each.empty for each in rows)))]
+        packed = pa.table({"part": pa.array([pickle.dumps(part) for part in parts], pa.binary())})
+        # Rows of Python would need tasks of their own.
+        frame, work = (
+            session.spark.createDataFrame(packed),
+            partial(_count_parts, session.what, query, of),
+        )
+        if any({*KEYS}.intersection(each.columns) for each in rows if each):
+            places = int(session.spark.conf.get("spark.sql.shuffle.partitions"))
+            pack = partial(_pack, session.what, places)
+            if rows not in session.frames:
+                shares = frame.mapInArrow(pack, PACKED).repartition(places, "place")
+                session.frames[rows] = shares.persist()
+            frame = session.frames[rows]
+            logs = [
+                dict(zip(each.columns, map(str, each.types), strict=True)) if each else None
+                for each in rows
+            ]
+            work = partial(_count, session.what, query, of, logs)
+        counted = frame.mapInArrow(work, "result binary").collect()
+        return [pickle.loads(row[0]) for row in counted]  # noqa: S301 - of our own tasks
 
 
 @contextmanager
