@@ -28,7 +28,7 @@ from monitor.drift.incidents.detecting import (
     update_incident,
 )
 from monitor.drift.records.day_evidence import DIRECTIONS, KINDS, DayEvidence
-from monitor.drift.records.detector import RECOVERED, WEIGHTS, Detector, Ended
+from monitor.drift.records.detector import RECOVERED, WEIGHTS, Detector
 from monitor.drift.records.life import LIFE, life_state
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from studies.drift.worlds import Truth, World, centre, shares, stream
@@ -175,16 +175,6 @@ def test_an_alarm_opens_an_incident_and_clears_the_sums(kind: str) -> None:
     assert detector.counted == 0
 
 
-def test_an_alarm_on_a_day_without_outcomes_opens_all_the_same() -> None:
-    """A limit falls when other segments alert, also while this one rests."""
-    detector = accumulate(new_detector(), DAY, one("too_extreme", 2.0), CALM)
-    silent = day_evidence(reference(), {})
-
-    found = update_incident(detector, day(1), silent, alarm=True).incident
-
-    assert (found.opened, found.started, found.kind) == (day(1), DAY, "too_extreme")
-
-
 def test_an_incident_closes_at_its_odds() -> None:
     """It closes on the first day, from its seventh on, with evidence of recovery of 3 or more."""
     slow = follow(opened(), said([0.0] * 8, recovery=0.125), 28)
@@ -193,47 +183,6 @@ def test_an_incident_closes_at_its_odds() -> None:
     assert (RECOVERED, LEAST_AGE) == (3.0, 7)
     assert [detector.incident is None for detector in slow] == [t >= 24 for t in range(29)]
     assert [detector.incident is None for detector in quick] == [t >= 7 for t in range(21)]
-
-
-def test_a_closed_incident_is_remembered_until_the_next() -> None:
-    """The detector notes start, end and reason of a drift, and forgets them when one opens."""
-    closed = follow(opened(), said([0.0] * 8, recovery=1.0), 20)[-1]
-    again = after(closed, 30, one("too_timid", 2.0), alarm=True)
-
-    assert closed.ended == Ended(started=DAY, closed=day(7), reason="recovered")
-    assert rebased(closed, day(30)).ended == closed.ended
-    assert again.incident is not None
-    assert again.ended is None
-
-
-@pytest.mark.parametrize(("strength", "kind"), [(1.0, "too_extreme"), (2.0, "top_overpredicted")])
-def test_a_second_alarm_opens_nothing(strength: float, kind: str) -> None:
-    """An open incident keeps dates and evidence, and the name of what fits best since its start.
-
-    Recovery begins again. The slope's score is -1.5 on the first day.
-    """
-    before = follow(opened(value=1.5), said([0.0] * 8, recovery=0.5), 2)[-1]
-    evidence = one("top_overpredicted", strength)
-    detector = after(before, 3, evidence, alarm=True)
-
-    first, now = before.incident, detector.incident
-    assert first.recovery == 1.0
-    assert (now.opened, now.started) == (DAY, DAY)
-    assert (now.evidence, now.recovery) == (first.evidence, 0.0)
-    assert now.kind == kind
-    for name in ("scores", "informations", "slopes"):
-        assert np.array_equal(getattr(now, name), getattr(first, name) + getattr(evidence, name))
-    assert not detector.sums.any()
-
-
-def test_a_drift_that_gives_way_to_another_stays_open() -> None:
-    """The old distortion is gone and another is certain: the incident takes its name and start."""
-    states = follow(opened(), one("too_timid", 1.0, recovery=1.0), 9)
-
-    for state in states[3:]:
-        assert state.incident.kind == "too_timid"
-        assert state.incident.opened == DAY
-        assert DAY < state.incident.start_low <= state.incident.started <= day(3)
 
 
 streams = st.dictionaries(
@@ -310,16 +259,3 @@ def test_drawn_lives_reach_all_of_the_table_and_nothing_else() -> None:
     of_curve = {(s, e) for e, step in LIFE.items() for s in step.before if s != "unclear"}
     assert reached == of_curve - {("none", "cannot be compared")}
     assert {e: {*LIFE[e].after} for e in led} == led
-
-
-def test_a_new_reference_forgets_all_but_the_end() -> None:
-    """Sums, history, variances and the incident are gone; its end and the reason are kept."""
-    before = follow(opened(), one("too_extreme", 0.5), 3)[-1]
-
-    found = rebased(before, day(4))
-
-    assert found.ended == Ended(DAY, day(4), "rebased")
-    assert found.incident is None
-    assert not found.sums.any()
-    assert not found.history.firsts.size
-    assert (found.counted, found.last) == (0, date.min)

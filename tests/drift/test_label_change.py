@@ -11,8 +11,6 @@ import pytest
 from scipy.special import expit
 
 from monitor.base.segment_names import WHOLE
-from monitor.days.arrivals import Late
-from monitor.drift.evidence.directions import LOST, no_profiles
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.incidents.label_change import label_change
 from monitor.drift.records.day_evidence import LABEL_KINDS, WrongLabels
@@ -190,15 +188,6 @@ def test_outcomes_that_go_missing_with_the_base_rate_are_undecided_until_they_co
     assert stored.missing_outcomes.started == last.incident.started
 
 
-def test_they_are_back_however_late_others_come() -> None:
-    """Days that were late a month ago say nothing of the level, but outcomes are there."""
-    back = DAYS - 3
-    days = with_fewer(missing(0.0, 0.5), until=back)
-    days[back:] = [replace(day, late=Late(3, 0.5, 0.0, 11)) for day in days[back:]]
-
-    assert judged(days)[-1].level_incident is None
-
-
 @pytest.mark.parametrize(
     ("positives", "since"),
     [
@@ -240,17 +229,6 @@ def test_scores_and_labels_that_fit_nearly_as_well_are_both_said() -> None:
     assert doubtful.incident
     assert doubtful.headline(doubtful.incident).kind not in LABEL_KINDS
     assert "It is not clear yet" in " ".join(sentences(doubtful))
-
-
-def test_an_incident_of_an_earlier_version_has_no_profiles_of_labels() -> None:
-    """It is named by distortions alone, as it was; so is one whose best share may be 0."""
-    incident = verdicts("lost", 0.2)[-1].incident
-    assert incident.profiles is not None
-    nothing = no_profiles()
-    nothing[-2] = 1.0 - ((LOST - 0.01) / 0.02) ** 2
-
-    assert label_change(replace(incident, profiles=incident.profiles[:4])) is None
-    assert label_change(replace(incident, profiles=nothing)) is None
 
 
 @pytest.mark.parametrize(

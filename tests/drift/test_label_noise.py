@@ -1,6 +1,5 @@
 """Wrong labels: learned from days before, used once they are certain, and no drift."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
@@ -10,24 +9,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from scipy.optimize import brentq
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from monitor.drift.curve import label_noise
 from monitor.drift.curve.label_noise import FAMILIES, MOST_LOST, MOST_WRONG, wrong_labels
 from monitor.drift.curve.reference import Reference, fit_reference, judged_with
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.incidents import label_change
-from monitor.drift.incidents.detecting import advance, new_detector, update_incident
 from monitor.drift.records.day_evidence import Family, WrongLabels
-from monitor.drift.records.detector import SHARES, Detector, no_sums
+from monitor.drift.records.detector import SHARES, no_sums
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import Coarse
-from monitor.metrics.core.grid import Floats, Ints
 from monitor.words.verdict import sentences
 from studies.drift.noise import flipped_days
-from studies.drift.rules import FIRST, detectors, follow_detector
+from studies.drift.rules import detectors, follow_detector
 from studies.drift.worlds import DRIFTS, Truth, World, stream
 from tests.support.stored import detectors_again, read_of_before, whole_table
 
@@ -47,25 +43,6 @@ def noisy(seed: int, days: int = 60) -> Days:
 def reference(seed: int = 1) -> Reference:
     """Fit its reference."""
     return fit_reference(noisy(seed)[:28])
-
-
-def followed(found: Reference, days: Days) -> Iterator[Detector]:
-    """Fold the days after a reference."""
-    detector = new_detector()
-    for t, parts in enumerate(days):
-        detector, _ = advance(detector, found, [FIRST + timedelta(t)], parts)
-        yield detector
-
-
-def recorded(n: Ints, hits: int, p: Floats, added: float, lost: float) -> Floats:
-    """Give the rates of recorded outcomes at the prior that makes as many positive as there are."""
-    a, b = np.minimum(added, 0.95 * p), np.minimum(lost, 0.95 * (1.0 - p))
-    own = logit((p - a) / (1.0 - a - b))
-
-    def at(shift: float) -> Floats:
-        return np.asarray(a + (1.0 - a - b) * expit(own + shift))
-
-    return at(brentq(lambda shift: (n * at(shift)).sum() - hits, -9.0, 9.0, xtol=1e-12))
 
 
 def test_the_curve_limits_what_can_be_wrong() -> None:
@@ -134,47 +111,6 @@ def test_lost_positives_are_no_drift() -> None:
 
     assert follow_detector(replace(found, noise=None), days[28:])
     assert follow_detector(found, days[28:]) == []
-
-
-@pytest.mark.parametrize("drift", ["slope 0.8"])
-def test_right_labels_leave_every_bit_as_it_was(drift: str) -> None:
-    """Sums, evidence and incidents of 40 days are those of a reference that asks for no share."""
-    days = list(stream(SOUND, DRIFTS.get(drift, Truth()), 5, days=40))
-    found = fit_reference(days[:28])
-
-    asked = list(followed(found, days[28:]))
-    unasked = list(followed(replace(found, noise=None), days[28:]))
-
-    assert not any(wrong_labels(found.noise, detector.noise) for detector in asked)
-    for one, other in zip(asked, unasked, strict=True):
-        assert one.sums.tobytes() == other.sums.tobytes()
-        assert all(
-            getattr(one.history, name).tobytes() == getattr(other.history, name).tobytes()
-            for name in ("scores", "informations", "slopes", "levels")
-        )
-    assert any(detector.noise.any() for detector in asked)
-
-
-def test_an_open_drift_teaches_nothing() -> None:
-    """From the day after its opening on the sums of labels stand still, until it closes."""
-    drift = DRIFTS[f"slope 0.8 for {130} days"]
-    days = list(flipped_days(NOISY, SWAPPED, 1, drift, days=40, start=5))
-    found, opened, learned = fit_reference(days[:28]), 0, list[bytes]()
-    detector = new_detector()
-    for t, parts in enumerate(days[28:]):
-        day = FIRST + timedelta(t)
-        before = detector
-        detector, evidence = advance(before, found, [day], parts)
-        detector = update_incident(detector, day, evidence, alarm=detector.evidence >= 3.0)
-        opened += before.incident is not None
-        if before.incident:
-            learned.append(detector.noise.tobytes())
-            assert detector.noise is before.noise
-        else:
-            assert detector.noise.tobytes() != before.noise.tobytes()
-
-    assert opened > 10
-    assert len(set(learned)) == 1
 
 
 def folded(days: list[Day], *, stops: tuple[int, ...] = ()) -> list[Verdict]:

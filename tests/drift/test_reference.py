@@ -13,7 +13,6 @@ from monitor.drift.curve.reference import (
     fit_reference,
     what_a_reference_lacks,
 )
-from monitor.drift.records.day_evidence import DIRECTIONS
 from monitor.drift.records.lack import LEAST_OF_EACH, Lack
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.grid import Floats
@@ -216,18 +215,6 @@ def test_what_a_month_cannot_hint_at_is_not_looked_for(judge_every: int) -> None
     assert 6.0 * found.errors[0] < 0.12
     assert found.effects[0] == pytest.approx(1.5 / np.sqrt(30 * a_day[0]), rel=1e-9)
     assert found.effects[0] > 0.12
-
-
-def test_a_single_score_has_no_direction() -> None:
-    """With one score only nothing is looked for, and nothing fails."""
-    counts = np.zeros(CENTRES.size, np.int64)
-    counts[500] = 100
-    found = fit_reference([{"all": Coarse(counts, counts // 2)}] * 14)
-
-    assert not found.tolerances.any()
-    assert not found.effects.any()
-    assert np.isfinite(found.curve).all()
-    assert len(found.day_variances) == len(DIRECTIONS)
 
 
 def test_sure_scores_that_are_right_leave_the_fit_finite() -> None:

@@ -7,15 +7,13 @@ from functools import cache
 
 import numpy as np
 import pytest
-from scipy.special import expit
 
 from monitor.days.arrivals import Late
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
-from monitor.drift.records.day_evidence import KINDS
 from monitor.drift.records.region_state import KIND, Break
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
-from monitor.metrics.core.coarse import CENTRES, Coarse
+from monitor.metrics.core.coarse import Coarse
 from monitor.words.trust import trust
 from monitor.words.verdict import in_short, sentences
 from studies.drift.breaks import BREAKS, WEIGHTS
@@ -115,19 +113,6 @@ def test_what_is_said_of_a_value() -> None:
     assert not any("only a break at one place is judged" in said for said in sentences(whole))
 
 
-@pytest.mark.parametrize(("slope", "kind"), [(0.7, KINDS[0]), (1.4, KINDS[1])])
-def test_a_slope_is_named_as_a_slope(slope: float, kind: str) -> None:
-    """Regions move with a slope too, but it explains the same outcomes and is simpler."""
-
-    def change(rng: np.random.Generator, day: Coarse) -> Coarse:
-        return Coarse(day.counts, rng.binomial(day.counts, expit(-1.5 + slope * (CENTRES + 1.5))))
-
-    whole = judged(drawn(change))[-1]
-
-    assert whole.incident.kind == kind
-    assert whole.incident.place is None
-
-
 def test_scores_that_all_moved_are_no_place() -> None:
     """Log-odds of all scores 2 higher, the outcomes as they were: an error of the level."""
 
@@ -148,14 +133,6 @@ def test_it_closes_when_it_is_over() -> None:
     assert last.detector.ended.reason == "recovered"
     gone = BEGUN + timedelta(BROKEN)
     assert gone <= last.detector.ended.closed <= gone + timedelta(4)
-
-
-def test_a_region_that_recovers_closes() -> None:
-    """By its outcomes, which are as before."""
-    days = judged(drawn(BREAKS["5 % bots around 0.73"], back=14))
-
-    assert days[SOUND + BROKEN - 1].incident
-    assert days[-1].incident is None
 
 
 def test_a_late_day_says_nothing_of_places() -> None:

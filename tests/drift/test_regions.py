@@ -1,6 +1,5 @@
 """Breaks at one place of the scores: silent under priors and moved inputs, found where they are."""
 
-from dataclasses import replace
 from datetime import date, timedelta
 from functools import cache
 
@@ -110,18 +109,6 @@ def test_no_day_alone_reaches_a_limit() -> None:
     assert two.evidence <= GROWTH * (one.evidence + 1.0) * (1 + 1e-9)
 
 
-def test_days_without_both_outcomes_change_nothing() -> None:
-    """No row, and no positive outcome: the watch stays as it is."""
-    calm = after(drawn(3, seed=7))
-    nothing = np.zeros(CENTRES.size, np.int64)
-    for counts in (nothing, reference().counts.counts // 28):
-        day = {"all": Coarse(counts, nothing)}
-        same = watch_regions(calm, regions(), FIRST + timedelta(3), day)
-
-        assert not region_evidence(regions(), day).begun.any()
-        assert same.sums.tolist() == calm.sums.tolist()
-
-
 def test_what_the_reference_has_beyond_its_known_scores_is_tolerated() -> None:
     """A default score of 0 for 0.3 % of the rows of a reference is no break when it goes on."""
     rng = np.random.default_rng(8)
@@ -151,33 +138,6 @@ def test_a_part_with_a_prior_of_its_own_is_summed() -> None:
     assert region_evidence(of, pooled).gains[:end].max() > 10.0
 
 
-@pytest.mark.parametrize(
-    ("name", "rows", "most"),
-    [
-        ("5 % of the rows get the score 0", 2_000, 3),
-        ("5 % of the rows get the score 1", 300, 6),
-        ("scores from 0.3 to 0.5 become 0.9", 300, 5),
-        ("5 % of the rows get the score 0.5", 300, 12),
-        ("5 % bots around 0.73", 2_000, 5),
-    ],
-)
-def test_breaks_are_found(name: str, rows: int, most: int) -> None:
-    """Each on the second day at the earliest, and soon."""
-    days = delay(Stream(name, rows, 1))
-
-    assert days is not None
-    assert 2 <= days <= most
-
-
 def test_a_sound_stream_stays_silent() -> None:
     """120 days, priors that move: nothing opens."""
     assert delay(Stream("none", 2_000, 1)) is None
-
-
-def test_a_watch_of_other_regions_begins_anew() -> None:
-    """A reference that was fitted again may have fewer of them."""
-    watch = replace(after(drawn(2, seed=11)), day_variances=np.zeros(3))
-
-    again = watch_regions(watch, regions(), FIRST + timedelta(2), drawn(1, seed=12)[0])
-
-    assert again.day_variances.size == regions().centres.size

@@ -30,7 +30,6 @@ from studies.classes.worlds import (
     without_third,
 )
 from tests.support.cases import some
-from tests.support.stored import stored_again
 
 FOUR = World("4 classes", 4, rows=3_000, group=4)
 MOVED = Drift("a tenth to the third choice", third=0.1)
@@ -99,18 +98,6 @@ def test_a_tenth_that_goes_to_the_third_choice_is_found_within_three_days() -> N
     assert not any(v[WHOLE].incident for v in alone)
 
 
-def test_what_is_stored_of_third_choices_comes_back() -> None:
-    """The incident that the whole shows has a row of its own, without its profiles."""
-    whole = judged(days_of(MOVED), fitted())[-1][WHOLE]
-    (back,) = stored_again([whole])
-
-    assert sentences(back) == sentences(whole)
-    assert (back.incident.started, back.incident.size) == (
-        whole.incident.started,
-        whole.incident.size,
-    )
-
-
 @pytest.mark.parametrize("seed", some([1, 2], 2))
 def test_no_class_prior_opens_a_drift_of_third_choices(seed: int) -> None:
     """All class priors wander: neither the whole nor its third choices open in five weeks."""
@@ -131,29 +118,6 @@ def test_an_alert_is_given_where_the_mean_of_both_families_reaches_the_limit() -
             assert any(alarms) == (mean_evidence([first, other]) > 3.0)
 
 
-@pytest.mark.parametrize(("calibrated", "judge_every"), some(product((True, False), (1, 2)), 3))
-def test_whatever_is_configured_both_families_reach_one_mean(
-    *, calibrated: bool, judge_every: int
-) -> None:
-    """The limit is that of the reference, and no drift opens below it."""
-    days = days_of(MOVED)
-    limits = Limits(calibrated=calibrated, judge_every=judge_every)
-    reference = fitted(limits)
-    for verdicts in judged(days, reference, limits):
-        whole, third = verdicts[WHOLE], verdicts[THIRD]
-        opened = [
-            v.detector.incident
-            for v in (whole, third)
-            if v.detector.incident and v.detector.incident.opened == whole.day
-        ]
-        assert whole.reached == third.reached
-        assert whole.limit == third.limit == reference.limit
-        for incident in opened:
-            assert incident.evidence == whole.reached >= whole.limit
-        if whole.reached is not None and not whole.incident:
-            assert whole.reached < whole.limit
-
-
 def test_late_outcomes_that_could_explain_it_withhold_the_whole() -> None:
     """Late outcomes that could explain third choices leave the whole without a number too."""
     late = [
@@ -169,20 +133,6 @@ def test_late_outcomes_that_could_explain_it_withhold_the_whole() -> None:
         assert verdicts[WHOLE].reached is None
         assert verdicts[WHOLE].state == "insufficient_data"
         assert verdicts[WHOLE].facts.obstacle == "drift may be late outcomes"
-
-
-def test_a_new_reference_ends_the_drift_of_both() -> None:
-    """Re-based days begin again; the whole says that its drift ended so."""
-    days = days_of(MOVED, days=45)
-    first = fitted()
-    second = fit_model_reference(days[REFERENCE + 10 : REFERENCE + 38], Limits())
-    verdicts = judge("pets", days[REFERENCE:], references=[first, second], limits=Limits())
-    found = [{v.segment: v for v in of_day} for of_day in verdicts]
-
-    assert found[9][WHOLE].incident is not None
-    assert found[10][WHOLE].incident is None
-    assert found[10][WHOLE].ended.reason == "rebased"
-    assert not any(v[WHOLE].incident for v in found[10:])
 
 
 def test_stores_of_before_say_why_third_choices_have_no_verdict() -> None:

@@ -212,21 +212,6 @@ def test_sound_values_are_rarely_flagged() -> None:
     assert sum(number > 0 for number in flagged) <= (2 if ALL else 0)
 
 
-def test_a_new_value_is_noticed_and_not_tested() -> None:
-    """It has no reference of its own."""
-    reference, before, after = sound_weeks(10)
-    before = [
-        {c: {v: p for v, p in of.items() if v != "car"} for c, of in d.items()} for d in before
-    ]
-    found = find_where(reference, before, after, "too_extreme")
-
-    (car,) = [place for place in found.places if place.value == "car"]
-    assert car.new
-    assert car.change is None
-    assert not car.flagged
-    assert not any(place.new for place in found.places if place.value != "car")
-
-
 def test_evidence_of_few_outcomes_is_none() -> None:
     """A value with fewer than ten positive outcomes is not tested."""
     reference, before, after = sound_weeks(10)
