@@ -9,13 +9,11 @@ Rule 2: a column without a value is left out, so a file has as many as its verdi
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from math import nan
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from monitor.days.arrivals import Late
 from monitor.drift.records.day_evidence import DIRECTIONS, KINDS
 from monitor.drift.records.detector import (
     WIDTHS,
@@ -107,8 +105,6 @@ OF_BRIEF = [
     *("withheld", "third_withheld"),
 ]
 OF_BEFORE = ("forks", "acknowledged")  # what plans were to verdicts that knew of them
-# What verdicts said of late outcomes before they stored it.
-INCOMPLETE, LATE_BEFORE = "so the outcomes are incomplete", Late(0, nan, nan, None)
 
 
 def verdict_table(
@@ -287,46 +283,12 @@ def _verdict_before(row: dict[str, Any]) -> Verdict:
     detector = detector_of(row)
     row = {name: of for name, of in row.items() if name not in OF_DETECTOR}
     verdict: Verdict = rebuilt(Verdict, row | {"detector": detector})
-    verdict = replace(verdict, values=verdict.values and shaped_values(verdict.values))
-    if "facts" not in row:
-        verdict = replace(verdict, facts=_facts_before(verdict))
-    return verdict if "reached" in row else replace(verdict, reached=_reached_before(verdict))
+    return replace(verdict, values=verdict.values and shaped_values(verdict.values))
 
 
 def _facts_row(row: dict[str, Any]) -> dict[str, Any]:
-    """Take over facts of files of before.
-
-    Wrong labels were a share of all outcomes. What was lacking had phrases, which `reasons` have
-    too.
-    """
+    """Take over facts of files of before: wrong labels were a share of all outcomes."""
     if isinstance(share := row.get("wrong"), float):
         row["wrong"] = {"family": "swapped", "share": share}
     row.pop("known_until", None)  # plans are no part of verdicts any more
-    if "complaint" in row:
-        return row
-    complaint = row["lack"] if row["obstacle"] == "logs failed" else ""
-    others = {name: value for name, value in row.items() if name not in ("lack", "awaited")}
-    return others | {"complaint": complaint}
-
-
-def _facts_before(verdict: Verdict) -> Facts:
-    """Find what is decided by facts, of a file of before they were stored, in what it said."""
-    if verdict.state == "data_error":
-        return Facts(obstacle="logs failed", complaint=verdict.reasons[0])
-    late = any(INCOMPLETE in said for said in verdict.reasons)
-    return Facts(late=LATE_BEFORE if late else None)
-
-
-def _reached_before(verdict: Verdict) -> float | None:
-    """Find what a day reached in a file of before this was stored.
-
-    A later alarm of an open drift set the evidence to 0 without a trace: it was at the limit.
-    """
-    detector, incident = verdict.detector, verdict.detector.incident
-    if not verdict.has_reference or verdict.withheld:
-        return None
-    if incident and incident.opened == verdict.day:
-        return incident.evidence
-    if incident and verdict.evidence and not detector.counted:
-        return verdict.limit
-    return detector.evidence
+    return row
