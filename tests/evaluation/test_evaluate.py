@@ -9,7 +9,7 @@ from scipy.special import expit
 
 import monitor.metrics
 from monitor.days.summary import Segment, Summary, merge_summaries, whole
-from monitor.evaluation.attribution import causes_of, intercept_correction
+from monitor.evaluation.attribution import intercept_correction
 from monitor.evaluation.errors import Errors
 from monitor.evaluation.evaluate import evaluate
 from monitor.evaluation.evaluation import LEAST_RARER, Evaluation
@@ -17,10 +17,8 @@ from monitor.evaluation.score_errors import Settings
 from monitor.metrics.binned.binning import monitor_sizes, paper_sizes, pava_bc
 from monitor.metrics.binned.ece import ece
 from monitor.metrics.core.buckets import BUCKETS, add_up_buckets, bins_of
-from monitor.metrics.core.coarse import CENTRES, coarsen
 from monitor.metrics.core.grid import locate
 from monitor.metrics.core.tally import Tally, shift, tally_on_grid
-from monitor.metrics.logistic.conditional import fit_slope
 from monitor.metrics.logistic.intercept import fit_intercept
 from monitor.metrics.scores.brier import rbs
 from monitor.metrics.test_based.tce import tce
@@ -92,18 +90,6 @@ def test_every_number_is_that_of_its_measure() -> None:
     assert (e.final, e.known_at, e.day, e.window_days, e.days_present) == (True, KNOWN, DAY, 1, 1)
 
 
-def test_whole_is_the_merge_of_the_segments() -> None:
-    """The whole comes first and counts every row; only it counts rejected rows."""
-    window = summary(DE=drawn(900, seed=2), FR=drawn(450, seed=3))
-    found = by_segment(window)
-
-    assert list(found) == ["all", "DE", "FR"]
-    assert found["all"].matched == 1_350
-    assert found["all"].predicted == 1_000 + 500
-    assert points(found["all"].raw) == errors(whole(window).tally)
-    assert [dict(e.rejected) for e in found.values()] == [{"score_missing": 2}, {}, {}]
-
-
 def test_a_prior_shift_is_adjusted_and_a_slope_is_not() -> None:
     """Prior-adjusted TCE is inside its null reference under a prior shift, else above it."""
     shifted = by_segment(summary(all=drawn(50_000, seed=4, delta=1.0)))["all"]
@@ -139,15 +125,6 @@ def test_the_offered_intercept_is_one_for_the_whole_window() -> None:
     assert one_class.correction is None
 
 
-def test_one_class_has_raw_measures_only() -> None:
-    """Without a positive there is no finite intercept, hence no shift, prior or null."""
-    e = by_segment(summary(all=tally_on_grid([0, 0, 0], [0.1, 0.2, 0.3])))["all"]
-
-    assert (e.shift, e.prior, e.null) == (None, None, None)
-    assert points(e.raw) == errors(tally_on_grid([0, 0, 0], [0.1, 0.2, 0.3]))
-    assert e.prevalence == 0.0
-
-
 @pytest.mark.parametrize(("rarer", "informs"), [(LEAST_RARER - 1, False), (LEAST_RARER, True)])
 @pytest.mark.parametrize("flipped", [False, True])
 def test_chance_is_resampled_where_it_informs(rarer: int, *, informs: bool, flipped: bool) -> None:
@@ -157,17 +134,6 @@ def test_chance_is_resampled_where_it_informs(rarer: int, *, informs: bool, flip
 
     assert (e.null is not None) == informs
     assert None not in (e.raw, e.prior, e.shift)
-
-
-def test_a_day_without_segments_is_one_stratum() -> None:
-    """It is the whole and its only segment, and its outcomes count once."""
-    t = drawn(3_000, seed=6, slope=0.8)
-    (found,) = by_segment(summary(all=t)).values()
-    slope = fit_slope(CENTRES, [coarsen(t)])
-
-    assert found.causes == causes_of(t)
-    assert slope is not None
-    assert (found.slope and found.slope.standard_error) == slope[1]
 
 
 def test_an_unsettled_window_has_nothing_that_describes_chance_alone() -> None:
@@ -187,29 +153,6 @@ def test_an_unsettled_window_has_nothing_that_describes_chance_alone() -> None:
         assert one.rbs_interval == other.rbs_interval
 
 
-def test_an_empty_segment_has_counts_only() -> None:
-    """A segment without outcomes is present, with no measure at all."""
-    empty = tally_on_grid([], [])
-    window = summary(DE=drawn(900, seed=2), FR=empty)
-    e = by_segment(window)["FR"]
-
-    assert (e.predicted, e.matched, e.positives) == (0, 0, 0)
-    assert (e.raw, e.prior, e.null, e.shift) == (None, None, None, None)
-    assert np.isnan([e.coverage, e.prevalence, e.mean_score]).all()
-
-
-def test_chance_depends_on_what_is_evaluated_only() -> None:
-    """The null reference is the same on every rerun and differs between windows and segments."""
-    t = drawn(600, seed=5)
-    window = summary(DE=t, FR=t)
-    once, again = by_segment(window), by_segment(window)
-    longer = by_segment(window, window_days=7)
-
-    assert once == again
-    assert once["DE"].null != once["FR"].null
-    assert once["DE"].null != longer["DE"].null
-
-
 def test_windows_merge_days_in_any_order() -> None:
     """A window is final if all its days are, known at the latest moment, and sums everything."""
     days = [
@@ -225,19 +168,6 @@ def test_windows_merge_days_in_any_order() -> None:
     assert merge_summaries([days[0], days[2]]).final
     assert forwards.rejected == {"score_missing": 6}
     assert whole(forwards).tally.total == 303
-
-
-def test_a_segment_may_be_absent_from_some_days() -> None:
-    """Segments that were added to the configuration later still merge."""
-    early = summary(DAY, DE=drawn(100, seed=1))
-    late = summary(DAY + timedelta(days=1), DE=drawn(50, seed=2), FR=drawn(70, seed=3))
-
-    merged = merge_summaries([late, early])
-
-    assert {name: part.tally.total for name, part in merged.segments.items()} == {
-        "DE": 150,
-        "FR": 70,
-    }
 
 
 def test_a_day_never_counts_twice() -> None:

@@ -14,7 +14,7 @@ from monitor.evaluation.evaluation import Expectation
 from monitor.evaluation.expected_prevalence import expect_prevalence, log10_chi_square_tail
 from monitor.metrics.core.dispersion import DesignEffects
 from monitor.metrics.core.grid import Floats, Ints
-from monitor.metrics.core.tally import Tally, tally
+from monitor.metrics.core.tally import Tally
 from monitor.metrics.logistic.recalibration_maps import fit_nested_maps
 from tests.support.cases import ALL
 
@@ -161,25 +161,6 @@ def test_rows_that_repeat_count_once(times: int) -> None:
     assert once.high - once.low == pytest.approx(
         math.sqrt(times) * (naive.high - naive.low), rel=0.05
     )
-
-
-def test_none_without_scores_or_outcomes() -> None:
-    """No score that a map can move, or a reference of one class: nothing is expected."""
-    t = reference(0.3, 5_000, np.random.default_rng(36))
-    nothing = np.zeros(0)
-
-    assert expect_prevalence(t, nothing, nothing.astype(np.int64)) is None
-    assert expect_prevalence(t, np.array([0.0, 1.0]), np.array([3, 4])) is None
-    assert expect_prevalence(tally([0] * 99, [0.2] * 99), t.scores, t.counts) is None
-
-
-def test_scores_that_tell_nothing() -> None:
-    """A reference with one score: any prevalence fits, so none is given; the other is its rate."""
-    found = expected(tally([0] * 70 + [1] * 30, [0.2] * 100), np.array([0.2]), np.array([50]))
-
-    assert math.isnan(found.prevalence)
-    assert math.isnan(found.fit_log10_p)
-    assert found.unshifted == pytest.approx(0.3, abs=1e-12)
 
 
 groups = st.tuples(st.floats(0.0, 1.0), st.integers(1, 10**6), st.floats(0, 1))

@@ -9,7 +9,7 @@ from scipy.special import expit, logit
 from scipy.stats import binom, chi2
 
 from monitor.metrics.binned.binning import paper_sizes, pava_bc
-from monitor.metrics.core.tally import Tally, merge, shift, tally
+from monitor.metrics.core.tally import Tally, shift, tally
 from monitor.metrics.logistic.intercept import (
     fit_intercept,
     has_intercept,
@@ -64,14 +64,6 @@ def test_one_class_has_no_intercept(scores: list[float], outcomes: list[int]) ->
     assert not has_intercept(t)
     with pytest.raises(ValueError, match=r"^a finite intercept needs both outcomes"):
         fit_intercept(t)
-
-
-def test_scores_of_0_and_1_do_not_move_the_intercept() -> None:
-    """Rows that no shift can move leave the fit as it was."""
-    inside = tally([0, 1, 0, 1], [0.2, 0.4, 0.4, 0.9])
-    ends = tally([0, 1, 1], [0.0, 0.0, 1.0])
-
-    assert fit_intercept(merge([inside, ends])).delta == fit_intercept(inside).delta
 
 
 few_rows = tally(*calibrated(300, seed=3)[::-1])
@@ -129,12 +121,3 @@ def test_drawn_outcomes_are_binomial(n: int, score: float) -> None:
     statistic = ((found - expected)[common] ** 2 / expected[common]).sum()
     statistic += (rare[0] - rare[1]) ** 2 / rare[1]
     assert chi2.sf(statistic, common.sum()) > 1e-4
-
-
-def test_certain_outcomes_are_drawn_as_they_are() -> None:
-    """A score of 0 never comes true and a score of 1 always, in groups of any size."""
-    scores, counts = np.array([0.0, 0.0, 1.0, 1.0]), np.array([1, 10**7, 1, 10**7])
-
-    drawn = draw_worlds(np.random.default_rng(8), scores, counts, 3)
-
-    np.testing.assert_array_equal(drawn, [[0, 0, 1, 10**7]] * 3)

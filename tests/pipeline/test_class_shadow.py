@@ -1,6 +1,5 @@
 """A map of class vectors in the shadow: what it gains, what `show` says, and its deployment."""
 
-import json
 import shutil
 from collections.abc import Callable
 from datetime import date, timedelta
@@ -16,8 +15,6 @@ from monitor.evaluation.evaluate import evaluate
 from monitor.evaluation.evaluation import Evaluation
 from monitor.evaluation.score_errors import Settings
 from monitor.evaluation.shadow import mapped_summary
-from monitor.export.snapshot_reader import Reader
-from monitor.export.text import exposition, lines
 from monitor.logs import batch_of_summary, count_through_map, open_databases, summarise_day
 from monitor.metrics.maps.calibration_map import CalibrationMap
 from monitor.metrics.maps.class_map_file import ClassMapFile, ClassTraining
@@ -133,17 +130,6 @@ def copy(config: Config, folder: Path) -> None:
     shutil.copytree(config.store, folder / "store")
 
 
-def test_only_days_behind_its_first_day_are_counted(shadowed: Config) -> None:
-    """A day from SINCE on, and a week once all of its days are; the gain after three days."""
-    assert Store(shadowed.store).days("mapped", "pets") == DAYS[15:]
-    for day in DAYS:
-        for window in (1, 7):
-            e = evaluated(shadowed, day, window)
-            assert (e.map is not None) == (day - timedelta(days=window - 1) >= SINCE)
-            enough = window == 1 and day >= SINCE + timedelta(days=2)
-            assert (e.map_gain.days if e.map_gain else 0) == enough * (day - DAYS[14]).days
-
-
 def test_the_gain_is_that_of_the_rows(shadowed: Config) -> None:
     """Mean log loss and Brier score of all rows since the first day, without and with the map.
 
@@ -161,30 +147,6 @@ def test_the_gain_is_that_of_the_rows(shadowed: Config) -> None:
     assert found.brier.value == pytest.approx(brier, abs=1e-9)
     assert found.log_loss.low > 0.0
     assert not found.harms
-
-
-def test_it_is_told_everywhere(shadowed: Config, command: Run) -> None:
-    """In the terminal, as JSON, on the page and as gauges."""
-    path = Path(shadowed.store).parent / "monitor.yaml"
-    call = "--config", path, "--model", "pets"
-    gain = evaluated(shadowed, DAYS[-1]).map_gain
-    shown = " ".join(command("show", *call).out.split())
-    document = json.loads(command("show", *call, "--json").out)
-    page = path.parent / "page.html"
-    command("report", *call, "--out", page)
-
-    said = f"it lowered the log loss by {gain.log_loss.value:.4f} nats a prediction"
-    assert said in shown
-    assert said in " ".join(page.read_text().split())
-    assert '"map_gain": {"days": 9,' in json.dumps(document)
-    snapshot = Reader(shadowed, most_segments=50).snapshots()["pets"]
-    scraped = exposition([lines(snapshot)]).decode().splitlines()
-    removed = 'calibration_map_log_loss_removed{model="pets",segment="all"} '
-    assert f"{removed}{gain.log_loss.value}" in scraped
-    assert any(
-        line.startswith("calibration_ece_ratio{") and 'window="7d"' in line and '"map"' in line
-        for line in scraped
-    )
 
 
 def test_a_map_that_is_named_later_counts_its_days(

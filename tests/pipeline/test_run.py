@@ -17,7 +17,6 @@ from monitor.base import program
 from monitor.config import Config, Model, load_config
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
 from monitor.pipeline.days.task import Task
-from monitor.pipeline.runs.evaluations import evaluate_days
 from monitor.pipeline.runs.run import RunReport, run
 from monitor.pipeline.verdicts import references
 from monitor.pipeline.verdicts.references import read_references
@@ -156,21 +155,6 @@ def nearly_finished(finished: Path) -> Path:
     return finished
 
 
-def test_a_run_reaches_forward_over_windows(finished: Path, expected: dict[str, bytes]) -> None:
-    """A day done again changes the evaluations of its windows and of no other day."""
-    write_log(finished, DAYS[4], seed=99)
-
-    report = do(configure(finished), DAYS[4], DAYS[4])
-
-    changed = [name for name, content in results(finished).items() if content != expected[name]]
-    assert report.evaluated == tuple(DAYS[4:7])
-    assert changed == [
-        f"store/summaries/ctr/{DAYS[4]}.parquet",
-        *(f"store/evaluations/ctr/{day}.arrows.zst" for day in DAYS[4:7]),
-        f"store/verdicts/ctr/{DAYS[4]}.arrows.zst",  # which names its summary
-    ]
-
-
 def test_unchanged_days_are_left_alone(done: Path, expected: dict[str, bytes]) -> None:
     """A repeated backfill reads nothing again but days whose files were written again."""
     config = configure(done)
@@ -197,37 +181,6 @@ def test_logs_are_read_again_when_they_are_read_otherwise(done: Path) -> None:
 
     assert read_again(owner="risk", severity="page") == ()
     assert read_again(strata=STRATA) == tuple(DAYS)
-
-
-def test_a_lost_result_is_made_again(done: Path, expected: dict[str, bytes]) -> None:
-    """A backfill notices a summary and an evaluation that are gone."""
-    config = configure(done)
-    (done / f"store/summaries/ctr/{DAYS[2]}.parquet").unlink()
-    (done / f"store/evaluations/ctr/{DAYS[8]}.arrows.zst").unlink()
-
-    report = do(config, DAYS[0], DAYS[-1], skip_unchanged=True)
-
-    assert report.summarised == (DAYS[2],)
-    assert report.evaluated == (DAYS[8],)
-    assert results(done) == expected
-
-
-def test_a_failed_day_stops_no_other(fresh: Path) -> None:
-    """A broken day is named with its message; the other days are done, its window too."""
-    (fresh / f"logs/predictions/{DAYS[3]}.parquet").write_bytes(b"not parquet")
-    config = configure(fresh)
-
-    report = do(config, DAYS[0], DAYS[-1])
-
-    assert [failure.day for failure in report.failures] == [DAYS[3]]
-    broken = fresh / f"logs/predictions/{DAYS[3]}.parquet"
-    assert report.failures[0].message.startswith(
-        f"ctr {DAYS[3]}: {broken} cannot be read as Parquet ("
-    )
-    assert report.summarised == (*DAYS[:3], *DAYS[4:])
-    evaluations, _ = Store(config.store).read_evaluations("ctr", DAYS[4])
-    present = {(e.window_days, e.days_present) for e in evaluations}
-    assert present == {(1, 1), (3, 2)}
 
 
 def test_run_records_tell_success_from_failure(fresh: Path) -> None:
@@ -262,19 +215,6 @@ def test_late_outcomes_make_a_day_final(fresh: Path) -> None:
     assert (early.final, late.final) == (False, True)
     assert matched == [200, 300]
     assert late.known_at - early.known_at == timedelta(days=1)
-
-
-def test_evaluate_needs_no_logs(finished: Path) -> None:
-    """After a window was changed, stored days are evaluated again without their logs."""
-    wider = configure(finished, windows="[1, 3, 7]")
-    shutil.rmtree(finished / "logs")
-
-    days = evaluate_days(wider, "ctr", read_references(wider, "ctr"), DAYS[0], DAYS[-1])
-
-    evaluations, _ = Store(wider.store).read_evaluations("ctr", DAYS[-1])
-    assert days == DAYS
-    assert {e.window_days for e in evaluations} == {1, 3, 7}
-    assert max(e.matched for e in evaluations) == 7 * 300
 
 
 BACKFILLED = DAYS[:3]

@@ -179,21 +179,6 @@ def test_the_gain_is_that_of_the_rows(shadowed: tuple[Config, list[Evaluation]])
     )
 
 
-def test_an_unchanged_day_is_not_evaluated_again(shadowed: tuple[Config, list[Evaluation]]) -> None:
-    """What rests on the map is part of what an evaluation rests on."""
-    config, _ = shadowed
-    references = read_references(config, "ctr")
-
-    def again(which: Config) -> list[date]:
-        return evaluate_days(which, "ctr", references, *DAYS[40:42], skip_unchanged=True)
-
-    assert again(config) == []
-    (setting,) = config.models["ctr"].map
-    changed = setting.model_copy(update={"since": DAYS[37]})
-    model = config.models["ctr"].model_copy(update={"map": (changed,)})
-    assert again(config.model_copy(update={"models": {"ctr": model}})) == DAYS[40:42]
-
-
 @pytest.mark.parametrize(("slope", "harms"), [(0.6, False), (0.1, True), (1.0, False)])
 def test_a_map_that_harms_is_named(slope: float, *, harms: bool) -> None:
     """A map that flattens too much has the larger loss; one that changes nothing harms nobody."""
@@ -354,18 +339,6 @@ def test_dates_of_maps_that_cannot_be(tmp_path: Path, maps: str, words: str) -> 
     path.write_text(path.read_text().replace(one, maps))
 
     assert words in load_config(path).invalid["ctr"].message
-
-
-def test_a_deployed_map_is_measured_no_more(tmp_path: Path) -> None:
-    """The log then holds the mapped scores."""
-    config = configure(tmp_path, deploy=DEPLOY)
-    for day in DAYS:
-        Store(config.store).write_summary(summary(day, RIGHT if day >= DEPLOY else None))
-    found = measured(config, DAYS[45:54])
-
-    assert all((e.map is None) == (e.day >= DEPLOY or (e.window_days == 7 and e.day < DAYS[42]))
-               for e in found)  # fmt: skip
-    assert all(e.map_gain is None for e in found if e.day >= DEPLOY)
 
 
 @pytest.mark.parametrize(

@@ -363,25 +363,6 @@ def test_gauges_and_page_say_it_with_the_worst_values_and_how_many_are_left_out(
     assert "Where the drift sits" in model_html(page)
 
 
-def test_verdicts_are_the_same_in_one_call_or_in_two(folder: Path) -> None:
-    """The sentence too: it depends on the days up to its own only."""
-    config = load_config(folder / "monitor.yaml")
-    store, references = Store(config.store), read_references(config, "ctr")
-    before = [store.content("verdicts", "ctr", day) for day in DAYS]
-    judge_days(config, "ctr", references, DAYS[-2])
-
-    assert [store.content("verdicts", "ctr", day) for day in DAYS] == before
-
-
-def test_before_the_drift_nothing_is_found(folder: Path) -> None:
-    """On the second day of the later ones no drift is open yet, and few days say little."""
-    config = load_config(folder / "monitor.yaml")
-    sound = answer_where(config, "ctr", DAYS[REFERENCE])
-
-    assert not sound.drifting or sound.where.explanation
-    assert sound.first == DAYS[REFERENCE]
-
-
 def test_what_is_missing_is_said(folder: Path) -> None:
     """A model without columns, a day without a verdict, and a day that was stored without them."""
     config = load_config(folder / "monitor.yaml")
@@ -419,14 +400,6 @@ def test_the_search_of_parts_finds_the_drifting_rows_among_all_columns(folder: P
     assert "at most" in told[0]  # its time, before it starts; then every step
     assert told[-1] == "confirms on 11 other days"
     assert "country = FR and device = tv" in " ".join(table.stdout.split())
-
-
-def test_the_search_of_parts_names_nothing_in_sound_rows(folder: Path) -> None:
-    """Nor in a column in which nothing sits."""
-    call = ["where", "-m", "ctr", "--config", f"{folder}/monitor.yaml", "--search"]
-    done = CliRunner().invoke(app, [*call, "--columns", "price"])
-
-    assert done.stdout.startswith("No part of the values of 1 column moved apart")
 
 
 def test_the_search_of_parts_says_which_column_the_log_lacks(folder: Path) -> None:

@@ -1,4 +1,3 @@
-import re
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from math import inf, nan
@@ -328,20 +327,6 @@ def test_entities_that_are_counted_again_are_told_instead_of_a_promise(verdict: 
     assert last not in sentences(but(found, faults=()))
 
 
-@pytest.mark.parametrize("obstacle", ["outcomes awaited", "no outcomes"])
-def test_a_day_without_a_verdict_says_nothing_of_the_reference(obstacle: Any) -> None:
-    """What keeps it from being judged is all that it says."""
-    assert len(sentences(but(SOUND, obstacle=obstacle, faults=("counted again",)))) == 1
-
-
-@pytest.mark.parametrize(("overlap", "faults"), [(1.0, ()), (9.0, ("counted again",))])
-def test_outcomes_that_overlap_are_called_counted_again(
-    overlap: float, faults: tuple[str, ...]
-) -> None:
-    """A reference whose days are too alike has this fault; the key `entity` leaves it at 1."""
-    assert faults_of(reference_with(overlap), LEAST_SHIFT) == faults
-
-
 def test_what_hangs_together_is_said() -> None:
     """What a reference is worth, what it cannot tell, and a longer one only where it is quicker."""
     found = Detectable(0.03, 0.27, 500.0, 40.0, 9.0, None, Together(28, 1.42, 0.134, 26.0))
@@ -412,22 +397,6 @@ def test_a_gain_that_chance_explains_is_no_gain() -> None:
         "Adding an intercept is not worthwhile: the best one, -0.32, would remove 0.0090 of the "
         "0.3500 nats of log loss of the 7 days to 2026-03-07 (95 % -0.0010 to 0.0190)."
     )
-
-
-@pytest.mark.parametrize("removed", [0.009, 0.011])
-def test_no_number_is_minus_zero(removed: float) -> None:
-    """What rounds to nothing has no minus sign, whether the intercept is advised or not."""
-    tiny = InterceptCorrection(
-        Estimate.normal(-1e-4, 0.03),
-        Estimate.normal(removed, (removed - 1e-6 * (1 if removed > 0.01 else -1)) / 1.959964),
-        Estimate.normal(-1e-6, 0.001),
-        0.35,
-    )
-
-    said = correction_sentence(tiny, f"the {SPAN}", drifting=False)
-
-    assert not re.search(r"-0\.0+\b", said)
-    assert "+0.00" in said
 
 
 def test_a_break_at_one_place_has_a_number_of_its_own() -> None:

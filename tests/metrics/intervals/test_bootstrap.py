@@ -18,7 +18,6 @@ from monitor.metrics.intervals.bootstrap import (
     Measure,
     Method,
     bootstrap_interval,
-    bootstrap_intervals,
     choose_method,
 )
 from monitor.metrics.intervals.inversion import height
@@ -182,28 +181,6 @@ def test_inversion_equals_clopper_and_pearson(n: int, k: int) -> None:
 def test_the_method_suits_the_measure(measure: Measure, method: str, slope: float) -> None:
     """Errors are inverted, TCE by its mean, the rest corrected for bias; truth does not matter."""
     assert choose_method(sample(3_000, seed=8, slope=slope), measure) == method
-
-
-def test_several_measures_share_their_resamples() -> None:
-    """Together or alone, an inverted error has the same interval, and the order is kept."""
-    t = sample(500, seed=9)
-    measures: dict[str, Measure] = {"rbs": rbs, "ace": ace_10, "ece": ece_15}
-
-    def rng() -> np.random.Generator:
-        return np.random.default_rng(9)
-
-    together = bootstrap_intervals(t, measures, replicates=40, rng=rng())
-
-    assert list(together) == ["rbs", "ace", "ece"]
-    assert together["ace"] == bootstrap_interval(t, ace_10, replicates=40, rng=rng())
-    assert bootstrap_intervals(t, {}, rng=rng()) == {}
-
-
-def test_an_undefined_measure_is_not_hidden() -> None:
-    """Where a resample has one class only, the measure's own error comes through."""
-    t = Tally(np.array([0.1, 0.2]), np.array([50, 50]), np.array([0, 1]))
-    with pytest.raises(ValueError, match=r"needs both outcomes"):
-        bootstrap_interval(t, tjur_r2, method="percentile", rng=np.random.default_rng(1))
 
 
 @pytest.mark.parametrize("resamples", [10, 20, 49])

@@ -11,12 +11,10 @@ from scipy.special import expit
 
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.logistic.conditional import (
-    MOST_EXACT,
     adjusted_profile,
     conditional_log_ratio,
     exact_moments,
     log_sets,
-    project_directions,
     score_directions,
     weigh_directions,
 )
@@ -92,19 +90,6 @@ def test_no_prior_enters(
     assert moved == pytest.approx(expected, abs=1e-8)
 
 
-@pytest.mark.parametrize("hits", [0, 1])
-def test_one_class_says_nothing(hits: int) -> None:
-    """Evidence, score and information are 0 if all outcomes are equal."""
-    curve, counts, h = np.array([-1.0, 2.0]), np.array([3, 4]), np.array([1.0, -1.0])
-    positives = hits * counts
-
-    assert conditional_log_ratio(curve, counts, positives, h) == 0.0
-    assert not weigh_directions(
-        curve, counts, positives, h[None], np.array([0.1]), np.array([0.3])
-    ).any()
-    assert not np.any(score_directions(curve, counts, positives, h[None]))
-
-
 def test_weights_are_differences_of_ratios() -> None:
     """Down and up each direction: evidence for the effect less that for the tolerance."""
     rng = np.random.default_rng(3)
@@ -170,20 +155,6 @@ def test_few_rows_have_the_moments_of_an_enumeration(rows: int, hits: int, sprea
     assert information == pytest.approx(variance, rel=1e-6)
 
 
-def test_equal_scores_are_rows_one_by_one() -> None:
-    """Counts of 3 give the moments and the sum of three rows each, also below, to rounding."""
-    rng = np.random.default_rng(7)
-    odds, h, counts = np.exp(rng.normal(size=6)), rng.normal(size=6), np.array([3, 0, 1, 5, 2, 4])
-    single, along = np.repeat(odds, counts), np.repeat(h, counts)
-    ones = np.ones(single.size, np.int64)
-
-    for hits in (1, 7, 14):
-        found = exact_moments(odds, counts, hits, h)
-
-        assert found == pytest.approx(exact_moments(single, ones, hits, along), rel=1e-9)
-        assert log_sets(odds, counts, hits) == pytest.approx(log_elementary(single, hits), abs=1e-9)
-
-
 @pytest.mark.parametrize("far", [5.0, 40.0, 300.0])
 def test_rows_that_scores_separate_overflow_nothing(far: float) -> None:
     """The product of the odds of 36 sure rows has hundreds of digits; only one set is likely."""
@@ -198,47 +169,6 @@ def test_rows_that_scores_separate_overflow_nothing(far: float) -> None:
     assert 72.0 - mean == pytest.approx(3 * changed, rel=0.05, abs=1e-11)
     assert variance == pytest.approx(9 * changed, rel=0.05, abs=1e-11)
     assert log_sets(np.exp(eta), counts, 36) == pytest.approx(36 * far + changed, rel=1e-5)
-
-
-@pytest.mark.parametrize("hits", [1, 3, 30, 57])
-def test_both_roads_agree_where_they_meet(hits: int) -> None:
-    """A row that is never positive makes 60 rows 61, and exact moments approximate ones.
-
-    Its log-odds is 30 below the others, so the truth is the same to 1e-12. The ratio agrees to
-    0.01 nats; the score, over its standard deviation, to 0.05; the information to a tenth.
-    """
-    rng = np.random.default_rng(hits)
-    eta, h, ones = rng.normal(size=61), 0.3 * rng.normal(size=61), np.ones(61, np.int64)
-    eta[60] = eta[:60].min() - 30.0
-    hit = np.zeros(61, np.int64)
-    hit[np.argsort(eta + rng.gumbel(size=61))[-hits:]] = 1
-
-    few, many = ((eta[:n], ones[:n], hit[:n], h[:n]) for n in (60, 61))
-
-    assert MOST_EXACT == 60
-    assert conditional_log_ratio(*many) == pytest.approx(conditional_log_ratio(*few), abs=0.01)
-    exactly, about = (score_directions(*part[:3], part[3][None]) for part in (few, many))
-    deviation = np.sqrt(exactly[1][0])
-    assert about[0][0] == pytest.approx(exactly[0][0], abs=0.05 * deviation)
-    assert about[1][0] == pytest.approx(exactly[1][0], rel=0.1)
-
-
-def test_the_first_function_of_a_projection_is_its_information() -> None:
-    """Projected on a basis that holds the direction itself, both are equal; sums add up."""
-    rng = np.random.default_rng(6)
-    curve, counts = np.linspace(-2, 2, 20), rng.integers(5, 40, 20)
-    positives = rng.binomial(counts, expit(curve))
-    directions, other = rng.normal(size=(2, 20)), rng.normal(size=20)
-    basis = np.vstack([directions, other, directions[0] + other + 3.0])
-
-    scores, cross = project_directions(curve, counts, positives, directions, basis)
-
-    expected = score_directions(curve, counts, positives, directions)
-    assert scores == pytest.approx(expected[0])
-    assert cross[:, 0] == pytest.approx(expected[1])
-    assert np.diag(cross[:, 1:3]) == pytest.approx(cross[:, 0])
-    assert cross[0, 2] == pytest.approx(cross[1, 1])
-    assert cross[:, 4] == pytest.approx(cross[:, 1] + cross[:, 3])  # a constant is no function
 
 
 def test_extreme_curves_stay_finite() -> None:

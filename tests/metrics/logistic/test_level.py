@@ -1,6 +1,6 @@
 """Level of a curve: its intercept, its variance, and what a shift of the prior leaves of it."""
 
-from math import isnan, log, sqrt
+from math import log, sqrt
 
 import numpy as np
 import pytest
@@ -87,44 +87,6 @@ def test_errors_of_both_periods_add_up() -> None:
     assert found.shift_error**2 == pytest.approx(now.delta_variance + long.delta_variance)
     assert found.kappa_error**2 == pytest.approx(now.difference_variance + long.difference_variance)
     assert long.delta_variance == pytest.approx(now.delta_variance / 4, rel=0.1)
-
-
-def test_billions_of_outcomes_have_a_variance() -> None:
-    """The variance falls with the number of outcomes, also where its square exceeds 64 bits."""
-    few, many = (fit_level(CENTRES, expected_day(0.0, 0.0, rows)) for rows in (1e8, 1e10))
-
-    assert many.difference_variance == pytest.approx(few.difference_variance / 100, rel=1e-3)
-    assert many.delta_variance == pytest.approx(few.delta_variance / 100, rel=1e-3)
-
-
-@pytest.mark.parametrize(("positives", "prevalence"), [(0, 0.0), (9, 1.0)])
-def test_one_class_has_no_level(positives: int, prevalence: float) -> None:
-    """With one class only the prevalence is all that is known."""
-    counts = np.zeros(1024, np.int64)
-    counts[400] = 9
-
-    found = fit_level(CENTRES, Coarse(counts, np.where(counts > 0, positives, 0)))
-
-    assert found.prevalence == prevalence
-    assert all(
-        isnan(v)
-        for v in (found.delta, found.log_odds, found.delta_variance, found.difference_variance)
-    )
-
-
-def test_parts_of_one_class_are_no_part_of_a_lift() -> None:
-    """They have no level to compare; the others are averaged, and none at all says nothing."""
-    counts = np.zeros(1024, np.int64)
-    counts[400] = 9
-    alone = fit_level(CENTRES, Coarse(counts, np.zeros(1024, np.int64)))
-    before = fit_level(CENTRES, expected_day(0.0, 0.0))
-    lifted = compare_levels(fit_level(CENTRES, expected_day(0.0, 0.3)), before)
-    silent = compare_levels(alone, before)
-
-    assert isnan(silent.kappa)
-    assert isnan(silent.lift)
-    assert combine_lifts([silent]) is None
-    assert combine_lifts([lifted, silent]) == lifted
 
 
 def test_a_lift_of_all_parts_is_that_lift() -> None:

@@ -18,7 +18,6 @@ from monitor.metrics.maps.class_fitting import (
     USUAL_SLOPE,
     can_fit_classes,
     fit_vector_map,
-    losses_at_own_levels,
 )
 from monitor.metrics.maps.class_rows import ClassRows, rows_of_days
 from monitor.metrics.maps.mean_over_days import mean_over_days
@@ -126,22 +125,6 @@ def test_the_fit_is_the_maximum() -> None:
     np.testing.assert_allclose(fit_vector_map(rows, "vector").parameters, best[:3], atol=2e-3)
 
 
-def test_losses_at_own_levels_know_no_prior() -> None:
-    """A constant for each class changes nothing, and the least loss of a day is found."""
-    rows = drawn(lambda z: z, days=2, each=300)
-    plain = losses_at_own_levels(rows, rows.logs)
-
-    def loss(level: Floats) -> float:
-        moved = rows.logs[:300] + level
-        own = logsumexp(moved, axis=1) - moved[np.arange(300), rows.labels[:300]]
-        return float(own.sum() + 0.5 * (level**2).sum() / USUAL_LEVEL**2)
-
-    np.testing.assert_allclose(
-        plain, losses_at_own_levels(rows, rows.logs + np.array([3.0, -2.0, 0.0]))
-    )
-    assert plain[0] == pytest.approx(minimize(loss, np.zeros(3), tol=1e-10).fun, abs=1e-4)
-
-
 def test_gains_are_those_of_days_left_out() -> None:
     """With one day a block, the gain is that of maps fitted to all other days."""
     rows = drawn(lambda z: 0.7 * z, days=5, each=400)
@@ -169,20 +152,6 @@ def test_rows_in_any_order_give_the_same_map() -> None:
         assert (one.vectors == other.vectors).all()
         assert (one.labels == other.labels).all()
         assert one.sizes.tolist() == ([500] * 4 if most > 1_200 else [100] * 4)
-
-
-@pytest.mark.parametrize("kind", VECTOR_KINDS[1:])
-def test_a_class_that_never_comes_has_a_finite_map(kind: VectorKind) -> None:
-    """Its intercept and slope stay near what is usual, and its mean score falls."""
-    rows = drawn(lambda z: z + np.array([0.0, 0.0, -40.0]), days=4, each=500)
-    found = fit_vector_map(rows, kind)
-    check_vector_map(found)
-    mapped = apply_vector_map(rows.vectors, found)
-
-    assert set(rows.labels.tolist()) == {0, 1}
-    assert max(abs(np.array([*found.parameters, *found.level]))) < 20.0
-    if found.level:
-        assert mapped[:, 2].mean() < 0.05 < rows.vectors[:, 2].mean()
 
 
 @pytest.mark.parametrize(

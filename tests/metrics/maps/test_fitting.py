@@ -149,15 +149,6 @@ def test_any_map_increases(data: st.DataObject) -> None:
         check_map(fit_calibration_map(groups, kind).map)
 
 
-def test_level_lets_days_differ() -> None:
-    """With priors of standard deviation s on D days, the error of the level is about s / root D."""
-    rng = np.random.default_rng(4)
-    found = fit_calibration_map(expected(LOGITS, rng.normal(0.0, 0.3, 100)), "intercept")
-
-    # The sample deviation of 100 draws has an error of 7 %.
-    assert found.level_standard_error == pytest.approx(0.03, rel=0.25)
-
-
 def test_days_with_few_outcomes_share_an_intercept() -> None:
     """Spans have 30 outcomes of each kind, or a twentieth of the rarer kind."""
     few = DailyCounts(np.zeros(1), np.full((9, 1), 30.0), np.full((9, 1), 10.0))
@@ -222,12 +213,3 @@ def test_the_share_of_a_level_is_that_of_its_formula() -> None:
     found = fit_calibration_map(data, "intercept", shrink_level=True).map.level
 
     assert found == pytest.approx(full * full**2 / (full**2 + error**2), rel=1e-9)
-
-
-def test_a_few_days_keep_the_level_of_their_outcomes() -> None:
-    """Three days do not show how far the prior wanders."""
-    data = wandering(0.3, 0.4).take([0, 1, 2])
-
-    shrunk, full = (fit_calibration_map(data, "platt", shrink_level=s) for s in (True, False))
-
-    assert shrunk == full
