@@ -12,13 +12,6 @@ from monitor.evaluation.score_errors import LabelRates
 from monitor.pipeline.days.label_rates import label_rates_of, rates_text
 
 LOGS = {"predictions": {"path": "p/{day}.parquet"}, "outcomes": {"path": "o/{day}.parquet"}}
-REFUSED: dict[str, tuple[str, dict[str, Any]]] = {
-    "predictions.classes": ("predictions", {"classes": {"names": ["a", "b", "c"], "vector": "p"}}),
-    "predictions.entity": ("predictions", {"entity": "customer"}),
-    "predictions.weight": ("predictions", {"weight": "w"}),
-    "outcomes.weight": ("outcomes", {"weight": "w"}),
-    "outcomes.absent_means": ("outcomes", {"absent_means": "negative after 1d"}),
-}
 
 
 def configured(folder: Path, **keys: Any) -> str:
@@ -83,14 +76,3 @@ def test_a_table_in_a_file_is_that_of_the_setting(tmp_path: Path) -> None:
     (tmp_path / "r.csv").unlink()
     with pytest.raises(ConfigError, match="cannot be read"):
         label_rates_of(model)
-
-
-@pytest.mark.parametrize("key", REFUSED)
-def test_what_is_not_built_is_refused(key: str, tmp_path: Path) -> None:
-    """The message names both keys and says what to do."""
-    log, further = REFUSED[key]
-    try:
-        message = configured(tmp_path, label_rate="by_score", **{log: {**LOGS[log], **further}})
-    except ConfigError as error:
-        message = str(error)
-    assert f"label_rate cannot be combined with {key}; remove label_rate, or it" in message

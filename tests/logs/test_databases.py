@@ -3,7 +3,7 @@
 import socket
 import traceback
 from collections.abc import Iterator
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -56,7 +56,6 @@ from tests.support.warehouse_logs import FIRST as DAY_ONE
 ENGINE = Engine(threads=1, memory_mb=200)
 PASSWORD = "pa:ss/w@rd %?#"  # noqa: S105 - every sign that an address writes in another way
 ADDRESS = "MONITOR_TEST_WAREHOUSE"
-FIRST = date(2026, 3, 1)
 
 # How the queries write the times, and the setting that dates the rows.
 QUERIES: dict[str, tuple[str, str]] = {
