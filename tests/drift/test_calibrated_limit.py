@@ -8,10 +8,7 @@ import pytest
 
 from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.reference import Reference, fit_reference
-from monitor.drift.fold.inputs import (
-    Limits,
-    limit_alone,
-)
+from monitor.drift.fold.inputs import Limits, limit_alone
 from monitor.drift.incidents.detectable import (
     LEAST_LIMIT,
     calibrated_limit,

@@ -7,11 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from monitor.drift.classes.class_levels import (
-    ClassLevels,
-    PairLevel,
-    off_class,
-)
+from monitor.drift.classes.class_levels import ClassLevels, PairLevel, off_class
 from monitor.drift.classes.pairs import ClassDay
 from monitor.drift.curve.reference import Reference
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference

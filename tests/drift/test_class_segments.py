@@ -27,18 +27,6 @@ def judged(world: World, drift: Drift, days: int) -> list[dict[str, Verdict]]:
     return [{v.segment: v for v in of_day} for of_day in verdicts]
 
 
-def test_a_small_segment_that_bends_is_found_and_named() -> None:
-    """3 % of the rows, 600 a day, get logits 1.6 times as large; nothing else opens."""
-    found = judged(FIVE, Drift("sharper", sharpened=1.6), START + 6)
-    opened = [name for name, v in found[-1].items() if v.incident]
-    small = found[-1]["small"]
-
-    assert opened == ["small"]
-    assert small.incident.kind == "too_extreme"
-    assert small.slope.low < 1.0 / 1.6 < small.slope.high
-    assert not any(found[START - 1][name].incident for name in found[0])
-
-
 def without_one(rows: dict[str, Rows]) -> dict[str, Rows]:
     """Set the scores of class 1 in the small segment to 0, and scale up the others."""
     small = rows["small"]

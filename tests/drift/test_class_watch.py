@@ -15,7 +15,6 @@ from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.records.detector import CLASS_PLACE, LEVEL_KINDS, Incident, LevelWatch
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
-from monitor.metrics.core.coarse import COARSE_COUNT, Coarse
 from monitor.words.trust import trust
 from monitor.words.verdict import sentences
 from studies.classes.breaks import (
@@ -197,18 +196,6 @@ def test_parts_with_priors_of_their_own_are_judged_below_all_scores_only() -> No
     assert (gains[1, 0, BELOW] > 100.0).all()
     others = [place for place in range(gains.shape[2]) if place != BELOW]
     assert not gains[:, :, others].any()
-
-
-def test_classes_without_scores_or_outcomes_are_not_watched() -> None:
-    """A day of an earlier version has no class against the rest; nor has a rare class."""
-    none = np.zeros(COARSE_COUNT, np.int64)
-    few = none.copy()
-    few[500] = 29
-
-    assert fit_class_scores([{}, {}]) is None
-    assert fit_class_scores([]) is None
-    assert fit_class_scores([{"rare": Coarse(few + few, few)}]) is None
-    assert gains_of_day(fitted(), {}).any() == 0
 
 
 def days_of(vectors: Sequence[Vectors], top: int = 0) -> list[Day]:

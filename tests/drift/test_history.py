@@ -1,25 +1,13 @@
 """What a stream remembers: bounded, learned from weeks, and how it dates the start of a drift."""
 
-from dataclasses import replace
 from datetime import date, timedelta
 
 import numpy as np
 import pytest
 
-from monitor.drift.curve.reference import Reference, fit_reference
-from monitor.drift.evidence.history import (
-    MOST_WEEKS,
-    WEEKS_APART,
-    learned_day_variances,
-    new_history,
-    remember,
-    variances_before,
-    week_of,
-)
-from monitor.drift.incidents.detecting import new_detector
+from monitor.drift.evidence.history import MOST_WEEKS, WEEKS_APART, new_history, remember, week_of
 from monitor.drift.records.day_evidence import DIRECTIONS, SLOPES, DayEvidence
 from monitor.drift.records.detector import SUMS, History
-from studies.drift.worlds import Truth, World, stream
 
 MONDAY = date(2026, 1, 5)
 KNOWN = 400.0  # information of a day on the slope: a standard error of 0.05
@@ -82,82 +70,3 @@ def test_a_gap_of_two_years_empties_the_history() -> None:
     after_summer = remember(before, day(60 + 120), evidence(0.0))
     assert after_summer.days.sum() == 61
     assert after_summer.firsts.size == 9 + 1  # weeks, the last of them not whole; and today
-
-
-@pytest.fixture(scope="module")
-def calm() -> Reference:
-    """Fit a reference whose days do not differ."""
-    found = fit_reference(list(stream(World(0.05, 20_000), Truth(), 1, days=0)))
-    return replace(
-        found, day_variances=NONE, scores=np.zeros((28, 4)), informations=np.zeros((28, 4))
-    )
-
-
-def learned(reference: Reference, slopes: np.ndarray, known: float = KNOWN) -> float:
-    """Give the standard deviation between days that is learned of the slope."""
-    past = history_of(slopes, known)
-    return float(np.sqrt(learned_day_variances(reference, past, day(slopes.size))[0]))
-
-
-def test_independent_days_teach_no_variance(calm: Reference) -> None:
-    """Where days differ by chance alone: nothing in at least 51 of 60 histories of half a year.
-
-    An excess counts from two standard errors on. Of 800 histories 6 % learned something: a
-    deviation of 0.08 to 0.14, four times the error of a week (0.05 / sqrt(7)), because what is
-    learned is meant for weeks that hang together. None is above 0.2.
-    """
-    rng = np.random.default_rng(1)
-
-    found = np.array([learned(calm, chance(rng, 182)) for _ in range(60)])
-
-    assert np.sum(found > 0.0) <= 9
-    assert found.max() < 0.2
-
-
-def test_a_wandering_slope_is_learned(calm: Reference) -> None:
-    """An AR(1) of memory 0.9 and sd 0.05 differs by week: as days with one of 0.06 to 0.2 do.
-
-    The difference of two weekly means of it has a variance of about 0.0026, as of days of
-    sd 0.095 without memory; the error of the mean over 12 histories of 52 weeks is a tenth.
-    """
-    rng = np.random.default_rng(2)
-    found = []
-    for _ in range(12):
-        steps = rng.normal(size=364)
-        wander = np.zeros(364)
-        for t in range(1, 364):
-            wander[t] = 0.9 * wander[t - 1] + np.sqrt(1 - 0.81) * 0.05 * steps[t]
-        found.append(learned(calm, wander + chance(rng, 364, 10_000.0), 10_000.0))
-
-    assert 0.06 < np.mean(found) < 0.2
-
-
-def test_a_step_teaches_little(calm: Reference) -> None:
-    """A slope that falls by 0.3 at once, for good, adds less than 0.06 to the deviation of days.
-
-    It enters three of about 100 differences. Without the cap it would add 0.12.
-    """
-    rng = np.random.default_rng(3)
-    step = np.where(np.arange(364) < 180, 0.0, -0.3)
-
-    found = [learned(calm, step + chance(rng, 364)) for _ in range(12)]
-
-    assert np.mean(found) < 0.06
-
-
-def test_what_is_learned_rests_on_the_weeks_before(calm: Reference) -> None:
-    """The week of the day itself is not looked at, so that the bet on it is fair."""
-    slopes = np.tile([0.0] * 7 + [0.4] * 7, 10)
-    past = history_of(slopes)
-    wednesday = day(slopes.size + 2)
-    wild = remember(remember(past, day(140), evidence(9.0)), day(141), evidence(-9.0))
-
-    before, with_week = (learned_day_variances(calm, found, wednesday) for found in (past, wild))
-
-    assert before[0] > 0.0
-    assert np.array_equal(with_week, before)
-
-    now = replace(new_detector(), history=history_of(np.append(slopes, [9.0] * 21)), jitters=before)
-    assert np.array_equal(variances_before(calm, now, wednesday), before)
-    now = replace(now, history=history_of(np.full(9, 0.0)), jitters=2.0 * before)
-    assert np.array_equal(variances_before(calm, now, day(-1)), 2.0 * before)

@@ -175,17 +175,6 @@ def test_a_store_of_one_family_goes_on_with_what_it_had_learned() -> None:
         assert of_verdict.detector.noise.shape == no_sums().shape
 
 
-def test_samples_and_classes_have_no_share() -> None:
-    """Weights of a sample flip the two outcomes unequally, so labels count as right there."""
-    days = judged_days(noisy(1, 0))
-    sampled = [replace(day, class_weights=(10.0, 1.0)) for day in days]
-
-    found, whole = fit_model_reference(sampled, Limits()), fit_model_reference(days, Limits())
-
-    assert all(stream.noise is None for stream in found.streams.values())
-    assert all(stream.noise is not None for stream in whole.streams.values())
-
-
 @pytest.mark.parametrize(
     ("family", "highest", "least"),
     [

@@ -7,10 +7,7 @@ import pytest
 
 from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.reference import fit_reference
-from monitor.drift.evidence.entities import (
-    overlap_dispersions,
-    with_overlap,
-)
+from monitor.drift.evidence.entities import overlap_dispersions, with_overlap
 from monitor.drift.fold.inputs import Day, with_dependence
 from studies.drift.entity_worlds import clean, customers, draw_days, panel
 from tests.drift.test_entities import REFERENCE, fold

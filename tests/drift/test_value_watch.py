@@ -9,7 +9,6 @@ import pytest
 from monitor.base.segment_names import OTHER
 from monitor.days.summary import ColumnPart
 from monitor.drift.curve.reference import Reference, fit_reference
-from monitor.drift.incidents.detecting import alarms_among
 from monitor.drift.records.places import Condition
 from monitor.drift.records.values import ValueWatch
 from monitor.drift.where.value_past import ValueSums, fit_values, value_sums
@@ -140,19 +139,6 @@ def test_rows_that_two_values_may_share_are_named_once(reference: Reference) -> 
 
     assert [incident.name for incident in one.incidents] == [MOVED]
     assert {incident.name for incident in two.incidents} == {MOVED, other}
-
-
-def test_the_values_that_alert_are_the_largest_set_that_is_fair() -> None:
-    """e-d-BH as it is defined: the most values of which each reaches the limit of so many."""
-    for seed in range(20):
-        evidence = np.random.default_rng(seed).uniform(0.0, 5.0, 12)
-        fair = [k for k in range(1, 13) if (evidence >= np.log10(100.0 * 12 / k)).sum() >= k]
-
-        alarmed, limits = alarms_among(evidence, 100.0)
-
-        assert alarmed == max(fair, default=0)
-        # A share of the twelve times A; log10 of numpy and of Python differ in the last bit.
-        assert limits == pytest.approx(np.log10(1200.0 / np.arange(1, 13)), rel=1e-14, abs=0.0)
 
 
 def test_the_sums_of_a_value_are_those_of_its_rows(reference: Reference) -> None:

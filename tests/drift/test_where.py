@@ -4,7 +4,6 @@ import re
 from functools import cache
 
 import numpy as np
-import pytest
 from scipy.special import expit
 
 from monitor.base.segment_names import WHOLE
@@ -91,12 +90,6 @@ def sound_weeks(seed: int) -> tuple[Reference, list[Columns], list[Columns]]:
 
 
 @cache
-def tv_weeks() -> tuple[Reference, list[Columns], list[Columns]]:
-    """Draw a world in which a device drifts."""
-    return weeks(1, slopes(tv=0.7))
-
-
-@cache
 def weeks_of_all() -> tuple[Reference, list[Columns], list[Columns]]:
     """Draw a world in which all values drift alike."""
     return weeks(4, slopes() * 0.75)
@@ -108,29 +101,6 @@ def find_where(
     """Compare every value of every column with itself in the reference."""
     sums = ([sum_day(reference, day)[0] for day in days] for days in (before, after))
     return where_of(reference, added(*sums), kind)
-
-
-def test_a_device_that_drifts_is_found_and_explains_all() -> None:
-    """Only the device is too extreme: it is named, with its slope, and the rest is as before."""
-    found = find_where(*tv_weeks(), "too_extreme")
-
-    assert found.explanation.conditions == (Condition("device", "tv"),)
-    assert found.explanation.share > 0.9
-    assert found.explanation.slope.low < 0.7 < found.explanation.slope.high
-    assert found.explanation.rest.value == pytest.approx(1.0, abs=0.05)
-    tv = next(place for place in found.places if (place.column, place.value) == ("device", "tv"))
-    assert tv.flagged
-    assert tv.share > 0.9
-    others = [p for p in found.flagged if p.column == "device" and p.value != "tv"]
-    assert not others
-    assert "comes from device = tv" in where_sentence(found)
-
-
-def test_a_drift_in_a_crossing_is_found_there() -> None:
-    """Only tv in c3: the pair explains it with the fewest rows, not its device or its country."""
-    found = find_where(*weeks(2, slopes(tv_c3=0.4)), "too_extreme")
-
-    assert found.explanation.conditions == (Condition("device x country", "tv x c3"),)
 
 
 def test_two_countries_explain_it_together() -> None:
@@ -157,28 +127,6 @@ def test_values_that_moved_in_opposite_ways_have_their_own_numbers() -> None:
     assert ", the other way country = c" in explained_by(found.explanation)
     said = " and, the other way, country = c[14] \\(too (extreme|timid), slope [01]\\.[0-9]+, 95 %"
     assert re.search(said, where_sentence(found))
-
-
-@pytest.mark.parametrize("crossing", [(), ("device x country",)])
-def test_values_of_two_columns_explain_it_together(crossing: tuple[str, ...]) -> None:
-    """A device in all countries and a country on all devices; their crossing is known, or not.
-
-    The slope of the rest is the 1.0 of the world within 0.05, which is three standard errors.
-    """
-    reference, *days = weeks(9, slopes(tv=0.6, c3=0.3))
-    old, new = (
-        [{name: day[name] for name in ("device", "country", *crossing)} for day in period]
-        for period in days
-    )
-    found = find_where(reference, old, new, "too_extreme")
-
-    assert {*found.explanation.conditions} == {
-        Condition("device", "tv"),
-        Condition("country", "c3"),
-    }
-    assert found.explanation.share > 0.9
-    assert found.explanation.rest.value == pytest.approx(1.0, abs=0.05)
-    assert "without them the rest is as before (slope " in where_sentence(found)
 
 
 def test_a_drift_everywhere_has_no_place() -> None:

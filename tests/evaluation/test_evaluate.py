@@ -125,6 +125,15 @@ def test_the_offered_intercept_is_one_for_the_whole_window() -> None:
     assert one_class.correction is None
 
 
+def test_one_class_has_raw_measures_only() -> None:
+    """Without a positive there is no finite intercept, hence no shift, prior or null."""
+    e = by_segment(summary(all=tally_on_grid([0, 0, 0], [0.1, 0.2, 0.3])))["all"]
+
+    assert (e.shift, e.prior, e.null) == (None, None, None)
+    assert points(e.raw) == errors(tally_on_grid([0, 0, 0], [0.1, 0.2, 0.3]))
+    assert e.prevalence == 0.0
+
+
 @pytest.mark.parametrize(("rarer", "informs"), [(LEAST_RARER - 1, False), (LEAST_RARER, True)])
 @pytest.mark.parametrize("flipped", [False, True])
 def test_chance_is_resampled_where_it_informs(rarer: int, *, informs: bool, flipped: bool) -> None:
@@ -151,6 +160,17 @@ def test_an_unsettled_window_has_nothing_that_describes_chance_alone() -> None:
         assert other.ece_interval is None
         assert points(one) == points(other)
         assert one.rbs_interval == other.rbs_interval
+
+
+def test_an_empty_segment_has_counts_only() -> None:
+    """A segment without outcomes is present, with no measure at all."""
+    empty = tally_on_grid([], [])
+    window = summary(DE=drawn(900, seed=2), FR=empty)
+    e = by_segment(window)["FR"]
+
+    assert (e.predicted, e.matched, e.positives) == (0, 0, 0)
+    assert (e.raw, e.prior, e.null, e.shift) == (None, None, None, None)
+    assert np.isnan([e.coverage, e.prevalence, e.mean_score]).all()
 
 
 def test_windows_merge_days_in_any_order() -> None:

@@ -15,7 +15,7 @@ from monitor.evaluation.score_errors import Settings
 from monitor.metrics.core.buckets import NO_BUCKETS
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
-from monitor.metrics.core.tally import Tally, merge, tally, tally_on_grid
+from monitor.metrics.core.tally import Tally, merge, tally_on_grid
 from monitor.metrics.logistic.recalibration_maps import fit_nested_maps
 from monitor.metrics.scores.net_benefit import Decision, net_benefit
 from monitor.store.evaluation_table import evaluation_of, evaluation_table
@@ -64,15 +64,6 @@ def test_is_the_counted_difference_but_for_the_noise_of_the_fit(seed: int) -> No
     assert lost["all"].value == pytest.approx(parts, abs=1e-12)  # a telescoping sum
 
 
-def test_is_nothing_where_no_score_passes_the_threshold() -> None:
-    """No decision changes, so nothing was lost, whatever the error."""
-    rng = np.random.default_rng(1)
-    z = rng.normal(-3.0, 0.3, 4000)
-    t = tally_on_grid(rng.random(4000) < expit(z + 0.4), expit(z))
-    for amount in lost_by(t, Decision(0.9, 1.0, 9.0)).values():
-        assert (amount.value, amount.low, amount.high) == (0.0, 0.0, 0.0)
-
-
 @pytest.mark.parametrize("exact_cost", [True, False])
 def test_finds_what_a_known_error_costs(exact_cost: bool) -> None:  # noqa: FBT001 (parametrized)
     """The mean over forty days, within four of its standard errors of the truth."""
@@ -106,12 +97,6 @@ def test_of_log_loss_is_the_error_by_cause_times_its_price() -> None:
         assert amount.value == pytest.approx(12.5 * getattr(causes.log_loss, name))
         assert amount.error == pytest.approx(12.5 * getattr(causes.log_loss_errors, name))
     assert lost.all.value == pytest.approx(12.5 * sum(vars(causes.log_loss).values()))
-
-
-def test_too_few_outcomes_have_no_price() -> None:
-    """As they have no causes."""
-    t = tally([1] * 9 + [0] * 91, [0.1] * 50 + [0.2] * 50)
-    assert lost_of(Worth("", decision=Decision(0.2, 1.0, 0.25)), t, NO_BUCKETS) is None
 
 
 def day_of(day: int, **tallies: Tally) -> Summary:

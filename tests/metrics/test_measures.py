@@ -10,14 +10,8 @@ from scipy.stats import binom, chi2
 
 from monitor.metrics.binned.binning import paper_sizes, pava_bc
 from monitor.metrics.core.tally import Tally, shift, tally
-from monitor.metrics.logistic.intercept import (
-    fit_intercept,
-    has_intercept,
-)
-from monitor.metrics.test_based.null_reference import (
-    QUANTILES,
-    tce_null_reference,
-)
+from monitor.metrics.logistic.intercept import fit_intercept, has_intercept
+from monitor.metrics.test_based.null_reference import QUANTILES, tce_null_reference
 from monitor.metrics.test_based.tce import tce
 from monitor.metrics.test_based.worlds import draw_worlds
 
@@ -121,3 +115,12 @@ def test_drawn_outcomes_are_binomial(n: int, score: float) -> None:
     statistic = ((found - expected)[common] ** 2 / expected[common]).sum()
     statistic += (rare[0] - rare[1]) ** 2 / rare[1]
     assert chi2.sf(statistic, common.sum()) > 1e-4
+
+
+def test_certain_outcomes_are_drawn_as_they_are() -> None:
+    """A score of 0 never comes true and a score of 1 always, in groups of any size."""
+    scores, counts = np.array([0.0, 0.0, 1.0, 1.0]), np.array([1, 10**7, 1, 10**7])
+
+    drawn = draw_worlds(np.random.default_rng(8), scores, counts, 3)
+
+    np.testing.assert_array_equal(drawn, [[0, 0, 1, 10**7]] * 3)

@@ -2,12 +2,19 @@
 
 from collections.abc import Callable
 from math import inf, nan
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 
 from monitor import metrics as m
+from monitor.metrics.binned.binning import Tail
+from monitor.metrics.intervals.bootstrap import Method
+from monitor.metrics.intervals.ece_interval import Adjustment
+from monitor.metrics.intervals.intervals import Scale
+from monitor.metrics.scores.bounds import ScoringRule
+from monitor.metrics.scores.brier import Convention
+from monitor.metrics.smooth.cumulative import Null, log10_tail_of_maximum, log10_tail_of_range
 
 T = m.tally
 EMPTY, ONE, TWO = T([], []), T([1], [0.5]), T([0, 1], [0.2, 0.5])
@@ -76,6 +83,26 @@ def test_an_empty_sample_is_refused(measure: Callable[[m.Tally], object]) -> Non
         measure(EMPTY)
 
 
+OF_WORDS: dict[tuple[str, Any], list[Callable[[Any], object]]] = {
+    ("rule", ScoringRule): [
+        lambda word: m.corp(HUNDRED, rule=word),
+        lambda word: m.improvement(HUNDRED, 0.9 * HUNDRED.scores, rule=word),
+        lambda word: m.uncertainty_interval(HUNDRED, rule=word),
+    ],
+    ("null", Null): [
+        lambda word: m.cumulative_differences(HUNDRED, null=word),
+        lambda word: log10_tail_of_maximum(1.0, null=word),
+        lambda word: log10_tail_of_range(1.0, null=word),
+    ],
+    ("tail", Tail): [lambda word: m.pava_bc(HUNDRED, min_size=2, max_size=4, tail=word)],
+    ("convention", Convention): [
+        lambda word: m.brier(HUNDRED, convention=word),
+        lambda word: m.rbs(HUNDRED, convention=word),
+    ],
+    ("scale", Scale): [lambda word: m.normal_interval(0.5, 0.1, scale=word)],
+    ("adjusted", Adjustment): [lambda word: m.ece_interval(HUNDRED, adjusted=word, rng=rng())],
+    ("method", Method): [lambda word: resampled(method=word)],
+}
 REFUSED: list[tuple[str, Callable[[], object]]] = [
     # Bins.
     (r"0 <= min_size <= max_size, got 3 and 2\.$", lambda: m.pava_bc(ONE, min_size=3, max_size=2)),
@@ -153,7 +180,6 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     (r"^the confidence level must be in \(0, 1\), got 1\.0\.$", lambda: resampled(level=1.0)),
     ("level 0.95 needs at least 20 repl.*got 19", lambda: resampled(replicates=19)),
     ("level 0.99 needs at least 100 .*got 99", lambda: resampled(level=0.99, replicates=99)),
-    ("^the method must be one of auto, bias_corrected, .*'best'", lambda: resampled(method="best")),
     (r"level must be in \(0, 1\), got 95", lambda: m.consistency_band(ONE, level=95, rng=rng())),
     # Smooth errors.
     *(("bandwidth must be a positive", lambda w=w: m.skce(TWO, bandwidth=w)) for w in (0, inf)),
@@ -181,6 +207,10 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
        lambda measure=measure, order=order: measure([1], [[0.2, 0.8]], 10, order=order))
       for measure in (m.classwise_calibration_error, m.top_label_calibration_error)
       for order in (0.5, nan)),
+    # Words that choose between formulas: those that there are, and the one given.
+    *((rf"^the {option} must be one of {', '.join(get_args(words))}, got {wrong!r}\.$",
+       lambda call=call, wrong=wrong: call(wrong))
+      for (option, words), calls in OF_WORDS.items() for call in calls for wrong in ("Log", None)),
     # Regression.
     ("one prediction, got none", lambda: m.squared_error_ratio([], means=[], variances=[])),
     ("at least two predictions, got 1",

@@ -183,23 +183,6 @@ def test_logs_are_read_again_when_they_are_read_otherwise(done: Path) -> None:
     assert read_again(strata=STRATA) == tuple(DAYS)
 
 
-def test_run_records_tell_success_from_failure(fresh: Path) -> None:
-    """The record keeps the last success while later runs fail."""
-    config = configure(fresh)
-    hours = iter(NOON + timedelta(hours=h) for h in range(4))
-
-    def one_day() -> None:
-        run(config, Task("ctr", DAYS[0], DAYS[0], LONG_AFTER), clock=lambda: next(hours))
-
-    one_day()
-    (fresh / f"logs/predictions/{DAYS[0]}.parquet").unlink()
-    one_day()
-    record = Store(config.store).read_run("ctr")
-
-    assert record.finished == NOON + timedelta(hours=3)
-    assert record.succeeded == NOON + timedelta(hours=1)
-
-
 def test_late_outcomes_make_a_day_final(fresh: Path) -> None:
     """Before its outcomes are all in a day is provisional; afterwards it is what it would be."""
     config = configure(fresh)

@@ -18,24 +18,11 @@ from typer.testing import CliRunner
 from monitor.base.errors import ConfigError
 from monitor.cli import app
 from monitor.config import Config, load_config
-from monitor.days.summary import (
-    ColumnPart,
-    Segment,
-    Summary,
-    awaited,
-    stratified,
-)
+from monitor.days.summary import ColumnPart, Segment, Summary, awaited, stratified
 from monitor.drift.fold.inputs import reference_of_day
 from monitor.drift.records.verdict import Verdict
 from monitor.evaluation.evaluation import Evaluation
-from monitor.evaluation.shadow import (
-    DayGain,
-    Shadow,
-    day_gains,
-    map_columns,
-    map_gain,
-    map_summary,
-)
+from monitor.evaluation.shadow import DayGain, Shadow, day_gains, map_columns, map_gain, map_summary
 from monitor.metrics.core.coarse import coarsen
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.metrics.maps.calibration_map import CalibrationMap, apply_calibration_map
@@ -329,6 +316,7 @@ def test_the_command_says_how_a_map_ends(tmp_path: Path) -> None:
             "must not be after since of the next; the map of 2026-02-01 has 2026-02-05",
         ),
         ("{file: a, since: 2026-02-01, retire: 2026-02-05}", "retire must be after deploy"),
+        ("{file: a, since: 2026-02-05, deploy: 2026-02-01}", "deploy must not be before since"),
     ],
 )
 def test_dates_of_maps_that_cannot_be(tmp_path: Path, maps: str, words: str) -> None:
@@ -408,10 +396,3 @@ def test_a_map_is_not_compared_with_days_it_was_fitted_to(tmp_path: Path) -> Non
 def read_shadowed(config: Config) -> None:
     """Evaluate the first day."""
     evaluate_days(config, "ctr", read_references(config, "ctr"), FIRST, FIRST)
-
-
-def test_a_map_is_compared_before_it_is_deployed(tmp_path: Path) -> None:
-    """The configuration says so at once."""
-    config = configure(tmp_path, deploy=DAYS[30])
-
-    assert "deploy must not be before since" in config.invalid["ctr"].message

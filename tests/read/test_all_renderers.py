@@ -2,9 +2,7 @@
 
 import json
 import re
-import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
@@ -14,7 +12,6 @@ import pandas as pd
 import pytest
 
 from monitor import open_store
-from monitor.base.errors import DataError
 from monitor.days.decisions import Plan
 from monitor.drift.records.verdict import Verdict
 from monitor.evaluation.evaluation import MapGain
@@ -408,24 +405,6 @@ def test_a_segment_without_a_verdict_has_none_anywhere(mornings: list[Morning]) 
             assert segment not in [row[0] for row in page.day.segments]
             assert segment not in [v.segment for v in snapshot.verdicts]
     assert bool(silent) != mornings[0].world.referenced
-
-
-@pytest.mark.parametrize("kind", ["verdicts", "evaluations"])
-def test_all_name_the_same_damage(mornings: list[Morning], tmp_path: Path, kind: str) -> None:
-    """A file that is cut short makes the model unreadable, and its name is told."""
-    kept = mornings[-1]
-    shutil.copytree(Path(kept.config.store).parent, tmp_path / "damaged")
-    m = replace(kept, config=kept.world.configure(tmp_path / "damaged"))
-    damaged = max((tmp_path / "damaged" / "store" / kind / "ctr").glob("2*.*"))
-    damaged.write_bytes(damaged.read_bytes()[:-100])
-
-    (entry,) = index_of(m.config).entries
-    ended = run_command(*call(m, "all"))
-    assert (entry.cells[1], ended.code) == ("unreadable", 3)
-    assert all(damaged.name in text for text in (entry.cells[2], ended.err))
-    for renderer in (on_page, in_notebook, in_gauges, in_past):
-        with pytest.raises(DataError, match=damaged.name):
-            renderer(m)
 
 
 def test_the_mornings_hold_what_is_claimed(mornings: list[Morning]) -> None:

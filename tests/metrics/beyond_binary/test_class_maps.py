@@ -127,6 +127,24 @@ def test_the_parts_of_an_ensemble_are_a_mixture() -> None:
     assert weights[2] == pytest.approx(0.5, abs=0.08)
 
 
+def test_certain_scores_can_be_mapped() -> None:
+    """Scores of 0 and 1 have no logarithm; every map gives numbers above 0 that sum to 1."""
+    scores = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.2, 0.3, 0.5], [0.5, 0.5, 0.0]] * 5)
+    labels = np.array([0, 2, 2, 1] * 5)
+    for kind in KINDS:
+        moved = apply_class_map(scores, fit_class_map(labels, scores, kind))
+        assert np.all(moved >= 0.0)
+        assert moved.sum(axis=1) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_one_score_for_all_rows_can_be_mapped() -> None:
+    """Rows that all say the same leave the slope free, and the map finite."""
+    scores, labels = np.full((20, 2), 0.5), np.array([0, 1] * 10)
+    for kind in KINDS:
+        moved = apply_class_map(scores, fit_class_map(labels, scores, kind))
+        assert moved == pytest.approx(scores, abs=1e-6)
+
+
 def test_examples_of_the_page_run() -> None:
     """What docs/recalibrate.md says of models with classes runs, and prints what it says."""
     failed, tried = doctest.testfile(str(ROOT / "docs/recalibrate.md"), module_relative=False)

@@ -15,10 +15,7 @@ from monitor.metrics.beyond_binary.regression import (
     squared_error_ratio,
     squared_error_ratio_interval,
 )
-from monitor.metrics.beyond_binary.variance_scaling import (
-    fit_variance_scaling,
-    scale_variances,
-)
+from monitor.metrics.beyond_binary.variance_scaling import fit_variance_scaling, scale_variances
 from monitor.metrics.core.grid import Floats
 from tests.support.cases import a_fifth
 

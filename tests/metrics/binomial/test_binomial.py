@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from monitor.metrics.binomial.acceptance import accepted_intervals
-from monitor.metrics.binomial.binomial import (
-    binomial_pvalues,
-)
+from monitor.metrics.binomial.binomial import binomial_pvalues
 from monitor.metrics.binomial.pmf import log_pmf
 from tests.support.cases import a_fifth, some
 

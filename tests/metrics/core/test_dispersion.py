@@ -135,6 +135,30 @@ def test_without_entities_a_world_is_as_it_was() -> None:
     assert (hanging(t, even).own == 1.0).all()
 
 
+def test_a_world_stays_within_its_rows() -> None:
+    """However few rows and however alike: no group has more positives than rows, or fewer than 0.
+
+    A single bucket, or a single bin, is no reason to stop.
+    """
+    rng = np.random.default_rng(6)
+    for seed in range(60):
+        entities = int(rng.integers(1, 30))
+        who, scores, outcomes = drawn(1.0, seed, entities)
+        t = tally_on_grid(outcomes, scores)
+        shared = hanging(t, held_of(who, scores, outcomes))
+        (world,) = resamples(t, t.scores, 1, shared=shared, rng=rng)
+        assert world.total == t.total
+        assert ((world.positives >= 0) & (world.positives <= world.counts)).all()
+
+
+def test_one_entity_knows_nothing() -> None:
+    """All rows may be one: the variance is as many times as large as there are rows."""
+    t = tally_on_grid([0, 1] * 25, [0.4] * 50)
+    held = BucketCounts(*np.array([[3], [62], [50], [25]]))
+
+    assert design_effect(t, held, np.ones(1), np.zeros(1)) == 50.0
+
+
 def test_an_interval_is_widened_within_its_range() -> None:
     """By the ratio on either side; a ratio of 1 leaves every digit."""
     e = Estimate(0.3, 0.1, 0.4, 0.05)

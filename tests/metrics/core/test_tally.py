@@ -105,14 +105,6 @@ def test_every_cell_has_its_own_score() -> None:
     assert (upper[:-1] < lower[1:]).all()
 
 
-def test_ends_of_the_scale_are_kept_apart_from_nothing() -> None:
-    """Scores of exactly 0 and 1 fall into the first and the last cell."""
-    t = tally_on_grid([0, 1], [0.0, 1.0])
-
-    assert t.cells.numbers.tolist() == [0, CELL_COUNT - 1]
-    assert t.scores == pytest.approx([LOWEST_SCORE, HIGHEST_SCORE], rel=1e-8)
-
-
 LENGTHS = "y_true and y_prob must be two lists of one length, got shapes (2,) and (1,)."
 SCORES = "scores are not numbers in [0, 1], first"
 

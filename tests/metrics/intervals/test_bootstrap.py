@@ -14,12 +14,7 @@ from monitor.metrics.binned.ece import ace, ece
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.resampling import resamples
 from monitor.metrics.core.tally import Tally
-from monitor.metrics.intervals.bootstrap import (
-    Measure,
-    Method,
-    bootstrap_interval,
-    choose_method,
-)
+from monitor.metrics.intervals.bootstrap import Measure, Method, bootstrap_interval, choose_method
 from monitor.metrics.intervals.inversion import height
 from monitor.metrics.scores.brier import brier, rbs
 from monitor.metrics.scores.corp import corp
@@ -181,6 +176,13 @@ def test_inversion_equals_clopper_and_pearson(n: int, k: int) -> None:
 def test_the_method_suits_the_measure(measure: Measure, method: str, slope: float) -> None:
     """Errors are inverted, TCE by its mean, the rest corrected for bias; truth does not matter."""
     assert choose_method(sample(3_000, seed=8, slope=slope), measure) == method
+
+
+def test_an_undefined_measure_is_not_hidden() -> None:
+    """Where a resample has one class only, the measure's own error comes through."""
+    t = Tally(np.array([0.1, 0.2]), np.array([50, 50]), np.array([0, 1]))
+    with pytest.raises(ValueError, match=r"needs both outcomes"):
+        bootstrap_interval(t, tjur_r2, method="percentile", rng=np.random.default_rng(1))
 
 
 @pytest.mark.parametrize("resamples", [10, 20, 49])

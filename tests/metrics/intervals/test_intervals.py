@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from math import isnan, nan
 
 import numpy as np
 import pytest
@@ -24,10 +25,12 @@ from monitor.metrics.intervals.intervals import (
     brier_interval,
     log_score_interval,
     mean_score_interval,
+    normal_interval,
     prevalence_interval,
     rbs_interval,
     tjur_interval,
     uncertainty_interval,
+    wilson,
 )
 from monitor.metrics.logistic.intercept import fit_intercept
 from monitor.metrics.scores.bounds import ScoringRule
@@ -88,6 +91,14 @@ def test_prevalence_equals_wilson(n: int, k: int, level: float) -> None:
     assert found.high == pytest.approx(expected.high, abs=1e-12)
 
 
+def test_wilson_stays_within_0_and_1() -> None:
+    """By no rounding an end lies beyond, whatever the number of rows."""
+    ends = [wilson(rate, 3.84 / n) for n in range(1, 300) for rate in (0.0, 1.0)]
+
+    assert min(interval.low for interval in ends) == 0.0
+    assert max(interval.high for interval in ends) == 1.0
+
+
 def test_mean_score_equals_scipy() -> None:
     """The ends are those of the normal law around the mean of the rows."""
     low, high = norm.interval(0.95, scores.mean(), sem(scores))
@@ -121,6 +132,31 @@ def test_tjur_has_welch_s_width() -> None:
     half = (expected.high - expected.low) / 2 / value
     assert found.high == pytest.approx(value * np.exp(half), rel=1e-12)
     assert found.low == pytest.approx(value * np.exp(-half), rel=1e-12)
+
+
+def test_tjur_without_a_logarithm_or_a_variance() -> None:
+    """An R2 below 0 has a plain interval around it; one positive has none."""
+    reversed_ = tjur_interval(tally([1, 1, 0, 0], [0.1, 0.2, 0.8, 0.9]))
+
+    assert (reversed_.low + reversed_.high) / 2 == pytest.approx(-0.7, abs=1e-12)
+    assert isnan(tjur_interval(tally([0, 0, 1], [0.1, 0.2, 0.8])).low)
+
+
+def test_an_interval_without_knowledge_is_everything() -> None:
+    """An error of a million times the value leaves nothing out, and nothing overflows."""
+    found = normal_interval(1e-6, 1.0, scale="log")
+
+    assert found.low == pytest.approx(0.0, abs=1e-100)
+    assert found.high > 1e100
+    nearly_alike = tally([1, 0, 1, 0], [0.5, 0.5 + 1e-9, 0.3, 0.7])
+    assert 0.0 <= tjur_interval(nearly_alike).high <= 1.0
+
+
+@pytest.mark.parametrize(("value", "scale"), [(0.0, "log"), (-0.1, "log"), (1.0, "logit")])
+def test_values_without_a_scale_are_plain(value: float, scale: str) -> None:
+    """Where there is no logarithm the plain interval is given; without an error there is none."""
+    assert normal_interval(value, 0.1, scale=scale) == normal_interval(value, 0.1)
+    assert isnan(normal_interval(value, nan, scale=scale).low)
 
 
 def test_scores_keep_their_range() -> None:

@@ -155,6 +155,20 @@ def test_few_rows_have_the_moments_of_an_enumeration(rows: int, hits: int, sprea
     assert information == pytest.approx(variance, rel=1e-6)
 
 
+def test_equal_scores_are_rows_one_by_one() -> None:
+    """Counts of 3 give the moments and the sum of three rows each, also below, to rounding."""
+    rng = np.random.default_rng(7)
+    odds, h, counts = np.exp(rng.normal(size=6)), rng.normal(size=6), np.array([3, 0, 1, 5, 2, 4])
+    single, along = np.repeat(odds, counts), np.repeat(h, counts)
+    ones = np.ones(single.size, np.int64)
+
+    for hits in (1, 7, 14):
+        found = exact_moments(odds, counts, hits, h)
+
+        assert found == pytest.approx(exact_moments(single, ones, hits, along), rel=1e-9)
+        assert log_sets(odds, counts, hits) == pytest.approx(log_elementary(single, hits), abs=1e-9)
+
+
 @pytest.mark.parametrize("far", [5.0, 40.0, 300.0])
 def test_rows_that_scores_separate_overflow_nothing(far: float) -> None:
     """The product of the odds of 36 sure rows has hundreds of digits; only one set is likely."""

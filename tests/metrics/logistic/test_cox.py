@@ -11,9 +11,9 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from monitor.metrics.core.grid import Floats
-from monitor.metrics.core.tally import Tally, merge, shift, tally
+from monitor.metrics.core.tally import Tally, shift, tally
 from monitor.metrics.logistic.cox import Cox, fit_cox, slope_z
-from monitor.metrics.logistic.intercept import fit_intercept, has_intercept
+from monitor.metrics.logistic.intercept import fit_intercept
 from tests.support.cases import few_examples
 from tests.support.paths import GOLDEN
 
@@ -154,15 +154,6 @@ def test_a_prior_shift_moves_the_intercept_only(
     assert slope_z(moved) == pytest.approx(slope_z(t), rel=1e-6, abs=1e-6)
 
 
-def test_scores_of_0_and_1_do_not_count() -> None:
-    """Rows without a logit leave line and test as they were."""
-    inside = tally([0, 1, 0, 0], [0.2, 0.4, 0.4, 0.9])
-    everything = merge([inside, tally([0, 1, 1], [0.0, 0.0, 1.0])])
-
-    assert fit_cox(everything) == fit_cox(inside)
-    assert slope_z(everything) == slope_z(inside)
-
-
 @few_examples
 @given(any_rows)
 def test_line_exists_or_is_refused(pairs: list[tuple[float, bool]]) -> None:
@@ -173,16 +164,3 @@ def test_line_exists_or_is_refused(pairs: list[tuple[float, bool]]) -> None:
     else:
         with pytest.raises(ValueError, match=r"needs both outcomes|two different|separate"):
             fit_cox(t)
-
-
-@few_examples
-@given(any_rows)
-def test_slope_test_exists_or_is_refused(pairs: list[tuple[float, bool]]) -> None:
-    """Separated outcomes have a slope test; one class or one logit has none."""
-    t = of(pairs)
-    inside = t.scores[(t.scores > 0.0) & (t.scores < 1.0)]
-    if has_intercept(t) and np.unique(logit(inside)).size > 1:
-        assert math.isfinite(slope_z(t))
-    else:
-        with pytest.raises(ValueError, match=r"needs both outcomes|needs two different logits"):
-            slope_z(t)

@@ -89,6 +89,14 @@ def test_errors_of_both_periods_add_up() -> None:
     assert long.delta_variance == pytest.approx(now.delta_variance / 4, rel=0.1)
 
 
+def test_billions_of_outcomes_have_a_variance() -> None:
+    """The variance falls with the number of outcomes, also where its square exceeds 64 bits."""
+    few, many = (fit_level(CENTRES, expected_day(0.0, 0.0, rows)) for rows in (1e8, 1e10))
+
+    assert many.difference_variance == pytest.approx(few.difference_variance / 100, rel=1e-3)
+    assert many.delta_variance == pytest.approx(few.delta_variance / 100, rel=1e-3)
+
+
 def test_a_lift_of_all_parts_is_that_lift() -> None:
     """Parts of other scores, separations and sizes, all lifted by 0.3: the average is 0.3."""
     parts = []

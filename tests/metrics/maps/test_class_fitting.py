@@ -142,16 +142,18 @@ def test_gains_are_those_of_days_left_out() -> None:
     assert found_gain.value == pytest.approx(expected.value, abs=1e-6)
 
 
-def test_rows_in_any_order_give_the_same_map() -> None:
-    """Drawn or all of them."""
-    rng = np.random.default_rng(5)
-    days = [(softmax(rng.normal(size=(500, 3)), axis=1), rng.integers(0, 3, 500)) for _ in "abcd"]
-    turned = [(v[order], y[order]) for v, y in days for order in [rng.permutation(500)]]
-    for most in (10**9, 1_200):
-        one, other = (rows_of_days(CLASSES, each, most) for each in (days, turned))
-        assert (one.vectors == other.vectors).all()
-        assert (one.labels == other.labels).all()
-        assert one.sizes.tolist() == ([500] * 4 if most > 1_200 else [100] * 4)
+@pytest.mark.parametrize("kind", VECTOR_KINDS[1:])
+def test_a_class_that_never_comes_has_a_finite_map(kind: VectorKind) -> None:
+    """Its intercept and slope stay near what is usual, and its mean score falls."""
+    rows = drawn(lambda z: z + np.array([0.0, 0.0, -40.0]), days=4, each=500)
+    found = fit_vector_map(rows, kind)
+    check_vector_map(found)
+    mapped = apply_vector_map(rows.vectors, found)
+
+    assert set(rows.labels.tolist()) == {0, 1}
+    assert max(abs(np.array([*found.parameters, *found.level]))) < 20.0
+    if found.level:
+        assert mapped[:, 2].mean() < 0.05 < rows.vectors[:, 2].mean()
 
 
 @pytest.mark.parametrize(

@@ -84,11 +84,6 @@ def test_one_score_gives_its_gap(score: float) -> None:
     assert smooth_ece(t) == pytest.approx(abs(0.4 - score), rel=1e-9)
 
 
-def test_a_perfect_tally_has_none() -> None:
-    """No residual at any score is no error at any width."""
-    assert smooth_ece(tally([0, 1, 1, 0], [0.5, 0.5, 1.0, 0.0])) == 0.0
-
-
 def test_a_fixed_point_too_narrow_to_resolve_is_bounded() -> None:
     """A gap of 1e-7 lies below the narrowest width and is given as it is."""
     t = Tally(np.array([0.5]), np.array([10**7]), np.array([5 * 10**6 + 1]))

@@ -11,19 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, logit
 
-from monitor.metrics.binned.binning import Bins, pava, pava_bc, quantile_bins, uniform_bins
-from monitor.metrics.binomial.acceptance import (
-    accepted_intervals,
-)
+from monitor.metrics.binned.binning import Bins, pava, pava_bc, quantile_bins
+from monitor.metrics.binomial.acceptance import accepted_intervals
 from monitor.metrics.binomial.binomial import binomial_pvalues
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.tally import Tally, tally
-from monitor.metrics.test_based.tce import (
-    FEW_GROUPS,
-    count_rejected,
-    rejected_per_bin,
-    tce,
-)
+from monitor.metrics.test_based.tce import FEW_GROUPS, rejected_per_bin, tce
 from tests.support.cases import a_fifth
 from tests.support.recorded import bins_at, gaussian_scores, read_golden
 
@@ -180,64 +173,6 @@ class TestDecisions:
             found = rejected_in_one_bin(scores, counts, k, n, alpha)
 
             assert found == counts[rejects].sum()
-
-    @settings(max_examples=a_fifth(150), deadline=None)
-    @given(
-        seed=st.integers(0, 2**32 - 1),
-        total=st.integers(1, 400),
-        decimals=st.sampled_from([1, 2, 10]),
-        alpha=st.sampled_from([0.05, 0.3, 0.001, 0.99]),
-        shift=st.floats(-8, 8),
-    )
-    def test_any_tally_and_bins(
-        self, seed: int, total: int, decimals: int, alpha: float, shift: float
-    ) -> None:
-        """Tied or not, rare or common: every way to bin gives the oracle's counts."""
-        rng = np.random.default_rng(seed)
-        scores = np.round(expit(rng.normal(shift, 1.5, total)), decimals)
-        t = tally(rng.random(total) < 0.8 * scores + 0.05, scores)
-        small = rng.integers(0, total + 1)
-        for bins in (
-            pava(t),
-            pava_bc(t, min_size=small, max_size=small + rng.integers(0, total)),
-            quantile_bins(t, 7),
-            uniform_bins(t, 7),
-        ):
-            expected = reject_one_by_one(t, bins, alpha)
-            got = tce(t, bins, alpha=alpha)
-            np.testing.assert_array_equal(got.rejected, expected)
-            np.testing.assert_array_equal(
-                count_rejected(t.scores, t.counts, t.positives, bins.starts, alpha), expected
-            )
-
-    @settings(max_examples=a_fifth(60), deadline=None)
-    @given(
-        seed=st.integers(0, 2**32 - 1),
-        total=st.integers(1, 1_000),
-        decimals=st.sampled_from([1, 2, 4, 17]),
-        alpha=st.sampled_from([0.05, 0.3, 0.001]),
-        shift=st.floats(-8, 8),
-    )
-    def test_rows_are_their_tally(
-        self, seed: int, total: int, decimals: int, alpha: float, shift: float
-    ) -> None:
-        """Tied or not, in bins of any sizes: rows decide as their tally does, bit for bit."""
-        rng = np.random.default_rng(seed)
-        scores = np.round(expit(rng.normal(shift, 1.5, total)), decimals)
-        outcomes = rng.random(total) < 0.8 * scores + 0.05
-        smallest = int(rng.integers(0, total + 1) * rng.random() ** 4)
-        limits = smallest, int(smallest + rng.integers(0, total))
-        t = tally(outcomes, scores)
-        bins = pava_bc(t, min_size=limits[0], max_size=limits[1])
-
-        expected = tce(t, bins, alpha=alpha)
-
-        for sample in (t, (outcomes, scores)):
-            found = tce(sample, sizes=lambda _: limits, alpha=alpha)
-            assert found.value == expected.value
-            np.testing.assert_array_equal(found.rejected, expected.rejected)
-            for here, there in zip(found.accepted, expected.accepted, strict=True):
-                np.testing.assert_array_equal(here, there)
 
     @settings(max_examples=a_fifth(150), deadline=None)
     @given(
