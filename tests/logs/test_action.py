@@ -39,7 +39,6 @@ def test_they_are_counted_in_segments_and_windows(strata: dict[str, Any], tmp_pa
     acted = np.array([value is True for value in rows["blocked"].to_pylist()])
     observed = {"prediction_id": np.arange(ROWS), "outcome": rng.integers(0, 2, ROWS)}
     for number, settings in enumerate((keys, {**keys, "action": None})):
-        (tmp_path / f"{number}").mkdir()
         summary = summarise(tmp_path / f"{number}", rows, observed, **settings)
         store.write_summary(replace(summary, days=(DAY + timedelta(number),)))
         days.append(store.read_summary("ctr", DAY + timedelta(number))[0])

@@ -70,8 +70,6 @@ def test_an_expression_reads_what_a_column_holds(
 ) -> None:
     """The bytes of the summary are those of the plain log."""
     segments = {"segments": {"column": "kind", "values": ["a"]}}
-    (tmp_path / "plain").mkdir()
-    (tmp_path / "other").mkdir()
     scored, observed, keys = case(*plain())
 
     wanted = summarise(tmp_path / "plain", *plain(), **segments)

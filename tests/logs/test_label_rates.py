@@ -74,9 +74,7 @@ def plain(rows: dict[str, np.ndarray], kind: str) -> dict[int, list[int]]:
 def test_sums_are_those_of_plain_python(where: str, tmp_path: Path) -> None:
     """In each segment, to the last unit; the counts are those without the setting."""
     rows = world(np.random.default_rng(1))
-    summary, without = (
-        read(tmp_path / of, make(tmp_path / of, rows), of) for of in (where, "none")
-    )
+    summary, without = (read(tmp_path / of, rows, of) for of in (where, "none"))
 
     for kind, part in summary.segments.items():
         assert part.rated
@@ -89,18 +87,12 @@ def test_sums_are_those_of_plain_python(where: str, tmp_path: Path) -> None:
         assert part.awaited.counts.tolist() == same.awaited.counts.tolist()
 
 
-def make(folder: Path, rows: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Make the folder of a log."""
-    folder.mkdir()
-    return rows
-
-
 def test_they_are_stored_and_add_up(tmp_path: Path) -> None:
     """A day reads back as it was; a window has the sums of its days, none if one lacks them."""
     rng = np.random.default_rng(2)
-    first = read(make_folder(tmp_path / "a"), world(rng), "predictions")
+    first = read(tmp_path / "a", world(rng), "predictions")
     second = replace(
-        read(make_folder(tmp_path / "b"), world(rng), "outcomes"),
+        read(tmp_path / "b", world(rng), "outcomes"),
         days=(DAY + timedelta(days=1),),
     )
     store = Store(f"{tmp_path / 'store'}")
@@ -116,12 +108,6 @@ def test_they_are_stored_and_add_up(tmp_path: Path) -> None:
         assert getattr(both, name).sum() == sum(getattr(one, name).sum() for one in apart if one)
     parts = {kind: replace(part, rated=None) for kind, part in second.segments.items()}
     assert whole(merge_summaries([first, replace(second, segments=parts)])).rated is None
-
-
-def make_folder(folder: Path) -> Path:
-    """Make a folder."""
-    folder.mkdir()
-    return folder
 
 
 def same(a: Rated | None, b: Rated | None) -> bool:

@@ -27,7 +27,7 @@ Columns = Mapping[str, Any]
 
 def write(root: Path, log: str, columns: Columns, *, day: date = DAY) -> None:
     """Write one day of a log."""
-    (root / log).mkdir(exist_ok=True)
+    (root / log).mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.table(dict(columns)), root / log / f"{day}.parquet")
 
 

@@ -41,7 +41,6 @@ def sample(
 
 def read(folder: Path, rows: dict[str, np.ndarray], **keys: Any) -> Summary:
     """Write one log with scores and outcomes, and summarise it."""
-    folder.mkdir(exist_ok=True)
     ids = rows["prediction_id"]
     predictions = {k: v for k, v in rows.items() if k not in ("outcome", "w")}
     outcomes = {"prediction_id": ids, "outcome": rows["outcome"]}

@@ -61,59 +61,29 @@ def test_a_filesystem_within_a_path_is_for_fsspec(root: str) -> None:
         folder_on_disk(root)
 
 
-def nothing(file: Path) -> None:
-    """Leave no file, and no folder of the model."""
+# What lies at the place of a file, the folder of whose model is not made yet.
+PLACES: dict[str, Callable[[Path], object]] = {
+    "nothing": lambda _: None,
+    "a file": lambda file: folder_of(file).write_bytes(b"PAR1 and more\r\n\0"),
+    "an empty file": lambda file: folder_of(file).touch(),
+    "a folder": lambda file: file.mkdir(parents=True),
+    "a file in place of its folder": lambda file: folder_of(file.parent).touch(),
+    "a link to a file": lambda file: folder_of(file).symlink_to(__file__),
+    "a link to nothing": lambda file: folder_of(file).symlink_to("nothing"),
+    "a link to itself": lambda file: folder_of(file).symlink_to(file.name),
+}
 
 
-def whole(file: Path) -> None:
-    """Write a file."""
+def folder_of(file: Path) -> Path:
+    """Make the folder of a file, and give the file."""
     file.parent.mkdir(parents=True)
-    file.write_bytes(b"PAR1 and more\r\n\0")
+    return file
 
 
-def empty(file: Path) -> None:
-    """Write a file without content."""
-    file.parent.mkdir(parents=True)
-    file.touch()
-
-
-def a_folder(file: Path) -> None:
-    """Make a folder in place of the file."""
-    file.mkdir(parents=True)
-
-
-def below_a_file(file: Path) -> None:
-    """Make a file in place of the model's folder."""
-    file.parent.parent.mkdir(parents=True)
-    file.parent.touch()
-
-
-def a_link(file: Path) -> None:
-    """Link to a file."""
-    file.parent.mkdir(parents=True)
-    file.with_name("other").write_bytes(b"other")
-    file.symlink_to("other")
-
-
-def a_broken_link(file: Path) -> None:
-    """Link to nothing."""
-    file.parent.mkdir(parents=True)
-    file.symlink_to("nothing")
-
-
-def a_link_to_itself(file: Path) -> None:
-    """Link in a circle."""
-    file.parent.mkdir(parents=True)
-    file.symlink_to(file.name)
-
-
-@pytest.mark.parametrize(
-    "make",
-    [nothing, whole, empty, a_folder, below_a_file, a_link, a_broken_link, a_link_to_itself],
-)
-def test_files_read_as_fsspec_reads_them(tmp_path: Path, make: Callable[[Path], None]) -> None:
+@pytest.mark.parametrize("place", PLACES)
+def test_files_read_as_fsspec_reads_them(tmp_path: Path, place: str) -> None:
     """The same bytes or the same error, whatever is at the place of a file."""
-    make(tmp_path / NAME)
+    PLACES[place](tmp_path / NAME)
 
     assert by_store(tmp_path) == by_fsspec(tmp_path)
 

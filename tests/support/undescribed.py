@@ -14,6 +14,8 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 from scipy.special import expit
 
+from monitor.logs.discovery.guess import Guess
+
 FIRST, DAYS, ROWS = date(2026, 1, 28), 10, 120
 Rows = dict[str, list[Any]]
 
@@ -139,3 +141,8 @@ def joined(logs: History, *, known_until: date | None = None) -> dict[date, Rows
         }
         for day, rows in logs.predictions.items()
     }
+
+
+def active(guessed: Guess) -> dict[str, object]:
+    """List the settings that `init` writes, with dotted keys."""
+    return {f"{s.section}.{s.key}": s.value for s in guessed.settings if s.active}

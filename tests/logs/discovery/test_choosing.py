@@ -9,8 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.special import expit, logit
 
-from monitor.logs.discovery import Guess, guess
+from monitor.logs.discovery import guess
 from tests.support.cases import some
+from tests.support.undescribed import active
 
 FIRST, DAYS, ROWS = date(2026, 4, 1), 6, 900
 Array = np.ndarray
@@ -49,11 +50,6 @@ def write_logs(
             pq.write_table(table, root / folder / f"{FIRST + timedelta(n)}.parquet")
 
 
-def found(guessed: Guess) -> dict[str, object]:
-    """List the active settings."""
-    return {f"{s.section}.{s.key}": s.value for s in guessed.settings if s.active}
-
-
 @pytest.mark.parametrize("seed", some(range(6), 3))
 def test_a_prior_that_moved_does_not_decide(seed: int, tmp_path: Path) -> None:
     """A model trained with fewer negatives is ten times too high, and still the score."""
@@ -65,7 +61,7 @@ def test_a_prior_that_moved_does_not_decide(seed: int, tmp_path: Path) -> None:
 
     (model,) = guess([str(tmp_path)]).models
 
-    assert found(model)["predictions.score"] == "x"
+    assert active(model)["predictions.score"] == "x"
 
 
 def test_the_console_says_what_is_unsure(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from monitor.config import TODO
 from monitor.logs.discovery import Guess, guess
 from tests.support.cases import some
+from tests.support.undescribed import active
 
 FIRST, ROWS = date(2026, 1, 1), 150
 
@@ -63,7 +64,7 @@ def write_logs(
 def found(root: Path) -> tuple[Guess, dict[str, object]]:
     """Guess, and give the settings that are written."""
     (only,) = guess([str(root)]).models
-    return only, {f"{s.section}.{s.key}": s.value for s in only.settings if s.active}
+    return only, active(only)
 
 
 @pytest.mark.parametrize("seed", some(range(6), 2))

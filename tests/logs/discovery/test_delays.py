@@ -10,8 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from monitor.base.errors import DataError
-from monitor.logs.discovery import Guess, guess
+from monitor.logs.discovery import guess
 from tests.support.cases import some
+from tests.support.undescribed import active
 
 FIRST = date(2025, 3, 1)
 IDS = ("request_id", "txn", "uid", "event key", "Ref", "impression_no")
@@ -68,11 +69,6 @@ def write_logs(
     return ours
 
 
-def found(guessed: Guess) -> dict[str, object]:
-    """List the active settings."""
-    return {f"{s.section}.{s.key}": s.value for s in guessed.settings if s.active}
-
-
 @pytest.mark.parametrize("seed", some(range(8), 3))
 def test_outcomes_of_one_age(seed: int, tmp_path: Path) -> None:
     """Every outcome comes the same number of days later: that is the wait, up to 90 and beyond."""
@@ -82,7 +78,7 @@ def test_outcomes_of_one_age(seed: int, tmp_path: Path) -> None:
     names = write_logs(tmp_path, rng, lambda rows: np.full(rows, delay), days)
 
     (model,) = guess([str(tmp_path)]).models
-    settings = found(model)
+    settings = active(model)
 
     assert settings[".settled_after"] == delay
     assert settings["predictions.id"] == names["id"]
@@ -117,7 +113,7 @@ def test_outcomes_of_a_slow_class(seed: int, tmp_path: Path) -> None:
 
     (model,) = guess([str(tmp_path)]).models
 
-    assert found(model)[".settled_after"] == delays.max()
+    assert active(model)[".settled_after"] == delays.max()
     (why,) = (s.why for s in model.settings if s.key == "settled_after")
     assert f"the outcomes {slow} that came, later than those of the other classes: 0 %" in why
 

@@ -10,6 +10,7 @@ import pytest
 
 from monitor.config import WEEKDAYS
 from monitor.logs.discovery import Guess, configuration, guess
+from tests.support.undescribed import active
 
 FIRST = date(2026, 3, 2)  # a Monday
 DAYS = [FIRST + timedelta(days=i) for i in range(25)]
@@ -44,15 +45,10 @@ def found(
     return only
 
 
-def settings_of(one: Guess) -> dict[str, object]:
-    """Give the settings that are written."""
-    return {f"{s.section}.{s.key}": s.value for s in one.settings if s.active}
-
-
 @pytest.mark.parametrize(("weekdays", "wait"), [(["fri"], 6), (["tue", "thu"], 4)])
 def test_outcomes_of_some_days_of_the_week(weekdays: list[str], wait: int, tmp_path: Path) -> None:
     """They get a calendar, and a day waits a whole round, whatever days the sample has."""
-    written = settings_of(found(tmp_path, weekdays, score=("score", "score")))
+    written = active(found(tmp_path, weekdays, score=("score", "score")))
 
     assert written["outcomes.calendar"] == {"weekdays": weekdays}
     assert written[".settled_after"] == wait
@@ -67,13 +63,13 @@ def test_outcomes_that_begin_later_have_a_calendar(days: int, tmp_path: Path) ->
     (only,) = guess([str(tmp_path / "p"), str(tmp_path / "o")]).models
 
     first, last = DAYS[0], DAYS[days - 1]
-    assert settings_of(only)["outcomes.calendar"] == {"closed": [f"{first}/{last}"]}
+    assert active(only)["outcomes.calendar"] == {"closed": [f"{first}/{last}"]}
     assert f"calendar: {{closed: [{first}/{last}]}}" in configuration([only], [])
 
 
 def test_outcomes_of_all_days_have_no_calendar(tmp_path: Path) -> None:
     """Neither have those that come on the days of the predictions."""
-    written = settings_of(found(tmp_path, [*WEEKDAYS], score=("score", "score")))
+    written = active(found(tmp_path, [*WEEKDAYS], score=("score", "score")))
 
     assert "outcomes.calendar" not in written
 
@@ -82,7 +78,7 @@ def test_a_score_that_got_another_name(tmp_path: Path) -> None:
     """The newest name counts; no row is said to lack its score, and the doubt has the setting."""
     one = found(tmp_path, [*WEEKDAYS], score=("prob", "score"))
 
-    written = settings_of(one)
+    written = active(one)
     assert written["predictions.score"] == "score"
     assert "checks.score_missing" not in written
     assert any("set renamed: {prob: score} for that log" in doubt for doubt in one.doubts)
@@ -93,4 +89,4 @@ def test_a_column_that_came_is_no_doubt(tmp_path: Path) -> None:
     one = found(tmp_path, [*WEEKDAYS], score=("score", "score"), further="clicks_before")
 
     assert one.doubts == ()
-    assert settings_of(one)["predictions.score"] == "score"
+    assert active(one)["predictions.score"] == "score"

@@ -11,15 +11,11 @@ import pytest
 from scipy.special import expit, logit
 
 from monitor.config import TODO
-from monitor.logs.discovery import Guess, guess
+from monitor.logs.discovery import guess
 from tests.support.cases import some
+from tests.support.undescribed import active
 
 FIRST, DAYS, ROWS = date(2026, 4, 1), 5, 400
-
-
-def found(guessed: Guess) -> dict[str, object]:
-    """List the active settings."""
-    return {f"{s.section}.{s.key}": s.value for s in guessed.settings if s.active}
 
 
 def put(root: Path, rng: np.random.Generator, day: date, columns: dict[str, np.ndarray]) -> None:
@@ -50,7 +46,7 @@ def test_repeats_that_no_column_explains_are_to_decide(tmp_path: Path) -> None:
     (model,) = guess([str(tmp_path)]).models
 
     assert [f"{s.section}.{s.key}" for s in model.to_decide] == ["predictions.where"]
-    assert "checks.prediction_repeated" not in found(model)
+    assert "checks.prediction_repeated" not in active(model)
 
 
 @pytest.mark.parametrize(("centre", "seed"), some(product([-1.0, 0.0, 1.0], range(2)), 3))
@@ -73,7 +69,7 @@ def test_which_of_two_alike_came_true_is_said(seed: int, centre: float, tmp_path
     guesses = guess([str(tmp_path)])
 
     (model,) = guesses.models
-    decided = found(model)["outcomes.outcome"] != TODO
+    decided = active(model)["outcomes.outcome"] != TODO
     assert decided == (not guesses.lacking)
     told = " ".join([*model.doubts] if decided else [s.why for s in model.to_decide])
     for part in (said, true, "never below 0.5", "score_means: probability_of_label"):
@@ -130,7 +126,7 @@ def test_probabilities_of_classes_are_read(seed: int, form: str, tmp_path: Path)
             put(tmp_path / "o", rng, day, {"id": ids, **observed})
 
     (model,) = guess([str(tmp_path)]).models
-    settings = found(model)
+    settings = active(model)
 
     if form == "flags":  # a column of 0 and 1 for each class is no class that came true
         assert any("are the probabilities of classes" in doubt for doubt in model.doubts)
@@ -177,7 +173,7 @@ def test_what_is_no_probability_is_to_decide(kind: str, beside: str, tmp_path: P
     assert how.get(kind, "grades") in setting.why
     if kind in ("grades", "letters"):
         assert "CASE score WHEN" in setting.why
-    assert found(model)["outcomes.outcome"] == "label"
+    assert active(model)["outcomes.outcome"] == "label"
 
 
 @pytest.mark.parametrize(("name", "decided"), [("is_weekend", False), ("label", True)])
@@ -196,7 +192,7 @@ def test_an_outcome_that_nothing_predicts(name: str, decided: bool, tmp_path: Pa
     assert [f"{s.section}.{s.key}" for s in model.to_decide] == (
         [] if decided else ["outcomes.outcome"]
     )
-    assert (found(model)["outcomes.outcome"] == name) == decided
+    assert (active(model)["outcomes.outcome"] == name) == decided
 
 
 def test_labels_that_come_true_together_are_named(tmp_path: Path) -> None:
@@ -248,5 +244,5 @@ def test_horizons_and_durations(tmp_path: Path) -> None:
 
     assert horizons.doubts[0] == "`p_90d` says 90 days and `y_30d` 30"
     assert horizons.doubts[1].startswith("`y_30d` says 30 days, but the outcomes are there after 0")
-    assert found(durations)["outcomes.outcome"] == "event"
+    assert active(durations)["outcomes.outcome"] == "event"
     assert durations.doubts[-1].startswith("`event` stands beside `duration_days`")
