@@ -28,7 +28,7 @@ from monitor.drift.incidents.detecting import (
     update_incident,
 )
 from monitor.drift.records.day_evidence import DIRECTIONS, KINDS, DayEvidence
-from monitor.drift.records.detector import RECOVERED, WEIGHTS, Detector
+from monitor.drift.records.detector import RECOVERED, WEIGHTS, Detector, Ended
 from monitor.drift.records.life import LIFE, life_state
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from studies.drift.worlds import Truth, World, centre, shares, stream
@@ -188,6 +188,27 @@ def test_an_incident_closes_at_its_odds() -> None:
 streams = st.dictionaries(
     st.text("abcdef", min_size=1, max_size=3), st.floats(0, 8, width=16), max_size=12
 )
+
+
+def test_a_closed_incident_is_remembered_until_the_next() -> None:
+    """The detector notes start, end and reason of a drift, and forgets them when one opens."""
+    closed = follow(opened(), said([0.0] * 8, recovery=1.0), 20)[-1]
+    again = after(closed, 30, one("too_timid", 2.0), alarm=True)
+
+    assert closed.ended == Ended(started=DAY, closed=day(7), reason="recovered")
+    assert rebased(closed, day(30)).ended == closed.ended
+    assert again.incident is not None
+    assert again.ended is None
+
+
+def test_a_drift_that_gives_way_to_another_stays_open() -> None:
+    """The old distortion is gone and another is certain: the incident takes its name and start."""
+    states = follow(opened(), one("too_timid", 1.0, recovery=1.0), 9)
+
+    for state in states[3:]:
+        assert state.incident.kind == "too_timid"
+        assert state.incident.opened == DAY
+        assert DAY < state.incident.start_low <= state.incident.started <= day(3)
 
 
 def detectors_with(evidence: dict[str, float]) -> dict[str, Detector]:

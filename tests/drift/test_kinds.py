@@ -1,7 +1,8 @@
 """What a drift is named, and how large it is said to be."""
 
 from collections.abc import Callable, Sequence
-from datetime import date
+from dataclasses import replace
+from datetime import date, timedelta
 from functools import cache
 
 import numpy as np
@@ -12,9 +13,10 @@ from monitor.drift.curve.reference import Reference
 from monitor.drift.evidence.directions import SIZES, day_profiles
 from monitor.drift.evidence.history import learned_day_variances
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
+from monitor.drift.incidents.detecting import best_fit
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import days_needed, judge
-from monitor.metrics.core.coarse import occupied
+from monitor.metrics.core.coarse import Coarse, occupied
 from monitor.metrics.logistic.conditional import conditional_log_ratio
 from studies.drift.kinds import DRIFTS, REFERENCE, START, days_of
 from studies.drift.worlds import World
@@ -101,3 +103,33 @@ def test_a_drift_far_from_the_reference_has_its_name_and_size(name: str) -> None
     usual = learned_day_variances(own, verdicts[-1].detector.history, last.started)
     since = [day_profiles(own, day.parts, usual) for day in days if day.day >= last.started]
     assert last.profiles == pytest.approx(np.sum(since, axis=0), rel=1e-5)  # sums of 32 bits
+
+
+def test_without_one_of_the_days_the_name_is_that_at_the_reference() -> None:
+    """A drift that is found after more than a week, of which the store holds no longer all."""
+    slow = [
+        day if n < REFERENCE + START else replace(day, parts=few(day))
+        for n, day in enumerate(stream("slope 0.5", 4, START + 40))
+    ]
+    whole = fold(slow)
+    opened, now = next((n, i) for n, v in enumerate(whole) if (i := v.detector.incident))
+
+    cut = fold(slow, known=lambda day: day != now.started)
+
+    before = cut[opened].detector.incident
+    assert now.started < now.opened - timedelta(7)
+    assert now.profiles is not None
+    assert before.profiles is None
+    assert (before.kind, before.size) == best_fit(before.scores, before.informations)
+    assert cut[-1].detector.incident.profiles is None
+
+
+def few(day: Day) -> dict[tuple[str, str], Coarse]:
+    """Keep a fiftieth of a day's rows."""
+    rng = np.random.default_rng(day.day.toordinal())
+    kept = {}
+    for key, part in day.parts.items():
+        positives = rng.binomial(part.positives, 0.02)
+        negatives = rng.binomial(part.counts - part.positives, 0.02)
+        kept[key] = replace(part, counts=positives + negatives, positives=positives)
+    return kept

@@ -11,6 +11,7 @@ import pytest
 from scipy.special import expit
 
 from monitor.base.segment_names import WHOLE
+from monitor.days.arrivals import Late
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.incidents.label_change import label_change
 from monitor.drift.records.day_evidence import LABEL_KINDS, WrongLabels
@@ -186,6 +187,15 @@ def test_outcomes_that_go_missing_with_the_base_rate_are_undecided_until_they_co
     (stored,) = stored_again([last])
     assert (stored.state, stored.facts.covered) == ("undecided", last.facts.covered)
     assert stored.missing_outcomes.started == last.incident.started
+
+
+def test_they_are_back_however_late_others_come() -> None:
+    """Days that were late a month ago say nothing of the level, but outcomes are there."""
+    back = DAYS - 3
+    days = with_fewer(missing(0.0, 0.5), until=back)
+    days[back:] = [replace(day, late=Late(3, 0.5, 0.0, 11)) for day in days[back:]]
+
+    assert judged(days)[-1].level_incident is None
 
 
 @pytest.mark.parametrize(

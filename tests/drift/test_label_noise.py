@@ -16,6 +16,7 @@ from monitor.drift.curve.label_noise import FAMILIES, MOST_LOST, MOST_WRONG, wro
 from monitor.drift.curve.reference import Reference, fit_reference, judged_with
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.incidents import label_change
+from monitor.drift.incidents.detecting import advance, new_detector, update_incident
 from monitor.drift.records.day_evidence import Family, WrongLabels
 from monitor.drift.records.detector import SHARES, no_sums
 from monitor.drift.records.verdict import Verdict
@@ -23,7 +24,7 @@ from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import Coarse
 from monitor.words.verdict import sentences
 from studies.drift.noise import flipped_days
-from studies.drift.rules import detectors, follow_detector
+from studies.drift.rules import FIRST, detectors, follow_detector
 from studies.drift.worlds import DRIFTS, Truth, World, stream
 from tests.support.stored import detectors_again, read_of_before, whole_table
 
@@ -111,6 +112,28 @@ def test_lost_positives_are_no_drift() -> None:
 
     assert follow_detector(replace(found, noise=None), days[28:])
     assert follow_detector(found, days[28:]) == []
+
+
+def test_an_open_drift_teaches_nothing() -> None:
+    """From the day after its opening on the sums of labels stand still, until it closes."""
+    drift = DRIFTS[f"slope 0.8 for {130} days"]
+    days = list(flipped_days(NOISY, SWAPPED, 1, drift, days=40, start=5))
+    found, opened, learned = fit_reference(days[:28]), 0, list[bytes]()
+    detector = new_detector()
+    for t, parts in enumerate(days[28:]):
+        day = FIRST + timedelta(t)
+        before = detector
+        detector, evidence = advance(before, found, [day], parts)
+        detector = update_incident(detector, day, evidence, alarm=detector.evidence >= 3.0)
+        opened += before.incident is not None
+        if before.incident:
+            learned.append(detector.noise.tobytes())
+            assert detector.noise is before.noise
+        else:
+            assert detector.noise.tobytes() != before.noise.tobytes()
+
+    assert opened > 10
+    assert len(set(learned)) == 1
 
 
 def folded(days: list[Day], *, stops: tuple[int, ...] = ()) -> list[Verdict]:

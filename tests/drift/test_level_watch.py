@@ -1,6 +1,7 @@
 """Scores that are off by a factor are found, whatever the base rate does, and nothing else is."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from functools import cache
 from itertools import pairwise, product
@@ -8,18 +9,21 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
+from monitor.days.arrivals import Late
 from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.fold.inputs import Limits, fit_model_reference
 from monitor.drift.incidents.score_moves import scores_since
 from monitor.drift.records.detector import LEVEL_KINDS, SCORES_EQUAL, SCORES_OUTSIDE
 from monitor.drift.records.facts import Scores
 from monitor.drift.records.life import LIFE, LifeState, life_state
 from monitor.drift.records.verdict import Verdict
+from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.words.trust import trust
 from monitor.words.verdict import sentences
 from studies.drift.levels import BROKEN, REFERENCE, SOUND, START, Moves, draw, follow
-from studies.drift.worlds import World
-from tests.drift.test_verdict import judged
+from studies.drift.worlds import Truth, World, stream, tilted
+from tests.drift.test_verdict import judged, watched
 from tests.support.cases import some
 
 WORLD = World(0.2, 1_000)
@@ -222,3 +226,29 @@ def test_the_map_that_was_applied_to_all_scores_is_named(
 
     assert found.like == named
     assert found.by == pytest.approx(by, abs=0.05)
+
+
+def test_days_with_late_outcomes_are_not_weighed() -> None:
+    """Positives that have not arrived look like scores that are too high."""
+    days = [{"all": day} for day in days_of("scores +1.5")]
+    references = [fit_model_reference(watched(days[:REFERENCE]), Limits())]
+    late = [replace(day, late=Late(9, 0.3, 0.1, 3)) for day in watched(days[REFERENCE:], REFERENCE)]
+
+    for whole, *_ in judge("ctr", late, references=references, limits=Limits()):
+        assert whole.level_incident is None
+        assert whole.detector.level.counted == 0
+
+
+def test_an_error_of_the_level_is_news_beside_an_open_drift() -> None:
+    """Whoever has taken the drift of the curve has not taken what was found later."""
+    truth = Truth(tilted(0.6))
+    bent = [part for d in stream(World(0.2, 2_000), truth, 4, days=30) for part in d.values()]
+    moved = [Coarse(np.roll(d.counts, 48), np.roll(d.positives, 48)) for d in bent]
+    verdicts = judged([{"all": day} for day in [*bent[:48], *moved[48:]]])
+    last = verdicts[-1]
+
+    assert last.state == "calibration_drift"
+    assert last.incident.kind == LEVEL_KINDS[0]
+    assert last.incident.started > last.distortion.opened
+    assert "Besides, too extreme" in " ".join(sentences(last))
+    assert "too high (odds)" in trust(last).answer

@@ -135,6 +135,14 @@ def test_it_closes_when_it_is_over() -> None:
     assert gone <= last.detector.ended.closed <= gone + timedelta(4)
 
 
+def test_a_region_that_recovers_closes() -> None:
+    """By its outcomes, which are as before."""
+    days = judged(drawn(BREAKS["5 % bots around 0.73"], back=14))
+
+    assert days[SOUND + BROKEN - 1].incident
+    assert days[-1].incident is None
+
+
 def test_a_late_day_says_nothing_of_places() -> None:
     """Outcomes that arrive late may look like anything: what has accumulated stays as it is."""
     days = drawn(BREAKS["5 % of the rows get the score 0"])

@@ -1,5 +1,6 @@
 """Breaks at one place of the scores: silent under priors and moved inputs, found where they are."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 from functools import cache
 
@@ -141,3 +142,12 @@ def test_a_part_with_a_prior_of_its_own_is_summed() -> None:
 def test_a_sound_stream_stays_silent() -> None:
     """120 days, priors that move: nothing opens."""
     assert delay(Stream("none", 2_000, 1)) is None
+
+
+def test_a_watch_of_other_regions_begins_anew() -> None:
+    """A reference that was fitted again may have fewer of them."""
+    watch = replace(after(drawn(2, seed=11)), day_variances=np.zeros(3))
+
+    again = watch_regions(watch, regions(), FIRST + timedelta(2), drawn(1, seed=12)[0])
+
+    assert again.day_variances.size == regions().centres.size

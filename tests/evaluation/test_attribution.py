@@ -282,6 +282,26 @@ def test_few_outcomes_leave_causes_out() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("scores", "positives"),
+    [
+        ([0.5], [40]),  # one score has no slope
+        ([0.2, 0.6], [0, 100]),  # separated: no finite line
+        ([0.2, 0.6], [60, 30]),  # falling: no increasing line
+        ([0.2, math.nextafter(0.2, 1)], [40, 45]),  # one logit
+    ],
+)
+def test_what_cannot_be_fitted_explains_nothing(scores: list[float], positives: list[int]) -> None:
+    """Without an increasing finite line slope and shape explain 0, exactly."""
+    t = Tally(np.array(scores), np.full(len(scores), 100), np.array(positives))
+    found = attributed(t)
+
+    assert fitted(t).terms == (0, 1, 1, 1)
+    for part, its_errors in parts_of(found):
+        assert (part.slope, part.shape, its_errors.slope, its_errors.shape) == (0, 0, 0, 0)
+        assert math.isfinite(its_errors.prior_shift)
+
+
 @pytest.mark.parametrize("name", ["calibrated", "slope"])
 def test_rows_of_an_entity_count_once(name: str) -> None:
     """Rows that are written eight times say with their key what they say written once."""

@@ -10,6 +10,7 @@ import pytest
 from monitor.days.summary import Segment, Summary, whole
 from monitor.evaluation.chosen_labels import LEAST_DAYS, rule_change
 from monitor.metrics.core.grid import Floats
+from monitor.words.labels import rule_sentence
 from tests.support.cases import some
 from tests.support.label_worlds import BY_SCORE, DAY, SILENT, Rule, day_of, draw, part_of
 
@@ -90,3 +91,19 @@ def test_traffic_that_moves_between_parts_is_no_new_rule(parts: str) -> None:
     # A quarter of the traffic has a rate of 0.2; 800 rows of a group and 12 days give 0.005.
     assert found.before.rate == pytest.approx(0.65, abs=0.02)
     assert found.after.rate == pytest.approx(0.425, abs=0.02)
+
+
+def test_what_cannot_be_compared_is_left_out() -> None:
+    """Days whose outcomes can still arrive look as if fewer were chosen."""
+    rules = [SILENT["90 % at random"]] * 10 + [SILENT["10 % at random"]] * 10
+    days = days_of(rules, 1)
+
+    found = rule_change(days)
+    assert found.alike  # at all scores, so the score has no say
+    # 10 days of 4,000 rows: two standard errors of the rates are 0.003.
+    assert (found.before.rate, found.after.rate) == pytest.approx((0.9, 0.1), abs=0.005)
+    assert "alike at all scores: 10.0 %" in rule_sentence(found)
+    assert rule_change([replace(day, final=i < 10) for i, day in enumerate(days)]) is None
+    assert rule_change(days[: 2 * LEAST_DAYS - 1]) is None
+    assert rule_change(days[10 - LEAST_DAYS + 1 :]) is None
+    assert rule_change([]) is None

@@ -115,6 +115,22 @@ def test_all_labelled_is_the_tally_itself() -> None:
                 assert abs(ours - theirs) < 0.05 * scale  # optimism by the outcomes, or the map
 
 
+@pytest.mark.parametrize("rarer", [0, 9, 10, 19, 20, 39, 40])
+def test_few_labelled_outcomes_name_fewer_causes(rarer: int) -> None:
+    """As of labelled predictions alone, however many predictions they stand for."""
+    scores = np.linspace(0.05, 0.6, 400)
+    outcomes = np.zeros(400, int)
+    outcomes[np.random.default_rng(6).permutation(400)[:rarer]] = 1
+    tally = tally_on_grid(outcomes, scores)
+    cells = locate(scores)[0]
+    explained = population_causes(Segment(tally, 8_000, awaited(cells, np.full(400, 19))))
+
+    assert (explained is None) == (rarer < 10)
+    if explained:
+        assert (explained[1].log_loss_errors.slope > 0.0) == (rarer >= 20)
+        assert explained[1].log_loss_errors.shape == 0.0 or rarer >= 40
+
+
 def test_days_are_averaged_by_their_predictions() -> None:
     """Not by their labels; where most days have too few, all are explained together."""
     rng = np.random.default_rng(7)

@@ -178,6 +178,19 @@ def test_the_command_says_what_it_removes(whole: Config, command: Callable[..., 
     assert f"kept {REFERENCE_DAYS} older days of references" in done.out
 
 
+@pytest.mark.parametrize("keep", ["400", "0d", "4.5d"])
+def test_a_number_of_days_is_wanted(
+    whole: Config, command: Callable[..., Ended], keep: str
+) -> None:
+    """Anything else is refused with an example, and nothing is removed."""
+    before = {kind: content(whole, kind) for kind in KINDS}
+    done = command("prune", "--config", Path(whole.store).parent / "monitor.yaml", f"--keep={keep}")
+
+    assert done.code == 2
+    assert "write for example 400d" in done.err
+    assert {kind: content(whole, kind) for kind in KINDS} == before
+
+
 def other_limits(config: Config) -> Config:
     """Let verdicts rest on another limit, so that the fold begins again."""
     path = Path(config.store).parent / "monitor.yaml"

@@ -183,6 +183,19 @@ def test_logs_are_read_again_when_they_are_read_otherwise(done: Path) -> None:
     assert read_again(strata=STRATA) == tuple(DAYS)
 
 
+def test_a_lost_result_is_made_again(done: Path, expected: dict[str, bytes]) -> None:
+    """A backfill notices a summary and an evaluation that are gone."""
+    config = configure(done)
+    (done / f"store/summaries/ctr/{DAYS[2]}.parquet").unlink()
+    (done / f"store/evaluations/ctr/{DAYS[8]}.arrows.zst").unlink()
+
+    report = do(config, DAYS[0], DAYS[-1], skip_unchanged=True)
+
+    assert report.summarised == (DAYS[2],)
+    assert report.evaluated == (DAYS[8],)
+    assert results(done) == expected
+
+
 def test_late_outcomes_make_a_day_final(fresh: Path) -> None:
     """Before its outcomes are all in a day is provisional; afterwards it is what it would be."""
     config = configure(fresh)

@@ -205,6 +205,28 @@ def test_without_a_reference_nothing_is_judged(config: Config) -> None:
     assert found.reasons == (LACKS.format(span="2025-01-01 to 2025-01-28", days=0),)
 
 
+def test_a_day_before_the_reference_says_so(config: Config) -> None:
+    """It is not said that there is no reference: there is one, of later days."""
+    later = "references: [{first: 2026-01-10, last: 2026-01-28}]"
+    judge_from(found := configure(Path(config.store).parent, later), FIRST)
+
+    assert verdict(found, DAYS[3]).reasons == (
+        "The day is before the reference, 2026-01-10 to 2026-01-28.",
+    )
+
+
+def test_a_day_without_predictions_is_no_day_of_a_reference(config: Config) -> None:
+    """A model that rests on some days is judged like any other."""
+    nothing = Segment(tally_on_grid([], []), 0)
+    for day in (DAYS[5], DAYS[12]):
+        empty = replace(summary(day), segments={"DE": nothing, "FR": nothing})
+        Store(config.store).write_summary(empty)
+    judge_from(default := configure(Path(config.store).parent, ""), FIRST)
+
+    assert "2026-01-01 to 2026-01-30" in verdict(default, DAYS[12]).reasons[0]
+    assert verdict(default, DAYS[30]).state in ("ok", "prior_shift")
+
+
 def test_a_day_whose_summary_is_deleted_is_no_data_error(judged: Config) -> None:
     """Its old verdict is no complaint about its logs; the day is not judged again."""
     before = verdict(judged, DAYS[20])

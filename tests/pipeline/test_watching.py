@@ -202,6 +202,22 @@ def test_the_same_bytes_daily_and_at_once(config: Config) -> None:
         assert {d: store.content("verdicts", "ctr", d) for d in DAYS} == at_once
 
 
+def test_a_day_that_was_not_counted_changes_nothing(config: Config) -> None:
+    """Nor does it stop what follows."""
+    store, missing = Store(config.store), DAYS[-3]
+    store.remove("columns", "ctr", [missing])
+    judge(config, "ctr", missing)
+    before, at, after = (
+        [(i.value, i.recovery, i.size) for i in v.values.incidents] if v.values else []
+        for v in wholes(config, days=DAYS[-4:-1])
+    )
+    store_days(config, "ctr", [missing])
+    judge(config, "ctr", missing)
+
+    assert before == at != after
+    assert before
+
+
 def test_nothing_is_watched_without_columns_or_where_that_is_switched_off(config: Config) -> None:
     """Such a model has no field of values in its files; one with a drift has few columns."""
     store = Store(config.store)

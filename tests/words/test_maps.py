@@ -79,6 +79,15 @@ def test_a_map_that_is_worth_it() -> None:
     )
 
 
+def test_an_unsure_level_names_the_remedy() -> None:
+    """If only the shape is sure, following the prior is named, unless the map does so."""
+    platt = replace(candidate("platt", 0.02), log_loss=Estimate.normal(0.03, 0.1))
+    found = choice(IDENTITY, INTERCEPT, platt, chosen=2, worth_it=True)
+
+    assert "--follow-prior gives the map the newest level" in sentences(found)
+    assert "--follow-prior" not in sentences(found, gains=False)
+
+
 @given(
     st.sampled_from(["intercept", "platt", "beta"]),
     *(st.floats(-0.05, 0.05) for _ in range(2)),
@@ -111,6 +120,23 @@ def test_no_map(platt: Candidate, settle: int | None, expected: str) -> None:
 
     assert sentences(found).startswith("No map is worth it: ")
     assert expected in sentences(found)
+
+
+def test_a_shape_whose_level_loses() -> None:
+    """A sure shape with a level that lost is no map, but may be one that follows the prior."""
+    found = choice(IDENTITY, INTERCEPT, candidate("platt", 0.02, -0.05), chosen=2, worth_it=False)
+
+    assert "with the level of the other days it lost 0.0300" in sentences(found)
+    assert "A map that follows the prior may be worth it (--follow-prior)." in sentences(found)
+
+
+def test_a_map_that_was_asked_for() -> None:
+    """It is given, and called not worth it; an intercept has no shape."""
+    found = choice(IDENTITY, INTERCEPT, candidate("platt", 0.0), chosen=1, worth_it=False)
+
+    said = sentences(found, asked=True)
+    assert said.startswith("The map that you asked for, an intercept, is not worth it.")
+    assert "All of it is the level: 0.0020" in said
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,13 @@ def test_a_calibrated_model_gets_no_remark(seed: int, prior: float) -> None:
     assert remarks(scores, outcomes) == []
 
 
+def test_a_useless_model_gets_no_remark() -> None:
+    """Scores without any relation to outcomes may order them a little wrong by chance."""
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        assert remarks(rng.random(300), (rng.random(300) < 0.5).astype(float)) == []
+
+
 @pytest.mark.parametrize(
     ("scores", "value"),
     [
@@ -58,6 +65,11 @@ def test_scores_on_another_scale(scores: np.ndarray, value: str | None) -> None:
 
     assert remark.value == value
     assert remark.key in remark.sentence
+
+
+def test_single_scores_out_of_range_are_no_scale() -> None:
+    """One score of 1.7 among a thousand is an error of that row."""
+    assert about_scores(range_of(np.array([*np.linspace(0, 1, 1000), 1.7, np.nan, np.inf]))) == []
 
 
 def test_scores_of_the_other_class() -> None:

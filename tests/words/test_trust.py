@@ -81,6 +81,16 @@ def test_a_segment_that_drifts_is_named_before_the_whole_is_trusted() -> None:
             assert "--segment 'ios'" in found.step
 
 
+def test_a_drift_that_is_open_is_no_less_open_on_a_day_that_is_not_judged() -> None:
+    """An incident that goes on answers before the day without a verdict does."""
+    drawn = (verdict_of(Drawn(seed)) for seed in range(SEEDS))
+    drifting = next(verdict for verdict in drawn if verdict.state == "calibration_drift")
+    facts = replace(drifting.facts, obstacle="outcomes awaited")
+    waiting = replace(drifting, state="insufficient_data", facts=facts)
+
+    assert trust(waiting).answer == trust(drifting).answer
+
+
 def test_no_command_is_named_that_is_refused() -> None:
     """Where maps are for all rows, no step fits one to a part; where there are none, to no rows."""
     drawn = [verdict_of(Drawn(seed)) for seed in range(SEEDS)]

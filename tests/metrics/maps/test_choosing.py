@@ -8,7 +8,7 @@ from scipy.special import expit
 
 from monitor.metrics.core.tally import Tally, tally_on_grid
 from monitor.metrics.maps.calibration_map import IDENTITY
-from monitor.metrics.maps.choosing import choose_map, losses_by_day
+from monitor.metrics.maps.choosing import CLEAR, choose_map, losses_by_day
 from monitor.metrics.maps.daily_counts import DailyCounts, daily_counts
 from monitor.metrics.maps.fitting import fit_calibration_map
 from monitor.metrics.maps.mean_over_days import mean_over_days
@@ -89,6 +89,18 @@ def test_gains_are_those_of_days_left_out() -> None:
     assert platt.log_loss.value == pytest.approx(np.sum(gains) / data.counts.sum(), rel=1e-9)
     assert platt.fitted == fit_calibration_map(data, "platt", shrink_level=True)
     assert platt.level.value + platt.shape.value == pytest.approx(platt.log_loss.value, rel=1e-9)
+
+
+def test_it_says_how_long_it_takes() -> None:
+    """The error falls with the root of the days, so that many more make the gain clear."""
+    weak = choose_map(daily_counts(days(lambda x: 0.94 * x, number=8, seed=5)))
+    gain, more = weak.best.shape, weak.days_to_settle
+    clear = CLEAR * gain.standard_error
+
+    assert not weak.worth_it
+    assert more is not None
+    assert 0 < more < 400
+    assert clear * (8 / (8 + more)) ** 0.5 <= gain.value < clear * (8 / (7 + more)) ** 0.5
 
 
 @pytest.mark.parametrize(

@@ -149,6 +149,15 @@ def test_any_map_increases(data: st.DataObject) -> None:
         check_map(fit_calibration_map(groups, kind).map)
 
 
+def test_level_lets_days_differ() -> None:
+    """With priors of standard deviation s on D days, the error of the level is about s / root D."""
+    rng = np.random.default_rng(4)
+    found = fit_calibration_map(expected(LOGITS, rng.normal(0.0, 0.3, 100)), "intercept")
+
+    # The sample deviation of 100 draws has an error of 7 %.
+    assert found.level_standard_error == pytest.approx(0.03, rel=0.25)
+
+
 def test_days_with_few_outcomes_share_an_intercept() -> None:
     """Spans have 30 outcomes of each kind, or a twentieth of the rarer kind."""
     few = DailyCounts(np.zeros(1), np.full((9, 1), 30.0), np.full((9, 1), 10.0))
