@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from monitor.drift.records.places import Explanation
+from monitor.drift.records.places import Condition, Explanation
 from monitor.drift.where.column_sums import Periods, Sums, nothing
 from monitor.drift.where.explaining import explain
 from monitor.drift.where.values_off import where_of
@@ -80,6 +80,16 @@ def test_what_may_only_share_rows_is_said_to() -> None:
     (left,) = world.causes - {*where.explanation.conditions}
     assert f"{left.column} = {left.value}" in where.explanation.beside
     assert "may be off too, or only share rows: cross their columns" in where_sentence(where)
+
+
+def test_it_stays_what_was_named_before(world: Planted) -> None:
+    """What explains it stays; what does not is given up."""
+    found = explained(world)
+    other = Condition("hour", "v1")
+
+    again = explain(world.reference, world.sums, held=found.conditions)
+    assert again == found
+    assert explain(world.reference, world.sums, held=[other]) == found
 
 
 def renamed(sums: Mapping[str, Periods], column: str, name: str) -> dict[str, Periods]:

@@ -7,8 +7,15 @@ import pytest
 
 from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.reference import fit_reference
-from monitor.drift.evidence.entities import overlap_dispersions, with_overlap
+from monitor.drift.evidence.directions import day_evidence
+from monitor.drift.evidence.entities import (
+    MOST_DAYS,
+    held_down_by_overlap,
+    overlap_dispersions,
+    with_overlap,
+)
 from monitor.drift.fold.inputs import Day, with_dependence
+from monitor.drift.incidents.detecting import accumulate, new_detector
 from studies.drift.entity_worlds import clean, customers, draw_days, panel
 from tests.drift.test_entities import REFERENCE, fold
 from tests.support.cases import some
@@ -62,6 +69,17 @@ def test_a_reference_whose_days_differ_stays_as_it_is(world: object) -> None:
     assert with_overlap(found) is found
 
 
+def test_days_that_are_copies_give_numbers() -> None:
+    """The same day again and again overlaps for as long as outcomes may be awaited."""
+    day = without_key(clean(0.2, 1_000), 3, 0)[0].parts
+
+    found = with_overlap(fit_reference([day] * REFERENCE))
+
+    assert found.overlap == MOST_DAYS
+    assert np.isfinite(found.errors).all()
+    assert found.hanging.max() < REFERENCE
+
+
 @pytest.mark.parametrize("slope", [1.0, 0.6])
 def test_what_is_counted_again_opens_no_drift_unless_there_is_one(slope: float) -> None:
     """A slope of 0.6 is found within 60 days, later than if outcomes were independent."""
@@ -71,3 +89,23 @@ def test_what_is_counted_again_opens_no_drift_unless_there_is_one(slope: float) 
     opened = any(v.state == "calibration_drift" for v in verdicts)
     assert (held, opened) == (slope < 1.0, slope < 1.0)
     assert all("counted again" in v.facts.faults for v in verdicts)
+
+
+def test_evidence_is_held_down_the_longer_outcomes_overlap() -> None:
+    """No kind gains evidence, and the strongest one loses the more, the longer the overlap is."""
+    days = without_key(panel(), 5, 40, slope=0.7)
+    reference = with_overlap(fit_reference([day.parts for day in days[:REFERENCE]]))
+    detector = new_detector()
+    for day in days[REFERENCE:]:
+        evidence = day_evidence(reference, day.parts)
+        detector = accumulate(detector, day.day, evidence, reference.day_variances)
+
+    held = [
+        held_down_by_overlap(detector, replace(reference, overlap=overlap), evidence)
+        for overlap in (3.0, 10.0, 30.0)
+    ]
+
+    strongest = [found.sums[detector.sums.argmax()] for found in (detector, *held)]
+    assert all((found.sums <= detector.sums).all() for found in held)
+    assert strongest == sorted(strongest, reverse=True)
+    assert strongest[-1] < 0.1 * strongest[0]

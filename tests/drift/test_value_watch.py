@@ -130,6 +130,20 @@ def test_a_value_that_is_new_is_compared_with_its_column(reference: Reference) -
     assert not sound.incidents
 
 
+def test_the_drift_of_a_value_does_not_begin_before_the_value(reference: Reference) -> None:
+    """On days without it nothing is said of it, so its first day is the earliest one."""
+    known, first = [name for name in NAMES if name != MOVED], 12
+    rng = np.random.default_rng([29, 1])
+    past = fit_values(reference, [draw(rng, {}, names=known) for _ in range(REFERENCE)])
+    without = [draw(rng, {}, names=known) for _ in range(first)]
+    days = [*without, *(draw(rng, {MOVED: -1.2}) for _ in range(LATER - first))]
+
+    (incident,) = watched(new_watch(FIRST, past), days)[-1].incidents
+
+    assert incident.name == MOVED
+    assert incident.started >= FIRST + timedelta(days=REFERENCE + first)
+
+
 def test_rows_that_two_values_may_share_are_named_once(reference: Reference) -> None:
     """The value with most evidence leads; one that it cannot explain has an incident too."""
     shadow, other = Condition("device", "tv"), Condition("device", "web")
@@ -139,6 +153,13 @@ def test_rows_that_two_values_may_share_are_named_once(reference: Reference) -> 
 
     assert [incident.name for incident in one.incidents] == [MOVED]
     assert {incident.name for incident in two.incidents} == {MOVED, other}
+
+
+def test_what_is_left_over_has_no_incident(reference: Reference) -> None:
+    """Values that are counted together have no name to act on."""
+    rest = Condition("device", OTHER)
+
+    assert not [i for i in fold(reference, 3, {rest: -0.8})[-1].incidents if i.name == rest]
 
 
 def test_the_sums_of_a_value_are_those_of_its_rows(reference: Reference) -> None:
