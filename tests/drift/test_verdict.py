@@ -174,6 +174,16 @@ def test_segments_with_priors_of_their_own_lift_no_level() -> None:
     assert share_of("calibration_drift", found) == 0.0
 
 
+def test_a_new_segment_lifts_no_level() -> None:
+    """Predictions that the reference has not seen say nothing of how its level moved."""
+    rng = np.random.default_rng(8)
+    days = [{"old": draw_day(rng, WEIGHTS, 20_000, 0.0, 0.0)} for _ in range(60)]
+    for day in days[35:]:
+        day["new"] = draw_day(rng, WEIGHTS, 20_000, 0.0, -0.8)
+
+    assert share_of("ok", judged(days)) >= 0.95
+
+
 def test_tilted_scores_are_no_drift() -> None:
     """Scores tilted by 0.3 a standard deviation, outcomes as scored: silent, and no shift.
 

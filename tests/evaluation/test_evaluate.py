@@ -90,6 +90,18 @@ def test_every_number_is_that_of_its_measure() -> None:
     assert (e.final, e.known_at, e.day, e.window_days, e.days_present) == (True, KNOWN, DAY, 1, 1)
 
 
+def test_whole_is_the_merge_of_the_segments() -> None:
+    """The whole comes first and counts every row; only it counts rejected rows."""
+    window = summary(DE=drawn(900, seed=2), FR=drawn(450, seed=3))
+    found = by_segment(window)
+
+    assert list(found) == ["all", "DE", "FR"]
+    assert found["all"].matched == 1_350
+    assert found["all"].predicted == 1_000 + 500
+    assert points(found["all"].raw) == errors(whole(window).tally)
+    assert [dict(e.rejected) for e in found.values()] == [{"score_missing": 2}, {}, {}]
+
+
 def test_a_prior_shift_is_adjusted_and_a_slope_is_not() -> None:
     """Prior-adjusted TCE is inside its null reference under a prior shift, else above it."""
     shifted = by_segment(summary(all=drawn(50_000, seed=4, delta=1.0)))["all"]
@@ -188,6 +200,19 @@ def test_windows_merge_days_in_any_order() -> None:
     assert merge_summaries([days[0], days[2]]).final
     assert forwards.rejected == {"score_missing": 6}
     assert whole(forwards).tally.total == 303
+
+
+def test_a_segment_may_be_absent_from_some_days() -> None:
+    """Segments that were added to the configuration later still merge."""
+    early = summary(DAY, DE=drawn(100, seed=1))
+    late = summary(DAY + timedelta(days=1), DE=drawn(50, seed=2), FR=drawn(70, seed=3))
+
+    merged = merge_summaries([late, early])
+
+    assert {name: part.tally.total for name, part in merged.segments.items()} == {
+        "DE": 150,
+        "FR": 70,
+    }
 
 
 def test_a_day_never_counts_twice() -> None:

@@ -155,6 +155,21 @@ def nearly_finished(finished: Path) -> Path:
     return finished
 
 
+def test_a_run_reaches_forward_over_windows(finished: Path, expected: dict[str, bytes]) -> None:
+    """A day done again changes the evaluations of its windows and of no other day."""
+    write_log(finished, DAYS[4], seed=99)
+
+    report = do(configure(finished), DAYS[4], DAYS[4])
+
+    changed = [name for name, content in results(finished).items() if content != expected[name]]
+    assert report.evaluated == tuple(DAYS[4:7])
+    assert changed == [
+        f"store/summaries/ctr/{DAYS[4]}.parquet",
+        *(f"store/evaluations/ctr/{day}.arrows.zst" for day in DAYS[4:7]),
+        f"store/verdicts/ctr/{DAYS[4]}.arrows.zst",  # which names its summary
+    ]
+
+
 def test_unchanged_days_are_left_alone(done: Path, expected: dict[str, bytes]) -> None:
     """A repeated backfill reads nothing again but days whose files were written again."""
     config = configure(done)

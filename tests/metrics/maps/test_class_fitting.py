@@ -18,6 +18,7 @@ from monitor.metrics.maps.class_fitting import (
     USUAL_SLOPE,
     can_fit_classes,
     fit_vector_map,
+    losses_at_own_levels,
 )
 from monitor.metrics.maps.class_rows import ClassRows, rows_of_days
 from monitor.metrics.maps.mean_over_days import mean_over_days
@@ -123,6 +124,22 @@ def test_the_fit_is_the_maximum() -> None:
 
     # Both stop when a step gains 1e-8 nats a row, where the curve is flat to 1e-3.
     np.testing.assert_allclose(fit_vector_map(rows, "vector").parameters, best[:3], atol=2e-3)
+
+
+def test_losses_at_own_levels_know_no_prior() -> None:
+    """A constant for each class changes nothing, and the least loss of a day is found."""
+    rows = drawn(lambda z: z, days=2, each=300)
+    plain = losses_at_own_levels(rows, rows.logs)
+
+    def loss(level: Floats) -> float:
+        moved = rows.logs[:300] + level
+        own = logsumexp(moved, axis=1) - moved[np.arange(300), rows.labels[:300]]
+        return float(own.sum() + 0.5 * (level**2).sum() / USUAL_LEVEL**2)
+
+    np.testing.assert_allclose(
+        plain, losses_at_own_levels(rows, rows.logs + np.array([3.0, -2.0, 0.0]))
+    )
+    assert plain[0] == pytest.approx(minimize(loss, np.zeros(3), tol=1e-10).fun, abs=1e-4)
 
 
 def test_gains_are_those_of_days_left_out() -> None:
