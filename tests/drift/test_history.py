@@ -5,9 +5,18 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 
-from monitor.drift.evidence.history import MOST_WEEKS, WEEKS_APART, new_history, remember, week_of
+from monitor.drift.curve.reference import fit_reference
+from monitor.drift.evidence.history import (
+    MOST_WEEKS,
+    WEEKS_APART,
+    learned_day_variances,
+    new_history,
+    remember,
+    week_of,
+)
 from monitor.drift.records.day_evidence import DIRECTIONS, SLOPES, DayEvidence
-from monitor.drift.records.detector import SUMS, History
+from monitor.drift.records.detector import SUMS, History, Span
+from studies.drift.worlds import Truth, World, stream
 
 MONDAY = date(2026, 1, 5)
 KNOWN = 400.0  # information of a day on the slope: a standard error of 0.05
@@ -70,3 +79,20 @@ def test_a_gap_of_two_years_empties_the_history() -> None:
     after_summer = remember(before, day(60 + 120), evidence(0.0))
     assert after_summer.days.sum() == 61
     assert after_summer.firsts.size == 9 + 1  # weeks, the last of them not whole; and today
+
+
+def test_days_of_a_drift_that_is_over_teach_no_variance() -> None:
+    """Three weeks that were far off count as usual, unless a drift was found in them."""
+    reference = fit_reference(list(stream(World(0.05, 20_000), Truth(), 1, days=0)))
+    slopes = chance(np.random.default_rng(1), 98)
+    slopes[28:49] += 0.4
+    sound = new_history()
+    for t in np.r_[0:28, 49:98]:
+        sound = remember(sound, day(int(t)), evidence(slopes[t]))
+    found = (Span(day(29), day(47)),)  # the rest of its weeks is left out with them
+
+    taught = learned_day_variances(reference, history_of(slopes), day(98))
+    left_out = learned_day_variances(reference, history_of(slopes), day(98), found)
+
+    assert taught[0] > left_out[0]
+    np.testing.assert_array_equal(left_out, learned_day_variances(reference, sound, day(98)))
