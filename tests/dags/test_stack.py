@@ -22,7 +22,6 @@ from monitor.store.sealing import open_table
 from monitor.store.store import Store
 from tests.conftest import run_command
 from tests.support.airflow_stack import PATIENCE, WORKERS, Stack, airflow
-from tests.support.cases import ALL
 from tests.support.two_models import write_day
 
 CELERY = os.environ.get("CALIBRATION_TEST_EXECUTOR") == "celery"
@@ -240,7 +239,6 @@ def test_another_dag_follows(stack: Stack) -> None:
     assert stack.sql(updates).count(("calibration_daily",)) == 3
 
 
-@pytest.mark.skipif(not ALL, reason="only of make test-all: it takes another run of a fleet")
 def test_a_killed_batch_and_what_changes_meanwhile(stack: Stack) -> None:
     """The next try does what is left, and counts a rebase, a corrected model and an added one.
 
