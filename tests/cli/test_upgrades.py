@@ -4,15 +4,21 @@ import json
 import re
 import shlex
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, cast
 
 import pytest
 
+from monitor.store import names
+from monitor.store.names import day_file
 from monitor.store.sealing import FORMAT, open_record, open_table, sealed, sealed_record
-from tests.conftest import DAY, DAY_BEFORE, Command, Project
+from monitor.store.store import Store
+from tests.conftest import DAY, DAY_BEFORE, Ended, Project, finish
+from tests.support.cases import some
 from tests.support.paths import GOLDEN
 
+Command = Callable[..., Ended]
 SEAL = b"digest", b"sha256"
 WRITING = [
     ("run", "--day", DAY),
@@ -69,9 +75,30 @@ def test_one_suggestion_makes_an_old_store_readable(
     assert project.results() == sound
 
 
+def newer_record(project: Project) -> None:
+    """Let a newer program have run."""
+    path = project.folder / "store/runs/ctr/stale.json"
+    path.write_bytes(sealed_record({**open_record(path.read_bytes()), "format": FORMAT + 1}))
+
+
 def newer_table(project: Project) -> None:
     """Let a newer program have written a summary."""
     rewrite(project.folder / f"store/summaries/ctr/{DAY}.parquet", format=f"{FORMAT + 1}")
+
+
+@pytest.mark.parametrize("arguments", some(WRITING, 2))
+def test_nothing_is_written_to_a_newer_store(
+    project: Project, command: Command, arguments: tuple[object, ...]
+) -> None:
+    """A command that writes ends before its first write, and names the format it does not know."""
+    newer_record(project)
+    before = everything(project)
+
+    ended = command(*arguments)
+
+    assert ended.code == 3
+    assert f"in format {FORMAT + 1}" in " ".join(ended.err.split())
+    assert everything(project) == before
 
 
 @pytest.mark.parametrize("arguments", [*WRITING[:1], *READING[:1]])
@@ -87,6 +114,29 @@ def test_a_newer_file_is_read_by_nobody(
     assert ended.code == 3
     assert f"in format {FORMAT + 1}" in " ".join(ended.err.split())
     assert project.results() == before
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments"),
+    [*zip(["summaries", "evaluations", "verdicts", "revisions"], WRITING, strict=False)],
+)
+def test_an_older_file_of_a_newer_program_is_not_replaced(
+    project: Project, command: Command, arguments: tuple[object, ...], kind: str
+) -> None:
+    """Whichever day a command begins with, what it goes on from may be newer."""
+    first = project.folder / "store" / day_file(kind, "ctr", DAY_BEFORE)
+    if kind == "revisions":
+        command("backfill", "--from", DAY_BEFORE, "--to", DAY_BEFORE, "--again")
+        first.parent.mkdir(parents=True, exist_ok=True)
+        verdicts = project.folder / f"store/verdicts/ctr/{DAY_BEFORE}.arrows.zst"
+        first.write_bytes(verdicts.read_bytes())
+    rewrite(first, kind=kind, format=f"{FORMAT + 1}")
+    newer = first.read_bytes()
+
+    ended = command(*arguments)
+
+    assert first.read_bytes() == newer
+    assert "damaged" not in ended.out + ended.err
 
 
 def test_a_store_that_a_newer_program_began_is_not_touched(
@@ -114,6 +164,46 @@ def test_a_store_of_a_program_before_is_marked_once_it_is_written(
     assert open_record(path.read_bytes())["format"] == FORMAT - 1
     assert command("run", "--day", DAY).code == 0
     assert open_record(path.read_bytes()) == about
+
+
+@pytest.mark.parametrize("arguments", READING)
+def test_reading_a_newer_store_says_so(
+    project: Project, command: Command, arguments: tuple[object, ...]
+) -> None:
+    """Commands that only read name the format too."""
+    newer_record(project)
+    for kind in ("evaluations", "verdicts"):
+        rewrite(project.folder / "store" / day_file(kind, "ctr", DAY), format=f"{FORMAT + 1}")
+
+    ended = command(*arguments)
+
+    assert ended.code == 3
+    assert f"in format {FORMAT + 1}" in " ".join(ended.err.split())
+
+
+def test_files_of_before_are_read_and_replaced(
+    project: Project, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was Parquet once reads as what is a stream now, and goes when it is made again."""
+    before = tmp_path / "before"
+    before.mkdir()
+    with monkeypatch.context() as patch:
+        patch.setattr(names, "ENDINGS", {"runs": names.JSON})
+        finish(before)
+    store = Store(str(before / "store"))
+    assert not [*before.rglob(f"*{names.ARROW}")]
+    same = Store(str(project.folder / "store")).read_verdicts("ctr", DAY)[0]
+    assert repr(store.read_verdicts("ctr", DAY)[0]) == repr(same)
+
+    config = "--config", before / "monitor.yaml"
+    assert command("check", "--store", *config).code == 0
+    done = command("evaluate", "--from", DAY_BEFORE, "--to", DAY, *config)
+
+    assert done.code == 0, done.err
+    for kind in ("evaluations", "verdicts"):
+        endings = {path.name.partition(".")[2] for path in (before / "store" / kind).rglob("2*.*")}
+        assert endings == {names.ARROW[1:]}
+    assert command("check", "--store", *config).code == 0
 
 
 def test_a_store_of_the_first_release_is_read_and_goes_on(

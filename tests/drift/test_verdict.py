@@ -1,6 +1,7 @@
 """What a verdict must get right: silent under any prior, quick and well named under a drift."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from math import log
@@ -11,6 +12,7 @@ from scipy.special import expit
 
 from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.evidence.directions import day_evidence
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
 from monitor.drift.incidents.detectable import days_to_find
 from monitor.drift.records.verdict import Verdict
@@ -18,6 +20,7 @@ from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.coarse import CENTRES, Coarse, sum_of
 from monitor.metrics.logistic.conditional import score_directions
 from monitor.metrics.logistic.level import Level, compare_levels, fit_level
+from monitor.words.advice import COUNTED_AGAIN
 from monitor.words.verdict import sentences
 from studies.drift.rules import FIRST, follow_detector, pool
 from studies.drift.scenarios import SEGMENTS
@@ -31,11 +34,13 @@ from studies.drift.worlds import (
     standardised,
     stream,
 )
+from tests.drift.test_variance import scored_daily
 from tests.support.cases import some
 
 WORLD = World(0.05, 20_000)
 WEIGHTS, UNIT = shares(centre(WORLD.prevalence)), standardised(WORLD.prevalence)
 Days = list[dict[str, Coarse]]
+ROWS = np.rint(2_000 * WEIGHTS).astype(np.int64)
 
 
 @cache
@@ -56,6 +61,18 @@ def drawn(name: str, seed: int, days: int) -> Days:
 def reference() -> Reference:
     """Fit the reference of a sound stream."""
     return fit_reference(drawn("none", 1, 0))
+
+
+def test_no_prior_enters_the_evidence_of_a_day() -> None:
+    """A curve that is 5 higher gives the same evidence, scores and information, to 1e-8."""
+    found = day_evidence(reference(), drawn("slope 0.8", 2, 1)[28])
+    raised = replace(reference(), curve=reference().curve + 5.0)
+
+    moved = day_evidence(raised, drawn("slope 0.8", 2, 1)[28])
+
+    assert moved.ratios == pytest.approx(found.ratios, abs=1e-8)
+    assert moved.scores == pytest.approx(found.scores, abs=1e-6)
+    assert moved.informations == pytest.approx(found.informations, rel=1e-8)
 
 
 def test_halves_of_a_day_with_different_priors_may_be_pooled() -> None:
@@ -134,6 +151,19 @@ def judged(
     later = watched(days[reference:], reference)
     verdicts = judge("ctr", later, references=references, limits=Limits())
     return [v for of_day in verdicts for v in of_day if segments or v.segment == WHOLE]
+
+
+def test_entities_that_are_counted_again_are_told_with_ok() -> None:
+    """The state stays, but no day of the same entities, scored daily for a month, says only ok."""
+    rng = np.random.default_rng(3)
+    days = scored_daily(rng, 30, 28 + 4)
+    independent = [{"all": Coarse(ROWS, rng.binomial(ROWS, expit(CENTRES)))} for _ in days]
+
+    found, calm = judged(days), judged(independent)
+
+    assert {verdict.state for verdict in found} == {"ok"}
+    assert all(COUNTED_AGAIN in sentences(verdict) for verdict in found)
+    assert not any(COUNTED_AGAIN in sentences(verdict) for verdict in calm)
 
 
 def share_of(state: str, verdicts: Iterable[Verdict]) -> float:
@@ -226,6 +256,18 @@ def test_outcomes_that_are_still_coming_are_no_drift() -> None:
     size = (np.abs(standard) > 1.96).mean(axis=0)
     assert np.all(size <= 0.07), size
     assert np.mean(shifts) == pytest.approx(log(0.3 / 0.8), abs=0.02)
+
+
+def test_streams_and_drifts_are_named() -> None:
+    """Sudden drifts of known kind, one stream each: named right a week after the alert."""
+    for name, kind in (
+        ("slope 0.8", "too_extreme"),
+        ("slope 1.25", "too_timid"),
+        ("top tenth -0.4", "top_overpredicted"),
+    ):
+        days = drawn(name, 9, 30)
+
+        assert follow_detector(fit_reference(days[:28]), days[28:])[0].later == kind
 
 
 @cache

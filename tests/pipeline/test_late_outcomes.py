@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from monitor.base.errors import DataError
 from monitor.config import Config, Model, load_config
 from monitor.days.arrivals import is_counted
 from monitor.logs import summarise_day
@@ -112,6 +113,24 @@ def test_a_late_row_of_a_known_prediction_is_no_orphan(config: Config) -> None:
     late = sum(identity < first_in_time for identity in ids)
     assert late > 100
     assert batched.rejected == alone.rejected == {"outcome_late": late}
+
+
+def test_late_rows_fail_the_day_if_that_is_set(config: Config) -> None:
+    """With `outcome_late: fail` the message says how many came later than which age."""
+    model, day = config.model("risk"), FIRST + timedelta(days=40)
+    late = Store(config.store).read_summary("risk", day)[0].rejected["outcome_late"]
+    checks = model.checks.also({"outcome_late": "fail"})
+    strict = model.model_copy(update={"checks": checks})
+
+    with pytest.raises(DataError) as refusal:
+        summarise_day("risk", strict, day, as_of=END)
+    assert f"{refusal.value}".startswith(f"risk {day}: {late} of ")
+    assert (
+        f"outcomes came after their day had settled, later than settled_after ({SETTLED_AFTER} "
+        f"days); fix the log"
+    ) in f"{refusal.value}"
+    assert refusal.value.fault
+    assert (refusal.value.fault.check, refusal.value.fault.rows) == ("outcome_late", late)
 
 
 def test_day_by_day_the_bytes_are_the_same(copied: Config) -> None:

@@ -14,6 +14,7 @@ from scipy.special import expit
 
 from monitor.config import Config, load_config
 from monitor.days.summary import Segment, Summary
+from monitor.drift.records import detector
 from monitor.drift.records.verdict import Verdict
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.pipeline.days.progress import Failure, PhaseProgress
@@ -193,6 +194,33 @@ def test_same_bytes_after_a_day_that_was_provisional(
     assert before != stored(too_soon)
 
 
+def test_a_broken_slope_is_found_and_a_moving_prior_is_not(judged: Config) -> None:
+    """Sixteen days of moving priors are no drift; a slope of 0.6 is one within three days."""
+    before = [verdict(judged, day).state for day in DAYS[14:30]]
+    first = next(day for day in DAYS if verdict(judged, day).state == "calibration_drift")
+    found = verdict(judged, DAYS[-1])
+    assert set(before) <= {"ok", "prior_shift"}
+    assert BROKEN <= first <= BROKEN + timedelta(days=3)
+    assert found.detector.incident is not None
+    assert found.detector.incident.kind == "too_extreme"
+    assert abs((found.detector.incident.started - BROKEN).days) <= 2
+    assert found.slope is not None
+    deviation = (found.slope.value - 0.6) / (found.slope.high - found.slope.low) * 2 * 1.96
+    assert abs(deviation) < 3.29  # one in a thousand
+    assert found.reasons[0].startswith(
+        f"Since {found.detector.incident.started} (90 % {found.detector.incident.start_low} to "
+        f"{found.detector.incident.start_high}) scores are too ext"
+    )
+
+
+def test_reference_days_are_not_judged(judged: Config) -> None:
+    """A day of the reference says so; the first after it is judged."""
+    inside, after = verdict(judged, DAYS[13]), verdict(judged, DAYS[14])
+    assert inside.state == "insufficient_data"
+    assert inside.reasons == ("The day is part of the reference, 2026-01-01 to 2026-01-14.",)
+    assert after.state in ("ok", "prior_shift")
+
+
 def test_without_a_reference_nothing_is_judged(config: Config) -> None:
     """A configured reference whose days are not stored is named, with what it lacks."""
     other = configure(
@@ -276,6 +304,22 @@ def test_a_plan_changes_what_stands_and_nothing_that_is_stored(judged: Config) -
     assert stored(known) == before
 
 
+def test_a_drift_that_a_new_reference_ends_says_so(config: Config) -> None:
+    """It is noted on the first day that is no evidence."""
+    for later in range(1, 11):  # so that the new reference has 14 days
+        Store(config.store).write_summary(summary(DAYS[-1] + timedelta(days=later)))
+    spans = REFERENCE.replace("}]", "}, {first: 2026-02-06, last: 2026-02-19}]")
+    known = configure(Path(config.store).parent, spans)
+    judge_from(known, FIRST)
+    open_, *over = (verdict(known, day) for day in DAYS[35:40])
+
+    assert open_.detector.incident is not None
+    assert open_.detector.ended is None
+    ended = detector.Ended(open_.detector.incident.started, DAYS[36], "rebased")
+    assert [v.detector.ended for v in over] == [ended] * len(over)
+    assert all(v.detector.incident is None for v in over)
+
+
 def test_a_reference_that_is_too_short_is_not_used(
     judged: Config, command: Callable[..., Ended]
 ) -> None:
@@ -342,7 +386,10 @@ def with_more_positives(part: Segment) -> Segment:
     """Count every positive outcome three times."""
     t = part.tally
     outcomes = (np.ones(3 * t.total_positives), np.zeros(t.total - t.total_positives))
-    scores = (np.repeat(t.scores, 3 * t.positives), np.repeat(t.scores, t.counts - t.positives))
+    scores = (
+        np.repeat(t.scores, 3 * t.positives),
+        np.repeat(t.scores, t.counts - t.positives),
+    )
     more = tally_on_grid(np.concatenate(outcomes), np.concatenate(scores))
     return Segment(more, more.total)
 
@@ -378,3 +425,20 @@ def test_any_day_can_be_done_again_from_the_week_before(
     assert judge_from(judged, DAYS[-back]) == DAYS[-back:]
     assert stored(judged) == before
     assert holding == [day for day in DAYS if day.weekday() == 0 or day in (DAYS[0], DAYS[-1])]
+
+
+def test_segments_have_verdicts_of_their_own(judged: Config) -> None:
+    """Each segment is compared with its own reference, and its evidence is its own.
+
+    Their limit is that of a day on which neither is over it: the evidence, which is 0 after each
+    alarm, is compared with 365 days for each of two streams. Both drifts were opened at 365 days
+    or more, the limit of a day on which both alarm.
+    """
+    verdicts, _ = Store(judged.store).read_verdicts("ctr", DAYS[-1])
+    assert [v.segment for v in verdicts] == ["all", "DE", "FR"]
+    assert {v.state for v in verdicts} == {"calibration_drift"}
+    assert verdicts[0].limit == pytest.approx(np.log10(1_000), rel=1e-12)
+    for verdict in verdicts[1:]:
+        assert verdict.limit == pytest.approx(np.log10(2 * 365), rel=1e-12)
+        assert verdict.detector.incident is not None
+        assert verdict.detector.incident.evidence >= np.log10(365)

@@ -128,6 +128,15 @@ def test_plans_around_an_incident(segment: str) -> None:
             check(segment, [plan(*span)])
 
 
+def test_plans_drawn_at_random() -> None:
+    """One or two plans anywhere, also of days that overlap, in any order."""
+    rng = np.random.default_rng(23)
+    for _ in range(12):
+        ends = np.sort(rng.integers(REFERENCE_DAYS, 90, (rng.integers(1, 3), 2)))
+        for segment in SEGMENTS:
+            check(segment, [plan(int(first), int(last)) for first, last in ends])
+
+
 def test_a_change_that_went_well_alerts_nobody_and_one_that_lasts_does_at_once() -> None:
     """The first drift recovers after its plan: silent until it is over. The second lasts on."""
     first, second = of_segment(results(), [*judged()], "all")

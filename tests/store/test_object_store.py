@@ -15,11 +15,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from aiobotocore.endpoint import AioEndpoint
 from scipy.special import expit
 
 from monitor.base.errors import DataError
 from monitor.config import Config, Model
 from monitor.days.files import open_filesystem
+from monitor.export.snapshot_reader import Reader
 from monitor.pipeline.days.task import Task
 from monitor.pipeline.runs.run import run
 from monitor.store import lease
@@ -160,6 +162,56 @@ def test_an_object_store_holds_the_same_bytes(
     }
     after = command("show", "--config", tmp_path / "m.yaml", "--model", "ctr", "--json")
     assert json.loads(after.out) == shown
+
+
+@pytest.fixture
+def requests(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Collect the requests to the object store."""
+    sent, send = list[str](), AioEndpoint.make_request
+
+    async def noting(endpoint: AioEndpoint, operation: Any, request: dict[str, Any]) -> Any:
+        sent.append(f"{operation.name} {request['url'].partition('/logs')[2]}")
+        return await send(endpoint, operation, request)
+
+    monkeypatch.setattr(AioEndpoint, "make_request", noting)
+    return sent
+
+
+@pytest.mark.filterwarnings("ignore:datetime.datetime.utcnow:DeprecationWarning")
+def test_requests_are_few(
+    bucket: str, requests: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A day asks for each file once and for no sizes; a scrape reads three files and lists none.
+
+    Kinds are found where folders are listed with a slash behind, too.
+    """
+    config = do_two_days(f"{bucket}/few", [draw(seed) for seed in (4, 5, 6)])
+    requests.clear()
+    run(config, Task("ctr", NEXT_DAY, NEXT_DAY, LONG_AFTER), clock=lambda: NOON)
+    of_run = [*requests]
+    reader = Reader(config)
+    before = reader.snapshot("ctr")
+    requests.clear()
+    again = reader.snapshot("ctr")
+
+    read = [request for request in of_run if request.startswith("GetObject")]
+    assert len(set(read)) >= len(read) - 1  # the lease is read again before the run is recorded
+    assert len([request for request in of_run if request.startswith("HeadObject")]) <= 3
+    assert len(of_run) <= 70  # with four weeks to read it is twice as many; a write takes four
+    assert again is before
+    assert len(requests) == 3
+    assert all(request.startswith("GetObject") for request in requests)
+
+    filesystem, root = open_filesystem(config.store)
+    folders = [f"{name}/" for name in filesystem.ls(root, detail=False)]
+    ls = filesystem.ls
+    monkeypatch.setattr(
+        filesystem, "ls", lambda path, **how: folders if path == root else ls(path, **how)
+    )
+    store = Store(config.store)
+    with store.locked("ctr"):
+        assert store.days("verdicts", "ctr") == [DAY, NEXT_DAY]
+        assert f"{root}/verdicts/" in folders
 
 
 @pytest.mark.filterwarnings("ignore:datetime.datetime.utcnow:DeprecationWarning")

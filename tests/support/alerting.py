@@ -1,5 +1,7 @@
 """An Alertmanager with our routes and template, that waits less, and what it must write."""
 
+import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from json import dumps
@@ -11,13 +13,14 @@ import pytest
 
 from tests.support.paths import ROOT
 from tests.support.receivers import Posts, Received
-from tests.support.servers import PATIENCE, listening
+from tests.support.servers import PATIENCE, Program, listening, started, wait_for
 
 ALERTS = ROOT / "alerts"
 BOARD = "https://grafana.example.org/d/calibration-model?var-model="
 BOOK = "https://runbooks.example.org/runbook.md#"
 SECRETS = ("pagerduty-routing-key", "slack-tickets-url", "slack-digest-url")
 
+RESEND = "--rules.alert.resend-delay=2500ms"  # 50s, as much shorter as the interval of the rules
 
 # The substitutions: word for word, and each must be found.
 SOONER: dict[str, dict[str, str]] = {
@@ -82,6 +85,47 @@ def alertmanager(
         "--cluster.listen-address=",
     ) as (_, where):
         yield where
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """Serve the store of `monitor.yaml`; gives the address of its metrics."""
+    command = Path(sys.executable).with_name("calibration-monitor")
+    call = (command, "serve", "--config", folder / "monitor.yaml", "--port", "0")
+    with started(folder, *call) as program:
+        url = r"http://(127\.0\.0\.1:\d+)/metrics\b"
+        found = wait_for(program, lambda: re.search(url, program.printed.read_text()))
+        yield found[1]
+
+
+@contextmanager
+def prometheus(folder: Path, exporter: str, alertmanager: str) -> Iterator[Program]:
+    """Start Prometheus with our rules, which scrapes every second and evaluates every third."""
+    (folder / "calibration.rules.yml").write_text(sooner("calibration.rules.yml"))
+    (folder / "prometheus.yml").write_text(
+        dumps(
+            {
+                "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
+                "rule_files": ["calibration.rules.yml"],
+                "scrape_configs": [
+                    {
+                        "job_name": "calibration-monitor",
+                        "static_configs": [{"targets": [exporter]}],
+                    }
+                ],
+                "alerting": {"alertmanagers": [{"static_configs": [{"targets": [alertmanager]}]}]},
+            }
+        )
+    )
+    with listening(
+        folder,
+        "prometheus",
+        f"--config.file={folder / 'prometheus.yml'}",
+        f"--storage.tsdb.path={folder / 'prometheus'}",
+        "--web.external-url=http://prometheus.example.org",
+        RESEND,
+    ) as (program, _):
+        yield program
 
 
 def await_posts(posts: Posts, enough: Callable[[], bool], *, patience: float = PATIENCE) -> None:

@@ -9,14 +9,26 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
 
-from monitor.metrics.binned.binning import Bins, pava, pava_bc, quantile_bins
-from monitor.metrics.binomial.acceptance import accepted_intervals
+from monitor.metrics.binned.binning import Bins, pava, pava_bc, quantile_bins, uniform_bins
+from monitor.metrics.binomial.acceptance import (
+    UNDECIDED,
+    acceptance,
+    accepted_intervals,
+    significance,
+)
 from monitor.metrics.binomial.binomial import binomial_pvalues
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.tally import Tally, tally
-from monitor.metrics.test_based.tce import FEW_GROUPS, rejected_per_bin, tce
+from monitor.metrics.test_based.tce import (
+    FEW_GROUPS,
+    RELATIVE_DOUBT,
+    count_rejected,
+    rejected_per_bin,
+    tce,
+)
 from tests.support.cases import a_fifth
 from tests.support.recorded import bins_at, gaussian_scores, read_golden
 
@@ -174,6 +186,95 @@ class TestDecisions:
 
             assert found == counts[rejects].sum()
 
+    @pytest.mark.parametrize("distance", [0.0, 1e-15, -1e-15, 5e-10, -5e-10, 2e-9, -2e-9])
+    def test_alpha_touches_a_piece(self, distance: float) -> None:
+        """A level at the very bottom of a tooth of the saw is left to the test itself."""
+        k, n = 1, 30
+        bottom = minimize_scalar(
+            lambda q: float(binomial_pvalues(k, n, q)), bounds=(0.1633, 0.177), method="bounded",
+            options={"xatol": 1e-10},
+        )  # fmt: skip
+        alpha = bottom.fun * (1 + distance)
+        scores = np.unique(np.concatenate([np.linspace(0.16, 0.18, 2001), beside(bottom.x[None])]))
+        rejects = binomial_pvalues(k, n, scores) <= alpha
+        _, verdicts = acceptance(k, n, significance(alpha, RELATIVE_DOUBT), 0.0, 1.0)
+
+        found = rejected_in_one_bin(scores, np.ones(scores.size, np.int64), k, n, alpha)
+
+        assert (UNDECIDED in verdicts) == (abs(distance) < 1e-9)
+        assert found == rejects.sum()
+
+    @settings(max_examples=a_fifth(150), deadline=None)
+    @given(
+        seed=st.integers(0, 2**32 - 1),
+        total=st.integers(1, 400),
+        decimals=st.sampled_from([1, 2, 10]),
+        alpha=st.sampled_from([0.05, 0.3, 0.001, 0.99]),
+        shift=st.floats(-8, 8),
+    )
+    def test_any_tally_and_bins(
+        self, seed: int, total: int, decimals: int, alpha: float, shift: float
+    ) -> None:
+        """Tied or not, rare or common: every way to bin gives the oracle's counts."""
+        rng = np.random.default_rng(seed)
+        scores = np.round(expit(rng.normal(shift, 1.5, total)), decimals)
+        t = tally(rng.random(total) < 0.8 * scores + 0.05, scores)
+        small = rng.integers(0, total + 1)
+        for bins in (
+            pava(t),
+            pava_bc(t, min_size=small, max_size=small + rng.integers(0, total)),
+            quantile_bins(t, 7),
+            uniform_bins(t, 7),
+        ):
+            expected = reject_one_by_one(t, bins, alpha)
+            got = tce(t, bins, alpha=alpha)
+            np.testing.assert_array_equal(got.rejected, expected)
+            np.testing.assert_array_equal(
+                count_rejected(t.scores, t.counts, t.positives, bins.starts, alpha), expected
+            )
+
+    @settings(max_examples=a_fifth(60), deadline=None)
+    @given(
+        seed=st.integers(0, 2**32 - 1),
+        total=st.integers(1, 1_000),
+        decimals=st.sampled_from([1, 2, 4, 17]),
+        alpha=st.sampled_from([0.05, 0.3, 0.001]),
+        shift=st.floats(-8, 8),
+    )
+    def test_rows_are_their_tally(
+        self, seed: int, total: int, decimals: int, alpha: float, shift: float
+    ) -> None:
+        """Tied or not, in bins of any sizes: rows decide as their tally does, bit for bit."""
+        rng = np.random.default_rng(seed)
+        scores = np.round(expit(rng.normal(shift, 1.5, total)), decimals)
+        outcomes = rng.random(total) < 0.8 * scores + 0.05
+        smallest = int(rng.integers(0, total + 1) * rng.random() ** 4)
+        limits = smallest, int(smallest + rng.integers(0, total))
+        t = tally(outcomes, scores)
+        bins = pava_bc(t, min_size=limits[0], max_size=limits[1])
+
+        expected = tce(t, bins, alpha=alpha)
+
+        for sample in (t, (outcomes, scores)):
+            found = tce(sample, sizes=lambda _: limits, alpha=alpha)
+            assert found.value == expected.value
+            np.testing.assert_array_equal(found.rejected, expected.rejected)
+            for here, there in zip(found.accepted, expected.accepted, strict=True):
+                np.testing.assert_array_equal(here, there)
+
+    def test_large_bins(self) -> None:
+        """A hundred thousand scores in bins of thousands decide like the oracle."""
+        rng = np.random.default_rng(3)
+        for location in (0.0, -6.0):
+            scores = expit(rng.normal(location, 1.0, 100_000))
+            t = tally(rng.random(scores.size) < 1.05 * scores, scores)
+            bins = pava_bc(t, min_size=5_000, max_size=20_000)
+
+            expected = reject_one_by_one(t, bins, 0.05)
+
+            assert 0 < expected.sum() < t.total
+            np.testing.assert_array_equal(tce(t, bins).rejected, expected)
+
     @settings(max_examples=a_fifth(150), deadline=None)
     @given(
         seed=st.integers(0, 2**32 - 1),
@@ -222,6 +323,41 @@ class TestTce:
 
         assert tce(t, bins, alpha=0.25).value == 1.0
         assert tce(t, bins, alpha=0.2499).value == 0.0
+
+    def test_empty_bins_of_resampling(self) -> None:
+        """The compiled count passes over bins whose predictions were all resampled away."""
+        found = count_rejected(
+            np.array([0.1, 0.2, 0.9]),
+            np.array([0, 0, 30]),
+            np.array([0, 0, 0]),
+            np.array([0, 2, 3]),
+            0.05,
+        )
+
+        assert found.tolist() == [0, 30]
+
+    @pytest.mark.parametrize("alpha", [0.0, 1.0, -0.1, math.nan])
+    def test_refuses_alpha(self, alpha: float) -> None:
+        """A level outside (0, 1) is refused with its value."""
+        t = tally([1], [0.5])
+
+        with pytest.raises(ValueError, match=f"alpha must be in .* got {alpha}"):
+            tce(t, quantile_bins(t, 1), alpha=alpha)
+
+    def test_refuses_an_empty_sample(self) -> None:
+        """Without a prediction there is nothing to average."""
+        one = tally([1], [0.5])
+
+        with pytest.raises(ValueError, match="empty tally"):
+            tce(tally([], []), quantile_bins(one, 1))
+        with pytest.raises(ValueError, match="empty tally"):
+            tce([], [])
+
+    def test_refuses_sizes_out_of_order(self) -> None:
+        """Rows and tally refuse them with the same words."""
+        for sample in (([0, 1], [0.2, 0.5]), tally([0, 1], [0.2, 0.5])):
+            with pytest.raises(ValueError, match="min_size <= max_size, got 2 and 1"):
+                tce(sample, sizes=lambda _: (2, 1))
 
     def test_result_can_be_pickled(self) -> None:
         """The intervals are found late, in another process too."""
