@@ -1,11 +1,15 @@
 """Runs: the same bytes however the days are done, and nothing lost when they go wrong."""
 
+import json
 import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +21,7 @@ from monitor.base import program
 from monitor.config import Config, Model, load_config
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
 from monitor.pipeline.days.task import Task
+from monitor.pipeline.runs.evaluations import evaluate_days
 from monitor.pipeline.runs.run import RunReport, run
 from monitor.pipeline.verdicts import references
 from monitor.pipeline.verdicts.references import read_references
@@ -99,7 +104,7 @@ def do(
 ) -> RunReport:
     """Run the model with a fixed clock."""
     task = Task("ctr", first, last, LONG_AFTER, skip_unchanged=skip_unchanged)
-    return run(config, task, clock=lambda: NOON, **options)
+    return run(config, task, clock=lambda: NOON, **options)  # type: ignore[arg-type]
 
 
 def write_logs(folder: Path, days: list[date]) -> Path:
@@ -211,6 +216,42 @@ def test_a_lost_result_is_made_again(done: Path, expected: dict[str, bytes]) -> 
     assert results(done) == expected
 
 
+def test_a_failed_day_stops_no_other(fresh: Path) -> None:
+    """A broken day is named with its message; the other days are done, its window too."""
+    (fresh / f"logs/predictions/{DAYS[3]}.parquet").write_bytes(b"not parquet")
+    config = configure(fresh)
+
+    report = do(config, DAYS[0], DAYS[-1])
+
+    assert [failure.day for failure in report.failures] == [DAYS[3]]
+    broken = fresh / f"logs/predictions/{DAYS[3]}.parquet"
+    assert report.failures[0].message.startswith(
+        f"ctr {DAYS[3]}: {broken} cannot be read as Parquet ("
+    )
+    assert report.summarised == (*DAYS[:3], *DAYS[4:])
+    evaluations, _ = Store(config.store).read_evaluations("ctr", DAYS[4])
+    present = {(e.window_days, e.days_present) for e in evaluations}
+    assert present == {(1, 1), (3, 2)}
+
+
+def test_run_records_tell_success_from_failure(fresh: Path) -> None:
+    """The record keeps the last success while later runs fail."""
+    config = configure(fresh)
+    hours = iter(NOON + timedelta(hours=h) for h in range(4))
+
+    def one_day() -> None:
+        run(config, Task("ctr", DAYS[0], DAYS[0], LONG_AFTER), clock=lambda: next(hours))
+
+    one_day()
+    (fresh / f"logs/predictions/{DAYS[0]}.parquet").unlink()
+    one_day()
+    record = Store(config.store).read_run("ctr")
+
+    assert record is not None
+    assert record.finished == NOON + timedelta(hours=3)
+    assert record.succeeded == NOON + timedelta(hours=1)
+
+
 def test_late_outcomes_make_a_day_final(fresh: Path) -> None:
     """Before its outcomes are all in a day is provisional; afterwards it is what it would be."""
     config = configure(fresh)
@@ -228,8 +269,59 @@ def test_late_outcomes_make_a_day_final(fresh: Path) -> None:
     assert late.known_at - early.known_at == timedelta(days=1)
 
 
+def test_evaluate_needs_no_logs(finished: Path) -> None:
+    """After a window was changed, stored days are evaluated again without their logs."""
+    wider = configure(finished, windows="[1, 3, 7]")
+    shutil.rmtree(finished / "logs")
+
+    days = evaluate_days(wider, "ctr", read_references(wider, "ctr"), DAYS[0], DAYS[-1])
+
+    evaluations, _ = Store(wider.store).read_evaluations("ctr", DAYS[-1])
+    assert days == DAYS
+    assert {e.window_days for e in evaluations} == {1, 3, 7}
+    assert max(e.matched for e in evaluations) == 7 * 300
+
+
+# Lets a signal come to each program itself, when it has written so many files and is about to
+# rename the next: at the same point of every run, however fast the machine is. They are branches
+# of one that has imported and compiled what takes long, and starts no threads.
+INTERRUPTED = """\
+import json, os, sys
+from pathlib import Path
+import monitor.cli.days, monitor.config, monitor.drift.verdicts.judge, numba, scipy.special
+from monitor.cli import main, parser
+from monitor.evaluation import compile_ahead
+
+replace = Path.replace
+
+def backfill(folder, moment, signal):
+    renames = []
+
+    def rename(self, target):
+        renames.append(target)
+        if len(renames) == moment:
+            os.kill(os.getpid(), signal)
+        return replace(self, target)
+
+    Path.replace = rename
+    os.dup2(os.open(f"{folder}/stderr", os.O_WRONLY | os.O_CREAT), 2)
+    sys.argv[1:] = [*arguments, "--config", f"{folder}/monitor.yaml"]
+    main()
+
+calls, arguments = map(json.loads, sys.argv[1:])
+compile_ahead.main()
+parser()
+for call in calls:
+    child = os.fork()
+    if not child:
+        backfill(*call)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
 BACKFILLED = DAYS[:3]
-BACKFILL = ("--model", "ctr", "--from", BACKFILLED[0], "--to", BACKFILLED[-1], "--jobs", "1")
+BACKFILL = (
+    *("--model", "ctr", "--from", f"{BACKFILLED[0]}", "--to", f"{BACKFILLED[-1]}"),
+    *("--jobs", "1"),
+)
 
 # After how many files, and of how many days there are summaries, evaluations and verdicts then.
 # Before the first summary come two notes, after each one another.
@@ -240,6 +332,57 @@ MOMENTS = {
 }
 
 
+CASES = [
+    *((when, signal.SIGKILL) for when in MOMENTS),
+    *((when, signal.SIGINT) for when in ("judging",)),
+]
+
+
+class Stopped(NamedTuple):
+    """The folder of a backfill to which a signal came, and how that ended."""
+
+    folder: Path
+    code: int
+    err: str
+
+
+@pytest.fixture(scope="module")
+def stopped(
+    logs: Path, tmp_path_factory: pytest.TempPathFactory
+) -> dict[tuple[str, signal.Signals], Stopped]:
+    """Backfill days in programs of their own, to each of which a signal comes."""
+    folders = [tmp_path_factory.mktemp("stopped") for _ in CASES]
+    for folder in folders:
+        shutil.copytree(logs / "logs", folder / "logs")
+        configure(folder)
+    calls = [
+        (f"{folder}", MOMENTS[when][0], number)
+        for folder, (when, number) in zip(folders, CASES, strict=True)
+    ]
+    arguments = json.dumps(calls), json.dumps(["backfill", *BACKFILL])
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, *arguments], capture_output=True, text=True, check=True
+    )
+    codes = [line for line in done.stdout.splitlines() if not line.startswith("store: ")]
+    ended = [
+        Stopped(folder, int(code), (folder / "stderr").read_text())
+        for folder, code in zip(folders, codes, strict=True)
+    ]
+    return dict(zip(CASES, ended, strict=True))
+
+
+def days_of_each(folder: Path) -> tuple[int, ...]:
+    """Count the days of which there are summaries, evaluations and verdicts."""
+    store = Store(str(folder / "store"))
+    return tuple(len(store.days(k, "ctr")) for k in ("summaries", "evaluations", "verdicts"))
+
+
+def go_on(folder: Path, command: Callable[..., Ended]) -> None:
+    """Give the same command again, uninterrupted."""
+    ended = command("backfill", "--config", folder / "monitor.yaml", *BACKFILL)
+    assert ended.code == 0, ended.err
+
+
 @pytest.fixture(scope="module")
 def backfilled(
     logs: Path, tmp_path_factory: pytest.TempPathFactory, command: Callable[..., Ended]
@@ -248,53 +391,58 @@ def backfilled(
     folder = tmp_path_factory.mktemp("backfilled")
     shutil.copytree(logs / "logs", folder / "logs")
     configure(folder)
-    assert command("backfill", "--config", folder / "monitor.yaml", *BACKFILL).code == 0
+    go_on(folder, command)
     return results(folder)
 
 
 @pytest.mark.parametrize("when", MOMENTS)
-def test_a_stopped_backfill_goes_on(
-    fresh: Path,
+def test_a_killed_backfill_goes_on(
+    stopped: dict[tuple[str, signal.Signals], Stopped],
     backfilled: dict[str, bytes],
     when: str,
     command: Callable[..., Ended],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Stopped in any phase, it leaves whole files only; the same command then does the rest."""
-    moment, of_each = MOMENTS[when]
-    renames, replace_file, config = count(1), Path.replace, ("--config", fresh / "monitor.yaml")
-    configure(fresh)
+    """Killed in any phase, it leaves whole files only; the same command then does the rest."""
+    folder, code, _ = stopped[when, signal.SIGKILL]
+    of_each = MOMENTS[when][1]
 
-    def stop(self: Path, target: Path) -> Path:
-        if next(renames) == moment:
-            raise KeyboardInterrupt
-        return replace_file(self, target)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "replace", stop)
-        stopped = command("backfill", *config, *BACKFILL)
-    store, left = Store(str(fresh / "store")), results(fresh)
-    shown = command("show", *config, "--model", "ctr").out
-    again = command("backfill", *config, *BACKFILL)
-
-    assert stopped.code == 130
-    assert stopped.err.strip().splitlines()[-1] == (
-        "interrupted; finished work is kept, and the same command continues from there"
-    )
-    kinds = "summaries", "evaluations", "verdicts"
-    days = [{name for name in left if f"/{kind}/" in name} for kind in kinds]
-    assert tuple(map(len, days)) == of_each
+    assert code == -signal.SIGKILL
+    assert days_of_each(folder) == of_each
+    left = results(folder)
     # Each verdict and evaluation that is there is that of an uninterrupted run.
     assert left == {name: backfilled[name] for name in left}
+    shown = command("show", "--config", folder / "monitor.yaml", "--model", "ctr")
     summarised, evaluated, judged = of_each
     counts = f"{summarised} have a summary, {evaluated} an evaluation and {judged} a verdict."
     # Once all verdicts are up to date, only the time of the run is missing.
-    assert (f"Of these {len(BACKFILLED)} days {counts}" in shown) == (when != "before the record")
-    assert ("Without a summary" in shown) == (summarised < len(BACKFILLED))
-    assert again.code == 0, again.err
-    assert results(fresh) == backfilled
-    assert "was stopped" not in command("show", *config, "--model", "ctr").out
-    assert store.unfinished("ctr") is None
+    assert (f"Of these {len(BACKFILLED)} days {counts}" in shown.out) == (
+        when != "before the record"
+    )
+    assert ("Without a summary" in shown.out) == (summarised < len(BACKFILLED))
+    go_on(folder, command)
+    assert results(folder) == backfilled
+    whole = command("show", "--config", folder / "monitor.yaml", "--model", "ctr")
+    assert "was stopped" not in whole.out
+
+
+@pytest.mark.parametrize("when", [when for when, number in CASES if number == signal.SIGINT])
+def test_an_interrupted_backfill_goes_on(
+    stopped: dict[tuple[str, signal.Signals], Stopped],
+    backfilled: dict[str, bytes],
+    when: str,
+    command: Callable[..., Ended],
+) -> None:
+    """Ctrl-C ends with code 130 and one line that says how to go on, which is true."""
+    folder, code, err = stopped[when, signal.SIGINT]
+
+    assert code == 130
+    assert err.strip().splitlines()[-1] == (
+        "interrupted; finished work is kept, and the same command continues from there"
+    )
+    assert "Traceback" not in err
+    assert results(folder) != backfilled
+    go_on(folder, command)
+    assert results(folder) == backfilled
 
 
 @pytest.fixture(scope="module")
