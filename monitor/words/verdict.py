@@ -369,7 +369,8 @@ def not_enough_yet(v: Verdict) -> str:
     under_way = [pair for pair in of_each if UNDER_WAY <= pair[0] < pair[1]]
     if not under_way:
         return ""
-    reached, limit = map(times, max(under_way))
+    nearest = max(under_way, key=lambda pair: pair[0] - pair[1])
+    reached, limit = map(times, nearest)
     nearly = "nearly " if reached == limit else ""
     return f"{nearly}{reached} to 1, and an incident opens at {limit} to 1"
 

@@ -185,6 +185,32 @@ def test_a_check_that_rejects_most_rows_is_named(tmp_path: Path) -> None:
     assert lost in done.out
 
 
+def test_batches_count_what_is_left_out(tmp_path: Path) -> None:
+    """Days that are read together are named together, as if each had been read alone."""
+    day = rows()
+    for i in range(3):
+        date_ = DAY + timedelta(days=i)
+        for log, column in (("predictions", "score"), ("outcomes", "outcome")):
+            columns = {"prediction_id": [f"{i} {k}" for k in range(ROWS)], column: day[column]}
+            tenants = {"tenant": day["tenant"]}
+            pq.write_table(pa.table(columns | tenants), tmp_path / f"{log}-{date_}.parquet")
+    logs = {
+        log: {"path": f"{log}-{{day}}.parquet", "where": "tenant = 'a'"}
+        for log in ("predictions", "outcomes")
+    }
+    config = {"store": "store", "models": {"ctr": {"settled_after": 1, **logs}}}
+    (tmp_path / "monitor.yaml").write_text(yaml.safe_dump(config))
+    span = ("--from", DAY, "--to", DAY + timedelta(days=1), "--as-of", DAY + timedelta(days=3))
+    done = run_command(
+        *("backfill", "--model", "ctr", "--config", tmp_path / "monitor.yaml", *span)
+    )
+
+    assert done.code == 0, done.err
+    for log in logs:
+        lost = f"{log}.where leaves out 3,400 of 4,000 rows (85 %) on 2 days, first {DAY}; "
+        assert lost in done.out
+
+
 @pytest.mark.parametrize(("ahead", "told"), [(31, False), (32, True)])
 def test_a_drift_that_is_acknowledged_for_long_is_said(
     tmp_path: Path, ahead: int, *, told: bool

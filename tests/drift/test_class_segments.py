@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference, inputs_of
 from monitor.drift.records.verdict import Verdict
@@ -11,7 +12,8 @@ from monitor.store.summary_table import summary_of, summary_table
 from monitor.words.trust import trust
 from monitor.words.verdict import sentences
 from studies.classes.segments import day_of_segments, divided_rows, summary_of_segments
-from studies.classes.worlds import NONE, REFERENCE, Drift, Rows, World
+from studies.classes.worlds import NONE, REFERENCE, Drift, Rows, World, stream
+from tests.support.cases import some
 
 FIVE = World("5 classes", 5, rows=20_000, group=5)
 BENT = World("5 classes, each bent in its own way", 5, rows=20_000, group=5, bent=0.3)
@@ -25,6 +27,20 @@ def judged(world: World, drift: Drift, days: int) -> list[dict[str, Verdict]]:
     reference = fit_model_reference(drawn[:REFERENCE], Limits())
     verdicts = judge("pets", drawn[REFERENCE:], references=[reference], limits=Limits())
     return [{v.segment: v for v in of_day} for of_day in verdicts]
+
+
+def test_a_small_segment_that_bends_is_found_and_named() -> None:
+    """3 % of the rows, 600 a day, get logits 1.6 times as large; nothing else opens."""
+    found = judged(FIVE, Drift("sharper", sharpened=1.6), START + 6)
+    opened = [name for name, v in found[-1].items() if v.incident]
+    small = found[-1]["small"]
+
+    assert opened == ["small"]
+    assert small.incident is not None
+    assert small.incident.kind == "too_extreme"
+    assert small.slope is not None
+    assert small.slope.low < 1.0 / 1.6 < small.slope.high
+    assert not any(found[START - 1][name].incident for name in found[0])
 
 
 def without_one(rows: dict[str, Rows]) -> dict[str, Rows]:
@@ -71,3 +87,56 @@ def test_no_class_prior_of_a_segment_opens_a_drift() -> None:
     said = " ".join(sentences(found[-1]["small"]))
     assert "The frequencies of classes moved. " in said
     assert "More frequent than in the reference: class 2 (" in said
+
+
+@pytest.mark.parametrize("seed", some([1, 2], 2))
+def test_the_order_of_the_names_means_nothing(seed: int) -> None:
+    """The same streams, classes and counts; slopes that differ by less than they are known."""
+    classes, days = 4, 5
+    order = np.random.default_rng(seed).permutation(classes)
+    worlds = [World(name, classes, rows=700, group=4, bent=0.3) for name in ("a", "b")]
+    drift = Drift("sharper", sharpened=1.4)
+    drawn = [
+        dict(zip(("a", "b"), rows, strict=True))
+        for rows in zip(
+            *(stream(w, drift, seed + 10 * i, days=days, start=2) for i, w in enumerate(worlds)),
+            strict=True,
+        )
+    ]
+    renamed = [
+        {
+            name: Rows(of.day, of.vectors[:, order], np.argsort(order)[of.labels])
+            for name, of in rows.items()
+        }
+        for rows in drawn
+    ]
+    plain, other = (last_verdicts([*map(day_of_segments, of)]) for of in (drawn, renamed))
+
+    def name_of(stream_name: str) -> str:
+        """Name a stream of the other order by the classes of this one."""
+        if " against " not in stream_name:
+            return stream_name
+        places = sorted(int(order[int(k.split()[-1])]) for k in stream_name.split(" against "))
+        return " against ".join(f"class {k}" for k in places)
+
+    assert {*plain} == {*map(name_of, other)}
+    for name, verdict in other.items():
+        same = plain[name_of(name)]
+        if verdict.facts.classes and same.facts.classes:
+            # Sums of the same whole numbers, so the same ratios.
+            assert verdict.facts.classes.judged == same.facts.classes.judged
+            assert verdict.facts.classes.right == same.facts.classes.right
+            assert len(verdict.facts.classes.shifts) == len(same.facts.classes.shifts)
+        assert verdict.slope
+        assert same.slope
+        # The curve that pairs share follows them as they are written: with the class that comes
+        # first. In drawn worlds 95 % of the differences are below 0.4 standard errors.
+        error = (same.slope.high - same.slope.low) / 3.92
+        assert verdict.slope.value == pytest.approx(same.slope.value, abs=error)
+
+
+def last_verdicts(days: list[Day]) -> dict[str, Verdict]:
+    """Fit the reference, and give the verdicts of the last day by stream."""
+    reference = fit_model_reference(days[:REFERENCE], Limits())
+    *_, last = judge("pets", days[REFERENCE:], references=[reference], limits=Limits())
+    return {v.segment: v for v in last}

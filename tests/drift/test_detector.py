@@ -201,6 +201,28 @@ def test_a_closed_incident_is_remembered_until_the_next() -> None:
     assert again.ended is None
 
 
+@pytest.mark.parametrize(("strength", "kind"), [(1.0, "too_extreme"), (2.0, "top_overpredicted")])
+def test_a_second_alarm_opens_nothing(strength: float, kind: str) -> None:
+    """An open incident keeps dates and evidence, and the name of what fits best since its start.
+
+    Recovery begins again. The slope's score is -1.5 on the first day.
+    """
+    before = follow(opened(value=1.5), said([0.0] * 8, recovery=0.5), 2)[-1]
+    evidence = one("top_overpredicted", strength)
+    detector = after(before, 3, evidence, alarm=True)
+
+    first, now = before.incident, detector.incident
+    assert first is not None
+    assert now is not None
+    assert first.recovery == 1.0
+    assert (now.opened, now.started) == (DAY, DAY)
+    assert (now.evidence, now.recovery) == (first.evidence, 0.0)
+    assert now.kind == kind
+    for name in ("scores", "informations", "slopes"):
+        assert np.array_equal(getattr(now, name), getattr(first, name) + getattr(evidence, name))
+    assert not detector.sums.any()
+
+
 def test_a_drift_that_gives_way_to_another_stays_open() -> None:
     """The old distortion is gone and another is certain: the incident takes its name and start."""
     states = follow(opened(), one("too_timid", 1.0, recovery=1.0), 9)
@@ -280,3 +302,16 @@ def test_drawn_lives_reach_all_of_the_table_and_nothing_else() -> None:
     of_curve = {(s, e) for e, step in LIFE.items() for s in step.before if s != "unclear"}
     assert reached == of_curve - {("none", "cannot be compared")}
     assert {e: {*LIFE[e].after} for e in led} == led
+
+
+def test_a_new_reference_forgets_all_but_the_end() -> None:
+    """Sums, history, variances and the incident are gone; its end and the reason are kept."""
+    before = follow(opened(), one("too_extreme", 0.5), 3)[-1]
+
+    found = rebased(before, day(4))
+
+    assert found.ended == Ended(DAY, day(4), "rebased")
+    assert found.incident is None
+    assert not found.sums.any()
+    assert not found.history.firsts.size
+    assert (found.counted, found.last) == (0, date.min)

@@ -11,13 +11,15 @@ from scipy.special import expit
 
 from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.reference import Reference, faults_of, fit_reference
+from monitor.drift.evidence.directions import known_cells
 from monitor.drift.evidence.entities import sum_buckets
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.incidents.detectable import what_is_detectable
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
-from monitor.metrics.core.buckets import BUCKETS
+from monitor.metrics.core.buckets import BIN_COUNT, BUCKETS
 from monitor.metrics.core.dispersion import NO_DESIGN_EFFECTS, span_dispersions
+from monitor.metrics.logistic.intercept import solve_factor
 from studies.drift.entity_worlds import Rows, as_day, clean, customers, draw_days, panel
 from tests.support.cases import some
 
@@ -59,6 +61,42 @@ def panel_reference() -> Reference:
 def independent_reference() -> Reference:
     """Fit a reference whose rows are independent."""
     return reference_of(list(draw_days(clean(0.2, 1_000), 2, 1.0, 99, REFERENCE)))
+
+
+def by_bin(values: np.ndarray) -> np.ndarray:
+    """Add up the cells of each bin."""
+    return values.reshape(*values.shape[:-1], BIN_COUNT, -1).sum(axis=-1)
+
+
+@pytest.mark.parametrize("rows", [30, 300, 5_000])
+def test_each_row_counts_with_the_means_of_its_bin(rows: int) -> None:
+    """Of p by rows, and of D by information; bins without rows in known cells say nothing."""
+    reference = independent_reference()
+    day = as_day(0, drawn_rows(np.random.default_rng(rows), rows, 10_000))
+    (part,), (held,) = day.parts.values(), day.entities.values()
+    span, inside = known_cells(reference, [part]), np.zeros_like(part.counts)
+    inside[span] = part.counts[span]
+    hits, seen = int(part.positives[span].sum()), inside > 0
+    factor, _ = solve_factor(np.exp(reference.curve[seen]), inside[seen], hits)
+    p = expit(reference.curve + np.log(factor))
+    weights = inside * p * (1.0 - p)
+    along = (
+        reference.directions - np.average(reference.directions, axis=1, weights=weights)[:, None]
+    )
+    counts, positives = np.zeros((2, BUCKETS, BIN_COUNT))
+    counts[held.buckets, held.bins], positives[held.buckets, held.bins] = (
+        held.counts,
+        held.positives,
+    )
+    told, every = by_bin(inside), np.maximum(by_bin(part.counts), 1)
+    chances = by_bin(inside * p) / np.maximum(told, 1)
+    pulls = by_bin(weights * along) / np.where(told, by_bin(weights), 1.0) * told / every
+
+    found = sum_buckets(reference, day.parts, day.entities)
+
+    assert found.scores == pytest.approx((positives - counts * chances) @ pulls.T, abs=1e-9)
+    known = counts @ (by_bin(weights * along**2) / every).T
+    assert found.informations == pytest.approx(known, abs=1e-9)
 
 
 @pytest.mark.parametrize("copies", [1, 3, 10])

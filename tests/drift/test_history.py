@@ -1,19 +1,22 @@
 """What a stream remembers: bounded, learned from weeks, and how it dates the start of a drift."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 
 import numpy as np
 import pytest
 
-from monitor.drift.curve.reference import fit_reference
+from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.evidence.history import (
     MOST_WEEKS,
     WEEKS_APART,
     learned_day_variances,
     new_history,
     remember,
+    variances_before,
     week_of,
 )
+from monitor.drift.incidents.detecting import new_detector
 from monitor.drift.records.day_evidence import DIRECTIONS, SLOPES, DayEvidence
 from monitor.drift.records.detector import SUMS, History, Span
 from studies.drift.worlds import Truth, World, stream
@@ -79,6 +82,33 @@ def test_a_gap_of_two_years_empties_the_history() -> None:
     after_summer = remember(before, day(60 + 120), evidence(0.0))
     assert after_summer.days.sum() == 61
     assert after_summer.firsts.size == 9 + 1  # weeks, the last of them not whole; and today
+
+
+@pytest.fixture(scope="module")
+def calm() -> Reference:
+    """Fit a reference whose days do not differ."""
+    found = fit_reference(list(stream(World(0.05, 20_000), Truth(), 1, days=0)))
+    return replace(
+        found, day_variances=NONE, scores=np.zeros((28, 4)), informations=np.zeros((28, 4))
+    )
+
+
+def test_what_is_learned_rests_on_the_weeks_before(calm: Reference) -> None:
+    """The week of the day itself is not looked at, so that the bet on it is fair."""
+    slopes = np.tile([0.0] * 7 + [0.4] * 7, 10)
+    past = history_of(slopes)
+    wednesday = day(slopes.size + 2)
+    wild = remember(remember(past, day(140), evidence(9.0)), day(141), evidence(-9.0))
+
+    before, with_week = (learned_day_variances(calm, found, wednesday) for found in (past, wild))
+
+    assert before[0] > 0.0
+    assert np.array_equal(with_week, before)
+
+    now = replace(new_detector(), history=history_of(np.append(slopes, [9.0] * 21)), jitters=before)
+    assert np.array_equal(variances_before(calm, now, wednesday), before)
+    now = replace(now, history=history_of(np.full(9, 0.0)), jitters=2.0 * before)
+    assert np.array_equal(variances_before(calm, now, day(-1)), 2.0 * before)
 
 
 def test_days_of_a_drift_that_is_over_teach_no_variance() -> None:

@@ -127,6 +127,24 @@ def test_a_base_rate_that_covers_a_bias_for_some_days_does_not_close_it() -> Non
     assert later == []
 
 
+def test_only_the_segment_whose_scores_are_off_is_named() -> None:
+    """300 rows a day of one segment at +1.5; the other two are sound, and so said."""
+    broken, *sound = (
+        days_of("scores +1.5", World(0.2, 300)),
+        days_of("priors wander", WORLD, 7),
+        days_of("priors wander", WORLD, 8),
+    )
+    names = ("DE", "FR", "IT")
+    days = [dict(zip(names, day, strict=True)) for day in zip(broken, *sound, strict=True)]
+    verdicts = judged(days, segments=True)
+    second = {v.segment: v for v in verdicts if v.day == verdicts_of("scores +1.5")[START + 1].day}
+
+    assert second["DE"].state == "level_drift"
+    assert second["DE"].incident
+    assert second["DE"].incident.urgent
+    assert second["FR"].level_incident is second["IT"].level_incident is None
+
+
 def all_scores_at(cell: int, days: Sequence[Coarse]) -> list[Coarse]:
     """Give every row of some days one score."""
     return [

@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from monitor.base.segment_names import OTHER
 from monitor.days.summary import ColumnPart, Columns
 from monitor.drift.records.values import MovingPriors
 from monitor.drift.where.moving_priors import moving_priors, split_by
@@ -71,6 +72,26 @@ def test_priors_of_days_and_of_values_for_good_are_no_reason(seed: int) -> None:
 def test_few_days_say_nothing() -> None:
     """A column is proposed from a week on."""
     assert moving_priors(draw(1, {"device": 0.6})[:6]) is None
+
+
+@pytest.mark.parametrize("seed", some(range(3), 2))
+def test_days_are_split_into_all_their_rows(seed: int) -> None:
+    """Whatever values are named, parts add up to the rows of the column, in one order."""
+    rng = np.random.default_rng(seed)
+    for column in draw(seed, {})[0].values():
+        values = tuple(rng.permutation([*column, "of another day"])[: rng.integers(1, 5)].tolist())
+        parts = split_by(column, MovingPriors("any", 0.5, values, 28))
+
+        assert {*parts} <= {*values, OTHER}
+        assert [*parts] == [
+            *split_by(dict(reversed(column.items())), MovingPriors("any", 0.5, values, 28))
+        ]
+        assert sum(int(part.counts.sum()) for part in parts.values()) == ROWS
+        for value in {*values} & {*column}:
+            np.testing.assert_array_equal(parts[value].counts[CELLS], column[value].counts)
+            np.testing.assert_array_equal(parts[value].positives[CELLS], column[value].positives)
+        hits = sum(int(part.positives.sum()) for part in column.values())
+        assert sum(int(part.positives.sum()) for part in parts.values()) == hits
 
 
 def test_values_that_are_not_named_are_one_part() -> None:

@@ -12,8 +12,10 @@ from monitor.drift.evidence.entities import (
     MOST_DAYS,
     held_down_by_overlap,
     overlap_dispersions,
+    overlapping_since,
     with_overlap,
 )
+from monitor.drift.evidence.history import MOST_WEEKS, remember
 from monitor.drift.fold.inputs import Day, with_dependence
 from monitor.drift.incidents.detecting import accumulate, new_detector
 from studies.drift.entity_worlds import clean, customers, draw_days, panel
@@ -89,6 +91,27 @@ def test_what_is_counted_again_opens_no_drift_unless_there_is_one(slope: float) 
     opened = any(v.state == "calibration_drift" for v in verdicts)
     assert (held, opened) == (slope < 1.0, slope < 1.0)
     assert all("counted again" in v.facts.faults for v in verdicts)
+
+
+def test_weeks_count_as_their_days_do() -> None:
+    """A history whose old days are merged into weeks disperses as that of single days."""
+    fitted = fit_reference([day.parts for day in without_key(clean(0.2, 1_000), 3, 0)])
+    reference = replace(fitted, overlap=20.0)
+    day = without_key(clean(0.2, 1_000), 4, 0)[0]
+    evidence, detector = day_evidence(reference, day.parts), new_detector()
+    first = day.day
+    history = detector.history
+    for n in range(100):
+        history = remember(history, first.fromordinal(first.toordinal() + n), evidence)
+    detector = replace(detector, history=history)
+    assert history.days.max() == 7
+    assert history.firsts.size < 100 < 7 * MOST_WEEKS
+
+    found = overlapping_since(first, detector=detector, reference=reference)
+
+    same = np.repeat(evidence.informations[None], 100, axis=0)
+    expected = overlap_dispersions(np.arange(100), same, reference.overlap)[0]
+    assert found == pytest.approx(expected, rel=1e-6)  # a history has single precision
 
 
 def test_evidence_is_held_down_the_longer_outcomes_overlap() -> None:

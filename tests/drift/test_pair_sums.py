@@ -8,8 +8,8 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from monitor.base.segment_names import PAIR, WHOLE
-from monitor.days.summary import Columns
+from monitor.base.segment_names import CROSSED, FAMILIES, PAIR, WHOLE
+from monitor.days.summary import Columns, paired_part
 from monitor.drift.curve.reference import Reference
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
 from monitor.drift.records.places import Condition, Where
@@ -115,3 +115,28 @@ def test_what_drifts_is_named(
         assert found.explanation.counted
         assert found.explanation.slope.high < 0.8
         assert found.explanation.rest.low < 1.0 < found.explanation.rest.high
+
+
+def test_sums_add_over_the_parts_of_a_pair(fitted: ModelReference) -> None:
+    """Each segment's pairs have intercepts of their own: a value sums them, and pools none."""
+    day = columns(reference_days()[0])
+    for family in FAMILIES:
+        reference = fitted.streams[family]
+        assert isinstance(reference, Reference)
+        curves = fitted.curves_of(family)
+        found, shared = sum_day(reference, day, family, curves)
+        parts = [
+            (segment, pair, sum_day(reference, {PAIR: {pair: one}}, family, curves)[0][PAIR])
+            for segment, of in day["country"].items()
+            for (which, *key, pair), part in of.pairs.items()
+            if which == family
+            for one in [paired_part({(family, *key, pair): part}, 0)]
+        ]
+        crossed = {f"{segment}{CROSSED}{pair}": sums[pair] for segment, pair, sums in parts}
+        assert {*shared["country x pair"]} == {*crossed}
+        for name, mine in (*found["country"].items(), *found[PAIR].items()):
+            alone = [sums[pair] for segment, pair, sums in parts if name in (segment, pair)]
+            assert mine.rows == sum(of.rows for of in alone)
+            # Sums of a few hundred floats in another order.
+            np.testing.assert_allclose(mine.scores, sum(of.scores for of in alone), rtol=1e-9)
+            np.testing.assert_allclose(mine.squares, mine.informations**2)

@@ -1,8 +1,10 @@
 """Days judged together: none is lost, and a fold day by day is the same as all at once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -13,15 +15,25 @@ from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.reference import merge_days
 from monitor.drift.evidence.directions import day_evidence
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
+from monitor.drift.records.lack import Lack
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import days_needed, judge
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from studies.drift.worlds import draw_day, shares
+from tests.support.cases import some
 from tests.support.stored import detectors_again, whole_table
 
 MONDAY = date(2026, 1, 5)
 MOMENT = datetime(2026, 12, 31, tzinfo=UTC)
 LENGTH = 28 + 70
+
+
+MISSING: Mapping[str, Sequence[int]] = {
+    "a gap": range(46, 56),
+    "none": (),
+    "Sundays": (34, 41, 48),
+    "every other day": range(29, 82, 2),
+}
 
 
 def days_of(
@@ -47,6 +59,12 @@ def days_of(
         if t not in without:
             days.append(Day(MONDAY + timedelta(t), True, MOMENT, 1.0, parts))
     return days
+
+
+@cache
+def days_without(*without: int) -> list[Day]:
+    """Draw days of which some are missing and on some of which a segment has no rows."""
+    return days_of(without=without, resting=(33, 39, 43, 44, 45), bent=range(36, 68), length=82)
 
 
 def at_once(
@@ -93,6 +111,25 @@ def assert_same(found: Sequence[Sequence[Verdict]], expected: Sequence[Sequence[
         pairs = zip(found, expected, strict=True)
         differ = [a for a, b in pairs if not are_equal(table(a), table(b))]
         pytest.fail(f"the verdicts of {differ[0][0].day} differ")
+
+
+@pytest.mark.parametrize(("judge_every", "missing"), some(product([7, 1, 2, 10], MISSING), 16))
+def test_day_by_day_is_all_at_once(judge_every: int, missing: str) -> None:
+    """With missing days, a resting segment and a second reference: equal tables.
+
+    What the store holds of the day before is all that the fold needs.
+    """
+    limits = Limits(judge_every=judge_every)
+    days = days_without(*MISSING[missing])
+    last = MONDAY + timedelta(28)
+    references = [fit_model_reference([d for d in days if d.day < last], limits)]
+    second = [d for d in days if MONDAY + timedelta(68) <= d.day < MONDAY + timedelta(80)]
+    if second and judge_every == 1:
+        references.append(
+            ModelReference(second[0].day, second[-1].day, {}, Lack("final days", 12, 14))
+        )
+
+    assert_same(day_by_day(days, references, limits), at_once(days, references, limits))
 
 
 def test_a_segment_that_a_new_reference_lacks_is_forgotten_in_both() -> None:

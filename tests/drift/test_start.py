@@ -1,5 +1,7 @@
 """When a drift began: the interval holds the first day of steps and of ramps."""
 
+from datetime import date
+
 import numpy as np
 import pytest
 
@@ -97,3 +99,40 @@ def test_a_step_is_not_called_gradual() -> None:
     ]
 
     assert np.mean(found) < 0.05
+
+
+def likelihoods(slopes: np.ndarray, known: float, length: int) -> np.ndarray:
+    """Weigh every day as the first of a ramp, one after the other, with plain sums."""
+    effect, error, weights = 0.2, 0.03, []
+    for first in range(slopes.size):
+        grown = np.clip((np.arange(slopes.size) - first + 1) / length, 0.0, 1.0)
+        of_error = known * grown.sum() / (known * slopes.size + error**-2)
+        pull = -known * (grown @ slopes) + of_error * known * slopes.sum()
+        left = known * (grown @ grown) - of_error * known * grown.sum()
+        fit = max(pull, 0.0) ** 2 / (2.0 * (left + effect**-2))
+        weights.append(np.exp(fit) / np.sqrt(1.0 + effect**2 * left))
+    return np.array(weights)
+
+
+def test_median_and_interval_are_those_of_steps_and_ramps_by_plain_sums() -> None:
+    """Of 45 streams with and without ramps; without a clear ramp the median is that of a step."""
+    rng = np.random.default_rng(6)
+    kinds = []
+    for ramp in (1, 20, 60):
+        for _ in range(15):
+            slopes = fallen(rng, int(rng.integers(10, 30)), ramp, 50, 100.0)
+            found = found_start(slopes)
+            step, *ramps = (likelihoods(slopes, 100.0, n) for n in (1, 15, 30, 60, 120, 240))
+            gradually = np.mean(ramps, axis=0)
+            gradual = gradually.sum() > 2.0 * step.sum()
+
+            def quantile(weights: np.ndarray, share: float) -> date:
+                return day(int(np.argmax(np.cumsum(weights) >= share * weights.sum())))
+
+            either = step + gradually
+            middle = quantile(either if gradual else step, 0.5)
+            kinds.append(gradual)
+            assert found == Start(middle, quantile(either, 0.05), quantile(either, 0.95), gradual)
+            assert found.low <= found.day <= found.high
+
+    assert 5 < sum(kinds) < 40

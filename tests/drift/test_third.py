@@ -30,6 +30,7 @@ from studies.classes.worlds import (
     without_third,
 )
 from tests.support.cases import some
+from tests.support.stored import stored_again
 
 FOUR = World("4 classes", 4, rows=3_000, group=4)
 MOVED = Drift("a tenth to the third choice", third=0.1)
@@ -98,6 +99,20 @@ def test_a_tenth_that_goes_to_the_third_choice_is_found_within_three_days() -> N
     assert not any(v[WHOLE].incident for v in alone)
 
 
+def test_what_is_stored_of_third_choices_comes_back() -> None:
+    """The incident that the whole shows has a row of its own, without its profiles."""
+    whole = judged(days_of(MOVED), fitted())[-1][WHOLE]
+    (back,) = stored_again([whole])
+
+    assert back.incident is not None
+    assert whole.incident is not None
+    assert sentences(back) == sentences(whole)
+    assert (back.incident.started, back.incident.size) == (
+        whole.incident.started,
+        whole.incident.size,
+    )
+
+
 @pytest.mark.parametrize("seed", some([1, 2], 2))
 def test_no_class_prior_opens_a_drift_of_third_choices(seed: int) -> None:
     """All class priors wander: neither the whole nor its third choices open in five weeks."""
@@ -133,6 +148,21 @@ def test_late_outcomes_that_could_explain_it_withhold_the_whole() -> None:
         assert verdicts[WHOLE].reached is None
         assert verdicts[WHOLE].state == "insufficient_data"
         assert verdicts[WHOLE].facts.obstacle == "drift may be late outcomes"
+
+
+def test_a_new_reference_ends_the_drift_of_both() -> None:
+    """Re-based days begin again; the whole says that its drift ended so."""
+    days = days_of(MOVED, days=45)
+    first = fitted()
+    second = fit_model_reference(days[REFERENCE + 10 : REFERENCE + 38], Limits())
+    verdicts = judge("pets", days[REFERENCE:], references=[first, second], limits=Limits())
+    found = [{v.segment: v for v in of_day} for of_day in verdicts]
+
+    assert found[9][WHOLE].incident is not None
+    assert found[10][WHOLE].incident is None
+    assert found[10][WHOLE].ended is not None
+    assert found[10][WHOLE].ended.reason == "rebased"
+    assert not any(v[WHOLE].incident for v in found[10:])
 
 
 def test_stores_of_before_say_why_third_choices_have_no_verdict() -> None:

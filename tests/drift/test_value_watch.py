@@ -9,9 +9,10 @@ import pytest
 from monitor.base.segment_names import OTHER
 from monitor.days.summary import ColumnPart
 from monitor.drift.curve.reference import Reference, fit_reference
+from monitor.drift.incidents.detecting import alarms_among
 from monitor.drift.records.places import Condition
 from monitor.drift.records.values import ValueWatch
-from monitor.drift.where.value_past import ValueSums, fit_values, value_sums
+from monitor.drift.where.value_past import ValueSums, against_others, fit_values, value_sums
 from monitor.drift.where.value_watch import new_watch, watch_day
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.special import expit
@@ -76,6 +77,27 @@ def watched(watch: ValueWatch, days: Sequence[ValueSums]) -> list[ValueWatch]:
         )
         found.append(watch)
     return found
+
+
+def test_a_value_is_compared_with_all_others_of_its_column() -> None:
+    """Score and information of the difference, against a loop that writes it out."""
+    rng = np.random.default_rng(1)
+    columns = np.sort(rng.integers(0, 3, 9))
+    columns = np.unique(columns, return_inverse=True)[1]
+    scores, known = rng.normal(size=(9, 4)), rng.uniform(1.0, 9.0, (9, 4))
+
+    pulls, left = against_others(columns, scores, known)
+
+    for i in range(9):
+        others = (columns == columns[i]) & (np.arange(9) != i)
+        if not others.any():
+            np.testing.assert_array_equal(left[i], 0.0)
+            continue
+        u, k = scores[others].sum(axis=0), known[others].sum(axis=0)
+        difference = scores[i] / known[i] - u / k
+        variance = 1.0 / known[i] + 1.0 / k
+        np.testing.assert_allclose(left[i], 1.0 / variance, rtol=1e-12)  # rounding
+        np.testing.assert_allclose(pulls[i], difference / variance, rtol=1e-9, atol=1e-9)
 
 
 def test_the_value_that_moved_is_named_and_no_other(reference: Reference) -> None:
@@ -160,6 +182,19 @@ def test_what_is_left_over_has_no_incident(reference: Reference) -> None:
     rest = Condition("device", OTHER)
 
     assert not [i for i in fold(reference, 3, {rest: -0.8})[-1].incidents if i.name == rest]
+
+
+def test_the_values_that_alert_are_the_largest_set_that_is_fair() -> None:
+    """e-d-BH as it is defined: the most values of which each reaches the limit of so many."""
+    for seed in range(20):
+        evidence = np.random.default_rng(seed).uniform(0.0, 5.0, 12)
+        fair = [k for k in range(1, 13) if (evidence >= np.log10(100.0 * 12 / k)).sum() >= k]
+
+        alarmed, limits = alarms_among(evidence, 100.0)
+
+        assert alarmed == max(fair, default=0)
+        # A share of the twelve times A; log10 of numpy and of Python differ in the last bit.
+        assert limits == pytest.approx(np.log10(1200.0 / np.arange(1, 13)), rel=1e-14, abs=0.0)
 
 
 def test_the_sums_of_a_value_are_those_of_its_rows(reference: Reference) -> None:

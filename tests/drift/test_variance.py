@@ -1,6 +1,6 @@
 """How much days and weeks differ: nothing where outcomes are independent, also on small days."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -8,9 +8,11 @@ from scipy.special import expit
 
 from monitor.drift.curve.reference import fit_reference, what_a_reference_lacks
 from monitor.drift.curve.variance import (
+    LEAST_RARER,
     between_day_variance,
     between_week_variance,
     neighbour_ratio,
+    span_starts,
 )
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from studies.drift.worlds import shares
@@ -171,6 +173,22 @@ def test_chance_makes_neighbour_ratio_almost_never(days: int) -> None:
     pulls = rng.normal(size=known.shape) * np.sqrt(known)
 
     assert not any(map(neighbour_ratio, pulls, known))
+
+
+def test_spans_hold_enough_of_the_rarer_outcome() -> None:
+    """Each holds at least 20 of it, as few days as make it so; all days are in one."""
+    rng = np.random.default_rng(8)
+    for rate in (1, 8, 30):
+        rarer = rng.poisson(rate, 200).tolist()
+
+        starts = span_starts(rarer)
+
+        sums = np.add.reduceat(rarer, starts)
+        assert starts[0] == 0
+        assert np.all(sums >= LEAST_RARER)
+        for first, last in pairwise(starts[:-1]):
+            assert sum(rarer[first : last - 1]) < LEAST_RARER
+    assert span_starts([3, 4]) == [0]
 
 
 def test_a_few_weeks_are_not_believed() -> None:

@@ -4,6 +4,7 @@ import re
 from functools import cache
 
 import numpy as np
+import pytest
 from scipy.special import expit
 
 from monitor.base.segment_names import WHOLE
@@ -90,6 +91,12 @@ def sound_weeks(seed: int) -> tuple[Reference, list[Columns], list[Columns]]:
 
 
 @cache
+def tv_weeks() -> tuple[Reference, list[Columns], list[Columns]]:
+    """Draw a world in which a device drifts."""
+    return weeks(1, slopes(tv=0.7))
+
+
+@cache
 def weeks_of_all() -> tuple[Reference, list[Columns], list[Columns]]:
     """Draw a world in which all values drift alike."""
     return weeks(4, slopes() * 0.75)
@@ -101,6 +108,33 @@ def find_where(
     """Compare every value of every column with itself in the reference."""
     sums = ([sum_day(reference, day)[0] for day in days] for days in (before, after))
     return where_of(reference, added(*sums), kind)
+
+
+def test_a_device_that_drifts_is_found_and_explains_all() -> None:
+    """Only the device is too extreme: it is named, with its slope, and the rest is as before."""
+    found = find_where(*tv_weeks(), "too_extreme")
+
+    assert found.explanation
+    assert found.explanation.conditions == (Condition("device", "tv"),)
+    assert found.explanation.share > 0.9
+    assert found.explanation.slope is not None
+    assert found.explanation.slope.low < 0.7 < found.explanation.slope.high
+    assert found.explanation.rest is not None
+    assert found.explanation.rest.value == pytest.approx(1.0, abs=0.05)
+    tv = next(place for place in found.places if (place.column, place.value) == ("device", "tv"))
+    assert tv.flagged
+    assert tv.share > 0.9
+    others = [p for p in found.flagged if p.column == "device" and p.value != "tv"]
+    assert not others
+    assert "comes from device = tv" in where_sentence(found)
+
+
+def test_a_drift_in_a_crossing_is_found_there() -> None:
+    """Only tv in c3: the pair explains it with the fewest rows, not its device or its country."""
+    found = find_where(*weeks(2, slopes(tv_c3=0.4)), "too_extreme")
+
+    assert found.explanation
+    assert found.explanation.conditions == (Condition("device x country", "tv x c3"),)
 
 
 def test_two_countries_explain_it_together() -> None:

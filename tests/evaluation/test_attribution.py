@@ -168,6 +168,22 @@ def after_last_map(maps: NestedMaps, rule: ScoringRule) -> float:
     return fitted_score(maps.tally, maps.logits[-1], design, rule).corrected(1.0)
 
 
+@pytest.mark.parametrize("name", WORLDS)
+def test_causes_add_up(name: str) -> None:
+    """The three causes are the score of the scores less that of the last map, to 1e-12."""
+    t = sample(name, -1.0, 5_000, np.random.default_rng(19))
+    maps, found = fitted(t), attributed(t)
+    for part, rule, score in (
+        (found.log_loss, "log", log_score),
+        (found.squared_error, "brier", brier),
+    ):
+        last = fitted_score(t, maps.logits[3], maps.design, "log" if rule == "log" else "brier")
+        bent = Tally(expit(maps.logits[3]), t.counts, t.positives)
+
+        removed = score(t) - (score(bent) + last.optimism)
+        assert sum(astuple(part)[:3]) == pytest.approx(removed, abs=1e-12)
+
+
 def test_maps_equal_the_other_fits_and_a_generic_optimiser() -> None:
     """f1 is the intercept, f2 the Cox line, to 1e-9; nothing beats f3 among its terms."""
     t = sample("combination", -1.0, 20_000, np.random.default_rng(20))

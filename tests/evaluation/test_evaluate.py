@@ -185,6 +185,18 @@ def test_an_empty_segment_has_counts_only() -> None:
     assert np.isnan([e.coverage, e.prevalence, e.mean_score]).all()
 
 
+def test_chance_depends_on_what_is_evaluated_only() -> None:
+    """The null reference is the same on every rerun and differs between windows and segments."""
+    t = drawn(600, seed=5)
+    window = summary(DE=t, FR=t)
+    once, again = by_segment(window), by_segment(window)
+    longer = by_segment(window, window_days=7)
+
+    assert once == again
+    assert once["DE"].null != once["FR"].null
+    assert once["DE"].null != longer["DE"].null
+
+
 def test_windows_merge_days_in_any_order() -> None:
     """A window is final if all its days are, known at the latest moment, and sums everything."""
     days = [

@@ -9,7 +9,7 @@ import pytest
 from scipy.special import expit
 from scipy.stats import binom
 
-from monitor.days.summary import SQUARE, UNIT, Segment, awaited, rated
+from monitor.days.summary import SQUARE, UNIT, Rated, Segment, awaited, rated
 from monitor.evaluation.evaluate import evaluate
 from monitor.evaluation.evaluation import Population
 from monitor.evaluation.population import LEAST_IN_GROUP, population_of
@@ -153,6 +153,32 @@ def test_probabilities_in_the_log_hold_the_truth(slope: float) -> None:
 
     assert held.min() >= binom.ppf(1e-3, days, 0.95)
     assert by_score < 0.1 * days
+
+
+def test_equal_probabilities_are_the_counted_ones() -> None:
+    """A table of the rates that were counted, and a log that has them, weigh like the counts."""
+    rng = np.random.default_rng(12)
+    scores, outcomes = draw(20_000, -1.0, rng)
+    part = part_of(scores, outcomes, BY_SCORE["2 %, and half of the highest"], rng)
+    t = part.tally
+    each = np.where(t.scores > 0.5, 2.0, 50.0)
+    sums = [each * UNIT, each * UNIT, each**2 * SQUARE, each**2 * SQUARE]
+    counts = [t.counts, t.positives, t.counts, t.positives]
+    rows = [(a * b).astype(np.int64) for a, b in zip(sums, counts, strict=True)]
+    assert t.cells
+    in_log = replace(part, rated=Rated(t.cells.numbers, *rows))
+
+    table = population_of(part, 0.05, LabelRates(((0.5, 0.02), (1.0, 0.5))))
+    logged = population_of(in_log, 0.05, LabelRates(in_log=True))
+    counted = of(part)
+
+    assert table
+    assert logged
+    assert logged.prevalence.value == pytest.approx(table.prevalence.value, rel=5e-3)  # its groups
+    # Only in the group that has scores on both sides of 0.5 do the counts differ.
+    assert table.prevalence.value == pytest.approx(counted.prevalence.value, rel=0.02)
+    assert table.errors.rbs == pytest.approx(counted.errors.rbs, rel=0.01)
+    assert population_of(part, 0.05, LabelRates(in_log=True)) is None
 
 
 def test_tce_at_size_is_that_of_all() -> None:

@@ -8,6 +8,8 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.exposition import generate_latest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics_in
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -17,6 +19,7 @@ from monitor.export.gauges import CATALOGUE
 from monitor.export.openmetrics import openmetrics, past
 from monitor.export.push import delete, push
 from monitor.export.snapshot_reader import Reader
+from monitor.measures.snapshot import Snapshot
 from monitor.metrics.core.estimate import Estimate
 from monitor.store.store import Store
 from tests.conftest import Command
@@ -53,6 +56,30 @@ def series(text: str) -> Series:
         for sample in family.samples
         if sample.name.startswith("calibration_")
     }
+
+
+class Collector:
+    """The gauges as prometheus_client would write them."""
+
+    def __init__(self, snapshots: list[Snapshot]) -> None:
+        self.snapshots = snapshots
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Fill one family for each gauge."""
+        for gauge in CATALOGUE:
+            family = GaugeMetricFamily(gauge.name, gauge.meaning, labels=gauge.labels)
+            told = self.snapshots if "model" in gauge.labels else self.snapshots[:1]
+            for labels, value in (pair for one in told for pair in gauge.samples(one)):
+                if value == value:  # noqa: PLR0124 - not nan
+                    family.add_metric(labels, value)
+            yield family
+
+
+def test_the_text_is_that_of_prometheus_client(folder: Path) -> None:
+    """Our text of the store is, byte for byte, what the reference library writes."""
+    snapshots = list(reader(folder).snapshots().values())
+
+    assert exposition(folder).encode() == generate_latest(Collector(snapshots))
 
 
 class TestTextfile:

@@ -106,6 +106,17 @@ def test_are_shown_on_one_line(name: str, folder: Path, command: Callable[..., E
     assert all(sign.isprintable() for line in done.out.splitlines() for sign in line)
 
 
+def test_an_unknown_segment_is_refused_with_all_names(
+    folder: Path, command: Callable[..., Ended]
+) -> None:
+    """The message has one line, though a name has two."""
+    done = command("show", "-c", folder / "monitor.yaml", "--model", "ctr", "--segment", "x\ny")
+
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert r"--segment x\ny is not configured" in done.err
+    assert '" padded "' in done.err
+
+
 def test_rules_say_the_names(tmp_path: Path) -> None:
     """Alerts carry the name as a label, in their words, and escaped in the dashboard's address."""
     series = {

@@ -11,11 +11,13 @@ import pyarrow.csv
 import pytest
 
 from monitor.base.errors import DataError
-from monitor.days.summary import whole
+from monitor.days.summary import Summary, whole
 from monitor.evaluation.evaluate import evaluate
 from monitor.evaluation.score_errors import Settings
+from monitor.logs import summarise_day
+from monitor.metrics.core.grid import locate
 from monitor.store.store import Store
-from tests.logs.test_row_settings import DAY, SCORES, summarise
+from tests.logs.test_row_settings import DAY, SCORES, model_of, summarise, write
 
 ROWS = 3_000
 
@@ -25,6 +27,58 @@ def rows_of(rng: np.random.Generator) -> dict[str, Any]:
     scores = rng.random(ROWS)
     acted = pa.array(rng.random(ROWS) < scores, mask=rng.random(ROWS) < 0.1)
     return {"prediction_id": np.arange(ROWS), "score": scores, "blocked": acted}
+
+
+def read(folder: Path, rows: dict[str, Any], observed: dict[str, Any], how: str) -> Summary:
+    """Write both logs in one of their forms, and summarise the day."""
+    folder.mkdir()
+    keys: dict[str, Any] = {"action": "blocked"}
+    if how == "integer":
+        rows = {**rows, "blocked": rows["blocked"].cast(pa.int8())}
+    if how == "text":
+        folder.joinpath("predictions").mkdir()
+        text = pa.table({k: pa.array(v) for k, v in rows.items()})
+        pyarrow.csv.write_csv(text, folder / "predictions" / f"{DAY}.csv")
+        write(folder, "outcomes", observed)
+        keys["predictions"] = {"path": f"{folder}/predictions/{{day}}.csv"}
+        keys["ids"] = {"cast": "integer"}
+        return summarise_day("ctr", model_of(folder, **keys), DAY, as_of=DAY + timedelta(days=9))
+    if how == "clicks":
+        keys["outcomes"] = {"absent_means": "negative after 0d"}
+    if how == "together":
+        outcome = dict(
+            zip(observed["prediction_id"].tolist(), observed["outcome"].tolist(), strict=True)
+        )
+        write(folder, "predictions", rows | {"outcome": [outcome.get(i) for i in range(ROWS)]})
+        model = model_of(folder, **keys).model_dump(exclude={"outcomes"}, exclude_defaults=True)
+        of = model_of(folder).model_validate({**model, "outcomes": {"in_predictions": True}})
+        return summarise_day("ctr", of, DAY, as_of=DAY + timedelta(days=9))
+    return summarise(folder, rows, observed, **keys)
+
+
+@pytest.mark.parametrize("how", ["boolean", "integer", "text", "together", "clicks"])
+def test_their_outcomes_do_not_count(how: str, tmp_path: Path) -> None:
+    """All others do, and so do all scores; null is no action; the number is stored."""
+    rng = np.random.default_rng(1)
+    rows, has = rows_of(rng), rng.random(ROWS) < 0.7
+    outcomes = (rng.random(ROWS) < rows["score"]).astype(int)
+    observed = {"prediction_id": np.flatnonzero(has), "outcome": outcomes[has]}
+    acted = np.array([value is True for value in rows["blocked"].to_pylist()])
+
+    summary = read(tmp_path / "logs", rows, observed, how)
+    known = ~acted if how == "clicks" else ~acted & has
+    part, store = whole(summary), Store(f"{tmp_path / 'store'}")
+    store.write_summary(summary)
+
+    assert summary.acted == store.read_summary("ctr", DAY)[0].acted == acted.sum()
+    assert part.predicted == ROWS
+    assert part.tally.total == known.sum()
+    assert part.tally.total_positives == (outcomes * has)[known].sum()
+    cells, counts = np.unique(locate(rows["score"][known])[0], return_counts=True)
+    assert part.tally.cells
+    assert part.tally.cells.numbers.tolist() == cells.tolist()
+    assert part.tally.counts.tolist() == counts.tolist()
+    assert part.awaited.counts.sum() == ROWS - known.sum()
 
 
 @pytest.mark.parametrize("strata", [{}, {"column": "hour", "values": ["am", "pm"]}])

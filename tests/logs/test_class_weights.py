@@ -16,7 +16,8 @@ from monitor.drift.classes.pairs import class_day, sum_of_days
 from monitor.logs import batch_of_summary, count_through_map, open_databases, summarise_day
 from monitor.metrics.beyond_binary.class_counts import ClassCounts
 from monitor.metrics.beyond_binary.class_pairs import Pairs
-from monitor.metrics.core.coarse import tally_of
+from monitor.metrics.core.coarse import coarsen, tally_of
+from monitor.metrics.core.tally import tally_on_grid
 from monitor.metrics.logistic.cox import fit_cox
 from monitor.metrics.maps.vector_map import VectorMap
 from monitor.store.summary_table import summary_of, summary_table
@@ -62,6 +63,43 @@ def counted(summary: Summary) -> ClassCounts:
     """Give the counts of classes."""
     assert summary.classes is not None
     return summary.classes
+
+
+def plain_pairs(rows: Rows, rank: int) -> dict[tuple[int, int], tuple[list[int], list[int]]]:
+    """Count pairs row by row: chosen by logged scores, at odds that are divided by the weights."""
+    scores: dict[tuple[int, int], tuple[list[float], list[bool]]] = {}
+    for vector, label in zip(*rows, strict=True):
+        ranked = sorted(range(4), key=lambda k: -vector[k])
+        a, b = sorted([ranked[0], ranked[rank - 1]])
+        if label in (a, b):
+            odds = vector[a] / WEIGHTS[a], vector[b] / WEIGHTS[b]
+            of_pair = scores.setdefault((a, b), ([], []))
+            of_pair[0].append(odds[0] / sum(odds))
+            of_pair[1].append(label == a)
+    coarse = {pair: coarsen(tally_on_grid(*of[::-1])) for pair, of in scores.items()}
+    return {pair: (c.counts.tolist(), c.positives.tolist()) for pair, c in coarse.items()}
+
+
+def test_every_count_is_that_of_plain_loops(tmp_path: Path) -> None:
+    """Pairs of both families, the first choices, and a class against the rest; then stored."""
+    rows = thinned(population(1_200))
+    summary = read(tmp_path, rows, weights=WEIGHTS)
+    counts = counted(summary)
+    moved = rows[0] / WEIGHTS
+    moved /= moved.sum(axis=1, keepdims=True)
+
+    for rank, pairs in ((2, counts.pairs), (3, counts.third)):
+        plain = plain_pairs(rows, rank)
+        found = {of: (p.counts.tolist(), p.positives.tolist()) for of, p in pairs.items()}
+        assert {of: both for of, both in found.items() if any(both[0])} == plain
+    first = tally_on_grid(moved.argmax(axis=1) == rows[1], moved.max(axis=1))
+    for top in (summary.segments["all"].tally, counts.raw.top):
+        assert top.counts.tolist() == first.counts.tolist()
+        assert top.positives.tolist() == first.positives.tolist()
+    for k, tally in counts.raw.by_class.items():
+        assert tally.counts.tolist() == tally_on_grid(rows[1] == k, moved[:, k]).counts.tolist()
+    assert counts.outcomes.tolist() == np.bincount(rows[1]).tolist()
+    assert counts.weights == WEIGHTS
 
 
 def lines(pairs: Pairs) -> dict[tuple[int, int], tuple[float, float, float]]:

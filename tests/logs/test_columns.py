@@ -20,6 +20,8 @@ from monitor.logs import (
     read_part_rows,
     summarise_day,
 )
+from monitor.metrics.core.coarse import CELLS_IN_ONE
+from monitor.metrics.core.grid import locate
 
 DAY, ROWS = date(2026, 3, 1), 4_000
 LISTED: list[dict[str, Any]] = [
@@ -117,6 +119,59 @@ def test_a_search_reads_the_same_rows_with_spark(folder: Path, spark: Databases)
     listed = [sorted(zip(r.cells, r.hits, *r.codes, strict=True)) for r in rows]
     assert len(listed[0]) > 100
     assert listed[0] == listed[1]
+
+
+def names_by_hand(drawn: dict[str, Any]) -> dict[str, list[str]]:
+    """Name the segment of every row in every column, one row at a time."""
+    countries, devices = list(drawn["country"]), drawn["device"].to_pylist()
+    listed = [c if c in ("DE", "FR") else "other" for c in countries]
+    ages = ["other" if a is None else "below 18" if a < 18 else "18 to 40" if a < 40
+            else "40 and more" for a in drawn["age"].to_pylist()]  # fmt: skip
+    return {
+        "device": [d or "other" for d in devices],
+        "age": ages,
+        "shop": [str(s) if s in (7, 9) else "other" for s in drawn["shop"]],
+        "country x device": [f"{c} x {d or 'other'}" for c, d in zip(listed, devices, strict=True)],
+    }
+
+
+def test_values_are_counted_as_by_hand(day: Summary) -> None:
+    """Rows, known outcomes, positives and cells, in every column, one of three ways and crossed."""
+    drawn = draw()
+    cells = locate(drawn["score"])[0] // CELLS_IN_ONE
+    for column, names in names_by_hand(drawn).items():
+        assert {v: p.predicted for v, p in day.columns[column].items()} == Counter(names)
+        for value, part in day.columns[column].items():
+            rows = [i for i, name in enumerate(names) if name == value and i % 10]
+            expected = Counter(int(cells[i]) for i in rows)
+            hits = Counter(int(cells[i]) for i in rows if drawn["outcome"][i])
+            assert dict(zip(part.cells, part.counts, strict=True)) == expected
+            assert dict(zip(part.cells, part.positives, strict=True)) == {
+                cell: hits[cell] for cell in expected
+            }
+
+
+def test_outcomes_without_a_prediction_count_in_no_column(tmp_path: Path) -> None:
+    """Neither those of a prediction that a filter leaves out, nor one whose id is nowhere."""
+    drawn = draw()
+    write(tmp_path, drawn)
+    path = tmp_path / "outcomes" / f"{DAY}.parquet"
+    orphan = pa.table({"prediction_id": [ROWS + 1], "outcome": [1]})
+    pq.write_table(pa.concat_tables([pq.read_table(path), orphan]), path)
+    settings = config(tmp_path, LISTED).model("m")
+    chosen = settings.predictions.model_copy(update={"where": "shop > 6"})
+    model = settings.model_copy(update={"predictions": chosen})
+
+    found = summarise_day("m", model, DAY, as_of=date(2026, 3, 2))
+
+    rows = [i for i in range(ROWS) if drawn["shop"][i] > 6]
+    assert found.rejected == {"outcome_orphan": 1}
+    for column, names in names_by_hand(drawn).items():
+        counted = Counter(names[i] for i in rows)
+        assert {v: p.predicted for v, p in found.columns[column].items()} == counted
+        known = Counter(names[i] for i in rows if i % 10)
+        sums = {v: int(p.counts.sum()) for v, p in found.columns[column].items()}
+        assert {v: rows for v, rows in sums.items() if rows} == known
 
 
 def test_missing_numbers_make_no_segment(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from monitor.days.summary import all_scores
+from monitor.metrics.core.tally import Tally, tally_on_grid
 from monitor.store.store import Store
 from tests.support.damages import (
     DAY,
@@ -409,10 +410,51 @@ def test_a_day_that_is_not_over_is_refused(project: Project, command: Command) -
     check_refusal(lambda _: None, (*RUN, "--as-of", DAY), 2, expected, project, command)
 
 
+def integers(t: Tally) -> list[list[int]]:
+    """Return everything that is stored of a tally."""
+    assert t.cells is not None
+    stored = t.cells.numbers, t.cells.offset_sums, t.counts, t.positives
+    return [array.tolist() for array in stored]
+
+
 def summary_of(project: Project) -> tuple[Store, Any]:
     """Read what was stored of the day."""
     store = Store(str(project.folder / "store"))
     return store, store.read_summary("ctr", DAY)[0]
+
+
+REJECTED: dict[str, tuple[Damage, int, int, int]] = {
+    # check: (damage, rows rejected, predictions left, outcomes left)
+    "score_missing": (values("predictions", "score", {3: nan, 5: nan}), 2, 38, 38),
+    "score_out_of_range": (values("predictions", "score", {3: 1.7}), 1, 39, 39),
+    "outcome_invalid": (values("outcomes", "outcome", {6: 2, 9: 2}), 2, 40, 38),
+    "outcome_early": (
+        values("outcomes", "observed_at", {8: SCORED_AT - timedelta(hours=2)}),
+        *(1, 40, 39),
+    ),
+    "prediction_repeated": (more("predictions", {"prediction_id": 207}), 2, 39, 39),
+    "outcome_conflicting": (more("outcomes", {"prediction_id": 201, "outcome": 1}), 2, 40, 39),
+    "outcome_orphan": (more("outcomes", {"prediction_id": 999, "outcome": 1}), 1, 40, 40),
+}
+
+
+@pytest.mark.parametrize("check", REJECTED)
+def test_rejected_rows_are_left_out_and_counted(
+    check: str, project: Project, command: Command
+) -> None:
+    """With `reject` the day is processed without the broken rows, and the store has their number.
+
+    A repeated prediction takes its outcome along, which then has no prediction any more.
+    """
+    damage, rejected, predicted, matched = REJECTED[check]
+    all_of(checks(**{check: "reject"}), damage)(project)
+
+    ended = command(*RUN)
+
+    evaluation = summary_of(project)[0].read_evaluations("ctr", DAY)[0][0]
+    assert ended.code == 0
+    assert evaluation.rejected[check] == rejected
+    assert (evaluation.predicted, evaluation.matched) == (predicted, matched)
 
 
 NEVER, EPOCH = datetime(9999, 12, 31, tzinfo=UTC), datetime(1970, 1, 1, 12, tzinfo=UTC)
@@ -464,6 +506,48 @@ def test_an_outcome_of_0_that_was_never_observed_is_unknown(
     unknown = {name: n for name, n in evaluation.rejected.items() if "_time_" in name and n}
     check = "outcome_time_missing" if time is None else "outcome_time_impossible"
     assert unknown == ({} if counted else {check: 1})
+
+
+ROW_CHECKS = (*REJECTED, "prediction_id_missing", "outcome_id_missing")
+
+
+def test_all_that_can_be_rejected(project: Project, command: Command) -> None:
+    """With `reject` broken rows are counted by check, and only valid rows are tallied."""
+    checks(**dict.fromkeys(ROW_CHECKS, "reject"))(project)
+    predictions, outcomes = project.rows("predictions"), project.rows("outcomes")
+    scores, happened = np.array(predictions["score"]), np.array(outcomes["outcome"])
+    segments = np.array([c if c in {"DE", "FR"} else "other" for c in predictions["country"]])
+    predictions["prediction_id"][0] = None
+    predictions["score"][1:5] = [nan, None, 1.7, -0.1]
+    predictions["prediction_id"][5] = predictions["prediction_id"][6]
+    outcomes["outcome"][7] = 2
+    outcomes["observed_at"][8] = SCORED_AT - timedelta(days=1)
+    for identity, outcome in ((209, 1), (209, 0), (None, 1), (999, 1)):
+        outcomes["prediction_id"].append(identity)
+        outcomes["outcome"].append(outcome)
+        outcomes["observed_at"].append(SCORED_AT)
+    project.write("predictions", predictions)
+    project.write("outcomes", outcomes)
+
+    ended = command(*RUN)
+
+    assert ended.code == 0
+    _, summary = summary_of(project)
+    assert summary.rejected == {
+        "prediction_id_missing": 1,
+        "prediction_repeated": 2,
+        "score_missing": 2,
+        "score_out_of_range": 2,
+        "outcome_id_missing": 1,
+        "outcome_invalid": 1,
+        "outcome_conflicting": 3,
+        "outcome_early": 1,
+        "outcome_orphan": 3,  # 999, and those of 200 and 205, whose predictions lost these ids
+    }
+    for name, part in summary.segments.items():
+        clean = (segments == name) & (np.arange(40) >= 10)
+        assert part.predicted == np.sum((segments == name) & (np.arange(40) >= 7))
+        assert integers(part.tally) == integers(tally_on_grid(happened[clean], scores[clean]))
 
 
 ODD_DAYS: dict[str, tuple[Damage, bool, int]] = {

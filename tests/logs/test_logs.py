@@ -1,5 +1,7 @@
 """One day of logs: large days, maturity, names of days, object stores, many segments."""
 
+import uuid
+from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -11,19 +13,40 @@ import pyarrow as pa
 import pyarrow.compute
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.special import expit
 
 from monitor.base.errors import DataError
 from monitor.config import Engine, Model
 from monitor.config.checks import listed
-from monitor.days.files import list_days, list_files
-from monitor.logs import newest_settled_day, summarise_day
+from monitor.days.files import list_days, list_files, looking_once
+from monitor.days.summary import Awaited
+from monitor.logs import Databases, newest_settled_day, summarise_day
 from monitor.logs.engines.session import open_session
+from monitor.metrics.core.grid import LAST_POSITION, OFFSETS_PER_CELL, locate
+from monitor.metrics.core.tally import Tally
 from monitor.store.store import Store
+from tests.support.cases import a_fifth
 
 DAY = date(2026, 3, 2)
 LONG_AFTER = date(2026, 12, 31)
 LENIENT = {"one_class": "accept", "no_outcomes": "accept", "empty_day": "accept"}
+
+
+SEGMENTS = ("DE", "FR", "other")
+
+
+ID_TYPES = {
+    pa.int64(): lambda i: i - 20,
+    pa.uint8(): lambda i: i,
+    pa.string(): lambda i: f"é{i}",
+    pa.binary(): lambda i: bytes([0, 255, i]),
+    pa.uuid(): lambda i: uuid.UUID(int=i).bytes,
+}
+
+
+OUTCOME_TYPES = (pa.bool_(), pa.int8(), pa.int64(), pa.uint16(), pa.float32(), pa.float64())
 
 
 def model_of(root: object, **changes: Any) -> Model:
@@ -48,6 +71,138 @@ def write(root: object, name: str, **columns: Any) -> None:
 def after(days: int) -> date:
     """Return the day so many days after the one under test."""
     return DAY + timedelta(days=days)
+
+
+# Scores on the borders of cells, and beyond the ends of the grid.
+BORDERS = st.integers(0, 2**14).map(lambda cell: float(expit(cell / 512 - 16)))
+
+
+SCORES = st.one_of(
+    st.floats(0, 1), st.floats(0, 1, width=32), BORDERS, st.sampled_from([0.0, 0.5, 1.0, 1e-300])
+)
+
+
+ROWS = st.fixed_dictionaries(
+    {
+        "score": SCORES,
+        "country": st.sampled_from(["DE", "FR", "IT", "", None]),
+        "outcome": st.sampled_from([None, 0, 1]),
+        "late": st.integers(0, 3),
+        "copies": st.integers(1, 3),
+        "file": st.integers(0, 1),
+    }
+)
+
+
+@settings(deadline=None, max_examples=a_fifth(40))
+@given(
+    rows=st.lists(ROWS, min_size=1, max_size=60),
+    id_type=st.sampled_from(list(ID_TYPES)),
+    score_types=st.tuples(*[st.sampled_from([pa.float32(), pa.float64()])] * 2),
+    outcome_types=st.tuples(*[st.sampled_from(OUTCOME_TYPES)] * 2),
+    settled_after=st.integers(0, 3),
+    orphans=st.integers(0, 3),
+)
+def test_a_day_equals_plain_python(
+    rows: list[dict[str, Any]],
+    id_type: pa.DataType,
+    score_types: tuple[pa.DataType, ...],
+    outcome_types: tuple[pa.DataType, ...],
+    settled_after: int,
+    orphans: int,
+    duckdb: Databases,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """Counts, cells and offsets are those of a dictionary, whatever types the files have.
+
+    Outcomes arrive up to three days late, or too late to be read, and are logged up to three times.
+    All days are read over one connection, as those of a run are.
+    """
+    root = tmp_path_factory.mktemp("day")
+    name = ID_TYPES[id_type]
+    for file, score_type in enumerate(score_types):
+        part = [(i, row) for i, row in enumerate(rows) if row["file"] == file]
+        write(
+            root,
+            f"predictions/{DAY}/{file}",
+            prediction_id=pa.array([name(i) for i, _ in part], id_type),
+            score=pa.array(
+                np.array([row["score"] for _, row in part], score_type.to_pandas_dtype())
+            ),
+            country=pa.array([row["country"] for _, row in part], pa.string()),
+        )
+    logged = [
+        (i, row["outcome"], row["late"])
+        for i, row in enumerate(rows)
+        for _ in range(row["copies"])
+        if row["outcome"] is not None
+    ] + [(200 + i, 1, 0) for i in range(orphans)]
+    for late in range(4):
+        for file, outcome_type in enumerate(outcome_types):
+            part = [(i, outcome) for i, outcome, day in logged if day == late][file::2]
+            write(
+                root,
+                f"outcomes/{after(late)}/{file}",
+                prediction_id=pa.array([name(i) for i, _ in part], id_type),
+                outcome=pa.array([outcome for _, outcome in part], pa.int64()).cast(outcome_type),
+            )
+
+    model = model_of(root, settled_after=settled_after)
+    with looking_once():
+        summary = summarise_day("ctr", model, DAY, as_of=LONG_AFTER, engine=duckdb)
+
+    told_in_time = [r for r in rows if r["outcome"] is not None and r["late"] <= settled_after]
+    # A day without a known outcome is never final, however old it is.
+    assert summary.final == (bool(told_in_time) or not rows)
+    assert summary.known_at == datetime.combine(after(settled_after + 1), datetime.min.time(), UTC)
+    assert summary.rejected == ({"outcome_orphan": orphans} if orphans else {})
+    for segment in SEGMENTS:
+        own = [
+            r for r in rows if (r["country"] if r["country"] in SEGMENTS else "other") == segment
+        ]
+        known = [r for r in own if r["outcome"] is not None and r["late"] <= settled_after]
+        part = summary.segments[segment]
+        assert part.predicted == len(own)
+        assert part.tally.total == len(known)
+        assert part.tally.total_positives == sum(row["outcome"] for row in known)
+        scores = [score_types[r["file"]].to_pandas_dtype()(r["score"]) for r in known]
+        assert_same_cells(part.tally, scores, [row["outcome"] for row in known])
+        late = [score_types[r["file"]].to_pandas_dtype()(r["score"]) for r in own if r not in known]
+        assert_awaited_cells(part.awaited, late)
+        assert part.predicted == part.tally.total + part.awaited.counts.sum()
+
+
+def assert_awaited_cells(found: Awaited, scores: list[float]) -> None:
+    """Compare predictions without outcome with a dictionary, as far as the borders allow."""
+    cells, offsets = locate(np.array(scores, np.float64))
+    positions = cells * OFFSETS_PER_CELL + offsets
+    beside = np.clip([positions - 1, positions + 1], 0, LAST_POSITION) // OFFSETS_PER_CELL
+    assert found.counts.sum() == len(scores)
+    if (beside == cells).all():
+        counts = Counter(cells.tolist())
+        assert found.cells.tolist() == sorted(counts)
+        assert found.counts.tolist() == [counts[cell] for cell in sorted(counts)]
+
+
+def assert_same_cells(tally: Tally, scores: list[float], outcomes: list[int]) -> None:
+    """Compare with a dictionary of cells, filled row by row.
+
+    The engine and numpy take logarithms that differ in the last bits, which is less than a
+    hundred-thousandth of an offset. So rounding down may give the offset before or after, and a
+    score at the border of two cells may lie in either.
+    """
+    cells, offsets = locate(np.array(scores, np.float64))
+    positions = cells * OFFSETS_PER_CELL + offsets
+    assert tally.cells is not None
+    total = tally.cells.numbers @ tally.counts * OFFSETS_PER_CELL + tally.cells.offset_sums.sum()
+    assert abs(total - positions.sum()) <= len(scores)
+    beside = np.clip([positions - 1, positions + 1], 0, LAST_POSITION) // OFFSETS_PER_CELL
+    if (beside == cells).all():
+        counts = Counter(cells.tolist())
+        positives = Counter(cells[np.array(outcomes, bool)].tolist())
+        assert tally.cells.numbers.tolist() == sorted(counts)
+        assert tally.counts.tolist() == [counts[cell] for cell in sorted(counts)]
+        assert tally.positives.tolist() == [positives[cell] for cell in sorted(counts)]
 
 
 @pytest.fixture(scope="module")

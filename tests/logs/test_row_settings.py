@@ -17,6 +17,7 @@ from monitor.config import Model
 from monitor.config.checks import Checks
 from monitor.days.summary import Summary, whole
 from monitor.logs import summarise_day
+from monitor.store.store import Store
 
 DAY = date(2026, 3, 2)
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -203,6 +204,39 @@ OF_LABEL = {"score_means": "probability_of_label", "predicted_label": "label"}
 WORDS = {"positive": ["won"], "negative": ["ok"]}
 
 
+@pytest.mark.parametrize(
+    ("labels", "keys"),
+    [
+        (["ok", "won", "ok", "won"], {"predictions": {"label_means": WORDS}}),
+        ([0, 1, 0, 1], {}),
+        ([0.0, 1.0, 0.0, 1.0], {}),
+        ([False, True, False, True], {}),
+        ([-1, 1, -1, 1], {"predictions": {"label_means": {"positive": [1], "negative": [-1]}}}),
+        (
+            [True, False, True, False],
+            {"predictions": {"label_means": {"positive": [False], "negative": [True]}}},
+        ),
+        (["ok", "won", "ok", "won"], {"outcomes": {"outcome_means": WORDS, "outcome": "said"}}),
+        (
+            ["7", "9", "7", "9"],
+            {"predictions": {"predicted_label": {"sql": "CAST(label AS INTEGER) = 9"}}},
+        ),
+    ],
+)
+def test_the_probability_of_a_label(
+    tmp_path: Path, labels: Sequence[Any], keys: Mapping[str, Any]
+) -> None:
+    """Beside the label of outcome 0, the score is 1 minus that of outcome 1."""
+    outcomes = {"prediction_id": [1, 2, 3, 4], "outcome": [0, 0, 1, 1]}
+    outcomes["said"] = ["ok", "ok", "won", "won"]
+    keys = {**keys, "predictions": OF_LABEL | keys.get("predictions", {})}
+    tally = whole(summarise(tmp_path, LABELLED | {"label": labels}, outcomes, **keys)).tally
+
+    # A score is remembered to 2**-29 in logit.
+    assert tally.scores == pytest.approx([0.1, 0.2, 0.3, 0.4], rel=1e-8)
+    assert tally.positives.tolist() == [0, 0, 1, 1]
+
+
 def test_a_row_without_a_label_has_no_score(tmp_path: Path) -> None:
     """It is left out by the check of missing scores, whose message says so."""
     labels = [None, "won", "ok", "won"]
@@ -249,6 +283,33 @@ def test_labels_must_stand_for_an_outcome(
         )
 
 
+@pytest.mark.parametrize(
+    ("values", "positive", "negative"),
+    [
+        (pa.array([1, -1, 1, -1]), [1], [-1]),
+        (pa.array([1.0, -1.0, 1.0, -1.0]), [1], [-1]),
+        (pa.array(["yes", "no", "Y", "no"]), ["yes", "Y"], ["no"]),
+        (pa.array(["1", "0", "1", "0"]), [1], [0]),
+        (pa.array(["b", "a", "b", "a"]).dictionary_encode(), ["b"], ["a"]),
+        (pa.array([True, False, True, False]), [True], [False]),
+        (pa.array([3, 9, 5, 7]), [3, 5], [7, 9]),
+    ],
+)
+def test_outcomes_of_other_values(
+    tmp_path: Path, values: pa.Array, positive: list[Any], negative: list[Any]
+) -> None:
+    """Listed values are 1 and 0."""
+    ids = [1, 2, 3, 4]
+    summary = summarise(
+        tmp_path,
+        {"prediction_id": ids, "score": SCORES},
+        {"prediction_id": ids, "outcome": values},
+        outcomes={"outcome_means": {"positive": positive, "negative": negative}},
+    )
+
+    assert whole(summary).tally.positives.tolist() == [1, 0, 1, 0]
+
+
 def test_an_outcome_that_is_not_listed(tmp_path: Path) -> None:
     """Any other value is an invalid outcome; the message shows it as the log has it."""
     ids = [1, 2, 3, 4]
@@ -293,6 +354,28 @@ def test_listed_values_must_suit_the_column(
 SHOWN = {"prediction_id": [1, 2, 3, 4], "score": SCORES}
 
 
+ONLY_IDS = {"absent_means": "negative after 0d", "outcome": None}
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_a_log_of_clicks_needs_no_outcome(tmp_path: Path, ending: str) -> None:
+    """Ids and times alone leave the bytes of the same clicks with outcomes of 1."""
+    clicked = {"prediction_id": [2, 2, 4], "at": ["2026-03-02T10:00:00"] * 3}
+    with_outcomes = summarise(
+        *(tmp_path, SHOWN, {**clicked, "outcome": [1, 1, 1]}),
+        outcomes={"absent_means": "negative after 0d"},
+    )
+    without = {"path": f"{tmp_path}/clicks/{{day}}.{ending}", "format": ending, **ONLY_IDS}
+    (tmp_path / "clicks").mkdir()
+    writer = pq.write_table if ending == "parquet" else pa.csv.write_csv
+    writer(pa.table(clicked), tmp_path / f"clicks/{DAY}.{ending}")
+
+    found = summarise(tmp_path, SHOWN, outcomes=without)
+
+    assert counted(found) == counted(with_outcomes) == (4, 4, 2)
+    assert as_bytes(found, tmp_path / "a") == as_bytes(with_outcomes, tmp_path / "b")
+
+
 def test_clicks_without_the_setting_are_told_it(tmp_path: Path) -> None:
     """A click log without a column of outcomes is refused with the setting that reads it."""
     with pytest.raises(DataError, match=r"outcomes\.outcome \(null if every row is a 1\)"):
@@ -306,6 +389,13 @@ def test_a_log_without_outcomes_says_when_the_others_are_0(tmp_path: Path) -> No
     """Without absent_means every known outcome would be 1."""
     with pytest.raises(ValueError, match="absent_means must say when the others are 0"):
         model_of(tmp_path, outcomes={"outcome": None})
+
+
+def as_bytes(summary: Summary, folder: Path) -> bytes:
+    """Return the bytes that a summary has in a store."""
+    store = Store(str(folder))
+    store.write_summary(summary)
+    return store.content("summaries", "ctr", DAY)
 
 
 def test_clicks_on_nothing_do_not_make_everything_negative(tmp_path: Path) -> None:
