@@ -48,6 +48,7 @@ ALERTS = (
     "CalibrationDataError",
     "CalibrationInsufficientData",
     "CalibrationNotComparable",
+    "CalibrationReferenceChanged",
     "CalibrationMixMoved",
     "CalibrationOneDay",
     "CalibrationBlind",

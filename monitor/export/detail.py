@@ -67,6 +67,7 @@ OF_VERDICTS = OF_NEWS | frozenset(
         "calibration_model_info",
         "calibration_model_results_readable",
         "calibration_moved_share_ratio",
+        "calibration_reference_changed_date_seconds",
         "calibration_not_comparable_date_seconds",
         "calibration_one_day_date_seconds",
         "calibration_outcome_coverage_limit_ratio",

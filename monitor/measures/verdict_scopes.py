@@ -186,6 +186,19 @@ UNLIKE: Scope[float] = Scope(
     (),
     itself,
 )
+CHANGED: Scope[float] = Scope(
+    Base(
+        ("model",),
+        lambda snapshot: [
+            ((v.model,), seconds_of(v.facts.changed.since))
+            for v in snapshot.verdicts
+            if v.facts.changed and v.facts.obstacle is None
+        ],
+    ),
+    "while the days of the reference are of one kind",
+    (),
+    itself,
+)
 MOVED: Scope[float] = Scope(
     Base(("model", "segment"), _moved),
     "while the share of every segment is as in the reference",

@@ -192,6 +192,13 @@ OF_VERDICTS = (
         units.TIME,
     ),
     Measure(
+        "reference_changed_date_seconds",
+        of.CHANGED,
+        "The first of the days of the reference that differ from those before, where it is not of "
+        "one kind: the Unix time of that date's midnight in UTC.",
+        units.TIME,
+    ),
+    Measure(
         "moved_share_ratio",
         of.MOVED,
         "Share of the predictions of the newest judged day that a segment has, where it is far "

@@ -21,7 +21,7 @@ from monitor.drift.curve.label_noise import Noise
 from monitor.drift.curve.reference import Reference, Sensitivity
 from monitor.drift.curve.regions import Regions
 from monitor.drift.fold.inputs import ModelReference
-from monitor.drift.records.facts import Detectable, Together
+from monitor.drift.records.facts import Detectable, ReferenceChange, Together
 from monitor.drift.records.lack import Lack
 from monitor.drift.records.mix import Mix
 from monitor.drift.records.values import MovingPriors
@@ -34,7 +34,7 @@ KINDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
         *(ModelReference, Reference, Lack, Sensitivity, Detectable, Coarse, Level, Estimate),
-        *(Noise, MovingPriors, Regions, Mix),
+        *(Noise, MovingPriors, Regions, Mix, ReferenceChange),
         *(ClassDay, PairCurves, ClassLevels, PairLevel, ClassScores),  # of models with classes
         *(Together, DesignEffects),  # of models with entities
     )

@@ -14,7 +14,7 @@ from monitor.drift.records.detector import (
     Incident,
     is_level,
 )
-from monitor.drift.records.facts import Obstacle, Scores
+from monitor.drift.records.facts import Obstacle, ReferenceChange, Scores
 from monitor.drift.records.verdict import DRIFTING, OF_LABELS, State, Verdict
 from monitor.words import label_change
 from monitor.words.broken import STEP
@@ -36,6 +36,7 @@ from monitor.words.verdict import (
     not_enough_yet,
     one_day_in_short,
     own_faults,
+    reference_changed_in_short,
 )
 from monitor.words.where import Maps, repair_commands, where_command
 
@@ -163,18 +164,34 @@ def _judged(v: Verdict, maps: Maps, repair: str) -> Trust:
     if v.state in DRIFTING and v.incident:
         return _drifting(v, v.incident, maps, repair)
     if v.state == "acknowledged":
-        until = v.plan.last if v.plan else v.day
-        if v.day > until:
-            said = f"Not asked: a change was planned until {until}, and outcomes are recovering."
-            return Trust(said, "Nothing while they do; what lasts alerts again.")
-        return Trust(f"Not asked: a change is planned until {until}.", "Nothing until then.")
+        return _of_plan(v, v.plan.last if v.plan else v.day)
     if "counted again" in v.facts.faults:
         return COUNTED_AGAIN
+    if v.facts.changed:
+        return _of_two_kinds(v, v.facts.changed)
     if v.state == "ok" and (faults := " and ".join(own_faults(v))):
         step = f"calibration-monitor recalibrate --model {v.model} fits a map."
         step = NO_MAP if maps == "none" else step
         return Trust(f"As far as before: even in the reference scores are {faults}.", step)
     return _so_far(v, _of_level_today(v) or ANSWERS[v.state])
+
+
+def _of_plan(v: Verdict, until: date) -> Trust:
+    """Answer while a plan covers the day, and while outcomes recover after it."""
+    if v.day > until:
+        said = f"Not asked: a change was planned until {until}, and outcomes are recovering."
+        return Trust(said, "Nothing while they do; what lasts alerts again.")
+    return Trust(f"Not asked: a change is planned until {until}.", "Nothing until then.")
+
+
+def _of_two_kinds(v: Verdict, changed: ReferenceChange) -> Trust:
+    """Answer where what all days are compared with changed itself."""
+    rebase = f"calibration-monitor rebase {quote(v.model)} --from {changed.since}"
+    return Trust(
+        f"Not surely: {reference_changed_in_short(changed)}.",
+        "If the scores were right before, name those days in verdicts.references; if since, "
+        f"{rebase} takes a new reference.",
+    )
 
 
 def _so_far(v: Verdict, answer: Trust) -> Trust:

@@ -13,7 +13,7 @@ from monitor.drift.records.detector import (
     is_level,
     shape_size,
 )
-from monitor.drift.records.facts import OneDay
+from monitor.drift.records.facts import OneDay, ReferenceChange
 from monitor.drift.records.life import life_state
 from monitor.drift.records.places import explained_by
 from monitor.drift.records.verdict import DRIFTING, SLOPE_KINDS, Verdict
@@ -117,6 +117,8 @@ def _sentences(v: Verdict) -> Iterator[str]:
         yield from _no_drift(v)
     if "counted again" in v.facts.faults and v.facts.obstacle in (None, "part of the reference"):
         yield COUNTED_AGAIN
+    if v.facts.changed and v.facts.obstacle in (None, "part of the reference"):
+        yield reference_changed(v.facts.changed)
     if v.facts.wrong and not v.facts.obstacle:
         yield wrong_labels(v.facts.wrong)
     if v.facts.strata and not v.facts.obstacle:
@@ -375,6 +377,30 @@ def not_enough_yet(v: Verdict) -> str:
     return f"{nearly}{reached} to 1, and an incident opens at {limit} to 1"
 
 
+def reference_changed_in_short(changed: ReferenceChange) -> str:
+    """Say in a few words on which day a reference itself changed, and from which slope to which.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> reference_changed_in_short(ReferenceChange(date(2026, 1, 21), "too_extreme", 1.02, 0.7))
+    'the reference itself changed on 2026-01-21 (slope 1.02 before, 0.70 since)'
+    """
+    slopes = ""
+    if changed.before is not None and changed.after is not None:
+        slopes = f" (slope {changed.before:.2f} before, {changed.after:.2f} since)"
+    return f"the reference itself changed on {changed.since}{slopes}"
+
+
+def reference_changed(changed: ReferenceChange) -> str:
+    """Say how the days of a reference differ from those before, and what that is worth."""
+    said = reference_changed_in_short(changed)
+    return (
+        f"{said[0].upper()}{said[1:]}: from then on {MEANINGS[changed.kind]}. Days are compared "
+        "with a mixture of both, so a change like this one is not found."
+    )
+
+
 def one_day_in_short(found: OneDay) -> str:
     """Say in a few words that a single day contradicts the reference."""
     return f"this day alone contradicts the reference, {times(found.evidence)} to 1"
@@ -436,6 +462,7 @@ def _moved(v: Verdict) -> str:
         return f"The frequencies of classes moved{only}."
     scores, shift = v.facts.scores, v.shift
     alone = not scores or not shift or is_of_base_rate(scores, shift.value)
+    alone = alone and not v.facts.changed
     return "Once the base rate is known the scores fit: only the prior moved." if alone else ""
 
 

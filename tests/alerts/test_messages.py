@@ -31,6 +31,7 @@ EVERY = {
     "CalibrationResultsUnreadable": "ticket",
     "CalibrationInsufficientData": "info",
     "CalibrationNotComparable": "ticket",
+    "CalibrationReferenceChanged": "ticket",
     "CalibrationMixMoved": "ticket",
     "CalibrationOneDay": "info",
     "CalibrationBlind": "page",

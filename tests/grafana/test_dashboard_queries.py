@@ -59,6 +59,7 @@ OF_OTHERS = {
     *(f"calibration_drift_labels_ratio{end}" for end in ("", "_low", "_high")),
     "calibration_moved_share_ratio",
     "calibration_not_comparable_date_seconds",
+    "calibration_reference_changed_date_seconds",
     "calibration_outcomes_info",
     "calibration_window_acted_on_predictions",
     "calibration_judged_outcomes_ratio",

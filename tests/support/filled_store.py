@@ -24,7 +24,15 @@ from monitor.drift.records.detector import (
     Shift,
     Worse,
 )
-from monitor.drift.records.facts import ClassFacts, Coverage, Detectable, Facts, OneDay, Unlike
+from monitor.drift.records.facts import (
+    ClassFacts,
+    Coverage,
+    Detectable,
+    Facts,
+    OneDay,
+    ReferenceChange,
+    Unlike,
+)
 from monitor.drift.records.mix import MovedMix, MovedShare
 from monitor.drift.records.places import Condition, Explanation, Place, Where
 from monitor.drift.records.values import ValueIncident, ValuePast, ValueWatch
@@ -128,6 +136,7 @@ def evaluation(
 
 
 UNLIKE = (Unlike(("DE",), ("segments.values",), FINAL, FINAL - timedelta(60), FINAL),)
+CHANGE = ReferenceChange(FINAL, "too_extreme", 1.0, 0.7)
 MIX = MovedMix((MovedShare("", 0.01, 0.02, 0.25),), (), 1000)
 
 # What `evaluation` gives a value by hand; a field that is added later gets one of its own.
@@ -188,6 +197,7 @@ def verdict(segment: str, incident: Incident | None) -> Verdict:
             classes=None if incident else ClassFacts((), 0.5, 0.5, 0.5, None, None, "cat"),
             unlike=UNLIKE if segment == "all" else (),
             mix=MIX if segment == "all" else None,
+            changed=CHANGE if segment == "all" else None,
         ),
         values=VALUES if incident else None,
     )

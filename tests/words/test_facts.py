@@ -30,6 +30,7 @@ from monitor.drift.records.facts import (
     Obstacle,
     OneDay,
     Others,
+    ReferenceChange,
     ScoreMap,
     Scores,
     Together,
@@ -207,6 +208,7 @@ def facts_of(drawn: Drawn, state: str) -> Facts:
         if drawn.share() < 0.2
         else (),
         mix=mix_of(drawn) if drawn.share() < 0.2 else None,
+        changed=changed_of(drawn) if drawn.share() < 0.2 else None,
     )
 
 
@@ -224,6 +226,11 @@ def unlike_of(drawn: Drawn, *, of_whole: bool) -> tuple[Unlike, ...]:
     """Draw what was read otherwise."""
     streams = ("all",) if of_whole else ("DE", "other")
     return (Unlike(streams, ("predictions.where",), DAY, drawn.day(), DAY),)
+
+
+def changed_of(drawn: Drawn) -> ReferenceChange:
+    """Draw a change among the days of a reference."""
+    return ReferenceChange(drawn.day(), drawn.one_of(KINDS), *(drawn.maybe(1.0) for _ in range(2)))
 
 
 def mix_of(drawn: Drawn) -> MovedMix:

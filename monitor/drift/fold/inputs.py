@@ -42,10 +42,13 @@ from monitor.drift.classes.pairs import (
     with_own_curves,
     without_top,
 )
+from monitor.drift.curve.change_within import change_within
 from monitor.drift.curve.reference import (
     Reference,
     Sensitivity,
+    by_direction,
     fit_reference,
+    own_slope,
     what_a_reference_lacks,
     with_hanging,
 )
@@ -59,7 +62,8 @@ from monitor.drift.evidence.entities import (
 )
 from monitor.drift.incidents.detectable import calibrated_limit, what_is_detectable
 from monitor.drift.incidents.detecting import family_limit
-from monitor.drift.records.facts import Detectable, Unlike
+from monitor.drift.records.day_evidence import KINDS
+from monitor.drift.records.facts import Detectable, ReferenceChange, Unlike
 from monitor.drift.records.lack import Lack
 from monitor.drift.records.mix import Mix, mix_of_days
 from monitor.drift.records.values import MovingPriors
@@ -72,6 +76,7 @@ from monitor.metrics.core.tally import Tally
 
 WITH_THIRD = 3  # classes: so many have third choices
 WORST = 0.05  # of the days: an outage in the reference says nothing of its usual days
+ALMOST_INDEPENDENT = 2.0  # times the variance of independent rows: more makes days hang together
 MOST_KEPT = 2_000  # sums of a day and stream: five years of one, 8 MB
 
 
@@ -123,7 +128,8 @@ class ModelReference:
     `strata` is the column whose values have priors of their own in the verdict of the whole, where
     the monitor has found one. `coverage` is the share of the predictions of a usual day that have
     an outcome, and `least_coverage` that of its second-worst day in 28; None if that is not known.
-    `mix` are the shares of its segments.
+    `mix` are the shares of its segments. `changed` says since when its days differ from those
+    before; None if they are of one kind.
     """
 
     first: date
@@ -144,6 +150,7 @@ class ModelReference:
     scores: ClassScores | None = None
     mix: Mix | None = None
     scores_of: Mapping[str, ClassScores] = field(default_factory=dict)
+    changed: ReferenceChange | None = None
 
     @property
     def begins(self) -> date:
@@ -313,8 +320,40 @@ def fit_model_reference(days: Sequence[Day], limits: Limits) -> ModelReference:
         for name, own in streams.items()
         if isinstance(own, Reference)
     }
-    least = coverage_of(days, WORST)
-    return replace(fitted, detectable=detectable, coverage=coverage_of(days), least_coverage=least)
+    least, changed = coverage_of(days, WORST), _changed(streams[WHOLE], days, limits)
+    return replace(
+        fitted,
+        detectable=detectable,
+        coverage=coverage_of(days),
+        least_coverage=least,
+        changed=changed,
+    )
+
+
+def _changed(
+    reference: Reference | Lack, days: Sequence[Day], limits: Limits
+) -> ReferenceChange | None:
+    """Say since when the days of a reference differ from those before, if that is worth saying.
+
+    Days that hang together are in no order that chance could have made another one.
+    """
+    if isinstance(reference, Lack) or reference.hanging.max() >= ALMOST_INDEPENDENT:
+        return None
+    sums = reference.scores, reference.informations, reference.day_variances
+    split, least = change_within(*sums), by_direction(limits.sensitivity.effects)
+    if split is None or abs(split.difference) < least[split.direction]:
+        return None
+    at = split.row * limits.judge_every
+    before, after = (
+        own_slope([part for day in some for part in day.parts.values()], reference.dispersions[0])
+        for some in (days[:at], days[at:])
+    )
+    return ReferenceChange(
+        since=days[at].day,
+        kind=KINDS[2 * split.direction + (split.difference > 0.0)],
+        before=before.value if before else None,
+        after=after.value if after else None,
+    )
 
 
 def coverage_of(days: Sequence[Day], rank: float = 0.5) -> float | None:

@@ -343,6 +343,27 @@ class ThirdChoices:
 
 
 @dataclass(frozen=True)
+class ReferenceChange:
+    """A change among the days of a reference itself.
+
+    Attributes
+    ----------
+    since : date
+        The first of the days that differ from those before.
+    kind : str
+        How, as a distortion of the days before.
+    before, after : float or None
+        The slope of the outcomes on the scores until then and from then on; None if they do not
+        tell.
+    """
+
+    since: date
+    kind: str
+    before: float | None
+    after: float | None
+
+
+@dataclass(frozen=True)
 class Unlike:
     """How days were read otherwise than the reference that they would be compared with.
 
@@ -434,6 +455,8 @@ class Facts:
     lost : float or None
         The share of the positives that may as well have got lost, in [0, 1], where the prior fell
         and the outcomes do not distinguish both.
+    changed : ReferenceChange or None
+        Of the whole, a change among the days of the reference; None if they are of one kind.
     """
 
     obstacle: Obstacle | None = None
@@ -463,6 +486,7 @@ class Facts:
     unlike: tuple[Unlike, ...] = ()
     mix: MovedMix | None = None
     lost: float | None = None
+    changed: ReferenceChange | None = None
 
     @property
     def of_classes(self) -> ClassFacts:

@@ -142,6 +142,7 @@ def _of_the_day(stream: Stream, obstacle: Obstacle | None) -> Facts:
         strata=stream.strata,
         unlike=() if early else _unlike(stream),
         mix=None if early else _mix(stream),
+        changed=stream.reference.changed if stream.reference and stream.name == WHOLE else None,
     )
 
 
