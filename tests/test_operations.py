@@ -80,6 +80,10 @@ PLAYED = {
         "pipeline/test_read_otherwise.py",
         "test_values_that_are_written_otherwise_are_told_with_their_names",
     ),
+    "the model broke, or was replaced": (
+        "drift/test_change_within.py",
+        "test_the_verdict_does_not_call_such_a_reference_right",
+    ),
     "an Airflow task runs": ("pipeline/test_scheduled.py", "test_are_those_of_the_run"),
     "a list or a number": ("test_operations.py", "test_a_limit_is_said_in_our_words"),
     "hundreds of models": ("test_operations.py", "test_many_models_are_no_aliases"),

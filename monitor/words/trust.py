@@ -14,7 +14,7 @@ from monitor.drift.records.detector import (
     Incident,
     is_level,
 )
-from monitor.drift.records.facts import Obstacle, ReferenceChange, Scores
+from monitor.drift.records.facts import Coverage, Obstacle, ReferenceChange, Scores
 from monitor.drift.records.verdict import DRIFTING, OF_LABELS, State, Verdict
 from monitor.words import label_change
 from monitor.words.broken import STEP
@@ -210,10 +210,8 @@ def _of_level_today(v: Verdict) -> Trust | None:
     if v.facts.today:
         ask = f"Ask what was released on {v.day}, or changed in the service."
         return Trust(f"Not today: {today_in_short(v.facts.today)}.", f"{ask} Look again tomorrow.")
-    if v.facts.covered and v.state == "prior_shift":
-        step = f"{label_change.ASKED['lost']} If none is missing: {ANSWERS['prior_shift'].step}"
-        of = label_change.covered(v.facts.covered)
-        return Trust(f"Not surely: the base rate moved, and {of}.", step)
+    if v.facts.covered and (answer := _of_coverage(v.state, v.facts.covered)):
+        return answer
     if v.facts.one_day:
         ask = f"Ask what was released on {v.day}, or changed in the service."
         return Trust(
@@ -227,6 +225,17 @@ def _of_level_today(v: Verdict) -> Trust | None:
         )
     if v.state == "prior_shift" and v.facts.scores and v.shift:
         return _of_prior(v.facts.scores, v.shift.value)
+    return None
+
+
+def _of_coverage(state: State, coverage: Coverage) -> Trust | None:
+    """Answer where the share of the outcomes that are known changed; None where it only rose."""
+    of, step = label_change.covered(coverage), label_change.ASKED["lost"]
+    if state == "prior_shift":
+        step = f"{step} If none is missing: {ANSWERS['prior_shift'].step}"
+        return Trust(f"Not surely: the base rate moved, and {of}.", step)
+    if state == "ok" and coverage.now < coverage.before:
+        return Trust(f"Yes, as far as outcomes are known: {of}.", step)
     return None
 
 

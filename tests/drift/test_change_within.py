@@ -7,7 +7,9 @@ from itertools import islice
 import numpy as np
 import pytest
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.change_within import LEAST_SIDE, ORDERS, change_within
+from monitor.drift.curve.reference import Reference
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
 from monitor.drift.records.facts import ReferenceChange
 from monitor.drift.verdicts.judge import judge
@@ -60,6 +62,21 @@ def test_the_day_and_the_slopes_are_named(
         pytest.approx(before, abs=0.06),
         pytest.approx(after, abs=0.08),
     )
+
+
+@pytest.mark.parametrize("seed", [62_006, 62_030, 62_036])
+def test_a_curve_that_falls_is_fitted(seed: int) -> None:
+    """Half of the days are reversed, so that the curve of all falls: Newton's method went astray.
+
+    The score along every direction is 0 but for the ridge: less than a standard error.
+    """
+    days = days_of(TWO, Truth(tilted(-1.0)), seed, at=14)
+
+    whole = fitted(days).streams[WHOLE]
+
+    assert isinstance(whole, Reference)
+    assert abs(whole.curve[whole.known]).max() < 5.0
+    assert (abs(whole.scores.sum(0)) < np.sqrt(whole.informations.sum(0))).all()
 
 
 def test_a_curve_that_bends_is_named_by_its_shape() -> None:

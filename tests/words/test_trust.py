@@ -5,7 +5,7 @@ from datetime import date
 
 import pytest
 
-from monitor.drift.records.facts import Facts
+from monitor.drift.records.facts import Coverage, Facts
 from monitor.drift.records.verdict import DRIFTING, State
 from monitor.words.next_steps import next_steps
 from monitor.words.trust import NO_MAP, Need, first_verdict, trust
@@ -68,6 +68,24 @@ def test_evidence_that_is_not_enough_yet_is_part_of_the_answer(state: State, beg
     assert "100 to 1, and an incident opens at 1,000 to 1" in answer
     assert "990 to 1" in trust(replace(verdict, reached=2.9977)).answer
     assert "nearly 1,000 to 1" in trust(replace(verdict, reached=2.9999)).answer
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "answer"),
+    [
+        (1.0, 0.5, "Yes, as far as outcomes are known: 50 % of the predictions have an outcome"),
+        (0.5, 1.0, "Yes: no evidence of a change"),
+    ],
+)
+def test_outcomes_that_stopped_are_asked_for(before: float, now: float, answer: str) -> None:
+    """Half of them gone at random changes no verdict, and is not nothing to do."""
+    facts = Facts(false_alert_days=1_000, covered=Coverage(before, now))
+    verdict = replace(verdict_of(Drawn(0)), state="ok", facts=facts, values=None, reached=0.0)
+
+    found = trust(verdict)
+
+    assert found.answer.startswith(answer)
+    assert ("Ask whether the join is complete" in found.step) == (now < before)
 
 
 def test_a_segment_that_drifts_is_named_before_the_whole_is_trusted() -> None:

@@ -27,6 +27,7 @@ LEAST_LEFT = 0.01  # of a function's spread that others do not explain, or it ad
 LEAST_LOG_ODDS = -500.0  # of a cell, compared with the largest: both are still numbers
 LEAST_CHANCE = 1e-300
 MOST_STEPS, SETTLED = 50, 1e-10
+LEAST_GAIN = 0.1  # of what a step promises, or it is halved: one that goes too far meets a plateau
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,22 +183,26 @@ def _known(weights: Floats) -> slice:
 
 
 def _fit(basis: Floats, *strata: Ints) -> tuple[Floats, Floats, Floats]:
-    """Fit by Newton's method with step halving; curve, information of the basis and of cells."""
+    """Fit by Newton's method with step halving; curve, information of the basis and of cells.
+
+    A step is taken if it gains as much as it promises, but for a factor (Armijo, 1966).
+    """
     deviation, curve = np.zeros(basis.shape[0]), CENTRES
     fit, gradient, information, spread = _profile_strata(curve, basis, *strata)
     for _ in range(MOST_STEPS):
         gradient = gradient - RIDGE * deviation
         step = np.linalg.solve(information + RIDGE * np.eye(deviation.size), gradient)
-        if (step * gradient).sum() < SETTLED:
+        promised = (step * gradient).sum()
+        if promised < SETTLED:
             break
         while True:
             tried = deviation + step
             curve = CENTRES + (tried[:, None] * basis).sum(axis=0)
             moved, gradient, information, spread = _profile_strata(curve, basis, *strata)
             moved -= 0.5 * RIDGE * (tried**2).sum()
-            if moved >= fit or (step**2).sum() < SETTLED:
+            if moved >= fit + LEAST_GAIN * promised or (step**2).sum() < SETTLED:
                 break
-            step = 0.5 * step
+            step, promised = 0.5 * step, 0.5 * promised
         deviation, fit = tried, moved
     return curve, information, spread
 
