@@ -31,7 +31,7 @@ from monitor.logs.days.one_day import count_through_map, read_parts_of_vector, r
 from monitor.logs.days.returning import Returning, entities_of_day
 from monitor.logs.days.searching import parts_to_search, read_part_rows
 from monitor.logs.engines.databases import Databases, open_databases
-from monitor.logs.sources.partitions import (
+from monitor.logs.sources.source import (
     days_of,
     describe_inputs,
     has_day,

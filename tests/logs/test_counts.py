@@ -25,7 +25,7 @@ from monitor.config.apart import SETTINGS as APART_SETTINGS
 from monitor.days.summary import Summary, whole
 from monitor.logs import Databases, parts_to_search, summarise_day, what_looks_wrong
 from monitor.logs.engines.session import Session
-from monitor.logs.sources.partitions import open_log
+from monitor.logs.sources.source import open_log
 from monitor.logs.statement.counts_table import NAMES
 from monitor.store.sealing import sealed_table
 from monitor.store.summary_table import summary_table

@@ -26,7 +26,7 @@ from monitor.export.table import write as write_table
 from monitor.logs import days_of, describe_inputs, summarise_day
 from monitor.logs.engines.session import Session
 from monitor.logs.sources import queries
-from monitor.logs.sources.partitions import open_log
+from monitor.logs.sources.source import open_log
 from tests.conftest import run_command
 from tests.logs.test_shapes import (
     DAYS,

@@ -41,7 +41,7 @@ from monitor.logs.engines.session import Session
 from monitor.logs.engines.steps import ALL, SCORED, Steps, literal, written
 from monitor.logs.engines.types import Type
 from monitor.logs.sources.opening import TEXT, TIME_TYPES, Kind, OpenLog, raise_all
-from monitor.logs.sources.partitions import open_log
+from monitor.logs.sources.source import open_log
 from monitor.logs.sources.times import age_on, is_time, known_by, moment, undated
 
 T = TypeVar("T")

@@ -16,7 +16,13 @@ from monitor.days.summary import Summary
 from monitor.logs.columns.canonical import read_ids
 from monitor.logs.days.counts import read_counts
 from monitor.logs.days.daily import DayRows, summarise
-from monitor.logs.days.days import Batch, batch_of, batches_of, is_counted_there
+from monitor.logs.days.days import (
+    Batch,
+    batch_of,
+    batches_of,
+    holds_counts,
+    is_counted_there,
+)
 from monitor.logs.days.in_warehouse import count_there
 from monitor.logs.days.many_days import read_days
 from monitor.logs.days.one_day import read_day
@@ -175,7 +181,7 @@ def _read(batch: Batch, engine: Engine | Databases) -> dict[date, Summary | Data
     share = engine.engine if isinstance(engine, Databases) else engine
     results = dict[date, Summary | DataError]()
     with open_session(batch.what, engine) as session:
-        if batch.model.predictions.format == "counts":
+        if holds_counts(batch.model):
             batch, rows = read_counts(session, batch)
             rows_of_days = [rows]
         elif is_counted_there(batch.model, share):

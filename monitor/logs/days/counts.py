@@ -14,7 +14,7 @@ from monitor.base.errors import ConfigError
 from monitor.config import Model
 from monitor.logs.checks.checks import OF_OTHER_ROWS, ROW_CHECKS, Groups, Status
 from monitor.logs.days.daily import DayRows
-from monitor.logs.days.days import Batch
+from monitor.logs.days.days import Batch, holds_counts
 from monitor.logs.engines.session import Session
 from monitor.logs.statement import contract
 from monitor.logs.statement.counts_table import MATCHED, STATUSES, Table, read_table
@@ -69,7 +69,7 @@ def rows_of_table(
 
 def must_have_rows(name: str, model: Model, asked: str) -> None:
     """Raise ConfigError for a log of counts where single rows are needed."""
-    if model.predictions.format == "counts":
+    if holds_counts(model):
         msg = (
             f"{name}: {asked} reads single rows, and predictions.format: counts has none; ask it "
             f"of a model whose logs are rows."

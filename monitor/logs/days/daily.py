@@ -25,7 +25,7 @@ from monitor.days.summary import (
 )
 from monitor.logs.checks.checks import IN_PREDICTED, Groups, Status
 from monitor.logs.days.days import Batch, all_known
-from monitor.logs.sources.partitions import place_of
+from monitor.logs.sources.source import place_of
 from monitor.logs.statement.contract import Violation
 from monitor.metrics.beyond_binary.class_counts import ClassCounts
 from monitor.metrics.core.buckets import add_up_buckets, bins_of

@@ -15,7 +15,7 @@ from monitor.days.summary import Summary
 from monitor.logs.columns.canonical import check_readable
 from monitor.logs.engines.session import DAMAGE, Session
 from monitor.logs.sources.opening import Kind
-from monitor.logs.sources.partitions import (
+from monitor.logs.sources.source import (
     MISSING,
     days_of,
     has_day,
@@ -163,7 +163,13 @@ def newest_day(model: Model, *, as_of: date) -> date:
 
 def is_counted_there(model: Model, engine: Engine) -> bool:
     """Return whether rows are counted where they lie; those of files and counts are read here."""
-    return engine.kind == "warehouse" and "sql" in (model.predictions.format, model.outcomes.format)
+    asked = model.predictions.sql or model.outcomes.sql
+    return engine.kind == "warehouse" and bool(asked) and not holds_counts(model)
+
+
+def holds_counts(model: Model) -> bool:
+    """Return whether the predictions are counts, which have no single rows."""
+    return model.predictions.format == "counts"
 
 
 def day_before(model: Model, day: date) -> date | None:

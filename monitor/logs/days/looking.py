@@ -6,11 +6,12 @@ from monitor.config import Classes, Engine, Model, TimeUnit
 from monitor.days.summary import Summary, whole
 from monitor.logs.columns.class_columns import scores_of_classes
 from monitor.logs.days.counts import about_intervals
+from monitor.logs.days.days import holds_counts
 from monitor.logs.engines.databases import Databases
 from monitor.logs.engines.session import open_session
 from monitor.logs.engines.steps import SCORED
 from monitor.logs.sources.opening import Kind, OpenLog
-from monitor.logs.sources.partitions import has_day, open_log
+from monitor.logs.sources.source import has_day, open_log
 from monitor.logs.sources.times import is_time, moment
 from monitor.words.plausibility import (
     MOST_ROUNDED,
@@ -66,7 +67,7 @@ def what_looks_wrong(
     with open_session(f"{name} {day}", engine) as session:
         if classes and classes.sums == "normalise":
             remarks += about_sums(*_sums(open_log(session, model, "predictions", [day]), classes))
-        if model.predictions.format == "counts":
+        if holds_counts(model):
             remarks += about_intervals(session, model, day)
         for kind in kinds:
             configured = getattr(model, kind)

@@ -18,7 +18,7 @@ from monitor.logs.days.daily import DayRows
 from monitor.logs.days.days import Batch, readable_days
 from monitor.logs.engines.session import Session
 from monitor.logs.engines.steps import added
-from monitor.logs.sources.partitions import has_day, open_log
+from monitor.logs.sources.source import has_day, open_log
 from monitor.logs.statement import contract
 from monitor.logs.statement.ages import LATE, outcomes_seen
 from monitor.logs.statement.statement import run, write

@@ -19,7 +19,7 @@ from monitor.logs.days.days import Batch, readable_days
 from monitor.logs.engines.databases import Databases
 from monitor.logs.engines.session import Session, open_session
 from monitor.logs.sources.opening import KINDS
-from monitor.logs.sources.partitions import has_day, open_log
+from monitor.logs.sources.source import has_day, open_log
 from monitor.logs.statement import contract
 from monitor.logs.statement.ages import LATE, MISSING, ORPHAN, outcomes_seen
 from monitor.logs.statement.class_rows import (

@@ -13,7 +13,7 @@ from monitor.logs.engines.databases import Databases
 from monitor.logs.engines.session import Session, open_session
 from monitor.logs.engines.steps import KNOWN, SCORED, added
 from monitor.logs.sources.opening import raise_all
-from monitor.logs.sources.partitions import open_log
+from monitor.logs.sources.source import open_log
 from monitor.words.numbers import percent
 
 

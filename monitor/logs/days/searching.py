@@ -19,7 +19,7 @@ from monitor.logs.engines.databases import Databases
 from monitor.logs.engines.session import open_session
 from monitor.logs.engines.steps import SCORED, added
 from monitor.logs.sources.opening import OpenLog, raise_all
-from monitor.logs.sources.partitions import open_log
+from monitor.logs.sources.source import open_log
 from monitor.metrics.beyond_binary.class_pairs import SECOND
 from monitor.metrics.core.grid import Floats, Ints
 

@@ -3,12 +3,12 @@
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from duckdb import DuckDBPyConnection as Connection
 from duckdb import DuckDBPyRelation as Relation
 
-from monitor.config import FIELD
+from monitor.config import FIELD, Format
 from monitor.logs.engines.conversions import quoted
 
 # How a CSV is read: nothing but the delimiter is guessed from its rows.
@@ -66,6 +66,10 @@ class FileFormat:
     has_fields: bool = True
     of_nothing: str = ""
     remedy: str = "write the file again"
+    # What readers of tables have too.
+    unfit: ClassVar[Mapping[str, Any]] = {}
+    schema: ClassVar[Any] = None
+    finds_days: ClassVar[bool] = False
 
 
 def _read_parquet(
@@ -133,13 +137,14 @@ def _names_in_json(connection: Connection, place: str) -> list[str]:
 
 def _wrong_json(connection: Connection, place: str, columns: Sequence[str]) -> str:
     """Say that the first line is no object; nothing is an empty log."""
-    if [*columns] != ["json"]:
+    if [*columns] != [FORMATS["json"].of_nothing]:
         return ""
     lines = "SELECT json_type(json) FROM read_json_objects(?, format = 'newline_delimited')"
     rows = connection.execute(f"{lines} LIMIT 1", [place]).fetchall()
     return ARRAY if any(kind != "OBJECT" for (kind,) in rows) else ""
 
 
+USUAL: Format = "parquet"
 FORMATS: Mapping[str, FileFormat] = {
     "parquet": FileFormat("Parquet", _read_parquet, _names_in_parquet, is_text=False),
     "csv": FileFormat(

@@ -19,7 +19,7 @@ from monitor.days.files import limited, list_folder, reaching
 from monitor.logs.engines.compressed import LONGEST_MAGIC, PACKED, how_packed, what_is_damaged
 from monitor.logs.engines.conversions import MISFIT, quoted
 from monitor.logs.engines.databases import Databases, open_databases
-from monitor.logs.engines.formats import FORMATS
+from monitor.logs.engines.formats import FORMATS, USUAL
 from monitor.logs.engines.spark import is_of_spark, word
 from monitor.logs.engines.steps import ALL, KNOWN, SCORED, added
 from monitor.logs.engines.types import Type
@@ -50,6 +50,7 @@ REMEDIES = {  # by what DuckDB says, or how_packed
         "correct the line, or write the file again with one header for all of its lines"
     ),
 }
+ROW = "file_row_number"  # what DuckDB calls the number of a row of Parquet
 SMALL = 16_000_000  # bytes of a file that is read whole, though only some of its columns are needed
 NO_ROOM = Fault("logs", "memory", "the day does not fit into the memory")
 UNREADABLE = Fault("logs", "unreadable", "a file cannot be read")
@@ -143,10 +144,11 @@ class Session:
     def read(
         self,
         files: Sequence[str],
-        form: Format = "parquet",
+        form: Format = USUAL,
         *,
         columns: Sequence[str] = (),
         with_name: bool = False,
+        span: tuple[int, int] | None = None,
     ) -> duckdb.DuckDBPyRelation:
         """Open files of equal columns as one relation.
 
@@ -163,14 +165,20 @@ class Session:
             The columns to read of JSON lines; a row without one of them has null.
         with_name : bool
             Add the column `filename`.
+        span : tuple of (int, int) or None
+            The rows to read of a file of Parquet, if they are not all.
         """
         self.files.update(dict.fromkeys(files, form))
         places = [self.copies.get(file, file) for file in files]
         layout = self.layouts.get(files[0], Layout()).options
         own = {"hive_partitioning": False, "filename": with_name}
-        return FORMATS[form].read(self.connection, places, columns, layout, own)
+        if span is None:
+            return FORMATS[form].read(self.connection, places, columns, layout, own)
+        own[ROW] = True
+        rows = FORMATS[form].read(self.connection, places, columns, layout, own)
+        return rows.filter(f"{ROW} >= {span[0]} AND {ROW} < {span[1]}")
 
-    def types_of(self, file: str, form: Format = "parquet") -> Mapping[str, Type]:
+    def types_of(self, file: str, form: Format = USUAL) -> Mapping[str, Type]:
         """Return the type of every column of a file but twins, in their order."""
         if file not in self.types:
             self.must_be_whole(file, form)
@@ -486,7 +494,7 @@ def _worded(session: Session, error: Exception) -> DataError:
     culprit, why = next(damaged, ("one of the logs", before))
     for file, copied in session.copies.items():
         why = why.replace(copied, file)
-    form = session.files.get(culprit, next(iter(session.files.values()), "parquet"))
+    form = session.files.get(culprit, next(iter(session.files.values()), USUAL))
     msg = (
         f"{session.what}: {culprit} cannot be read as {FORMAT_NAMES[form]} ({first_line(why)}); "
         f"{remedy_of(why, form)}, then rerun this day."

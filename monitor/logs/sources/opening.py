@@ -36,7 +36,7 @@ from monitor.config import (
 from monitor.config.filters import columns_of_filter
 from monitor.days.files import open_filesystem
 from monitor.logs.engines.conversions import Wanted, as_it_is, columns_in, quoted
-from monitor.logs.engines.formats import FORMATS, with_structs
+from monitor.logs.engines.formats import FORMATS, FileFormat, with_structs
 from monitor.logs.engines.session import (
     Layout,
     Session,
@@ -51,7 +51,6 @@ from monitor.logs.sources.times import Dating, dating_of, is_day
 
 PATH_PART = re.compile(r"([^/=]+)=[^/]*/")  # country=DE/
 NULL_IN_PATH = "__HIVE_DEFAULT_PARTITION__"  # how Hive and Spark write a null
-ROW = "file_row_number"  # what DuckDB calls the number of a row of Parquet
 TEXT = Type("VARCHAR")
 NO_TYPE = "INTEGER"  # what DuckDB calls the type of a column of nothing but nulls in Parquet
 IN_PATH = Type("VARCHAR", in_path=True)
@@ -111,7 +110,12 @@ class OpenLog:
     @property
     def is_text(self) -> bool:
         """Whether all columns are text, whatever they contain."""
-        return self.form in FORMATS and FORMATS[self.form].is_text
+        return self.reader.is_text
+
+    @property
+    def reader(self) -> FileFormat | Table:
+        """What reads the rows."""
+        return self.table or FORMATS[self.form]
 
     def check(self, column: str, setting: str, fits: Callable[[Type], bool], wanted: str) -> bool:
         """Note the first file in which a required column is missing or has the wrong type.
@@ -131,8 +135,8 @@ class OpenLog:
             if column not in types:
                 near = difflib.get_close_matches(column, types, n=1)
                 hint = f"did you mean '{near[0]}'? " if near else ""
-                if FIELD in column and not (self.table or FORMATS[self.form].has_fields):
-                    hint = f"{FORMATS[self.form].name} has no structs; "
+                if FIELD in column and not self.reader.has_fields:
+                    hint = f"{self.reader.name} has no structs; "
                 elif FIELD not in column and not self.table:
                     old = self._formerly(types, near, fits)
                     hint += (
@@ -146,7 +150,7 @@ class OpenLog:
                 )
                 self.note(msg, "is missing")
                 return False
-            if self.table and (unfit := self.table.unfit.get(column)):
+            if unfit := self.reader.unfit.get(column):
                 msg = (
                     f"{what}: column '{column}' of the {self.kind} is {unfit.native}; write "
                     f"{column}::{unfit.target} AS {column} in sql."
@@ -225,8 +229,8 @@ class OpenLog:
         """
         if self.is_text:
             whole = column.partition(FIELD)[0]
-            return TEXT if FORMATS[self.form].has_fields and whole in types else None
-        return self.session.type_of_field(file, column, self.table.schema if self.table else None)
+            return TEXT if self.reader.has_fields and whole in types else None
+        return self.session.type_of_field(file, column, self.reader.schema)
 
     def _of_one_name(self, file: str, column: str) -> list[str]:
         """List the columns of a file with this name, or with the name that it has in DuckDB."""
@@ -303,25 +307,18 @@ class OpenLog:
         """Read files whose columns are equal."""
         types = self.files[files[0]]
         in_path, in_rows = self.used(types, row_filter, wanted.values())
-        if (
-            not (self.table or in_rows) and FORMATS[self.form].has_keys
-        ):  # whose rows cannot be read without a column
+        if self.reader.has_keys and not in_rows:  # whose rows cannot be read without a column
             in_rows = [column for column in types if not types[column].in_path][:1]
         rows = (
             self._rows_of_table(self.table, in_rows)
             if self.table
             else self.session.read(
-                files, self.form, columns=_as_written(in_rows, types), with_name=bool(in_path)
+                *(files, self.form),
+                columns=_as_written(in_rows, types),
+                with_name=bool(in_path),
+                span=self.span,
             )
         )
-        if self.span:
-            first, end = self.span
-            rows = self.session.connection.read_parquet(
-                [self.session.copies.get(file, file) for file in files],
-                file_row_number=True,
-                filename=bool(in_path),
-                hive_partitioning=False,
-            ).filter(f"{ROW} >= {first} AND {ROW} < {end}")
         if in_path or any(types[column].written for column in in_rows):
             rows = rows.select(
                 # An expression of a column would read "a.b" as the field b of the column a.
@@ -376,7 +373,7 @@ class OpenLog:
     def _rows_of_table(self, table: Table, columns: Sequence[str]) -> duckdb.DuckDBPyRelation:
         """Read columns of a table; the rows of some days are kept, because a query reads twice."""
         rows = self.scan(table, columns)
-        if table.log.stored_as == "sql":
+        if table.finds_days:
             return self.session.keep_batches(rows)
         if self.days is None:
             return self.session.connection.from_arrow(rows)
@@ -496,7 +493,7 @@ def _check_dating(log: OpenLog) -> None:
     if dating := log.dating:
         wanted = f"a date, a time, {TIME_TYPES}"
         fits: Callable[[Type], bool] = lambda type_: is_day(type_, dating.unit)  # noqa: E731
-        if log.form == "sql":  # the database finds the day
+        if log.reader.finds_days:
             wanted = "a date or a timestamp; convert it in sql"
             fits = lambda type_: type_.is_date or type_.is_time  # noqa: E731
         log.check(dating.column, f"{log.kind}.day", fits, wanted)

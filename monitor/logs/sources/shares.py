@@ -13,9 +13,9 @@ from fsspec.implementations.local import LocalFileSystem
 
 from monitor.days.files import open_filesystem
 from monitor.logs.engines.conversions import Wanted
-from monitor.logs.engines.session import Session
+from monitor.logs.engines.session import ROW, Session
 from monitor.logs.engines.spread import Spread
-from monitor.logs.sources.opening import ROW, OpenLog
+from monitor.logs.sources.opening import OpenLog
 
 HOURS = 24  # the most parts of a day of a table
 ROWS = 2_000_000  # of a part of a file

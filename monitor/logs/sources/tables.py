@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import duckdb
 import pyarrow as pa
@@ -30,12 +30,6 @@ from monitor.logs.sources.queries import Snapshot, batches_of, schema_of, take_s
 Range = tuple[Any, Any]  # from, and up to but without
 Scan = Callable[[Sequence[str], str, Sequence[Range]], pa.RecordBatchReader]
 
-TABLE_NAMES = {
-    "delta": "a Delta Lake table",
-    "iceberg": "an Iceberg table",
-    "sql": "rows of a database",
-}
-EXTRAS = {"delta": "delta", "iceberg": "iceberg", "sql": "postgres"}
 # Types of PostgreSQL that would arrive as text, or as something else than they mean.
 CASTS = {"numeric": "double precision", "money": "numeric::double precision"}
 ROWS = "rows_of_the_log"  # what a query is called in those that are written around it
@@ -82,6 +76,20 @@ class Table:
     scan: Scan = field(compare=False)
     snapshot: Snapshot | None = field(default=None, compare=False)
     unfit: Mapping[str, Unfit] = field(default_factory=dict, compare=False)
+    # What readers of files have too.
+    is_text: ClassVar[bool] = False
+    has_keys: ClassVar[bool] = False
+    has_fields: ClassVar[bool] = True
+
+    @property
+    def name(self) -> str:
+        """What it is, for messages."""
+        return _form_of(self.log).name
+
+    @property
+    def finds_days(self) -> bool:
+        """Whether a database finds the day of a row, which it then reads batch by batch."""
+        return self.snapshot is not None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let another process open the same version."""
@@ -99,8 +107,8 @@ def open_table(log: PredictionLog | OutcomeLog, number: int | None = None) -> Ta
         If there is no such table, or it cannot be read.
     """
     with reading_table(log):
-        kept = keep_while_looking(("table", log, number), lambda _: _open(log, number))
-        return kept or _open(log, number)
+        opened = partial(_form_of(log).open, log, number)
+        return keep_while_looking(("table", log, number), lambda _: opened()) or opened()
 
 
 @contextmanager
@@ -110,8 +118,8 @@ def reading_table(log: PredictionLog | OutcomeLog) -> Iterator[None]:
         yield
     except ImportError as error:
         msg = (
-            f"{log.path}: reading {TABLE_NAMES[_kind_of(log)]} needs a package that is not "
-            f"installed ({error}); pip install 'calibration-monitor[{EXTRAS[_kind_of(log)]}]'."
+            f"{log.path}: reading {_form_of(log).name} needs a package that is not "
+            f"installed ({error}); pip install 'calibration-monitor[{_form_of(log).extra}]'."
         )
         raise ConfigError(msg) from None
     except (ConfigError, DataError, MemoryError, duckdb.OutOfMemoryException):
@@ -119,22 +127,17 @@ def reading_table(log: PredictionLog | OutcomeLog) -> Iterator[None]:
     except Exception as error:
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         msg = (
-            f"{log.path}: cannot be read as {TABLE_NAMES[_kind_of(log)]} ({why}); check the path "
+            f"{log.path}: cannot be read as {_form_of(log).name} ({why}); check the path "
             f"and the rights of this user, then run again."
         )
         raise DataError(msg) from error
 
 
-def _open(log: PredictionLog | OutcomeLog, number: int | None) -> Table:
-    if log.stored_as == "sql":
-        return query_table(log)
-    return _open_delta(log, number) if _kind_of(log) == "delta" else _open_iceberg(log, number)
-
-
-def _kind_of(log: PredictionLog | OutcomeLog) -> str:
+def _form_of(log: PredictionLog | OutcomeLog) -> "TableFormat":
     """Say what a table is; a folder of counts is what lies there."""
-    found = _table_in(_literal(log.path)) if log.format == "counts" and not log.sql else None
-    return (found and found[1]) or log.stored_as
+    counts = log.format != log.stored_as and not log.sql
+    found = _table_in(_literal(log.path)) if counts else None
+    return TABLE_FORMATS[(found and found[1]) or log.stored_as]
 
 
 def _open_delta(log: PredictionLog | OutcomeLog, number: int | None) -> Table:
@@ -215,6 +218,26 @@ def _open_iceberg(log: PredictionLog | OutcomeLog, number: int | None) -> Table:
 
     version = f"{table.metadata.table_uuid} {snapshot}"
     return Table(log, version, snapshot, table.schema().as_arrow(), scan)
+
+
+def _open_query(log: PredictionLog | OutcomeLog, _: int | None) -> Table:
+    return query_table(log)
+
+
+@dataclass(frozen=True)
+class TableFormat:
+    """One format of tables: its name for messages, the extra that reads it, and its function."""
+
+    name: str
+    extra: str
+    open: Callable[[PredictionLog | OutcomeLog, int | None], Table]
+
+
+TABLE_FORMATS: Mapping[str, TableFormat] = {
+    "delta": TableFormat("a Delta Lake table", "delta", _open_delta),
+    "iceberg": TableFormat("an Iceberg table", "iceberg", _open_iceberg),
+    "sql": TableFormat("rows of a database", "postgres", _open_query),
+}
 
 
 def query_table(log: PredictionLog | OutcomeLog, condition: str | None = None) -> Table:

@@ -15,7 +15,7 @@ from monitor.logs.columns.canonical import Logs, open_aged, open_dated
 from monitor.logs.engines.databases import Databases
 from monitor.logs.engines.session import Session, open_session
 from monitor.logs.engines.steps import Steps, added
-from monitor.logs.sources.partitions import has_day
+from monitor.logs.sources.source import has_day
 
 MISSING, ORPHAN, LATE = "missing", "orphan", "late"
 # An outcome belongs to the youngest of the predictions with its id.

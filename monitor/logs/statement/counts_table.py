@@ -20,7 +20,7 @@ from monitor.logs.checks.checks import IN_PREDICTED, OF_OTHER_ROWS, ROW_CHECKS, 
 from monitor.logs.engines.conversions import Wanted, as_it_is, label
 from monitor.logs.engines.session import Session
 from monitor.logs.sources.opening import raise_all
-from monitor.logs.sources.partitions import open_log
+from monitor.logs.sources.source import open_log
 from monitor.metrics.core.grid import CELL_COUNT, OFFSETS_PER_CELL
 from monitor.metrics.core.samples import Bools
 
