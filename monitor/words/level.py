@@ -255,17 +255,18 @@ def collapsed(scores: Scores) -> str:
 def _most_outside(v: Verdict) -> str:
     scores = v.facts.scores
     if scores and max(scores.above, scores.below) >= SEEN:
-        return _outside(scores)
+        return outside_in_short(scores)
     share = v.evidence.unknown_share if v.evidence else 0.0
     return f"{percent(share, 0)} of the scores lie beyond those that the reference knows well"
 
 
 def outside(scores: Scores) -> str:
     """Say how many scores lie where the reference had none; empty if hardly any."""
-    return f"{_outside(scores)}." if max(scores.above, scores.below) >= SEEN else ""
+    return f"{outside_in_short(scores)}." if max(scores.above, scores.below) >= SEEN else ""
 
 
-def _outside(scores: Scores) -> str:
+def outside_in_short(scores: Scores) -> str:
+    """Say how many scores lie beyond one end of those of the reference."""
     share, side = max((scores.above, "above"), (scores.below, "below"))
     return f"{percent(share, 0)} of the scores are {side} all of the reference's"
 

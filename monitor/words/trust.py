@@ -25,12 +25,14 @@ from monitor.words.level import (
     is_of_base_rate,
     of_both,
     outcomes_of,
+    outside_in_short,
     today_in_short,
     what_moved,
 )
 from monitor.words.reading import read_again
 from monitor.words.values import step_for, values_in_short
 from monitor.words.verdict import (
+    MUCH_UNKNOWN,
     drift_in_short,
     in_short,
     not_enough_yet,
@@ -217,14 +219,26 @@ def _of_level_today(v: Verdict) -> Trust | None:
         return Trust(
             f"Not today: {one_day_in_short(v.facts.one_day)}.", f"{ask} Look again tomorrow."
         )
-    if v.state == "ok" and v.facts.scores and v.facts.scores.duller:
+    if v.state == "ok" and v.facts.scores:
+        return _of_scores(v.facts.scores)
+    if v.state == "prior_shift" and v.facts.scores and v.shift:
+        return _of_prior(v.facts.scores, v.shift.value)
+    return None
+
+
+def _of_scores(scores: Scores) -> Trust | None:
+    """Answer where outcomes fit and the scores changed all the same; None if they did not."""
+    if max(scores.below, scores.above) > MUCH_UNKNOWN:
         return Trust(
-            f"Yes, and {duller_in_short(v.facts.scores)}.",
+            f"Yes, but of some nothing is known: {outside_in_short(scores)}.",
+            "Ask what gives these rows their score: a default, a limit, rounding, or new cases.",
+        )
+    if scores.duller:
+        return Trust(
+            f"Yes, and {duller_in_short(scores)}.",
             "Ask whether a feature was lost, or the mix of cases changed. Nothing repairs it but "
             "the model.",
         )
-    if v.state == "prior_shift" and v.facts.scores and v.shift:
-        return _of_prior(v.facts.scores, v.shift.value)
     return None
 
 
@@ -267,7 +281,9 @@ def _of_prior(scores: Scores, shift: float) -> Trust:
             "Ask whether inputs or the model changed. If the difference stays, correct the "
             "intercept: see CalibrationPriorShift in the runbook."
         )
-        return Trust(f"Not the level: {what_moved(scores)}{of_both(scores, shift)}", step)
+        moved = what_moved(scores)
+        said = f"{moved[0].lower()}{moved[1:]}{of_both(scores, shift)}"
+        return Trust(f"Not the level: {said}", step)
     moved = f"the base rate moved ({outcomes_of(scores)})"
     if abs(shift) >= LARGE:
         return Trust(f"Once the base rate is known: {moved}, and then the scores fit.", step)
