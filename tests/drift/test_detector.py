@@ -15,7 +15,6 @@ from scipy.special import expit
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.evidence.directions import MOST_OF_A_DAY, bounded, day_evidence
 from monitor.drift.incidents.detecting import (
-    LEAST_AGE,
     accumulate,
     event_of_day,
     independent,
@@ -29,7 +28,7 @@ from monitor.drift.incidents.detecting import (
 )
 from monitor.drift.records.day_evidence import DIRECTIONS, KINDS, DayEvidence
 from monitor.drift.records.detector import RECOVERED, WEIGHTS, Detector, Ended
-from monitor.drift.records.life import LIFE, life_state
+from monitor.drift.records.life import LEAST_AGE, LIFE, life_state
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from studies.drift.worlds import Truth, World, centre, shares, stream
 

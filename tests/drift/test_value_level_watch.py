@@ -1,6 +1,7 @@
 """Values whose scores are all off, or are no scores any more: what is named, and what is not."""
 
 import re
+from collections import defaultdict
 from collections.abc import Callable
 from datetime import date, timedelta
 from math import log
@@ -10,7 +11,9 @@ import pytest
 
 from monitor.days.summary import Columns, column_part
 from monitor.drift.curve.reference import Reference, fit_reference
-from monitor.drift.records.values import ValueWatch
+from monitor.drift.records.life import LIFE, LifeEvent, LifeState, life_state
+from monitor.drift.records.values import ValueIncident, ValueWatch
+from monitor.drift.where import value_watch
 from monitor.drift.where.part_counts import merge_parts
 from monitor.drift.where.value_past import ValueSums, fit_values, value_sums
 from monitor.drift.where.value_watch import new_watch, watch_day
@@ -21,7 +24,7 @@ from monitor.words.values import value_sentences, values_in_short
 
 FIRST, REFERENCE, LATER, ROWS = date(2026, 1, 1), 28, 14, 1_500
 SIZES = np.array([0.3, 0.25, 0.2, 0.15, 0.1])  # of the values of `country`
-DAYS = [FIRST + timedelta(days=i) for i in range(REFERENCE + LATER + 3)]
+DAYS = [FIRST + timedelta(days=i) for i in range(REFERENCE + 40)]
 LEAST = log(1.25), log(2.0)
 Change = Callable[[Floats, Ints], Floats]  # of the scores of a day, by the number of the value
 AS_BEFORE: Change = lambda logits, _: logits  # noqa: E731
@@ -164,3 +167,38 @@ def test_a_value_whose_scores_collapse_is_named_at_once(
     assert re_match(said, second)
     assert "% of them come true, where the curve" in value_sentences(second.ranked)[0]
     assert not over.incidents
+
+
+def test_the_life_of_values_follows_the_table(
+    beginning: tuple[Reference, ValueWatch], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each event leads to the states of its row, and each one that values know comes about."""
+    lived, led = value_watch.lived, defaultdict[LifeEvent, set[LifeState]](set)
+
+    def noted(event: LifeEvent, incident: ValueIncident) -> list[ValueIncident]:
+        after = lived(event, incident)
+        led[event].add(life_state(after[0] if after else None))
+        return after
+
+    monkeypatch.setattr(value_watch, "lived", noted)
+    bent = only(1, lambda logits, _: 0.35 * logits)
+    lifted = only(1, lambda logits, _: logits + 1.0)
+    equal = only(1, lambda logits, _: 0.0 * logits)
+    for seed, broken in enumerate((bent, lifted, equal)):
+        days = [(broken, 0.0)] * 8 + [(AS_BEFORE, 0.0)] * 25
+        assert not fold(beginning, seed, days)[-1].incidents
+
+    assert led.keys() == LIFE.keys() - {"replaced", "worse", "moved", "other reference"}
+    assert all(states <= {*LIFE[event].after} for event, states in led.items())
+
+
+@pytest.mark.parametrize("broken", [lambda z, _: z + 1.0, lambda z, _: 0.0 * z])
+def test_what_the_table_does_not_end_goes_on(
+    beginning: tuple[Reference, ValueWatch], monkeypatch: pytest.MonkeyPatch, broken: Change
+) -> None:
+    """The fold asks the table whether an incident of a value is over."""
+    days = [(only(1, broken), 0.0)] * 8 + [(AS_BEFORE, 0.0)] * 9
+    assert not fold(beginning, 1, days)[-1].incidents
+
+    monkeypatch.setattr(value_watch, "LIFE", {**LIFE, "over": LIFE["recovers"]})
+    assert [each.value for each in fold(beginning, 1, days)[-1].incidents] == ["B"]

@@ -35,7 +35,6 @@ from monitor.drift.evidence.history import week_of, weeks_of
 from monitor.drift.incidents.broken import LEAST_ROWS, scores_of
 from monitor.drift.incidents.level_watch import (
     CERTAIN,
-    LEAST_AGE,
     NEAR,
     WEEKS_LEFT_OUT,
     Moves,
@@ -46,12 +45,12 @@ from monitor.drift.records.detector import (
     CLASS_PLACE,
     LEVEL_KINDS,
     LEVEL_SUMS,
-    RECOVERED,
-    Ended,
     Incident,
     LevelWatch,
     Worse,
+    over_on,
 )
+from monitor.drift.records.life import LIFE, weighed
 from monitor.drift.records.region_state import Break, Family
 from monitor.metrics.core.coarse import COARSE_COUNT, Coarse, sum_of
 from monitor.metrics.core.grid import Floats, Ints
@@ -478,13 +477,12 @@ def _carried_on(
     if part is None or name not in own.names:
         return watch
     gone = _gone(incident, (own, name), part, again.usual)
-    gained = max(0.0, incident.recovery + float(bounded(np.array(gone / log(10.0)))))
-    if gained >= RECOVERED and (day - incident.opened).days >= LEAST_AGE:
-        ended = Ended(incident.started, day, "recovered")
-        return replace(_without_sums(watch, None, incident.started), ended=ended)
+    event, gained = weighed(incident, day, float(bounded(np.array(gone / log(10.0)))))
+    if LIFE[event].ends:
+        return replace(_without_sums(watch, None, incident.started), ended=over_on(watch, day))
     begun = incident.recovering or day
     now = replace(incident, recovery=gained, recovering=begun if gained else None)
-    if not gained:
+    if LIFE[event].named:
         now = _measured(now, reference, part, day, again)
         urgent = now.urgent or _is_urgent(now, reference, again.back(), again)
         now = replace(now, urgent=urgent)

@@ -54,7 +54,7 @@ from monitor.drift.records.detector import (
     Span,
     over_on,
 )
-from monitor.drift.records.life import LIFE, LifeEvent
+from monitor.drift.records.life import LIFE, LifeEvent, weighed
 from monitor.drift.records.region_state import RegionWatch
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.estimate import Estimate
@@ -62,7 +62,6 @@ from monitor.metrics.core.grid import Floats
 
 REPLACED = 2.0  # log10: another distortion, so much more likely than one day in all, takes over
 USUAL_EFFECT = 0.2  # logit: of a direction that the scores of the day do not move along
-LEAST_AGE = 7  # days before an incident may close: weak drifts waver around the middle
 LEAST_SIZE = 0.05  # logit: the least distortion that a recovery is weighed against
 SaidSince = Callable[[date], Said | None]
 HangingSince = Callable[[date], Floats]
@@ -436,7 +435,7 @@ def event_of_day(
     carried = _with_day(incident, evidence, detector.jitters)
     if alarm:
         return "found again", replace(carried, recovery=0.0, recovering=None, quarter=None)
-    gained = max(0.0, incident.recovery + evidence.recovery)
+    event, gained = weighed(incident, day, evidence.recovery)
     begun = incident.recovering or detector.last
     recovering = begun if gained > 0.0 else None
     now = replace(carried, recovery=gained, recovering=recovering)
@@ -449,7 +448,7 @@ def event_of_day(
         # One distortion has gone and another, as certain, has come: the curve is not back.
         other = opened_incident(detector, day, evidence, said_since)
         return "replaced", replace(other, opened=now.opened, evidence=now.evidence)
-    return "recovers" if (day - now.opened).days < LEAST_AGE else "over", now
+    return event, now
 
 
 def _hangs(incident: Incident, begun: date, hanging_since: HangingSince) -> bool:

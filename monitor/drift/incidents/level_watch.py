@@ -27,7 +27,6 @@ from monitor.drift.records.detector import (
     LEVEL_KINDS,
     LEVEL_SIZES,
     NOT_COMPARABLE,
-    RECOVERED,
     SCORES_EQUAL,
     SCORES_OUTSIDE,
     History,
@@ -37,6 +36,7 @@ from monitor.drift.records.detector import (
     no_level_sums,
     over_on,
 )
+from monitor.drift.records.life import LIFE, weighed
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.grid import Floats, Ints
 
@@ -49,7 +49,6 @@ NEAR_HALF = 0.02, 0.4  # of kappa less half of D: what is tolerated, and the sha
 WEEKS_BACK, WEEKS_LEFT_OUT = 8, 2  # weeks that say how the level moves by itself
 CERTAIN = 5.0  # standard errors of an error that pages
 FAR, LEAST_FAR, NEAR = 0.3, 0.1, 1.0 / 3.0  # logit: what a recovery is weighed against
-LEAST_AGE = 7  # days before an incident may close
 LEAST_ROWS, LEAST_DISTINCT = 30, 5  # of a day, and cells of a reference, to call scores equal
 FEW_SCORES = 10  # different ones, by coarse cell: scores that are so few have collapsed
 MOSTLY, HARDLY = 0.5, 0.1  # of the rows of a day
@@ -450,17 +449,17 @@ def measured(watch: LevelWatch, incident: Incident) -> Incident:
 def _carried_on(
     watch: LevelWatch, incident: Incident, day: date, usual: Floats, *, urgent: bool
 ) -> LevelWatch:
-    gained = max(0.0, incident.recovery + _recovery(watch, incident, usual))
+    event, gained = weighed(incident, day, _recovery(watch, incident, usual))
     begun = incident.recovering or day
     now = replace(incident, recovery=gained, recovering=begun if gained else None)
-    if not gained:
+    if LIFE[event].ends:
+        return LevelWatch(days=watch.days, levels=watch.levels, ended=over_on(watch, day))
+    if LIFE[event].named:
         now = measured(watch, now)
     if urgent and not incident.urgent:
         later = day - incident.opened > timedelta(days=1)
         worse = Worse(day, watch.evidence, 1, incident.kind, incident.size, None)
         now = replace(now, urgent=True, worse=worse if later else None)
-    if gained >= RECOVERED and (day - incident.opened).days >= LEAST_AGE:
-        return LevelWatch(days=watch.days, levels=watch.levels, ended=over_on(watch, day))
     return replace(watch, incident=now)
 
 

@@ -7,10 +7,19 @@ from nothing again, and whether it is over. The documentation writes the table o
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import Literal
 
-from monitor.drift.records.detector import NOT_COMPARABLE, OUTCOMES_MISSING, EndReason, Incident
+from monitor.drift.records.detector import (
+    NOT_COMPARABLE,
+    OUTCOMES_MISSING,
+    RECOVERED,
+    EndReason,
+    Incident,
+)
+from monitor.drift.records.values import ValueIncident
 
+LEAST_AGE = 7  # days before an incident may close: weak drifts waver around the middle
 LifeState = Literal["none", "open", "recovering", "undecided", "unclear"]
 DRIFTS: tuple[LifeState, ...] = ("open", "recovering", "undecided")
 STATES_MEAN: Mapping[LifeState, str] = {
@@ -121,7 +130,32 @@ LIFE: Mapping[LifeEvent, Step] = {
 }
 
 
-def life_state(incident: Incident | None) -> LifeState:
+def weighed(incident: Incident | ValueIncident, day: date, said: float) -> tuple[LifeEvent, float]:
+    """Choose what a day makes of an open drift, and give all that speaks for recovery, log10.
+
+    Parameters
+    ----------
+    incident : Incident or ValueIncident
+        Of the curve, the level, a class or a value.
+    day : date
+        The day.
+    said : float
+        log10 of the likelihood on this day that the drift is gone over that it is still there.
+
+    Examples
+    --------
+    >>> found = date(2026, 3, 1)
+    >>> drift = Incident(found, found, found, found, "too_extreme", 3.0, recovery=2.0)
+    >>> weighed(drift, date(2026, 3, 4), 1.5), weighed(drift, date(2026, 3, 8), 1.5)
+    (('recovers', 3.5), ('over', 3.5))
+    """
+    gained = max(0.0, incident.recovery + said)
+    if gained >= RECOVERED and (day - incident.opened).days >= LEAST_AGE:
+        return "over", gained
+    return ("recovers" if gained else "lasts"), gained
+
+
+def life_state(incident: Incident | ValueIncident | None) -> LifeState:
     """Say in which state of its life a drift is.
 
     Examples
@@ -133,6 +167,6 @@ def life_state(incident: Incident | None) -> LifeState:
         return "none"
     if incident.kind in (*NOT_COMPARABLE, OUTCOMES_MISSING):
         return "unclear"
-    if incident.undecided:
+    if isinstance(incident, Incident) and incident.undecided:
         return "undecided"
     return "recovering" if incident.recovery > 0.0 else "open"

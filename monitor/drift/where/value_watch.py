@@ -21,10 +21,11 @@ from monitor.base.segment_names import OTHER
 from monitor.drift.curve.reference import TOLERATED
 from monitor.drift.evidence.directions import bounded, bounded_ratio
 from monitor.drift.incidents import level_watch as levels_of_streams
-from monitor.drift.incidents.detecting import LEAST_AGE, LEAST_SIZE, alarms_among, share_of_start
+from monitor.drift.incidents.detecting import LEAST_SIZE, alarms_among, share_of_start
 from monitor.drift.incidents.level_watch import HALF, SIDES, SIZES, Moves, is_certain, ratio_of
 from monitor.drift.records.day_evidence import KINDS
-from monitor.drift.records.detector import LEVEL_KINDS, NOT_COMPARABLE, RECOVERED, WEIGHTS
+from monitor.drift.records.detector import LEVEL_KINDS, NOT_COMPARABLE, WEIGHTS
+from monitor.drift.records.life import LIFE, LifeEvent, weighed
 from monitor.drift.records.places import Condition
 from monitor.drift.records.values import ValueIncident, ValuePast, ValueWatch
 from monitor.drift.where import value_past as told
@@ -45,7 +46,7 @@ ValueDays = Callable[[date, date], Mapping[date, ValueSums]]  # the days from on
 
 
 @dataclass(frozen=True, eq=False)
-class _Day:
+class Day:
     """A day of m values: against their own past, and against the others; shape (m, 6) each.
 
     Along the four directions, then the intercept and what the base rate leaves over of it. `levels`
@@ -84,7 +85,7 @@ class _Day:
         return told.level_ratios(known[some], *own, self.pulls[some, KAPPA], self.left[some, KAPPA])
 
 
-Days = Mapping[date, _Day]
+Days = Mapping[date, Day]
 
 
 def new_watch(reference: date, past: ValuePast) -> ValueWatch:
@@ -142,12 +143,12 @@ def watch_day(
     the evidence is that of `advance_level`, and a third bet is on a move against the other values.
     """
     watch = _with_new(watch, sums.names)
-    past, today = watch.past, _compared(watch.past, sums)
+    past, today = watch.past, compared(watch.past, sums)
 
     @cache
     def days() -> Days:
         read = days_of(day - timedelta(days=REMEMBERED - 1), day)
-        return {of: _compared(past, said) for of, said in sorted(read.items())}
+        return {of: compared(past, said) for of, said in sorted(read.items())}
 
     watch = replace(
         watch,
@@ -186,18 +187,19 @@ def _with_new(watch: ValueWatch, names: Sequence[Condition]) -> ValueWatch:
     return replace(watch, past=past, sums=sums, own=own, levels=levels)
 
 
-def _compared(past: ValuePast, sums: ValueSums) -> _Day:
+def compared(past: ValuePast, sums: ValueSums) -> Day:
+    """Compare the values of a day with their own past, and with the others of their columns."""
     of, none = sums.of(past.names), np.zeros((len(past.names), 2))
     levels = np.tile(told.NO_LEVEL, (len(none), 1)) if of.levels is None else of.levels
     offsets = np.hstack([past.offsets, none if past.levels is None else past.levels[:, :2]])
     informations = np.hstack([of.informations, levels[:, told.KNOWN]])
     scores = np.hstack([of.scores, levels[:, told.PULLS]]) - offsets * informations
     others = against_others(numbered(past.names), scores, informations)
-    return _Day(past, scores, informations, *others, levels)
+    return Day(past, scores, informations, *others, levels)
 
 
 def _accumulated(
-    past: ValuePast, before: Singles, scores: Floats, informations: Floats, today: _Day
+    past: ValuePast, before: Singles, scores: Floats, informations: Floats, today: Day
 ) -> Singles:
     """Add a day to the sums of every kind; days without a value leave its sums alone."""
     left = today.left[:, :WIDTH]
@@ -218,7 +220,7 @@ def _gains(past: ValuePast, scores: Floats, informations: Floats) -> Floats:
     return np.asarray(between[..., None] * (pulls - (middle * informations)[..., None]))
 
 
-def _accumulated_levels(watch: ValueWatch, today: _Day) -> Singles:
+def _accumulated_levels(watch: ValueWatch, today: Day) -> Singles:
     """Add a day to the sums of both sides and three sizes; nothing of scores that are few."""
     none = np.zeros((len(today.levels), told.SUMS))
     before = none if watch.levels is None else watch.levels.astype(np.float64)
@@ -237,26 +239,35 @@ def _alarmed(names: Sequence[Condition], evidence: Floats, false_alert_days: flo
 
 
 def _carried_on(
-    watch: ValueWatch, day: date, today: _Day, kinds: Collection[str]
+    watch: ValueWatch, day: date, today: Day, kinds: Collection[str]
 ) -> tuple[ValueIncident, ...]:
     """Add a day to the open incidents of some kinds; leave out those that are over."""
     there = {name: i for i, name in enumerate(watch.past.names)}
-    carried = (
-        _carry_on(each, there[each.name], day, today)
-        if each.kind in kinds and each.name in there
-        else each
-        for each in watch.incidents
-    )
-    return tuple(filter(None, carried))
+    carried = list[ValueIncident]()
+    for each in watch.incidents:
+        mine = each.kind in kinds and each.name in there
+        happened = event_of_day(each, there[each.name], day, today) if mine else None
+        carried += lived(*happened) if happened else [each]
+    return tuple(carried)
 
 
-def _carry_on(incident: ValueIncident, i: int, day: date, today: _Day) -> ValueIncident | None:
+def lived(event: LifeEvent, incident: ValueIncident) -> list[ValueIncident]:
+    """Let an event happen to the incident of a value, a row of `LIFE`; none is left of an end."""
+    if LIFE[event].ends:
+        return []
+    return [_measured(incident) if LIFE[event].named else incident]
+
+
+def event_of_day(
+    incident: ValueIncident, i: int, day: date, today: Day
+) -> tuple[LifeEvent, ValueIncident] | None:
+    """Choose what a day makes happen to an open incident; None if it says nothing of the value."""
     if incident.kind in NOT_COMPARABLE:
-        return _still_silent(incident, i, today)
+        return _silent_or_over(incident, i, today)
     if incident.kind in LEVEL_KINDS:
         moves = _moves([today], i)
         if moves is None or today.collapsed(i):
-            return incident
+            return None
         said, phi = _recovery(incident, moves), 1.0
         pull, left = float(today.scores[i, SHIFT]), float(today.informations[i, SHIFT])
     else:
@@ -267,16 +278,13 @@ def _carry_on(incident: ValueIncident, i: int, day: date, today: _Day) -> ValueI
         far = min(float(past.effects[i, j]), sure)
         near = min(float(past.tolerances[i, j]), 0.5 * far)
         said = ((far - near) * (0.5 * (far + near) * left - SIGNS[side] * pull)) / phi / log(10.0)
-    recovery = max(0.0, incident.recovery + float(bounded(np.array(said))))
-    if recovery >= RECOVERED and (day - incident.opened).days >= LEAST_AGE:
-        return None
-    now = replace(
+    event, recovery = weighed(incident, day, float(bounded(np.array(said))))
+    return event, replace(
         incident,
         recovery=recovery,
         score=incident.score + pull / phi,
         information=incident.information + left / phi,
     )
-    return now if recovery else _measured(now)
 
 
 def _recovery(incident: ValueIncident, moves: Moves) -> float:
@@ -304,7 +312,7 @@ def _measured(incident: ValueIncident) -> ValueIncident:
     return replace(incident, size=incident.score / information, size_error=1.0 / sqrt(information))
 
 
-def _moves(days: Sequence[_Day], i: int) -> Moves | None:
+def _moves(days: Sequence[Day], i: int) -> Moves | None:
     """Estimate the error of a value over some days, and what the base rate leaves over of it."""
     pulls, informations = (of[SHIFT:] for of in _summed(days, i))
     if not informations.min() > 0.0:
@@ -313,7 +321,7 @@ def _moves(days: Sequence[_Day], i: int) -> Moves | None:
     return Moves(float(shift), float(error), float(kappa), float(of_kappa))
 
 
-def _summed(days: Sequence[_Day], i: int | list[int]) -> tuple[Floats, Floats]:
+def _summed(days: Sequence[Day], i: int | list[int]) -> tuple[Floats, Floats]:
     """Add up what days say of some values, against their own past; at least one day."""
     scores, informations = (
         sum((getattr(day, of)[i] for day in days[1:]), getattr(days[0], of)[i])
@@ -340,12 +348,15 @@ def _with_alarms(
         held = next((k for k, each in enumerate(incidents) if each.name == name), None)
         if held is not None and not (of_level and incidents[held].kind in NOT_COMPARABLE):
             if not of_level and incidents[held].kind in KINDS:
-                incidents[held] = _measured(replace(incidents[held], recovery=0.0))
-        elif not (opened := open_one(i)):
+                calm = replace(incidents[held], recovery=0.0)
+                incidents[held : held + 1] = lived("found again", calm)
+        elif not (begun := open_one(i)):
             continue
         elif held is not None:  # the same incident, of which more is known now
-            incidents[held] = replace(opened, opened=incidents[held].opened)
+            known = replace(begun, opened=incidents[held].opened)
+            incidents[held : held + 1] = lived("found", known)
         else:
+            [opened] = lived("found", begun)
             may_be = (_may_be(watch.past, each, opened, days()) for each in incidents)
             _add(incidents, opened, next((k for k, it_is in enumerate(may_be) if it_is), None))
         spent.append(i)
@@ -390,7 +401,7 @@ def _opened(watch: ValueWatch, i: int, day: date, days: Callable[[], Days]) -> V
     kind = int((WEIGHTS * np.minimum(watch.sums[i], watch.own[i])).argmax())
     j, side = divmod(kind, 2)
 
-    def phi(said: _Day) -> float:
+    def phi(said: Day) -> float:
         return 1.0 + float(past.day_variances[i, j]) * float(said.left[i, j])
 
     gains = [
@@ -402,14 +413,12 @@ def _opened(watch: ValueWatch, i: int, day: date, days: Callable[[], Days]) -> V
         sum(float(getattr(said, name)[i, j]) / phi(said) for said in since.values())
         for name in ("pulls", "left")
     )
-    return _measured(
-        replace(
-            _begun(watch, i, day, KINDS[kind]),
-            started=next(iter(since), day),
-            evidence=float(watch.evidence[i]),
-            score=pulls,
-            information=informations,
-        )
+    return replace(
+        _begun(watch, i, day, KINDS[kind]),
+        started=next(iter(since), day),
+        evidence=float(watch.evidence[i]),
+        score=pulls,
+        information=informations,
     )
 
 
@@ -430,7 +439,7 @@ def _off(
     if moves is None or min(abs(moves.shift), abs(moves.kappa)) < least:
         return None
     scores, informations = _summed(both, i)
-    begun = replace(
+    return replace(
         _counted(_begun(watch, i, day, LEVEL_KINDS[side]), i, both[-1]),
         started=next(iter(since)),
         evidence=float(watch.level_evidence[i]),
@@ -438,10 +447,9 @@ def _off(
         information=float(informations[SHIFT]),
         share=float(sum(of.shares[i] for of in both)) / len(both),
     )
-    return _measured(begun)
 
 
-def _counted(incident: ValueIncident, i: int, today: _Day) -> ValueIncident:
+def _counted(incident: ValueIncident, i: int, today: Day) -> ValueIncident:
     """Say which share of the rows a value has, what its scores are, and what comes of them."""
     levels, moves = today.levels[i], _moves([today], i)
     return replace(
@@ -476,17 +484,20 @@ def _may_be(past: ValuePast, leader: ValueIncident, other: ValueIncident, days: 
     )
 
 
-def _still_silent(incident: ValueIncident, i: int, today: _Day) -> ValueIncident | None:
-    """Say again why scores cannot be compared; None if they can, the same if the day is small."""
+def _silent_or_over(
+    incident: ValueIncident, i: int, today: Day
+) -> tuple[LifeEvent, ValueIncident] | None:
+    """Say again why scores cannot be compared, or that they can; None if the day is small."""
     if not told.can_tell(today.levels[i, told.ROWS], today.levels[i, told.HITS]):
-        return incident
+        return None
     kind = today.silence[0][i]
     if kind is None:
-        return None
-    return replace(_counted(incident, i, today), kind=kind, urgent=today.collapsed(i))
+        return "over", incident
+    again = replace(_counted(incident, i, today), kind=kind, urgent=today.collapsed(i))
+    return "cannot be compared", again
 
 
-def _with_silent(watch: ValueWatch, day: date, today: _Day) -> ValueWatch:
+def _with_silent(watch: ValueWatch, day: date, today: Day) -> ValueWatch:
     """Open incidents of values whose scores cannot be compared today."""
     incidents, names = [*watch.incidents], watch.past.names
     named, (silent, alone) = {incident.name for incident in incidents}, today.silence
@@ -509,21 +520,21 @@ def _shares_rows(leader: ValueIncident, other: ValueIncident) -> bool:
 
 
 def _with_urgent(
-    watch: ValueWatch, day: date, today: _Day, days_of: ValueDays, least: float
+    watch: ValueWatch, day: date, today: Day, days_of: ValueDays, least: float
 ) -> ValueWatch:
     """Call errors of the level urgent that are large and certain on two days in a row."""
     waiting = [i for i in watch.incidents if i.kind in LEVEL_KINDS and not i.urgent]
     read = days_of(day - timedelta(days=NEIGHBOURS), day - timedelta(days=1)) if waiting else {}
     if not read:
         return watch
-    days = _compared(watch.past, read[max(read)]), today
+    days = compared(watch.past, read[max(read)]), today
     urgent = {each.name for each in waiting if _is_urgent(watch.past, each, days, least)}
     found = tuple(replace(i, urgent=i.urgent or i.name in urgent) for i in watch.incidents)
     return replace(watch, incidents=found)
 
 
 def _is_urgent(
-    past: ValuePast, incident: ValueIncident, days: tuple[_Day, _Day], least: float
+    past: ValuePast, incident: ValueIncident, days: tuple[Day, Day], least: float
 ) -> bool:
     """Say whether an error is large and certain on each of two days, on the side it was found."""
     i = past.names.index(incident.name)
