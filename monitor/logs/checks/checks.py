@@ -3,10 +3,10 @@
 A new check of rows is a `Status`, a `Check` here, and its key under `checks` in the configuration.
 """
 
-from collections.abc import Collection
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from enum import IntEnum
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -181,6 +181,8 @@ class Groups:
         Rows; for matched rows also outcomes of 1 and sums of offsets inside the cell.
     repeats : ndarray
         Predictions without an outcome that share their id with another such prediction.
+    totals : mapping of str to sequence of ndarray
+        Of rows with weights: what is added up of those with outcome 0, and of those with 1.
     """
 
     statuses: Ints
@@ -192,6 +194,7 @@ class Groups:
     offset_sums: Ints
     repeats: Ints
     buckets: Ints
+    totals: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     @property
     def prediction_rows(self) -> int:
@@ -229,7 +232,8 @@ class Groups:
     def of_place(self, place: int, part_count: int) -> "Groups":
         """Take the groups of one day out of those of many."""
         rows = self.parts // part_count == place
-        taken = {array.name: getattr(self, array.name)[rows] for array in fields(self)}
+        arrays = [array.name for array in fields(self) if array.name != "totals"]
+        taken = {name: getattr(self, name)[rows] for name in arrays}
         return Groups(**{**taken, "parts": taken["parts"] % part_count})
 
     def rows_with(self, status: Status, part: int | None = None) -> int:

@@ -68,8 +68,9 @@ class Logs:
         `part`, and `predicted`, which is 0 for those of which only the id is read; outcomes have
         `outcome_id`, `outcome` and `observed`. Besides these there may be `scored_at` and
         `observed_at`; `said`, what the log says where `outcome` is a number that the configuration
-        gives it; `weight`; `entity`, a bucket; `acted`; `undated`, as `sources.times` reads it; and
-        the columns of classes, as `class_columns` reads them.
+        gives it; `weight`, and `rated` if that is a probability; `entity`, a bucket; `acted`;
+        `undated`, as `sources.times` reads it; and the columns of classes, as `class_columns` reads
+        them.
     predictions, outcomes : str
         The steps that have them.
     horizon : int or None
@@ -163,6 +164,7 @@ def prepare(session: Session, rows: Rows, model: Model, *, of_days: bool = False
     )
     steps = steps_of_rows(model, scored, known, of_days=of_days)
     columns = rows.columns | {"said"} if model.outcomes.outcome_means else rows.columns
+    columns |= {"rated"} if model.rates_in_log else frozenset()
     horizon = model.settled_after if of_days else None
     return Logs(session, rows.predictions, rows.outcomes, steps, columns, horizon=horizon)
 

@@ -11,7 +11,7 @@ from datetime import date
 from monitor.config import Classes, Model
 from monitor.days.settling import Settling
 from monitor.days.summary import CodedRows, Columns
-from monitor.logs.checks.checks import Groups, Status
+from monitor.logs.checks.checks import Groups
 from monitor.logs.columns.canonical import Logs, open_logs
 from monitor.logs.columns.class_columns import parts_of_vector
 from monitor.logs.days.daily import DayRows, is_settled
@@ -36,10 +36,9 @@ from monitor.logs.statement.column_codes import (
     run_with_codes,
     with_codes,
 )
-from monitor.logs.statement.label_rates import Parts, count_rated
 from monitor.logs.statement.statement import Query, run, write
 from monitor.logs.statement.unlisted import unlisted_values
-from monitor.logs.statement.weights import class_weights
+from monitor.logs.statement.weights import class_weights, count_rated
 from monitor.metrics.beyond_binary.class_counts import Batch as Vectors
 from monitor.metrics.beyond_binary.class_counts import ClassCounts
 from monitor.metrics.core.grid import Ints
@@ -88,7 +87,7 @@ def read_day(session: Session, batch: Batch) -> list[DayRows]:
         hint=contract.no_common_id(query.logs) if apart else "",
         classes=of_classes,
         columns=columns,
-        rated=_rated(batch, result),
+        rated=count_rated(batch.what, groups) if model.rates_in_log else {},
         unlisted=unlisted_values(opened, model, groups, predictions) if model.segments else (),
     )
     return [rows]
@@ -194,7 +193,7 @@ def _weighed(
     weighted = batch.model.predictions.weight or batch.model.outcomes.weight
     if not weighted or not result.groups.predicted_rows:
         return result, (1.0, 1.0)
-    weights = class_weights(result.query, batch.model)
+    weights = class_weights(batch.what, batch.model, result.groups, result.query.fetch_rows)
     if weights[0] != weights[1]:
         result = _run(batch, result.query.logs, names, weights[0] / weights[1])
     return result, weights
@@ -214,13 +213,6 @@ def _left_out_by_filters(session: Session, model: Model, day: date) -> dict[str,
         for kind in KINDS
         if (row_filter := getattr(model, kind).where) and has_day(model, kind, day)
     }
-
-
-def _rated(batch: Batch, result: _Result) -> Parts:
-    """Add up what the outcomes stand for; nothing if the log does not say it."""
-    if not batch.model.rates_in_log or not result.groups.rows_with(Status.MATCHED):
-        return {}
-    return count_rated(result.query)
 
 
 def _unmatched_outcomes(session: Session, model: Model, day: date) -> list[contract.Violation]:

@@ -38,8 +38,8 @@ from monitor.logs.columns.column_labels import (
     text_of,
 )
 from monitor.logs.engines.session import Session
-from monitor.logs.engines.steps import SCORED, added, first_true, place, written
-from monitor.logs.statement.statement import OUTCOMES, POSITIVE, TOGETHER, Query, groups_of, unpack
+from monitor.logs.engines.steps import SCORED, Steps, added, first_true, place, written
+from monitor.logs.statement.statement import OUTCOMES, POSITIVE, Query, groups_of, together, unpack
 from monitor.metrics.beyond_binary.class_parts import ClassPart, sum_of_parts
 from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT
 from monitor.metrics.core.compiled import compiled
@@ -141,10 +141,11 @@ def run_with_codes(query: Query, model: Model, names: Names) -> tuple[Groups, Co
     """
     sizes = [len(names[watched.name]) + 1 for watched in model.columns]
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    count = partial(_count_share, query.logs.codes, starts, query.keys.part_count)
+    fixed = query.logs.codes, starts, query.keys.part_count, groups_of(SCORED, query.totals)
+    count = partial(_count_share, *fixed)
     grouped, *counted = zip(*query.each(query.slim, count), strict=True)
     shares = pa.concat_tables(grouped)  # noqa: F841 - in SQL
-    groups = query.logs.session.connection.sql(TOGETHER).to_arrow_table()
+    groups = query.logs.session.connection.sql(together(query.totals)).to_arrow_table()
     sums = [np.sum(of_shares, axis=0) for of_shares in counted]
     columns = {
         watched.name: dict(
@@ -152,17 +153,17 @@ def run_with_codes(query: Query, model: Model, names: Names) -> tuple[Groups, Co
         )
         for watched, low, high in zip(model.columns, starts[:-1], starts[1:], strict=True)
     }
-    return unpack(groups, query.keys), columns
+    return unpack(groups, query), columns
 
 
 def _count_share(
-    codes: Sequence[str], starts: Ints, part_count: int, session: Session, slim: Any
+    codes: Sequence[str], starts: Ints, part_count: int, steps: Steps, session: Session, slim: Any
 ) -> tuple[pa.Table, Ints, Ints, Ints]:
     """Store a share of the rows, group them, and count them by code."""
     session.connection.execute(f"DROP TABLE IF EXISTS {TABLE}")
     slim.create(TABLE)
     rows = session.connection.table(TABLE)
-    grouped = session.fetch(written(groups_of(SCORED)), rows)
+    grouped = session.fetch(written(steps), rows)
     counts, positives = np.zeros((2, starts[-1], COARSE_COUNT), np.int64)
     predicted = np.zeros(starts[-1], np.int64)
     # An outcome without a prediction has no codes, and counts in no column.

@@ -27,8 +27,9 @@ import pyarrow as pa
 from monitor.logs.checks.checks import ROW_CHECKS, Groups, Status, checks_of
 from monitor.logs.columns.canonical import Logs
 from monitor.logs.engines.session import Session
-from monitor.logs.engines.steps import ALL, LOGARITHM, Cases, Steps, added, as_double, first_true
+from monitor.logs.engines.steps import ALL, LOGARITHM, Cases, Steps, as_double, first_true
 from monitor.logs.sources.times import BEYOND
+from monitor.logs.statement.weights import Totals, totals_of
 from monitor.metrics.core.buckets import BUCKETS
 from monitor.metrics.core.grid import (
     CELL_COUNT,
@@ -53,7 +54,7 @@ LOWEST = LOWEST_SCORE * (1 + 0.5 / POSITIONS_PER_LOGIT)
 OFFSET_BITS = OFFSETS_PER_CELL.bit_length() - 1
 
 OF_GROUPS = "counted", "repeats", "positives", "offsets"
-TOGETHER = f"{added('pair', sums=OF_GROUPS)} ORDER BY pair"
+SIDES = 0, 1  # the values of an outcome
 
 
 @dataclass(frozen=True)
@@ -114,14 +115,20 @@ class Query:
         return self.logs.fetch_rows(query, self.steps, whole)
 
     @property
+    def totals(self) -> Totals:
+        """What is added up of the weights of rows, if they have any."""
+        return totals_of(self.logs.columns)
+
+    @property
     def slim(self) -> str:
         """Take what is grouped: keys, ids without an outcome, what is added up, codes."""
         chosen = f"score_code < {int(Status.NOT_CHOSEN) * self.keys.limit}"
         place = "0" if self.logs.horizon is None else "day"
         codes = "".join(f"{code}, " for code in self.logs.codes)
+        weights = "".join(f", {of_row} AS {name}" for name, (of_row, _) in self.totals.items())
         return (
             f"SELECT {codes}key, CASE WHEN outcome_code IS NULL AND {chosen} THEN id END "
-            f"AS lone_id, -1 - {place} AS lone_place, offsets FROM rows_of_day"
+            f"AS lone_id, -1 - {place} AS lone_place, offsets{weights} FROM rows_of_day"
         )
 
 
@@ -166,13 +173,15 @@ def write(
 
 def run(query: Query) -> Groups:
     """Run the statement and unpack its groups."""
-    steps = [*query.steps, ("slim", query.slim), *groups_of("slim")]
-    return unpack(query.logs.fetch("SELECT * FROM grouped", steps, TOGETHER), query.keys)
+    steps = [*query.steps, ("slim", query.slim), *groups_of("slim", query.totals)]
+    table = query.logs.fetch("SELECT * FROM grouped", steps, together(query.totals))
+    return unpack(table, query)
 
 
-def unpack(table: pa.Table, keys: Keys) -> Groups:
+def unpack(table: pa.Table, query: Query) -> Groups:
     """Unpack the keys of groups."""
-    columns = {name: table[name].cast(pa.int64()).to_numpy() for name in table.column_names}
+    keys = query.keys
+    columns = {name: table[name].cast(pa.int64()).to_numpy() for name in ("pair", *OF_GROUPS)}
     key, with_outcome = np.divmod(columns["pair"] // 2, 2)
     key, cells = np.divmod(key, CELL_COUNT)
     statuses, part_and_bucket = np.divmod(key, keys.part_count)
@@ -187,6 +196,9 @@ def unpack(table: pa.Table, keys: Keys) -> Groups:
         offset_sums=np.where(statuses == Status.MATCHED, columns["offsets"], 0),
         repeats=columns["repeats"],
         buckets=buckets,
+        totals={
+            name: [table[f"{name}_{side}"].to_numpy() for side in SIDES] for name in query.totals
+        },
     )
 
 
@@ -324,24 +336,45 @@ def _key(unobserved: Status, logs: Logs, keys: Keys) -> str:
     return _whole(first_true(cases, "score_code + outcome_code"), keys)
 
 
-def groups_of(rows: str) -> Steps:
-    """Group rows of the same status, part and cell, and those with and without an outcome."""
+def groups_of(rows: str, totals: Totals) -> Steps:
+    """Group rows of the same status, part and cell, and those with and without an outcome.
+
+    What is added up of weights is so for rows with outcome 0 and 1 apart.
+    """
     # Two predictions with the same id may have different keys. Which key remains does not
     # matter, because without_repeats leaves both out.
     place = "CASE WHEN lone_id IS NULL THEN key ELSE lone_place END"
+    weights = "".join(f", {how}({name}) AS {name}" for name, (_, how) in totals.items())
     by_id = (
         f"SELECT {place} AS place, lone_id, count(*) AS counted, sum(offsets) AS offsets, "
-        f"min(key) AS key FROM {rows} GROUP BY {place}, lone_id"
+        f"min(key) AS key{weights} FROM {rows} GROUP BY {place}, lone_id"
     )
     twice = "lone_id IS NOT NULL AND counted > 1"
+    of_sides = "".join(
+        f", {_typed(f'{how}(CASE WHEN key % 2 = {side} THEN {name} END)', how)} AS {name}_{side}"
+        for name, (_, how) in totals.items()
+        for side in SIDES
+    )
     grouped = (
         "SELECT key - key % 2 AS pair, CAST(sum(counted) AS BIGINT) AS counted, "
         f"CAST(sum(CASE WHEN {twice} THEN counted ELSE 0 END) AS BIGINT) AS repeats, "
         "CAST(sum(CASE WHEN key % 2 = 1 THEN counted ELSE 0 END) AS BIGINT) AS positives, "
-        "CAST(coalesce(sum(offsets), 0) AS BIGINT) AS offsets "
+        f"{_typed('sum(offsets)', 'sum')} AS offsets{of_sides} "
         "FROM by_id GROUP BY key - key % 2"
     )
     return [("by_id", by_id), ("grouped", grouped)]
+
+
+def together(totals: Totals) -> str:
+    """Write the query that adds up the groups of all shares."""
+    added = [*((name, "sum") for name in OF_GROUPS)]
+    added += [(f"{name}_{side}", how) for name, (_, how) in totals.items() for side in SIDES]
+    values = ", ".join(f"{_typed(f'{how}({name})', how)} AS {name}" for name, how in added)
+    return f"SELECT pair, {values} FROM shares GROUP BY pair ORDER BY pair"
+
+
+def _typed(total: str, how: str) -> str:
+    return f"CAST(coalesce({total}, 0) AS BIGINT)" if how == "sum" else total
 
 
 def _whole(value: str, keys: Keys) -> str:
