@@ -22,7 +22,6 @@ from monitor.logs.discovery.roles.rules import (
     OTHERS,
     SCORE,
     TESTED,
-    UNREAD,
     WEIGHT,
     Candidate,
 )
@@ -125,7 +124,7 @@ def pair_logs(
         log.place: max((s.points for s in rules.scores(log.columns)), default=0) for log in logs
     }
     for log in sorted(logs, key=lambda log: -points[log.place]):
-        if log.place in used or not (points[log.place] or rules.candidates(UNREAD, log.columns)):
+        if log.place in used or not points[log.place]:
             continue
         on_progress(f"looking for the outcomes of {log.place}")
         asked = [o if o is log else of_question(session, o, log.question) for o in logs]
@@ -422,14 +421,12 @@ def _chosen(
     free = [c for c in log.columns if c.name not in own]
     scores = rules.candidates(SCORE, free, weak=True)
     readings = [each for score in scores for each in (score, *_labelled(score, log, names))]
-    readable = {c.name for c in scores}
-    unread = rules.candidates(UNREAD, [c for c in free if c.name not in readable])
-    sql = [*map(rules.probability, readings), *(rules.order_of(c.column) for c in unread)]
-    values, ones = arrivals.matched(session, sql, names)
+    values, ones = arrivals.matched(session, [*map(rules.probability, readings)], names)
     if not values:
         return Choice([c for c in scores if c.points > 0], [*outcomes])
-    measured = [*zip((*readings, *unread), values, strict=True)]
-    return choose(measured[: len(readings)], outcomes, ones, measured[len(readings) :])
+    choice = choose([*zip(readings, values, strict=True)], outcomes, ones)
+    better = rules.named_better(free, choice.scores[0].column) if choice.scores else None
+    return replace(choice, unread=better)
 
 
 def _labelled(score: Candidate, log: Log, outcomes: Sequence[str]) -> Iterator[Candidate]:

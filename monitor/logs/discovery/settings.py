@@ -181,10 +181,8 @@ def _why_no_score(pair: Pair) -> tuple[str, str] | None:
     """Say which key a person has to decide in place of a score, and why; None if there is one."""
     choice, log = pair.choice, pair.scored
     if choice.unread:
-        named = [c.name for c in choice.scores if c.column != choice.unread.column]
-        better = f" better than {named[0]}" if named else ""
-        how = how_to_map(choice.unread.column)
-        return "score", say("not a probability", name=choice.unread.name, better=better, how=how)
+        facts = {"name": choice.unread.name, "other": choice.scores[0].name}
+        return "score", say("not a probability", **facts, how=how_to_map(choice.unread))
     if log and pair.arrived is None and (parts := rules.parts_of_one(log.columns)):
         return "classes", say("which classes", parts=", ".join(parts))
     if choice.scores:

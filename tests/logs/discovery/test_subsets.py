@@ -147,7 +147,7 @@ def test_probabilities_of_classes_are_read(seed: int, form: str, tmp_path: Path)
     some(product(["points", "grades", "letters", "decision"], ["nothing", "an old score"]), 3),
 )
 def test_what_is_no_probability_is_to_decide(kind: str, beside: str, tmp_path: Path) -> None:
-    """Points, grades and decisions are named with how to map them, also beside a weaker score."""
+    """Points, grades and decisions are named with how to map them, also beside another score."""
     rng = np.random.default_rng(len(kind))
     written = {
         "points": lambda p: np.round(600 - 50 * logit(p)).clip(300, 850).astype(int),
@@ -168,7 +168,7 @@ def test_what_is_no_probability_is_to_decide(kind: str, beside: str, tmp_path: P
 
     (setting,) = model.to_decide
     assert f"{setting.section}.{setting.key}" == "predictions.score"
-    assert "score predicts" in setting.why
+    assert "score is " in setting.why
     how = {"points": "points of a scorecard", "decision": "a decision and no probability"}
     assert how.get(kind, "grades") in setting.why
     if kind in ("grades", "letters"):

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from monitor.logs.discovery.roles.rules import Candidate
+from monitor.logs.discovery.samples.profile import Column
 from monitor.words.guesses import say
 from monitor.words.numbers import percent
 from monitor.words.plausibility import Remark, about_outcomes
@@ -87,8 +88,8 @@ class Choice:
     predicts, refuted : bool
         Whether the score predicts the outcome, as far as was measured, and whether enough rows say
         that no score predicts any outcome.
-    unread : Candidate or None
-        A column that is no probability, but predicts better than the score.
+    unread : Column or None
+        A column that is no probability, but is named like the score, more than the score is.
     """
 
     scores: list[Candidate]
@@ -97,7 +98,7 @@ class Choice:
     doubts: tuple[str, ...] = ()
     predicts: bool = False
     refuted: bool = False
-    unread: Candidate | None = None
+    unread: Column | None = None
 
 
 def fit(scores: Floats, outcomes: Floats) -> Fit | None:
@@ -153,7 +154,6 @@ def choose(
     readings: Sequence[tuple[Candidate, Floats]],
     outcomes: Sequence[Candidate],
     ones: Mapping[str, Floats],
-    unread: Sequence[tuple[Candidate, Floats]],
 ) -> Choice:
     """Choose score and outcome by the matched rows.
 
@@ -167,8 +167,6 @@ def choose(
         The columns that may be the outcome.
     ones : mapping of str to ndarray of shape (n,)
         The outcomes by column; nan where there is none.
-    unread : sequence of (Candidate, ndarray of shape (n,))
-        The columns that are no probability, with numbers from 0 to 1 in their order.
     """
     best = dict[str, tuple[Candidate, Floats]]()
     for candidate, p in readings:
@@ -177,8 +175,7 @@ def choose(
             best[candidate.name] = candidate, p
     scores = [candidate for candidate, _ in best.values()]
     probabilities = {name: p for name, (_, p) in best.items()}
-    chosen = _choose(scores, outcomes, probabilities, ones)
-    return _with_unread(chosen, unread, probabilities, ones)
+    return _choose(scores, outcomes, probabilities, ones)
 
 
 def _reads_better(p: Floats, other: Floats, y: Floats) -> bool:
@@ -254,42 +251,6 @@ def _best_outcome(fits: Fits, points: Mapping[str, float]) -> str:
     most = max(fit.worth for fit in straight.values())
     tied = [name for name, fit in straight.items() if fit.worth >= most - TIE]
     return max(tied, key=lambda name: (points[name], straight[name].worth, name))
-
-
-def _with_unread(
-    choice: Choice,
-    unread: Sequence[tuple[Candidate, Floats]],
-    scores: Mapping[str, Floats],
-    ones: Mapping[str, Floats],
-) -> Choice:
-    """Note a column that is no probability, but whose curve predicts better than the score's."""
-    than, against = {of: np.full(y.size, 0.5) for of, y in ones.items()}, [*ones]
-    if choice.predicts:
-        against = [choice.outcomes[0].name]
-        than = {against[0]: scores[choice.scores[0].name]}
-    gains = {
-        (n, of): _gain(p, than[of], ones[of]) for n, (_, p) in enumerate(unread) for of in against
-    }
-    number, of = max(gains, key=lambda both: gains[both], default=(0, ""))
-    if not gains or not gains[number, of]:
-        return choice
-    best = unread[number][0]
-    return replace(
-        choice,
-        scores=choice.scores or [best],
-        outcomes=sorted(choice.outcomes, key=lambda c: c.name != of),
-        doubts=choice.doubts if choice.predicts else (),
-        refuted=False,
-        unread=best,
-    )
-
-
-def _gain(unread: Floats, score: Floats, y: Floats) -> float:
-    """Measure in nats how much better one curve predicts than another; 0 if not above chance."""
-    known = np.where(np.isnan(unread) | np.isnan(score), np.nan, y)
-    own, other = fit(score, known), fit(unread, known)
-    gains = own.curved - other.curved if own and other else np.zeros(0)
-    return float(np.nanmean(gains)) if is_better(gains) else 0.0
 
 
 def _mean(fit: Fit) -> float:

@@ -17,8 +17,8 @@ from monitor.logs.discovery.samples.profile import Column, number_in
 from monitor.logs.engines.conversions import quoted
 from monitor.words.plausibility import HIGHEST_PERCENT, LARGEST_LOGIT
 
-SCORE, OUTCOME, TIME, WEIGHT, ID, ENTITY, SEGMENT, UNREAD = (
-    *("score", "outcome", "time", "weight", "id", "entity", "segment", "unread"),
+SCORE, OUTCOME, TIME, WEIGHT, ID, ENTITY, SEGMENT = (
+    *("score", "outcome", "time", "weight", "id", "entity", "segment"),
 )
 
 
@@ -259,7 +259,6 @@ RULES = (
     Rule(ENTITY, lambda c, n: n > 0 and c.kind in ("integer", "text", "uuid")
          and c.first is None and c.distinct >= FEWEST_ENTITIES, 0, ""),
     Rule(SEGMENT, _is_segment, 0, ""),
-    Rule(UNREAD, lambda c, _: c.distinct > 1 and bool(order_of(c)), 0, ""),
 )  # fmt: skip
 
 
@@ -363,16 +362,13 @@ def are_points(column: Column) -> bool:
     return CREDIT[0] <= column.least and column.greatest <= CREDIT[1]
 
 
-def order_of(column: Column) -> str:
-    """Write the order from 0 to 1 of a column that may stand for the probability, but is none."""
-    name, named = quoted(column.name), could_be_score(column)
-    if column.is_number and (named or are_points(column) or column.has_grades):
-        width = column.greatest - column.least
-        return f"((try_cast({name} AS DOUBLE) - {column.least!r}) / {width!r})" if width else ""
-    if column.kind == "text" and named and column.has_grades:
-        listed = ", ".join(map(text_in_sql, sorted(column.values)))
-        return f"(list_position([{listed}], {name}::VARCHAR) / {len(column.values)})"
-    return ""
+def named_better(columns: Sequence[Column], score: Column) -> Column | None:
+    """Find the column that is named like the score, more than the score is, but can be none."""
+    none = [c for c in columns if _candidate(SCORE, c) is None and c.distinct > 1]
+    rivals = [c for c in none if is_named_score(c) and points(SCORE, c) > points(SCORE, score)]
+    labels = labels_beside(score, rivals)
+    free = [c for c in rivals if c not in labels and c.first is None]
+    return max(free, key=lambda c: points(SCORE, c), default=None)
 
 
 def labels_beside(score: Column, beside: Sequence[Column]) -> list[Column]:
