@@ -95,7 +95,7 @@ release-check:  ## Build both archives into dist/, check them, and install each 
 	@test -x $(RELEASE)/bin/twine || $(PYTHON) -m venv --clear $(RELEASE)
 	@$(RELEASE)/bin/pip install --quiet --disable-pip-version-check build==1.6.1 twine==7.0.0 .
 	@rm -rf dist
-	@$(RELEASE)/bin/python -m monitor.demo.compiling --into monitor/machine_code
+	@$(RELEASE)/bin/python -m monitor.pipeline.runs.compiling --into monitor/machine_code
 	@$(RELEASE)/bin/python -m build; status=$$?; rm -rf monitor/machine_code; exit $$status
 	@$(RELEASE)/bin/python -m twine check --strict dist/*
 	@$(RELEASE)/bin/python tools/try_index.py dist

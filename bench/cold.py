@@ -2,8 +2,8 @@
 
     .venv/bin/python -m bench.cold [--rounds 2] [--processes 1] [--beside CHECKOUT] [--wheel]
 
-56 days of a small model, with a drift at their end (those of `monitor.demo.compiling`). Each run
-is a fresh process with a store of its own; a cold one has an empty `NUMBA_CACHE_DIR`, which the
+56 days of a small model with a drift at their end, that of `monitor.pipeline.runs.compiling`. Each
+run is a fresh process with a store of its own; a cold one has an empty `NUMBA_CACHE_DIR`, which the
 warm one after it then uses. With several processes as many runs begin at once and share the cache,
 and the CPU seconds are those of all. Prints the least wall and CPU seconds of the rounds, and how
 far both of the cold one are from the goal: twice the warm one and five seconds. Wall times count
@@ -22,7 +22,7 @@ from pathlib import Path
 from time import perf_counter
 
 from bench.metrics_start import COMMAND
-from monitor.demo.compiling import FIRST_DAY, LAST_DAY, MODEL, write_world
+from monitor.pipeline.runs.compiling import FIRST_DAY, LAST_DAY, MODEL, write_world
 
 HERE = Path(__file__).parent.parent
 TIMES, MORE = 2.0, 5.0  # the goal
@@ -69,7 +69,13 @@ def as_in_wheel(folder: Path) -> Path:
     checkout = folder / "wheel"
     unwanted = shutil.ignore_patterns("__pycache__", "machine_code")
     shutil.copytree(HERE / "monitor", checkout / "monitor", ignore=unwanted)
-    call = (sys.executable, "-m", "monitor.demo.compiling", "--into", "monitor/machine_code")
+    call = (
+        sys.executable,
+        "-m",
+        "monitor.pipeline.runs.compiling",
+        "--into",
+        "monitor/machine_code",
+    )
     subprocess.run(call, cwd=checkout, check=True, stdout=subprocess.DEVNULL)  # noqa: S603
     return checkout
 

@@ -51,8 +51,8 @@ def fill(folder: Path, address: str) -> None:
 
 def summarise(folder: Path, source: str) -> str:
     """Summarise the day with every check, as a run does; give a digest of all counts."""
+    from monitor.base.files import looking_once
     from monitor.config import Engine, Model
-    from monitor.days.files import looking_once
     from monitor.logs import summarise_day
 
     logs: dict[str, dict[str, Any]] = {

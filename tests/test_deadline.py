@@ -17,10 +17,10 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.utils.config import Config
 from s3fs import S3FileSystem
 
+from monitor.base import files
 from monitor.base.errors import DataError
+from monitor.base.files import limited, open_filesystem
 from monitor.config import PredictionLog, load_config
-from monitor.days import files
-from monitor.days.files import limited, open_filesystem
 from monitor.export import push as pushing
 from monitor.export.snapshot_reader import Reader
 from monitor.logs import summarise_day

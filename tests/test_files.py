@@ -6,7 +6,8 @@ from uuid import uuid4
 import fsspec
 import pytest
 
-from monitor.days.files import describe_files, version_of
+from monitor.base.files import version_of
+from monitor.days.files import describe_files
 
 DAY = date(2026, 3, 1)
 EARLIER, LATER = (datetime(2026, 3, 2, hour, tzinfo=UTC) for hour in (6, 7))

@@ -33,7 +33,14 @@ CARRIERS = tuple(
         "store",
         "config",
         "days.files",
-        *("base.temporary", "base.deadline", "base.errors", "base.program", "base.short_text"),
+        *(
+            "base.files",
+            "base.temporary",
+            "base.deadline",
+            "base.errors",
+            "base.program",
+            "base.short_text",
+        ),
         "words.numbers",
         *("drift.records", "words.level", "words.plausibility"),  # what `check` says, not stored
     )
@@ -129,7 +136,7 @@ def copied(tmp_path: Path) -> Path:
             ("days/settling.py", set(PHASES)),
             ("words/where.py", {"fits", "evaluations"}),
             ("cli/printing.py", set()),
-            ("export/gauges.py", set()),
+            ("measures/gauges.py", set()),
         ],
         3,
     ),

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from monitor.base.files import replacing
 from monitor.base.temporary import sweep, sweep_folders, temporary_file, temporary_folder
-from monitor.days.files import replacing
 
 DIES = """
 import os, sys

@@ -11,8 +11,8 @@ from pydantic import TypeAdapter
 
 from monitor.config.apart import APART
 from monitor.drift.records.life import LIFE, STATES_MEAN
-from monitor.export.gauges import CATALOGUE, Gauge
 from monitor.logs.statement.counts_table import NAMES, SCORED, VERSION
+from monitor.measures.gauges import CATALOGUE, Gauge
 from monitor.metrics.core.grid import CELL_COUNT
 from monitor.metrics.maps.calibration_map import CalibrationMap
 from monitor.metrics.maps.class_map_file import ClassMapFile, ClassTraining

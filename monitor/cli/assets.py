@@ -56,10 +56,10 @@ def assets(
     Also the Alertmanager configuration, the runbook, an example of monitor.yaml, and the wheel of
     this program, from which deploy/container/Dockerfile builds an image.
     """
+    from monitor.base.files import writing
     from monitor.cli.own_wheel import own_wheel
     from monitor.cli.owner_routes import TEMPLATES, owner_links, with_owners
     from monitor.config.owners import read_owners
-    from monitor.days.files import writing
 
     contents = {name: (_source() / name).read_bytes() for name in sorted(shipped())}
     if models:

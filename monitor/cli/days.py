@@ -92,9 +92,9 @@ def check_logs(
     tell: Callable[..., None],
 ) -> tuple[dict[str, Any], list[ConfigError | DataError]]:
     """Check the logs of one day of each model, and `tell` people what they show."""
+    from monitor.base.files import looking_once
     from monitor.days.arrivals import late
     from monitor.days.decisions import lasting
-    from monitor.days.files import looking_once
     from monitor.logs import (
         delivered_again,
         entities_of_day,

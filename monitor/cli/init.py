@@ -143,7 +143,7 @@ def _must_be_free(target: str) -> None:
 
 
 def _write(target: str, text: str) -> None:
-    from monitor.days.files import writing
+    from monitor.base.files import writing
 
     with writing(target):
         Path(target).parent.mkdir(parents=True, exist_ok=True)

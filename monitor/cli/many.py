@@ -6,11 +6,11 @@ from datetime import date, datetime
 from functools import partial
 
 from monitor.base.errors import ConfigError, DataError
+from monitor.base.files import looking_once
 from monitor.cli.options import chosen_models, end_of_outcomes, invalid_models, now
 from monitor.cli.printing import finish, progress, progress_of_models, say
 from monitor.cli.reporting import write_configured_index, write_configured_page
 from monitor.config import Config
-from monitor.days.files import looking_once
 from monitor.logs import Again
 from monitor.pipeline.days.task import Task
 from monitor.pipeline.runs import fleet

@@ -36,8 +36,8 @@ def plan_labels(
     scores there are. Draw each prediction with the rate of its score. A verdict needs no weights;
     with `label_rate: {file: ...}` the measures of all predictions are estimated too.
     """
+    from monitor.base.files import writing
     from monitor.config import load_config
-    from monitor.days.files import writing
     from monitor.drift.records.day_evidence import KINDS
     from monitor.pipeline.days.label_rates import rates_text
     from monitor.pipeline.maps.label_plan import SLOPES, plan_for

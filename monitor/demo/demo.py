@@ -10,9 +10,9 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from monitor.base.errors import ConfigError
+from monitor.base.files import replace
 from monitor.base.segment_names import WHOLE
 from monitor.config import Config, load_config, report_page
-from monitor.days.files import replace
 from monitor.demo.flight_classes import CLASSES, CLASSES_MODEL, COLUMNS
 from monitor.demo.flights import (
     LATE_MINUTES,

@@ -34,7 +34,7 @@ from fsspec.implementations.local import LocalFileSystem
 from scipy.special import expit
 
 from monitor.base.errors import ConfigError, DataError
-from monitor.days.files import replace
+from monitor.base.files import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -29,6 +29,7 @@ LEAST_ODDS = 1e-9  # where all scores are alike, any prevalence fits
 MOST_BINS = 30
 LEAST_EXPECTED = 5.0  # predictions of the day in a bin: the usual rule for a chi-square
 LEAST_SHARE = 0.5  # of an equal bin
+LEAST_FIT = -3.0  # log10 of a probability: scores so unlike a mixture say nothing about the prior
 Variance = Callable[[Floats, float], float]
 
 
@@ -102,6 +103,18 @@ def expect_prevalence(
         unshifted=unshifted.value,
         unshifted_error=unshifted.standard_error,
     )
+
+
+def says_prevalence(expected: Expectation) -> bool:
+    """Say whether scores alone tell the prevalence: its interval is open, and they fit a mixture.
+
+    Examples
+    --------
+    >>> told = Expectation(0.2, 0.1, 0.3, -1.0, 0.2, 0.01)
+    >>> says_prevalence(told), says_prevalence(replace(told, fit_log10_p=-3.1))
+    (True, False)
+    """
+    return expected.low > 0.0 and expected.high < 1.0 and not expected.fit_log10_p < LEAST_FIT
 
 
 def expected_of_population(

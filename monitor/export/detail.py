@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Literal
 
 from monitor.drift.records.verdict import DRIFTING, SHIFTS, Verdict
-from monitor.export.gauges import CATALOGUE, Gauge, Sample
+from monitor.measures.gauges import CATALOGUE, Gauge, Sample
 from monitor.measures.snapshot import Snapshot
 from monitor.measures.verdict_scopes import lately_open
 

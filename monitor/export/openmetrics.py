@@ -22,11 +22,11 @@ from typing import Any
 from prometheus_client.utils import floatToGoString
 
 from monitor.base.errors import ConfigError
-from monitor.days.files import replacing, writing
+from monitor.base.files import replacing, writing
 from monitor.evaluation.evaluation import Evaluation
-from monitor.export.gauges import CATALOGUE, Gauge
 from monitor.export.snapshot_reader import Reader, verdicts_to_export, with_most_outcomes
 from monitor.export.text import labels_text
+from monitor.measures.gauges import CATALOGUE, Gauge
 from monitor.measures.snapshot import SECONDS_AN_HOUR, Snapshot
 from monitor.read.past import Stood, verdicts_that_stood, windows_that_stood
 from monitor.read.results import Results, results_of

@@ -13,12 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from monitor.base.errors import DataError
+from monitor.base.files import replacing, writing
 from monitor.base.sql_text import text_in_sql
 from monitor.config import Model
-from monitor.days.files import replacing, writing
 from monitor.drift.records.verdict import Verdict
 from monitor.evaluation.evaluation import Evaluation
-from monitor.metrics.core.estimate import Estimate
 from monitor.read.results import Results
 from monitor.read.standing import nearest_to_week
 
@@ -95,8 +94,11 @@ def _of_verdict(v: Verdict) -> dict[str, Any]:
         "kind": incident.kind if incident else None,
         "since": incident.started if incident else None,
         "evidence": v.reached,
-        **_with_ends("slope", v.slope),
-        **_with_ends("shift", v.shift),
+    } | {
+        f"{name}{end}": value
+        for name, number in (("slope", v.slope), ("shift", v.shift))
+        if number
+        for end, value in (("", number.value), ("_low", number.low), ("_high", number.high))
     }
 
 
@@ -116,12 +118,6 @@ def _of_window(e: Evaluation | None) -> dict[str, Any]:
         "tce_prior": e.prior and e.prior.tce_published,
         "tce_by_chance": e.null and e.null.q95,
     }
-
-
-def _with_ends(name: str, number: Estimate | None) -> dict[str, float | None]:
-    if number is None:
-        return {}
-    return {name: number.value, f"{name}_low": number.low, f"{name}_high": number.high}
 
 
 def write(

@@ -11,7 +11,7 @@ from math import isnan
 
 from prometheus_client.utils import floatToGoString
 
-from monitor.export.gauges import CATALOGUE, Gauge
+from monitor.measures.gauges import CATALOGUE, Gauge
 from monitor.measures.snapshot import Snapshot
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"

@@ -5,7 +5,7 @@ from pathlib import Path
 from fsspec.implementations.local import LocalFileSystem
 
 from monitor.base.errors import ConfigError
-from monitor.days.files import replace
+from monitor.base.files import replace
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
 

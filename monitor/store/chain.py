@@ -23,7 +23,7 @@ from functools import cache
 from typing import Any
 
 from monitor.base.errors import DataError
-from monitor.days.files import reaching
+from monitor.base.files import reaching
 from monitor.store.day_files import PARSING_ERRORS, DayFiles, parsing, remedy
 from monitor.store.held import Held
 from monitor.store.held import held as held_of

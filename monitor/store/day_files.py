@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from monitor.base.errors import ConfigError, DataError
-from monitor.base.temporary import sweep
-from monitor.days.files import (
+from monitor.base.files import (
     create,
     folder_on_disk,
     open_filesystem,
@@ -31,6 +30,7 @@ from monitor.days.files import (
     version_of,
     writing,
 )
+from monitor.base.temporary import sweep
 from monitor.store.held import Held, holding
 from monitor.store.held import held as held_of
 from monitor.store.holder import Hold, lost

@@ -19,8 +19,8 @@ from datetime import date, datetime
 from typing import Any, TypeVar
 
 from monitor.base.errors import DataError
+from monitor.base.files import create, reaching, writing
 from monitor.days.decisions import Acknowledgement, Decision, End, Rebase
-from monitor.days.files import create, reaching, writing
 from monitor.store.chain import Chain
 from monitor.store.day_files import damage_of, parsing
 from monitor.store.sealing import FORMAT, must_be_of, open_record, owner_of, sealed_record

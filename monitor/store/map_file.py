@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from monitor.base.errors import DataError
-from monitor.days.files import open_filesystem, reaching, replace
+from monitor.base.files import open_filesystem, reaching, replace
 from monitor.metrics.maps.calibration_map import check_map
 from monitor.metrics.maps.class_map_file import ClassMapFile
 from monitor.metrics.maps.map_file import MapFile, checksum, map_text

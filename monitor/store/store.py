@@ -34,8 +34,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from monitor.base.errors import DataError, Fault
+from monitor.base.files import reaching
 from monitor.days.arrivals import Arrivals
-from monitor.days.files import reaching
 from monitor.days.run_record import FailedDay, RunRecord
 from monitor.days.summary import Columns, Entities, Summary, days_between
 from monitor.drift.records.verdict import Brief, Carried, Verdict

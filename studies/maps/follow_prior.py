@@ -16,14 +16,14 @@ import pyarrow.parquet as pq
 from scipy.special import logit
 
 from monitor.demo.flights import STRETCH, write_flights_logs
-from monitor.evaluation.expected_prevalence import expect_prevalence
+from monitor.evaluation.expected_prevalence import expect_prevalence, says_prevalence
 from monitor.metrics.core.tally import Tally, merge, tally_on_grid
 from monitor.metrics.maps.calibration_map import CalibrationMap, shape_of
 from monitor.metrics.maps.choosing import losses_by_day
 from monitor.metrics.maps.daily_counts import daily_counts
 from monitor.metrics.maps.fitting import fit_calibration_map
 from monitor.metrics.maps.likelihood import own_losses, pooled_level
-from monitor.pipeline.maps.recalibration import LEAST_FIT, NEWEST_DAYS
+from monitor.metrics.maps.map_file import NEWEST_DAYS
 from studies.maps.page import marks, write_section
 from studies.maps.worlds import WORLDS, World, draw_days, lag
 
@@ -71,9 +71,7 @@ def by_outcomes(found: CalibrationMap, recent: Sequence[Tally]) -> float:
 def by_scores(found: CalibrationMap, reference: Tally, today: Tally) -> float | None:
     """Move the level as the scores suggest, as `--follow-prior` does; None if they do not fit."""
     expected = expect_prevalence(reference, today.scores, today.counts)
-    if not expected or not 0.0 < expected.low < expected.high < 1.0:
-        return None
-    if expected.fit_log10_p < LEAST_FIT:
+    if not expected or not says_prevalence(expected):
         return None
     return found.level + float(logit(expected.prevalence) - logit(reference.prevalence))
 

@@ -21,8 +21,8 @@ from monitor.drift.records.day_evidence import KINDS
 from monitor.drift.records.detector import INCIDENT_KINDS, EndReason
 from monitor.drift.records.region_state import KIND
 from monitor.drift.records.verdict import STATES
-from monitor.export.gauges import CATALOGUE
 from monitor.export.http.probe import NAME as PROBED
+from monitor.measures.gauges import CATALOGUE
 from monitor.measures.window_scopes import ROW_CHECKS
 from monitor.words.verdict import MEANINGS
 from tests.support.paths import ROOT

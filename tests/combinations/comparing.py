@@ -9,8 +9,8 @@ import numpy as np
 import yaml
 
 from monitor.base.errors import DataError
+from monitor.base.files import looking_once
 from monitor.config import load_config
-from monitor.days.files import looking_once
 from monitor.days.summary import RATED, ColumnPart, Rated, Segment, Summary
 from monitor.logs import Databases, summarise_day, summarise_days
 from monitor.metrics.beyond_binary.class_counts import ClassCounts

@@ -13,8 +13,8 @@ import yaml
 from monitor.drift.records.detector import Ended
 from monitor.drift.records.verdict import Verdict
 from monitor.export.detail import LOOKED_BACK_AT, OF_VERDICTS, Detail
-from monitor.export.gauges import CATALOGUE
 from monitor.export.http.app import Exporter
+from monitor.measures.gauges import CATALOGUE
 from monitor.measures.verdict_scopes import KEPT_FOR
 from monitor.store.names import day_file
 from monitor.store.store import Store

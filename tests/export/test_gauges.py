@@ -9,7 +9,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from monitor.config import Config
-from monitor.export.gauges import CATALOGUE
+from monitor.measures.gauges import CATALOGUE
 from monitor.store.store import Store
 from tests.support.filled_store import FINAL, configure, evaluation, expose, fill_store
 from tests.support.paths import ROOT

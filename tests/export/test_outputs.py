@@ -15,10 +15,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from monitor.base.errors import ConfigError, DataError
 from monitor.config import load_config
-from monitor.export.gauges import CATALOGUE
 from monitor.export.openmetrics import openmetrics, past
 from monitor.export.push import delete, push
 from monitor.export.snapshot_reader import Reader
+from monitor.measures.gauges import CATALOGUE
 from monitor.measures.snapshot import Snapshot
 from monitor.metrics.core.estimate import Estimate
 from monitor.store.store import Store

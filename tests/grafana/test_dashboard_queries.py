@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from monitor.export.gauges import CATALOGUE
+from monitor.measures.gauges import CATALOGUE
 from tests.conftest import run_command
 from tests.grafana.test_dashboards import NAMES, panels
 from tests.support.filled import DAY, HOUR, Filled

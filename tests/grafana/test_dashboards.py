@@ -19,7 +19,7 @@ from grafana_foundation_sdk.models.dashboard import Dashboard
 from PIL import Image
 
 from monitor.drift.records.verdict import OF_LABELS, STATES
-from monitor.export.gauges import CATALOGUE
+from monitor.measures.gauges import CATALOGUE
 from monitor.words.trust import ANSWERS
 from tests.support.paths import ROOT
 

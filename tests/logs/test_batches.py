@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from monitor.base.errors import DataError
+from monitor.base.files import looking_once
 from monitor.config import Engine, Model
 from monitor.config.checks import listed
-from monitor.days.files import looking_once
 from monitor.days.summary import Summary
 from monitor.logs import (
     Databases,

@@ -20,8 +20,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monitor.base.errors import ConfigError, DataError
+from monitor.base.files import looking_once
 from monitor.config import Engine, Model, load_config
-from monitor.days.files import looking_once
 from monitor.export.table import write as write_table
 from monitor.logs import days_of, describe_inputs, summarise_day
 from monitor.logs.engines.session import Session

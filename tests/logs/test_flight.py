@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from monitor.base.errors import DataError
+from monitor.base.files import looking_once
 from monitor.config import Engine
-from monitor.days.files import looking_once
 from monitor.logs import describe_inputs, summarise_day
 from tests.support.cases import some
 from tests.support.servers import free_port, started, wait_for

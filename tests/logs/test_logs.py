@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from monitor.base.errors import DataError
+from monitor.base.files import looking_once
 from monitor.config import Engine, Model
 from monitor.config.checks import listed
-from monitor.days.files import list_days, list_files, looking_once
+from monitor.days.files import list_days, list_files
 from monitor.days.summary import Awaited
 from monitor.logs import Databases, newest_settled_day, summarise_day
 from monitor.logs.engines.session import open_session

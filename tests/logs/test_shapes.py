@@ -28,9 +28,9 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.utils.config import Config
 
 from monitor.base.errors import DataError, Fault
+from monitor.base.files import looking_once
 from monitor.config import Config as Configuration
 from monitor.config import Engine, Model
-from monitor.days.files import looking_once
 from monitor.logs import (
     Databases,
     days_of,

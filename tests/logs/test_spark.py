@@ -13,10 +13,10 @@ import pytest
 from pydantic import ValidationError
 
 from monitor.base.errors import ConfigError, DataError
+from monitor.base.files import looking_once
 from monitor.base.sql_text import text_in_sql
 from monitor.config import Engine, Model
 from monitor.config.checks import listed
-from monitor.days.files import looking_once
 from monitor.logs import Databases, summarise_day, what_looks_wrong
 from monitor.store.store import Store
 from tests.logs.test_shapes import DAYS, LONG_AFTER, SEGMENTS, SHAPES, Root

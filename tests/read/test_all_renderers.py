@@ -15,9 +15,9 @@ from monitor import open_store
 from monitor.days.decisions import Plan
 from monitor.drift.records.verdict import Verdict
 from monitor.evaluation.evaluation import MapGain
-from monitor.export.gauges import CATALOGUE
 from monitor.export.openmetrics import openmetrics, past
 from monitor.export.snapshot_reader import Reader
+from monitor.measures.gauges import CATALOGUE
 from monitor.read.plans import plans_of, with_plans
 from monitor.report.page.assemble import model_page
 from monitor.report.page.html import model_html

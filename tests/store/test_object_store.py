@@ -19,8 +19,8 @@ from aiobotocore.endpoint import AioEndpoint
 from scipy.special import expit
 
 from monitor.base.errors import DataError
+from monitor.base.files import open_filesystem
 from monitor.config import Config, Model
-from monitor.days.files import open_filesystem
 from monitor.export.snapshot_reader import Reader
 from monitor.pipeline.days.task import Task
 from monitor.pipeline.runs.run import run

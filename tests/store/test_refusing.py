@@ -12,7 +12,7 @@ from threading import Lock, Thread
 import pytest
 from s3fs import S3FileSystem
 
-from monitor.days.files import open_filesystem
+from monitor.base.files import open_filesystem
 from monitor.store.lease import RELEASED, leased
 from tests.conftest import DAY, DAY_BEFORE, Ended, Project
 from tests.support.buckets import started_server

@@ -10,7 +10,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from monitor.base.errors import ConfigError, DataError
-from monitor.days.files import folder_on_disk, open_filesystem
+from monitor.base.files import folder_on_disk, open_filesystem
 from monitor.store.day_files import DayFiles
 
 DAY = date(2026, 3, 1)

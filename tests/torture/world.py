@@ -25,7 +25,7 @@ import yaml
 from scipy.special import expit
 
 from monitor import cli
-from monitor.days.files import open_filesystem
+from monitor.base.files import open_filesystem
 from monitor.store.lease import RELEASED
 from monitor.store.store import Store
 from tests.support.servers import free_port

@@ -26,8 +26,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from monitor.base.files import looking_once
 from monitor.config import Engine
-from monitor.days.files import looking_once
 from monitor.logs import summarise_day
 from monitor.logs.sources.drivers import driver_of
 from tests.support.warehouse_logs import AS_OF, FIRST, LAST, cases, content, model_of_rows, tables

@@ -30,7 +30,7 @@ from monitor.export.http.reports import report_answer
 from monitor.export.snapshot_reader import MOST_SEGMENTS, Reader
 from monitor.export.text import CONTENT_TYPE, Lines, Parts, lines, parts
 from monitor.measures.snapshot import Snapshot
-from monitor.store.store import Store
+from monitor.read import reachable
 
 log = logging.getLogger(__name__)
 
@@ -101,9 +101,7 @@ class Exporter:
     def look(self) -> None:
         """Load the configuration and list the store, or raise the error of either."""
         config = self.config()
-        store = Store(config.store)
-        store.must_be_there()
-        store.days("evaluations", config.names[0])
+        reachable.look(config.store, config.names[0])
 
     def config(self) -> Config:
         """Give the configuration as it is now."""

@@ -13,7 +13,7 @@ from threading import Lock
 from time import monotonic
 
 from monitor.base.errors import DataError
-from monitor.store.store import Store
+from monitor.read import reachable
 
 NAME = "calibration_store_writable"
 MEANING = "Whether the exporter could write the store when it last tried: 1 yes, 0 no."
@@ -47,7 +47,7 @@ class Probe:
             if self._last and self._last[0] == root and self.clock() - self._last[1] < EVERY:
                 return self._last[2]
             try:
-                Store(root).try_to_write(f"{socket.gethostname()}-{os.getpid()}")
+                reachable.try_to_write(root, f"{socket.gethostname()}-{os.getpid()}")
                 writable = True
             except DataError as error:
                 log.error("%s", error)  # noqa: TRY400 - the message says where; a trace would bury it

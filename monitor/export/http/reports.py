@@ -3,8 +3,8 @@
 Rule: only the names that the monitor itself writes lead to a file, so no request reaches another.
 """
 
+from monitor.base.files import open_filesystem, reaching
 from monitor.config import REPORT_INDEX, Config, report_page
-from monitor.days.files import open_filesystem, reaching
 
 PATH = "/reports/"
 TEXT, HTML = "text/plain; charset=utf-8", "text/html; charset=utf-8"

@@ -7,8 +7,8 @@ from datetime import date, timedelta
 from textwrap import shorten
 
 from monitor.base.errors import ConfigError, DataError
+from monitor.base.files import looking_once
 from monitor.config import CHECKS, TODO, Engine
-from monitor.days.files import looking_once
 from monitor.logs.discovery.gathering import is_query, open_query, read_logs, with_rows_of_lists
 from monitor.logs.discovery.pairing import Pair, is_dated, pair_logs
 from monitor.logs.discovery.roles import rules

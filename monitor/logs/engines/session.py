@@ -14,8 +14,8 @@ import pyarrow as pa
 from fsspec import AbstractFileSystem
 
 from monitor.base.errors import DataError, Fault
+from monitor.base.files import limited, list_folder, reaching
 from monitor.config import FIELD, Engine, Format
-from monitor.days.files import limited, list_folder, reaching
 from monitor.logs.engines.compressed import LONGEST_MAGIC, PACKED, how_packed, what_is_damaged
 from monitor.logs.engines.conversions import MISFIT, quoted
 from monitor.logs.engines.databases import Databases, open_databases

@@ -22,6 +22,7 @@ import pyarrow as pa
 from fsspec.implementations.local import LocalFileSystem
 
 from monitor.base.errors import DataError, Fault
+from monitor.base.files import open_filesystem
 from monitor.base.sql_text import text_in_sql
 from monitor.config import (
     FIELD,
@@ -34,7 +35,6 @@ from monitor.config import (
     named,
 )
 from monitor.config.filters import columns_of_filter
-from monitor.days.files import open_filesystem
 from monitor.logs.engines.conversions import Wanted, as_it_is, columns_in, quoted
 from monitor.logs.engines.formats import FORMATS, FileFormat, with_structs
 from monitor.logs.engines.session import (

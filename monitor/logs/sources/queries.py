@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from monitor.base.deadline import StillRunningError, within
 from monitor.base.errors import ConfigError, DataError
-from monitor.days.files import keep_while_looking
+from monitor.base.files import keep_while_looking
 from monitor.logs.sources.drivers import CONNECT_SECONDS, POSTGRES, beginning, driver_of
 
 T = TypeVar("T")

@@ -6,9 +6,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from monitor.base.files import keep_while_looking
 from monitor.base.sql_text import text_in_sql
 from monitor.config import EARLIEST, LATEST
-from monitor.days.files import keep_while_looking
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.sources.drivers import driver_of
 from monitor.logs.sources.queries import ask

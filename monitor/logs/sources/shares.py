@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 from fsspec.implementations.local import LocalFileSystem
 
-from monitor.days.files import open_filesystem
+from monitor.base.files import open_filesystem
 from monitor.logs.engines.conversions import Wanted
 from monitor.logs.engines.session import ROW, Session
 from monitor.logs.engines.spread import Spread

@@ -17,12 +17,12 @@ import duckdb
 import pyarrow as pa
 from fsspec.implementations.local import LocalFileSystem
 
+from monitor.base import files
 from monitor.base.deadline import each_within, within
 from monitor.base.errors import ConfigError, DataError
+from monitor.base.files import keep_while_looking, list_folder, open_filesystem, reaching
 from monitor.base.sql_text import text_in_sql
 from monitor.config import OutcomeLog, PredictionLog
-from monitor.days import files
-from monitor.days.files import keep_while_looking, list_folder, open_filesystem, reaching
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.sources.drivers import driver_of
 from monitor.logs.sources.queries import Snapshot, batches_of, schema_of, take_snapshot

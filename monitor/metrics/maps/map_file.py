@@ -6,7 +6,7 @@ Rule: this module loads numpy at most, because `import monitor` offers its class
 import hashlib
 import json
 from dataclasses import asdict, dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from monitor.base.segment_names import WHOLE
@@ -18,6 +18,7 @@ from monitor.metrics.maps.part import Part
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
+NEWEST_DAYS = timedelta(days=7)  # whose outcomes give the newest level, and how old they may be
 STRICT: dict[str, object] = {"extra": "forbid", "strict": True, "allow_inf_nan": False}
 
 

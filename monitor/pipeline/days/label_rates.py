@@ -6,8 +6,8 @@ from io import StringIO
 from pydantic import ValidationError
 
 from monitor.base.errors import ConfigError
+from monitor.base.files import open_filesystem
 from monitor.config import Model, RateFile, ScoreRate, check_rates
-from monitor.days.files import open_filesystem
 from monitor.evaluation.score_errors import LabelRates
 
 HEADER = ["low", "high", "rate"]

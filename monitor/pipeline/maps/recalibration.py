@@ -31,8 +31,7 @@ from monitor.drift.records.places import Condition, Explanation, name_all, name_
 from monitor.drift.records.region_state import Break
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.where.part_counts import counts_of, tally_of_part, tally_of_rest
-from monitor.evaluation.evaluation import Expectation
-from monitor.evaluation.expected_prevalence import expect_prevalence
+from monitor.evaluation.expected_prevalence import expect_prevalence, says_prevalence
 from monitor.metrics.core.dispersion import design_effects
 from monitor.metrics.core.estimate import NORMAL_95, Estimate
 from monitor.metrics.core.special import logit
@@ -42,7 +41,7 @@ from monitor.metrics.maps.choosing import Candidate, Choice, choose_map, gains_o
 from monitor.metrics.maps.daily_counts import DailyCounts, daily_counts
 from monitor.metrics.maps.fitting import FittedMap
 from monitor.metrics.maps.likelihood import own_losses, pooled_level
-from monitor.metrics.maps.map_file import Days, Level, MapFile, Training, with_level
+from monitor.metrics.maps.map_file import NEWEST_DAYS, Days, Level, MapFile, Training, with_level
 from monitor.metrics.maps.mean_over_days import mean_over_days
 from monitor.metrics.maps.part_gains import PartGain, gains_by_part
 from monitor.pipeline.days.parts import part_named
@@ -56,8 +55,6 @@ from monitor.words.label_change import as_if
 DEFAULT_DAYS = 28  # if no drift is open
 LEAST_OUTCOMES = 30  # of each kind: parts with fewer say nothing about harm
 REST = "the rest"
-NEWEST_DAYS = timedelta(days=7)  # whose outcomes give the newest level, and how old they may be
-LEAST_FIT = -3.0  # log10 of a probability: scores so unlike a mixture say nothing about the prior
 DayPart = tuple[Summary, Segment]
 
 
@@ -548,7 +545,7 @@ def _by_scores(
     labelled = merge(earlier.tally for _, earlier in trained)
     held = [(earlier.tally, buckets_of(day, content.segment)) for day, earlier in trained]
     expected = expect_prevalence(labelled, *all_scores(part), effects=design_effects(held))
-    if not expected or not _is_plausible(expected):
+    if not expected or not says_prevalence(expected):
         return None
     asked = _by_outcomes(content, trained).map.level  # the level of the file is shrunk
     before = float(logit(content.training.positives / content.training.outcomes))
@@ -556,10 +553,6 @@ def _by_scores(
     day = summary.days[0]
     level = Level("scores", day, day, (high - low) / (2.0 * NORMAL_95))
     return with_level(content, asked + middle - before, level)
-
-
-def _is_plausible(expected: Expectation) -> bool:
-    return expected.low > 0.0 and expected.high < 1.0 and not expected.fit_log10_p < LEAST_FIT
 
 
 def _by_outcomes(content: MapFile, days: Sequence[DayPart]) -> MapFile:

@@ -14,10 +14,10 @@ from datetime import date, datetime, timedelta
 from functools import partial
 
 from monitor.base.errors import ConfigError, DataError
+from monitor.base.files import looking_once
 from monitor.base.machine import cores
 from monitor.config import Config, Model
 from monitor.days.arrivals import LATEST, Late, late
-from monitor.days.files import looking_once
 from monitor.days.run_record import FailedDay
 from monitor.evaluation import compile_ahead
 from monitor.logs import days_of, versions_of_tables

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from datetime import date
 
+from monitor.base.files import open_filesystem, replace
 from monitor.config import REPORT_INDEX, Config, report_page
-from monitor.days.files import open_filesystem, replace
 from monitor.drift.fold.inputs import ModelReference
 from monitor.pipeline.verdicts.references import read_references
 from monitor.read.results import results_of

@@ -16,7 +16,7 @@ import fsspec
 import pyarrow as pa
 
 from monitor.base.errors import ConfigError, DataError
-from monitor.days.files import open_filesystem, reaching
+from monitor.base.files import open_filesystem, reaching
 from monitor.logs.engines.compressed import PACKED, how_packed
 
 MOST_FOLDERS = 1000  # opened below one path

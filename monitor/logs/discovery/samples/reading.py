@@ -11,9 +11,10 @@ import pyarrow as pa
 from fsspec.implementations.local import LocalFileSystem
 
 from monitor.base.errors import DataError
+from monitor.base.files import open_filesystem
 from monitor.base.sql_text import text_in_sql
 from monitor.config import EXPRESSION, FIELD, TABLES, Model
-from monitor.days.files import list_files, open_filesystem
+from monitor.days.files import list_files
 from monitor.logs.discovery.samples.profile import Column, profile
 from monitor.logs.discovery.samples.within import Few, Leaf, beside, leaves_in, lists_in
 from monitor.logs.engines.conversions import Wanted, as_it_is, columns_in, quoted

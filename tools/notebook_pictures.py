@@ -1,7 +1,7 @@
 """Draw the diagrams of docs/notebook.md from the results of the demo.
 
     make demo
-    python -m studies.flights.diagrams [--demo demo-data]
+    python -m tools.notebook_pictures [--demo demo-data]
 
 Writes `docs/figures/flights-*.svg`: the stretched model of the demo, in June, when it breaks, and
 over the year.
@@ -12,14 +12,10 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from monitor.base.segment_names import WHOLE
-from monitor.config import Config, load_config
-from monitor.days.summary import merge_summaries, whole
 from monitor.drift.curve.reference import Reference
 from monitor.drift.fold.inputs import reference_of_day
-from monitor.drift.records.verdict import Verdict
-from monitor.evaluation.evaluation import Evaluation
-from monitor.metrics.core.tally import Tally
-from monitor.pipeline.verdicts.references import read_references
+from monitor.metrics.core.tally import Tally, merge
+from monitor.read.results import Results, results_in
 from monitor.report.diagrams import (
     draw_causes,
     draw_corp,
@@ -30,52 +26,39 @@ from monitor.report.diagrams import (
     draw_test_based,
     svg,
 )
-from monitor.store.store import Store
 
-FOLDER = Path(__file__).parents[2] / "docs" / "figures"
+FOLDER = Path(__file__).parents[1] / "docs" / "figures"
 MODEL, LAST, DAYS, WEEK = "flights-stretched", date(2013, 6, 30), 28, 7
 
 
-def window(store: Store) -> Tally:
+def window(results: Results) -> Tally:
     """Add up the outcomes of the four weeks to the end of June."""
     days = [LAST - timedelta(days=i) for i in range(DAYS)]
-    return whole(merge_summaries([store.read_summary(MODEL, day)[0] for day in days])).tally
+    return merge(results.summary(day).segments[WHOLE].tally for day in days)
 
 
-def reference_of(config: Config) -> Reference:
-    """Fit the reference that the end of June is compared with."""
-    found = reference_of_day(LAST, read_references(config, MODEL).fitted)
+def reference_of(results: Results) -> Reference:
+    """Read the reference that the end of June was compared with."""
+    found = reference_of_day(LAST, [*results.store.read_fits(MODEL).values()])
     assert found
     reference = found.streams[WHOLE]
     assert isinstance(reference, Reference)
     return reference
 
 
-def results(store: Store) -> tuple[list[Verdict], list[Evaluation]]:
-    """Read all verdicts, and the evaluations of the windows of a week."""
-    verdicts = [
-        verdict
-        for day in store.days("verdicts", MODEL)
-        for verdict in store.read_verdicts(MODEL, day)[0]
-        if verdict.segment == WHOLE
-    ]
-    evaluations = [
-        found
-        for day in store.days("evaluations", MODEL)
-        for found in store.read_evaluations(MODEL, day)[0]
-        if found.segment == WHOLE and found.window_days == WEEK
-    ]
-    return verdicts, evaluations
-
-
 def main() -> None:
     """Draw all diagrams."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--demo", type=Path, default=Path("demo-data"))
-    config = load_config(parser.parse_args().demo / "monitor.yaml")
-    store = Store(config.store)
-    june, reference = window(store), reference_of(config)
-    verdicts, evaluations = results(store)
+    results = results_in(str(parser.parse_args().demo.absolute() / "store"), MODEL)
+    june, reference = window(results), reference_of(results)
+    verdicts = results.of_segment(WHOLE, results.days("verdicts"))
+    evaluations = [
+        found
+        for day in results.days("evaluations")
+        for found in results.evaluations(day)
+        if found.segment == WHOLE and found.window_days == WEEK
+    ]
     pictures = {
         "test-based": draw_test_based(june),
         "corp": draw_corp(june),
