@@ -40,6 +40,7 @@ from scipy.special import expit
 from monitor.base import program
 from monitor.config import Config, load_config
 from monitor.export.snapshot_reader import Reader
+from monitor.pipeline.days.progress import Pace
 from monitor.pipeline.days.task import Task
 from monitor.pipeline.runs.run import run
 from monitor.pipeline.verdicts.judging import judge_days
@@ -143,7 +144,7 @@ def build(folder: Path, days: int, size: argparse.Namespace) -> None:
         with store.locked(name):
             references = read_references(config, name)
             assert bool(references.fitted) != size.rare
-            judge_days(config, name, references, date.min, jobs=2)
+            judge_days(config, name, references, date.min, pace=Pace(jobs=2))
 
 
 def copy_day(store: Store, first: str, day: date, name: str, to: date) -> None:

@@ -35,6 +35,7 @@ from monitor.days.summary import Segment, Summary
 from monitor.drift.incidents.detecting import advance, new_detector, update_incident
 from monitor.metrics.core.coarse import coarsen
 from monitor.metrics.core.tally import tally_on_grid
+from monitor.pipeline.days.progress import Pace
 from monitor.pipeline.runs.evaluations import evaluate_days
 from monitor.pipeline.verdicts.judging import judge_days
 from monitor.pipeline.verdicts.references import read_references
@@ -91,7 +92,7 @@ def rejudge(config: Config) -> Iterator[int]:
     """Judge every stored day again."""
     yield 1
     for name in config.models:
-        judge_days(config, name, read_references(config, name), FIRST, jobs=CORES)
+        judge_days(config, name, read_references(config, name), FIRST, pace=Pace(CORES))
 
 
 def without_labels(config: Config) -> Iterator[int]:
@@ -125,8 +126,8 @@ def evaluate_last(config: Config) -> Iterator[int]:
     for name in config.models:
         last = Store(config.store).days("summaries", name)[-1]
         references = read_references(config, name)
-        evaluate_days(config, name, references, last, last, jobs=CORES)
-        judge_days(config, name, references, last, jobs=CORES)
+        evaluate_days(config, name, references, (last, last), pace=Pace(CORES))
+        judge_days(config, name, references, last, pace=Pace(CORES))
 
 
 JOBS: dict[str, Callable[[Config], Iterator[int]]] = {

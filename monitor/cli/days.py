@@ -295,8 +295,9 @@ def evaluate(
     Use it after you change a window, a limit, a reference or a known drift. A verdict rests on the
     days before it, so the days from the first one on are judged, also those after the last one.
     """
+    from monitor.pipeline.days.progress import Pace
     from monitor.pipeline.runs.evaluations import evaluate_days
-    from monitor.pipeline.verdicts.judging import judge_days
+    from monitor.pipeline.verdicts.judging import Known, judge_days
     from monitor.pipeline.verdicts.references import read_references
     from monitor.store.store import Store
 
@@ -312,21 +313,9 @@ def evaluate(
         with locked as must_be_there, progress(model_name, quiet=as_json) as on_progress:
             references = read_references(config, model_name)
             own_store.mark_stale(model_name, begin)
-            days = evaluate_days(
-                config,
-                model_name,
-                references,
-                begin,
-                end,
-                jobs=DEFAULT_JOBS,
-                on_progress=on_progress,
-            )
-            judged = judge_days(
-                *(config, model_name, references, begin),
-                as_of=today,
-                jobs=DEFAULT_JOBS,
-                on_progress=on_progress,
-            )
+            pace = Pace(DEFAULT_JOBS, on_progress)
+            days = evaluate_days(config, model_name, references, (begin, end), pace=pace)
+            judged = judge_days(config, model_name, references, begin, Known(today), pace)
             must_be_there()
             own_store.note_newest(model_name)
         if references.awaited and not as_json:

@@ -16,7 +16,7 @@ import pytest
 
 from monitor.config import load_config
 from monitor.pipeline.days.progress import Failure
-from monitor.pipeline.verdicts.judging import judge_days
+from monitor.pipeline.verdicts.judging import Known, judge_days
 from monitor.pipeline.verdicts.references import read_references
 from monitor.store.store import Store
 from tests.conftest import DAY, DAY_AFTER, DAY_BEFORE, Command, Project
@@ -99,7 +99,7 @@ class TestDays:
         config = load_config(project.folder / "monitor.yaml")
         as_of = date(2026, 3, 4)
         references = read_references(config, "ctr")
-        judge_days(config, "ctr", references, DAY_AFTER, failures=complaints, as_of=as_of)
+        judge_days(config, "ctr", references, DAY_AFTER, Known(as_of, complaints))
         polluted = project.results()
 
         assert command("run", "--day", DAY).code == 0

@@ -72,7 +72,7 @@ def test_stored_windows_count_entities_and_say_so(tmp_path: Path) -> None:
             kept = replace(s, entities={}) if name == "without" else s
             Store(config.store).write_summary(kept)
         references = read_references(config, "ctr")
-        evaluate_days(config, "ctr", references, last, last)
+        evaluate_days(config, "ctr", references, (last, last))
         path = Path(config.store) / "evaluations" / "ctr" / f"{last}.arrows.zst"
         week = Store(config.store).read_evaluations("ctr", last)[0][1]
         stored[name] = path.read_bytes(), open_table(path.read_bytes())[0].column_names, week

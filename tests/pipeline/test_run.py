@@ -274,7 +274,7 @@ def test_evaluate_needs_no_logs(finished: Path) -> None:
     wider = configure(finished, windows="[1, 3, 7]")
     shutil.rmtree(finished / "logs")
 
-    days = evaluate_days(wider, "ctr", read_references(wider, "ctr"), DAYS[0], DAYS[-1])
+    days = evaluate_days(wider, "ctr", read_references(wider, "ctr"), (DAYS[0], DAYS[-1]))
 
     evaluations, _ = Store(wider.store).read_evaluations("ctr", DAYS[-1])
     assert days == DAYS

@@ -100,7 +100,7 @@ def configure(
 def measured(config: Config, days: Sequence[date] = DAYS) -> list[Evaluation]:
     """Evaluate stored days, and read all."""
     store = Store(config.store)
-    evaluate_days(config, "ctr", read_references(config, "ctr"), days[0], days[-1])
+    evaluate_days(config, "ctr", read_references(config, "ctr"), (days[0], days[-1]))
     return [e for day in days for e in store.read_evaluations("ctr", day)[0]]
 
 
@@ -395,4 +395,4 @@ def test_a_map_is_not_compared_with_days_it_was_fitted_to(tmp_path: Path) -> Non
 
 def read_shadowed(config: Config) -> None:
     """Evaluate the first day."""
-    evaluate_days(config, "ctr", read_references(config, "ctr"), FIRST, FIRST)
+    evaluate_days(config, "ctr", read_references(config, "ctr"), (FIRST, FIRST))

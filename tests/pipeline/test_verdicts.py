@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,8 +16,8 @@ from monitor.days.summary import Segment, Summary
 from monitor.drift.records import detector
 from monitor.drift.records.verdict import Verdict
 from monitor.metrics.core.tally import tally_on_grid
-from monitor.pipeline.days.progress import Failure, PhaseProgress
-from monitor.pipeline.verdicts.judging import judge_days
+from monitor.pipeline.days.progress import ALONE, Failure, Pace, PhaseProgress
+from monitor.pipeline.verdicts.judging import NOTHING_KNOWN, Known, judge_days
 from monitor.pipeline.verdicts.references import read_references
 from monitor.read.incidents import incidents
 from monitor.read.results import results_of
@@ -145,9 +144,11 @@ def verdict(config: Config, day: date, segment: str = "all") -> Verdict:
     return next(v for v in verdicts if v.segment == segment)
 
 
-def judge_from(config: Config, first: date, **options: Any) -> list[date]:
+def judge_from(
+    config: Config, first: date, known: Known = NOTHING_KNOWN, pace: Pace = ALONE
+) -> list[date]:
     """Judge the stored days from one day on."""
-    return judge_days(config, "ctr", read_references(config, "ctr"), first, **options)
+    return judge_days(config, "ctr", read_references(config, "ctr"), first, known, pace)
 
 
 def killed_while_judging(config: Config) -> None:
@@ -159,7 +160,7 @@ def killed_while_judging(config: Config) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        judge_from(config, LATE, on_progress=stop)
+        judge_from(config, LATE, pace=Pace(on_progress=stop))
     judge_from(config, DAYS[-1])
 
 
@@ -399,7 +400,7 @@ def test_a_day_with_bad_logs_is_a_data_error_until_it_is_mended(judged: Config) 
     config, store, day = judged, Store(judged.store), DAYS[35]
     (Path(config.store) / f"summaries/ctr/{day}.parquet").unlink()
     failure = Failure(day, "ctr 2026-02-05: 3 scores lie outside [0, 1].")
-    judge_from(config, day, failures=[failure], as_of=DAYS[-1])
+    judge_from(config, day, Known(DAYS[-1], [failure]))
     broken = verdict(config, day)
     judge_from(config, DAYS[33])
     kept = verdict(config, day)

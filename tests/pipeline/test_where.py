@@ -257,7 +257,7 @@ def test_a_map_of_a_pair_is_compared_in_the_shadow(folder: Path, tmp_path: Path)
     references, fitted = read_references(config, "ctr"), read_map(f"{tmp_path}/map.json")
 
     def shadowed() -> dict[str, Evaluation]:
-        evaluate_days(config, "ctr", references, last, last)
+        evaluate_days(config, "ctr", references, (last, last))
         return {e.segment: e for e in store.read_evaluations("ctr", last)[0] if e.window_days == 1}
 
     def rows_of(day: date) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

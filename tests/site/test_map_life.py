@@ -66,7 +66,7 @@ class World:
             store.write_summary(self._summary(self.ahead))
             self.ahead += timedelta(days=1)
         references = read_references(config, "fraud")
-        evaluate_days(config, "fraud", references, last, last)
+        evaluate_days(config, "fraud", references, (last, last))
         judge_days(config, "fraud", references, first)
         return store.read_verdicts("fraud", last)[0][0]
 

@@ -145,7 +145,7 @@ class World:
     def verdicts(self) -> dict[date, list[Verdict]]:
         """Of all days, as final ones; stored, and evaluated."""
         references = self.references
-        evaluate_days(self.config, "ctr", references, day_at(0), day_at(self.days - 1))
+        evaluate_days(self.config, "ctr", references, (day_at(0), day_at(self.days - 1)))
         return self.judged(Store(self.config.store), self.inputs, {})
 
     def judged(
@@ -207,9 +207,8 @@ def morning(world: World, folder: Path, settled: int, waiting: int) -> Morning:
     for summary in awaited:
         store.write_summary(summary)
     if awaited:
-        evaluate_days(
-            config, "ctr", world.references, last + timedelta(1), day_at(settled + waiting)
-        )
+        span = last + timedelta(1), day_at(settled + waiting)
+        evaluate_days(config, "ctr", world.references, span)
     before = {v.segment: v for v in whole[last]}
     later = world.judged(store, [*map(inputs_of, awaited)], before, settled)
     kept = {day: of_day for day, of_day in whole.items() if day <= last} | later

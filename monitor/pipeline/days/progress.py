@@ -34,6 +34,25 @@ class Failure:
     fault: Fault | None = None
 
 
+@dataclass(frozen=True)
+class Pace:
+    """How days are worked through.
+
+    Attributes
+    ----------
+    jobs : int
+        How many at a time.
+    on_progress : callable
+        Called after every day of every phase.
+    """
+
+    jobs: int = 1
+    on_progress: Callable[[PhaseProgress], None] = lambda _: None
+
+
+ALONE = Pace()
+
+
 def in_parallel(function: Callable[[S], T], items: Sequence[S], jobs: int) -> Iterator[T]:
     """Yield results in the order of the items; on an interrupt, drop those that have not begun."""
     pool = ThreadPoolExecutor(jobs)

@@ -1,6 +1,6 @@
 """Evaluations of stored days: which window each day closes, and whether its file is up to date."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from functools import cache, lru_cache, partial
@@ -22,7 +22,7 @@ from monitor.metrics.core.coarse import coarsen_occupied
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.scores.net_benefit import Decision
 from monitor.pipeline.days.label_rates import label_rates_of
-from monitor.pipeline.days.progress import PhaseProgress, fingerprint, in_parallel
+from monitor.pipeline.days.progress import ALONE, Pace, PhaseProgress, fingerprint, in_parallel
 from monitor.pipeline.days.shadow import read_model_map
 from monitor.pipeline.verdicts.references import References
 from monitor.store.store import Store
@@ -37,21 +37,25 @@ def evaluate_days(
     config: Config,
     name: str,
     references: References,
-    first: date,
-    last: date,
+    span: tuple[date, date],
     *,
     skip_unchanged: bool = False,
-    jobs: int = 1,
-    on_progress: Callable[[PhaseProgress], None] = lambda _: None,
+    pace: Pace = ALONE,
 ) -> list[date]:
     """Evaluate every summarised day of a range from stored summaries.
 
     Parameters
     ----------
+    config, name : Config, str
+        As for `run`.
     references : References
         What `read_references` found, after the summaries were written.
-    config, name, first, last, skip_unchanged, jobs, on_progress
-        As for `run`.
+    span : tuple of date
+        The first day of the range, and the last.
+    skip_unchanged : bool
+        Whether to leave evaluations alone that rest on the same inputs.
+    pace : Pace
+        How the days are worked through.
 
     Returns
     -------
@@ -63,7 +67,7 @@ def evaluate_days(
     DataError
         If a file of the store cannot be read, or a day needs more memory than there is.
     """
-    stored = StoredDays(config, name, jobs)
+    stored, (first, last) = StoredDays(config, name, pace.jobs), span
     days = [day for day in stored.days if first <= day <= last]
 
     def evaluate_day(day: date) -> bool:
@@ -85,11 +89,11 @@ def evaluate_days(
             return True
 
     written = []
-    for done, wrote in enumerate(in_parallel(evaluate_day, days, jobs), 1):
+    for done, wrote in enumerate(in_parallel(evaluate_day, days, pace.jobs), 1):
         day = days[done - 1]
         if wrote:
             written.append(day)
-        on_progress(PhaseProgress("evaluate", day, done, len(days)))
+        pace.on_progress(PhaseProgress("evaluate", day, done, len(days)))
     return written
 
 

@@ -4,7 +4,6 @@ Rule: a file of a mapped day rests on the map and on the summary of its day. One
 summary is made again, and one that the map of now does not need is removed.
 """
 
-from collections.abc import Callable
 from datetime import date
 from functools import lru_cache, partial
 
@@ -17,14 +16,12 @@ from monitor.evaluation.shadow import mapped_summary
 from monitor.logs import Databases, batch_of_summary, count_through_map, open_databases
 from monitor.metrics.maps.class_map_file import ClassMapFile
 from monitor.metrics.maps.vector_map import VectorMap
-from monitor.pipeline.days.progress import Failure, PhaseProgress
+from monitor.pipeline.days.progress import ALONE, Failure, Pace, PhaseProgress
 from monitor.pipeline.days.shadow import ModelMap, Read, read_model_map
 from monitor.store.store import Store
 
 
-def count_mapped_days(
-    config: Config, name: str, *, on_progress: Callable[[PhaseProgress], None] = lambda _: None
-) -> list[Failure]:
+def count_mapped_days(config: Config, name: str, *, pace: Pace = ALONE) -> list[Failure]:
     """Count the days through the map of a model with classes that need it and are not counted yet.
 
     These are the final days on which the map is compared, and once it is deployed, those that it
@@ -32,8 +29,10 @@ def count_mapped_days(
 
     Parameters
     ----------
-    config, name, on_progress
+    config, name : Config, str
         As for `run`.
+    pace : Pace
+        Of it `on_progress` counts.
 
     Returns
     -------
@@ -76,7 +75,7 @@ def count_mapped_days(
                 failures.append(Failure(day, lacks, error.fault))
             else:
                 store.write_mapped(mapped, by=model_map.mark, made_from=made_from)
-            on_progress(PhaseProgress("map", day, done, len(to_do)))
+            pace.on_progress(PhaseProgress("map", day, done, len(to_do)))
     return failures
 
 

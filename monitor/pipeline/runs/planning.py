@@ -3,7 +3,7 @@
 Rule: the plan that `backfill --dry-run` prints and the run itself ask the same function.
 """
 
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import partial
@@ -26,7 +26,7 @@ from monitor.logs import (
 )
 from monitor.logs import summarise_days as read_days
 from monitor.pipeline.days.neighbours import days_to_read_again, known_until, notes_of, repaired
-from monitor.pipeline.days.progress import Failure, PhaseProgress, in_parallel
+from monitor.pipeline.days.progress import Failure, Pace, PhaseProgress, in_parallel
 from monitor.pipeline.days.task import Task
 from monitor.pipeline.days.unchanged import is_unchanged, log_fingerprint
 from monitor.pipeline.housekeeping.healing import Damage, find_all_damage, find_damage
@@ -347,8 +347,7 @@ def summarise_days(
     days: Sequence[date],
     rules: Rules,
     *,
-    jobs: int,
-    on_progress: Callable[[PhaseProgress], None],
+    pace: Pace,
     left_out: LeftOutByDay,
 ) -> dict[date, Result]:
     """Summarise days as rules decide, and keep what became of each.
@@ -379,13 +378,13 @@ def summarise_days(
         return [(day, results[day]) for day in batch]
 
     results = dict[date, Result]()
-    jobs = days_at_a_time(name, model, days, engine=config.engine, jobs=jobs)
+    jobs = days_at_a_time(name, model, days, engine=config.engine, jobs=pace.jobs)
     with open_databases(share(config.engine, jobs)) as databases:
         batches = plan_batches(name, model, days, databases=databases, jobs=jobs)
         done = in_parallel(partial(read, databases), batches, jobs)
         for day, result in chain.from_iterable(done):
             results[day] = result
-            on_progress(PhaseProgress("summarise", day, len(results), len(days)))
+            pace.on_progress(PhaseProgress("summarise", day, len(results), len(days)))
     return results
 
 

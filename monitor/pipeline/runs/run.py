@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from functools import partial
 
@@ -28,7 +28,7 @@ from monitor.pipeline.days.neighbours import (
     notes_of,
     repaired,
 )
-from monitor.pipeline.days.progress import Failure, PhaseProgress
+from monitor.pipeline.days.progress import Failure, Pace, PhaseProgress
 from monitor.pipeline.days.task import Task
 from monitor.pipeline.housekeeping.healing import Damage, files, find_all_damage, still_damaged
 from monitor.pipeline.runs.arriving import count_new_arrivals
@@ -38,13 +38,14 @@ from monitor.pipeline.runs.planning import (
     LeftOutByDay,
     Result,
     Rules,
+    Work,
     check_days,
     damage_before,
     days_that_must_succeed,
     find_work,
     summarise_days,
 )
-from monitor.pipeline.verdicts.judging import judge_days
+from monitor.pipeline.verdicts.judging import Known, judge_days
 from monitor.pipeline.verdicts.references import read_references
 from monitor.read.delays import delay_now
 from monitor.store.store import Store
@@ -142,7 +143,6 @@ def run(
     check_days(name, task.first, task.last, as_of=task.as_of)
     store.begin(started)  # raises if there cannot be a store
     new = {*task.catch_up, *task.days}.difference(store.days("summaries", name))
-    left_out: LeftOutByDay = {}
     with (
         store.locked(name, wait=wait) as must_be_there,
         looking_once(),
@@ -151,53 +151,81 @@ def run(
         store.sweep(name)
         store.write_begin(name, started)
         tables = _versions(config.model(name))
-        process = partial(
-            _process, config, task, jobs=jobs, on_progress=on_progress, left_out=left_out
-        )
-        damage = damage_before(store, config.model(name), task)
-        try:
-            results, evaluated = process(damage=damage)
-        except DataError as error:
-            if not error.damaged:
-                raise
-            damage = find_all_damage(store, name)
-            results, evaluated = process(damage=damage)
-        remaining = still_damaged(store, name, damage)
+        done = _healed(config, task, Pace(jobs, on_progress))
+        remaining = still_damaged(store, name, done.damage)
         must_be_there()
-        failed = [result for result in results.values() if isinstance(result, Failure)]
-        of_run = days_that_must_succeed(task, damage)
-        failures = tuple(failure for failure in failed if failure.day in of_run)
-        newest = FailedDay(failures[-1].day, failures[-1].fault) if failures else None
         tables = _read_versions(tables, _versions(config.model(name)))
+        report = _report(task, done, remaining, tables)
+        failures = report.failures
         store.write_run(
             name,
             started=started,
             finished=clock(),
-            failed=newest,
+            failed=FailedDay(failures[-1].day, failures[-1].fault) if failures else None,
             tables=tables,
             newest=store.newest_days(name),
         )
         waited = config.model(name).settled_after
-        too_late = late(delay_now(store, name, config.model(name)), waited)
+        return replace(report, late=late(delay_now(store, name, config.model(name)), waited))
+
+
+@dataclass(frozen=True)
+class _Done:
+    """What became of the days of a run.
+
+    Attributes
+    ----------
+    damage : Damage
+        The files that were damaged before.
+    results : mapping of date to Result
+        Of each day that was to be summarised.
+    evaluated : list of date
+        The days that were evaluated.
+    left_out : mapping of date to mapping
+        The rows that settings leave out of each day.
+    """
+
+    damage: Damage
+    results: Mapping[date, Result]
+    evaluated: Sequence[date]
+    left_out: LeftOutByDay
+
+
+def _report(task: Task, done: _Done, remaining: Damage, tables: Mapping[str, str]) -> RunReport:
+    """Report what became of the days, with the damage that remains."""
 
     def those(wanted: Result) -> tuple[date, ...]:
-        return tuple(sorted(day for day, result in results.items() if result == wanted))
+        return tuple(sorted(day for day, result in done.results.items() if result == wanted))
 
+    failed = [result for result in done.results.values() if isinstance(result, Failure)]
+    of_run = days_that_must_succeed(task, done.damage)
     return RunReport(
-        model=name,
+        model=task.model,
         summarised=those("summarised"),
         unchanged=those("unchanged"),
         quiet=those("quiet"),
         kept=those("kept"),
-        late=too_late,
-        evaluated=tuple(evaluated),
-        failures=failures,
+        evaluated=tuple(done.evaluated),
+        failures=tuple(failure for failure in failed if failure.day in of_run),
         still_missing=tuple(failure for failure in failed if failure.day not in of_run),
-        left_out=mostly_left_out(left_out),
-        healed=files(name, damage, without=remaining),
-        damaged=files(name, remaining),
+        left_out=mostly_left_out(done.left_out),
+        healed=files(task.model, done.damage, without=remaining),
+        damaged=files(task.model, remaining),
         tables=tables,
     )
+
+
+def _healed(config: Config, task: Task, pace: Pace) -> _Done:
+    """Process the days; once more with all damaged files, if one stands in the way."""
+    store, left_out = Store(config.store), LeftOutByDay()
+    damage = damage_before(store, config.model(task.model), task)
+    try:
+        return _process(config, task, pace, damage, left_out)
+    except DataError as error:
+        if not error.damaged:
+            raise
+    damage = find_all_damage(store, task.model)
+    return _process(config, task, pace, damage, left_out)
 
 
 def _versions(model: Model) -> dict[str, str]:
@@ -217,14 +245,8 @@ def _read_versions(begin: Mapping[str, str], end: Mapping[str, str]) -> dict[str
 
 
 def _process(
-    config: Config,
-    task: Task,
-    *,
-    jobs: int,
-    on_progress: Callable[[PhaseProgress], None],
-    left_out: LeftOutByDay,
-    damage: Damage,
-) -> tuple[dict[date, Result], list[date]]:
+    config: Config, task: Task, pace: Pace, damage: Damage, left_out: LeftOutByDay
+) -> _Done:
     """Summarise days, evaluate every day that they affect, and judge; give what became of each.
 
     The rows that settings leave out of each day are added to `left_out`. Damaged files are made
@@ -233,58 +255,56 @@ def _process(
     name, as_of = task.model, task.as_of
     model, store = config.model(name), Store(config.store)
     work = find_work(store, model, task, damage)
-    wanted, first, days = work.wanted, work.first, work.days
     store.remove("arrivals", name, damage.of("arrivals"))
     summarised = store.days("summaries", name)
-    notes = notes_of(store, name, days)
-    store.mark_stale(name, first, task.last)
+    notes = notes_of(store, name, work.days)
+    store.mark_stale(name, work.first, task.last)
     may_skip = work.may_skip.intersection(summarised)
     rules = Rules(store, name, model, as_of, may_skip, task.recompute, task.must_settle)
-    summarise = partial(
-        summarise_days, config, jobs=jobs, on_progress=on_progress, left_out=left_out
-    )
-    results = summarise(days, rules)
+    summarise = partial(summarise_days, config, pace=pace, left_out=left_out)
+    results = summarise(work.days, rules)
     failures = [result for result in results.values() if isinstance(result, Failure)]
-    done = {
-        day: store.read_inputs(name, day)
-        for day, result in results.items()
-        if result == "summarised"
-    }
+    summarised_now = [day for day, result in results.items() if result == "summarised"]
+    done = {day: store.read_inputs(name, day) for day in summarised_now}
     until = known_until(store, name, model, as_of, done=done)
     repairs = repaired(store, name, done, notes, work.unfinished)
     neighbours = days_to_read_again(store, name, model, repairs, done=done, as_of=until)
+    first = min([work.first, *neighbours])
     if neighbours:
-        first = min(first, neighbours[0])
         store.mark_stale(name, first, neighbours[-1])
         results |= summarise(neighbours, rules.again(until))
     recounted = days_that_count(model, repairs).union(done)
     counted = count_new_arrivals(config, name, first, recounted, as_of=until)
-    mapped = count_mapped_days(config, name, on_progress=on_progress)
+    mapped = count_mapped_days(config, name, pace=pace)
     results |= {failure.day: failure for failure in mapped}
     references = read_references(config, name)
-    evaluate_range = partial(
-        evaluate_days, config, name, references, jobs=jobs, on_progress=on_progress
-    )
-    reached = reach(model, task.last)
-    evaluated = list[date]()
-    if first < wanted:  # what rests on damaged files or a killed run left, and nothing else
-        evaluated += evaluate_range(first, wanted - timedelta(days=1), skip_unchanged=True)
-    evaluated += evaluate_range(wanted, reached, skip_unchanged=work.may_skip.issuperset(days))
-    # What rests on neighbours or a killed run left; and later days are compared with references.
-    if work.goes_on(neighbours) or first <= references.last:
-        evaluated += evaluate_range(reached + timedelta(days=1), date.max, skip_unchanged=True)
-    judge_days(
-        config,
-        name,
-        references,
-        min([first, *(day + timedelta(days=LATEST) for day in counted)]),
-        failures=_failures_to_report(failures, model, summarised),
-        as_of=as_of,
-        may_heal=True,
-        jobs=jobs,
-        on_progress=on_progress,
-    )
-    return results, evaluated
+    goes_on = work.goes_on(neighbours) or first <= references.last
+    evaluated = [
+        day
+        for span, skip in _spans(work, first, reach(model, task.last), goes_on=goes_on)
+        for day in evaluate_days(config, name, references, span, skip_unchanged=skip, pace=pace)
+    ]
+    reported = _failures_to_report(failures, model, summarised)
+    begin = min([first, *(day + timedelta(days=LATEST) for day in counted)])
+    judge_days(config, name, references, begin, Known(as_of, reported, may_heal=True), pace)
+    return _Done(damage, results, evaluated, left_out)
+
+
+def _spans(
+    work: Work, first: date, reached: date, *, goes_on: bool
+) -> Iterator[tuple[tuple[date, date], bool]]:
+    """List what is evaluated: spans of days, and whether those stay that rest on the same inputs.
+
+    Before and after the days that the task reaches, only what rests on others is made again: on
+    damaged files, on neighbours or on what a killed run left; and later days are compared with
+    references.
+    """
+    one = timedelta(days=1)
+    if first < work.wanted:
+        yield (first, work.wanted - one), True
+    yield (work.wanted, reached), work.may_skip.issuperset(work.days)
+    if goes_on:
+        yield (reached + one, date.max), True
 
 
 def _failures_to_report(

@@ -7,21 +7,29 @@ Rule 2: a fold that begins without one begins with the first day after its refer
 pruned, it is an error: what is left would answer otherwise.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from functools import cached_property
 
 from monitor.base import program
 from monitor.base.errors import DataError
 from monitor.base.segment_names import WHOLE
-from monitor.config import Config
+from monitor.config import Config, Model
 from monitor.days.arrivals import late
 from monitor.days.summary import end_of_day
 from monitor.drift.fold.inputs import Day, failed_day, inputs_of, reference_of_day
 from monitor.drift.records.verdict import WEEK, Carried, Verdict
 from monitor.drift.verdicts.judge import days_needed, judge
 from monitor.pipeline.days.neighbours import known_until
-from monitor.pipeline.days.progress import Failure, PhaseProgress, fingerprint, in_parallel
+from monitor.pipeline.days.progress import (
+    ALONE,
+    Failure,
+    Pace,
+    PhaseProgress,
+    fingerprint,
+    in_parallel,
+)
 from monitor.pipeline.verdicts.reading import Readings
 from monitor.pipeline.verdicts.references import References, StrataFinder, limits_of
 from monitor.pipeline.verdicts.watching import value_watcher, watches_values
@@ -31,17 +39,87 @@ from monitor.store.store import Store
 from monitor.words.verdict import sentences
 
 
+@dataclass(frozen=True)
+class Known:
+    """What a run knows beyond its store.
+
+    Attributes
+    ----------
+    as_of : date or None
+        As for `run`; needed with failures. What verdicts said before is kept, as known until then.
+    failures : sequence of Failure
+        Days of this run that have no summary because their logs broke the contract.
+    may_heal : bool
+        Whether to raise DataError for a damaged file from which to go on, instead of going on from
+        an earlier one.
+    """
+
+    as_of: date | None = None
+    failures: Sequence[Failure] = ()
+    may_heal: bool = False
+
+
+NOTHING_KNOWN = Known()
+
+
+@dataclass(frozen=True, eq=False)
+class _Days:
+    """The days of a model that are judged: those with a summary, and `complaints` of others."""
+
+    config: Config
+    name: str
+    references: References
+    complaints: Mapping[date, Day]
+
+    @cached_property
+    def store(self) -> Store:
+        return Store(self.config.store)
+
+    @cached_property
+    def model(self) -> Model:
+        return self.config.model(self.name)
+
+    @cached_property
+    def summarised(self) -> set[date]:
+        return set(self.store.days("summaries", self.name))
+
+    @cached_property
+    def days(self) -> list[date]:
+        return sorted({*self.summarised, *self.complaints})
+
+
+@dataclass(frozen=True)
+class _Beginning:
+    """From where a fold goes on.
+
+    Attributes
+    ----------
+    basis : str
+        What its verdicts rest on.
+    carried : Carried or None
+        What the fold carries; None if it begins with the first day.
+    day : date
+        The first day that is written.
+    weekly : set of date
+        The days whose files hold what is carried.
+    held_before : date
+        The file that held it as the newest one, and holds it no more; the first day if none does.
+    """
+
+    basis: str
+    carried: Carried | None
+    day: date
+    weekly: set[date]
+    held_before: date
+
+
 def judge_days(
     config: Config,
     name: str,
     references: References,
     first: date,
-    *,
-    failures: Sequence[Failure] = (),
-    as_of: date | None = None,
-    may_heal: bool = False,
-    jobs: int = 1,
-    on_progress: Callable[[PhaseProgress], None] = lambda _: None,
+    known: Known = NOTHING_KNOWN,
+    pace: Pace = ALONE,
 ) -> list[date]:
     """Give every day from the first to the last stored one its verdict.
 
@@ -54,14 +132,10 @@ def judge_days(
     first : date
         The first day whose summary may have changed; if limits or references have, the verdicts
         begin with the first stored day.
-    failures : sequence of Failure
-        Days of this run that have no summary because their logs broke the contract.
-    may_heal : bool
-        Whether to raise DataError for a damaged file from which to go on, instead of going on from
-        an earlier one.
-    as_of, jobs, on_progress : date, int, callable
-        As for `run`; `as_of` is needed with failures. What verdicts said before is kept, as
-        known until then.
+    known : Known
+        What the run knows beyond the store.
+    pace : Pace
+        How the days are read.
 
     Returns
     -------
@@ -73,74 +147,91 @@ def judge_days(
     DataError
         If a file of the store cannot be read, or days were pruned that the verdicts need.
     """
-    model, store = config.model(name), Store(config.store)
-    limits = limits_of(model)
-    complaints = {d.day: d for d in _complaints(store, name, failures, as_of, model.time_zone)}
-    stored = store.days("summaries", name)
-    stored_days = set(stored)
-    days = sorted({*stored, *complaints})
+    complaints = {of.day: of for of in _complaints(config, name, known)}
+    held = _Days(config, name, references, complaints)
+    begin, marks = _beginning(held, first, may_heal=known.may_heal), dict[date, str]()
+    carried, read = begin.carried, _reader(held, marks)
+    before = [d for d in held.days if carried and d <= carried.day]
+    to_do, detectors = held.days[len(before) :], carried.detectors if carried else {}
+    limits = limits_of(held.model)
+    verdicts = judge(
+        name,
+        in_parallel(read, to_do, pace.jobs),
+        references=references.fitted,
+        limits=limits,
+        recent=[read(d) for d in days_needed(before, detectors, limits)],
+        detectors=detectors,
+        recall=lambda day: read(day) if day in held.summarised else None,
+    )
+    columns = ColumnReader(held.model, held.store, name)
+    placed = map(place_adder(columns, references, carried), verdicts)
+    watched = map(value_watcher(columns, references, carried), placed)
+    write = _writer(held, begin, known.as_of)
+    for done, (of_day, holds) in enumerate(_with_carried(watched, begin, held.days), 1):
+        day = of_day[0].day
+        if day >= begin.day:  # earlier ones are folded again only to go on from them
+            write(of_day, marks.get(day, ""), holds)
+        pace.on_progress(PhaseProgress("judge", day, done, len(to_do)))
+    if begin.held_before < begin.day:
+        held.store.drop_carried(name, begin.held_before)
+    held.store.clear_stale(name)
+    return [day for day in to_do if day >= begin.day]
 
+
+def _beginning(held: _Days, first: date, *, may_heal: bool) -> _Beginning:
+    """Find from where the fold goes on, if a day may have changed, and mark what is made again."""
+    store, name, days, model = held.store, held.name, held.days, held.model
     # Models without columns keep the basis that they had.
     unwatched = ["no values"] if model.columns and not watches_values(model) else []
-    basis = fingerprint([program.RULES, repr(limits), references.marks, *unwatched])
+    of_limits = repr(limits_of(model))
+    basis = fingerprint([program.RULES, of_limits, held.references.marks, *unwatched])
     stale = store.mark_stale(name, first)
     carried = newest_before(store, name, stale, basis, may_heal=may_heal)
     begin, weekly = stale if carried else min([stale, *days]), {*first_of_weeks(days)}
     newest = max(store.days("verdicts", name), default=begin)
-    holds_no_more = newest if newest < begin and newest not in weekly else begin
-    if holds_no_more < stale:  # if this run is killed, the next one makes again all that it wrote
-        store.mark_stale(name, holds_no_more)
+    held_before = newest if newest < begin and newest not in weekly else begin
+    if held_before < stale:  # if this run is killed, the next one makes again all that it wrote
+        store.mark_stale(name, held_before)
     if days and not carried:
-        must_reach(store, name, references, days)
+        must_reach(store, name, held.references, days)
+    return _Beginning(basis, carried, begin, weekly, held_before)
 
+
+def _reader(held: _Days, marks: dict[date, str]) -> Callable[[date], Day]:
+    """Return what reads a day as it is judged, and notes what its summary was made from."""
+    store, name, model = held.store, held.name, held.model
     delay_on, finder = delays(store, name, model), StrataFinder(model, store, name)
-
-    readings, marks = Readings(store, name), dict[date, str]()
+    readings = Readings(store, name)
 
     def read(day: date) -> Day:
-        if day in complaints:
-            return complaints[day]
+        if day in held.complaints:
+            return held.complaints[day]
         summary, marks[day] = store.read_summary(name, day)
-        compared = reference_of_day(day, references.fitted)
+        compared = reference_of_day(day, held.references.fitted)
         prepared = finder.split(inputs_of(summary), compared.strata if compared else None)
         prepared = readings.compared(prepared, compared)
         return replace(prepared, late=late(delay_on(day, prepared.known_at), model.settled_after))
 
-    before = [d for d in days if carried and d <= carried.day]
-    to_do, detectors = days[len(before) :], carried.detectors if carried else {}
-    recent = [read(d) for d in days_needed(before, detectors, limits)]
-    verdicts = judge(
-        name,
-        in_parallel(read, to_do, jobs),
-        references=references.fitted,
-        limits=limits,
-        recent=recent,
-        detectors=detectors,
-        recall=lambda day: read(day) if day in stored_days else None,
-    )
-    reader = ColumnReader(model, store, name)
-    placed = map(place_adder(reader, references, carried), verdicts)
-    watched = map(value_watcher(reader, references, carried), placed)
-    until = known_until(store, name, model, as_of) if as_of else None
-    write = _writer(store, name, basis, until)
-    settled = carried
-    for done, of_day in enumerate(watched, 1):
+    return read
+
+
+def _with_carried(
+    verdicts: Iterable[list[Verdict]], begin: _Beginning, days: Sequence[date]
+) -> Iterator[tuple[list[Verdict], Carried | None]]:
+    """Add to each day what its file holds of what the fold carries: of a week, and of the end."""
+    settled = begin.carried
+    for of_day in verdicts:
         day, now = of_day[0].day, carried_after(of_day)
         settled = now if of_day[0].final else settled
-        if day >= begin:  # earlier ones are folded again only to go on from them
-            holds = settled if day == days[-1] else now if day in weekly else None
-            write(of_day, marks.get(day, ""), holds)
-        on_progress(PhaseProgress("judge", day, done, len(to_do)))
-    if holds_no_more < begin:
-        store.drop_carried(name, holds_no_more)
-    store.clear_stale(name)
-    return [day for day in to_do if day >= begin]
+        yield of_day, settled if day == days[-1] else now if day in begin.weekly else None
 
 
 def _writer(
-    store: Store, name: str, basis: str, until: date | None
+    held: _Days, begin: _Beginning, as_of: date | None
 ) -> Callable[[list[Verdict], str, Carried | None], None]:
-    """Return what stores the verdicts of a day; `until` is from when they say otherwise."""
+    """Return what stores the verdicts of a day; what they said before is kept with `as_of`."""
+    store, name, basis = held.store, held.name, begin.basis
+    until = known_until(store, name, held.model, as_of) if as_of else None
     judged = set(store.days("verdicts", name)) if until else set()
 
     def write(of_day: list[Verdict], made_from: str, carried: Carried | None) -> None:
@@ -158,19 +249,14 @@ def _writer(
     return write
 
 
-def _complaints(
-    store: Store,
-    name: str,
-    failures: Sequence[Failure],
-    as_of: date | None,
-    time_zone: str,
-) -> Iterator[Day]:
+def _complaints(config: Config, name: str, known: Known) -> Iterator[Day]:
     """Collect the days without a summary whose logs broke the contract, now or before.
 
     A complaint of a day that was not over then is none, and is removed.
     """
+    store, time_zone = Store(config.store), config.model(name).time_zone
     summarised = set(store.days("summaries", name))
-    fresh = {f.day: f.message for f in failures if f.day not in summarised}
+    fresh = {f.day: f.message for f in known.failures if f.day not in summarised}
     for day in store.days("verdicts", name):
         if day not in summarised and day not in fresh:
             (verdict, *_), _ = store.read_verdicts(name, day)
@@ -180,8 +266,8 @@ def _complaints(
                 store.remove("verdicts", name, [day])
             else:
                 yield failed_day(day, verdict.known_at, verdict.facts.complaint)
-    if as_of:
-        known_at = end_of_day(as_of - timedelta(days=1), time_zone)
+    if known.as_of:
+        known_at = end_of_day(known.as_of - timedelta(days=1), time_zone)
         yield from (failed_day(day, known_at, message) for day, message in fresh.items())
 
 
