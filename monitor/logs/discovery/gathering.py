@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from monitor.base.errors import ConfigError, DataError
 from monitor.base.sql_text import text_in_sql
-from monitor.config import ELEMENT, POSITION, PredictionLog, literal
+from monitor.config import ELEMENT, POSITION, TABLES, PredictionLog, literal
 from monitor.days.files import list_days
 from monitor.logs.discovery.roles.rules import scores, times, words
 from monitor.logs.discovery.samples.listing import Survey
@@ -42,8 +42,8 @@ def read_logs(
         (whole, pattern)
         for whole in surveys
         for pattern in (
-            *(Pattern(literal(table.place), (table.place,)) for table in whole.tables),
-            *patterns(whole.files),
+            *(Pattern(literal(t), (t,)) for t, form in whole.files.items() if form in TABLES),
+            *patterns(name for name, form in whole.files.items() if form not in TABLES),
         )
     ]
     found.sort(key=lambda chosen: -len(chosen[1].files))
@@ -59,7 +59,7 @@ def read_logs(
 
 def _open(session: Session, whole: Survey, pattern: Pattern, table: str) -> Log:
     place = f"{literal(whole.root)}/{pattern.template}".rstrip("/")
-    settings = {"path": place, "format": whole.format_of(pattern.files[0])}
+    settings = {"path": place, "format": whole.files[pattern.files[0]]}
     days = tuple(list_days(place)) if pattern.dated else ()
     return sample(session, Log(settings, days, table=table))
 

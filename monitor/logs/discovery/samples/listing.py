@@ -38,14 +38,6 @@ SEPARATORS = ",;\t|"
 MOST_LINES = 20
 
 
-@dataclass(frozen=True)
-class Table:
-    """A folder that is a table of another program: `delta` or `iceberg`."""
-
-    format: str
-    place: str
-
-
 @dataclass
 class Survey:
     """What was found below one folder.
@@ -55,9 +47,7 @@ class Survey:
     root : str
         The folder or prefix that was searched; every other name is relative to it.
     files : dict of str to str
-        Some files of every kind, and the format of each.
-    tables : list of Table
-        Tables of other programs.
+        Some files of every kind, and folders that are tables of other programs, with their format.
     unusable : dict of str to str
         Files whose format cannot be read, by ending: the first of each.
     unreadable : list of str
@@ -68,15 +58,9 @@ class Survey:
 
     root: str
     files: dict[str, str] = field(default_factory=dict)
-    tables: list[Table] = field(default_factory=list)
     unusable: dict[str, str] = field(default_factory=dict)
     unreadable: list[str] = field(default_factory=list)
     by_content: dict[str, str | None] = field(default_factory=dict)
-
-    def format_of(self, name: str) -> str:
-        """Return the format of a file or a table."""
-        of_tables = {table.place: table.format for table in self.tables}
-        return of_tables.get(name) or self.files[name]
 
 
 def survey(paths: Sequence[str]) -> list[Survey]:
@@ -125,7 +109,7 @@ def _look(filesystem: fsspec.AbstractFileSystem, root: str, whole: Survey) -> No
             if table == "hudi":
                 whole.unusable.setdefault(table, f"{below} (a Hudi table)")
             else:
-                whole.tables.append(Table(table, below))
+                whole.files[below] = table
             continue
         shown = {name: e["type"] for name, e in names.items() if not name.startswith((".", "_"))}
         folders = [name for name, kind in shown.items() if kind == "directory"]
