@@ -7,7 +7,6 @@ it in the SQL of others, `days` decide which days are read and make summaries of
 describes logs for `init`.
 """
 
-from monitor.logs.days.again import Again, delivered_again
 from monitor.logs.days.batches import (
     days_at_a_time,
     plan_batches,
@@ -26,9 +25,14 @@ from monitor.logs.days.days import (
     newest_settled_day,
     outcome_days,
 )
-from monitor.logs.days.looking import what_looks_wrong
+from monitor.logs.days.looking import (
+    Again,
+    Returning,
+    delivered_again,
+    entities_of_day,
+    what_looks_wrong,
+)
 from monitor.logs.days.one_day import count_through_map, read_parts_of_vector, read_vectors
-from monitor.logs.days.returning import Returning, entities_of_day
 from monitor.logs.days.searching import parts_to_search, read_part_rows
 from monitor.logs.engines.databases import Databases, open_databases
 from monitor.logs.sources.source import (

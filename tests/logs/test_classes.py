@@ -14,7 +14,7 @@ from monitor.config import Engine, Model, load_config
 from monitor.days.summary import Summary
 from monitor.logs import summarise_day
 from monitor.logs.days.looking import what_looks_wrong
-from monitor.logs.statement import class_shares
+from monitor.logs.statement import class_rows
 from monitor.metrics.beyond_binary.class_counts import UNIT
 from monitor.metrics.beyond_binary.class_pairs import adjusted_vectors
 from monitor.metrics.beyond_binary.class_priors import fit_class_weights
@@ -100,8 +100,8 @@ def test_neither_order_nor_batches_nor_memory_matter(
     """Shuffled rows, read in small batches that are not kept, leave the same bytes."""
     order = np.random.default_rng(1).permutation(len(rows[0]))
     write_day(tmp_path, DAY, rows[0][order], pa.array(np.array(NAMES)[rows[1][order]]))
-    monkeypatch.setattr(class_shares, "VALUES_AT_A_TIME", 90)
-    monkeypatch.setattr(class_shares, "VALUES_KEPT", 0)
+    monkeypatch.setattr(class_rows, "VALUES_AT_A_TIME", 90)
+    monkeypatch.setattr(class_rows, "VALUES_KEPT", 0)
 
     assert as_bytes(read(tmp_path), tmp_path / "store") == stored
 

@@ -18,7 +18,7 @@ from monitor.logs import (
     read_vectors,
     summarise_day,
 )
-from monitor.logs.statement import class_shares
+from monitor.logs.statement import class_rows
 from monitor.metrics.maps.vector_map import VectorMap
 from monitor.store.store import Store
 from tests.support.class_logs import draw, write_day
@@ -108,7 +108,7 @@ def test_spark_leaves_the_bytes_of_duckdb(
 ) -> None:
     """Of summaries and of further columns, counted here or in tasks."""
     if case == IN_TASKS:
-        monkeypatch.setattr(class_shares, "VALUES_KEPT", 0)
+        monkeypatch.setattr(class_rows, "VALUES_KEPT", 0)
     form, classes, more = CASES[case]
     write(tmp_path, form)
     model = configured(tmp_path, classes, **more)

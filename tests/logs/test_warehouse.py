@@ -15,9 +15,8 @@ from monitor.base.errors import ConfigError
 from monitor.cli.counting import Form, Language
 from monitor.config import Model
 from monitor.logs import Databases
-from monitor.logs.warehouse.dialects import DIALECTS
+from monitor.logs.warehouse.dialects import DIALECTS, translated
 from monitor.logs.warehouse.forms import statement as written
-from monitor.logs.warehouse.translating import translated
 from tests.conftest import run_command
 from tests.support.cases import some
 from tests.support.warehouse_logs import (

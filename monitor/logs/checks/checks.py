@@ -3,6 +3,7 @@
 A new check of rows is a `Status`, a `Check` here, and its key under `checks` in the configuration.
 """
 
+import difflib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
@@ -10,8 +11,20 @@ from typing import Any, Literal
 
 import numpy as np
 
+from monitor.config import Classes
+from monitor.logs.columns.class_columns import has_numbers
 from monitor.logs.sources.times import NO_TIME
 from monitor.metrics.core.grid import END_TOLERANCE, Ints
+from monitor.words.plausibility import LABELS, MOST_ROUNDED
+
+# What is said of rows that only a look at other rows finds.
+OF_OTHER_ROWS = {
+    "prediction_repeated": "predictions share their id with another",
+    "outcome_conflicting": "outcomes contradict another",
+    "outcome_id_missing": "outcomes have no id",
+    "outcome_orphan": "outcomes have no prediction",
+    "outcome_late": "outcomes came after their day had settled",
+}
 
 
 class Status(IntEnum):
@@ -147,16 +160,6 @@ ROW_CHECKS = (
 )
 
 
-# What is said of rows that only a look at other rows finds.
-OF_OTHER_ROWS = {
-    "prediction_repeated": "predictions share their id with another",
-    "outcome_conflicting": "outcomes contradict another",
-    "outcome_id_missing": "outcomes have no id",
-    "outcome_orphan": "outcomes have no prediction",
-    "outcome_late": "outcomes came after their day had settled",
-}
-
-
 def checks_of(columns: Collection[str], of: str) -> list[tuple[Status, str]]:
     """List the checks that logs with some columns need, with their conditions."""
     return [
@@ -242,3 +245,46 @@ class Groups:
         if part is not None:
             chosen &= self.parts == part
         return int(self.counts[chosen].sum())
+
+
+# What a check of rows says of vectors instead of single scores.
+SAID_OF_CLASSES = {
+    Status.SCORE_MISSING: "vectors of probabilities are incomplete (null, NaN, or all 0)",
+    Status.SCORE_OUT_OF_RANGE: "vectors have a probability outside [0, 1]",
+    Status.OUTCOME_INVALID: "outcomes are none of predictions.classes.names",
+}
+
+
+def about_vector(status: Status, first: str, classes: Classes) -> str:
+    """Say what the first such value may mean; what to do follows.
+
+    Examples
+    --------
+    >>> pets = Classes(names=("cat", "dog"), vector="p")
+    >>> about_vector(Status.OUTCOME_INVALID, "Dog ", pets)
+    "did you mean 'dog'? "
+    """
+    if status == Status.SCORE_SUM and classes.top:
+        return "the highest scores may not add up to more than 1; "
+    if status == Status.SCORE_SUM:
+        labels = f"{LABELS}; " if float(first) > MOST_ROUNDED else ""
+        return f"{labels}set predictions.classes.sums to normalise if they are rounded; else "
+    if status == Status.SCORE_OUT_OF_RANGE:
+        shares = "if they are percent or votes, set predictions.classes.sums to normalise; "
+        softmax = "if they are logits, log their softmax. Else "
+        return softmax if first.startswith("-") else shares + softmax
+    return _about_label(first, classes) if status == Status.OUTCOME_INVALID else ""
+
+
+def _about_label(said: str, classes: Classes) -> str:
+    if said == str(len(classes.names)) and not has_numbers(classes):
+        return (
+            f"positions of classes are counted from 0; if the log counts from 1, write the names "
+            f"as 1 to {said} in predictions.classes.names. Else "
+        )
+    if said == "null":
+        return ""
+    wanted = {name.strip().lower(): name for name in classes.names}
+    if near := difflib.get_close_matches(said.strip().lower(), wanted, n=1):
+        return f"did you mean '{wanted[near[0]]}'? "
+    return "if the class is new, list it in predictions.classes.names; else "

@@ -9,26 +9,25 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from monitor.config import UNDATED, Model, OutcomeLog, TimeUnit
-from monitor.logs.columns.class_columns import scores_of_classes
-from monitor.logs.columns.class_labels import outcome_of_classes
+from monitor.logs.columns.class_columns import outcome_of_classes, scores_of_classes
 from monitor.logs.columns.column_labels import watched_columns, watched_name
-from monitor.logs.columns.entities import bucket_of, entity_columns
-from monitor.logs.columns.labels import (
-    OUTCOME_TYPES,
-    check_meanings,
-    labels_of,
-    score_of_label,
-)
 from monitor.logs.columns.rows import (
+    OUTCOME_TYPES,
+    bucket_of,
     can_be_cast,
+    check_meanings,
+    entity_columns,
     is_id,
     is_number,
     key_of,
+    labels_of,
     likely_cast,
     outcome_steps,
+    score_of_label,
     steps_of_rows,
 )
 from monitor.logs.engines.conversions import (
+    Type,
     Wanted,
     as_it_is,
     label,
@@ -39,7 +38,6 @@ from monitor.logs.engines.conversions import (
 )
 from monitor.logs.engines.session import Session
 from monitor.logs.engines.steps import ALL, SCORED, Steps, literal, written
-from monitor.logs.engines.types import Type
 from monitor.logs.sources.opening import TEXT, TIME_TYPES, Kind, OpenLog, raise_all
 from monitor.logs.sources.source import open_log
 from monitor.logs.sources.times import age_on, is_time, known_by, moment, undated

@@ -3,25 +3,32 @@
 A row of predictions gets `vector`, a list in the order of the configured classes; `score` and
 `best`, the highest probability and the first class that has it; `total`, and `off` if that is not
 1. So the checks of scores, the join and the tallies treat it like any row: its outcome is whether
-the first choice was right.
+the first choice was right. Of a log of the highest scores only, a class that is not listed gets the
+score 0: the first choice and the pairs of the three highest scores are those of the whole vector,
+and what needs the other scores is not counted.
 """
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from monitor.base.sql_text import text_in_sql
-from monitor.config import Classes, named
-from monitor.logs.columns.class_objects import of_map, of_text
-from monitor.logs.columns.class_top import highest_scores, scores_of_outcome
-from monitor.logs.engines.conversions import MISFIT, Wanted, number, quoted
-from monitor.logs.engines.types import Type
+from monitor.config import Classes, Highest, Model, named
+from monitor.logs.columns.rows import LARGEST_EXACT
+from monitor.logs.engines.conversions import MISFIT, Type, Wanted, number, or_misfit, quoted
 from monitor.logs.sources.opening import OpenLog
 from monitor.metrics.core.grid import END_TOLERANCE
 
 SUM_TOLERANCE = 1e-6
 NAMES_SHOWN = 3
 VECTOR_TYPES = "a list, a struct or a map of floating point numbers"
+LABEL_TYPES = "text or an integer"
+VECTOR = "predictions.classes.vector"
+TOP = "predictions.classes.top"
+OF_OUTCOME = ("p_true", "squares")  # of the query, if the log has them
+LEAST = 3  # scores of a row: the pairs of first and third choices need them
+Write = Callable[[Mapping[str, Type]], str]
 
 
 def scores_of_classes(log: OpenLog, classes: Classes) -> dict[str, Wanted]:
@@ -96,20 +103,19 @@ def _vector(log: OpenLog, classes: Classes) -> tuple[tuple[str, ...], Any]:
         return highest_scores(log, classes, classes.top)
     if classes.columns:
         for column in classes.columns:
-            if not log.check(column, "predictions.classes.vector", _is_real, "floating point"):
+            if not log.check(column, VECTOR, _is_real, "floating point"):
                 break
         return classes.columns, lambda types: _of_columns(log, classes.columns, types)
     column = classes.whole
-    if log.check(column, "predictions.classes.vector", _is_vector, VECTOR_TYPES):
+    if log.check(column, VECTOR, _is_vector, VECTOR_TYPES):
         for file, types in log.files.items():
             _check_fields(log, file, types[column], classes)
     return (column,), lambda types: _of_one_column(column, types[column], classes)
 
 
 def _of_columns(log: OpenLog, columns: Sequence[str], types: Mapping[str, Type]) -> str:
-    setting = "predictions.classes.vector"
     values = (
-        number(column, setting).sql(types) if log.is_text else f"CAST({quoted(column)} AS DOUBLE)"
+        number(column, VECTOR).sql(types) if log.is_text else f"CAST({quoted(column)} AS DOUBLE)"
         for column in columns
     )
     return f"[{', '.join(values)}]"
@@ -181,3 +187,176 @@ def _is_vector(type_: Type) -> bool:
     if type_.is_struct:
         return all(field.is_float for field in type_.fields.values())
     return type_.is_list and type_.inner.is_float
+
+
+def outcome_of_classes(log: OpenLog, model: Model, classes: Classes) -> dict[str, Wanted]:
+    """Check the column of outcomes, and return how the class that came true is read.
+
+    A class is its name, or its position from 0 if the names are no numbers. It is -1 if it is
+    neither, and null if the log has none.
+    """
+    column = str(model.outcomes.outcome)  # with classes there always is one
+    log.check(column, "outcomes.outcome", _is_label, LABEL_TYPES)
+
+    def write(types: Mapping[str, Type]) -> str:
+        said = _said(column, types)
+        names = ", ".join(map(text_in_sql, classes.names))
+        # Of integers with gaps pandas makes floating point, and CSV has its text: 1.0 is the same
+        # as 1. A cast alone would round 1.5 to 2, which is another class.
+        whole = rf"regexp_extract({said}, '^\s*(-?\d+)(\.0+)?\s*$', 1)"
+        named = (f"list_position([{names}], {label}) - 1" for label in (said, whole))
+        place = f"TRY_CAST({whole} AS UBIGINT)"
+        inside = f"CASE WHEN {place} < {len(classes.names)} THEN {place} END"
+        by_place = [] if has_numbers(classes) else [inside]
+        choices = [*(f"nullif({position}, -1)" for position in named), *by_place, "-1"]
+        return f"CASE WHEN {said} IS NOT NULL THEN coalesce({', '.join(choices)}) END"
+
+    return {
+        "outcome": Wanted((column,), write),
+        "said": Wanted((column,), lambda types: _said(column, types)),
+    }
+
+
+def has_numbers(classes: Classes) -> bool:
+    """Return whether all names are integers, so that a number in the log is a name."""
+    return all(name.lstrip("-").isdecimal() for name in classes.names)
+
+
+def _said(column: str, types: Mapping[str, Any]) -> str:
+    """Write an outcome as text; pandas makes floating point of integers with gaps."""
+    name = quoted(column)
+    if not types[column].is_float:
+        return f"CAST({name} AS VARCHAR)"
+    whole = f"abs({name}) <= {float(LARGEST_EXACT)} AND {name} = floor({name})"
+    return (
+        f"(CASE WHEN isnan({name}) THEN NULL WHEN {whole} THEN CAST({name} AS BIGINT)::VARCHAR "
+        f"ELSE CAST({name} AS VARCHAR) END)"
+    )
+
+
+def _is_label(type_: Type) -> bool:
+    return type_.is_text or type_.is_integer or type_.is_float
+
+
+def of_map(column: str, as_map: str, names: Sequence[str]) -> str:
+    """Write a map as a list in the order of the classes; a row with other classes is an error.
+
+    Parameters
+    ----------
+    column : str
+        The column, for messages.
+    as_map : str
+        The map from text to numbers in SQL, null where the row has none.
+    names : sequence of str
+        The configured classes.
+    """
+    listed = f"[{', '.join(map(text_in_sql, names))}]"
+    lacks = _shown(f"list_filter({listed}, k -> NOT map_contains(m, k))")
+    new = _shown(f"list_filter(map_keys(m), k -> NOT list_contains({listed}, k))")
+    begin = text_in_sql(
+        f"{MISFIT}a row of column '{named(column)}' does not have the classes of "
+        f"predictions.classes.names (missing: "
+    )
+    end = text_in_sql(
+        "); correct the log, or if the classes changed, list them in the configuration"
+    )
+    wrong = f"error({begin} || {lacks} || '; further: ' || {new} || {end})"
+    same = f"cardinality(m) = {len(names)} AND list_has_all(map_keys(m), {listed})"
+    values = f"list_transform({listed}, k -> m[k])"
+    of_one = f"CASE WHEN m IS NULL THEN NULL WHEN {same} THEN {values} ELSE {wrong} END"
+    # The lambda gives the map a name, so that it is written and read once.
+    return f"list_transform([{as_map}], m -> {of_one})[1]"
+
+
+def of_text(column: str, names: Sequence[str], as_list: str) -> str:
+    """Write text as a list: an object with a field for each class, or a list of numbers."""
+    name = quoted(column)
+    as_map = f"TRY_CAST(TRY_CAST({name} AS JSON) AS MAP(VARCHAR, DOUBLE))"
+    of_object = of_map(column, as_map, names)
+    vector = f"CASE WHEN ltrim({name}) LIKE '{{%' THEN {of_object} ELSE {as_list} END"
+    kind = "a list of numbers, or an object with a number for each class"
+    return or_misfit(column, vector, kind, VECTOR)
+
+
+def _shown(names: str) -> str:
+    """Write the first of some names."""
+    return f"coalesce(nullif(array_to_string({names}[:{NAMES_SHOWN}], ', '), ''), 'none')"
+
+
+def highest_scores(log: OpenLog, classes: Classes, top: Highest) -> tuple[tuple[str, ...], Write]:
+    """Check the columns of the highest scores; return them, and how a row becomes a vector."""
+    if top.map:
+        log.check(top.map, f"{TOP}.scores", _is_map, "a map of text to floating point numbers")
+    for name in top.classes:
+        log.check(name, f"{TOP}.classes", lambda _: True, "of any type")
+    for name in () if top.map else top.scores:
+        log.check(name, f"{TOP}.scores", _is_score, "floating point, or a list of it")
+    for name in top.outcome:
+        log.check(name, TOP, lambda type_: type_.is_float, "floating point")
+    columns = (*top.columns, *top.outcome)
+    return columns, lambda types: _vector_of_highest(classes, top, types)
+
+
+def scores_of_outcome(top: Highest) -> dict[str, Wanted]:
+    """Return how the columns are read that log loss and Brier score are computed from."""
+    return {
+        name: Wanted((column,), partial(_as_number, column))
+        for name, column in zip(OF_OUTCOME, top.outcome, strict=False)
+    }
+
+
+def _as_number(column: str, _: Mapping[str, Type]) -> str:
+    return _number(column)
+
+
+def _number(column: str) -> str:
+    return f"TRY_CAST({quoted(column)} AS DOUBLE)"
+
+
+def _vector_of_highest(classes: Classes, top: Highest, types: Mapping[str, Type]) -> str:
+    if top.map:
+        column = quoted(top.map)
+        as_read = f"TRY_CAST({column} AS JSON)" if _is_list(types[top.map]) else column
+        name = f"TRY_CAST({as_read} AS MAP(VARCHAR, DOUBLE))"
+        names, scores = f"map_keys({name})", f"map_values({name})"
+    else:
+        names, scores = _listed(top.classes, "VARCHAR", types), _listed(top.scores, "DOUBLE", types)
+    names_listed = f"[{', '.join(map(text_in_sql, classes.names))}]"
+    least = min(LEAST, len(classes.names))
+    begin = text_in_sql(f"{MISFIT}a row of {TOP} has ")
+    end = text_in_sql(
+        f"; it needs one score for each of its classes, which must differ, be at least {least} and "
+        f"be listed in predictions.classes.names; correct the log, or the configuration"
+    )
+    said = "'the classes ' || array_to_string(t.k, ', ') || ' and ' || len(t.p) || ' scores'"
+    wrong = f"error({begin} || {said} || {end})"
+    fits = (
+        f"len(t.k) = len(t.p) AND len(t.k) >= {least} AND list_has_all({names_listed}, t.k) "
+        f"AND list_unique(t.k) = len(t.k)"
+    )
+    unknown = ["t.k IS NULL OR t.p IS NULL"]
+    unknown += [f"list_aggr(t.{of}, 'count') < len(t.{of})" for of in "kp"]
+    unknown += [f"NOT coalesce({_number(of)} BETWEEN 0 AND 1, false)" for of in top.outcome]
+    whole = f"list_transform({names_listed}, n -> coalesce(t.p[list_position(t.k, n)], 0.0))"
+    of_row = f"CASE WHEN {' OR '.join(unknown)} THEN NULL WHEN {fits} THEN {whole} ELSE {wrong} END"
+    # The lambda gives both lists a name, so that they are written and read once.
+    return f"list_transform([{{'k': {names}, 'p': {scores}}}], t -> {of_row})[1]"
+
+
+def _listed(columns: Sequence[str], sql_type: str, types: Mapping[str, Type]) -> str:
+    """Write one list column, or several columns, as a list."""
+    if len(columns) == 1 and _is_list(types[columns[0]]):
+        return f"TRY_CAST({quoted(columns[0])} AS {sql_type}[])"
+    return f"[{', '.join(f'TRY_CAST({quoted(column)} AS {sql_type})' for column in columns)}]"
+
+
+def _is_list(type_: Type) -> bool:
+    return type_.is_list or type_.is_text
+
+
+def _is_map(type_: Type) -> bool:
+    return type_.name in {"MAP(VARCHAR, DOUBLE)", "MAP(VARCHAR, FLOAT)"}
+
+
+def _is_score(type_: Type) -> bool:
+    return type_.is_float or type_.is_list

@@ -2,12 +2,18 @@
 
 All is SQL, and nothing runs. Ids are made where the files are opened, everything else in steps over
 the rows that were read.
+
+The bucket of an entity is the same with every engine, on every day, for ever: it is made of the
+first eight hexadecimal digits of the MD5 of the entity as text, modulo 64, so an id has one bucket,
+whether a log writes it as an integer or as text. Of several columns it is the MD5 of their MD5s one
+after the other: those have one length, so no separator can be part of a value. An entity that is
+null, or has a part that is null, has no bucket of its own.
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from monitor.base.sql_text import text_in_sql
 from monitor.config import (
@@ -19,13 +25,17 @@ from monitor.config import (
     id_columns,
     named,
 )
-from monitor.logs.engines.conversions import MISFIT, Wanted, as_type, quoted
+from monitor.logs.engines.conversions import MISFIT, Type, Wanted, as_type, misfit, outcome, quoted
 from monitor.logs.engines.steps import KNOWN, SCORED, Steps, first_true, literal, place
-from monitor.logs.engines.types import Type
+from monitor.logs.sources.opening import OpenLog
+from monitor.metrics.core.buckets import BUCKETS
 
 Cast = Literal["integer", "uuid", "text"]
 LARGEST_EXACT = 2**53  # of the integers that a DOUBLE holds
 DIGITS_OF = {"FLOAT": 24, "DOUBLE": 53}  # binary digits of a number
+WHOLE_DECIMAL = re.compile(r"DECIMAL\(\d+, ?0\)", re.IGNORECASE)  # as warehouses write integers
+OUTCOME_TYPES = "integer, boolean or floating point"
+PREDICTED_LABEL = "predictions.predicted_label"
 
 
 @dataclass(frozen=True)
@@ -201,9 +211,6 @@ def wrong_meaning(type_: Type, means: OutcomeMeans) -> str | None:
     return None if kinds <= {str, int} else "texts (in quotes, because YAML reads yes as true)"
 
 
-WHOLE_DECIMAL = re.compile(r"DECIMAL\(\d+, ?0\)", re.IGNORECASE)  # as warehouses write integers
-
-
 def _as_probability(score: str, means: str) -> str:
     if means == "percent":
         return f"{score} / 100e0"
@@ -275,3 +282,113 @@ def _whole_sql(column: str, type_: Type, *, or_null: bool) -> str:
         f"WHEN {name} = floor({name}) AND isfinite({name}) THEN TRY_CAST({name} AS HUGEINT) "
         f"ELSE {otherwise} END"
     )
+
+
+def entity_columns(log: PredictionLog) -> tuple[str, ...]:
+    """List the columns that together say whom or what a row is about; none without the key."""
+    named = log.entity
+    return () if named is None else (named,) if isinstance(named, str) else named
+
+
+def bucket_of(columns: tuple[str, ...]) -> Wanted:
+    """Read the bucket of the entity that columns name; null without one."""
+
+    def write(types: Mapping[str, Any]) -> str:
+        # Of the first eight digits, these two matter modulo 64.
+        digits = f"'0x' || substr({_digest_sql(columns, types)}, 7, 2)"
+        return f"CAST(CAST({digits} AS INTEGER) % {BUCKETS} AS TINYINT)"
+
+    return Wanted(columns, write)
+
+
+def digest_of(columns: tuple[str, ...]) -> Wanted:
+    """Read the whole digest of the entity that columns name; null without one."""
+    return Wanted(columns, lambda types: _digest_sql(columns, types))
+
+
+def _digest_sql(columns: tuple[str, ...], types: Mapping[str, Any]) -> str:
+    digests = [f"md5({_text_sql(quoted(column), types[column])})" for column in columns]
+    return digests[0] if len(digests) == 1 else f"md5({' || '.join(digests)})"
+
+
+def _text_sql(column: str, type_: Any) -> str:
+    """Write an id as text; a whole floating-point number, as pandas makes of ids with gaps."""
+    if not type_.is_float:
+        return f"CAST({column} AS VARCHAR)"
+    whole = f"{column} = floor({column}) AND abs({column}) <= {LARGEST_EXACT}"
+    return f"CASE WHEN {whole} THEN CAST(CAST({column} AS BIGINT) AS VARCHAR) END"
+
+
+def labels_of(predictions: OpenLog, column: str, model: Model) -> OutcomeMeans | None:
+    """Check the column of labels, and return what they stand for; None if they are 0 and 1."""
+    means = model.predictions.label_means or model.outcomes.outcome_means
+    if means is None:
+        wanted = f"{OUTCOME_TYPES} (or list its values in predictions.label_means)"
+        predictions.check(column, PREDICTED_LABEL, lambda type_: type_.can_be_outcome, wanted)
+    elif predictions.check(column, PREDICTED_LABEL, lambda _: True, "of any type"):
+        own = model.predictions.label_means is not None
+        setting = (
+            "predictions.label_means"
+            if own
+            else "predictions.label_means is not set, and outcomes.outcome_means"
+        )
+        check_meanings(predictions, column, setting, means)
+    return means
+
+
+def check_meanings(log: OpenLog, column: str, setting: str, means: OutcomeMeans) -> None:
+    """Note a column that cannot have the values that a setting lists."""
+    for type_ in dict.fromkeys(types[column] for types in log.files.values() if column in types):
+        if kind := wrong_meaning(type_, means):
+            msg = (
+                f"{log.session.what}: {setting} lists values that column '{column}' cannot have, "
+                f"because it is {type_}; list {kind}."
+            )
+            log.note(msg, "has another type")
+
+
+def score_of_label(score: Wanted, label: str, means: OutcomeMeans | None) -> Wanted:
+    """Read a score as it is beside a label that stands for 1, and 1 minus it beside the other.
+
+    A row without a label has no score. A label that stands for neither stops the day.
+
+    Parameters
+    ----------
+    score : Wanted
+        The probability of the label.
+    label : str
+        The column of the label.
+    means : OutcomeMeans or None
+        Which labels stand for 1 and 0; None if they are 1 and 0.
+    """
+
+    def write(types: Mapping[str, Any]) -> str:
+        type_, name = types[label], quoted(label)
+        missing = f"{name} IS NULL"
+        if type_.is_float:
+            missing += f" OR isnan({name})"
+        said, positive, negative = _said(label, type_, means)
+        wrong = misfit(
+            label, "a label that stands for 1 or 0", "list it in predictions.label_means"
+        )
+        return (
+            f"CASE WHEN {missing} THEN NULL "
+            f"WHEN {said} IN ({positive}) THEN CAST({score.sql(types)} AS DOUBLE) "
+            f"WHEN {said} IN ({negative}) THEN 1 - CAST({score.sql(types)} AS DOUBLE) "
+            f"ELSE {wrong} END"
+        )
+
+    return Wanted((*score.columns, label), write)
+
+
+def _said(label: str, type_: Type, means: OutcomeMeans | None) -> tuple[str, str, str]:
+    """Write a label in SQL so that it can be compared, and the values that stand for 1 and 0."""
+    as_it_is = type_.can_be_outcome
+    if means is None:
+        said = quoted(label) if as_it_is else outcome(label, PREDICTED_LABEL).sql({})
+        return f"CAST({said} AS DOUBLE)", "1", "0"
+    written = str if as_it_is else lambda value: text_in_sql(str(value))
+    positive, negative = (
+        ", ".join(map(written, values)) for values in (means.positive, means.negative)
+    )
+    return quoted(label) if as_it_is else f"CAST({quoted(label)} AS VARCHAR)", positive, negative

@@ -17,12 +17,11 @@ from monitor.base.errors import DataError, Fault
 from monitor.base.files import limited, list_folder, reaching
 from monitor.config import FIELD, Engine, Format
 from monitor.logs.engines.compressed import LONGEST_MAGIC, PACKED, how_packed, what_is_damaged
-from monitor.logs.engines.conversions import MISFIT, quoted
+from monitor.logs.engines.conversions import MISFIT, Type, quoted
 from monitor.logs.engines.databases import Databases, open_databases
 from monitor.logs.engines.formats import FORMATS, USUAL
 from monitor.logs.engines.spark import is_of_spark, word
 from monitor.logs.engines.steps import ALL, KNOWN, SCORED, added
-from monitor.logs.engines.types import Type
 
 T = TypeVar("T")
 # A damaged column name causes the decoding error, because DuckDB passes it on as it is; a column

@@ -12,9 +12,8 @@ import duckdb
 
 from monitor.base.sql_text import text_in_sql
 from monitor.config import ELEMENT, FIELD, POSITION, Exploded, expression_of
-from monitor.logs.engines.conversions import columns_in, quoted
+from monitor.logs.engines.conversions import Type, columns_in, quoted
 from monitor.logs.engines.session import Session
-from monitor.logs.engines.types import Type
 
 LIST = '"the list"'  # the name of the list while it is taken apart
 ADDED = (ELEMENT, POSITION)

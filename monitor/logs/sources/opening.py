@@ -35,7 +35,7 @@ from monitor.config import (
     named,
 )
 from monitor.config.filters import columns_of_filter
-from monitor.logs.engines.conversions import Wanted, as_it_is, columns_in, quoted
+from monitor.logs.engines.conversions import Type, Wanted, as_it_is, columns_in, quoted
 from monitor.logs.engines.formats import FORMATS, FileFormat, with_structs
 from monitor.logs.engines.session import (
     Layout,
@@ -44,7 +44,6 @@ from monitor.logs.engines.session import (
     readable,
     without_number,
 )
-from monitor.logs.engines.types import Type
 from monitor.logs.sources.exploding import ADDED, explode, sources, types_of_elements, way_of
 from monitor.logs.sources.tables import Range, Table, reading_table
 from monitor.logs.sources.times import Dating, dating_of, is_day

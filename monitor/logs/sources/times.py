@@ -12,8 +12,7 @@ from typing import Any
 from monitor.base.sql_text import text_in_sql
 from monitor.config import EARLIEST, LATEST, Model, TimeUnit
 from monitor.days.summary import end_of_day
-from monitor.logs.engines.conversions import Wanted, or_misfit, quoted
-from monitor.logs.engines.types import Type
+from monitor.logs.engines.conversions import Type, Wanted, or_misfit, quoted
 from monitor.logs.sources.tables import Range
 
 MICROSECONDS = {"s": 1_000_000, "ms": 1000, "us": 1}

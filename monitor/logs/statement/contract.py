@@ -14,8 +14,15 @@ from math import isfinite, isnan
 from monitor.base.errors import DataError, Fault
 from monitor.base.segment_names import printable
 from monitor.config import UNDATED, Checks, Classes, Model
-from monitor.logs.checks.checks import OF_OTHER_ROWS, ROW_CHECKS, Check, Groups, Status
-from monitor.logs.checks.class_complaints import SAID_OF_CLASSES, about_vector
+from monitor.logs.checks.checks import (
+    OF_OTHER_ROWS,
+    ROW_CHECKS,
+    SAID_OF_CLASSES,
+    Check,
+    Groups,
+    Status,
+    about_vector,
+)
 from monitor.logs.columns.canonical import Logs
 from monitor.logs.columns.class_columns import few_classes
 from monitor.logs.engines.steps import ALL, Steps

@@ -15,8 +15,7 @@ from monitor.config import (
     reasons_against_counts,
 )
 from monitor.logs.columns.canonical import may_be_undated
-from monitor.logs.warehouse.dialects import DIALECTS, Dialect
-from monitor.logs.warehouse.translating import translated
+from monitor.logs.warehouse.dialects import DIALECTS, Dialect, translated
 
 Log = PredictionLog | OutcomeLog
 

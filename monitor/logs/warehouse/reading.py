@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from monitor.config import OutcomeMeans, Segments, id_columns
 from monitor.logs.engines.steps import first_true
 from monitor.logs.warehouse.asked import Asked, Log
-from monitor.logs.warehouse.translating import translated
+from monitor.logs.warehouse.dialects import translated
 
 LARGEST_LOGIT = 700  # whose exponential is a number in every warehouse
 Named = Sequence[tuple[str, str]]  # values with their names
