@@ -200,6 +200,16 @@ class Groups:
     totals: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     @property
+    def has_flaws(self) -> bool:
+        """Whether a row breaks a check."""
+        return bool(np.isin(self.statuses, [check.status for check in ROW_CHECKS]).any())
+
+    def proves_unique(self, *, predictions: int, outcomes: int) -> bool:
+        """Return whether so many rows of both logs prove that no id is repeated."""
+        met_once = self.outcome_rows <= outcomes and self.prediction_rows <= predictions
+        return met_once and not self.repeats.any()
+
+    @property
     def prediction_rows(self) -> int:
         """Rows of the join that have a prediction."""
         return int(self.counts[~np.isin(self.statuses, WITHOUT_PREDICTION)].sum())

@@ -44,6 +44,7 @@ from monitor.logs.sources.times import age_on, is_time, known_by, moment, undate
 
 T = TypeVar("T")
 Read = dict[str, Wanted]  # how a log is read, by canonical column
+Check = Callable[[OpenLog, OpenLog, Model], tuple[Read, Read]]
 WHOLE = Type("HUGEINT")
 ID_TYPES = "integer, string, UUID or a whole floating point number"
 PROBABILITY = "probability", "probability_of_0", "probability_of_label"
@@ -202,11 +203,12 @@ def _opened(
     """Open both logs, check their columns, and return how each reads its own."""
     predictions = open_log(session, model, "predictions", [day])
     if model.outcomes.in_predictions:
-        read = _checked(predictions, predictions, model, CHECKS, model.predictions.where)
+        checks = _checks_of(model)
+        read = _checked(predictions, predictions, model, checks, model.predictions.where)
         return predictions, predictions, *read
     outcomes = open_log(session, model, "outcomes", outcome_days)
-    checks = (_check_ids, *CHECKS)
-    read = _checked(predictions, outcomes, model, checks, model.predictions.where)
+    apart = [_check_ids, *_checks_of(model)]
+    read = _checked(predictions, outcomes, model, apart, model.predictions.where)
     return predictions, outcomes, *read
 
 
@@ -214,7 +216,7 @@ def _checked(
     predictions: OpenLog,
     outcomes: OpenLog,
     model: Model,
-    checks: Sequence[Callable[[OpenLog, OpenLog, Model], tuple[Read, Read]]],
+    checks: Sequence[Check],
     scored_filter: str | None,
 ) -> tuple[Read, Read]:
     """Check columns of both logs and their filters, and return how each log reads its own."""
@@ -223,8 +225,9 @@ def _checked(
         of_predictions, of_outcomes = check(predictions, outcomes, model)
         scored |= of_predictions
         observed |= of_outcomes
-    predictions.check_filter(scored_filter)
-    if outcomes is not predictions:
+    if scored_filter:
+        predictions.check_filter(scored_filter)
+    if model.outcomes.where and outcomes is not predictions:
         outcomes.check_filter(model.outcomes.where)
     raise_all(predictions, *[outcomes] * (outcomes is not predictions))
     return scored, observed
@@ -541,15 +544,22 @@ def _check_weights(predictions: OpenLog, outcomes: OpenLog, model: Model) -> tup
 
 def _check_action(log: OpenLog, _: OpenLog, model: Model) -> tuple[Read, Read]:
     """Check the column that says of a row that it was acted on."""
-    column = model.action
-    if column is None:
-        return {}, {}
+    column = f"{model.action}"
     log.check(column, "action", _is_true_or_false, "boolean, or an integer 0 or 1")
     return {"acted": outcome(column, "action") if log.is_text else as_it_is(column)}, {}
 
 
-# All that is checked but ids, in the order in which problems are told.
-CHECKS = _check_values, _check_times, _check_parts, _check_weights, _check_action
+def _checks_of(model: Model) -> list[Check]:
+    """List what checks the columns that a model has but ids, in the order of their complaints."""
+    scored, observed = model.predictions, model.outcomes
+    parts = model.segments or model.strata or scored.entity or model.columns
+    of_capabilities = (
+        (_check_times, scored.time or observed.time),
+        (_check_parts, parts),
+        (_check_weights, model.weight_column("predictions") or model.weight_column("outcomes")),
+        (_check_action, model.action),
+    )
+    return [_check_values, *(check for check, used in of_capabilities if used)]
 
 
 def _no_outcomes(predictions: OpenLog, model: Model, scored: Read) -> Any:

@@ -69,12 +69,15 @@ def read_day(session: Session, batch: Batch) -> list[DayRows]:
     names = code_names(model, opened, predictions) if model.columns else {}
     logs = with_codes(opened, model, names) if model.columns else opened
     result, violations = _counted(batch, logs, (predictions, outcomes), names)
-    violations += contract.row_violations(result.groups, result.query, model)
+    if result.groups.has_flaws:
+        violations += contract.row_violations(result.groups, result.query, model)
     if day in batch.partitions[day] and result.groups.unmatched_rows:
         violations += _unmatched_outcomes(session, model, day)
-    contract.enforce(batch.what, violations, model.checks)
-    filtered = _left_out_by_filters(session, model, day)
-    result, weights = _weighed(batch, result, names)
+    if violations:
+        contract.enforce(batch.what, violations, model.checks)
+    filtered = _left_out_by_filters(session, model, day) if _is_filtered(model) else {}
+    weighted = model.predictions.weight or model.outcomes.weight
+    result, weights = _weighed(batch, result, names) if weighted else (result, (1.0, 1.0))
     query, groups, columns = result.query, result.groups, result.columns
     apart = predictions and outcomes and not groups.met_rows and is_settled(batch, day, groups)
     of_classes = None
@@ -123,7 +126,8 @@ def read_coded_rows(batch: Batch, engine: Databases, rank: int) -> CodedRows:
         result, _ = _counted(batch, logs, _count_both(opened))
         if classes := model.predictions.classes:
             return read_pairs(result.query, classes, rank)
-        return coded_rows(_weighed(batch, result)[0].query)
+        weighted = model.predictions.weight or model.outcomes.weight
+        return coded_rows((_weighed(batch, result)[0] if weighted else result).query)
 
 
 def count_through_map(
@@ -167,6 +171,8 @@ def _counted(
 ) -> tuple[_Result, list[contract.Violation]]:
     """Count the rows of a day without those of repeated ids."""
     result = _run(batch, logs, names)
+    if result.groups.proves_unique(predictions=rows[0], outcomes=rows[1]):
+        return result, []
     clean, violations = contract.without_repeats(
         logs, batch.model, result.groups, predictions=rows[0], outcomes=rows[1]
     )
@@ -190,8 +196,7 @@ def _weighed(
     Then the cells are those of the scores that are right for the sample, and a row is counted by
     its key in the sample.
     """
-    weighted = batch.model.predictions.weight or batch.model.outcomes.weight
-    if not weighted or not result.groups.predicted_rows:
+    if not result.groups.predicted_rows:
         return result, (1.0, 1.0)
     weights = class_weights(batch.what, batch.model, result.groups, result.query.fetch_rows)
     if weights[0] != weights[1]:
@@ -204,6 +209,10 @@ def _parts(model: Model) -> list[tuple[str, str]]:
     if not (model.segments or model.strata):
         return []
     return [(name, stratum) for name in model.segment_names for stratum in model.stratum_names]
+
+
+def _is_filtered(model: Model) -> bool:
+    return any(getattr(model, kind).where for kind in KINDS)
 
 
 def _left_out_by_filters(session: Session, model: Model, day: date) -> dict[str, tuple[int, int]]:

@@ -135,10 +135,9 @@ class Session:
     frames: dict[Hashable, Any] = field(default_factory=dict)
     layouts: dict[str, Layout] = field(default_factory=dict)
 
-    def lay_out(self, files: Iterable[str], layout: Layout | None) -> None:
+    def lay_out(self, files: Iterable[str], layout: Layout) -> None:
         """Remember how files of CSV are laid out."""
-        if layout:
-            self.layouts.update(dict.fromkeys(files, layout))
+        self.layouts.update(dict.fromkeys(files, layout))
 
     def read(
         self,
@@ -169,7 +168,8 @@ class Session:
         """
         self.files.update(dict.fromkeys(files, form))
         places = [self.copies.get(file, file) for file in files]
-        layout = self.layouts.get(files[0], Layout()).options
+        told = self.layouts.get(files[0])
+        layout = told.options if told else {}
         own = {"hive_partitioning": False, "filename": with_name}
         if span is None:
             return FORMATS[form].read(self.connection, places, columns, layout, own)
@@ -180,7 +180,8 @@ class Session:
     def types_of(self, file: str, form: Format = USUAL) -> Mapping[str, Type]:
         """Return the type of every column of a file but twins, in their order."""
         if file not in self.types:
-            self.must_be_whole(file, form)
+            if FORMATS[form].is_text:
+                self.must_be_whole(file, form)
             look = FORMATS[form].look
             self.files[file] = form
             place = self.copies.get(file, file)

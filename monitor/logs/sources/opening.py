@@ -20,6 +20,7 @@ from typing import Any, Literal
 import duckdb
 import pyarrow as pa
 from fsspec.implementations.local import LocalFileSystem
+from pydantic import BaseModel
 
 from monitor.base.errors import DataError, Fault
 from monitor.base.files import open_filesystem
@@ -84,8 +85,8 @@ class OpenLog:
         The rows of its only file that are read, if they are not all.
     problems : list of DataError
         What is wrong with the columns, so that one run shows all mistakes.
-    named : frozenset of str
-        The columns that the configuration names.
+    settings : sequence of object
+        What of the configuration may name columns.
     layout : Layout or None
         How its files of CSV are laid out, if the configuration says it.
     exploded : Exploded or None
@@ -102,7 +103,7 @@ class OpenLog:
     spread: Callable[..., Any] | None = None
     span: tuple[int, int] | None = None
     problems: list[DataError] = field(default_factory=list)
-    named: frozenset[str] = frozenset()
+    settings: Sequence[Any] = ()
     layout: Layout | None = None
     exploded: Exploded | None = None
 
@@ -179,10 +180,12 @@ class OpenLog:
         self, types: Mapping[str, Type], near: Sequence[str], fits: Callable[[Type], bool]
     ) -> str | None:
         """Name the column of a file that may be what is missing: of those that nothing names."""
+        dumped = [of.model_dump() if isinstance(of, BaseModel) else of for of in self.settings]
+        given = {*_texts(dumped)}
         free = [
             name
             for name, type_ in types.items()
-            if name not in self.named and (self.is_text or fits(type_))
+            if name not in given and (self.is_text or fits(type_))
         ]
         likely = [name for name in near if name in free] or free
         return likely[0] if len(likely) == 1 else None
@@ -250,12 +253,12 @@ class OpenLog:
         """Return the type of a checked column in the first file."""
         return next(iter(self.files.values()))[column]
 
-    def check_filter(self, row_filter: str | None) -> None:
+    def check_filter(self, row_filter: str) -> None:
         """Note the columns of a filter that a file lacks; SQL ignores the case of their names."""
-        for column in columns_of_filter(row_filter) if row_filter else ():
+        for column in columns_of_filter(row_filter):
             self.check(self.same_name(column), f"{self.kind}.where", lambda _: True, "of any type")
-        for file in self.files if row_filter else ():
-            if twice := self._fields_in(file, f"{row_filter}"):
+        for file in self.files:
+            if twice := self._fields_in(file, row_filter):
                 self._note_twins(file, twice)
                 return
 
@@ -434,15 +437,14 @@ def open_files(
     else:
         session.reach(filesystem, names, log.stored_as)
     layout = layout_of(log)
-    session.lay_out(names, layout)
-    files = {
-        name: _renamed(types, log)
-        for name, types in _inspect(session, log.stored_as, names).items()
-    }
-    named = frozenset(_texts([log.model_dump(), model.segments and model.segments.column]))
+    if layout:
+        session.lay_out(names, layout)
+    files = _inspect(session, log.stored_as, names)
+    if log.renamed:
+        files = {name: _renamed(types, log) for name, types in files.items()}
     opened = OpenLog(
         *(session, kind, log.stored_as, files, dating_of(model, kind) if log.day else None, days),
-        named=named,
+        settings=[log, model.segments and model.segments.column],
         layout=layout,
         exploded=log.explode,
     )
@@ -453,7 +455,8 @@ def _checked(log: OpenLog) -> OpenLog:
     """Check the list that is exploded and the column that dates the rows, which others rest on."""
     if log.exploded and not _check_list(log, log.exploded):
         raise_all(log)
-    _check_dating(log)
+    if log.dating:
+        _check_dating(log, log.dating)
     return log
 
 
@@ -488,14 +491,14 @@ def _check_list(log: OpenLog, exploded: Exploded) -> bool:
     return True
 
 
-def _check_dating(log: OpenLog) -> None:
-    if dating := log.dating:
-        wanted = f"a date, a time, {TIME_TYPES}"
-        fits: Callable[[Type], bool] = lambda type_: is_day(type_, dating.unit)  # noqa: E731
-        if log.reader.finds_days:
-            wanted = "a date or a timestamp; convert it in sql"
-            fits = lambda type_: type_.is_date or type_.is_time  # noqa: E731
-        log.check(dating.column, f"{log.kind}.day", fits, wanted)
+def _check_dating(log: OpenLog, dating: Dating) -> None:
+    """Note a column that cannot date the rows."""
+    wanted = f"a date, a time, {TIME_TYPES}"
+    fits: Callable[[Type], bool] = lambda type_: is_day(type_, dating.unit)  # noqa: E731
+    if log.reader.finds_days:
+        wanted = "a date or a timestamp; convert it in sql"
+        fits = lambda type_: type_.is_date or type_.is_time  # noqa: E731
+    log.check(dating.column, f"{log.kind}.day", fits, wanted)
 
 
 def open_table_of(

@@ -35,7 +35,8 @@ class Share:
         filesystem, _ = open_filesystem(next(iter(log.files)))
         if not (log.table or isinstance(filesystem, LocalFileSystem)):
             session.reach(filesystem, [*log.files], log.form)
-        session.lay_out(log.files, log.layout)
+        if log.layout:
+            session.lay_out(log.files, log.layout)
         wanted = {
             name: Wanted(c, partial(_as_written, sql)) for name, (c, sql) in self.values.items()
         }
@@ -68,7 +69,7 @@ def _of_group(
 def _parts(log: OpenLog, files: Sequence[str]) -> Iterator[OpenLog]:
     """Divide files, or the hours of the days of a table, among tasks."""
     nothing: Any = None
-    alone = replace(log, session=nothing, spread=None)
+    alone = replace(log, session=nothing, spread=None, settings=())
     if not (log.table and log.dating and log.days):
         for file in files:
             part = replace(alone, files={file: log.files[file]})

@@ -282,7 +282,8 @@ def _count_undated(log: OpenLog, model: Model, day: Wanted) -> int:
         log.check(column, "outcomes.outcome", lambda _: True, "of any type")
         needed["outcome"] = as_it_is(column)
     row_filter = log_of(model, log.kind).where
-    log.check_filter(row_filter)
+    if row_filter:
+        log.check_filter(row_filter)
     raise_all(log)
     rows = log.read(row_filter, **needed).filter("day IS NULL")
     if column:
