@@ -36,13 +36,22 @@ def _names(_: DuckDBPyConnection, place: str) -> list[str]:
     return [*pa.ipc.open_file(place).schema.names]
 
 
-def _model(root: Path, ending: str) -> Model:
+def write_logs(root: Path, ending: str, *, segments: bool = False) -> Model:
+    """Write a day of both logs, and describe them."""
+    for kind, rows in (("p", PREDICTIONS), ("o", OUTCOMES)):
+        table, place = pa.table(rows), f"{root}/{kind}-{DAY}.{ending}"
+        if ending == "parquet":
+            pq.write_table(table, place)
+        else:
+            with pa.ipc.new_file(place, table.schema) as file:
+                file.write_table(table)
+    parts = {"segments": {"column": "market", "values": ["a", "b"]}} if segments else {}
     name = f"{{day}}.{ending}"
     return Model.model_validate(
         {
             "predictions": {"path": f"{root}/p-{name}", "id": "id", "score": "score"},
             "outcomes": {"path": f"{root}/o-{name}", "id": "id", "outcome": "outcome"},
-            "segments": {"column": "market", "values": ["a", "b"]},
+            **parts,
             "settled_after": 0,
         }
     )
@@ -50,15 +59,10 @@ def _model(root: Path, ending: str) -> Model:
 
 def test_a_new_format_gives_the_same_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing behind the reader asks for the format."""
-    for kind, rows in (("p", PREDICTIONS), ("o", OUTCOMES)):
-        table = pa.table(rows)
-        pq.write_table(table, tmp_path / f"{kind}-{DAY}.parquet")
-        with pa.ipc.new_file(f"{tmp_path}/{kind}-{DAY}.arrow", table.schema) as file:
-            file.write_table(table)
     formats = {**FORMATS, "arrow": FileFormat("Arrow", _read, _names, is_text=False)}
     for module in ("engines.session", "sources.opening"):
         monkeypatch.setattr(f"monitor.logs.{module}.FORMATS", formats)
-    usual, other = _model(tmp_path, "parquet"), _model(tmp_path, "arrow")
+    usual, other = (write_logs(tmp_path, form, segments=True) for form in ("parquet", "arrow"))
     for log in (other.predictions, other.outcomes):
         object.__setattr__(log, "format", "arrow")  # which the configuration does not know
     assert days_of(other, "predictions") == [DAY]

@@ -117,7 +117,7 @@ class Query:
     @property
     def totals(self) -> Totals:
         """What is added up of the weights of rows, if they have any."""
-        return totals_of(self.logs.columns)
+        return totals_of(self.logs.columns) if "weight" in self.logs.columns else {}
 
     @property
     def slim(self) -> str:

@@ -32,9 +32,7 @@ A_RATE = f"weight >= {as_double(LEAST_RATE)} AND weight <= 1e0"
 
 
 def totals_of(columns: Collection[str]) -> Totals:
-    """List what is added up of the weights of rows that have some canonical columns."""
-    if "weight" not in columns:
-        return {}
+    """List what is added up of the weights of rows with these canonical columns."""
     # Statistics of Parquet leave out NaN, and DuckDB concludes from them that there is none.
     usable = f"NOT isnan(weight) AND {A_RATE if 'rated' in columns else ABOVE_0}"
     inverse = f"(1e0 / CASE WHEN {usable} THEN weight ELSE 1e0 END)"
