@@ -87,8 +87,8 @@ REASONS = {
     "id": "Different in {unique} of the sampled rows, and {found} of {asked:,} predictions are "
     "found among the outcomes by it.",
     "twice": "The ids that repeat in the sample have the same score: delivered more than once.",
-    "not a probability": "{name} is named like the score, but it is no probability: {how} If the "
-    "score is {other}, write score: {other}.",
+    "not a probability": "{name} may be the score that is meant, but is no probability: {how} "
+    "If the score is {other}, write score: {other}.",
     "which classes": "{parts} add up to 1, so the model has several classes: write classes: "
     "{{names: [NAME, …], columns: [{parts}]}}, with the values of the outcome as names. If it has "
     "not, write score: COLUMN in place of classes.",

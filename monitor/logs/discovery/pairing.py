@@ -425,8 +425,10 @@ def _chosen(
     if not values:
         return Choice([c for c in scores if c.points > 0], [*outcomes])
     choice = choose([*zip(readings, values, strict=True)], outcomes, ones)
-    better = rules.named_better(free, choice.scores[0].column) if choice.scores else None
-    return replace(choice, unread=better)
+    if not choice.scores:
+        return choice
+    score, refuted = choice.scores[0].column, choice.refuted
+    return replace(choice, unread=rules.unread_score(free, score, refuted=refuted))
 
 
 def _labelled(score: Candidate, log: Log, outcomes: Sequence[str]) -> Iterator[Candidate]:

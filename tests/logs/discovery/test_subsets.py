@@ -168,7 +168,7 @@ def test_what_is_no_probability_is_to_decide(kind: str, beside: str, tmp_path: P
 
     (setting,) = model.to_decide
     assert f"{setting.section}.{setting.key}" == "predictions.score"
-    assert "score is " in setting.why
+    assert ("score is " if beside == "nothing" else "score may be the score") in setting.why
     how = {"points": "points of a scorecard", "decision": "a decision and no probability"}
     assert how.get(kind, "grades") in setting.why
     if kind in ("grades", "letters"):

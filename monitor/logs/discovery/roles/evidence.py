@@ -89,7 +89,7 @@ class Choice:
         Whether the score predicts the outcome, as far as was measured, and whether enough rows say
         that no score predicts any outcome.
     unread : Column or None
-        A column that is no probability, but is named like the score, more than the score is.
+        A column that is no probability, but may be what was meant in place of the score.
     """
 
     scores: list[Candidate]

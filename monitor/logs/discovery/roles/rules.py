@@ -362,13 +362,18 @@ def are_points(column: Column) -> bool:
     return CREDIT[0] <= column.least and column.greatest <= CREDIT[1]
 
 
-def named_better(columns: Sequence[Column], score: Column) -> Column | None:
-    """Find the column that is named like the score, more than the score is, but can be none."""
-    none = [c for c in columns if _candidate(SCORE, c) is None and c.distinct > 1]
+def unread_score(columns: Sequence[Column], score: Column, *, refuted: bool) -> Column | None:
+    """Find a column that is no probability, but may be what was meant in place of a score.
+
+    It is named like the score, more than the score is; of a score that predicts nothing any points
+    or grades are doubted.
+    """
+    none = [c for c in columns if not _candidate(SCORE, c) and c.distinct > 1 and not c.first]
+    labels = labels_beside(score, none)
     rivals = [c for c in none if is_named_score(c) and points(SCORE, c) > points(SCORE, score)]
-    labels = labels_beside(score, rivals)
-    free = [c for c in rivals if c not in labels and c.first is None]
-    return max(free, key=lambda c: points(SCORE, c), default=None)
+    rivals = [c for c in rivals if c not in labels]
+    graded = [c for c in none if c.is_number and (are_points(c) or c.has_grades)] * refuted
+    return max((*rivals, *graded), key=lambda c: points(SCORE, c), default=None)
 
 
 def labels_beside(score: Column, beside: Sequence[Column]) -> list[Column]:
