@@ -117,7 +117,7 @@ def judge_here(folder: Path, first: date) -> None:
     """Judge the days from the first on again; print the CPU time and its parts."""
     from monitor.base.machine import RARELY
     from monitor.config import load_config
-    from monitor.pipeline.verdicts.judging import judging
+    from monitor.pipeline.verdicts import judging
     from monitor.pipeline.verdicts.references import read_references
     from monitor.store.store import Store
 

@@ -1,8 +1,9 @@
-"""No module of the program needs itself: imports make no circle, not even within functions."""
+"""Imports make no circle, not even within functions, and name what there is."""
 
 import ast
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from tests.support.paths import ROOT
 
 PACKAGE = "monitor"
+BESIDE = "bench", "grafana", "studies", "tools"
 
 
 def modules() -> dict[str, Path]:
@@ -52,6 +54,32 @@ def graph() -> dict[str, set[str]]:
         name: set(imported(ast.parse(file.read_text()), known, own=name))
         for name, file in known.items()
     }
+
+
+def asked_of_the_program(file: Path) -> Iterator[tuple[str, str]]:
+    """List the modules of the program and the names that a file outside it imports from them."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom) and f"{node.module}".split(".")[0] == PACKAGE:
+            yield from ((f"{node.module}", alias.name) for alias in node.names)
+
+
+def test_programs_beside_it_import_what_there_is() -> None:
+    """No type checker reads them, and some import within functions that no test calls."""
+    known = modules()
+    asked = [
+        (file, module, name)
+        for folder in BESIDE
+        for file in sorted((ROOT / folder).rglob("*.py"))
+        for module, name in asked_of_the_program(file)
+    ]
+    missing = [
+        f"{file.relative_to(ROOT)}: {module}.{name}"
+        for file, module, name in asked
+        if f"{module}.{name}" not in known and not hasattr(import_module(module), name)
+    ]
+
+    assert {file.relative_to(ROOT).parts[0] for file, _, _ in asked} == {*BESIDE}
+    assert missing == []
 
 
 def test_no_circle_of_imports() -> None:

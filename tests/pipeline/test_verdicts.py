@@ -195,6 +195,18 @@ def test_same_bytes_after_a_day_that_was_provisional(
     assert before != stored(too_soon)
 
 
+def test_what_is_carried_is_of_the_newest_settled_day(config: Config) -> None:
+    """A day that awaits outcomes changes nothing that is carried, so none of it is stored."""
+    store = Store(config.store)
+    for day in DAYS[-2:]:
+        store.write_summary(summary(day, final=False))
+    judge_from(config, FIRST)
+
+    (carried, _), (between, _) = (store.read_carried("ctr", day) for day in DAYS[:-3:-1])
+    assert carried
+    assert (carried.day, between) == (DAYS[-3], None)
+
+
 def test_a_broken_slope_is_found_and_a_moving_prior_is_not(judged: Config) -> None:
     """Sixteen days of moving priors are no drift; a slope of 0.6 is one within three days."""
     before = [verdict(judged, day).state for day in DAYS[14:30]]

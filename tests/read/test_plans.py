@@ -24,6 +24,7 @@ from monitor.read.standing import Standing
 from monitor.store.store import Store
 from monitor.words.trust import trust
 from monitor.words.verdict import sentences
+from tests.support.filled_store import VALUES
 from tests.words.test_facts import Drawn, verdict_of
 
 FIRST, ROWS, REFERENCE_DAYS = date(2026, 1, 1), 3_000, 28
@@ -174,6 +175,19 @@ def test_a_plan_of_the_segment_that_explains_the_whole_covers_both() -> None:
         assert (stands.state == "acknowledged") == covers
 
 
+def test_a_plan_hides_the_values_that_drift_by_themselves() -> None:
+    """While it covers their day; on record they stay."""
+    whole = judged()[DAYS[50]][0]
+    value = replace(VALUES.incidents[0], opened=whole.day)
+    found = replace(whole, values=replace(VALUES, incidents=(value,)))
+    (stands,) = with_plans([found], [plan(50, 52)])
+
+    assert whole.drifts_found == {}
+    assert list(found.drifts_found.values()) == [whole.day]
+    assert stands.drifts_found == {}
+    assert with_plans([found], [plan(51, 52)]) == [found]
+
+
 def test_whatever_is_found_a_plan_leaves_nothing_open() -> None:
     """Of every state, kind and fact that can be drawn: nothing is open, and the words fit."""
     states = set[str]()
@@ -186,6 +200,7 @@ def test_whatever_is_found_a_plan_leaves_nothing_open() -> None:
             continue
         assert (stands.state, stands.plan) == ("acknowledged", covering)
         assert not any((stands.incident, stands.distortion, stands.level_incident, stands.labels))
+        assert (stands.drifts_found, stands.shifted) == ({}, None)
         assert stands.reasons == sentences(stands)
         assert "(new features) is planned" in stands.reasons[0]
         assert trust(stands).answer == f"Not asked: a change is planned until {verdict.day}."
