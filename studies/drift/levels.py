@@ -207,10 +207,7 @@ def follow(streams: Sequence[Sequence[Coarse]], references: Sequence[Reference])
             enough = [*segment_limits(named, SEGMENT_FALSE_ALERT_DAYS).values()]
         for i, (watch, reference) in enumerate(zip(watches, references, strict=True)):
             watches[i] = decide_level(
-                *(watch, reference, on),
-                enough=enough[i],
-                least=LEAST,
-                least_to_page=LEAST_TO_PAGE,
+                *(watch, reference, on), enough=enough[i], least=(LEAST, LEAST_TO_PAGE)
             )
             found[i].note(t, before[i], watches[i].incident)
     return found

@@ -17,7 +17,7 @@ from monitor.base.segment_names import WHOLE
 from monitor.drift.curve import label_noise
 from monitor.drift.curve.label_noise import FAMILIES, MOST_LOST, MOST_WRONG, wrong_labels
 from monitor.drift.curve.reference import Reference, fit_reference, judged_with
-from monitor.drift.evidence.directions import day_evidence, recovery_evidence
+from monitor.drift.evidence.directions import day_evidence, recovery_evidence, rows_of_day
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.incidents import label_change
 from monitor.drift.incidents.detecting import advance, new_detector, update_incident
@@ -222,13 +222,16 @@ def test_a_day_is_judged_with_what_days_before_it_say() -> None:
     _, evidence = advance(before, found, [FIRST + timedelta(31)], day)
 
     with_share, without = (
-        day_evidence(found, day, before.jitters, before.cross, wrong=of) for of in (wrong, None)
+        day_evidence(found, day, before.jitters, before.cross, rows=rows_of_day(found, day, of))
+        for of in (wrong, None)
     )
     assert wrong
     assert wrong.share > 0.01
     assert evidence.ratios.tobytes() == with_share.ratios.tobytes()
     assert with_share.ratios != pytest.approx(without.ratios, abs=1e-3)
-    near, far = (recovery_evidence(found, day, 0, -0.2, -0.03, wrong=of) for of in (wrong, None))
+    near, far = (
+        recovery_evidence(rows_of_day(found, day, of), 0, -0.2, -0.03) for of in (wrong, None)
+    )
     assert near != pytest.approx(far, abs=1e-3)
 
 

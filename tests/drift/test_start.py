@@ -31,7 +31,7 @@ def test_the_interval_of_the_start_holds_it_nine_times_of_ten(effect: float, err
         slopes += rng.normal(0.0, error)
         found = start_of(
             history_of_rows(slopes, 100.0),
-            direction=0, sign=-1, day_variance=0.0, effect=effect, error=error, counted=slopes.size,
+            direction=0, sign=-1, day_variance=0.0, effect=effect, error=error,
         )  # fmt: skip
         assert MONDAY <= found.low <= found.day <= found.high <= day(slopes.size - 1)
         held += found.low <= day(begun) <= found.high
@@ -58,7 +58,7 @@ def found_start(slopes: np.ndarray, known: float = 100.0) -> Start:
     """Estimate the start of a slope that falls."""
     return start_of(
         history_of_rows(slopes, known),
-        direction=0, sign=-1, day_variance=0.0, effect=0.2, error=0.03, counted=slopes.size,
+        direction=0, sign=-1, day_variance=0.0, effect=0.2, error=0.03,
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from monitor.drift.curve.reference import fit_reference, what_a_reference_lacks
+from monitor.drift.curve.reference import fit_bare, what_a_reference_lacks
 from monitor.drift.curve.variance import (
     LEAST_RARER,
     between_day_variance,
@@ -49,11 +49,7 @@ def test_independent_days_do_not_differ(rows: int, parts: int) -> None:
     days = max(60, 1_000 // rows)
     drawn = (independent(rng, rows, days, parts) for _ in range(60))
     found = np.sqrt(
-        [
-            fit_reference(d, noise=False, bare=True).day_variances
-            for d in drawn
-            if not what_a_reference_lacks(d)
-        ]
+        [fit_bare(d, noise=False).day_variances for d in drawn if not what_a_reference_lacks(d)]
     )
 
     assert len(found) > 50
@@ -71,7 +67,7 @@ def test_days_that_differ_are_found_on_small_days_too(rows: int, day_variance: f
             counts = rng.poisson(rows * WEIGHTS)
             slope = 1.0 + day_variance * rng.normal()
             days.append({"all": Coarse(counts, rng.binomial(counts, expit(slope * CENTRES)))})
-        found.append(np.sqrt(fit_reference(days, noise=False, bare=True).day_variances[0]))
+        found.append(np.sqrt(fit_bare(days, noise=False).day_variances[0]))
 
     assert np.mean(found) == pytest.approx(day_variance, rel=0.33)
 
@@ -126,7 +122,7 @@ def test_a_known_variance_between_weeks_comes_back() -> None:
 
 def alike(days: list[dict]) -> bool:
     """Say whether the neighbouring days of a reference are alike."""
-    reference = fit_reference(days, noise=False, bare=True)
+    reference = fit_bare(days, noise=False)
     return neighbour_ratio(reference.scores, reference.informations) is not None
 
 

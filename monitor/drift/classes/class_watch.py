@@ -34,11 +34,12 @@ from monitor.drift.evidence.directions import bounded, bounded_ratio
 from monitor.drift.evidence.history import week_of, weeks_of
 from monitor.drift.incidents.broken import LEAST_ROWS, scores_of
 from monitor.drift.incidents.level_watch import (
-    CERTAIN,
     NEAR,
     WEEKS_LEFT_OUT,
     Moves,
+    is_certain,
     is_unusual,
+    paged_later,
     ratio_of,
 )
 from monitor.drift.records.detector import (
@@ -47,7 +48,6 @@ from monitor.drift.records.detector import (
     LEVEL_SUMS,
     Incident,
     LevelWatch,
-    Worse,
     over_on,
 )
 from monitor.drift.records.life import LIFE, weighed
@@ -234,7 +234,7 @@ def _is_urgent(
     if place is None:
         each = [moves_of_class(reference, name, part) for part in parts]
         far = all(moves.are_off(again.least_to_page) for moves in each)
-        far = far and certain(moves_of_class(reference, name, sum_of(parts)))
+        far = far and is_certain(moves_of_class(reference, name, sum_of(parts)))
         usual = slice(BELOW, PLACES)
     else:
         cells = slice(place.first_cell, place.end_cell)
@@ -337,7 +337,7 @@ def _levels(reference: ClassScores, found: Found, least: float) -> dict[str, Mov
         return {}
     levels = {name: moves_of_class(reference, name, _rows(found, name)) for name in reference.names}
     return {
-        name: moves for name, moves in levels.items() if moves.are_off(least) and certain(moves)
+        name: moves for name, moves in levels.items() if moves.are_off(least) and is_certain(moves)
     }
 
 
@@ -364,12 +364,6 @@ def moves_of_class(reference: ClassScores, name: str, rows: Coarse) -> Moves:
         kappa,
         sum(end.difference_variance for end in ends) ** 0.5,
     )
-
-
-def certain(moves: Moves) -> bool:
-    """Say whether both are as many standard errors as an error of the level that pages."""
-    ratios = moves.shift / moves.shift_error, moves.kappa / moves.kappa_error
-    return min(map(abs, ratios)) > CERTAIN
 
 
 def _with_level(incident: Incident, moves: Moves) -> Incident:
@@ -486,10 +480,7 @@ def _carried_on(
         now = _measured(now, reference, part, day, again)
         urgent = now.urgent or _is_urgent(now, reference, again.back(), again)
         now = replace(now, urgent=urgent)
-    if now.urgent and not incident.urgent and day - incident.opened > timedelta(days=1):
-        found = (day, incident.evidence, 1, incident.kind, incident.size, None)
-        now = replace(now, worse=Worse(*found))
-    return replace(watch, incident=now)
+    return replace(watch, incident=paged_later(incident, now, day, incident.evidence))
 
 
 def _measured(

@@ -272,7 +272,7 @@ def _profile_strata(
             likely -= log_sets(odds[:m], n, hits)
             exact_means(odds[:m], n, hits, along[:m].T, expected)
         fit += likely
-        _add_functions(along, rest[:m], expected, weights[:m], whole, gradient, information)
+        _add_functions(along, rest[:m], expected, weights[:m], whole, (gradient, information))
     return fit, gradient, information, of_cells
 
 
@@ -283,10 +283,10 @@ def _add_functions(
     expected: Floats,
     weights: Floats,
     whole: float,
-    gradient: Floats,
-    information: Floats,
+    into: tuple[Floats, Floats],
 ) -> None:
     """Add what the cells of one stratum say of each function, less what their intercept takes."""
+    gradient, information = into
     size = gradient.size
     sums, pulls, both = np.zeros(size), np.zeros(size), np.zeros((size, size))
     for c in range(rest.size):

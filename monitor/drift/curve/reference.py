@@ -257,7 +257,6 @@ def fit_reference(
     judge_every: int = 1,
     least_days: int = LEAST_DAYS,
     noise: bool = True,
-    bare: bool = False,
     regions: bool = False,
 ) -> Reference:
     """Learn the calibration curve of a period, whatever its priors were.
@@ -274,9 +273,6 @@ def fit_reference(
         Days without which the between-day variance is not known well enough.
     noise : bool
         Whether outcomes may be recorded as their opposite at random.
-    bare : bool
-        Whether to learn what evidence rests on and no more, which takes less time: not whether the
-        days were calibrated, how their levels vary, and what they say of wrong labels.
     regions : bool
         Whether breaks at one place of the scores are looked for.
 
@@ -311,17 +307,31 @@ def fit_reference(
     if lack := what_a_reference_lacks(days, least_days):
         msg = f"a reference needs more {lack.of}: {lack.there} of at least {lack.least}."
         raise ValueError(msg)
-    days = [merge_days(days[i : i + judge_every]) for i in range(0, len(days), judge_every)]
-    fitted = _fit_bare(days, sensitivity, judge_every, noise=noise)
+    fitted = fit_bare(days, sensitivity, judge_every=judge_every, noise=noise)
+    days = _spans(days, judge_every)
     if regions:
         of_days = fit_regions(fitted.curve, fitted.known, days, [_rarer(day) for day in days])
         fitted = replace(fitted, regions=of_days)
-    return fitted if bare else _with_what_days_say(fitted, days)
+    return _with_what_days_say(fitted, days)
 
 
-def _fit_bare(
-    days: Sequence[Mapping[Any, Coarse]], sensitivity: Sensitivity, judge_every: int, *, noise: bool
+def _spans(days: Sequence[Mapping[Any, Coarse]], length: int) -> list[dict[Any, Coarse]]:
+    return [merge_days(days[i : i + length]) for i in range(0, len(days), length)]
+
+
+def fit_bare(
+    days: Sequence[Mapping[Any, Coarse]],
+    sensitivity: Sensitivity = Sensitivity(),
+    *,
+    judge_every: int = 1,
+    noise: bool = True,
 ) -> Reference:
+    """Learn what evidence rests on and no more, which takes less time than `fit_reference`.
+
+    Not whether the days were calibrated, how their levels vary, and what they say of wrong labels.
+    The days must lack nothing.
+    """
+    days = _spans(days, judge_every)
     strata = [part for day in days for part in day.values()]
     counts = np.stack([part.counts for part in strata])
     positives = np.stack([part.positives for part in strata])

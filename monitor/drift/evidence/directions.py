@@ -56,7 +56,6 @@ def day_evidence(
     day_variances: Floats | None = None,
     recent: Floats | None = None,
     *,
-    wrong: WrongLabels | None = None,
     hedged: bool = True,
     rows: "DayRows | None" = None,
 ) -> DayEvidence:
@@ -72,12 +71,11 @@ def day_evidence(
         Between-day variances, if more is known of them than the reference knows.
     recent : ndarray of shape (4, 1 + b), optional
         Where the scores of the last days were, as `cross` of an earlier day's evidence.
-    wrong : WrongLabels, optional
-        The outcomes that are recorded as their opposite.
     hedged : bool
         Whether the ratios are `bounded`, as those of a single day must be.
     rows : DayRows, optional
-        What `rows_of_day` gives, where several questions are asked of a day.
+        What `rows_of_day` gives, where several questions are asked of a day or some of its
+        outcomes are recorded as their opposite.
 
     Returns
     -------
@@ -107,14 +105,8 @@ def day_evidence(
     'too_extreme'
     """
     day_variances = reference.day_variances if day_variances is None else day_variances
-    rows = rows or rows_of_day(reference, parts, wrong)
-    scores, cross = np.zeros(len(DIRECTIONS)), np.zeros_like(reference.cross)
-    for part in rows.bent:
-        pull, products = project_directions(*part[:5])
-        scores = scores + pull
-        cross[:, : products.shape[1]] += products
-        if part.group is not None:
-            cross[:, products.shape[1] + part.group] += products[:, 0]
+    rows = rows or rows_of_day(reference, parts)
+    scores, cross = _projected(reference, rows.bent)
     informations = cross[:, 0].copy()
     cross = cross + _remembered(reference.cross if recent is None else recent)
     tolerances, effects = price(reference, cross, day_variances)
@@ -140,6 +132,18 @@ def day_evidence(
         if noise
         else None,
     )
+
+
+def _projected(reference: Reference, rows: Sequence["Rows"]) -> tuple[Floats, Floats]:
+    """Add up the scores of parts along the directions, and where these scores are."""
+    scores, cross = np.zeros(len(DIRECTIONS)), np.zeros_like(reference.cross)
+    for part in rows:
+        pull, products = project_directions(*part[:5])
+        scores = scores + pull
+        cross[:, : products.shape[1]] += products
+        if part.group is not None:
+            cross[:, products.shape[1] + part.group] += products[:, 0]
+    return scores, cross
 
 
 def _said_of_labels(noise: Noise, rows: Sequence["Rows"]) -> Floats:
@@ -289,30 +293,19 @@ def _levels(reference: Reference, parts: Mapping[Any, Coarse]) -> Floats:
     return sums
 
 
-def recovery_evidence(
-    reference: Reference,
-    parts: Mapping[Any, Coarse],
-    direction: int,
-    size: float,
-    near: float,
-    *,
-    wrong: WrongLabels | None = None,
-    rows: "DayRows | None" = None,
-) -> float:
+def recovery_evidence(rows: "DayRows", direction: int, size: float, near: float) -> float:
     """Weigh "back within the tolerance" against a distortion of a given size, for one day.
 
     Parameters
     ----------
-    reference, parts : Reference, mapping to Coarse
-        As for `day_evidence`.
+    rows : DayRows
+        Of the day.
     direction : int
         Row of the reference's directions.
     size : float
         The distortion that may still be there, signed, in logit.
     near : float
         The tolerated one, of the same sign.
-    wrong, rows : WrongLabels, DayRows
-        As for `day_evidence`.
 
     Returns
     -------
@@ -327,11 +320,11 @@ def recovery_evidence(
     >>> n = np.where(abs(CENTRES) < 3, 50, 0)
     >>> day = {"all": Coarse(n, np.rint(n * expit(CENTRES)).astype(np.int64))}
     >>> reference = fit_reference([day] * 28)
-    >>> recovery_evidence(reference, day, 0, -0.2, -0.03) > 5.0
+    >>> recovery_evidence(rows_of_day(reference, day), 0, -0.2, -0.03) > 5.0
     True
     """
     total = 0.0
-    for part in (rows or rows_of_day(reference, parts, wrong)).bent:
+    for part in rows.bent:
         along = part.directions[direction]
         total += adjusted_profile(part.curve + near * along, part.counts, part.positives)
         total -= adjusted_profile(part.curve + size * along, part.counts, part.positives)
@@ -356,8 +349,10 @@ def day_profiles(
 
     Parameters
     ----------
-    reference, parts, day_variances, wrong, rows
+    reference, parts, day_variances, rows
         As for `day_evidence`.
+    wrong : WrongLabels, optional
+        The outcomes that are recorded as their opposite, without rows.
     cautious : bool
         Whether the largest dispersion of the directions counts instead of their mean.
 
@@ -483,7 +478,7 @@ def rows_of_day(
     Parameters
     ----------
     reference, parts, wrong : Reference, mapping to Coarse, WrongLabels
-        As for `day_evidence`.
+        As for `day_profiles`.
     """
     plain, unknown_share = _rows(reference, parts)
     return DayRows(plain, _with_noise(plain, wrong), unknown_share)

@@ -25,6 +25,7 @@ from monitor.drift.incidents.level_watch import (
     Moves,
     advance_level,
     are_few,
+    collapsed,
     decide_level,
     measured,
     moves_of,
@@ -64,14 +65,15 @@ def with_levels(before: Mapping[str, Detector], today: Today) -> dict[str, Detec
     limits, of_all = today.limits, segment_limits(segments, today.limits.segment_false_alert_days)
     detectors = dict(before)
     for name, of in advanced.items():
-        decided = decide_level(
-            *(of.watch, of.own, today.span[-1].day),
-            enough=of_all.get(name, log10(limits.false_alert_days)),
-            least=limits.level,
-            least_to_page=limits.level_page,
-            silent=of.silent or (OUTCOMES_MISSING if of.missing else None),
-            few=of.few,
-        )
+        day, silent = today.span[-1].day, of.silent or (OUTCOMES_MISSING if of.missing else None)
+        if of.few and silent:
+            decided = collapsed(of.watch, day, silent)
+        else:
+            enough = of_all.get(name, log10(limits.false_alert_days))
+            least = limits.level, limits.level_page
+            decided = decide_level(
+                *(of.watch, of.own, day), enough=enough, least=least, silent=silent
+            )
         decided = dated(decided, of.missing) if of.missing else decided
         detectors[name] = replace(before.get(name, new_detector()), level=decided)
     return detectors

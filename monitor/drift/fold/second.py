@@ -17,9 +17,9 @@ import numpy as np
 
 from monitor.drift.classes.pairs import without_top
 from monitor.drift.curve.label_noise import wrong_labels
-from monitor.drift.curve.reference import Reference, fit_reference, what_a_reference_lacks
+from monitor.drift.curve.reference import Reference, fit_bare, what_a_reference_lacks
 from monitor.drift.curve.variance import WEEK
-from monitor.drift.evidence.directions import SIZES, day_evidence, highest_of_each
+from monitor.drift.evidence.directions import SIZES, day_evidence, highest_of_each, rows_of_day
 from monitor.drift.evidence.history import sums_since
 from monitor.drift.fold.gate import Look, gated, may_be_late, released, withheld
 from monitor.drift.fold.inputs import Day, weighed_parts, with_dependence
@@ -165,7 +165,8 @@ def _weighed(today: Today, of: Looking, second: Second) -> tuple[Second, Inciden
     before = second.detector if today.day.late else released(second.detector)
     variances = np.maximum(reference.day_variances, of.first.jitters)
     parts = today.parts(of.name, of.days)
-    evidence = day_evidence(reference, parts, variances, before.cross, wrong=wrong)
+    rows = rows_of_day(reference, parts, wrong)
+    evidence = day_evidence(reference, parts, variances, before.cross, rows=rows)
     after = accumulate(before, of.days[0].day, evidence, variances)
     look = Look(of.name, reference, after, evidence, of.days)
     if not (is_withheld(before) and may_be_late(today, look)):
@@ -353,11 +354,10 @@ def _with_days(
 
 
 def _fit(today: Today, name: str, days: Sequence[Day]) -> Reference:
-    fitted = fit_reference(
+    fitted = fit_bare(
         [weighed_parts(day, name, today.reference) for day in days],
         sensitivity=today.limits.sensitivity,
         judge_every=today.limits.judge_every,
-        bare=True,
     )
     own = without_top(fitted) if today.reference.classes else fitted
     return with_dependence(own, days, name)

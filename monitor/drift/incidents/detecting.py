@@ -35,6 +35,7 @@ from monitor.drift.evidence.history import (
     learned_day_variances,
     new_history,
     remember,
+    since_counted,
     sums_since,
     variances_before,
     week_of,
@@ -141,7 +142,7 @@ def advance(
         detector = replace(detector, incident=incident)
         evidence = replace(evidence, recovery=recovery)
     elif detector.incident:
-        recovery = _recovery(detector.incident, reference, parts, evidence, day_variances, rows)
+        recovery = _recovery(detector.incident, evidence, day_variances, rows)
         usual = variances_before(reference, detector, days[0])
         known = detector.incident.profiles is not None
         profiles = day_profiles(reference, parts, usual, rows=rows) if known else None
@@ -167,12 +168,7 @@ def _watched(
 
 
 def _recovery(
-    incident: Incident,
-    reference: Reference,
-    parts: Mapping[Any, Coarse],
-    evidence: DayEvidence,
-    day_variances: Floats,
-    rows: DayRows,
+    incident: Incident, evidence: DayEvidence, day_variances: Floats, rows: DayRows
 ) -> float:
     """Weigh the two distortions between which a recovery is decided, log10.
 
@@ -184,7 +180,7 @@ def _recovery(
     far = min(float(evidence.effects[direction]), far)
     near = min(float(evidence.tolerances[direction]), 0.5 * far)
     sign = 2 * side - 1
-    ratio = recovery_evidence(reference, parts, direction, sign * far, sign * near, rows=rows)
+    ratio = recovery_evidence(rows, direction, sign * far, sign * near)
     phi = 1.0 + float(day_variances[direction] * evidence.informations[direction])
     return float(bounded(np.array(ratio / phi / log(10.0))))
 
@@ -488,13 +484,12 @@ def opened_incident(
     # A limit that fell may raise the alarm on a day without outcomes of this stream.
     effect = float(evidence.effects[direction]) or USUAL_EFFECT
     start = start_of(
-        detector.history,
+        since_counted(detector.history, detector.counted),
         direction=direction,
         sign=2 * side - 1,
         day_variance=float(detector.jitters[direction]),
         effect=effect,
         error=effect / SOUGHT,  # or less, where more than six standard errors are looked for
-        counted=detector.counted,
     )
     scores, informations, slopes = sums_since(detector.history, start.day, detector.jitters)
     opened = Incident(

@@ -21,7 +21,7 @@ import numpy as np
 from monitor.drift.curve.reference import TOLERATED, Reference, sum_levels, variance_of_kappa
 from monitor.drift.curve.variance import WEEK, sums_of_weeks
 from monitor.drift.evidence.directions import bounded, known_cells
-from monitor.drift.evidence.history import week_of, weeks_of
+from monitor.drift.evidence.history import since_counted, week_of, weeks_of
 from monitor.drift.incidents.start import start_of
 from monitor.drift.records.detector import (
     LEVEL_KINDS,
@@ -241,10 +241,8 @@ def decide_level(
     day: date,
     *,
     enough: float,
-    least: float,
-    least_to_page: float,
+    least: tuple[float, float],
     silent: str | None = None,
-    few: bool = False,
 ) -> LevelWatch:
     """Open, carry on or close the incident of a watch that has accumulated the day.
 
@@ -258,30 +256,25 @@ def decide_level(
         The day.
     enough : float
         The evidence at which the stream alerts, log10.
-    least, least_to_page : float
+    least : tuple of float
         The least error of the log-odds that is worth a ticket, and that is urgent.
     silent : str, optional
         What `not_comparable` says of the day, or that outcomes went missing with the base rate.
-    few : bool
-        Whether that is because few different scores are left: then the day says nothing of the
-        level, and the second such day is urgent.
 
     Notes
     -----
-    An incident is urgent once D and kappa exceed `least_to_page` on each of two days in a row, on
-    the same side, and five standard errors over both days, and 2.5 times what they move by
+    An incident is urgent once D and kappa exceed the second of `least` on each of two days in a
+    row, on the same side, and five standard errors over both days, and 2.5 times what they move by
     themselves on each. It closes when the days since then say with 1,000 to 1 that D or kappa is
     within a third of what is left of the error, with the variance that they have by themselves.
     """
-    if few and silent:
-        return _collapsed(watch, day, silent)
     usual = usual_variances(reference, watch, day)
-    urgent = _is_urgent(watch, reference, usual, least_to_page)
+    urgent = _is_urgent(watch, reference, usual, least[1])
     incident = watch.incident
     side = int(watch.sums.reshape(len(LEVEL_KINDS), LEVEL_SIZES).sum(axis=1).argmax())
     if watch.evidence >= enough and not (incident and incident.kind == LEVEL_KINDS[side]):
         opened = _opened(watch, reference, day, side, usual, urgent=urgent)
-        if min(abs(opened.size), abs(opened.unexplained or 0.0)) >= least:
+        if min(abs(opened.size), abs(opened.unexplained or 0.0)) >= least[0]:
             return _replaced(watch, opened, day)
     if silent and not incident:
         return replace(watch, incident=_begun(watch, day, silent))
@@ -293,8 +286,11 @@ def decide_level(
     return _replaced(watch, None, day) if incident else watch
 
 
-def _collapsed(watch: LevelWatch, day: date, silent: str) -> LevelWatch:
-    """Open the incident of scores that are few, which is urgent from its second day on."""
+def collapsed(watch: LevelWatch, day: date, silent: str) -> LevelWatch:
+    """Open or carry on the incident of scores that are few, urgent from its second day on.
+
+    Such a day says nothing of the level.
+    """
     incident = watch.incident
     if incident is None:
         return replace(watch, incident=_begun(watch, day, silent))
@@ -392,8 +388,8 @@ def _is_urgent(watch: LevelWatch, reference: Reference, usual: Floats, least: fl
     return each and is_certain(both, *_own_errors(reference))
 
 
-def is_certain(moves: Moves, own: float, own_kappa: float) -> bool:
-    """Say whether an error that pages is no chance, with the errors of the reference."""
+def is_certain(moves: Moves, own: float = 0.0, own_kappa: float = 0.0) -> bool:
+    """Say whether an error that pages is no chance, with the errors of the reference if apart."""
     of_shift = abs(moves.shift) / sqrt(moves.shift_error**2 + own**2)
     return min(of_shift, abs(moves.kappa) / sqrt(moves.kappa_error**2 + own_kappa**2)) > CERTAIN
 
@@ -410,13 +406,12 @@ def _opened(
     """Make the incident that an alarm on this day opens."""
     _, own = _own_errors(reference)
     start = start_of(
-        _as_history(watch),
+        since_counted(_as_history(watch), watch.counted),
         direction=0,
         sign=int(SIDES[side]),
         day_variance=0.0,
         effect=float(SIZES[1]),
         error=max(own, sqrt(usual[1])),
-        counted=watch.counted,
     )
     opened = Incident(
         *(day, start.day, start.low, start.high, LEVEL_KINDS[side], watch.evidence),
@@ -456,11 +451,15 @@ def _carried_on(
         return LevelWatch(days=watch.days, levels=watch.levels, ended=over_on(watch, day))
     if LIFE[event].named:
         now = measured(watch, now)
-    if urgent and not incident.urgent:
-        later = day - incident.opened > timedelta(days=1)
-        worse = Worse(day, watch.evidence, 1, incident.kind, incident.size, None)
-        now = replace(now, urgent=True, worse=worse if later else None)
-    return replace(watch, incident=now)
+    now = replace(now, urgent=incident.urgent or urgent)
+    return replace(watch, incident=paged_later(incident, now, day, watch.evidence))
+
+
+def paged_later(before: Incident, now: Incident, day: date, evidence: float) -> Incident:
+    """Note what an incident was that became urgent only after its second day: it is worse now."""
+    if before.urgent or not now.urgent or day - before.opened <= timedelta(days=1):
+        return now
+    return replace(now, worse=Worse(day, evidence, 1, before.kind, before.size, None))
 
 
 def _recovery(watch: LevelWatch, incident: Incident, usual: Floats) -> float:

@@ -10,7 +10,6 @@ from datetime import date
 
 import numpy as np
 
-from monitor.drift.evidence.history import since_counted
 from monitor.drift.records.detector import History
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.special import logsumexp
@@ -41,14 +40,13 @@ def start_of(
     day_variance: float,
     effect: float,
     error: float,
-    counted: int,
 ) -> Start:
     """Estimate when a distortion began.
 
     Parameters
     ----------
     history : History
-        Up to today; at least one day.
+        Since the detector began, up to today; at least one day.
     direction : int
         Row of the reference's directions.
     sign : int
@@ -60,8 +58,6 @@ def start_of(
     error : float
         Standard error of the reference curve along the direction, in logit: what looks like a
         distortion of all days.
-    counted : int
-        Number of days since the detector began; earlier ones belong to another drift.
 
     Returns
     -------
@@ -82,12 +78,13 @@ def start_of(
     afterwards, the median is that of step and ramps together, else that of a step alone. It lies
     within the quantiles, because the other then has at least a third of the weight.
     """
-    kept = since_counted(history, counted)
-    phi = 1.0 + day_variance * kept.informations[:, direction] / kept.days
-    pulls, informations = (of[:, direction] / phi for of in (sign * kept.scores, kept.informations))
+    phi = 1.0 + day_variance * history.informations[:, direction] / history.days
+    pulls, informations = (
+        of[:, direction] / phi for of in (sign * history.scores, history.informations)
+    )
     step, *ramps = (
-        _weights(_share_by_start(kept, length), pulls, informations, effect, error)
-        + np.log(kept.days)
+        _weights(_share_by_start(history, length), pulls, informations, effect, error)
+        + np.log(history.days)
         for length in (STEP, *RAMPS)
     )
     gradually = logsumexp(ramps, axis=0) - np.log(len(RAMPS))
@@ -95,8 +92,8 @@ def start_of(
     either, ends = np.logaddexp(step, gradually), (0.5 - CERTAINTY / 2, 0.5 + CERTAINTY / 2)
     low, high = (_quantile(either, end) for end in ends)
     middle = _quantile(either if gradual else step, 0.5)
-    last_day = np.append(kept.firsts[1:] - 1, kept.firsts[-1])[high]
-    days = (kept.firsts[middle], kept.firsts[low], last_day)
+    last_day = np.append(history.firsts[1:] - 1, history.firsts[-1])[high]
+    days = (history.firsts[middle], history.firsts[low], last_day)
     day, earliest, latest = (date.fromordinal(int(ordinal)) for ordinal in days)
     return Start(day, earliest, latest, gradual)
 

@@ -83,12 +83,12 @@ def judge(
         counted = [earlier for earlier in span if is_evidence(earlier, reference)]
         return Today(day, counted, reference, limits, at_hand, sums_of, profiled)
 
-    shifts = {name: detector.moved for name, detector in (detectors or {}).items()}
-    kept = {name: replace(of, moved=None) for name, of in (detectors or {}).items()}
-    last = reference_of_day(recent[-1].day, references) if recent else None
-    folded = Folded(
-        kept, own=_own_days(kept, recent, today_of(recent[-1], (), last)) if last else {}
-    )
+    detectors = detectors or {}
+    shifts = {name: detector.moved for name, detector in detectors.items()}
+    folded = Folded({name: replace(of, moved=None) for name, of in detectors.items()})
+    if recent and (last := reference_of_day(recent[-1].day, references)):
+        newest = today_of(recent[-1], (), last)
+        folded = replace(folded, own=_own_days(folded.detectors, recent, newest))
     for day in days:
         reference = reference_of_day(day.day, references)
         if reference and reference.deployed:
@@ -97,20 +97,25 @@ def judge(
             # Scores of before the map was deployed are others.
             before = deque(d for d in before if d.day >= reference.deployed)
         span = _span_that_ends(day, before, limits.judge_every)
-        before.append(day)
-        while day.day - before[0].day >= days_to_recall(limits):
-            before.popleft()
+        _go_on(before, day, limits)
         names = dict.fromkeys([WHOLE, *(reference.streams if reference else ()), *segments_of(day)])
         if reference:
             today = today_of(day, span, reference)
             folded = fold_day(folded.detectors, folded.own, today, names)
         else:
             folded = _not_compared(folded, day, names)
-        segments, recent = len([name for name in names if name not in FAMILIES]), [*before]
-        streams = [Stream(model, name, reference, folded, recent, limits) for name in names]
+        segments = len([name for name in names if name not in FAMILIES])
+        streams = [Stream(model, name, reference, folded, [*before], limits) for name in names]
         verdicts = [_with_shift(verdict_of(of, segments), shifts.get(of.name)) for of in streams]
         shifts = {v.segment: v.detector.moved for v in verdicts}
         yield verdicts
+
+
+def _go_on(before: deque[Day], day: Day, limits: Limits) -> None:
+    """Add a day to those of before, and forget what no later day needs."""
+    before.append(day)
+    while day.day - before[0].day >= days_to_recall(limits):
+        before.popleft()
 
 
 def _reset(folded: Folded, day: date) -> Folded:

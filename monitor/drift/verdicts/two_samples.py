@@ -48,6 +48,7 @@ from monitor.metrics.core.special import logsumexp
 from monitor.metrics.logistic.level import Lift, fit_level
 
 LIMITS = Limits()  # those of the daily verdict by default
+Held = tuple[Sequence[BucketCounts], Sequence[BucketCounts]]  # the groups of both samples by bucket
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +111,7 @@ def find_change(
     after: Sequence[Coarse],
     *,
     alpha: float,
-    held: tuple[Sequence[BucketCounts], Sequence[BucketCounts]] | None = None,
+    held: Held | None = None,
 ) -> Change:
     """Compare two samples.
 
@@ -156,21 +157,12 @@ def find_change(
     reference = fit_reference([{WHOLE: group} for group in before], least_days=1, noise=False)
     phi, of_level = np.ones(len(DIRECTIONS)), 1.0
     if held:
-        by_bucket = _bucket_sums(reference, before, held[0])
-        reference = with_hanging(reference, hanging(reference, by_bucket))
-        by_bucket = _bucket_sums(reference, after, held[1])
-        phi = np.maximum(1.0, span_dispersions(by_bucket.scores, by_bucket.informations))
-        of_level = max(
-            _level_effect(reference, *both) for both in zip((before, after), held, strict=True)
-        )
+        reference, phi, of_level = _with_entities(reference, before, after, held)
     groups = [day_evidence(reference, {WHOLE: group}, hedged=False) for group in after]
     if not any(group.informations[0] > 0.0 for group in groups):
         return Change("insufficient_data", prevalences=prevalences, reference=reference)
     evidence, limit = _evidence(groups, phi), -log10(alpha)
-    lift = lift_since(reference.curve, reference.levels, merge_days([{WHOLE: g} for g in after]))
-    if lift:
-        of_shift, of_kappa = (sqrt(of_level) * of for of in (lift.shift_error, lift.kappa_error))
-        lift = replace(lift, shift_error=of_shift, kappa_error=of_kappa)
+    lift = _lift(reference, after, of_level)
     moved = what_moved(reference, new_history(), lift, LIMITS.level)
     errors = curve_errors(
         reference, np.sum([g.cross for g in groups if g.cross is not None], axis=0)
@@ -192,6 +184,31 @@ def find_change(
         reference=reference,
         independent=int(sum_of(after).counts.sum()) / float(phi[0]) if held else None,
     )
+
+
+def _with_entities(
+    reference: Reference, before: Sequence[Coarse], after: Sequence[Coarse], held: Held
+) -> tuple[Reference, Floats, float]:
+    """Let the errors of a reference grow where rows hang together.
+
+    Gives also the dispersion of the second sample, and the design effect of the intercept.
+    """
+    reference = with_hanging(
+        reference, hanging(reference, _bucket_sums(reference, before, held[0]))
+    )
+    by_bucket = _bucket_sums(reference, after, held[1])
+    phi = np.maximum(1.0, span_dispersions(by_bucket.scores, by_bucket.informations))
+    both = zip((before, after), held, strict=True)
+    return reference, phi, max(_level_effect(reference, *of) for of in both)
+
+
+def _lift(reference: Reference, after: Sequence[Coarse], of_level: float) -> Lift | None:
+    """Say how far the second sample is lifted, with the design effect of the intercept."""
+    lift = lift_since(reference.curve, reference.levels, merge_days([{WHOLE: g} for g in after]))
+    if lift is None:
+        return None
+    of_shift, of_kappa = (sqrt(of_level) * of for of in (lift.shift_error, lift.kappa_error))
+    return replace(lift, shift_error=of_shift, kappa_error=of_kappa)
 
 
 def _bucket_sums(

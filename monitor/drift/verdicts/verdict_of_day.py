@@ -14,7 +14,7 @@ from monitor.base.segment_names import FAMILIES, THIRD, WHOLE
 from monitor.days.summary import NO_SAMPLE
 from monitor.drift.curve.label_noise import wrong_labels
 from monitor.drift.curve.reference import Reference, faults_of, merge_days
-from monitor.drift.evidence.directions import day_evidence, day_profiles
+from monitor.drift.evidence.directions import day_evidence, day_profiles, rows_of_day
 from monitor.drift.evidence.region_evidence import region_evidence
 from monitor.drift.fold.inputs import (
     Day,
@@ -173,9 +173,10 @@ def _one_day(stream: Stream, own: Reference, limit: float) -> OneDay | None:
         return None
     parts, hanging = weighed_parts(day, stream.name, compared), float(own.hanging.max())
     wrong, of = wrong_labels(own.noise, detector.noise), (own, parts, detector.jitters)
-    ratios = day_evidence(*of, detector.cross, wrong=wrong, hedged=False).ratios / hanging
+    rows = rows_of_day(own, parts, wrong)
+    ratios = day_evidence(*of, detector.cross, rows=rows, hedged=False).ratios / hanging
     along = float((ratios + np.log10(WEIGHTS)).max() + np.log10(1.0 - OF_REGIONS))
-    profiles = day_profiles(*of, wrong=wrong)
+    profiles = day_profiles(*of, rows=rows)
     found = OneDay(along, best_profile(profiles)[0])
     if watch := own.regions and detector.regions:
         usual = own.regions, parts, watch.day_variances

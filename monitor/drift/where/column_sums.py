@@ -12,7 +12,7 @@ from monitor.drift.curve.reference import Reference
 from monitor.drift.incidents.detecting import best_slope
 from monitor.drift.records.day_evidence import DIRECTIONS, SLOPES
 from monitor.metrics.core.estimate import Estimate
-from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.special import ndtr
 from monitor.metrics.logistic.conditional import score_directions, score_slopes
 
@@ -89,17 +89,22 @@ def nothing() -> Sums:
     return Sums(np.zeros(width), np.zeros(width), np.zeros(width), np.zeros(len(SLOPES)))
 
 
+def known_rows(reference: Reference, part: ColumnPart) -> tuple[Floats, Ints, Ints, Floats]:
+    """Give curve, counts, positives and directions of the rows whose curve is known."""
+    inside = (part.cells >= reference.known.start) & (part.cells < reference.known.stop)
+    cells, directions = part.cells[inside], reference.directions
+    rows = part.counts[inside], part.positives[inside]
+    return reference.curve[cells], *rows, np.ascontiguousarray(directions[:, cells])
+
+
 def sum_part(reference: Reference, part: ColumnPart) -> Sums:
     """Say what a part of a day, with one intercept, says of each distortion."""
-    inside = (part.cells >= reference.known.start) & (part.cells < reference.known.stop)
-    cells, counts, positives = part.cells[inside], part.counts[inside], part.positives[inside]
+    _, counts, positives, _ = known = known_rows(reference, part)
     rows, hits = int(counts.sum()), int(positives.sum())
     if not 0 < hits < rows:
         return replace(nothing(), rows=rows, hits=hits, predicted=part.predicted)
-    curve = np.ascontiguousarray(reference.curve[cells])
-    directions = np.ascontiguousarray(reference.directions[:, cells])
-    scores, informations = score_directions(curve, counts, positives, directions)
-    slopes = score_slopes(curve, counts, positives, directions, np.array(SLOPES))
+    scores, informations = score_directions(*known)
+    slopes = score_slopes(*known, np.array(SLOPES))
     return Sums(scores, informations, informations**2, slopes, rows, hits, part.predicted)
 
 

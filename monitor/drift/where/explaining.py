@@ -579,15 +579,13 @@ def _explanation(
         size=sides.size,
         instead=tuple(instead),
         beside=tuple(beside),
-        opposite=tuple(
-            Opposite(
-                values.conditions[i],
-                _kind(chosen.direction, change),
-                relative_slope(*values.parts[i]),
-            )
-            for i, change in sides.opposite
-        ),
+        opposite=tuple(_opposite(values, chosen, *of) for of in sides.opposite),
     )
+
+
+def _opposite(values: Values, chosen: _Found, i: int, change: float) -> Opposite:
+    kind, slope = _kind(chosen.direction, change), relative_slope(*values.parts[i])
+    return Opposite(values.conditions[i], kind, slope)
 
 
 class _Sides(NamedTuple):

@@ -11,7 +11,8 @@ import numpy as np
 from monitor.base.segment_names import OTHER
 from monitor.days.summary import ColumnPart, Columns
 from monitor.drift.records.values import MovingPriors
-from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
+from monitor.drift.where.part_counts import coarse_of_parts
+from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.special import expit
 from monitor.metrics.logistic.level import fit_level
@@ -89,11 +90,7 @@ def _mean(pulls: Floats, informations: Floats, axis: int) -> Floats:
 
 def _expected(parts: Sequence[ColumnPart]) -> Floats:
     """Give the probability of each cell, with the prior of all rows: scores may be of another."""
-    counts, positives = np.zeros((2, COARSE_COUNT), np.int64)
-    for part in parts:
-        counts[part.cells] += part.counts
-        positives[part.cells] += part.positives
-    level = fit_level(CENTRES, Coarse(counts, positives)).delta
+    level = fit_level(CENTRES, coarse_of_parts(parts)).delta
     return np.asarray(expit(CENTRES + np.nan_to_num(level)))
 
 
@@ -127,12 +124,8 @@ def split_by(column: Mapping[str, ColumnPart], moving: MovingPriors) -> dict[str
     dict of str to Coarse
         Only values with predictions.
     """
-    parts = dict[str, Coarse]()
+    parts = dict[str, list[ColumnPart]]()
     for value, part in column.items():
-        name = value if value in moving.values else OTHER
-        if name not in parts:
-            parts[name] = Coarse(*np.zeros((2, COARSE_COUNT), np.int64))
-        parts[name].counts[part.cells] += part.counts
-        parts[name].positives[part.cells] += part.positives
+        parts.setdefault(value if value in moving.values else OTHER, []).append(part)
     order = [*moving.values, OTHER]
-    return {name: parts[name] for name in order if name in parts}
+    return {name: coarse_of_parts(parts[name]) for name in order if name in parts}

@@ -1,6 +1,6 @@
 """The rows of a part of a day: those of some values of a column, and all others. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -41,17 +41,18 @@ def parts_of_segments(summary: Summary) -> dict[str, ColumnPart]:
     return parts
 
 
-def coarse_of_part(part: ColumnPart | None) -> Coarse:
-    """Give its outcomes by coarse cell; none of no part."""
+def coarse_of_parts(parts: Iterable[ColumnPart | None]) -> Coarse:
+    """Give their outcomes by coarse cell; none of no part."""
     counts, positives = np.zeros((2, COARSE_COUNT), np.int64)
-    if part:
-        counts[part.cells], positives[part.cells] = part.counts, part.positives
+    for part in filter(None, parts):
+        counts[part.cells] += part.counts
+        positives[part.cells] += part.positives
     return Coarse(counts, positives)
 
 
 def tally_of_part(part: ColumnPart | None) -> Tally:
     """Give its tally: every score is the centre of its coarse cell."""
-    return tally_of(coarse_of_part(part))
+    return tally_of(coarse_of_parts([part]))
 
 
 def tally_of_rest(summary: Summary, part: ColumnPart | None) -> Tally:

@@ -111,7 +111,7 @@ def tables_of(
             none = np.zeros((1, rows.cells.size), np.uint16)
             codes = np.vstack([rows.codes.astype(np.uint16, copy=False), none])
             ways = firsts, seconds, widths, starts
-            _add_up(rows.cells, rows.hits, codes, ways, units, summed, seen)
+            _add_up(rows.cells, rows.hits, codes, ways, units, (summed, seen))
             there = np.flatnonzero(seen)
             total[there] += _efficient(summed[there])
             summed[there], seen[there] = 0, False
@@ -163,11 +163,10 @@ def _add_up(
     codes: Ints,
     ways: tuple[Ints, Ints, Ints, Ints],
     units: Ints,
-    summed: Ints,
-    seen: Bools,
+    into: tuple[Ints, Bools],
 ) -> None:
     """Add rows to the sums of every pair of columns, in place, and say which have any."""
-    firsts, seconds, widths, starts = ways
+    (firsts, seconds, widths, starts), (summed, seen) = ways, into
     for row in range(cells.size):
         unit = units[int(hits[row]), cells[row]]
         for pair in range(firsts.size):

@@ -41,7 +41,7 @@ from monitor.drift.records.day_evidence import DIRECTIONS
 from monitor.drift.records.detector import LEVEL_KINDS, LEVEL_SIZES, SCORES_EQUAL, SCORES_OUTSIDE
 from monitor.drift.records.places import Condition
 from monitor.drift.records.values import ValuePast
-from monitor.drift.where.column_sums import LEAST_OF_EACH
+from monitor.drift.where.column_sums import LEAST_OF_EACH, known_rows
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.samples import Bools
@@ -248,19 +248,8 @@ def value_sums(reference: Reference, day: Columns) -> ValueSums:
     parts = [part for values in day.values() for part in values.values()]
     scores, informations = np.zeros((2, len(names), WIDTH))
     for i, part in enumerate(parts):
-        scores[i], informations[i] = _part_sums(reference, part)
+        scores[i], informations[i] = score_directions(*known_rows(reference, part))
     return ValueSums(names, scores, informations, value_levels(reference, parts))
-
-
-def _part_sums(reference: Reference, part: ColumnPart) -> tuple[Floats, Floats]:
-    first, last = np.searchsorted(part.cells, (reference.known.start, reference.known.stop))
-    cells = part.cells[first:last]
-    return score_directions(
-        reference.curve[cells],
-        np.ascontiguousarray(part.counts[first:last]),
-        np.ascontiguousarray(part.positives[first:last]),
-        np.ascontiguousarray(reference.directions[:, cells]),
-    )
 
 
 def against_others(columns: Ints, scores: Floats, informations: Floats) -> tuple[Floats, Floats]:

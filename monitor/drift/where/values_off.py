@@ -47,7 +47,7 @@ from monitor.drift.where.explaining import (
     AllSums,
     explain,
 )
-from monitor.drift.where.part_counts import coarse_of_part
+from monitor.drift.where.part_counts import coarse_of_parts
 from monitor.drift.where.value_past import KAPPA, ROWS, SHIFT, value_levels
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
@@ -239,7 +239,7 @@ def _at_place(regions: Regions | None, part: ColumnPart, first: int, end: int) -
     if regions is None:
         there = (part.cells >= first) & (part.cells < end)
         return np.array([rows, part.counts[there].sum()], np.float64)
-    parts, steps = {"": coarse_of_part(part)}, np.array([-STEP, STEP])
+    parts, steps = {"": coarse_of_parts([part])}, np.array([-STEP, STEP])
     _, (below, above) = tilts_of_cells(regions, parts, slice(first, end), steps)
     information = -(below + above) / STEP**2
     return np.array([rows, (above - below) / (2.0 * STEP), max(0.0, information)])

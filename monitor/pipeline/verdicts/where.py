@@ -30,7 +30,7 @@ from monitor.drift.records.region_state import Break
 from monitor.drift.records.verdict import OF_LABELS, Carried, Verdict
 from monitor.drift.verdicts.pair_sums import columns_of_pairs, sum_day
 from monitor.drift.where.column_sums import DaySums, in_both, over_days
-from monitor.drift.where.part_counts import coarse_of_part, merge_parts, parts_of_segments
+from monitor.drift.where.part_counts import coarse_of_parts, merge_parts, parts_of_segments
 from monitor.drift.where.values_off import (
     Cells,
     ValueSums,
@@ -485,7 +485,7 @@ def _outcomes(columns: Columns | None, conditions: Sequence[Condition]) -> Outco
     """Give the outcomes of some values of a column on a day, each with a prior of its own."""
     values = (columns or {}).get(conditions[0].column, {})
     return {
-        condition.value: coarse_of_part(part)
+        condition.value: coarse_of_parts([part])
         for condition in conditions
         if (part := values.get(condition.value)) and part.cells.size
     }
