@@ -101,6 +101,7 @@ def recalibrate(
     from monitor.metrics.maps.calibration_map import KINDS
     from monitor.metrics.maps.sql import sql_of_steps
     from monitor.pipeline.days.parts import conditions_named
+    from monitor.pipeline.maps.recalibration import Asked
     from monitor.pipeline.maps.recalibration import recalibrate as fit
     from monitor.report.maps import recalibration_sentences
     from monitor.words.labels import fitted_sentence
@@ -138,16 +139,13 @@ def recalibrate(
             as_json=as_json,
         )
         return
-    fitted = fit(
-        config,
-        name,
-        segment,
-        part=conditions_named(model, name, part or ()),
+    asked = Asked(
         first=first.date() if first else None,
         last=last.date() if last else None,
         kind=kind_among(kind, KINDS[1:]),
         follow_prior=follow_prior,
     )
+    fitted = fit(config, name, segment, asked, part=conditions_named(model, name, part or ()))
 
     def write_sql() -> str:
         return sql_of_steps(fitted.content.steps, column or "score") + "\n"

@@ -55,7 +55,7 @@ def recalibrate_vectors(
         raise ConfigError(msg)
     with progress_of_steps(name, quiet=as_json) as on_step:
         fitted = recalibrate_classes(
-            config, name, classes, first=first, last=last, kind=chosen_kind, on_step=on_step
+            config, name, classes, kind=chosen_kind, span=(first, last), on_step=on_step
         )
 
     def write_sql() -> str:

@@ -23,7 +23,7 @@ from monitor.demo.flights import (
     STRETCHED_FROM,
     FlightsLogs,
 )
-from monitor.pipeline.maps.recalibration import Came, Recalibration, came, recalibrate
+from monitor.pipeline.maps.recalibration import Asked, Came, Recalibration, came, recalibrate
 
 TableOf = Callable[[str, Sequence[str]], Table]
 REPAIR_DAYS = 21  # after the damage, to which maps are fitted
@@ -102,10 +102,10 @@ def repairs(config: Config) -> dict[str, Repair]:
     for name in config.models:
         if name not in STRETCH:
             continue
-        fitted = recalibrate(config, name, WHOLE, first=STRETCHED_FROM, last=last)
+        fitted = recalibrate(config, name, WHOLE, Asked(STRETCHED_FROM, last))
         if not fitted.worth_it:  # what would it have gained?
             kind = fitted.choice.best.fitted.map.kind
-            fitted = recalibrate(config, name, WHOLE, first=STRETCHED_FROM, last=last, kind=kind)
+            fitted = recalibrate(config, name, WHOLE, Asked(STRETCHED_FROM, last, kind))
         later = came(config, fitted.content, last + timedelta(days=1))
         repaired[name] = Repair(fitted, later)
     return repaired

@@ -13,7 +13,7 @@ from monitor.config import Config, load_config
 from monitor.days.summary import Segment, Summary
 from monitor.drift.records.verdict import Verdict
 from monitor.metrics.core.tally import tally_on_grid
-from monitor.pipeline.maps.recalibration import recalibrate
+from monitor.pipeline.maps.recalibration import Asked, recalibrate
 from monitor.pipeline.verdicts.judging import judge_days
 from monitor.pipeline.verdicts.references import read_references
 from monitor.store.store import Store
@@ -61,8 +61,10 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Config:
 
 def test_a_level_that_stays_is_followed(config: Config) -> None:
     """Without an option: worth it, with the level of the last seven days, and the reason."""
-    found, plain = (recalibrate(config, "ctr", follow_prior=follow) for follow in (None, False))
-    asked = recalibrate(config, "ctr", follow_prior=True, kind="intercept")
+    found, plain = (
+        recalibrate(config, "ctr", None, Asked(follow_prior=follow)) for follow in (None, False)
+    )
+    asked = recalibrate(config, "ctr", None, Asked(follow_prior=True, kind="intercept"))
 
     assert found.worth_it
     assert (found.content.level.first, found.content.level.last) == (DAYS[-7], DAYS[-1])
@@ -106,4 +108,4 @@ def test_labels_that_changed_are_not_repaired(
     with pytest.raises(DataError, match=re.escape(refused)):
         recalibrate(config, "fraud")
     with pytest.raises(DataError, match="no final day with outcomes is stored"):
-        recalibrate(config, "fraud", last=OLDER - timedelta(days=1))
+        recalibrate(config, "fraud", None, Asked(last=OLDER - timedelta(days=1)))

@@ -66,9 +66,8 @@ def recalibrate_classes(
     name: str,
     classes: Classes,
     *,
-    first: date | None = None,
-    last: date | None = None,
     kind: VectorKind | None = None,
+    span: tuple[date | None, date | None] = (None, None),
     on_step: Step = lambda *_: None,
 ) -> ClassRecalibration:
     """Fit a calibration map of class vectors to the rows of final days.
@@ -79,10 +78,10 @@ def recalibrate_classes(
         The model.
     classes : Classes
         Its classes.
-    first, last : date, optional
-        As for `recalibrate`.
     kind : str, optional
         A family; by default the one that is worth it.
+    span : tuple of date or None
+        The first day and the last, as for `recalibrate`.
     on_step : callable
         Is given what is done, and the number of its steps that are done, and of all.
 
@@ -110,7 +109,7 @@ def recalibrate_classes(
             f"the log has the highest only (predictions.classes.top); log whole vectors."
         )
         raise ConfigError(msg)
-    store = Store(config.store)
+    store, (first, last) = Store(config.store), span
     started = start_of_drift(newest_of_whole(store, name))
     days, started = days_to_fit(store, name, first, last, started)
     final = _of_classes(days, name, classes, first or started, last)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from itertools import islice
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -44,7 +44,7 @@ from monitor.metrics.maps.likelihood import own_losses, pooled_level
 from monitor.metrics.maps.map_file import NEWEST_DAYS, Days, Level, MapFile, Training, with_level
 from monitor.metrics.maps.mean_over_days import mean_over_days
 from monitor.metrics.maps.part_gains import PartGain, gains_by_part
-from monitor.pipeline.days.parts import part_named
+from monitor.pipeline.days.parts import Groups, part_named
 from monitor.pipeline.verdicts.references import read_references
 from monitor.pipeline.verdicts.where import counts_by_value
 from monitor.read.results import results_in
@@ -96,12 +96,12 @@ class Recalibration:
     choice: Choice[FittedMap]
     content: MapFile
     worth_it: bool
-    since_drift: bool
-    asked: bool
     extrapolated: float
     prevalence: float
-    days: tuple[date, ...] = field(repr=False)
     counts: DailyCounts = field(repr=False, compare=False)
+    since_drift: bool = False
+    asked: bool = False
+    days: tuple[date, ...] = field(default=(), repr=False)
     explained: Explanation | None = None
     for_all: tuple[PartGain, ...] = ()
     lasting: LastingShift | None = None
@@ -139,6 +139,46 @@ class _Rows:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """What is asked of a map, beyond the rows that it is for.
+
+    Attributes
+    ----------
+    first, last : date or None
+        By default from the estimated start of the open drift, or else 28 days, to the newest
+        final day.
+    kind : str or None
+        A family; by default the one that is worth it.
+    follow_prior : bool or None
+        Whether to give the map the newest level; by default if the verdict says that the level
+        moved and has stayed, and no last day is named.
+    """
+
+    first: date | None = None
+    last: date | None = None
+    kind: Kind | None = None
+    follow_prior: bool | None = None
+
+
+NOTHING_ASKED = Asked()
+
+
+class _Chosen(NamedTuple):
+    """The map that is taken of a choice, and what a `Recalibration` says of it."""
+
+    choice: Choice[FittedMap]
+    candidate: Candidate[FittedMap]
+    worth_it: bool
+    follow_prior: bool
+    lasting: LastingShift | None
+
+    def not_worth_it(self, asked: Kind | None) -> "_Chosen":
+        """Give the scores as they are instead, unless a kind was asked for."""
+        candidate = self.candidate if asked else self.choice.candidates[0]
+        return self._replace(worth_it=False, candidate=candidate)
+
+
+@dataclass(frozen=True)
 class Came:
     """What a map gained on later days.
 
@@ -163,12 +203,9 @@ def recalibrate(
     config: Config,
     name: str,
     segment: str | None = None,
+    asked: Asked = NOTHING_ASKED,
     *,
     part: Sequence[Condition] = (),
-    first: date | None = None,
-    last: date | None = None,
-    kind: Kind | None = None,
-    follow_prior: bool | None = None,
 ) -> Recalibration:
     """Fit a calibration map to the final days of the store.
 
@@ -178,16 +215,10 @@ def recalibrate(
         The model.
     segment : str, optional
         A segment or the whole. By default the part that explains the open drift, or the whole.
+    asked : Asked
+        Its days, its family, and whether it follows the prior.
     part : sequence of Condition, optional
         The rows that have any of these values of one column, instead of a segment.
-    first, last : date, optional
-        By default from the estimated start of the open drift, or else 28 days, to the newest
-        final day.
-    kind : str, optional
-        A family; by default the one that is worth it.
-    follow_prior : bool, optional
-        Give the map the newest level; by default if the verdict says that the level moved and has
-        stayed, and no last day is named.
 
     Returns
     -------
@@ -206,70 +237,81 @@ def recalibrate(
     newest = _newest_verdicts(store, name)
     rows = _rows_to_map(model, newest.get(WHOLE), segment, part)
     verdict = newest.get(rows.segment)
-    _refuse_wrong_labels(name, rows, verdict, last)
-    started = start_of_drift(verdict) or (
-        start_of_drift(newest.get(WHOLE)) if rows.conditions else None
-    )
-    days, started = days_to_fit(store, name, first, last, started)
-    by_value, groups = (
-        counts_by_value(config, name, [day.days[0] for day in days])
-        if days and (model.columns or model.segments)
-        else (None, {})
-    )
-    trained = [
-        (day, counts)
-        for day in days
-        if (counts := _of_day(rows, day, by_value)) and counts.tally.total
-    ]
+    _refuse_wrong_labels(name, rows, verdict, asked.last)
+    of_whole = newest.get(WHOLE) if rows.conditions else None
+    started = start_of_drift(verdict) or start_of_drift(of_whole)
+    days, started = days_to_fit(store, name, asked.first, asked.last, started)
+    by_value: Callable[[date], Columns] | None = None
+    groups: Groups = {}
+    if days and (model.columns or model.segments):
+        by_value, groups = counts_by_value(config, name, [day.days[0] for day in days])
+    counted = ((day, _of_day(rows, day, by_value)) for day in days)
+    trained = [(day, counts) for day, counts in counted if counts and counts.tally.total]
     if not trained:
-        msg = (
-            f"{name}, {rows.name}: no final day with outcomes is stored"
-            f"{f' from {first or started}' if first or started else ''}"
-            f"{f' to {last}' if last else ''}; run the daily job first, or name other days"
-            f"{' or another part' if rows.conditions else ''}."
-        )
-        raise DataError(msg)
+        raise _no_days(name, rows, asked.first or started, asked.last)
     data = _counts(trained)
+    chosen = _chosen(name, rows, data, asked, verdict)
+    for_all = _gains_for_all(rows, days, by_value, chosen, asked.kind) if by_value else ()
+    if not rows.conditions and any(gain.harmed for gain in for_all):
+        chosen = chosen.not_worth_it(asked.kind)
+    mapped = part_named(model, rows.conditions, groups) if rows.conditions else None
+    content = _content(config, name, rows.segment, trained, chosen.candidate)
+    content = replace(content, part=mapped)
+    if chosen.follow_prior:
+        content = newest_level(store, content, trained, lambda day: _of_day(rows, day, by_value))
+    fitted = _recalibration(chosen, content, data, None if rows.conditions else verdict)
+    since, by_kind = started is not None, asked.kind is not None
+    told = replace(fitted, since_drift=since, asked=by_kind, explained=rows.explained)
+    return replace(told, days=tuple(day.days[0] for day, _ in trained), for_all=for_all)
+
+
+def _no_days(name: str, rows: _Rows, first: date | None, last: date | None) -> DataError:
+    """Say that no day of some rows has outcomes."""
+    return DataError(
+        f"{name}, {rows.name}: no final day with outcomes is stored"
+        f"{f' from {first}' if first else ''}"
+        f"{f' to {last}' if last else ''}; run the daily job first, or name other days"
+        f"{' or another part' if rows.conditions else ''}."
+    )
+
+
+def _chosen(
+    name: str, rows: _Rows, data: DailyCounts, asked: Asked, verdict: Verdict | None
+) -> _Chosen:
+    """Choose the map of some rows, and say whether it is worth it and follows the prior."""
+    kind = asked.kind
     try:
         choice = choose_map(data, kind)
     except ValueError as error:
         msg = f"{name}, {rows.name}: {error}"
         raise DataError(msg) from None
-    lasting = None if last or follow_prior is not None else _level_that_stays(verdict)
-    follow_prior = follow_prior or lasting is not None
+    by_default = not asked.last and asked.follow_prior is None
+    lasting = _level_that_stays(verdict) if by_default else None
+    follow_prior = bool(asked.follow_prior) or lasting is not None
     if lasting and not kind and not choice.chosen.shape_gains:  # the level alone, and for good
         choice = replace(choice, chosen=choice.candidates[1])
     worth_it = choice.worth_it or lasting is not None
     worth_it = worth_it or (follow_prior and choice.chosen.shape_gains)
-    chosen = choice.chosen if kind or worth_it else choice.candidates[0]
-    for_all = (
-        _gains_for_all(rows, days, by_value, cast("Kind", chosen.kind), kind) if by_value else ()
-    )
-    if not rows.conditions and any(gain.harmed for gain in for_all):
-        worth_it = False
-        chosen = chosen if kind else choice.candidates[0]
-    mapped = part_named(model, rows.conditions, groups) if rows.conditions else None
-    content = replace(_content(config, name, rows.segment, trained, chosen), part=mapped)
-    if follow_prior:
-        content = newest_level(store, content, trained, lambda day: _of_day(rows, day, by_value))
-    of_rows = None if rows.conditions else verdict
+    candidate = choice.chosen if kind or worth_it else choice.candidates[0]
+    return _Chosen(choice, candidate, worth_it, follow_prior, lasting)
+
+
+def _recalibration(
+    chosen: _Chosen, content: MapFile, data: DailyCounts, verdict: Verdict | None
+) -> Recalibration:
+    """Say what a map is worth on the counts that it was fitted to, with the verdict of its rows."""
     low, high = content.map.known
     scores = 1.0 / (1.0 + np.exp(-data.logits))
     outside = data.counts.sum(axis=0)[(scores < low) | (scores > high)].sum()
     return Recalibration(
-        choice,
+        chosen.choice,
         content,
-        worth_it,
-        since_drift=started is not None,
-        asked=kind is not None,
+        chosen.worth_it,
         extrapolated=float(outside / data.counts.sum()),
         prevalence=float(data.positives.sum() / data.counts.sum()),
-        days=tuple(day.days[0] for day, _ in trained),
         counts=data,
-        explained=rows.explained,
-        for_all=for_all,
-        lasting=lasting,
-        place=of_rows.incident.place if of_rows and of_rows.incident else None,
+        lasting=chosen.lasting,
+        place=verdict.incident.place if verdict and verdict.incident else None,
     )
 
 
@@ -333,13 +375,13 @@ def _gains_for_all(
     rows: _Rows,
     days: Sequence[Summary],
     by_value: Callable[[date], Columns],
-    chosen: Kind,
+    chosen: _Chosen,
     asked: Kind | None,
 ) -> tuple[PartGain, ...]:
     """Say what a map for all gains where it matters, on days left out."""
     whole = [(day, part) for day in days if (part := part_of(day, WHOLE)) and part.tally.total]
     data = _counts(whole)
-    kind = chosen
+    kind = cast("Kind", chosen.candidate.kind)
     if rows.conditions:
         try:
             kind = cast("Kind", choose_map(data, asked).chosen.kind)
