@@ -83,9 +83,7 @@ def judge(
         counted = [earlier for earlier in span if is_evidence(earlier, reference)]
         return Today(day, counted, reference, limits, at_hand, sums_of, profiled)
 
-    detectors = detectors or {}
-    shifts = {name: detector.moved for name, detector in detectors.items()}
-    folded = Folded({name: replace(of, moved=None) for name, of in detectors.items()})
+    shifts, folded = _taken_up(detectors or {})
     if recent and (last := reference_of_day(recent[-1].day, references)):
         newest = today_of(recent[-1], (), last)
         folded = replace(folded, own=_own_days(folded.detectors, recent, newest))
@@ -100,8 +98,7 @@ def judge(
         _go_on(before, day, limits)
         names = dict.fromkeys([WHOLE, *(reference.streams if reference else ()), *segments_of(day)])
         if reference:
-            today = today_of(day, span, reference)
-            folded = fold_day(folded.detectors, folded.own, today, names)
+            folded = fold_day(folded.detectors, folded.own, today_of(day, span, reference), names)
         else:
             folded = _not_compared(folded, day, names)
         segments = len([name for name in names if name not in FAMILIES])
@@ -109,6 +106,12 @@ def judge(
         verdicts = [_with_shift(verdict_of(of, segments), shifts.get(of.name)) for of in streams]
         shifts = {v.segment: v.detector.moved for v in verdicts}
         yield verdicts
+
+
+def _taken_up(detectors: Mapping[str, Detector]) -> tuple[dict[str, Shift | None], Folded]:
+    """Give the shifts that last, and what has accumulated, before the first day."""
+    shifts = {name: detector.moved for name, detector in detectors.items()}
+    return shifts, Folded({name: replace(of, moved=None) for name, of in detectors.items()})
 
 
 def _go_on(before: deque[Day], day: Day, limits: Limits) -> None:
