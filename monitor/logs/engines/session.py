@@ -39,6 +39,7 @@ REMEDIES = {  # by what DuckDB says, or how_packed
     ("maximum line size", "maximum_object_size", "maximum object size"): (
         "its lines are longer than can be read: leave out what is long, or write Parquet"
     ),
+    ("permission denied",): "grant read permission",
     ("is compressed with",): "write it with gzip (.gz), Zstandard (.zst), or not compressed",
     ("duplicate name",): (
         "keys of an object in it differ only in case: rename one of them, or write the "

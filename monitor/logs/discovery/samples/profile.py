@@ -224,13 +224,11 @@ def _ask(
     connection: duckdb.DuckDBPyConnection, table: str, facts: Mapping[str, str], **names: str
 ) -> dict[str, Any]:
     """Ask several facts of a column, each of which is written in SQL, in one query."""
-    asked = [reduce(_put, names.items(), sql) for sql in facts.values()]
+    asked = [
+        reduce(lambda of, n: of.replace(f"{{{n}}}", names[n]), names, f) for f in facts.values()
+    ]
     (row,) = connection.execute(f"SELECT {', '.join(asked)} FROM {table}").fetchall()
     return dict(zip(facts, row, strict=True))
-
-
-def _put(sql: str, named: tuple[str, str]) -> str:
-    return sql.replace(f"{{{named[0]}}}", named[1])
 
 
 def _kind(native: str) -> str:

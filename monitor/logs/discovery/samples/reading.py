@@ -40,8 +40,6 @@ FILES_PER_DAY = 4  # for the sample
 LOOKED_AT = 100  # rows that say what columns hold
 PARTITION = "day of the partition"  # a column added to samples
 TEXTUAL = ("csv", "json")  # formats without types
-# DuckDB raises these for sound files that it cannot read.
-SOUND = (duckdb.BinderException, duckdb.NotImplementedException, duckdb.OutOfMemoryException)
 # Files of CSV without a header.
 NULL_TEXT = r"\N"  # of databases that unload a table
 AS_LINES = (
@@ -354,7 +352,8 @@ def add_day(session: Session, log: Log, day: date | None) -> int:
     most = ROWS_PER_DAY if day else UNDATED_ROWS
     rows = read(session, log, day, most=most, files=FILES_PER_DAY)
     if rows is None:
-        raise DataError(_unreadable(log, "there are no files", "write the files again, or name"))
+        msg = f"{log.place}: has no files that can be read; name others."
+        raise DataError(msg)
     dated = f"DATE '{day}'" if day else "NULL::DATE"
     rows.select(f"*, {dated} AS {quoted(PARTITION)}").create_view("some_rows", replace=True)
     before = size_of(session, log.table)
@@ -431,21 +430,14 @@ def _chosen(days: Sequence[date]) -> tuple[date, ...]:
 
 def _why_unreadable(session: Session, log: Log, day: date | None, error: Exception) -> str:
     """Say which file of a day cannot be read, why, and what to do about it."""
-    names = files_of(log, day)
-    wrong = ((name, damage_of(session, name)) for name in names if name in session.files)
+    opened = (name for name in files_of(log, day) if name in session.files)
+    wrong = ((name, damage_of(session, name)) for name in opened)
     place, why = next(((name, why) for name, why in wrong if why), (log.place, ""))
-    if "permission denied" in f"{error}".lower():
-        remedy = "grant read permission, then run again."
-    elif not why and isinstance(error, (*SOUND, RecursionError)) and log.format not in TEXTUAL:
-        remedy = "name other files, or convert these to plain Parquet."
-    else:
-        remedy = f"{remedy_of(why or str(error), log.format)}, or name other files."
+    remedy = "write these as plain Parquet"
+    if why or log.format in TEXTUAL:
+        remedy = remedy_of(why or f"{error}", log.format)
     why = first_line(why or error)
-    return _unreadable(replace(log, settings={**log.settings, "path": place}), why, remedy)
-
-
-def _unreadable(log: Log, why: str, remedy: str) -> str:
-    return f"{log.place}: cannot be read as {log.format} ({why}); {remedy}"
+    return f"{place}: cannot be read as {log.format} ({why}); {remedy}, or name other files."
 
 
 def ask(session: Session, query: str) -> tuple[Any, ...]:
