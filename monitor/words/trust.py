@@ -191,8 +191,9 @@ def _of_two_kinds(v: Verdict, changed: ReferenceChange) -> Trust:
     rebase = f"calibration-monitor rebase {quote(v.model)} --from {changed.since}"
     return Trust(
         f"Not surely: {reference_changed_in_short(changed)}.",
-        "If the scores were right before, name those days in verdicts.references; if since, "
-        f"{rebase} takes a new reference.",
+        f"If the scores were right before, name those days: verdicts.references: [{{first: "
+        f"{changed.first}, last: {changed.since - timedelta(1)}}}]. If since, {rebase} takes a new "
+        "reference.",
     )
 
 

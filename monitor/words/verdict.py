@@ -383,7 +383,8 @@ def reference_changed_in_short(changed: ReferenceChange) -> str:
     Examples
     --------
     >>> from datetime import date
-    >>> reference_changed_in_short(ReferenceChange(date(2026, 1, 21), "too_extreme", 1.02, 0.7))
+    >>> first, since = date(2026, 1, 1), date(2026, 1, 21)
+    >>> reference_changed_in_short(ReferenceChange(first, since, "too_extreme", 1.02, 0.7))
     'the reference itself changed on 2026-01-21 (slope 1.02 before, 0.70 since)'
     """
     slopes = ""

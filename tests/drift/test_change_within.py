@@ -57,6 +57,7 @@ def test_the_day_and_the_slopes_are_named(
     changed = fitted(days_of(TWO, truth, 3)).changed
 
     assert changed == ReferenceChange(
+        FIRST,
         FIRST + timedelta(BREAK),
         kind,
         pytest.approx(before, abs=0.06),
@@ -178,4 +179,5 @@ def test_the_verdict_does_not_call_such_a_reference_right() -> None:
     assert "scores fit" not in said
     answer = trust(verdict)
     assert answer.answer.startswith("Not surely: the reference itself changed on 2026-01-21")
+    assert "[{first: 2026-01-01, last: 2026-01-20}]" in answer.step
     assert "calibration-monitor rebase m --from 2026-01-21" in answer.step

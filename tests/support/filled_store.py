@@ -136,7 +136,7 @@ def evaluation(
 
 
 UNLIKE = (Unlike(("DE",), ("segments.values",), FINAL, FINAL - timedelta(60), FINAL),)
-CHANGE = ReferenceChange(FINAL, "too_extreme", 1.0, 0.7)
+CHANGE = ReferenceChange(FINAL, FINAL, "too_extreme", 1.0, 0.7)
 MIX = MovedMix((MovedShare("", 0.01, 0.02, 0.25),), (), 1000)
 
 # What `evaluation` gives a value by hand; a field that is added later gets one of its own.

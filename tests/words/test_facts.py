@@ -230,7 +230,9 @@ def unlike_of(drawn: Drawn, *, of_whole: bool) -> tuple[Unlike, ...]:
 
 def changed_of(drawn: Drawn) -> ReferenceChange:
     """Draw a change among the days of a reference."""
-    return ReferenceChange(drawn.day(), drawn.one_of(KINDS), *(drawn.maybe(1.0) for _ in range(2)))
+    return ReferenceChange(
+        drawn.day(), drawn.day(), drawn.one_of(KINDS), *(drawn.maybe(1.0) for _ in range(2))
+    )
 
 
 def mix_of(drawn: Drawn) -> MovedMix:

@@ -349,6 +349,7 @@ def _changed(
         for some in (days[:at], days[at:])
     )
     return ReferenceChange(
+        first=days[0].day,
         since=days[at].day,
         kind=KINDS[2 * split.direction + (split.difference > 0.0)],
         before=before.value if before else None,

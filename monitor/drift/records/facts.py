@@ -348,8 +348,8 @@ class ReferenceChange:
 
     Attributes
     ----------
-    since : date
-        The first of the days that differ from those before.
+    first, since : date
+        The first day of the reference, and the first of those that differ from the days before.
     kind : str
         How, as a distortion of the days before.
     before, after : float or None
@@ -357,6 +357,7 @@ class ReferenceChange:
         tell.
     """
 
+    first: date
     since: date
     kind: str
     before: float | None
