@@ -12,6 +12,7 @@ import yaml
 
 from monitor.base.errors import ConfigError, DataError
 from monitor.config import Config, load_config
+from monitor.days.arrivals import Arrivals
 from monitor.drift.incidents.detecting import new_detector
 from monitor.drift.records.detector import Second
 from monitor.pipeline.days.task import Task
@@ -150,6 +151,16 @@ def test_the_days_that_a_second_reference_rests_on_stay(whole: Config) -> None:
 
     assert removed
     assert planned.days["summaries"] == removed[1:]
+
+
+def test_arrivals_stay_that_a_verdict_may_look_at(whole: Config) -> None:
+    """Those of the 35 complete days before the oldest verdict, each complete after 28 days."""
+    oldest = DAYS - KEPT - 7 - 28 - 35
+    for place in (oldest - 1, oldest):
+        Store(whole.store).write_arrivals(MODEL, Arrivals(day(place), (3, 1), (20, 10)))
+    planned = plan(whole, MODEL, keep_days=KEPT, today=TODAY)
+
+    assert planned.days["arrivals"] == [day(oldest - 1)]
 
 
 def test_what_the_next_run_needs_cannot_be_removed(whole: Config) -> None:

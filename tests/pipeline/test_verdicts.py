@@ -425,6 +425,19 @@ def test_a_day_with_bad_logs_is_a_data_error_until_it_is_mended(judged: Config) 
     assert verdict(config, day).state == "calibration_drift"
 
 
+def test_a_complaint_of_a_day_that_was_not_over_is_none(judged: Config) -> None:
+    """What was told before its end is removed, and the days after it stay as they are."""
+    store, day = Store(judged.store), DAYS[35]
+    (Path(judged.store) / f"summaries/ctr/{day}.parquet").unlink()
+    judge_from(judged, day, Known(day, [Failure(day, "ctr: there is no log yet.")]))
+    told = verdict(judged, day)
+    judge_from(judged, DAYS[33])
+
+    assert told.state == "data_error"
+    assert day not in store.days("verdicts", "ctr")
+    assert store.days("verdicts", "ctr")[-1] == DAYS[-1]
+
+
 @pytest.mark.parametrize(("back", "removed"), [(1, False), (7, True), (14, False), (31, True)])
 def test_any_day_can_be_done_again_from_the_week_before(
     judged: Config, back: int, *, removed: bool
