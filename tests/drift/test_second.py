@@ -5,6 +5,7 @@ from functools import cache
 import pytest
 
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
+from monitor.drift.fold.second import FULL
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
 from studies.drift.rules import follow_detector, pool
@@ -88,3 +89,13 @@ def test_a_change_towards_the_reference_is_never_worse(slope: float) -> None:
         (only,) = alone
         open_days = [v for v in found if v.detector.incident]
         assert len(open_days) == only.lasted
+
+
+def test_nothing_is_kept_without_an_open_incident() -> None:
+    """The column is empty before a drift and after it; its reference rests on 28 days of it."""
+    found = judged(((20, 0.8), (CHANGE, 1.0)), 8, CHANGE + 20)
+
+    for verdict in found:
+        assert (verdict.detector.second is None) == (verdict.detector.incident is None)
+    rests_on = {v.detector.second.fitted for v in found if v.detector.second}
+    assert rests_on == {0, 14, FULL}
