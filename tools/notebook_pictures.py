@@ -34,7 +34,7 @@ MODEL, LAST, DAYS, WEEK = "flights-stretched", date(2013, 6, 30), 28, 7
 def window(results: Results) -> Tally:
     """Add up the outcomes of the four weeks to the end of June."""
     days = [LAST - timedelta(days=i) for i in range(DAYS)]
-    return merge(results.summary(day).segments[WHOLE].tally for day in days)
+    return merge(part.tally for day in days for part in results.summary(day).segments.values())
 
 
 def reference_of(results: Results) -> Reference:

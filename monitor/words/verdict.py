@@ -107,18 +107,11 @@ def sentences(verdict: Verdict) -> tuple[str, ...]:
 
 
 def _sentences(v: Verdict) -> Iterator[str]:
-    if v.facts.obstacle:
-        yield why_not_judged(v)
-    elif v.state in DRIFTING and v.incident:
-        yield from _open(v, v.incident)
-    elif v.state == "acknowledged":
-        yield from _planned(v)
-    else:
-        yield from _no_drift(v)
+    yield from _found(v)
+    if v.facts.changed and (v.state in DRIFTING or v.facts.obstacle == "part of the reference"):
+        yield reference_changed(v.facts.changed)
     if "counted again" in v.facts.faults and v.facts.obstacle in (None, "part of the reference"):
         yield COUNTED_AGAIN
-    if v.facts.changed and v.facts.obstacle in (None, "part of the reference"):
-        yield reference_changed(v.facts.changed)
     if v.facts.wrong and not v.facts.obstacle:
         yield wrong_labels(v.facts.wrong)
     if v.facts.strata and not v.facts.obstacle:
@@ -128,6 +121,20 @@ def _sentences(v: Verdict) -> Iterator[str]:
     if v.where:
         yield where_sentence(v.where)
     yield from _of_parts(v)
+
+
+def _found(v: Verdict) -> Iterator[str]:
+    """Say why a day is not judged, what is open or planned, or that nothing was found."""
+    if v.facts.obstacle:
+        yield why_not_judged(v)
+    elif v.state in DRIFTING and v.incident:
+        yield from _open(v, v.incident)
+    elif v.state == "acknowledged":
+        yield from _planned(v)
+    else:
+        if v.facts.changed:  # which puts in doubt all that follows
+            yield reference_changed(v.facts.changed)
+        yield from _no_drift(v)
 
 
 def _of_parts(v: Verdict) -> Iterator[str]:

@@ -99,7 +99,7 @@ def _figures(
         kind = told.kind.replace("_", " ")
         figures.append(Figure("Size", f"{told.size:.2f}", f"log-odds where it is largest: {kind}"))
     elif verdict and (slope := verdict.headline_slope):
-        note = f"{interval(slope)}; 1 is as in the reference"
+        note = "; ".join(filter(None, [interval(slope), "1 is as in the reference"]))
         note += f"; of {explained_by(explained)}" if explained else ""
         figures.append(Figure("Slope", minus(f"{slope:.2f value}"), note))
     if verdict and verdict.shift:
