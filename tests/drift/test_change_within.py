@@ -1,6 +1,7 @@
 """A reference whose own days changed says so, on which day and how; a sound one says nothing."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 
@@ -16,6 +17,9 @@ from monitor.drift.verdicts.judge import judge
 from monitor.metrics.core.grid import Floats
 from monitor.words.trust import trust
 from monitor.words.verdict import sentences
+from studies.classes.worlds import NONE, Drift, day_of_pairs
+from studies.classes.worlds import World as WorldOfClasses
+from studies.classes.worlds import stream as class_stream
 from studies.drift.entity_worlds import draw_days, panel
 from studies.drift.worlds import DRIFTS, Truth, World, stream, tilted
 from tests.support.cases import some
@@ -108,6 +112,24 @@ def test_spans_are_named_by_their_first_day() -> None:
 
     assert changed
     assert changed.since == FIRST + timedelta(40)
+
+
+def test_models_with_classes_are_named_too() -> None:
+    """The pairs of three classes get logits 1.6 times as large from day 21 on."""
+    world, sharp = WorldOfClasses("3 classes", 3, rows=1_000), Drift("sharp", sharpened=1.6)
+    sound, drifted = (
+        [day_of_pairs(rows) for rows in class_stream(world, drift, 9, days=DAYS, start=0)]
+        for drift in (NONE, sharp)
+    )
+    days = [*sound[:BREAK], *drifted[DAYS + BREAK :]]
+    in_order = [replace(day, day=of.day) for day, of in zip(days, sound, strict=False)]
+
+    changed = fitted(in_order).changed
+
+    assert fitted(sound[:DAYS]).changed is None
+    assert changed
+    assert changed.since == FIRST + timedelta(BREAK)
+    assert changed.after == pytest.approx(1 / 1.6, abs=0.06)
 
 
 def test_days_that_hang_together_are_left_out() -> None:
