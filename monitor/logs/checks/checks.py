@@ -1,12 +1,12 @@
 """The checks of rows, in order: what a row is, its condition in SQL, and what is said of it.
 
-A new check of rows is a `Status`, a `Check` here, and its key under `checks` in the configuration.
+A new check of rows is a `Status` and a `Check` here, and its key in `CHECKS` of the configuration.
 """
 
 import difflib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from enum import IntEnum
+from enum import IntEnum, auto
 from typing import Any, Literal
 
 import numpy as np
@@ -31,31 +31,23 @@ class Status(IntEnum):
     """What a row of the join is; each row is exactly one."""
 
     MATCHED = 0
-    UNLABELLED = 1
-    UNMATCHED_OUTCOME = 2
-    PREDICTION_ID_MISSING = 3
-    SCORE_MISSING = 4
-    SCORE_OUT_OF_RANGE = 5
-    OUTCOME_ID_MISSING = 6
-    OUTCOME_INVALID = 7
-    OUTCOME_EARLY = 8
-    SCORE_SUM = 9  # class probabilities that do not add up to 1
-    NOT_CHOSEN = 10  # a prediction of another day, or one that the filter leaves out
-    ACTED_ON = 11  # a prediction whose outcome is not the one that was predicted
-    OUTCOME_TIME_MISSING = 12  # an outcome of 0 that was never observed
-    OUTCOME_TIME_IMPOSSIBLE = 13
+    UNLABELLED = auto()
+    UNMATCHED_OUTCOME = auto()
+    PREDICTION_ID_MISSING = auto()
+    SCORE_MISSING = auto()
+    SCORE_OUT_OF_RANGE = auto()
+    OUTCOME_ID_MISSING = auto()
+    OUTCOME_INVALID = auto()
+    OUTCOME_EARLY = auto()
+    SCORE_SUM = auto()  # class probabilities that do not add up to 1
+    ACTED_ON = auto()  # a prediction whose outcome is not the one that was predicted
+    OUTCOME_TIME_MISSING = auto()  # an outcome of 0 that was never observed
+    OUTCOME_TIME_IMPOSSIBLE = auto()
+    # A prediction of another day, or one that the filter leaves out: the last, because the
+    # statement knows the chosen ones by their smaller codes.
+    NOT_CHOSEN = auto()
 
 
-# Predictions with a valid score. All but the first still need a usable outcome.
-IN_PREDICTED = (
-    Status.MATCHED,
-    Status.UNLABELLED,
-    Status.OUTCOME_INVALID,
-    Status.OUTCOME_EARLY,
-    Status.OUTCOME_TIME_MISSING,
-    Status.OUTCOME_TIME_IMPOSSIBLE,
-    Status.ACTED_ON,
-)
 WITHOUT_PREDICTION = (
     Status.UNMATCHED_OUTCOME,
     Status.OUTCOME_ID_MISSING,
@@ -157,6 +149,11 @@ ROW_CHECKS = (
         f"outcome = 0 AND undated > {NO_TIME}",
         ("undated",),
     ),
+)
+# Predictions with a valid score. All but the first still need a usable outcome.
+IN_PREDICTED = (
+    *(Status.MATCHED, Status.UNLABELLED, Status.ACTED_ON),
+    *(check.status for check in ROW_CHECKS if check.of != "prediction"),
 )
 
 

@@ -44,8 +44,8 @@ from monitor.metrics.core.grid import (
 T = TypeVar("T")
 # The last part of a key: without an outcome, or with one, and if it is positive.
 NO_OUTCOME, WITH_OUTCOME, POSITIVE, OUTCOMES = 0, 2, 3, 4
-UNUSABLE, UNKNOWN_CLASS = 4, 2  # the code of another outcome, and the outcome of an unknown class
-# The codes of outcomes that break a check; the first is that of all which are neither 0 nor 1.
+UNUSABLE, UNKNOWN_CLASS = 4, 2  # the least code of another outcome; the outcome of an unknown class
+# The codes of outcomes that break a check.
 OF_OUTCOMES = [check.status for check in ROW_CHECKS if check.of == "outcome"]
 CODES = {status: code for code, status in enumerate(OF_OUTCOMES, UNUSABLE)}
 LARGEST_INT32 = 2**31 - 1
@@ -263,7 +263,8 @@ def _score_code(logs: Logs, keys: Keys) -> str:
 
 def _outcome_code(logs: Logs) -> str:
     """Write the code of an outcome; null where there is none."""
-    return f"CAST({first_true(_outcome_cases(logs), f'{UNUSABLE}')} AS TINYINT) AS outcome_code"
+    invalid = f"{CODES[Status.OUTCOME_INVALID]}"
+    return f"CAST({first_true(_outcome_cases(logs), invalid)} AS TINYINT) AS outcome_code"
 
 
 def _meet(logs: Logs, keys: Keys) -> Steps:
