@@ -68,8 +68,8 @@ def init(
     _write(target, _text(models, target))
     told = list[Callable[[], None]]()
     errors = dict[str, ConfigError | DataError]()
-    for number, each in enumerate(models):
-        if not each.to_decide and (error := _check(models, number, target, told)):
+    for each in models:
+        if not each.to_decide and (error := _check(each, target, told)):
             errors[each.name] = error
     if as_json:
         guesses = {each.name: {**asdict(each), "to_decide": each.to_decide} for each in models}
@@ -88,28 +88,16 @@ def _text(models: "Sequence[Guess]", target: str) -> str:
 
 
 def _check(
-    models: "list[Guess]", number: int, target: str, told: list[Callable[[], None]]
+    each: "Guess", target: str, told: list[Callable[[], None]]
 ) -> ConfigError | DataError | None:
-    """Check a model of the file, and keep what it says; a check that few rows break is set."""
+    """Check a model of the file, and keep what it says."""
     from monitor.config import load_config
-    from monitor.logs.discovery import with_check, with_doubts
 
-    while True:
-        each = models[number]
-        config = load_config(Path(target), only=each.name)
-        end = datetime.combine(each.as_of, time()) if each.as_of else None
-        tell = lambda *said, **how: told.append(partial(say, *said, **how))  # noqa: E731
-        checked, errors = check_logs(config, each.name, None, end, tell)
-        mended = (
-            with_check(each, errors[0])
-            if errors
-            else with_doubts(each, checked[each.name]["remarks"])
-        )
-        if mended:
-            models[number] = mended
-            Path(target).write_text(_text(models, target), encoding="utf-8")
-        if not (errors and mended):
-            return errors[0] if errors else None
+    config = load_config(Path(target), only=each.name)
+    end = datetime.combine(each.as_of, time()) if each.as_of else None
+    tell = lambda *said, **how: told.append(partial(say, *said, **how))  # noqa: E731
+    _, errors = check_logs(config, each.name, None, end, tell)
+    return errors[0] if errors else None
 
 
 def _say_all(models: "Sequence[Guess]", target: str, told: Sequence[Callable[[], None]]) -> None:

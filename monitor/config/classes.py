@@ -155,6 +155,11 @@ class Classes(Section):
         return self.vector if isinstance(self.vector, str) else ""
 
     @property
+    def has_numbers(self) -> bool:
+        """Whether all names are integers, so that a number in the log is a name."""
+        return all(name.lstrip("-").isdecimal() for name in self.names)
+
+    @property
     def logged(self) -> tuple[str, ...]:
         """All columns that it names, and expressions of them."""
         top = (*self.top.columns, *self.top.outcome) if self.top else ()

@@ -70,7 +70,6 @@ DOUBTS = {
     "but one in the log",
     "renamed": "the files of {day} have no {new}, but {gone}; if only a name changed, set renamed: "
     "{{{first_gone}: {first_new}}} for that log",
-    "left out": "{share}: {complaint}; {check} is under checks.{answer}",
 }
 REASONS = {
     "no log": "No log that could be the {section} was found: such as {section}/{{day}}.parquet.",
@@ -116,10 +115,9 @@ REASONS = {
     "which word": "Which word of {name} means 1? {{positive: [{likely}], negative: [{other}]}} if "
     "the score is the probability of {likely}, or {{positive: [{other}], negative: [{likely}]}} "
     "if it is that of {other}.",
-    "latest": "{conflicts:,} predictions have outcomes that contradict each other; the latest "
-    "counts.",
-    "which is latest": "{conflicts:,} predictions have outcomes that contradict each other, and "
-    "{which} which is the latest. If the later one corrects the earlier, set outcomes.time to the "
+    "latest": "{conflicts:,} outcomes contradict another of their prediction; the latest counts.",
+    "which is latest": "{conflicts:,} outcomes contradict another of their prediction, and no time "
+    "says which is the latest. If the later one corrects the earlier, set outcomes.time to the "
     "column that says when an outcome was written and this key to latest. Else remove this line, "
     "and list outcome_conflicting under checks.reject.",
     "clicks": "Every outcome is 1, and {absent} of the predictions have none: a log of clicks, "
@@ -136,20 +134,13 @@ REASONS = {
     "every day and files are missing.",
     "served": "The model that answered: calibration-monitor where says whether a drift sits in "
     "one.",
-    "repeats": "{share} of the sampled ids are repeats.",
     "which rows": "{share} of the sampled ids are repeats, and no column says why. Write a filter "
     "such as model_version = 'v3', if the log holds several models; or replace this line by "
     "duplicates: keep_identical, if rows are delivered more than once; or add a column to the id "
     "in both logs.",
-    "no id": "Some sampled predictions have no id.",
-    "no score": "{nulls:,} of {rows:,} sampled predictions have no score.",
-    "outside": "{share} of the sampled scores lie outside [0, 1].",
+    "left out": "{rows:,} of {of:,} rows that were read: {check} is under checks.{answer}.",
     "gaps": "{gaps:,} days between the first and the last have no predictions.",
     "few": "Days without a positive outcome are normal at this volume.",
-    "invalid": "Of {rows:,} sampled outcomes {wrong}.",
-    "undated": "{count:,} sampled outcomes are 0 and their {name} is {what}, so they count as not "
-    "known yet.",
-    "found by check": "Found when a day was checked: {doubt}.",
     "nothing came": "No outcome of the sampled predictions was found.",
     "arrivals": "Of the outcomes {of_what}: {shares} after the day of the prediction.",
     "end of the log": " The log ends {days} days after a sampled day: later ones are unknown.",

@@ -264,7 +264,7 @@ TRAPS: dict[str, tuple[Change, Change, dict[str, Any]]] = {
             score=lambda rows: [None, float("nan"), 1.7, *rows["score"][3:]],
             request_id=lambda rows: [*rows["request_id"][:-1], None],
         ),
-        changed(label=lambda rows: [None, *rows["label"][1:]]),
+        changed(label=lambda rows: [*rows["label"][:9], None, *rows["label"][10:]]),
         {
             "checks.prediction_id_missing": "reject",
             "checks.score_missing": "reject",

@@ -12,7 +12,6 @@ from typing import Any, Literal
 import numpy as np
 
 from monitor.config import Classes
-from monitor.logs.columns.class_columns import has_numbers
 from monitor.logs.sources.times import NO_TIME
 from monitor.metrics.core.grid import END_TOLERANCE, Ints
 from monitor.words.plausibility import LABELS, MOST_ROUNDED
@@ -284,7 +283,7 @@ def about_vector(status: Status, first: str, classes: Classes) -> str:
 
 
 def _about_label(said: str, classes: Classes) -> str:
-    if said == str(len(classes.names)) and not has_numbers(classes):
+    if said == str(len(classes.names)) and not classes.has_numbers:
         return (
             f"positions of classes are counted from 0; if the log counts from 1, write the names "
             f"as 1 to {said} in predictions.classes.names. Else "

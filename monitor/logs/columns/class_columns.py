@@ -207,7 +207,7 @@ def outcome_of_classes(log: OpenLog, model: Model, classes: Classes) -> dict[str
         named = (f"list_position([{names}], {label}) - 1" for label in (said, whole))
         place = f"TRY_CAST({whole} AS UBIGINT)"
         inside = f"CASE WHEN {place} < {len(classes.names)} THEN {place} END"
-        by_place = [] if has_numbers(classes) else [inside]
+        by_place = [] if classes.has_numbers else [inside]
         choices = [*(f"nullif({position}, -1)" for position in named), *by_place, "-1"]
         return f"CASE WHEN {said} IS NOT NULL THEN coalesce({', '.join(choices)}) END"
 
@@ -215,11 +215,6 @@ def outcome_of_classes(log: OpenLog, model: Model, classes: Classes) -> dict[str
         "outcome": Wanted((column,), write),
         "said": Wanted((column,), lambda types: _said(column, types)),
     }
-
-
-def has_numbers(classes: Classes) -> bool:
-    """Return whether all names are integers, so that a number in the log is a name."""
-    return all(name.lstrip("-").isdecimal() for name in classes.names)
 
 
 def _said(column: str, types: Mapping[str, Any]) -> str:

@@ -2,22 +2,21 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, timedelta
 from textwrap import shorten
 
 from monitor.base.errors import ConfigError, DataError
 from monitor.base.files import looking_once
-from monitor.config import CHECKS, TODO, Engine
+from monitor.config import TODO, Engine
 from monitor.logs.discovery.gathering import is_query, open_query, read_logs, with_rows_of_lists
 from monitor.logs.discovery.pairing import Pair, is_dated, pair_logs
 from monitor.logs.discovery.roles import rules
-from monitor.logs.discovery.roles.keys import LEAST_UNIQUENESS, find_key
+from monitor.logs.discovery.roles.keys import LEAST_UNIQUENESS, Key, find_key
 from monitor.logs.discovery.samples.listing import Survey, survey
 from monitor.logs.discovery.samples.profile import EXACT
 from monitor.logs.discovery.samples.reading import Log
 from monitor.logs.discovery.settings import (
-    MOST_REJECTED,
     Setting,
     how_to_map,
     most_likely,
@@ -25,6 +24,7 @@ from monitor.logs.discovery.settings import (
     span,
     unfinished,
 )
+from monitor.logs.discovery.trying import tried
 from monitor.logs.engines.session import (
     DAMAGE,
     FORMAT_NAMES,
@@ -35,8 +35,7 @@ from monitor.logs.engines.session import (
     readable,
     remedy_of,
 )
-from monitor.words.guesses import say, say_lacking
-from monitor.words.plausibility import ORPHANS, Remark
+from monitor.words.guesses import say_lacking
 
 GENERIC = rules.several(
     "predictions prediction scores score outcomes outcome labels log logs data tmp raw "
@@ -45,6 +44,7 @@ GENERIC = rules.several(
 )
 MOST_NAMED = 3  # logs
 MOST_COLUMNS, WIDTH = 30, 60  # of a log, and signs of a type
+NO_KEY = Key((), (), uniqueness=1.0)
 UNDATED = "neither its path nor a column dates its rows"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{1,62}")
 LOST = (
@@ -151,12 +151,13 @@ def guess(
                     raise
     if not found[0]:
         raise _nothing(surveys, found[1])
-    return _guesses(surveys, refused, *found)
+    return _guesses(surveys, refused, on_progress, *found)
 
 
 def _guesses(
     surveys: Sequence[Survey],
     refused: Mapping[str, str],
+    on_progress: Callable[[str], None],
     logs: Sequence[Log],
     problems: Problems,
     pairs: Sequence[Pair],
@@ -181,7 +182,12 @@ def _guesses(
         name = _name(pair.scored or pair.observed or logs[0])
         names.append(name if name not in names else f"{name}-{len(names) + 1}")
         ends = (span(pair), _as_of(pair)) if complete else (None, None)
-        models.append(Guess(names[-1], tuple(settings_of(pair)), ends[0], pair.doubts, ends[1]))
+        settings, doubts = settings_of(pair), [*pair.doubts]
+        if ends[1] and not any(setting.value == TODO for setting in settings):
+            on_progress(f"trying the configuration of {names[-1]}")
+            settings, further = tried(settings, ends[1], 1 - (pair.key or NO_KEY).uniqueness)
+            doubts += further
+        models.append(Guess(names[-1], tuple(settings), ends[0], tuple(doubts), ends[1]))
     roots = ", ".join(whole.root for whole in surveys)
     lacking = "" if complete else "\n".join(_found(roots, logs))
     return Guesses(tuple(models), tuple(dict.fromkeys(left_out)), lacking)
@@ -223,43 +229,6 @@ def _damaged(session: Session) -> dict[str, str]:
                 f"{remedy_of(why, form)}."
             )
     return damaged
-
-
-def with_check(each: Guess, error: Exception) -> Guess | None:
-    """Set the check that a day of the logs breaks, if few rows break it, or all outcomes are equal.
-
-    Parameters
-    ----------
-    each : Guess
-        The model.
-    error : Exception
-        What the check of its logs raised.
-
-    Returns
-    -------
-    Guess or None
-        With the check and a doubt; None if no check is to be set.
-    """
-    fault = error.fault if isinstance(error, DataError) else None
-    if fault is None or fault.check not in CHECKS:
-        return None
-    few = 0 < fault.rows <= MOST_REJECTED * fault.of
-    active = {s.key for s in each.settings if s.section == "checks" and s.active}
-    if fault.check in active or not (few or fault.check == "one_class"):
-        return None
-    value = "reject" if few else "accept"
-    share = f"{fault.rows:,} of {fault.of:,} rows" if few else "one day"
-    facts = {"complaint": fault.complaint, "check": fault.check, "answer": value}
-    doubt = say("left out", share=share, **facts)
-    setting = Setting("checks", fault.check, value, say("found by check", doubt=doubt))
-    return replace(each, settings=(*each.settings, setting), doubts=(*each.doubts, doubt))
-
-
-def with_doubts(each: Guess, remarks: Sequence[Remark]) -> Guess | None:
-    """Make a doubt of outcomes without a prediction, which a check found; None if there are few."""
-    new = [r.sentence.rstrip(".") for r in remarks if r.key == ORPHANS]
-    new = [doubt for doubt in new if doubt not in each.doubts]
-    return replace(each, doubts=(*each.doubts, *new)) if new else None
 
 
 def _as_of(pair: Pair) -> date | None:

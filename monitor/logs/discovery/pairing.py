@@ -73,8 +73,6 @@ class Pair:
         Columns with the times of both logs.
     weight : Weight or None
         A column with weights of the rows.
-    delivered_twice : bool
-        Whether ids repeat, each with the same score and time.
     ahead : int or None
         Hours by which the days of the predictions are ahead of those of UTC; None if they need not
         be, or the times do not say it.
@@ -84,9 +82,6 @@ class Pair:
         What a person should look at, a sentence each.
     classes : mapping of str to object, or None
         What `predictions.classes` is to say, if the model has several.
-    undated : tuple of int
-        How many sampled outcomes of 0 are not known yet, because their time is null, and because it
-        is impossible; empty if times do not say so.
     """
 
     scored: Log | None
@@ -96,12 +91,10 @@ class Pair:
     arrived: Arrived | None = None
     times: Times | None = None
     weight: Weight | None = None
-    delivered_twice: bool = False
     ahead: int | None = None
     entity: tuple[Column, float] | None = None
     doubts: tuple[str, ...] = ()
     classes: Mapping[str, Any] | None = None
-    undated: tuple[int, ...] = ()
 
     @property
     def together(self) -> bool:
@@ -272,17 +265,13 @@ def _joined(session: Session, scored: Log, observed: Log, key: Key) -> Pair | No
     choice = _chosen(session, scored, key.names, outcomes)
     if not choice.scores:
         return None
-    best, outcome = choice.scores[0], choice.outcomes[0]
+    outcome = choice.outcomes[0]
     arrivals.take_outcome(session, [c.name for c in outcomes].index(outcome.name))
-    arrived = arrivals.count(session, len(scored.sampled), asked, looked)
+    arrived = arrivals.count(session, asked, looked)
     weight = _weight(session, observed, "outcomes", observed.table, rules.is_one(outcome))
     if arrived.found:
         weight = _weight(session, scored, "predictions", MET, "cm_is_one") or weight
-    columns = [*key.names, best.name, *(t.name for t in (times or ())[:1])]
-    of = [f"count(DISTINCT ({', '.join(map(quoted, names))}))" for names in (columns, key.names)]
-    rows, ids = ask(session, f"SELECT {', '.join(of)} FROM {scored.table}")
-    twice = key.uniqueness < 1 and rows == ids
-    return Pair(scored, observed, choice, key, arrived, times, weight, twice)
+    return Pair(scored, observed, choice, key, arrived, times, weight)
 
 
 def _in_one(session: Session, log: Log) -> Pair | None:
@@ -304,49 +293,36 @@ def _in_one(session: Session, log: Log) -> Pair | None:
         return None
     outcome = choice.outcomes[0]
     arrivals.take_outcome(session, [c.name for c in outcomes].index(outcome.name))
-    known, times, undated = _unknown_by(session, log, outcome)
+    known, times = _unknown_by(session, log, outcome)
     session.connection.execute(f"DELETE FROM {MET} WHERE ({known}) IS NULL")
     used = [outcome, *filter(None, [_dating(log)]), *(times or ())[1:]]
     names = [*dict.fromkeys(c.name for c in used)]
     arrived = arrivals.fill(session, log, known, _dating(log), names)
-    if times := times or _times_beside(log, outcome):
-        earlier = f"count_if({rules.moment(times[1])} < {rules.moment(times[0])})"
-        (early,) = ask(session, f"SELECT {earlier} FROM {MET}")
-        arrived = replace(arrived, early=early or 0)
+    times = times or _times_beside(log, outcome)
     weight = _weight(session, log, "predictions", MET, "cm_is_one")
-    return Pair(log, log, choice, None, arrived, times, weight, undated=undated)
+    return Pair(log, log, choice, None, arrived, times, weight)
 
 
-def _unknown_by(
-    session: Session, log: Log, outcome: Candidate
-) -> tuple[str, Times | None, tuple[int, ...]]:
+def _unknown_by(session: Session, log: Log, outcome: Candidate) -> tuple[str, Times | None]:
     """Find a time without which an outcome of 0 is not known yet: it is null, or impossible.
 
     If all outcomes of 0 lack the time, it is that of the positive ones.
 
-    Returns
-    -------
-    str, tuple of (Candidate, Candidate) or None, and tuple of int
-        SQL of the outcome; the times of the prediction and of the outcome; and how many are unknown
-        because the time is null, and because it is impossible.
+    Gives SQL of the outcome, and the times of the prediction and of the outcome.
     """
     one, columns = rules.is_one(outcome), rules.times(log.columns)
     zero = f"({one}) = false"
     for theirs in columns:
         ours = [t for t in columns if not t.column.nulls and t != theirs]
         pairs = [(t, theirs) for t in ours if rules.comparable(t, theirs)]
-        missing, impossible = f"{rules.moment(theirs)} IS NULL", rules.is_impossible(theirs)
-        neither = f"({missing} OR {impossible})"
-        counts = (
-            *(f"{zero} AND {missing}", f"{zero} AND {impossible}"),
-            *(f"{zero} AND NOT {neither}", f"NOT ({zero}) AND {neither}"),
-        )
+        neither = f"({rules.moment(theirs)} IS NULL OR {rules.is_impossible(theirs)})"
+        counts = f"{zero} AND {neither}", f"{zero} AND NOT {neither}", f"NOT ({zero}) AND {neither}"
         asked = ", ".join(f"count_if({which})" for which in counts)
-        no_time, odd, observed, positive = ask(session, f"SELECT {asked} FROM {MET}")
-        if pairs and (no_time or odd) and observed and not positive:
+        waiting, observed, positive = ask(session, f"SELECT {asked} FROM {MET}")
+        if pairs and waiting and observed and not positive:
             known = f"CASE WHEN NOT coalesce({zero} AND {neither}, false) THEN {one} END"
-            return known, pairs[0], (no_time, odd)
-    return one, None, ()
+            return known, pairs[0]
+    return one, None
 
 
 def _times_beside(log: Log, outcome: Candidate) -> Times | None:
@@ -400,7 +376,7 @@ def _with_classes(
     mine = f"{labels.index(found.label)} "
     of = {name.removeprefix(mine): n for n, name in enumerate(ones) if name.startswith(mine)}
     if key:
-        arrived = arrivals.count(session, len(scored.sampled), *counted, of)
+        arrived = arrivals.count(session, *counted, of)
     else:
         sql = [[*ones.values()][n] for n in of.values()]
         known = f"CASE WHEN {' OR '.join(sql)} THEN {sql[0]} END"

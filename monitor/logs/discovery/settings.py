@@ -20,13 +20,11 @@ from monitor.words.guesses import say, say_how_to_map
 from monitor.words.numbers import percent
 
 KEY_OF_DAY = re.compile(r"([^/=]+)=[^/]*\{day")  # month={day:%m}
-FEW = 5  # positives of a day: with fewer, a day without any is not rare
 MOST_SHOWN = 4  # columns or values in one comment
 MOST_SERVED = 5  # models that answer
 MOST_NAMED = 12  # columns of a log
 FEW_WITHOUT = 3  # days of predictions after the first outcomes, before another round is missed
 LEAST_SPAN = 13  # days after the first: with two weeks, every day of the week came twice
-MOST_REJECTED = 0.05  # share of the rows of a day that a check may leave out unasked
 FEW_GRADES = 12  # values in texts
 
 
@@ -70,7 +68,11 @@ def settings_of(pair: Pair) -> list[Setting]:
         parts += [*_place("outcomes", pair.observed), *_id("outcomes", pair)]
         parts += _calendar_of_outcomes(pair)
     parts += [*_outcome(pair), *_time("outcomes", pair), *_weight("outcomes", pair)]
-    return [*parts, *_repeats(pair), *_delay(pair), *_segments(pair), *_checks(pair)]
+    parts += [*_delay(pair), *_segments(pair)]
+    log = pair.scored
+    if pair.arrived and log and log.days and (gaps := _gaps(log)) and not _weekdays(log):
+        parts.append(Setting("checks", "missing_day", "accept", say("gaps", gaps=gaps)))
+    return parts
 
 
 def unfinished(scored: Log | None, observed: Log | None, key: Key | None) -> Pair:
@@ -173,8 +175,6 @@ def _id(section: str, pair: Pair) -> Iterator[Setting]:
     if reading != "{}":
         named = [{"sql": reading.format(columns[0].written)}]
     yield Setting(section, "id", named[0] if len(named) == 1 else named, why)
-    if is_ours and pair.delivered_twice:
-        yield Setting(section, "duplicates", "keep_identical", say("twice"))
 
 
 def _why_no_score(pair: Pair) -> tuple[str, str] | None:
@@ -250,16 +250,21 @@ def _weight(section: str, pair: Pair) -> Iterator[Setting]:
 
 
 def _time(section: str, pair: Pair) -> Iterator[Setting]:
-    if pair.times is None or pair.arrived is None:
+    """Name the time of a row; that of outcomes alone is only for those that come again."""
+    is_ours, time = section == "predictions", None
+    log = pair.scored if is_ours else pair.observed
+    if pair.arrived and pair.times:
+        time = pair.times[not is_ours]
+    elif pair.arrived and log and not is_ours and not pair.together:
+        time = time_of_outcomes(log, None)
+    if time is None:
         return
-    is_ours = section == "predictions"
-    time, log = (pair.times[0], pair.scored) if is_ours else (pair.times[1], pair.observed)
-    early, why = pair.arrived.early, f"{_sentence(time.reason)}."
-    why += say("early", early=early) if early else ""
-    yield Setting(section, "time", time.column.setting, why, active=not early)
+    active = pair.times is not None
+    why = f"{_sentence(time.reason)}." * active
+    yield Setting(section, "time", time.column.setting, why, active=active)
     has_unit = log and not log.days and (is_ours or not pair.together)  # beside its day
     if "time_unit" in time.settings and not has_unit:
-        yield Setting(section, "time_unit", time.settings["time_unit"], active=not early)
+        yield Setting(section, "time_unit", time.settings["time_unit"], active=active)
 
 
 def _outcome(pair: Pair) -> Iterator[Setting]:
@@ -301,23 +306,6 @@ def _why_no_outcome(pair: Pair) -> str:
         named = ", ".join(c.name for c in beside)
         return say("one of", named=named, doubts=" ".join(f"{doubt}." for doubt in doubts))
     return say("which outcome", columns=_list(log))
-
-
-def _repeats(pair: Pair) -> Iterator[Setting]:
-    arrived = pair.arrived
-    if not arrived or not arrived.conflicts or not pair.observed:
-        return
-    time = time_of_outcomes(pair.observed, pair.times)
-    if time is None or arrived.ties or arrived.early:
-        which = f"{time.name} does not say" if time else "no time says"
-        why = say("which is latest", conflicts=arrived.conflicts, which=which)
-        yield Setting("outcomes", "duplicates", TODO, why)
-        return
-    yield Setting("outcomes", "duplicates", "latest", say("latest", conflicts=arrived.conflicts))
-    if pair.times is None:
-        yield Setting("outcomes", "time", time.column.setting, f"{_sentence(time.reason)}.")
-        if "time_unit" in time.settings and pair.observed.days:
-            yield Setting("outcomes", "time_unit", time.settings["time_unit"])
 
 
 def _delay(pair: Pair) -> Iterator[Setting]:
@@ -437,58 +425,6 @@ def _segments(pair: Pair) -> Iterator[Setting]:
 
 def _rest(column: Column) -> float:
     return max(0.0, 1 - sum(rules.shares_of(column).values()))
-
-
-def _checks(pair: Pair) -> Iterator[Setting]:
-    """Leave out the few rows that would stop every day, and say how many they are."""
-    key, log, choice, arrived = pair.key, pair.scored, pair.choice, pair.arrived
-    if not (arrived and log):
-        return
-    score = choice.scores[0].column
-    if key and key.uniqueness < 1 and not pair.delivered_twice:
-        repeats = 1 - key.uniqueness
-        if repeats > MOST_REJECTED:
-            why = say("which rows", share=percent(repeats, 0))
-            yield Setting("predictions", "where", TODO, why)
-        else:
-            why = say("repeats", share=percent(repeats, 3))
-            yield Setting("checks", "prediction_repeated", "reject", why)
-    if key and any(column.nulls for column in key.scored):
-        yield Setting("checks", "prediction_id_missing", "reject", say("no id"))
-    if score.nulls and not choice.unread:
-        why = say("no score", nulls=score.nulls, rows=score.rows)
-        yield Setting("checks", "score_missing", "reject", why)
-    is_read = not (choice.unread or pair.classes or "score_means" in choice.scores[0].settings)
-    if is_read and score.within < 1:
-        why = say("outside", share=percent(1 - score.within, 3))
-        yield Setting("checks", "score_out_of_range", "reject", why)
-    yield from () if pair.classes else _unknown_outcomes(pair)
-    if log.days and (gaps := _gaps(log)) and not _weekdays(log):
-        yield Setting("checks", "missing_day", "accept", say("gaps", gaps=gaps))
-    if arrived.positives < FEW and not pair.classes:
-        yield Setting("checks", "one_class", "accept", say("few"))
-
-
-def _unknown_outcomes(pair: Pair) -> Iterator[Setting]:
-    """Say how many outcomes are invalid, and how many of 0 have a time that means "not yet".
-
-    The same of outcomes without a time is what the check does unasked.
-    """
-    best = pair.choice.outcomes[0]
-    outcome, means = best.column, best.settings.get("outcome_means")
-    lists = means.values() if isinstance(means, dict) else [outcome.values]
-    given = {f"{value}" for values in lists for value in values}
-    wrong = [f"{n:,} are {value}" for value, n in outcome.values.items() if value not in given]
-    missing = outcome.nulls - outcome.not_numbers  # nan is an outcome that is not known yet
-    wrong = [f"{missing:,} are null", *wrong] if pair.key and missing else wrong
-    if wrong:
-        why = say("invalid", rows=outcome.rows, wrong=", ".join(wrong))
-        yield Setting("checks", "outcome_invalid", "reject", why)
-    whats = ("missing", "null"), ("impossible", "impossible")
-    for (check, what), count in zip(whats, pair.undated, strict=False):
-        if pair.times and count:
-            why = say("undated", count=count, name=pair.times[1].name, what=what)
-            yield Setting("checks", f"outcome_time_{check}", "unknown", why)
 
 
 def _gaps(log: Log) -> int:

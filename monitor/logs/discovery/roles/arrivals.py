@@ -21,7 +21,6 @@ from monitor.logs.discovery.samples.reading import (
     ROWS_PER_DAY,
     Log,
     add,
-    ask,
     drop,
     has_table,
     read,
@@ -51,24 +50,21 @@ TWO = ("0", "1")  # the kinds of outcomes of a model with two
 MET = "met"  # the table of predictions with their outcomes; our own columns begin with cm_
 
 # One row for each prediction that was met. Its latest outcome counts, from the last time on at
-# which it became that; of several with the latest time, none is the latest.
+# which it became that.
 OF_EACH = f"""
 WITH said AS (
-    SELECT cm_row, cm_scored_at, cm_observed_at, coalesce({{kind}}, -1) AS kind,
+    SELECT cm_row, coalesce({{kind}}, -1) AS kind,
         datediff('day', cm_scored_on, cm_observed_on) AS age,
         (cm_observed_at, cm_observed_on) AS moment
     FROM {MET}
 ), ends AS (
-    SELECT *, arg_max(kind, moment) OVER one AS final, max(cm_observed_at) OVER one AS latest
-    FROM said WINDOW one AS (PARTITION BY cm_row)
+    SELECT *, arg_max(kind, moment) OVER (PARTITION BY cm_row) AS final FROM said
 ), others AS (
     SELECT *, max(moment) FILTER (WHERE kind <> final) OVER (PARTITION BY cm_row) AS other
     FROM ends
 )
 SELECT greatest(coalesce(min(age) FILTER (WHERE other IS NULL OR moment > other), 0), 0) AS age,
-    any_value(final) AS kind, count(DISTINCT kind) AS kinds,
-    count(DISTINCT kind) FILTER (WHERE latest IS NULL OR cm_observed_at = latest) AS of_latest,
-    min(cm_observed_at) < min(cm_scored_at) AS early
+    any_value(final) AS kind
 FROM others GROUP BY cm_row
 """
 
@@ -106,12 +102,6 @@ class Arrived:
         Days after which nearly all are there.
     why : str
         What was seen of it.
-    positives : float
-        Outcomes of 1 on a day.
-    conflicts, ties : int
-        Predictions whose outcomes differ, and those of them without one latest outcome.
-    early : int
-        Outcomes with a time before that of their prediction.
     clicks : bool
         Whether every outcome is 1, and most predictions have none.
     """
@@ -120,10 +110,6 @@ class Arrived:
     found: int
     wait: int
     why: str
-    positives: float = 0.0
-    conflicts: int = 0
-    ties: int = 0
-    early: int = 0
     clicks: bool = False
 
 
@@ -219,7 +205,7 @@ def matched(
 
 
 def count(
-    session: Session, days: int, asked: int, looked: int, classes: Mapping[str, int] | None = None
+    session: Session, asked: int, looked: int, classes: Mapping[str, int] | None = None
 ) -> Arrived:
     """Count when the outcomes of the matched rows came.
 
@@ -227,8 +213,8 @@ def count(
     ----------
     session : Session
         May have the table `met`.
-    days, asked, looked : int
-        The days of the sample, and what `look_up` gives.
+    asked, looked : int
+        What `look_up` gives.
     classes : mapping of str to int, optional
         Of each class, its place in `Meaning.are_one`. Without it, an outcome is 1 where
         `take_outcome` says so.
@@ -245,8 +231,6 @@ def count(
     for age, of, rows in session.connection.execute(grouped).fetchall():
         if of >= 0:
             ages[min(int(age), len(ages) - 1), int(of)] += rows
-    facts = "count_if(kinds > 1), count_if(of_latest > 1), count_if(early)"
-    conflicts, ties, early = ask(session, f"SELECT {facts} FROM each")
     found, ones = int(ages.sum()), 0 if classes else int(ages[:, 1].sum())
     rare = ages.sum(axis=0) < LEAST_OF_CLASS
     if classes and rare.any():
@@ -254,8 +238,7 @@ def count(
         kinds = (*(k for k, few in zip(kinds, rare, strict=True) if not few), "rarer classes")
     wait, why = _wait(ages, kinds, looked)
     clicks = bool(ones) and ones == found < DAYS_OF_CLICKS * asked
-    positives = ones / max(1, min(2, days))
-    return Arrived(asked, found, wait, why, positives, conflicts, ties, early, clicks)
+    return Arrived(asked, found, wait, why, clicks)
 
 
 def _wait(ages: npt.NDArray[np.int64], kinds: tuple[str, ...], looked: int) -> tuple[int, str]:
@@ -303,7 +286,7 @@ def fill(
         if rows is not None:
             dated = rows.select(f"*, {_dated(dated_by, day)} AS cm_day")
             dated.create_view("some_rows", replace=True)
-            counted = f"count(*), count({is_one}), coalesce(count_if({is_one}), 0)"
+            counted = f"count(*), count({is_one})"
             add(session, f"SELECT cm_day, {counted} FROM some_rows GROUP BY 1", "all_rows")
     last = "(SELECT max(cm_day) FROM all_rows)"
     ages = f"SELECT ({last} - cm_day)::INT AS age, * EXCLUDE (cm_day) FROM all_rows"
@@ -319,19 +302,18 @@ def filled(days: Floats) -> Arrived:
 
     Parameters
     ----------
-    days : ndarray of shape (n, 4)
-        Of each day, the newest first: its age, its predictions, those with an outcome, and those
-        with a 1.
+    days : ndarray of shape (n, 3)
+        Of each day, the newest first: its age, its predictions, and those with an outcome.
 
     Examples
     --------
-    >>> some = [[0, 1000, 200, 40], [1, 1000, 690, 99], [2, 1000, 710, 99], [3, 1000, 700, 99]]
+    >>> some = [[0, 1000, 200], [1, 1000, 690], [2, 1000, 710], [3, 1000, 700]]
     >>> filled(np.array(some)).wait
     1
     """
     if not days.size:
         return Arrived(0, 0, 0, "The newest days have no rows.")
-    ages, rows, known, ones = days.T
+    ages, rows, known = days.T
     shares = known / np.maximum(rows, 1.0)
     usual = float(np.median(shares[-max(1, ages.size // 2) :]))
     late = slice(ages.size // 2, None)
@@ -349,7 +331,7 @@ def filled(days: Floats) -> Arrived:
     why = say("filled", shares=shown, usual=percent(usual, 0))
     why += say("never filled") if wait == 0 and usual < COMPLETE else ""
     total, came = int(rows.sum()), int(known.sum())
-    return Arrived(total, came, min(LONGEST_WAIT, wait), why, float(ones.mean()))
+    return Arrived(total, came, min(LONGEST_WAIT, wait), why)
 
 
 def _ones(meaning: Meaning) -> str:
