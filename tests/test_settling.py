@@ -34,7 +34,6 @@ def test_all_questions_have_one_answer(wait: int, age: int, absent: int | None) 
 
     assert (seen_on in settling.due(DAY)) == (DAY in settling.read_by(seen_on)) == in_time
     assert settling.is_due(DAY, seen_on) == in_time
-    assert (DAY in settling.late_on(seen_on)) == late
     assert (seen_on in settling.counted(DAY)) == (DAY in settling.counting(seen_on))
     assert (seen_on in settling.counted(DAY)) == (in_time or late)
     assert settling.is_over(DAY, seen_on) == (age > settled_after)

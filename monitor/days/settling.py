@@ -84,10 +84,6 @@ class Settling:
         """List the days whose outcomes are counted on a day."""
         return days_between(seen_on - timedelta(days=self.longest), seen_on)
 
-    def late_on(self, seen_on: date) -> list[date]:
-        """List the days whose outcomes are late on a day."""
-        return [day for day in self.counting(seen_on) if self.last(day) < seen_on]
-
     def concluded(self, day: date) -> list[date] | None:
         """List the days after whose outcomes the absent ones are negative; None if they are not."""
         absent = self.model.outcomes.absent_means

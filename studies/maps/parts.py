@@ -20,7 +20,7 @@ from scipy.special import expit
 from monitor.days.summary import ColumnPart
 from monitor.drift.curve.reference import fit_reference
 from monitor.drift.verdicts.pair_sums import sum_day
-from monitor.drift.where.column_sums import added
+from monitor.drift.where.column_sums import in_both, over_days
 from monitor.drift.where.values_off import where_of
 from monitor.metrics.core.coarse import Coarse, coarsen, occupied, sum_of, tally_of
 from monitor.metrics.core.grid import Floats, Ints
@@ -118,7 +118,7 @@ def of_part(before: list[dict[int, Coarse]], now: list[dict[int, Coarse]]) -> Ma
     ]
     reference = fit_reference(before)
     sums = ([sum_day(reference, day)[0] for day in days] for days in columns)
-    found = where_of(reference, added(*sums), "too_extreme").explanation
+    found = where_of(reference, in_both(*map(over_days, sums)), "too_extreme").explanation
     every = {s for day in now for s in day}
     data = counts_of(now, every)
     if found:

@@ -12,7 +12,7 @@ from monitor.days.summary import ColumnPart
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.records.places import Condition
 from monitor.drift.verdicts.pair_sums import sum_day
-from monitor.drift.where.column_sums import Periods, added
+from monitor.drift.where.column_sums import Periods, in_both, over_days
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Ints
 
@@ -88,7 +88,9 @@ def planted(seed: int, causes: int) -> Planted:
 
     old, new = ([day(drifted=d) for _ in range(n)] for d, n in ((False, BEFORE), (True, AFTER)))
     reference = fit_reference([{WHOLE: whole} for _, whole in old])
-    sums = added(*([sum_day(reference, columns)[0] for columns, _ in days] for days in (old, new)))
+    sums = in_both(
+        *(over_days([sum_day(reference, of)[0] for of, _ in days]) for days in (old, new))
+    )
     return Planted(
         reference,
         sums,

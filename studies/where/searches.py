@@ -13,7 +13,7 @@ from scipy.stats import chi2
 
 from monitor.drift.curve.reference import Reference
 from monitor.drift.records.places import Where
-from monitor.drift.where.column_sums import DaySums, added
+from monitor.drift.where.column_sums import DaySums, in_both, over_days
 from monitor.drift.where.values_off import FALSE_DISCOVERIES, where_of
 from monitor.metrics.core.coarse import CENTRES
 from studies.where.worlds import COLUMNS, NAMES, PAIR, PAIRS, PRIOR, Day, Names, pair_codes
@@ -27,7 +27,7 @@ def monitor_search(
     reference: Reference, before: Sequence[DaySums], after: Sequence[DaySums]
 ) -> Where:
     """Search as the daily run does, from what is known of each day."""
-    return where_of(reference, added(before, after), "too_extreme")
+    return where_of(reference, in_both(over_days(before), over_days(after)), "too_extreme")
 
 
 def chi_squared_search(days: Sequence[Day]) -> Names:

@@ -12,7 +12,7 @@ from monitor.days.summary import ColumnPart, Columns
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.records.places import Condition, Where, explained_by
 from monitor.drift.verdicts.pair_sums import sum_day
-from monitor.drift.where.column_sums import added
+from monitor.drift.where.column_sums import in_both, over_days
 from monitor.drift.where.values_off import where_of
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats
@@ -107,7 +107,7 @@ def find_where(
 ) -> Where:
     """Compare every value of every column with itself in the reference."""
     sums = ([sum_day(reference, day)[0] for day in days] for days in (before, after))
-    return where_of(reference, added(*sums), kind)
+    return where_of(reference, in_both(*map(over_days, sums)), kind)
 
 
 def test_a_device_that_drifts_is_found_and_explains_all() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from monitor.drift.classes.pairs import ClassDay, PairCurves, Parts, coded, sum_of_days
 from monitor.drift.curve.reference import RARE, Reference, merge_days
+from monitor.drift.curve.variance import WEEK
 from monitor.metrics.beyond_binary.class_counts import MOST_PAIRS
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.estimate import Estimate
@@ -24,7 +25,6 @@ CERTAIN = 3.29  # standard errors: one in a thousand by chance
 LEAST_LEFT = 0.1  # of the variance of the levels, beside that of the frequencies
 ALONE = 0.8  # of what moved: as much as that is explained by a single class
 LEAST_CONNECTED = 3  # classes: of two it means nothing which one is off
-WEEK = 7
 
 Span = Sequence[tuple[Parts, ClassDay]]  # the pairs and the outcomes of each day
 
@@ -162,10 +162,8 @@ def fit_class_levels(whole: Reference, curves: PairCurves, span: Span) -> ClassL
         if rest and classes:
             now, before = (class_levels(whole, curves, days) for days in (week, rest))
             for compared in compare_levels(whole, classes, before, now):
-                distance, degrees = (
-                    distance + compared.distance,
-                    degrees + compared.classes.size - 1,
-                )
+                distance += compared.distance
+                degrees += compared.classes.size - 1
     levels = class_levels(whole, curves, span)
     dispersion = max(1.0, distance / degrees) if degrees else 1.0
     return ClassLevels(levels.pairs, levels.outcomes, dispersion)

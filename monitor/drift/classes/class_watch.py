@@ -32,7 +32,7 @@ from monitor.drift.curve.variance import WEEK
 from monitor.drift.evidence.directions import SIZES as TILTS
 from monitor.drift.evidence.directions import bounded, bounded_ratio
 from monitor.drift.evidence.history import week_of, weeks_of
-from monitor.drift.incidents.broken import LEAST_ROWS, scores_of
+from monitor.drift.incidents.broken import LEAST_ROWS, LIKELY, scores_of
 from monitor.drift.incidents.level_watch import (
     NEAR,
     WEEKS_LEFT_OUT,
@@ -57,7 +57,6 @@ from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.samples import Bools
 from monitor.metrics.logistic.level import fit_level
 
-LIKELY = 1.35  # nats: half of the 90 % quantile of a chi-squared
 STILL = 0.8  # of what an open incident has measured: weighed against NEAR of it, as if it was over
 ALIKE = 0.5  # of the error at one place: as much elsewhere, and it is one of all scores
 FAR = 2.0  # times the least error of the level that is urgent, of a break among known scores

@@ -76,12 +76,8 @@ def change_within(scores: Floats, informations: Floats, day_variances: Floats) -
     pulls = weights * offsets
     differences, clear = (of[0] for of in _contrasts(weights, pulls, np.arange(number)[None]))
     split, direction = np.unravel_index(clear.argmax(), clear.shape)
-    most, rng, left, size = (
-        clear[split, direction],
-        np.random.default_rng(SEED),
-        ORDERS,
-        FIRST_ORDERS,
-    )
+    most, rng = clear[split, direction], np.random.default_rng(SEED)
+    left, size = ORDERS, FIRST_ORDERS
     while left:
         orders = rng.permuted(np.tile(np.arange(number), (size, 1)), axis=1)
         if _contrasts(weights, pulls, orders)[1].max() >= most:

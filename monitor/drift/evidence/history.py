@@ -159,8 +159,8 @@ def rows_since(history: History, first: date) -> History:
 
 def week_slopes(history: History, day: date) -> Floats:
     """Add up the slopes of the week up to a day; spans of days as a whole."""
-    first = int(np.searchsorted(history.firsts, day.toordinal() - WEEK + 1))
-    return np.asarray(history.slopes[first:].astype(np.float64).sum(axis=0))
+    week = rows_since(history, day - timedelta(days=WEEK - 1))
+    return np.asarray(week.slopes.astype(np.float64).sum(axis=0))
 
 
 def weeks_of(ordinals: Ints) -> Ints:
@@ -168,5 +168,5 @@ def weeks_of(ordinals: Ints) -> Ints:
     return np.asarray((ordinals - 1) // WEEK)
 
 
-def _rows(history: History, first: int, last: int | None = None) -> History:
-    return History(*(values[first:last] for values in vars(history).values()))
+def _rows(history: History, first: int) -> History:
+    return History(*(values[first:] for values in vars(history).values()))

@@ -12,7 +12,7 @@ import numpy as np
 
 from monitor.drift.curve.regions import SIGNS, Regions
 from monitor.drift.curve.variance import WEEK
-from monitor.drift.evidence.directions import FULL_GAIN
+from monitor.drift.evidence.directions import FULL_GAIN, LONG_RUN
 from monitor.drift.records.day_evidence import WrongLabels
 from monitor.drift.records.region_state import RegionDay
 from monitor.metrics.core.coarse import CENTRES, Coarse
@@ -31,7 +31,6 @@ LEAST_ROWS, LEAST_SHARE = 5, 0.003  # of a value that is looked at
 TIMES_USUAL, FEW_ROWS = 3.0, 5.0  # its share, compared with the reference and with its neighbours
 STANDARD_DEVIATIONS = 4.0  # above what is expected
 NEIGHBOURS = 8  # cells on either side: a quarter of a logit
-LONG_RUN = 2.0  # as for directions: weeks hang together
 LARGEST = 30.0  # logit
 
 

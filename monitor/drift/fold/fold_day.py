@@ -13,11 +13,11 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from monitor.base.segment_names import FAMILIES, WHOLE
+from monitor.base.segment_names import FAMILIES
 from monitor.drift.evidence.entities import hanging_since, overlapping_since
 from monitor.drift.fold.as_they_are import with_own_fits
 from monitor.drift.fold.gate import Look, gated, may_be_late, released, withheld
-from monitor.drift.fold.inputs import Day, Limits, ModelReference, limit_alone
+from monitor.drift.fold.inputs import Day, limit_alone
 from monitor.drift.fold.level_streams import with_class_levels, with_levels
 from monitor.drift.fold.region_incident import broken_instead
 from monitor.drift.fold.second import Own, look_again
@@ -98,7 +98,7 @@ def fold_day(
     kept = {name: detector for name, detector in lived.items() if name in names}
     seen, own = look_beside(kept, own, weighed, today)
     fitted = with_fits(seen, weighed, today) if weighed else seen
-    together = dict.fromkeys(families, limit_of_whole(today.reference, today.limits))
+    together = dict.fromkeys(families, today.reference.limit)
     alone = {name: most for name, most in ungated.items() if most > reached[name]}
     return Folded(fitted, weighed, limits | together, reached, alone, own)
 
@@ -134,15 +134,10 @@ def limits_of(
     counted = {
         n: 0.0 if n in waiting else detectors[n].evidence for n in families if n in detectors
     }
-    of_whole = limit_of_whole(today.reference, today.limits)
     for name in families:
-        limits[name] = family_limit(of_whole, [counted[n] for n in counted if n != name])
+        others = [counted[n] for n in counted if n != name]
+        limits[name] = family_limit(today.reference.limit, others)
     return limits
-
-
-def limit_of_whole(reference: ModelReference, limits: Limits) -> float:
-    """Give the evidence at which the whole alerts, log10."""
-    return limit_alone(limits, WHOLE) if reference.limit is None else reference.limit
 
 
 def reached_by(detectors: Streams, families: Sequence[str]) -> dict[str, float]:

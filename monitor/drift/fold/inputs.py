@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import cached_property, lru_cache, partial
-from math import isfinite, log, log10, nan
+from math import inf, isfinite, log, log10, nan
 
 import numpy as np
 
@@ -122,7 +122,7 @@ class ModelReference:
     what it lacks; until then this one stays in force. `detectable` says of each stream with a
     reference what its detector can find. `curves`, `third_curves`, `classes`, `levels`, `scores`
     and `scores_of` segments are those of a model with classes, whose segments are pairs. `limit` is
-    the evidence at which the whole alerts, log10.
+    the evidence at which the whole alerts, log10; infinite while a reference lacks something.
     `deployed` is the first day that is compared with the reference of a calibration map; other
     references are compared with from their own first day on.
     `strata` is the column whose values have priors of their own in the verdict of the whole, where
@@ -143,7 +143,7 @@ class ModelReference:
     levels: ClassLevels | None = None
     deployed: date | None = None
     awaited: tuple[date, Lack] | None = None
-    limit: float | None = None
+    limit: float = inf
     strata: MovingPriors | None = None
     coverage: float | None = None
     least_coverage: float | None = None
@@ -547,7 +547,7 @@ def limit_of_whole(streams: Mapping[str, Reference | Lack], limits: Limits) -> f
 def limit_of_stream(reference: ModelReference, limits: Limits, name: str) -> float:
     """Give the evidence at which a stream alerts while nothing else says anything, log10."""
     families = reference.families
-    if name in families and reference.limit is not None:
+    if name in families:
         return family_limit(reference.limit, [0.0] * (len(families) - 1))
     return limit_alone(limits, name, len(reference.segments))
 

@@ -15,6 +15,7 @@ from monitor.drift.curve.reference import Reference
 from monitor.drift.evidence.directions import day_profiles, no_profiles
 from monitor.drift.evidence.region_evidence import maps_of_cells, region_evidence
 from monitor.drift.incidents.broken import (
+    LIKELY,
     as_incident,
     break_at,
     leading,
@@ -30,7 +31,6 @@ from monitor.drift.records.region_state import Break, RegionWatch
 from monitor.metrics.core.coarse import Coarse
 
 SIMPLER = 3.0  # nats by which a break has to explain more than a distortion
-LIKELY = 1.35  # nats: half of the 90 % quantile of a chi-squared
 MOVES = np.array([-4.0, -3.0, -2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0])  # logit
 STRETCHES = np.array([0.4, 0.5, 0.6, 0.7, 0.85, 1.2, 1.4, 1.6, 2.0, 2.5])  # of log-odds
 MOST_OF_ROWS = 10.0  # nats that the number of rows may add on a day

@@ -20,7 +20,7 @@ from monitor.drift.curve.label_noise import wrong_labels
 from monitor.drift.curve.reference import Reference, fit_bare, what_a_reference_lacks
 from monitor.drift.curve.variance import WEEK
 from monitor.drift.evidence.directions import SIZES, day_evidence, highest_of_each, rows_of_day
-from monitor.drift.evidence.history import sums_since
+from monitor.drift.evidence.history import rows_since, sums_since
 from monitor.drift.fold.gate import Look, gated, may_be_late, released, withheld
 from monitor.drift.fold.inputs import Day, weighed_parts, with_dependence
 from monitor.drift.fold.today import Today, said_since
@@ -34,7 +34,7 @@ from monitor.drift.incidents.detecting import (
     profiles_of,
 )
 from monitor.drift.records.day_evidence import KINDS
-from monitor.drift.records.detector import Detector, History, Incident, Second, Worse, is_withheld
+from monitor.drift.records.detector import Detector, Incident, Second, Worse, is_withheld
 from monitor.drift.records.life import LifeEvent
 from monitor.metrics.core.grid import Floats
 
@@ -199,7 +199,7 @@ def _changed(
     now = _with_sums(begun, of_now, sums[1])
     if of_before is None and _same_slope(now, before, own):
         return None
-    days = [_days_since(detector.history, day) for day in begun_on]
+    days = [int(rows_since(detector.history, day).days.sum()) for day in begun_on]
     hanging = sum(
         hanging_variance(detector.jitters, n, own.judge_every) for n in (days[1], days[0] - days[1])
     )
@@ -232,11 +232,6 @@ def _with_sums(incident: Incident, profiles: Floats | None, sums: Sequence[Float
     scores, informations, slopes = sums
     since = replace(incident, scores=scores, informations=informations, slopes=slopes)
     return named(replace(since, profiles=profiles))
-
-
-def _days_since(history: History, first: date) -> int:
-    """Count the days with evidence from a day on."""
-    return int(history.days[np.searchsorted(history.firsts, first.toordinal()) :].sum())
 
 
 def hanging_variance(day_variances: Floats, days: int, judge_every: int = 1) -> Floats:

@@ -32,6 +32,7 @@ from monitor.metrics.core.special import expit
 
 TOLERATED, LEAST_SIZE = 0.15, 0.3  # logit: of a break that is over, and of one that lasts
 MOST_ROWS = 0.5  # of some scores, at one value: then it is that one
+LIKELY = 1.35  # nats: half of the 90 % quantile of a chi-squared, for the interval of a start
 LEAST_ROWS = 20  # of the reference, before a share of them is said
 TIMES_LESS = 2.0  # the share of a break in the rows is gone where it is as much smaller
 

@@ -11,7 +11,7 @@ average.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from math import inf, log, log10, nan, sqrt
+from math import log, log10, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -570,11 +570,10 @@ def best_profile(profiles: Floats) -> tuple[str, float]:
     >>> kind, round(size, 3)
     ('too_timid', 0.3)
     """
-    best, kind = (-inf, 0.0), ""
-    for j, highest in enumerate(highest_of_each(profiles[: len(DIRECTIONS)])):
-        if highest[0] > best[0]:
-            best, kind = highest, KINDS[2 * j + int(highest[1] > 0.0)]
-    return kind, best[1]
+    highest = highest_of_each(profiles[: len(DIRECTIONS)])
+    direction = max(range(len(highest)), key=lambda j: highest[j][0])
+    size = highest[direction][1]
+    return KINDS[2 * direction + int(size > 0.0)], size
 
 
 def gain_of_best(profiles: Floats) -> float:

@@ -16,17 +16,16 @@ from monitor.drift.curve.reference import Reference
 from monitor.drift.evidence.history import sums_since
 from monitor.drift.fold.inputs import Day
 from monitor.drift.incidents.detecting import best_fit, best_slope
-from monitor.drift.records.day_evidence import KINDS
 from monitor.drift.records.detector import Detector, Incident
 from monitor.drift.records.facts import ClassFacts, ClassShift, Others, WorstPair
+from monitor.drift.records.verdict import SLOPE_KINDS
 from monitor.drift.verdicts.pair_sums import columns_of_pairs, sum_day
-from monitor.drift.where.column_sums import Sums, added
+from monitor.drift.where.column_sums import Sums, over_days
 from monitor.metrics.beyond_binary.class_counts import UNIT
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
 
 CERTAIN = 3.29  # standard errors: one in a thousand by chance
-SLOPES = 2  # of the kinds: too extreme, too timid
 BY_CHANCE = 1e-3  # that any of them stands out, if all are as before
 
 
@@ -88,8 +87,8 @@ def worst_pair(
     if not gains:
         return None
     worst = max(gains, key=lambda name: (gains[name], name))
-    is_slope = KINDS.index(kinds[worst]) < SLOPES
-    own = best_slope(slopes[worst], float(pairs[worst][1].errors[0])) if is_slope else None
+    of_slope = kinds[worst] in SLOPE_KINDS
+    own = best_slope(slopes[worst], float(pairs[worst][1].errors[0])) if of_slope else None
     rest = _slope_of([name for name in pairs if name != worst], pairs, slopes)
     same = bool(rest and rest.low - tolerated <= 1.0 <= rest.high + tolerated)
     return WorstPair(worst, kinds[worst], own, rest, same)
@@ -131,7 +130,7 @@ def other_pairs(
     stands out beyond ``sqrt(2 log(2 n / 0.001))``, which any of n exceeds once in a thousand.
     """
     of_days = [sum_day(whole, columns_of_pairs(day, None, {}), WHOLE, curves)[0] for day in days]
-    _, week = added([], of_days).get(PAIR, ({}, {}))
+    week = over_days(of_days).get(PAIR, {})
     of_pair = {pair: sums for pair, sums in week.items() if sums.predicted and pair not in named}
     errors = {pair: _error(whole, curves, pair) for pair in of_pair}
     off = {pair: _distance(sums, errors[pair]) for pair, sums in of_pair.items()}

@@ -261,8 +261,8 @@ def _best_kind(
     variances = reference.day_variances
     profiles = [day_profiles(reference, {WHOLE: group}, variances) for group in after]
     kind, size = best_profile(np.sum(profiles, axis=0))
-    direction = KINDS.index(kind) // 2 if kind else 0
-    if not (kind and informations[direction] > 0.0):
+    direction = KINDS.index(kind) // 2
+    if not informations[direction] > 0.0:
         return None, None
     error = sqrt(1.0 / informations[direction] + errors[direction] ** 2)
     return kind, Estimate.normal(size, error)

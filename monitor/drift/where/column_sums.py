@@ -61,11 +61,6 @@ def _combined(first: Sums, other: Sums, sign: int) -> Sums:
     return Sums(**{name: value + sign * theirs[name] for name, value in vars(first).items()})
 
 
-def added(before: Sequence[DaySums], after: Sequence[DaySums]) -> dict[str, Periods]:
-    """Add up the days of both periods by column and value."""
-    return in_both(over_days(before), over_days(after))
-
-
 def in_both(before: DaySums, after: DaySums) -> dict[str, Periods]:
     """Lay the sums of both periods side by side."""
     columns = dict.fromkeys((*before, *after))
@@ -150,8 +145,13 @@ def evidence_of(change: Estimate | None) -> float:
 
 def exceeding(change: Estimate, tolerance: float) -> float:
     """Return the p-value of a change that is no larger than the tolerance."""
-    size, error = abs(change.value), change.standard_error
-    return float(ndtr((tolerance - size) / error) + ndtr(-(size + tolerance) / error))
+    return float(all_exceeding(np.array(change.value), change.standard_error, tolerance))
+
+
+def all_exceeding(changes: Floats, errors: Floats | float, tolerances: Floats | float) -> Floats:
+    """Return the same of arrays of changes, with their standard errors, in logit."""
+    sizes = np.abs(changes)
+    return np.asarray(ndtr((tolerances - sizes) / errors) + ndtr(-(sizes + tolerances) / errors))
 
 
 def relative_slope(old: Sums, now: Sums) -> Estimate | None:

@@ -25,6 +25,7 @@ from monitor.drift.where.column_sums import (
     AS_BEFORE,
     Periods,
     Sums,
+    all_exceeding,
     change_of,
     evidence_of,
     exceeding,
@@ -36,7 +37,7 @@ from monitor.drift.where.column_sums import (
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.samples import Bools
-from monitor.metrics.core.special import chdtrc, ndtr
+from monitor.metrics.core.special import chdtrc
 
 TINY = 1e-12
 WIDTH = len(DIRECTIONS)
@@ -522,7 +523,7 @@ def _rows_of(layout: Layout, members: Ints) -> float:
 
 def _chances_of_the_rest(sets: ValueSets, tolerances: Floats) -> Floats:
     """Return the p-value of a rest that is as before in every way; 0 if too little is left."""
-    beyond = _exceeding(sets.rest, sets.errors, tolerances)
+    beyond = all_exceeding(sets.rest, sets.errors, tolerances)
     chances = np.minimum(1.0, WIDTH * beyond.min(axis=1))
     return np.where(sets.kept_share >= LEAST_REST, chances, 0.0)
 
@@ -536,13 +537,7 @@ def _all_needed(reference: Reference, sets: ValueSets, chance: float) -> Bools:
 def _beyond_tolerance(reference: Reference, sets: ValueSets) -> Floats:
     """Return the p-values of effects within the tolerance, shape (n, 4, s)."""
     errors = np.sqrt(np.maximum(np.einsum("ndss->nds", sets.covariances), TINY))
-    return _exceeding(sets.effects, errors, reference.tolerances[:, None])
-
-
-def _exceeding(changes: Floats, errors: Floats, tolerances: Floats) -> Floats:
-    """Return the p-values of changes that are no larger than the tolerance."""
-    sizes = np.abs(changes)
-    return np.asarray(ndtr((tolerances - sizes) / errors) + ndtr(-(sizes + tolerances) / errors))
+    return all_exceeding(sets.effects, errors, reference.tolerances[:, None])
 
 
 def _explanation(

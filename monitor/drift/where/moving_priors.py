@@ -4,15 +4,19 @@ Rule: what moves all values alike is the prior of the day, and a value that alwa
 usual prior; neither bends a pooled curve from one day to the next.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
 from monitor.base.segment_names import OTHER
 from monitor.days.summary import ColumnPart, Columns
+from monitor.drift.curve.reference import Reference
+from monitor.drift.records.day_evidence import KINDS
 from monitor.drift.records.values import MovingPriors
-from monitor.drift.where.part_counts import coarse_of_parts
+from monitor.drift.where.column_sums import AS_BEFORE, change_of, exceeding, nothing, sum_part
+from monitor.drift.where.part_counts import coarse_of_parts, merge_parts, regrouped
 from monitor.metrics.core.coarse import CENTRES, Coarse
+from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.special import expit
 from monitor.metrics.logistic.level import fit_level
@@ -23,6 +27,8 @@ CLEAR = 4.0  # standard errors
 NEARLY = 0.9  # of the largest spread: then the column with fewer values is the simpler stratum
 MOST_VALUES = 20  # that are proposed
 MOST_STRATA = 100  # that are counted without being named
+
+Values = Mapping[str, ColumnPart]  # what a day counts by the values of a column
 
 
 def moving_priors(days: Sequence[Columns], most: int = MOST_VALUES) -> MovingPriors | None:
@@ -60,7 +66,7 @@ def moving_priors(days: Sequence[Columns], most: int = MOST_VALUES) -> MovingPri
     return MovingPriors(best, spreads[best], values[best][:most], len(days))
 
 
-def _spread(days: Sequence[Mapping[str, ColumnPart]]) -> float:
+def _spread(days: Sequence[Values]) -> float:
     """Give how far the priors of a column's values move apart; 0 if chance could do it."""
     names = [*dict.fromkeys(value for day in days for value in day)]
     if len(names) < 2:  # noqa: PLR2004 - a single value has nothing to differ from
@@ -100,7 +106,7 @@ def _level(part: ColumnPart, expected: Floats) -> tuple[float, float]:
     return float((part.positives - part.counts * p).sum()), float((part.counts * p * (1 - p)).sum())
 
 
-def _frequent(days: Sequence[Mapping[str, ColumnPart]]) -> tuple[str, ...]:
+def _frequent(days: Sequence[Values]) -> tuple[str, ...]:
     """List the values, the most frequent first."""
     volumes: dict[str, int] = {}
     for day in days:
@@ -109,7 +115,40 @@ def _frequent(days: Sequence[Mapping[str, ColumnPart]]) -> tuple[str, ...]:
     return tuple(sorted((v for v in volumes if v != OTHER), key=lambda v: (-volumes[v], v)))
 
 
-def split_by(column: Mapping[str, ColumnPart], moving: MovingPriors) -> dict[str, Coarse]:
+def explained_by_priors(
+    reference: Reference, kind: str, before: Sequence[Values], after: Sequence[Values]
+) -> bool:
+    """Say whether a drift is gone within the values of a column, each with a prior on every day.
+
+    The change within them must be within the tolerance, and less than half of that of all rows.
+
+    Parameters
+    ----------
+    reference : Reference
+        Of the whole.
+    kind : str
+        The distortion; see `monitor.drift.records.day_evidence.KINDS`.
+    before, after : sequence of mapping of str to ColumnPart
+        What the days of the reference, and those since, count by the values of the column.
+    """
+
+    def change(parts_of: Callable[[Values], Iterable[ColumnPart]]) -> Estimate | None:
+        old, now = (
+            sum((sum_part(reference, part) for day in days for part in parts_of(day)), nothing())
+            for days in (before, after)
+        )
+        return change_of(reference, direction, old, now)
+
+    direction = KINDS.index(kind) // 2
+    within = change(lambda day: day.values())
+    pooled = change(lambda day: [merge_parts([*day.values()])])
+    if within is None or pooled is None:
+        return False
+    as_before = exceeding(within, float(reference.tolerances[direction])) >= AS_BEFORE
+    return as_before and abs(within.value) < 0.5 * abs(pooled.value)
+
+
+def split_by(column: Values, moving: MovingPriors) -> dict[str, Coarse]:
     """Divide the rows of a day by the values of a column, into parts with priors of their own.
 
     Parameters
@@ -124,8 +163,7 @@ def split_by(column: Mapping[str, ColumnPart], moving: MovingPriors) -> dict[str
     dict of str to Coarse
         Only values with predictions.
     """
-    parts = dict[str, list[ColumnPart]]()
-    for value, part in column.items():
-        parts.setdefault(value if value in moving.values else OTHER, []).append(part)
-    order = [*moving.values, OTHER]
-    return {name: coarse_of_parts(parts[name]) for name in order if name in parts}
+    parts = regrouped(column, {value: OTHER for value in column if value not in moving.values})
+    return {
+        name: coarse_of_parts([parts[name]]) for name in (*moving.values, OTHER) if name in parts
+    }

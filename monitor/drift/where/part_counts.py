@@ -1,6 +1,6 @@
 """The rows of a part of a day: those of some values of a column, and all others. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -30,6 +30,14 @@ def merge_parts(parts: Sequence[ColumnPart]) -> ColumnPart:
         for key in dict.fromkeys(key for p in parts for key in p.pairs)
     }
     return ColumnPart(cells, counts, positives, sum(p.predicted for p in parts), pairs)
+
+
+def regrouped(values: Mapping[str, ColumnPart], named: Mapping[str, str]) -> dict[str, ColumnPart]:
+    """Add up the parts of values that have the same name; a value without one keeps its own."""
+    together = dict[str, list[ColumnPart]]()
+    for value, part in values.items():
+        together.setdefault(named.get(value, value), []).append(part)
+    return {name: merge_parts(parts) for name, parts in together.items()}
 
 
 def parts_of_segments(summary: Summary) -> dict[str, ColumnPart]:

@@ -13,13 +13,11 @@ from monitor.days.summary import NO_SAMPLE, Summary
 from monitor.drift.curve.reference import Reference
 from monitor.drift.fold.inputs import inputs_of, parts_of_stream, prevalence_of, reference_of_day
 from monitor.drift.incidents.score_moves import scores_since
-from monitor.drift.records.day_evidence import KINDS
 from monitor.drift.records.facts import Scores
 from monitor.drift.records.places import Answer
 from monitor.drift.records.values import MovingPriors
 from monitor.drift.records.verdict import Verdict
-from monitor.drift.where.column_sums import AS_BEFORE, change_of, exceeding, nothing, sum_part
-from monitor.drift.where.part_counts import merge_parts
+from monitor.drift.where.moving_priors import explained_by_priors
 from monitor.pipeline.verdicts.reading import next_days_are_unlike
 from monitor.pipeline.verdicts.references import read_references
 from monitor.pipeline.verdicts.watching import priors_that_move
@@ -57,9 +55,6 @@ def answer_where(config: Config, name: str, day: date | None = None) -> Answer:
 def strata_instead(config: Config, name: str, verdict: Verdict) -> MovingPriors | None:
     """Find the column whose moving priors alone explain an open drift; None if there is none.
 
-    Within its values, with a prior of their own every day, the change is then within the tolerance
-    and less than half of that of all rows together.
-
     Raises
     ------
     DataError
@@ -71,28 +66,15 @@ def strata_instead(config: Config, name: str, verdict: Verdict) -> MovingPriors 
         return None
     reader = ColumnReader(config.model(name), Store(config.store), name)
     to = compared_days(name, read_references(config, name), verdict)
-    grouped = [
-        [of_day[moving.column] for day in days if (of_day := reader.grouped(to.model, day))]
+    before, after = (
+        [
+            of_day[moving.column]
+            for day in days
+            if moving.column in (of_day := reader.grouped(to.model, day) or {})
+        ]
         for days in reader.days(to)
-    ]
-    within, pooled = (
-        change_of(
-            to.reference,
-            KINDS.index(to.kind) // 2,
-            *(
-                sum(
-                    (sum_part(to.reference, part) for day in days for part in parts(day)), nothing()
-                )
-                for days in grouped
-            ),
-        )
-        for parts in (lambda day: day.values(), lambda day: [merge_parts([*day.values()])])
     )
-    if within is None or pooled is None:
-        return None
-    tolerance = float(to.reference.tolerances[KINDS.index(to.kind) // 2])
-    as_before = exceeding(within, tolerance) >= AS_BEFORE
-    return moving if as_before and abs(within.value) < 0.5 * abs(pooled.value) else None
+    return moving if explained_by_priors(to.reference, to.kind, before, after) else None
 
 
 def verdict_of(config: Config, name: str, day: date | None) -> Verdict:

@@ -18,8 +18,9 @@ from monitor.base.segment_names import WHOLE
 from monitor.config import Config, Model
 from monitor.days.arrivals import late
 from monitor.days.summary import end_of_day
+from monitor.drift.evidence.history import week_of
 from monitor.drift.fold.inputs import Day, failed_day, inputs_of, reference_of_day
-from monitor.drift.records.verdict import WEEK, Carried, Verdict
+from monitor.drift.records.verdict import Carried, Verdict
 from monitor.drift.verdicts.judge import days_needed, judge
 from monitor.pipeline.days.neighbours import known_until
 from monitor.pipeline.days.progress import (
@@ -292,7 +293,7 @@ def first_of_weeks(days: Sequence[date]) -> list[date]:
     >>> [f"{day:%a %d}" for day in first_of_weeks(days)]
     ['Sun 01', 'Mon 02', 'Tue 17']
     """
-    firsts = {(day.toordinal() - 1) // WEEK: day for day in reversed(days)}
+    firsts = {week_of(day): day for day in reversed(days)}
     return sorted(firsts.values())
 
 

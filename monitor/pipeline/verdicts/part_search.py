@@ -231,7 +231,7 @@ def _halves(store: Store, name: str, to: Compared) -> tuple[Halves, Halves]:
     DataError
         If there are fewer than two of each, one for each half.
     """
-    final = [d for d in store.days("summaries", name) if store.read_summary(name, d)[0].final]
+    final = [day for day in store.days("summaries", name) if store.is_final(name, day)]
     old, new = to.among(final)
     if min(len(old), len(new)) < 2:  # noqa: PLR2004 - one for each half
         msg = (

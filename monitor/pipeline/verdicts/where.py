@@ -12,11 +12,9 @@ import numpy as np
 from monitor.base.errors import DataError
 from monitor.base.segment_names import OTHER, THIRD, WHOLE
 from monitor.config import Config, Crossing, Model, Watched
-from monitor.days.summary import ColumnPart, Columns, Summary
-from monitor.drift.curve.reference import Reference, fit_reference, what_a_reference_lacks
-from monitor.drift.evidence.directions import day_profiles, no_profiles
+from monitor.days.summary import Columns, Summary
+from monitor.drift.curve.reference import Reference
 from monitor.drift.fold.inputs import ModelReference, inputs_of, reference_of_day
-from monitor.drift.incidents.label_change import label_change
 from monitor.drift.records.day_evidence import KINDS
 from monitor.drift.records.detector import (
     LEVEL_KINDS,
@@ -27,10 +25,15 @@ from monitor.drift.records.detector import (
 )
 from monitor.drift.records.places import Answer, Condition, Explanation
 from monitor.drift.records.region_state import Break
-from monitor.drift.records.verdict import OF_LABELS, Carried, Verdict
+from monitor.drift.records.verdict import Carried, Verdict
 from monitor.drift.verdicts.pair_sums import columns_of_pairs, sum_day
 from monitor.drift.where.column_sums import DaySums, in_both, over_days
-from monitor.drift.where.part_counts import coarse_of_parts, merge_parts, parts_of_segments
+from monitor.drift.where.named_by_values import (
+    named_by_outcomes,
+    outcomes_of_values,
+    values_that_name,
+)
+from monitor.drift.where.part_counts import parts_of_segments, regrouped
 from monitor.drift.where.values_off import (
     Cells,
     ValueSums,
@@ -44,7 +47,6 @@ from monitor.drift.where.values_off import (
 )
 from monitor.evaluation.shadow import Shadow, map_columns, map_summary
 from monitor.logs.columns.column_labels import step_edge
-from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.maps.map_file import MapFile
 from monitor.pipeline.days.parts import Groups
 from monitor.pipeline.verdicts.references import References, read_references
@@ -53,8 +55,6 @@ from monitor.store.store import Store
 
 USUAL_KIND, USUAL_DAYS = "too_extreme", 7  # looked for without an open drift
 MOST_DAYS, MOST_REMEMBERED = 28, 128  # of a drift; and of days that are read once
-NAMED_BY_SHAPE = OF_LABELS | {"calibration_drift"}  # of an open drift, whether of labels or not
-Outcomes = Mapping[str, Coarse]  # of a day, by value
 
 
 class Compared(NamedTuple):
@@ -280,7 +280,7 @@ class ColumnReader:
     def _regrouped(self, compared: ModelReference, columns: Columns) -> Columns:
         named = self.segments(compared)
         return {
-            column: _regroup(values, of) if (of := named.get(column)) is not None else values
+            column: regrouped(values, of) if (of := named.get(column)) is not None else values
             for column, values in columns.items()
         }
 
@@ -447,45 +447,13 @@ def _range(low: int, high: int) -> str:
     )  # fmt: skip
 
 
-def _regroup(values: Mapping[str, ColumnPart], named: Mapping[str, str]) -> dict[str, ColumnPart]:
-    together: dict[str, list[ColumnPart]] = {}
-    for value, part in values.items():
-        together.setdefault(named.get(value, value), []).append(part)
-    return {name: merge_parts(parts) for name, parts in together.items()}
-
-
 def _named_by_values(whole: Verdict, reader: ColumnReader, to: Compared) -> Verdict:
-    """Name the drift of a whole by the outcomes of the values that explain it.
-
-    Labels that are lost on one device bend the curve of all rows otherwise than that of the device,
-    so the drift of the whole is named by the rows that it sits in. The same where no values explain
-    it, where they are of several columns, where it is at one place, or where the scores spread
-    otherwise than in the reference.
-    """
-    found, bent, scores = whole.explanation, whole.distortion, whole.facts.scores
-    if not (found and bent and bent is whole.incident and not bent.place):
-        return whole
-    conditions, alike = found.every, scores is not None and scores.spreads_alike
-    of_one_column = len({condition.column for condition in conditions}) == 1
-    if not (whole.state in NAMED_BY_SHAPE and alike and of_one_column):
+    """Name the drift of a whole by the outcomes of the values that explain it, if these can."""
+    conditions = values_that_name(whole)
+    if not conditions:
         return whole
     before, since = (
-        [_outcomes(reader.grouped(to.model, day), conditions) for day in of]
+        [outcomes_of_values(reader.grouped(to.model, day) or {}, conditions) for day in of]
         for of in reader.days(to)
     )
-    # Of values that are too few for a curve of their own it is that of the whole.
-    own = to.reference if what_a_reference_lacks(before) else fit_reference(before)
-    profiles = sum((day_profiles(own, day, own.day_variances) for day in since), no_profiles())
-    labels = label_change(replace(bent, profiles=profiles))
-    state = labels.kind if labels and labels.told else "calibration_drift"
-    return replace(whole, state=state, facts=replace(whole.facts, labels=labels))
-
-
-def _outcomes(columns: Columns | None, conditions: Sequence[Condition]) -> Outcomes:
-    """Give the outcomes of some values of a column on a day, each with a prior of its own."""
-    values = (columns or {}).get(conditions[0].column, {})
-    return {
-        condition.value: coarse_of_parts([part])
-        for condition in conditions
-        if (part := values.get(condition.value)) and part.cells.size
-    }
+    return named_by_outcomes(whole, to.reference, before, since)
