@@ -45,6 +45,7 @@ NEXT_STEPS = {
     "sits, recalibrate what a map would repair.",
     "labels_lost": label_change.ASKED["lost"],
     "labels_added": label_change.ASKED["added"],
+    "reference_changed": "calibration-monitor show names the day, and both remedies.",
     "insufficient_data": "calibration-monitor show says what is missing.",
     "not_comparable": "calibration-monitor show names the setting, the day and the command.",
     "data_error": "calibration-monitor check names the file, the rows and what to do.",

@@ -14,6 +14,7 @@ STARTED = newest("drift_started_date_seconds", JUDGED)
 STATES_IN_WORDS = {
     "acknowledged": "A planned change covers what was found (known_drifts)",
     "ok": "No change against the reference",
+    "reference_changed": "The reference itself changed: what is compared with it says little",
     "insufficient_data": "Too few outcomes to judge the model",
     "not_comparable": "Read with other settings than the reference: nothing was compared",
     "data_error": "The logs of the newest day failed a check: nothing was judged",

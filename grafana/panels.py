@@ -25,8 +25,8 @@ PURPLE = "#7c5cff"
 LIGHT = {PINK: "#eba6d3", BROWN: "#c4a99f", TEAL: "#86d8cf", OLIVE: "#c5cf93", CYAN: "#99e3f0"}
 MOMENT = "time:YYYY-MM-DD"
 VERDICT_COLOURS = (
-    "green", "blue", "yellow", "dark-yellow", "light-yellow", "orange", "light-blue",
-    "super-light-red", "red", GREY, "light-purple", "purple",
+    "green", "blue", "super-light-purple", "yellow", "dark-yellow", "light-yellow", "orange",
+    "light-blue", "super-light-red", "red", GREY, "light-purple", "purple",
 )  # fmt: skip
 VERDICTS = dict(zip(STATES, VERDICT_COLOURS, strict=True))
 ADJUSTED = {"raw": BROWN, "prior": TEAL, "map": OLIVE, "population": CYAN}

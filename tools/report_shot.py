@@ -35,7 +35,7 @@ text { fill: #7b838d; }
 .k-other, .s-insufficient_data { fill: #8a929c; }
 .s-ok { fill: #3d8a66; }
 .s-prior_shift { fill: #2f86c8; }
-.s-level_drift, .s-undecided, .s-not_comparable { fill: #a457a3; }
+.s-level_drift, .s-undecided, .s-not_comparable, .s-reference_changed { fill: #a457a3; }
 .limit { stroke: #7b838d; stroke-width: 1.25; stroke-dasharray: 5 4; }
 .again { stroke: #7b838d; stroke-dasharray: 1.5 3; }
 """

@@ -57,8 +57,10 @@ def pages(folder: Path) -> Iterator[str]:
     handler = partial(Quiet, directory=str(folder))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:  # leaving waits for the server, after an error too
+            server.shutdown()
 
 
 @contextmanager

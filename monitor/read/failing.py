@@ -15,7 +15,7 @@ GROUPS: Mapping[str, frozenset[str]] = {
     "drift": frozenset(["calibration_drift", "undecided"]),
     "level": frozenset(["level_drift"]),
     "labels": OF_LABELS,
-    "blind": UNJUDGED | {"unreadable", ""},
+    "blind": UNJUDGED | {"reference_changed", "unreadable", ""},
 }
 OF_WHOLE = "blind"  # beside the whole, because a small segment has no verdict on many days
 

@@ -167,10 +167,10 @@ def _judged(v: Verdict, maps: Maps, repair: str) -> Trust:
         return _drifting(v, v.incident, maps, repair)
     if v.state == "acknowledged":
         return _of_plan(v, v.plan.last if v.plan else v.day)
-    if "counted again" in v.facts.faults:
-        return COUNTED_AGAIN
     if v.facts.changed:
         return _of_two_kinds(v, v.facts.changed)
+    if "counted again" in v.facts.faults:
+        return COUNTED_AGAIN
     if v.state == "ok" and (faults := " and ".join(own_faults(v))):
         step = f"calibration-monitor recalibrate --model {v.model} fits a map."
         step = NO_MAP if maps == "none" else step

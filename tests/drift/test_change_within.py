@@ -197,6 +197,7 @@ def test_the_verdict_does_not_call_such_a_reference_right() -> None:
     verdict = [*judged][-1][0]
 
     said = " ".join(sentences(verdict))
+    assert verdict.state == "reference_changed"  # which a table, a title and a gauge show too
     assert "The reference itself changed on 2026-01-21 (slope 1.00 before, 0.68 since)" in said
     assert "scores fit" not in said
     answer = trust(verdict)

@@ -40,7 +40,7 @@ from monitor.drift.records.facts import (
 from monitor.drift.records.lack import Lack
 from monitor.drift.records.mix import MovedMix, MovedShare, NewValue
 from monitor.drift.records.places import Condition, Explanation, Place, Where
-from monitor.drift.records.verdict import OF_LABELS, STATES, UNJUDGED, Verdict
+from monitor.drift.records.verdict import OF_LABELS, STATES, UNCHANGED, UNJUDGED, Verdict
 from monitor.metrics.core.estimate import Estimate
 from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.words.verdict import sentences
@@ -208,7 +208,7 @@ def facts_of(drawn: Drawn, state: str) -> Facts:
         if drawn.share() < 0.2
         else (),
         mix=mix_of(drawn) if drawn.share() < 0.2 else None,
-        changed=changed_of(drawn) if drawn.share() < 0.2 else None,
+        changed=changed_within(drawn, state),
     )
 
 
@@ -226,6 +226,13 @@ def unlike_of(drawn: Drawn, *, of_whole: bool) -> tuple[Unlike, ...]:
     """Draw what was read otherwise."""
     streams = ("all",) if of_whole else ("DE", "other")
     return (Unlike(streams, ("predictions.where",), DAY, drawn.day(), DAY),)
+
+
+def changed_within(drawn: Drawn, state: str) -> ReferenceChange | None:
+    """Draw a change where the state is about it, and sometimes beside a graver state."""
+    if state in UNCHANGED:
+        return None
+    return changed_of(drawn) if state == "reference_changed" or drawn.share() < 0.2 else None
 
 
 def changed_of(drawn: Drawn) -> ReferenceChange:

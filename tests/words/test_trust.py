@@ -26,6 +26,7 @@ BEGINNINGS = {
         *("Yes, but for the level:", "Not the level:", "Once the base rate is known:"),
         *("Not surely:", "Not today:"),
     ),
+    "reference_changed": ("Not surely: the reference itself changed on",),
     "level_drift": ("No: scores",),
     "labels_lost": ("Not the outcomes:", "Unknown:"),
     "labels_added": ("Not the outcomes:", "Unknown:"),

@@ -29,6 +29,7 @@ from monitor.metrics.core.estimate import Estimate
 State = Literal[  # the most severe last: where two exporters differ, dashboards show it
     "ok",
     "prior_shift",
+    "reference_changed",
     "level_drift",
     "labels_lost",
     "labels_added",
@@ -41,6 +42,7 @@ State = Literal[  # the most severe last: where two exporters differ, dashboards
     "data_error",
 ]
 STATES: tuple[State, ...] = get_args(State)
+UNCHANGED = frozenset(["ok", "prior_shift"])  # the curve is as in the reference
 SHIFTS = frozenset(["prior_shift", "level_drift"])
 OF_LABELS = frozenset(LABEL_KINDS)  # states, and kinds, of an open drift that is one of labels
 DRIFTING = OF_LABELS | {  # an incident is open

@@ -58,7 +58,7 @@ from monitor.drift.records.lack import Lack
 from monitor.drift.records.life import life_state
 from monitor.drift.records.mix import MovedMix, moved_mix
 from monitor.drift.records.region_state import KIND
-from monitor.drift.records.verdict import State, Verdict
+from monitor.drift.records.verdict import UNCHANGED, State, Verdict
 from monitor.drift.verdicts.week import Stream, Week, classes_of, week_of_stream
 from monitor.metrics.core.estimate import Estimate
 
@@ -119,6 +119,8 @@ def _state_and_facts(
     )
     if stream.own and not obstacle:
         facts = _with_scores(facts, stream, stream.own, limit)
+    if facts.changed and state in UNCHANGED:  # a comparison that says little
+        state = "reference_changed"
     return state, facts
 
 

@@ -39,6 +39,9 @@ STATES: Mapping[str, StateWords] = {
     "not_comparable": StateWords(
         "not comparable", "Read otherwise than its reference", "\u2260", 6
     ),
+    "reference_changed": StateWords(
+        "reference changed", "The reference itself changed", "\u25c7", 5
+    ),
     "prior_shift": StateWords("prior shift", "Only the prior moved", "\u25cf", 6),
     "acknowledged": StateWords("acknowledged", "A known drift", "\u25a0", 7),
     "ok": StateWords("ok", "No drift found", "\u2713", 8),

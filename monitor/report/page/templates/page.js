@@ -1,6 +1,6 @@
 // The chosen day: the bar at the top, and everything that shows one day.
 let selected = page.chosen;
-const HEIGHTS = { calibration_drift: 1, data_error: 1, undecided: 0.75, level_drift: 0.75, improved: 0.5, prior_shift: 0.5, acknowledged: 0.35, ok: 0.2, insufficient_data: 0.2, not_comparable: 0.5 };
+const HEIGHTS = { calibration_drift: 1, data_error: 1, undecided: 0.75, level_drift: 0.75, improved: 0.5, prior_shift: 0.5, reference_changed: 0.5, acknowledged: 0.35, ok: 0.2, insufficient_data: 0.2, not_comparable: 0.5 };
 
 function drawBar() {
   const host = at("days"), width = Math.max(160, host.clientWidth), height = 36, step = width / page.days.length;
