@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from monitor.base.segment_names import NO_VALUE, OTHER, shown
-from monitor.drift.records.mix import MovedMix, MovedShare
+from monitor.drift.records.mix import MATTERS, MovedMix, MovedShare
 from monitor.words.numbers import percent
 
 MOST_TOLD = 5  # segments with a sentence each
@@ -26,8 +26,9 @@ def mix_sentences(mix: MovedMix) -> Iterator[str]:
     none are of the segment DE; in the reference 50.0 % to 60.0 % a day.
     "de" (41.0 %). If the log writes its values otherwise, mend it; if they are meant, list them.
     """
-    yield from (_sentence(share) for share in mix.shares[:MOST_TOLD])
-    if (left := len(mix.shares) - MOST_TOLD) > 0:
+    shares = [share for share in mix.shares if not _only_without_value(share, mix)]
+    yield from (_sentence(share) for share in shares[:MOST_TOLD])
+    if (left := len(shares) - MOST_TOLD) > 0:
         yield f"The shares of {left} more segments moved as far."
     if mix.values:
         named = ", ".join(
@@ -37,6 +38,13 @@ def mix_sentences(mix: MovedMix) -> Iterator[str]:
             f"New values: {named}. If the log writes its values otherwise, mend it; if they are "
             "meant, list them."
         )
+
+
+def _only_without_value(share: MovedShare, mix: MovedMix) -> bool:
+    """Say whether a share of other values is that of rows without one, which count among them."""
+    if share.name != OTHER or share.now < share.greatest:
+        return False
+    return any(m.name == NO_VALUE and share.now - m.now < MATTERS for m in mix.shares)
 
 
 def _sentence(share: MovedShare) -> str:

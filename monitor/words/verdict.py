@@ -470,6 +470,7 @@ def _moved(v: Verdict) -> str:
         return f"The frequencies of classes moved{only}."
     scores, shift = v.facts.scores, v.shift
     alone = not scores or not shift or is_of_base_rate(scores, shift.value)
+    alone = alone and not v.facts.one_day
     return "Once the base rate is known the scores fit: only the prior moved." if alone else ""
 
 

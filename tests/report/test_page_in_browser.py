@@ -178,7 +178,7 @@ def test_a_day_is_chosen_by_key(page: Page, two_models: Path, today: date) -> No
 
     assert date.fromisoformat(day) == date.fromisoformat(opened_with) - timedelta(days=16)
     assert bar.get_attribute("aria-valuetext") == f"{day}: prior shift"
-    assert page.locator("#title").inner_text().endswith("Only the prior moved")
+    assert page.locator("#title").inner_text().endswith("The prior moved")
     assert texts(page.locator("#story p"))[: len(verdict_on(two_models, day))] == verdict_on(
         two_models, day
     )

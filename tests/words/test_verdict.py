@@ -13,7 +13,8 @@ from monitor.drift.evidence.directions import SIZES
 from monitor.drift.incidents.detecting import new_detector
 from monitor.drift.records.day_evidence import DayEvidence
 from monitor.drift.records.detector import Incident, Quarter, Worse
-from monitor.drift.records.facts import Detectable, Facts, LastingShift, Together
+from monitor.drift.records.facts import Detectable, Facts, LastingShift, OneDay, Together
+from monitor.drift.records.mix import MovedMix, MovedShare
 from monitor.drift.records.region_state import Break
 from monitor.drift.records.verdict import Verdict
 from monitor.evaluation.evaluation import Causes, InterceptCorrection, Shares
@@ -186,6 +187,21 @@ SAID: dict[str, tuple[Verdict, str, str]] = {
         replace(SOUND, state="prior_shift"),
         f"{NONE_FOUND} Once the base rate is known the scores fit: only the prior moved.",
         "apart",
+    ),
+    "a prior shift on a day that contradicts": (
+        but(replace(SOUND, state="prior_shift"), one_day=OneDay(55.0, "too_extreme")),
+        "This day alone contradicts the reference, 10^55 to 1, as if",
+        "the scores fit",
+    ),
+    "rows without a value": (
+        but(
+            SOUND,
+            mix=MovedMix(
+                (MovedShare("", 0.0, 0.0, 0.467), MovedShare("other", 0.0, 0.0, 0.467)), (), 1_500
+            ),
+        ),
+        "Of the predictions 46.7 % have no value in the column of the segments",
+        "not listed",
     ),
     "a lasting shift": (
         but(SOUND, lasting=LASTING),

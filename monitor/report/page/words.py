@@ -42,7 +42,7 @@ STATES: Mapping[str, StateWords] = {
     "reference_changed": StateWords(
         "reference changed", "The reference itself changed", "\u25c7", 5
     ),
-    "prior_shift": StateWords("prior shift", "Only the prior moved", "\u25cf", 6),
+    "prior_shift": StateWords("prior shift", "The prior moved", "\u25cf", 6),
     "acknowledged": StateWords("acknowledged", "A known drift", "\u25a0", 7),
     "ok": StateWords("ok", "No drift found", "\u2713", 8),
     "insufficient_data": StateWords("not judged", "Not judged", "\u25cb", 9),
