@@ -59,7 +59,11 @@ def test_a_table_in_a_file_is_that_of_the_setting(tmp_path: Path) -> None:
     model = Model.model_validate({**LOGS, "label_rate": {"file": f"{tmp_path / 'r.csv'}"}})
 
     assert label_rates_of(model) == LabelRates(((0.25, 0.1), (1.0, 1.0)))
+    spreadsheet = "\ufeff" + (tmp_path / "r.csv").read_text().replace("\n", "\r")
+    (tmp_path / "r.csv").write_bytes(spreadsheet.encode())
+    assert label_rates_of(model) == LabelRates(((0.25, 0.1), (1.0, 1.0)))
     for text, said in {
+        '"' + 200_000 * "x": "cannot be read",
         "low,high\n0,1\n": "must begin with the line low,high,rate",
         "low,high,rate\n0,1,2\n": "line 2, rate",
         "low,high,rate\n0,1,0\n": "line 2, rate",

@@ -83,7 +83,7 @@ def ack(
         msg = "ack: name the model, or list what is decided with --list."
         raise ConfigError(msg)
     model, said = config.model(name), checked_texts({"--by": by, "--why": why, "--ticket": ticket})
-    must_be_one_of("--segment", segment, tuple(dict.fromkeys((WHOLE, *model.segment_names))))
+    must_be_one_of("--segment", segment, model.every_segment)
     if part and segment != WHOLE:
         msg = f"--part {shown(part)}: a value is no part of a segment here; leave out --segment."
         raise ConfigError(msg)

@@ -94,7 +94,7 @@ def check_logs(
     """Check the logs of one day of each model, and `tell` people what they show."""
     from monitor.base.files import looking_once
     from monitor.days.arrivals import late
-    from monitor.days.decisions import lasting
+    from monitor.days.summary import whole
     from monitor.logs import (
         delivered_again,
         entities_of_day,
@@ -113,12 +113,7 @@ def check_logs(
     from monitor.report.tables import summary_table
     from monitor.report.verdicts import sensitivity
     from monitor.store.store import Store
-    from monitor.words.acknowledging import long_taken
-    from monitor.words.advice import (
-        better_threshold,
-        late_outcomes,
-        long_acknowledgement,
-    )
+    from monitor.words.advice import better_threshold, late_outcomes
     from monitor.words.plausibility import mostly_left_out, unless_mapped
     from monitor.words.values import priors_of_their_own, strata_to_set
 
@@ -131,15 +126,9 @@ def check_logs(
             what_looks_wrong(model_name, model, looked_at, summary, engine=opened()),
             scores_beside_reference(config, model_name, summary),
         )
-        again, twice = (
-            entities_of_day(model_name, model, looked_at, engine=opened()),
-            delivered_again(
-                model_name,
-                model,
-                looked_at,
-                rows=sum(part.predicted for part in summary.segments.values()),
-                engine=opened(),
-            ),
+        again = entities_of_day(model_name, model, looked_at, engine=opened())
+        twice = delivered_again(
+            *(model_name, model, looked_at), rows=whole(summary).predicted, engine=opened()
         )
         stored = results_of(config, model_name)
         labels = labels_in_logs(stored, model, summary)
@@ -149,13 +138,7 @@ def check_logs(
         noticed = [*map(str, said), *(remark.sentence for remark in wrong)]
         for sentence in [*able, *(f"{model_name}: {said}" for said in noticed)]:
             tell(sentence, markup=False, highlight=False, soft_wrap=True)
-        reminders = [
-            reminder
-            for span in model.verdicts.known_drifts
-            if (reminder := long_acknowledgement(span.last, until))
-        ]
-        decisions = lasting(Store(config.store).decisions(model_name)).values()
-        taken = [long for decision in decisions if (long := long_taken(decision, until))]
+        reminders, taken = _last_for_long(config, model_name, model, until)
         awaited = awaited_in_store(config, model_name)
         delay = delay_in_logs(config, model_name, as_of=until, engine=opened())
         incomplete = late(delay, model.settled_after)
@@ -195,6 +178,21 @@ def check_logs(
     with looking_once(), ExitStack() as closing:
         opened = cache(lambda: closing.enter_context(open_databases(config.engine)))
         return of_each(config, name, look)
+
+
+def _last_for_long(
+    config: "Config", name: str, model: "Model", today: date
+) -> tuple[list[str], list[str]]:
+    """Remind of planned changes, and of acknowledgements, that last for unusually long."""
+    from monitor.days.decisions import lasting
+    from monitor.store.store import Store
+    from monitor.words.acknowledging import long_taken
+    from monitor.words.advice import long_acknowledgement
+
+    planned = (long_acknowledgement(span.last, today) for span in model.verdicts.known_drifts)
+    decisions = lasting(Store(config.store).decisions(name)).values()
+    taken = (long_taken(decision, today) for decision in decisions)
+    return [*filter(None, planned)], [*filter(None, taken)]
 
 
 def run(

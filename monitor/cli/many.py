@@ -1,6 +1,6 @@
 """What `run` and `backfill` do with one model, and how they do it with all of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
@@ -32,7 +32,7 @@ class Processed:
     report: RunReport | None
     begun: Beginning | None = None
     again: tuple[Again, ...] = ()
-    of_page: tuple[ConfigError | DataError, ...] = ()
+    of_page: Sequence[ConfigError | DataError] = ()
 
 
 def process(

@@ -11,7 +11,6 @@ from monitor.cli.options import DEFAULT_CONFIG, AsJson, ConfigPath, must_be_stor
 from monitor.cli.printing import answer
 
 USUAL_SLOPE = 0.8  # to be found
-UNIFORM = 0.25  # of the labels, from all scores alike: for drifts that nobody planned for
 
 
 def plan_labels(
@@ -38,6 +37,7 @@ def plan_labels(
     """
     from monitor.base.files import writing
     from monitor.config import load_config
+    from monitor.drift.incidents.label_plan import UNIFORM
     from monitor.drift.records.day_evidence import KINDS
     from monitor.pipeline.days.label_rates import rates_text
     from monitor.pipeline.maps.label_plan import SLOPES, plan_for
@@ -49,7 +49,7 @@ def plan_labels(
     config.model(name)
     must_be_stored(name, Store(config.store).days("summaries", name))
     sought = find if find in KINDS else SLOPES[slope > 1.0]
-    planned = plan_for(config, name, budget, kind=sought, slope=slope, uniform=UNIFORM)
+    planned = plan_for(config, name, budget, kind=sought, slope=slope)
     table = rates_text(planned.rates)
     if out:
         with writing(f"{out}"):
@@ -58,12 +58,12 @@ def plan_labels(
     document = {
         "model": name,
         "kind": planned.kind,
-        "slope": planned.slope if planned.kind in SLOPES else None,
+        "slope": planned.slope,
         "scores_of": (planned.first, planned.last),
         "predictions": planned.plan.predictions,
         "labels": planned.plan.labels,
         "as_uniform_labels": planned.plan.worth,
-        "uniform": planned.uniform,
+        "uniform": UNIFORM,
         "days": planned.days,
         "days_uniform": planned.days_uniform,
         "rates": [rate.model_dump() for rate in planned.rates],
@@ -71,9 +71,9 @@ def plan_labels(
     }
     sentence = plan_sentence(
         planned.kind,
-        planned.slope if planned.kind in SLOPES else None,
+        planned.slope,
         planned.plan,
-        uniform=planned.uniform,
+        uniform=UNIFORM,
         days=planned.days,
         days_uniform=planned.days_uniform,
     )

@@ -96,20 +96,19 @@ def _bars(first: str, last: str) -> "Progress":
 
 
 def finish(
-    reports: Iterable["RunReport"],
+    reports: Sequence["RunReport"],
     *,
     as_json: bool,
-    begun: Sequence["Beginning"] = (),
-    again: Mapping[str, Sequence["Again"]] | None = None,
-    errors: Sequence[ConfigError | DataError] = (),
+    begun: Sequence["Beginning"],
+    again: Mapping[str, Sequence["Again"]],
+    errors: Sequence[ConfigError | DataError],
 ) -> None:
     """Print the results of runs, and raise an error if a day or a whole run failed."""
     from monitor.pipeline.runs.grouping import grouped
     from monitor.words.advice import late_outcomes
 
-    reports = list(reports)
     if as_json:
-        print_json({"reports": reports, "new_models": begun, "delivered_again": again or {}})
+        print_json({"reports": reports, "new_models": begun, "delivered_again": again})
     for new in [] if as_json else begun:
         say(f"{new}", soft_wrap=True)
     for report in [] if as_json else reports:
@@ -132,7 +131,7 @@ def finish(
         _say_what_was_damaged(report)
         for lost in report.left_out:
             say(f"{report.model}: {lost}", soft_wrap=True)
-        for twice in (again or {}).get(report.model, ()):
+        for twice in again.get(report.model, ()):
             say(f"{report.model}: {twice}", style="yellow", highlight=False, soft_wrap=True)
         for message in grouped(report.model, report.still_missing):
             say(f"Still missing: {message}", soft_wrap=True)
@@ -141,9 +140,7 @@ def finish(
     stop_at_failures(reports, errors)
 
 
-def summary_of(
-    reports: Sequence["RunReport"], errors: Sequence[ConfigError | DataError] = ()
-) -> str:
+def summary_of(reports: Sequence["RunReport"], errors: Sequence[ConfigError | DataError]) -> str:
     """Add up what runs of several models did, in one line."""
     days = {
         what: sum(len(getattr(report, what)) for report in reports)
@@ -172,7 +169,7 @@ def _listed(what: str, files: Sequence[str]) -> str:
 
 
 def stop_at_failures(
-    reports: Iterable["RunReport"], errors: Sequence[ConfigError | DataError] = ()
+    reports: Iterable["RunReport"], errors: Sequence[ConfigError | DataError]
 ) -> None:
     """Raise one error with the messages of all failed days and of all other errors."""
     from monitor.pipeline.runs.grouping import grouped

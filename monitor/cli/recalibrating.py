@@ -111,12 +111,13 @@ def recalibrate(
     config = load_config(config_path, only=name)
     model = config.model(name)
     if segment is not None:
-        must_be_one_of("--segment", segment, (*dict.fromkeys((WHOLE, *model.segment_names)),))
+        must_be_one_of("--segment", segment, model.every_segment)
         if part:
             msg = f"--segment {segment} and --part: leave one of them out."
             raise ConfigError(msg)
     if first and last:
         day_range(first, last)
+    start, end = (day.date() if day else None for day in (first, last))
     if classes := model.predictions.classes:
         if segment not in (None, WHOLE) or part:
             option = "--part" if part else f"--segment {segment}"
@@ -129,8 +130,7 @@ def recalibrate(
             config,
             name,
             classes,
-            first.date() if first else None,
-            last.date() if last else None,
+            (start, end),
             kind=kind,
             out=out,
             sql=sql,
@@ -139,12 +139,7 @@ def recalibrate(
             as_json=as_json,
         )
         return
-    asked = Asked(
-        first=first.date() if first else None,
-        last=last.date() if last else None,
-        kind=kind_among(kind, KINDS[1:]),
-        follow_prior=follow_prior,
-    )
+    asked = Asked(start, end, kind_among(kind, KINDS[1:]), follow_prior)
     fitted = fit(config, name, segment, asked, part=conditions_named(model, name, part or ()))
 
     def write_sql() -> str:

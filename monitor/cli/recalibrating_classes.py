@@ -18,8 +18,7 @@ def recalibrate_vectors(
     config: "Config",
     name: str,
     classes: "Classes",
-    first: date | None,
-    last: date | None,
+    days: tuple[date | None, date | None],
     *,
     kind: str,
     out: Path | None,
@@ -55,7 +54,7 @@ def recalibrate_vectors(
         raise ConfigError(msg)
     with progress_of_steps(name, quiet=as_json) as on_step:
         fitted = recalibrate_classes(
-            config, name, classes, kind=chosen_kind, span=(first, last), on_step=on_step
+            config, name, classes, kind=chosen_kind, span=days, on_step=on_step
         )
 
     def write_sql() -> str:

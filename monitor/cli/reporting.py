@@ -1,7 +1,7 @@
 """The command that writes report pages, and the pages that the daily run writes."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -40,6 +40,7 @@ def report(
     """
     from monitor.config import load_config
     from monitor.report.page.html import require_jinja
+    from monitor.report.page.write import write_model_file
 
     config = load_config(config_path)
     place = out or (config.report.path if config.report else "")
@@ -50,12 +51,11 @@ def report(
         )
         raise ConfigError(msg)
     require_jinja()
-    if name and place.endswith(PAGE):
-        written = [_write_file(config, name, place)]
-        errors: list[ConfigError | DataError] = []
+    written, errors = [place], list[ConfigError | DataError]()
+    if name and place.endswith(PAGE):  # without a link to an index
+        write_model_file(config, name, place)
     else:
-        models = chosen_models(config, name)
-        written, errors = write_pages(config, models, place)
+        written, errors = write_pages(config, chosen_models(config, name), place)
         errors += invalid_models(config, name)
     for path in written:
         say(f"written: {path}", soft_wrap=True, highlight=False)
@@ -66,15 +66,13 @@ def write_pages(
     config: "Config", names: Iterable[str], folder: str
 ) -> tuple[list[str], list[ConfigError | DataError]]:
     """Write the pages of some models and the index; also collect the errors of models."""
-    from monitor.pipeline.verdicts.references import read_references
     from monitor.report.page.write import write_index, write_model
 
     written, errors = list[str](), list[ConfigError | DataError]()
     for name in names:
         try:
             with within_memory(name):
-                references = read_references(config, name).fitted
-                written.append(write_model(config, name, references, folder))
+                written.append(write_model(config, name, folder))
         except (ConfigError, DataError) as error:
             errors.append(error)
     return [*written, write_index(config, folder)], errors
@@ -86,39 +84,24 @@ def write_configured_pages(config: "Config", names: Iterable[str]) -> list[Confi
     return [*errors, *write_configured_index(config)]
 
 
-def write_configured_page(config: "Config", name: str) -> tuple[ConfigError | DataError, ...]:
+def write_configured_page(config: "Config", name: str) -> list[ConfigError | DataError]:
     """Write the page of a model that has just run, if pages are configured; give its error."""
-    if not config.report:  # then neither the page's modules nor Jinja are needed
-        return ()
-    try:
-        from monitor.report.page import write
-
-        write.write_configured_model(config, name)
-    except (ConfigError, DataError) as error:  # the results of the run are stored all the same
-        return (error,)
-    return ()
+    return _error_of(config, lambda pages: pages.write_configured_model(config, name))
 
 
 def write_configured_index(config: "Config") -> list[ConfigError | DataError]:
     """Write the index of all pages, if pages are configured; give its error."""
-    if not config.report:
+    return _error_of(config, lambda pages: pages.write_configured_index(config))
+
+
+def _error_of(config: "Config", write: Callable[[Any], None]) -> list[ConfigError | DataError]:
+    """Give the error of writing pages, which hides no result of a run that is stored."""
+    if not config.report:  # then neither the page's modules nor Jinja are needed
         return []
     try:
-        from monitor.report.page import write
+        from monitor.report.page import write as pages
 
-        write.write_configured_index(config)
+        write(pages)
     except (ConfigError, DataError) as error:
         return [error]
     return []
-
-
-def _write_file(config: "Config", name: str, path: str) -> str:
-    """Write the page of one model into one file, without a link to an index."""
-    from monitor.pipeline.verdicts.references import read_references
-    from monitor.report.page.assemble import model_page
-    from monitor.report.page.html import model_html
-    from monitor.report.page.write import write_page
-
-    references = read_references(config, name).fitted
-    write_page(path, model_html(model_page(config, name, references)))
-    return path

@@ -117,8 +117,7 @@ def show(
     model = config.model(name)
     if window is not None:
         must_be_one_of("--windows", window, model.windows)
-    names = dict.fromkeys((WHOLE, *model.segment_names))
-    must_be_one_of("--segment", segment, tuple(names))
+    must_be_one_of("--segment", segment, model.every_segment)
     results = results_of(config, name, kept=True)
     if fail_on and (past or revised or morning):
         msg = "--fail-on: is about the newest verdict; leave out --incidents, --as-of, --revisions."
@@ -150,7 +149,7 @@ def _failing(
     groups, found = groups_of(fail_on), dict[str, Mapping[str, Sequence[str]]]()
     for name in names:
         model = config.shown(name)
-        asked = [segment] if segment else [WHOLE, *model.segment_names]
+        asked = [segment] if segment else model.every_segment
         stands = standings(results_of(config, name), asked, nearest_to_week(model.windows))
         if failed := failing(stands, groups):
             found[name] = failed

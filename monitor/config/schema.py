@@ -836,11 +836,11 @@ class Model(Section):
     def _plans_for_its_segments(self) -> Self:
         classes = self.predictions.classes
         for plan in self.verdicts.known_drifts:
-            known = plan.segment in (WHOLE, *self.segment_names)
+            known = plan.segment in self.every_segment
             if classes:
                 known |= plan.segment == THIRD or is_pair(plan.segment, {*classes.names})
             if not known:
-                there = ", ".join(dict.fromkeys((WHOLE, *self.segment_names)))
+                there = ", ".join(self.every_segment)
                 msg = (
                     f"verdicts.known_drifts plans for the segment {brief(plan.segment)}, which the "
                     f"model does not have; name one of {there}"
@@ -972,6 +972,11 @@ class Model(Section):
     def segment_names(self) -> tuple[str, ...]:
         """The segments that are tallied separately, in stored order; one if none are configured."""
         return (*self.segments.values, OTHER) if self.segments else (WHOLE,)
+
+    @property
+    def every_segment(self) -> tuple[str, ...]:
+        """What people can name as a segment: all of them together, then each."""
+        return tuple(dict.fromkeys((WHOLE, *self.segment_names)))
 
     @property
     def stratum_names(self) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from monitor.base.files import reaching
 from monitor.store.day_files import PARSING_ERRORS, DayFiles, parsing, remedy
 from monitor.store.held import Held
 from monitor.store.held import held as held_of
-from monitor.store.names import DAILY, OF_LOGS, day_file, stem
+from monitor.store.names import DAILY, OF_LOGS, day_file, day_of, stem
 from monitor.store.sealing import (
     FORMAT,
     is_readable,
@@ -271,8 +271,5 @@ class Chain(DayFiles):
 
 def _place(name: str) -> tuple[str, date] | None:
     """Give kind and day of a daily file by its name; None for any other."""
-    kind, _, file = name.split("/")
-    with suppress(ValueError):
-        if kind in DAILY:
-            return kind, date.fromisoformat(stem(file))
-    return None
+    kind, day = name.partition("/")[0], day_of(name)
+    return (kind, day) if day and kind in DAILY else None

@@ -29,6 +29,8 @@ WHAT: dict[str, type[Decision]] = {"acknowledgement": Acknowledgement, "end": En
 NAME = re.compile(r"([1-9]\d{0,8})\.json")
 OF_DAYS = "found_by", "until", "first"
 AFTER = "after"  # the digest of the decision before
+ANOTHER = "the decision before it is not the one that was there when this one was made"
+UNKNOWN = "this version does not know such a decision"
 Made = TypeVar("Made", bound=Decision)
 
 
@@ -105,11 +107,6 @@ class DecisionLog(Chain):
     def _numbers(self, model: str) -> list[int]:
         names = self._listing("decisions", model) or {}
         return sorted(int(match[1]) for name in names if (match := NAME.fullmatch(name)))
-
-
-ANOTHER = "the decision before it is not the one that was there when this one was made"
-
-UNKNOWN = "this version does not know such a decision"
 
 
 def _name(model: str, number: int) -> str:

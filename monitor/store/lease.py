@@ -22,6 +22,7 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from monitor.base.files import create
 from monitor.store.conditional import (
     NO_TAG,
     RefusedError,
@@ -235,14 +236,8 @@ def _takes(
     """
     number = before + 1
     path = _path(folder, number)
-    try:
-        filesystem.pipe_file(path, content, mode="create")
-    except OSError:
-        if not filesystem.exists(path):
-            raise
-        # If its answer is lost, the request is sent again, and finds what it wrote at first.
-        if _content(filesystem, path) != content:
-            return False
+    if not create(filesystem, path, content):
+        return False
     names = [*_tags(filesystem, folder)]
     numbers = [taken for name in names if (taken := _number(name))]
     renewed = before in numbers and _content(filesystem, _path(folder, before)) != seen

@@ -12,7 +12,7 @@ from typing import BinaryIO
 from monitor.base.errors import DataError
 from monitor.store.holder import Hold, began_after, busy, this_process, waits_for
 
-TRIES, BETWEEN_TRIES = 10, 0.01  # seconds
+TRIES, BETWEEN_TRIES = 30, 0.01  # seconds: one who looks may be kept from its processor
 
 log = logging.getLogger(__name__)
 

@@ -53,14 +53,14 @@ def parse_map(content: bytes, path: str) -> AnyMapFile:
     try:
         document: dict[str, Any] = json.loads(content)
         said = document.pop("checksum")
-    except (ValueError, KeyError, AttributeError, TypeError):
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
         msg = f"{path}: is not a map file (JSON with a checksum); {AGAIN}."
         raise DataError(msg) from None
     try:
         if document.get("format") == 1 and checksum(document) != said:
             msg = f"{path}: was changed after it was written (its check sum differs); {AGAIN}."
             raise DataError(msg)
-        parsed = _parsed(document)
+        return _parsed(document)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
@@ -69,7 +69,6 @@ def parse_map(content: bytes, path: str) -> AnyMapFile:
     except ValueError as error:
         msg = f"{path}: {error} {AGAIN[0].upper()}{AGAIN[1:]}."
         raise DataError(msg) from None
-    return parsed
 
 
 def _parsed(document: dict[str, Any]) -> AnyMapFile:

@@ -33,6 +33,7 @@ UNSEALED = {KIND: DIGEST, DIGEST: "0" * HEX}
 BEFORE_IN_PARQUET = b"\x06" + DIGEST.encode() + b"\x18\x40"
 BEFORE_IN_STREAM = (0x184D2A50).to_bytes(4, "little") + HEX.to_bytes(4, "little")
 BEFORE_IN_JSON = f'"{DIGEST}": "'.encode()
+NO_DIGEST = "its digest is missing"
 
 
 def sealed(name: str, table: pa.Table) -> bytes:
@@ -172,9 +173,6 @@ def open_record(content: bytes) -> dict[str, Any]:
     return {key: value for key, value in record.items() if key not in UNSEALED}
 
 
-NO_DIGEST = "its digest is missing"
-
-
 def digest_of_table(name: str, content: bytes) -> str | None:
     """Check the bytes and the owner of a table without reading its rows.
 
@@ -272,7 +270,7 @@ def is_sealed(content: bytes) -> bool:
 
 
 def is_readable(content: bytes) -> bool:
-    """Say whether the content is a whole table; a damaged one is told of where it is read."""
+    """Say whether the content is a whole table; where a damaged one is read, that is said."""
     try:
         open_table(content)
     except (ValueError, OSError, pa.ArrowException):

@@ -6,7 +6,8 @@
     <root>/columns/<model>/2026-03-01.parquet       its counts by the values of other columns
     <root>/entities/<model>/2026-03-01.parquet      its counts by bucket of their entity
     <root>/mapped/<model>/2026-03-01.parquet        its counts of classes through a map
-    <root>/evaluations/<model>/2026-03-01.arrows.zstevery window that ends that day
+    <root>/evaluations/<model>/2026-03-01.arrows.zst
+                                                    every window that ends that day
     <root>/verdicts/<model>/2026-03-01.arrows.zst   verdicts of that day; in the newest and
                                                     one a week, what the fold carries
     <root>/arrivals/<model>/2026-03-01.arrows.zst   its outcomes by the age at which they came

@@ -16,10 +16,11 @@ from monitor.days.arrivals import Arrivals
 from monitor.drift.incidents.detecting import new_detector
 from monitor.drift.records.detector import Second
 from monitor.pipeline.days.task import Task
-from monitor.pipeline.housekeeping.prune import KINDS, last_held, plan, prune
+from monitor.pipeline.housekeeping.prune import last_held, plan, prune
 from monitor.pipeline.runs.run import run
 from monitor.pipeline.verdicts.judging import judge_days
 from monitor.pipeline.verdicts.references import read_references
+from monitor.store.names import DAILY
 from monitor.store.store import Store
 from tests.conftest import Ended
 from tests.support.two_models import write_day
@@ -95,7 +96,7 @@ def test_what_is_removed(pruned: Config) -> None:
     Of summaries those of a week before the last Monday, from which the fold can go on.
     """
     oldest = DAYS - KEPT
-    found = {kind: list(content(pruned, kind)) for kind in KINDS}
+    found = {kind: list(content(pruned, kind)) for kind in DAILY}
     records = {path.stem for path in (Path(pruned.store) / "runs" / MODEL).glob("2026*.json")}
 
     assert found["evaluations"] == [day(place) for place in range(oldest, DAYS - 1)]
@@ -115,7 +116,7 @@ def test_what_follows_is_as_if_nothing_had_been_removed(whole: Config, pruned: C
         do(config, oldest, oldest)
         do(config, DAYS - 1, DAYS - 1, as_of=DAYS + 1)
 
-    for kind in KINDS:
+    for kind in DAILY:
         assert content(pruned, kind, oldest) == content(whole, kind, oldest), kind
 
 
@@ -175,14 +176,14 @@ def test_what_the_next_run_needs_cannot_be_removed(whole: Config) -> None:
 def test_the_command_says_what_it_removes(whole: Config, command: Callable[..., Ended]) -> None:
     """A dry run removes nothing and counts what the command then removes."""
     path = Path(whole.store).parent / "monitor.yaml"
-    before = {kind: content(whole, kind) for kind in KINDS}
+    before = {kind: content(whole, kind) for kind in DAILY}
     dry = command("prune", "--config", path, "--keep", "11d", "--dry-run")
-    untouched = {kind: content(whole, kind) for kind in KINDS}
+    untouched = {kind: content(whole, kind) for kind in DAILY}
     done = command("prune", "--config", path, "--keep", "11d")
 
     assert (dry.code, done.code) == (0, 0)
     assert untouched == before
-    for kind in KINDS:
+    for kind in DAILY:
         gone = sorted(set(before[kind]) - set(content(whole, kind)))
         assert f"{len(gone)} {kind}" in dry.out
         assert f"{len(gone)} {kind}" in done.out
@@ -194,12 +195,12 @@ def test_a_number_of_days_is_wanted(
     whole: Config, command: Callable[..., Ended], keep: str
 ) -> None:
     """Anything else is refused with an example, and nothing is removed."""
-    before = {kind: content(whole, kind) for kind in KINDS}
+    before = {kind: content(whole, kind) for kind in DAILY}
     done = command("prune", "--config", Path(whole.store).parent / "monitor.yaml", f"--keep={keep}")
 
     assert done.code == 2
     assert "write for example 400d" in done.err
-    assert {kind: content(whole, kind) for kind in KINDS} == before
+    assert {kind: content(whole, kind) for kind in DAILY} == before
 
 
 def other_limits(config: Config) -> Config:

@@ -115,7 +115,9 @@ def test_refuses_other_files(tmp_path: Path, change: dict[str, object], message:
         read_map(str(path))
 
 
-@pytest.mark.parametrize("text", ["", "[]", "3", "not json", '{"checksum": 1}', "\x80abc"])
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, "", "[]", "3", "not json", '{"checksum": 1}', "\x80abc"]
+)
 def test_refuses_what_is_no_map(tmp_path: Path, text: str) -> None:
     """Whatever a file holds, it is a map file or the same error."""
     path = tmp_path / "map.json"

@@ -1,7 +1,6 @@
 """How the labels of a model are chosen, as its configuration and its table of rates say."""
 
 import csv
-from io import StringIO
 
 from pydantic import ValidationError
 
@@ -56,14 +55,14 @@ def rates_text(rates: tuple[ScoreRate, ...]) -> str:
 def _read(place: str) -> tuple[ScoreRate, ...]:
     filesystem, path = open_filesystem(place)
     try:
-        text = filesystem.cat_file(path).decode()
-    except (OSError, UnicodeDecodeError) as error:
+        text = filesystem.cat_file(path).decode("utf-8-sig")  # Excel writes a mark first
+        header, *rows = [*csv.reader(text.splitlines())] or [[]]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         msg = (
             f"label_rate: {place} cannot be read ({type(error).__name__}); write it with "
             f"calibration-monitor plan-labels, or correct label_rate.file."
         )
         raise ConfigError(msg) from None
-    header, *rows = [*csv.reader(StringIO(text))] or [[]]
     if header != HEADER:
         msg = f"label_rate: {place} must begin with the line {','.join(HEADER)}."
         raise ConfigError(msg)

@@ -75,23 +75,29 @@ def part_named(model: Model, conditions: Sequence[Condition], groups: Groups) ->
 def _clauses(model: Model, condition: Condition, groups: Groups) -> tuple[Clause, ...]:
     if model.segments and condition.column == model.segments.name:
         return (_primary_clause(model.segments, condition.value),)
-    watched = next(w for w in model.columns if w.name == condition.column)
+    watched = _watched(model, condition.column)
     if not isinstance(watched, Crossing):
-        return (_clause(watched, condition, groups.get(condition.column) or {}),)
+        return (_clause_of(model, condition, groups.get(condition.column) or {}),)
     values = condition.value.split(CROSSED)
     if condition.value == OTHER or len(values) != len(watched.cross):
         raise _no_rule(condition)
     parts = [Condition(*pair) for pair in zip(watched.cross, values, strict=True)]
-    return tuple(_crossed_clause(model, part) for part in parts)
+    return tuple(_clause_of(model, part, {}) for part in parts)
 
 
-def _crossed_clause(model: Model, condition: Condition) -> Clause:
-    watched = next((w for w in model.columns if w.name == condition.column), None)
+def _clause_of(model: Model, condition: Condition, named: Mapping[str, str]) -> Clause:
+    """Write the rule of a value of one column, which may be a part of a crossing alone."""
+    watched = _watched(model, condition.column)
     if isinstance(watched, WatchedColumn):
-        return _clause(watched, condition, {})
+        return _clause(watched, condition, named)
     if model.segments and condition.column == model.segments.name:
         return _primary_clause(model.segments, condition.value)
     return _clause_of_value(condition)
+
+
+def _watched(model: Model, column: str) -> WatchedColumn | Crossing | None:
+    """Find what the configuration says of a column; None of the primary one and of others."""
+    return next((watched for watched in model.columns if watched.name == column), None)
 
 
 def _primary_clause(segments: Segments, value: str) -> Clause:
@@ -166,8 +172,8 @@ def _labels(model: Model, column: str) -> tuple[str, ...]:
     """List all labels of a column, where the configuration lists them."""
     if model.segments and column == model.segments.name:
         return (*model.segments.values, OTHER)
-    watched = next(w for w in model.columns if w.name == column)
-    if isinstance(watched, Crossing) or not (watched.values or watched.edges):
+    watched = _watched(model, column)
+    if not isinstance(watched, WatchedColumn) or not (watched.values or watched.edges):
         return ()
     return (*range_names(watched.edges),) if watched.edges else (*(watched.values or ()), OTHER)
 

@@ -23,8 +23,6 @@ from monitor.pipeline.verdicts.references import limits_of, read_references
 from monitor.store.names import BACKFILLED, DAILY
 from monitor.store.store import Store
 
-KINDS = DAILY
-
 
 @dataclass(frozen=True)
 class Pruning:
@@ -66,7 +64,7 @@ def plan(config: Config, name: str, *, keep_days: int, today: date) -> Pruning:
         )
         raise ConfigError(msg)
     oldest = today - timedelta(days=keep_days)
-    firsts = {kind: oldest - timedelta(days=max(longest, WEEK)) for kind in KINDS}
+    firsts = {kind: oldest - timedelta(days=max(longest, WEEK)) for kind in DAILY}
     firsts["evaluations"] = oldest
     firsts["arrivals"] -= timedelta(days=LATEST + LOOK_BACK)  # which those verdicts look at
     held = last_held(store, name, oldest)
@@ -74,7 +72,7 @@ def plan(config: Config, name: str, *, keep_days: int, today: date) -> Pruning:
         recalled = held.day - days_to_recall(limits_of(model))
         firsts |= {kind: min(firsts[kind], recalled) for kind in (*BACKFILLED, "arrivals")}
         firsts["verdicts"] = min(firsts["verdicts"], held.day)
-    old = {kind: [d for d in store.days(kind, name) if d < firsts[kind]] for kind in KINDS}
+    old = {kind: [d for d in store.days(kind, name) if d < firsts[kind]] for kind in DAILY}
     spans = [(fit.first, fit.last) for fit in read_references(config, name).fitted]
     spans += [span for of in (held.detectors.values() if held else ()) if (span := own_span(of))]
     reference = [d for d in old["summaries"] if any(first <= d <= last for first, last in spans)]
@@ -102,6 +100,6 @@ def prune(config: Config, pruning: Pruning) -> None:
     """
     store = Store(config.store)
     store.note_pruned(pruning.model, pruning.days["summaries"])
-    for kind in reversed(KINDS):
+    for kind in reversed(DAILY):
         store.remove(kind, pruning.model, pruning.days[kind])
     store.record_digests(pruning.model)

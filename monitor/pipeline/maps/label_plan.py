@@ -12,6 +12,7 @@ from monitor.days.summary import whole
 from monitor.drift.curve.reference import Reference
 from monitor.drift.fold.inputs import limit_of_whole
 from monitor.drift.incidents.label_plan import (
+    UNIFORM,
     LabelPlan,
     days_with,
     evenly_drawn,
@@ -38,7 +39,7 @@ class PlannedLabels:
     ----------
     kind : str
         The distortion that is to be found.
-    slope : float
+    slope : float or None
         Its size, if it is a change of the slope.
     first, last : date
         The days whose scores were counted.
@@ -46,8 +47,6 @@ class PlannedLabels:
         The table.
     plan : LabelPlan
         Labels and predictions a day.
-    uniform : float
-        Share of the labels that is drawn from all scores alike.
     days, days_uniform : float or None
         Days until the change is found with these labels, and with as many drawn uniformly, once
         days labelled so are the reference; infinite if it takes more than 400. None if ten times
@@ -55,20 +54,17 @@ class PlannedLabels:
     """
 
     kind: str
-    slope: float
+    slope: float | None
     first: date
     last: date
     rates: tuple[ScoreRate, ...]
     plan: LabelPlan
-    uniform: float
     days: float | None
     days_uniform: float | None
 
 
-def plan_for(
-    config: Config, name: str, budget: int, *, kind: str, slope: float, uniform: float
-) -> PlannedLabels:
-    """Plan the labels of a model.
+def plan_for(config: Config, name: str, budget: int, *, kind: str, slope: float) -> PlannedLabels:
+    """Plan the labels of a model; of a `kind` of drift that is no slope, `slope` says nothing.
 
     Raises
     ------
@@ -88,27 +84,29 @@ def plan_for(
         counts += sum(by_coarse_cell(whole(store.read_summary(name, day)[0])))
     predictions = counts / len(days)
     total = float(predictions.sum())
-    if uniform * budget < LEAST_RATE * total:
+    if UNIFORM * budget < LEAST_RATE * total:
         msg = (
-            f"--budget {budget}: {percent(uniform, 0)} of it, drawn from {total:,.0f} predictions "
+            f"--budget {budget}: {percent(UNIFORM, 0)} of it, drawn from {total:,.0f} predictions "
             f"a day, is a rate below {LEAST_RATE:g}; give at least "
-            f"{LEAST_RATE * total / uniform:,.0f}."
+            f"{LEAST_RATE * total / UNIFORM:,.0f}."
         )
         raise ConfigError(msg)
     direction = KINDS.index(kind) // 2
-    plan = plan_labels(reference, predictions, budget, direction=direction, uniform=uniform)
+    plan = plan_labels(reference, predictions, budget, direction=direction)
     limit = limit_of_whole({WHOLE: reference}, limits_of(model))
     change = abs(1.0 - slope)
+    is_slope, even = kind in SLOPES, evenly_drawn(predictions, budget)
     waits = [
-        days_with(reference, each, predictions, change, limit) if kind in SLOPES else None
-        for each in (plan, evenly_drawn(predictions, budget))
+        days_with(reference, each, predictions, change, limit) if is_slope else None
+        for each in (plan, even)
     ]
     rates = tuple(
         ScoreRate(low=low, high=high, rate=max(LEAST_RATE, round(rate, 6)))
         for low, high, rate in score_ranges(plan.rates)
         if low < high
     )
-    return PlannedLabels(kind, slope, days[0], days[-1], rates, plan, uniform, *waits)
+    size = slope if is_slope else None
+    return PlannedLabels(kind, size, days[0], days[-1], rates, plan, *waits)
 
 
 def _reference(config: Config, name: str) -> Reference:

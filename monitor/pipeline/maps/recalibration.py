@@ -43,6 +43,7 @@ from monitor.metrics.maps.fitting import FittedMap
 from monitor.metrics.maps.likelihood import own_losses, pooled_level
 from monitor.metrics.maps.map_file import NEWEST_DAYS, Days, Level, MapFile, Training, with_level
 from monitor.metrics.maps.mean_over_days import mean_over_days
+from monitor.metrics.maps.part import Part
 from monitor.metrics.maps.part_gains import PartGain, gains_by_part
 from monitor.pipeline.days.parts import Groups, part_named
 from monitor.pipeline.verdicts.references import read_references
@@ -255,14 +256,25 @@ def recalibrate(
     if not rows.conditions and any(gain.harmed for gain in for_all):
         chosen = chosen.not_worth_it(asked.kind)
     mapped = part_named(model, rows.conditions, groups) if rows.conditions else None
-    content = _content(config, name, rows.segment, trained, chosen.candidate)
-    content = replace(content, part=mapped)
+    content = _content(config, name, rows.segment, mapped, trained, chosen.candidate)
     if chosen.follow_prior:
         content = newest_level(store, content, trained, lambda day: _of_day(rows, day, by_value))
-    fitted = _recalibration(chosen, content, data, None if rows.conditions else verdict)
-    since, by_kind = started is not None, asked.kind is not None
-    told = replace(fitted, since_drift=since, asked=by_kind, explained=rows.explained)
-    return replace(told, days=tuple(day.days[0] for day, _ in trained), for_all=for_all)
+    incident = verdict.incident if verdict and not rows.conditions else None
+    return Recalibration(
+        chosen.choice,
+        content,
+        chosen.worth_it,
+        extrapolated=_share_outside(data, content.map.known),
+        prevalence=float(data.positives.sum() / data.counts.sum()),
+        counts=data,
+        since_drift=started is not None,
+        asked=asked.kind is not None,
+        days=tuple(day.days[0] for day, _ in trained),
+        explained=rows.explained,
+        for_all=for_all,
+        lasting=chosen.lasting,
+        place=incident.place if incident else None,
+    )
 
 
 def _no_days(name: str, rows: _Rows, first: date | None, last: date | None) -> DataError:
@@ -296,23 +308,12 @@ def _chosen(
     return _Chosen(choice, candidate, worth_it, follow_prior, lasting)
 
 
-def _recalibration(
-    chosen: _Chosen, content: MapFile, data: DailyCounts, verdict: Verdict | None
-) -> Recalibration:
-    """Say what a map is worth on the counts that it was fitted to, with the verdict of its rows."""
-    low, high = content.map.known
+def _share_outside(data: DailyCounts, known: tuple[float, float]) -> float:
+    """Compute the share of the predictions whose score is outside a range."""
+    low, high = known
     scores = 1.0 / (1.0 + np.exp(-data.logits))
     outside = data.counts.sum(axis=0)[(scores < low) | (scores > high)].sum()
-    return Recalibration(
-        chosen.choice,
-        content,
-        chosen.worth_it,
-        extrapolated=float(outside / data.counts.sum()),
-        prevalence=float(data.positives.sum() / data.counts.sum()),
-        counts=data,
-        lasting=chosen.lasting,
-        place=verdict.incident.place if verdict and verdict.incident else None,
-    )
+    return float(outside / data.counts.sum())
 
 
 def _refuse_wrong_labels(
@@ -402,7 +403,7 @@ def _gains_for_all(
 
 
 def _parts_with_outcomes(
-    whole: Sequence[tuple[Summary, Segment]], by_value: Callable[[date], Columns]
+    whole: Sequence[DayPart], by_value: Callable[[date], Columns]
 ) -> dict[str, DailyCounts]:
     """Count every value of every column that has enough outcomes for a gain to be seen."""
     columns = [by_value(day.days[0]) for day, _ in whole]
@@ -500,7 +501,8 @@ def _content(
     config: Config,
     name: str,
     segment: str,
-    trained: Sequence[tuple[Summary, Segment]],
+    part: Part | None,
+    trained: Sequence[DayPart],
     chosen: Candidate[FittedMap],
 ) -> MapFile:
     days = [day.days[0] for day, _ in trained]
@@ -519,6 +521,7 @@ def _content(
         level=Level("outcomes", days[0], days[-1], chosen.fitted.level_standard_error),
         replaces=replaced_by(config, name, days[-1]),
         gains=gains_of(chosen),
+        part=part,
         version=program.version(),
     )
 

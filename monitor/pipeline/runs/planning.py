@@ -39,8 +39,8 @@ ONE_DAY = timedelta(days=1)
 
 # A day is summarised, or is left as it is: because nothing has changed, because the model has no
 # log of that day and may have such days, or because it is final and would become provisional.
-Action = Literal["summarise", "unchanged", "quiet", "kept"]
 Left = Literal["unchanged", "quiet", "kept"]
+Action = Literal["summarise", Left]
 LeftOutByDay = dict[date, Mapping[str, tuple[int, int]]]
 Result = Literal["summarised"] | Left | Failure  # what became of a day
 

@@ -1,11 +1,7 @@
 """Writes report pages into a folder or an object store, each file as a whole."""
 
-from collections.abc import Sequence
-from datetime import date
-
 from monitor.base.files import open_filesystem, replace
 from monitor.config import REPORT_INDEX, Config, report_page
-from monitor.drift.fold.inputs import ModelReference
 from monitor.pipeline.verdicts.references import read_references
 from monitor.read.results import results_of
 from monitor.report.page.assemble import model_page
@@ -13,20 +9,13 @@ from monitor.report.page.html import index_html, model_html
 from monitor.report.page.index import index_of
 
 
-def write_model(
-    config: Config,
-    name: str,
-    references: Sequence[ModelReference],
-    folder: str,
-    *,
-    day: date | None = None,
-) -> str:
+def write_model(config: Config, name: str, folder: str) -> str:
     """Write the page of a model into a folder of pages, and give its place.
 
     Parameters
     ----------
-    config, name, references, day
-        As for `model_page`.
+    config, name : Config, str
+        The model.
     folder : str
         A local path or a URL such as ``s3://bucket/prefix``.
 
@@ -37,16 +26,27 @@ def write_model(
     DataError
         If nothing is stored of the model, or a file cannot be read or written.
     """
-    page = model_page(config, name, references, day=day)
     place = f"{folder.rstrip('/')}/{report_page(name)}"
-    write_page(place, model_html(page, home=f"../{REPORT_INDEX}"))
+    write_model_file(config, name, place, home=f"../{REPORT_INDEX}")
     return place
+
+
+def write_model_file(config: Config, name: str, place: str, *, home: str = "") -> None:
+    """Write the page of a model into a file; `home` is the address of an index that it links to.
+
+    Raises
+    ------
+    ConfigError, DataError
+        As `write_model`.
+    """
+    page = model_page(config, name, read_references(config, name).fitted)
+    _write(place, model_html(page, home=home))
 
 
 def write_index(config: Config, folder: str) -> str:
     """Write the index of all models into a folder of pages, and give its place."""
     place = f"{folder.rstrip('/')}/{REPORT_INDEX}"
-    write_page(place, index_html(index_of(config)))
+    _write(place, index_html(index_of(config)))
     return place
 
 
@@ -61,7 +61,7 @@ def write_configured_model(config: Config, name: str) -> None:
         As `write_model`.
     """
     if config.report and results_of(config, name).days("verdicts"):
-        write_model(config, name, read_references(config, name).fitted, config.report.path)
+        write_model(config, name, config.report.path)
 
 
 def write_configured_index(config: Config) -> None:
@@ -70,7 +70,6 @@ def write_configured_index(config: Config) -> None:
         write_index(config, config.report.path)
 
 
-def write_page(place: str, html: str) -> None:
-    """Replace one page."""
+def _write(place: str, html: str) -> None:
     filesystem, path = open_filesystem(place)
     replace(filesystem, path, html.encode(), what=place)
