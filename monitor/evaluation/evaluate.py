@@ -73,9 +73,8 @@ from monitor.metrics.logistic.conditional import fit_slope, fit_slope_of_cells, 
 from monitor.metrics.logistic.intercept import fit_intercept, has_intercept
 from monitor.metrics.test_based.null_reference import tce_null_reference
 
-INTERVAL_REPLICATES = (
-    20  # enough for a 95 % interval: more would change its width by less than a tenth
-)
+# Enough for a 95 % interval: more would change its width by less than a tenth.
+INTERVAL_REPLICATES = 20
 _MAP, _ALL = crc32(b"map"), crc32(b"population")
 Compress = Callable[[Tally], OccupiedCells]
 Expect = Callable[[str, Segment], Expectation | None]

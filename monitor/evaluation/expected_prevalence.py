@@ -15,14 +15,13 @@ import numpy as np
 
 from monitor.evaluation.evaluation import Expectation
 from monitor.metrics.core.dispersion import NO_DESIGN_EFFECTS, DesignEffects
-from monitor.metrics.core.estimate import Estimate
+from monitor.metrics.core.estimate import NORMAL_95, Estimate
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.special import brentq, chdtrc, expit, logit
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.logistic.recalibration_maps import NestedMaps, fit_nested_maps, gram, project
 from monitor.metrics.scores.brier import mean_loss
 
-Z_95 = 1.959963984540054  # ndtri(0.975)
 FURTHEST = 40.0  # in logit; a prevalence beyond is 0 or 1
 MOST_LIFT = 30.0  # so that a likelihood ratio less 1 stays above -1
 LEAST_ODDS = 1e-9  # where all scores are alike, any prevalence fits
@@ -201,7 +200,11 @@ def _mixture(
 
     ends = (
         _falls_to_zero(of)
-        for of in (lambda x: standardised(x) - Z_95, gain, lambda x: standardised(x) + Z_95)
+        for of in (
+            lambda x: standardised(x) - NORMAL_95,
+            gain,
+            lambda x: standardised(x) + NORMAL_95,
+        )
     )
     low, prevalence, high = ends
     return low, prevalence, high

@@ -36,7 +36,7 @@ def _class_errors(e: Evaluation) -> Parts[Errors]:
                 yield (name, adjusted), errors
 
 
-MEASURED: Scope[ClassMeasures] = Scope(WINDOWS, ONLY_WHOLE, (), held("classes"))
+MEASURED: Scope[ClassMeasures] = Scope(WINDOWS, ONLY_WHOLE, parts=held("classes"))
 VECTORS: Scope[VectorErrors] = Scope(WINDOWS, ONLY_WHOLE, ("adjusted",), _vectors)
 CLASS: Scope[ClassErrors] = Scope(WINDOWS, ONLY_WHOLE, ("class",), _by_class)
 CLASS_ERRORS: Scope[Errors] = Scope(WINDOWS, ONLY_WHOLE, ("class", "adjusted"), _class_errors)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from monitor.base.segment_names import FAMILIES
 from monitor.measures import units
-from monitor.measures.measure import Base, Labels, Measure, Scope, itself
+from monitor.measures.measure import Base, Labels, Measure, Scope
 from monitor.measures.snapshot import Snapshot
 from monitor.measures.window_scopes import NEVER_RUN
 
@@ -36,8 +36,6 @@ LEFT_OUT: Measure[float] = Measure(
     Scope(
         Base(("model", "of"), _left_out),
         f"{NEVER_RUN}; classes and pairs of models with two classes; values while no drift is open",
-        (),
-        itself,
     ),
     "What has no gauges of its own: segments (but for their open drifts) and values of columns "
     "that are more than the exporter's limit; classes and pairs of classes also where they are "

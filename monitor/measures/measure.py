@@ -34,6 +34,11 @@ class Base:
     records: Callable[[Snapshot], Parts[Any]]
 
 
+def itself(record: R) -> Parts[R]:
+    """Take a record as its only part."""
+    return [((), record)]
+
+
 @dataclass(frozen=True)
 class Scope(Generic[R]):
     """What measures are of: records of a snapshot, or parts of them.
@@ -47,13 +52,14 @@ class Scope(Generic[R]):
     labels : tuple of str
         Labels of a part, after those of its record.
     parts : callable
-        Lists the parts of a record that it has, with their label values.
+        Lists the parts of a record that it has, with their label values; by default the record
+        itself.
     """
 
     base: Base
     absent: str
-    labels: Labels
-    parts: Callable[[Any], Parts[R]]
+    labels: Labels = ()
+    parts: Callable[[Any], Parts[R]] = itself
 
     def of(self, snapshot: Snapshot) -> Parts[R]:
         """List all parts in a snapshot, with all their label values."""
@@ -172,11 +178,6 @@ def unexported(
     """Declare a measure without a gauge, whose rows have its name."""
     measure = Measure(name, scope, meaning, unit, read, row=name, adjusted=adjusted)
     return replace(measure, exported=False, heading=heading)
-
-
-def itself(record: R) -> Parts[R]:
-    """Take a record as its only part."""
-    return [((), record)]
 
 
 def held(name: str) -> Callable[[Any], Parts[Any]]:

@@ -11,7 +11,7 @@ from monitor.config import Budget, Model, Verdicts
 from monitor.days.run_record import RunRecord
 from monitor.days.summary import end_of_day
 from monitor.drift.records.facts import LONG_AHEAD
-from monitor.measures.measure import Base, Labels, Scope, itself
+from monitor.measures.measure import Base, Labels, Scope
 from monitor.measures.snapshot import Snapshot, seconds_of
 from monitor.measures.window_scopes import NEVER_RUN
 
@@ -24,7 +24,7 @@ def scope(
     absent: str, labels: Labels, records: Callable[[Snapshot], Iterable[tuple[Labels, Any]]]
 ) -> Scope[Any]:
     """Make a scope of its own records."""
-    return Scope(Base(labels, records), absent, (), itself)
+    return Scope(Base(labels, records), absent)
 
 
 def flag(holds: Callable[[Snapshot, str], bool]) -> Scope[float]:

@@ -17,7 +17,7 @@ from monitor.drift.records.detector import (
 from monitor.drift.records.facts import Detectable
 from monitor.drift.records.places import Place, Where, explained_by, name_of
 from monitor.drift.records.verdict import SLOPE_KINDS, STATES, Verdict
-from monitor.measures.measure import Base, Parts, Scope, held, itself
+from monitor.measures.measure import Base, Parts, Scope, held
 from monitor.measures.snapshot import Snapshot, seconds_of
 from monitor.measures.window_scopes import NEVER_RUN
 from monitor.metrics.core.estimate import Estimate
@@ -84,7 +84,7 @@ def start(day: Callable[[Incident], date]) -> Scope[float]:
         incident = v.incident
         return day(incident) - timedelta(days=1) if incident else None
 
-    return Scope(_days(before), NO_DRIFT, (), itself)
+    return Scope(_days(before), NO_DRIFT)
 
 
 def lately_open(v: Verdict) -> bool:
@@ -183,8 +183,6 @@ def _one_day(v: Verdict) -> Parts[float]:
 UNLIKE: Scope[float] = Scope(
     Base(("model", "streams", "settings", "end"), _unlike),
     "while the newest judged day is read as its reference was",
-    (),
-    itself,
 )
 CHANGED: Scope[float] = Scope(
     Base(
@@ -196,53 +194,43 @@ CHANGED: Scope[float] = Scope(
         ],
     ),
     "while the days of the reference are of one kind",
-    (),
-    itself,
 )
 MOVED: Scope[float] = Scope(
-    Base(("model", "segment"), _moved),
-    "while the share of every segment is as in the reference",
-    (),
-    itself,
+    Base(("model", "segment"), _moved), "while the share of every segment is as in the reference"
 )
 TAKEN: Scope[float] = Scope(
     Base(VERDICTS.labels, _taken),
     "without an open calibration drift or level drift, of a stream or of a value",
-    (),
-    itself,
 )
 TAKER: Scope[float] = Scope(
-    Base((*VERDICTS.labels, "by"), _takers), "while nobody has taken the drift", (), itself
+    Base((*VERDICTS.labels, "by"), _takers), "while nobody has taken the drift"
 )
 ALONE: Scope[float] = Scope(
     Base(("model", "column", "value", "kind", "severity"), _alone),
     "while no value of a column drifts by itself",
-    (),
-    itself,
 )
 PLACES = Base(
     ("model",), lambda snapshot: [((v.model,), v.where) for v in snapshot.verdicts if v.where]
 )
-VERDICT: Scope[Verdict] = Scope(VERDICTS, NEVER_RUN, (), itself)
-COMPARED: Scope[Verdict] = Scope(VERDICTS, NO_REFERENCE, (), itself)
+VERDICT: Scope[Verdict] = Scope(VERDICTS, NEVER_RUN)
+COMPARED: Scope[Verdict] = Scope(VERDICTS, NO_REFERENCE)
 STATE: Scope[float] = Scope(
     VERDICTS, NEVER_RUN, ("state",), lambda v: [((state,), state == v.state) for state in STATES]
 )
-JUDGED_DAY: Scope[float] = Scope(_days(lambda v: v.day), NEVER_RUN, (), itself)
+JUDGED_DAY: Scope[float] = Scope(_days(lambda v: v.day), NEVER_RUN)
 KIND: Scope[float] = Scope(
     VERDICTS,
     f"{NO_DRIFT}, from {KEPT_FOR.days} days after the last one closed",
     ("kind",),
     _kinds,
 )
-INCIDENT: Scope[Incident] = Scope(VERDICTS, NO_DRIFT, (), _incident)
-OPEN: Scope[Verdict] = Scope(VERDICTS, NO_DRIFT, (), lambda v: [((), v)] if v.incident else [])
-LABELS: Scope[Estimate] = Scope(VERDICTS, "unless the open drift is one of labels", (), _labels)
+INCIDENT: Scope[Incident] = Scope(VERDICTS, NO_DRIFT, parts=_incident)
+OPEN: Scope[Verdict] = Scope(VERDICTS, NO_DRIFT, parts=lambda v: [((), v)] if v.incident else [])
+LABELS: Scope[Estimate] = Scope(VERDICTS, "unless the open drift is one of labels", parts=_labels)
 UNEXPLAINED: Scope[float] = Scope(
     VERDICTS,
     "unless the open drift is an error of the level, and where few values explain it",
-    (),
-    _unexplained,
+    parts=_unexplained,
 )
 OF_CLASS: Scope[float] = Scope(
     VERDICTS,
@@ -251,16 +239,17 @@ OF_CLASS: Scope[float] = Scope(
     lambda v: [((printable(i.of_class),), 1.0) for _, i in _incident(v) if i.of_class],
 )
 SHAPE: Scope[float] = Scope(
-    VERDICTS, f"{NO_DRIFT}, and of kinds `too_extreme`, `too_timid` and those of labels", (), _shape
+    VERDICTS,
+    f"{NO_DRIFT}, and of kinds `too_extreme`, `too_timid` and those of labels",
+    parts=_shape,
 )
 OF_WHOLE: Scope[Verdict] = Scope(
     VERDICTS,
     f"{NO_DRIFT}, and of segments",
-    (),
-    lambda v: [((), v)] if v.incident and v.segment == WHOLE else [],
+    parts=lambda v: [((), v)] if v.incident and v.segment == WHOLE else [],
 )
 ENDED: Scope[Ended] = Scope(
-    VERDICTS, "before the first calibration drift closes, and while one is open", (), _ended
+    VERDICTS, "before the first calibration drift closes, and while one is open", parts=_ended
 )
 ENDING: Scope[Ended] = Scope(
     VERDICTS, ENDED.absent, ("ending",), lambda v: [((e.reason,), e) for _, e in _ended(v)]
@@ -268,8 +257,7 @@ ENDING: Scope[Ended] = Scope(
 WORSE: Scope[Worse] = Scope(
     VERDICTS,
     f"{NO_DRIFT}, and while it has not become worse",
-    (),
-    lambda v: [((), i.worse) for _, i in _incident(v) if i.worse],
+    parts=lambda v: [((), i.worse) for _, i in _incident(v) if i.worse],
 )
 ONE_DAY: Scope[float] = Scope(
     VERDICTS, "unless the newest judged day alone contradicts the reference", ("kind",), _one_day
@@ -286,15 +274,15 @@ SHIFT: Scope[date] = Scope(
     ("state",),
     lambda v: [((v.state,), v.shifted)] if v.shifted else [],
 )
-AWAITED: Scope[date] = Scope(VERDICTS, "while every reference can be used", (), held("awaited"))
-DETECTABLE: Scope[Detectable] = Scope(VERDICTS, NO_REFERENCE, (), held("detectable"))
+AWAITED: Scope[date] = Scope(VERDICTS, "while every reference can be used", parts=held("awaited"))
+DETECTABLE: Scope[Detectable] = Scope(VERDICTS, NO_REFERENCE, parts=held("detectable"))
 PLACE: Scope[Place] = Scope(
     PLACES,
     NO_COLUMNS,
     ("column", "value"),
     lambda where: [((place.column, place.value), place) for place in where.tested],
 )
-WHERE: Scope[Where] = Scope(PLACES, NO_COLUMNS, (), itself)
+WHERE: Scope[Where] = Scope(PLACES, NO_COLUMNS)
 EXPLAINED: Scope[float] = Scope(
     PLACES, f"{NO_DRIFT}, and where no few values explain it", ("values",), _explained
 )

@@ -17,7 +17,7 @@ from monitor.evaluation.evaluation import (
     MapGain,
     Population,
 )
-from monitor.measures.measure import Base, Labels, Parts, R, Scope, held, itself
+from monitor.measures.measure import Base, Labels, Parts, R, Scope, held
 from monitor.measures.snapshot import Snapshot
 from monitor.metrics.core.estimate import Estimate
 
@@ -117,7 +117,7 @@ def _log_odds(ratio: float) -> float:
     return log(ratio / (1.0 - ratio)) if 0.0 < ratio < 1.0 else nan
 
 
-WINDOW: Scope[Evaluation] = Scope(WINDOWS, NEVER_RUN, (), itself)
+WINDOW: Scope[Evaluation] = Scope(WINDOWS, NEVER_RUN)
 ERRORS: Scope[Errors] = Scope(
     WINDOWS, "without outcomes; `prior` also while all outcomes are equal", ("adjusted",), scores
 )
@@ -131,10 +131,9 @@ LOST: Scope[Estimate] = Scope(
 BURN: Scope[Estimate] = Scope(
     _of(_burn),
     "without `budget` in the configuration, for segments other than `all`; " + TOO_FEW,
-    (),
-    lambda burnt: [] if burnt is None else [((), burnt)],
+    parts=lambda burnt: [] if burnt is None else [((), burnt)],
 )
-CORRECTION: Scope[InterceptCorrection] = Scope(WINDOWS, TOO_FEW, (), held("told_correction"))
+CORRECTION: Scope[InterceptCorrection] = Scope(WINDOWS, TOO_FEW, parts=held("told_correction"))
 # The null reference as stored: with the mean, and the names of its fields.
 CHANCE: Scope[float] = Scope(
     WINDOWS,
@@ -146,16 +145,13 @@ CHANCE: Scope[float] = Scope(
 POPULATION: Scope[Population] = Scope(
     WINDOWS,
     "without outcomes, or without `label_rate` in the configuration",
-    (),
-    held("population"),
+    parts=held("population"),
 )
-MAP_GAIN: Scope[MapGain] = Scope(STREAMS, NO_MAP, (), held("map_gain"))
-EXPECTED: Scope[Expectation] = Scope(STREAMS, NOTHING_AWAITED, (), held("expected"))
+MAP_GAIN: Scope[MapGain] = Scope(STREAMS, NO_MAP, parts=held("map_gain"))
+EXPECTED: Scope[Expectation] = Scope(STREAMS, NOTHING_AWAITED, parts=held("expected"))
 EXPECTED_SHIFT: Scope[Estimate] = Scope(
     Base(STREAMS.labels, _shifts),
     "while no outcomes are still arriving, without a reference, or if it is infinite",
-    (),
-    itself,
 )
 REJECTED: Scope[float] = Scope(
     _of(_rejected),

@@ -213,7 +213,7 @@ def _await_their_verdict(evaluations: Sequence[Evaluation], judged: Sequence[Ver
     """Say whether the verdicts are of an earlier day, or of fewer outcomes of the same day."""
     if not judged:
         return False
-    (day, known_at) = judged[0].day, judged[0].known_at
+    day, known_at = judged[0].day, judged[0].known_at
     return any(
         e.final and (e.day > day or (e.day == day and e.window_days == 1 and e.known_at > known_at))
         for e in evaluations

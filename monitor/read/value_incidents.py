@@ -24,11 +24,11 @@ class PastValueIncident:
     closed: date | None
 
 
-def value_incidents(results: Results, last: date | None = None) -> list[PastValueIncident]:
-    """List the drifts of single values up to a day, in the order of their opening."""
+def value_incidents(results: Results) -> list[PastValueIncident]:
+    """List the drifts of single values, in the order of their opening."""
     open_now = dict[tuple[str, str, date], ValueIncident]()
     past = list[PastValueIncident]()
-    for verdict in results.of_segment(WHOLE, results.days("verdicts", last)):
+    for verdict in results.of_segment(WHOLE, results.days("verdicts")):
         watched = verdict.values.incidents if verdict.values else ()
         today = {(each.column, each.value, each.opened): each for each in watched}
         gone = [open_now[key] for key in open_now if key not in today]

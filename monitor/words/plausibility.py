@@ -9,15 +9,12 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
 import numpy as np
-import numpy.typing as npt
 
 from monitor.base.segment_names import printable
 from monitor.drift.records.facts import Scores
+from monitor.metrics.core.grid import Floats, Ints
 from monitor.words.level import mapped_since_reference
 from monitor.words.numbers import percent
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 FEW_ROWS = 100  # with fewer, perfect separation or a reversed order may well be chance
 TIMES_TOO_HIGH = 10.0
@@ -337,7 +334,7 @@ def mostly_left_out(
 
     Parameters
     ----------
-    found : mapping
+    left_out : mapping
         From day to setting to the rows that it leaves out, and all rows; of `Summary.left_out`.
 
     Examples

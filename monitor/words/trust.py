@@ -210,16 +210,13 @@ def _so_far(v: Verdict, answer: Trust) -> Trust:
 
 def _of_level_today(v: Verdict) -> Trust | None:
     """Answer where the level of the day, or of the week, is off without an incident."""
+    ask = f"Ask what was released on {v.day}, or changed in the service. Look again tomorrow."
     if v.facts.today:
-        ask = f"Ask what was released on {v.day}, or changed in the service."
-        return Trust(f"Not today: {today_in_short(v.facts.today)}.", f"{ask} Look again tomorrow.")
+        return Trust(f"Not today: {today_in_short(v.facts.today)}.", ask)
     if v.facts.covered and (answer := _of_coverage(v.state, v.facts.covered)):
         return answer
     if v.facts.one_day:
-        ask = f"Ask what was released on {v.day}, or changed in the service."
-        return Trust(
-            f"Not today: {one_day_in_short(v.facts.one_day)}.", f"{ask} Look again tomorrow."
-        )
+        return Trust(f"Not today: {one_day_in_short(v.facts.one_day)}.", ask)
     if v.state == "ok" and v.facts.scores:
         return _of_scores(v.facts.scores)
     if v.state == "prior_shift" and v.facts.scores and v.shift:

@@ -34,6 +34,12 @@ REQUEST_WITHIN = 30.0  # seconds
 IDLE_AFTER = 5.0  # seconds
 MOST_CONNECTIONS = 100
 MOST_OF_A_CLIENT = 25
+READ_AT_MOST = 65_536
+TOO_MANY = "this address has too many connections open; close some, then try again\n"
+REFUSAL = (
+    "HTTP/1.0 429 Too Many Requests\r\nContent-Type: text/plain; charset=utf-8\r\n"
+    f"Retry-After: {REQUEST_WITHIN:.0f}\r\nContent-Length: {len(TOO_MANY)}\r\n\r\n{TOO_MANY}"
+).encode()
 IPV6_PREFIX = 64  # bits: a client can take any address that begins with those of its network
 
 
@@ -187,14 +193,6 @@ class Server(ThreadingMixIn, WSGIServer):
             super().handle_error(request, client_address)
             return
         log.warning("%s: %s", client_address[0], error)
-
-
-READ_AT_MOST = 65_536
-TOO_MANY = "this address has too many connections open; close some, then try again\n"
-REFUSAL = (
-    "HTTP/1.0 429 Too Many Requests\r\nContent-Type: text/plain; charset=utf-8\r\n"
-    f"Retry-After: {REQUEST_WITHIN:.0f}\r\nContent-Length: {len(TOO_MANY)}\r\n\r\n{TOO_MANY}"
-).encode()
 
 
 def _client(address: str) -> str:

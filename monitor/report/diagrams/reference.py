@@ -81,7 +81,6 @@ def draw_reference(
         _draw_piles(main, reference, piles, theme)
     if points:
         _draw_points(main, points, ends, theme)
-    if points:
         below = f"{recent.total:,} recent predictions, {recent.total_positives:,} positive; "
         below += f"a prior shift of {delta:+.2f} is forgiven"
     else:
