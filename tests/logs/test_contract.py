@@ -150,6 +150,11 @@ MISSING: dict[str, tuple[Damage, str]] = {
         column("outcomes", "outcome", [1] * 40),
         "all 40 outcomes are 1" + LOOK.format("one_class"),
     ),
+    "nothing but ones so far": (
+        column("outcomes", "outcome", [1.0] * 30 + [nan] * 10),
+        "all 30 outcomes are 1, and 10 predictions have none; if theirs come later, raise "
+        "settled_after (days: 1)" + LOOK.format("one_class"),
+    ),
 }
 MISTYPED: dict[str, tuple[Damage, str]] = {
     "scores that are texts": (

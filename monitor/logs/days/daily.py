@@ -209,6 +209,16 @@ def _without_time(rows: DayRows) -> str:
     )
 
 
+def _awaited_others(model: Model, unknown: int) -> str:
+    """Say of predictions without an outcome that theirs may come later, as negatives often do."""
+    if not unknown:
+        return ""
+    return (
+        f", and {unknown:,} predictions have none; if theirs come later, raise settled_after "
+        f"(days: {model.settled_after})"
+    )
+
+
 def _places(batch: Batch, day: date) -> str:
     """Name the logs of a day: its predictions, and the first and the last of its outcomes."""
     ends = [*batch.partitions[day][:1], *batch.partitions[day][-1:]]
@@ -230,7 +240,8 @@ def _check_day(batch: Batch, rows: DayRows, *, settled: bool) -> None:
         none = f"none of {predicted:,} predictions has an outcome"
         complaint = "no_outcomes", f"{none}; {hint}" if hint else none
     elif settled and (only := _only_outcome(positives, matched, rows.classes)) is not None:
-        complaint = "one_class", f"all {matched:,} outcomes are {only}{_without_time(rows)}"
+        others = _without_time(rows) or _awaited_others(batch.model, predicted - matched)
+        complaint = "one_class", f"all {matched:,} outcomes are {only}{others}"
     if complaint and batch.model.checks.of(complaint[0]) == "fail":
         msg = (
             f"{batch.name} {rows.day}: {complaint[1]}; check the logs and their ids "
