@@ -170,7 +170,7 @@ dashboard-shots: $(VENV)/dev.stamp  ## Take screenshots of the demo's dashboards
 	@$(BIN)/python grafana/shots/shoot.py
 
 report-shot: $(VENV)/dev.stamp  ## Take the pictures of the demo's report page and year for the README and the site
-	@sh tools/install-programs chromium
+	@sh tools/install-programs
 	@$(BIN)/python tools/report_shot.py
 
 constraints: $(VENV)/dev.stamp  ## Pin the newest versions that work together

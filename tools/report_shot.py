@@ -4,10 +4,11 @@ The README has its report page on a July morning, the site the year of its broke
 the folder of the demo and that of the pictures; by default demo-data and docs.
 """
 
-import subprocess
 import sys
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
+from shutil import which
 from tempfile import TemporaryDirectory
 
 from PIL import Image
@@ -16,14 +17,17 @@ from playwright.sync_api import sync_playwright
 from monitor.base.segment_names import WHOLE
 from monitor.config import load_config
 from monitor.drift.records.verdict import WEEK
+from monitor.pipeline.verdicts.references import read_references
 from monitor.read.results import results_of
 from monitor.read.standing import Standing, day_by_day
+from monitor.report.page.assemble import model_page
 from monitor.report.page.content import DayOnPage
+from monitor.report.page.html import model_html
 from monitor.report.page.still import HEIGHT, LEFT, WIDTH, evidence_svg
 
 ROOT = Path(__file__).parents[1]
 MODEL = "flights-stretched"
-DAY = "2013-07-10"  # three weeks after the drift was found, and in the middle of a prior shift
+DAY = date(2013, 7, 10)  # three weeks after the drift was found, and in the middle of a prior shift
 SIZE = {"width": 1160, "height": 1400}
 BELOW = 40  # pixels under the last chart that is shown
 STRIP = 34  # height of the bars of verdicts
@@ -45,22 +49,21 @@ COLOURS = 96  # enough for text and flat colours, and a third of the bytes
 def main(demo: Path, pictures: Path) -> None:
     """Write the page, photograph its top, and save the picture with few colours; draw the year."""
     (pictures / "demo-year.svg").write_text(year_svg(days_of(demo)))
-    picture = pictures / "report.png"
+    config = load_config(demo / "monitor.yaml")
+    references = read_references(config, MODEL).fitted
     with TemporaryDirectory() as folder:
-        page = Path(folder, "page.html")
-        command = Path(sys.executable).with_name("calibration-monitor")
-        call = ("report", "--config", demo / "monitor.yaml", "--model", MODEL)
-        subprocess.run([command, *call, "--day", DAY, "--out", page], check=True)
-        shot = Path(folder, "shot.png")
+        page, shot = Path(folder, "page.html"), Path(folder, "shot.png")
+        page.write_text(model_html(model_page(config, MODEL, references, day=DAY)))
         photograph(page, shot)
-        Image.open(shot).convert("RGB").quantize(COLOURS).save(picture, optimize=True)
+        picture = Image.open(shot).convert("RGB").quantize(COLOURS)
+        picture.save(pictures / "report.png", optimize=True)
 
 
 def photograph(page: Path, shot: Path) -> None:
     """Take the verdict and what happened to the prior."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium",
+            executable_path=which("chromium-headless-shell"),
             args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
         )
         tab = browser.new_page(viewport=SIZE, device_scale_factor=1.5, color_scheme="light")
