@@ -70,8 +70,8 @@ def ack(
     Its alert becomes a line of the digest that names who has taken it, and until when.
     Verdicts, evidence and incidents stay as they are. A drift that is found later pages, and so
     does this one when it becomes worse, or when the last day is over. The store keeps every
-    decision; `show --incidents --json` gives them all. Plans belong into known_drifts of the
-    configuration.
+    decision; `show --incidents --json` gives them all. Planned changes belong into
+    known_drifts of the configuration.
     """
     from monitor.report.decisions import decision_documents
 

@@ -212,7 +212,7 @@ def run(
     wait: Wait = True,
     begin: Annotated[
         bool,
-        typer.Option("--begin", help="Begin a new store if there is none at the place of store."),
+        typer.Option("--begin", help="Begin a new store if there is none yet."),
     ] = False,
     jobs: Jobs = DEFAULT_JOBS,
     as_json: AsJson = False,

@@ -37,7 +37,7 @@ def prune(
 ) -> None:
     """Remove old days from the store.
 
-    Days of references stay, and so does what the oldest windows and verdicts that are kept need.
+    Keeps the days of references, and what the oldest kept windows and verdicts need.
     """
     from monitor.pipeline.housekeeping import prune as pruning
 
@@ -58,9 +58,10 @@ def compact(
         bool, typer.Option("--dry-run", help="Say what would be written, and write nothing.")
     ] = False,
 ) -> None:
-    """Write the files of each month as one of each kind, once its days have settled.
+    """Write the small files of each settled month as one of each kind.
 
-    What is read stays the same. A day that is corrected later has a file of its own again.
+    Every command reads the same from them. A day that is corrected later has a file of its own
+    again.
     """
     from monitor.pipeline.housekeeping import compaction
 

@@ -44,7 +44,7 @@ def sql(
     ] = None,
     engine: Annotated[
         Engine,
-        typer.Option(help="Whose quotes the condition has of a map that is for some rows."),
+        typer.Option(help="Of a map for some rows: whose quotes its condition has."),
     ] = "duckdb",
 ) -> None:
     """Print a map as an SQL expression for DuckDB and Spark.
@@ -78,7 +78,7 @@ def compose(
     newer: Annotated[str, typer.Argument(help="The map that was fitted to these scores.")],
     out: Annotated[Path, typer.Option("--out", help="Write both as one map to this file.")],
 ) -> None:
-    """Put a map on top of a deployed one, for the scores that the model itself gives.
+    """Put a newer map behind a deployed one, in one file.
 
     After a map is deployed the log holds mapped scores, and recalibrate fits the next map to those.
     The program that serves the model maps its own scores: it needs both maps in their order.
@@ -108,10 +108,11 @@ def retire(
     ],
     config_path: ConfigPath = DEFAULT_CONFIG,
 ) -> None:
-    """Say how a deployed map ends: what to write, and what its days are then compared with.
+    """Say what to write when a deployed map ends, and change nothing.
 
-    It changes nothing. The date belongs into the configuration, beside that of the deployment, so
-    that the same days give the same verdicts however often they are judged.
+    Also says what the days from then on are compared with. The date belongs into the configuration,
+    beside that of the deployment, so that the same days give the same verdicts however often they
+    are judged.
     """
     from monitor.config import load_config
     from monitor.drift.fold.inputs import reference_of_day

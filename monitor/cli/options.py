@@ -64,7 +64,7 @@ Recompute = Annotated[
     bool,
     typer.Option(
         "--recompute",
-        help="With an --as-of before outcomes that are stored already: replace final days too.",
+        help="With an --as-of earlier than that of stored days: replace final days too.",
     ),
 ]
 Wait = Annotated[

@@ -183,7 +183,7 @@ def openmetrics(
         datetime | None,
         typer.Option(
             formats=["%Y-%m-%dT%H:%M"],
-            help="Write samples before this time (UTC) only; by default and at most 3 hours ago.",
+            help="Write only samples before this time (UTC): by default, and at most, 3 hours ago.",
         ),
     ] = None,
 ) -> None:
@@ -223,7 +223,7 @@ def table(
     ],
     config_path: ConfigPath = DEFAULT_CONFIG,
 ) -> None:
-    """Write past verdicts and measures as one tidy table, of Parquet or of a database.
+    """Write past verdicts and measures as one table.
 
     A row is a day of a segment: the verdict that stands, and the window nearest to a week. In the
     table calibration_results of a database, the rows of these days are replaced.

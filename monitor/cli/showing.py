@@ -57,13 +57,15 @@ def show(
         typer.Option(
             "--windows",
             metavar="LENGTH",
-            help="Show the windows of so many days too, such as 7, with all sentences and the "
+            help="Also show windows of this length in days, such as 7, with all sentences and the "
             "prevalence to expect.",
         ),
     ] = None,
     days: Annotated[
         int | None,
-        typer.Option(min=1, help="Show the verdicts of so many days too. Of windows 14 days."),
+        typer.Option(
+            min=1, help="Also list the verdicts of this many days; with --windows 14 by default."
+        ),
     ] = None,
     past: Annotated[
         bool,

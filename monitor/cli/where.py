@@ -26,13 +26,13 @@ def where(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say where a drift sits: which of the segments changed.
+    """Say where a drift sits: which values of which columns changed.
 
-    Compares every value with itself in the reference, from the estimated start of the open drift to
-    the day (by default the newest), or in the last seven days if no drift is open. Reads the store,
-    not the logs. With --search it looks in the logs for up to four parts, by one column or two of
-    all that they have, or of --columns, that moved apart from all other rows: it proposes them on
-    every second day, and names those that the other days confirm.
+    Compares every value of the columns under segments with itself in the reference, from the
+    estimated start of the open drift to the day (by default the newest), or in the last seven days
+    if no drift is open. This reads the store. With --search it reads the logs instead, and looks
+    for up to four parts of the rows, given by values of one column or two, that moved apart from
+    all other rows. Every second day proposes parts; those that the other days confirm are named.
     """
     from monitor.config import load_config
     from monitor.pipeline.verdicts.asked_where import answer_where

@@ -7,7 +7,7 @@ The worlds are those of `studies/drift/scenarios.py`; `--list` names them. A str
 0.2 s, a second where the usual rules watch too, and alerts are counted alike
 (`studies/drift/rules.py`). Each result is appended to a file at once, under a key that changes with
 the program, so a run may be interrupted and taken up again. With --write the tables go into
-docs/drift-simulations.md and the picture beside it.
+docs/drift-simulations.md.
 """
 
 import argparse
@@ -22,12 +22,10 @@ from typing import Any
 
 from studies.drift.layout import PAGE, replace_section
 from studies.drift.page import markdown, missed
-from studies.drift.picture import draw
 from studies.drift.scenarios import SCENARIOS
 from studies.drift.watch import Task, tasks, watch
 
 ROOT = Path(__file__).parents[2]
-PICTURE = ROOT / "docs/drift-characteristics.svg"
 BEGIN, END = "<!-- operating characteristics: studies/drift/run.py -->", "<!-- end -->"
 DECISIVE = (
     "studies/drift/watch.py",
@@ -115,7 +113,6 @@ def main() -> None:
     print("\n".join(f"goal not reached: {what}" for what in missed(results)))
     if chosen.write and not chosen.only:
         PAGE.write_text(replace_section(PAGE.read_text(), text, BEGIN, END))
-        draw(results, PICTURE)
 
 
 if __name__ == "__main__":

@@ -102,12 +102,13 @@ def test_every_command_has_help_and_is_on_a_page(command: str) -> None:
     assert f"calibration-monitor {command}" in pages or f"make {command}" in pages
 
 
-def test_the_list_of_commands_cuts_no_sentence() -> None:
+@pytest.mark.parametrize("group", ["", "map", "store", "export"])
+def test_the_list_of_commands_cuts_no_sentence(group: str) -> None:
     """In 80 columns the list shows a whole sentence for each command."""
-    result = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "80"})
+    result = CliRunner().invoke(app, [*group.split(), "--help"], env={"COLUMNS": "80"})
 
     listed = result.stdout.partition("Commands:")[2].splitlines()
-    assert len([line for line in listed if line.startswith("  ")]) >= 10
+    assert len([line for line in listed if line.startswith("  ")]) >= 1
     assert [line for line in listed if "..." in line] == []
 
 
