@@ -35,11 +35,6 @@ DOUBTS = {
     "no prediction": "no column predicts `{outcome}` better than a constant does; check that "
     "`{score}` is the score and `{outcome}` its outcome",
     "rival": "`{score}` predicts {how} `{rival}` (log loss {own:.3f} and {other:.3f})",
-    "rival without a name": "`{rival}` predicts better than `{score}` (log loss {other:.3f} and "
-    "{own:.3f}), but its name does not say that it is a score",
-    "labels": "{pairs} each are a score and its outcome, and several come true at once: if they "
-    "are labels of one model, log a row of score and outcome for each label, and name the column "
-    "of the label in strata; otherwise write a model for each",
     "other outcome": "`{outcome}` (1 in {share} of the rows) fits `{score}` (mean {mean}) {how} "
     "`{rival}` (1 in {other}){also}",
     "measured classes": "which class each probability is of was measured, because their names do "

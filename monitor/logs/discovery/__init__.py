@@ -9,7 +9,7 @@ that the reader of runs finds on some days, and `text` writes them as YAML.
 """
 
 from monitor.logs.discovery.guess import Guess, Guesses, guess
-from monitor.logs.discovery.settings import Setting
+from monitor.logs.discovery.pairing import Setting
 from monitor.logs.discovery.text import configuration
 
 __all__ = ["Guess", "Guesses", "Setting", "configuration", "guess"]

@@ -10,14 +10,13 @@ from monitor.base.errors import ConfigError, DataError
 from monitor.base.files import looking_once
 from monitor.config import TODO, Engine
 from monitor.logs.discovery.gathering import is_query, open_query, read_logs, with_rows_of_lists
-from monitor.logs.discovery.pairing import Pair, is_dated, pair_logs
+from monitor.logs.discovery.pairing import Pair, Setting, is_dated, pair_logs
 from monitor.logs.discovery.roles import rules
 from monitor.logs.discovery.roles.keys import LEAST_UNIQUENESS, Key, find_key
 from monitor.logs.discovery.samples.listing import Survey, survey
 from monitor.logs.discovery.samples.profile import EXACT
 from monitor.logs.discovery.samples.reading import Log
 from monitor.logs.discovery.settings import (
-    Setting,
     how_to_map,
     most_likely,
     settings_of,

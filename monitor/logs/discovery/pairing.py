@@ -26,7 +26,15 @@ from monitor.logs.discovery.roles.rules import (
     Candidate,
 )
 from monitor.logs.discovery.samples.profile import Column, number_in
-from monitor.logs.discovery.samples.reading import PARTITION, TEXTUAL, Log, ask, only, read
+from monitor.logs.discovery.samples.reading import (
+    PARTITION,
+    TEXTUAL,
+    Log,
+    ask,
+    has_table,
+    only,
+    read,
+)
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.engines.session import Session
 from monitor.words.guesses import say
@@ -34,6 +42,7 @@ from monitor.words.numbers import percent
 
 OFFSETS = range(-12, 15)  # hours of time zones from UTC
 HOURS_A_DAY = 24
+MOST_SHOWN = 4  # values in a comment
 OF_LABEL = "probability_of_label"
 MOST_VALUES = 6  # of a column that tells parts of a log apart
 MOST_VERSIONS = 5  # of a model, with a row for each id
@@ -46,12 +55,28 @@ Times = tuple[Candidate, Candidate]
 
 
 @dataclass(frozen=True)
-class Weight:
-    """A column of `predictions` or `outcomes` with weights, and whether a class has only one."""
+class Setting:
+    """One key of the configuration.
+
+    Attributes
+    ----------
+    section : str
+        `predictions`, `outcomes`, `checks`, or empty for a key of the model.
+    key : str
+        Its name.
+    value : object
+        What it is set to.
+    why : str
+        The reason, and what to look at.
+    active : bool
+        Whether it is set, or only offered in a comment.
+    """
 
     section: str
-    column: Column
-    constant: bool
+    key: str
+    value: Any
+    why: str = ""
+    active: bool = True
 
 
 @dataclass(frozen=True)
@@ -71,17 +96,12 @@ class Pair:
         When outcomes come; None if that could not be measured.
     times : tuple of (Candidate, Candidate), or None
         Columns with the times of both logs.
-    weight : Weight or None
-        A column with weights of the rows.
-    ahead : int or None
-        Hours by which the days of the predictions are ahead of those of UTC; None if they need not
-        be, or the times do not say it.
-    entity : tuple of (Column, float), or None
-        A column of ids, and the share of its sampled values that are there on several days.
-    doubts : tuple of str
-        What a person should look at, a sentence each.
     classes : mapping of str to object, or None
         What `predictions.classes` is to say, if the model has several.
+    further : tuple of Setting
+        Weights, entities, and the time zone.
+    doubts : tuple of str
+        What a person should look at, a sentence each.
     """
 
     scored: Log | None
@@ -90,11 +110,9 @@ class Pair:
     key: Key | None = None
     arrived: Arrived | None = None
     times: Times | None = None
-    weight: Weight | None = None
-    ahead: int | None = None
-    entity: tuple[Column, float] | None = None
-    doubts: tuple[str, ...] = ()
     classes: Mapping[str, Any] | None = None
+    further: tuple[Setting, ...] = ()
+    doubts: tuple[str, ...] = ()
 
     @property
     def together(self) -> bool:
@@ -121,13 +139,40 @@ def pair_logs(
             continue
         on_progress(f"looking for the outcomes of {log.place}")
         asked = [o if o is log else of_question(session, o, log.question) for o in logs]
-        parts = class_columns(session, log)
-        others = [other for other in asked if other is not log]
-        found = _of_classes(session, log, asked, parts) or _of_scores(session, log, others, parts)
-        if found and found.observed and found.scored:
-            pairs.append(replace(found, ahead=_ahead(session, found.scored)))
+        found = _search(session, log, asked)
+        if found and found.observed:
+            pairs.append(found)
             used.add(found.observed.place)
     return pairs
+
+
+def _search(session: Session, log: Log, logs: Sequence[Log]) -> Pair | None:
+    """Take what says which class came true; else the outcomes that share most ids; or its own."""
+    parts, joined = class_columns(session, log), list[tuple[Log, Key]]()
+    for other in logs:
+        may_be = parts and labels_in(other, parts)
+        if other is not log and (may_be or rules.outcomes(other.columns)):
+            joined += [(other, key)] if (key := find_key(session, log, other)) else []
+        # The choice beside the probabilities of an answer is made from them.
+        key = next((key for of, key in joined if of is other), None)
+        joins = key.uniqueness >= LEAST_UNIQUENESS if key else other is log and not log.question
+        if may_be and joins and (pair := _measured(session, log, other, key, parts)):
+            return pair
+    worth = lambda m: (round(m[1].share * m[1].uniqueness, 1), _nearness(log, m[0]))  # noqa: E731
+    known = [(other, key) for other, key in joined if rules.outcomes(other.columns)]
+    other, best = max(known, key=worth, default=(log, None))
+    if best and best.uniqueness < UNIQUE:
+        names = [c.name for c in other.columns]
+        if version := _version(session, log, best.names, names):
+            log, best = version, find_key(session, version, other)
+    if best is None or best.uniqueness < LEAST_UNIQUENESS:
+        log = _of_one_version(session, log)
+        other, best = log, None
+    pair = _measured(session, log, other, best)
+    if pair and pair.choice.scores[0].name in (names := [part.name for part in parts]):
+        said = say("parts of one", parts=", ".join(f"`{name}`" for name in names))
+        pair = replace(pair, doubts=(*pair.doubts, said))
+    return pair
 
 
 def _live(session: Session, log: Log) -> Log:
@@ -188,32 +233,6 @@ def _dating(log: Log) -> Candidate | None:
     return None if log.days else next(iter(rules.times(log.columns)), None)
 
 
-def _of_scores(
-    session: Session, log: Log, others: Sequence[Log], parts: Sequence[Column]
-) -> Pair | None:
-    """Take the log of outcomes that shares most ids with the predictions, or none but their own."""
-    keyed = [
-        (other, key)
-        for other in others
-        if rules.outcomes(other.columns) and (key := find_key(session, log, other))
-    ]
-    worth = lambda m: (round(m[1].share * m[1].uniqueness, 1), _nearness(log, m[0]))  # noqa: E731
-    other, key = max(keyed, key=worth, default=(None, None))
-    if other and key and key.uniqueness < UNIQUE:
-        names = [c.name for c in other.columns]
-        if version := _version(session, log, key.names, names):
-            log, key = version, find_key(session, version, other)
-    joins = other and key and key.uniqueness >= LEAST_UNIQUENESS
-    pair = _joined(session, log, other, key) if joins and other and key else _in_one(session, log)
-    if pair is None or pair.scored is None:
-        return None
-    doubts = [*pair.scored.doubts, *_about_scale(session, pair), *pair.choice.doubts]
-    entity = _entity(session, pair.scored)
-    if pair.choice.scores[0].name in (names := [part.name for part in parts]):
-        doubts.append(say("parts of one", parts=", ".join(f"`{name}`" for name in names)))
-    return replace(pair, doubts=(*doubts, *_about_names(pair)), entity=entity)
-
-
 def _nearness(log: Log, other: Log) -> int:
     """Return how many folders two logs share."""
     both = zip(log.place.split("/"), other.place.split("/"), strict=False)
@@ -229,11 +248,6 @@ def _with_span(session: Session, log: Log) -> Log:
     day = f"({rules.moment(dating)})::TIMESTAMP::DATE"
     ((first, last),) = rows.aggregate(f"min({day}), max({day})").fetchall()
     return replace(log, span=(first, last) if first else None)
-
-
-def _meaning(scored: Log, observed: Log, times: Times | None, ones: Mapping[str, str]) -> Meaning:
-    at = times[0] if times else None
-    return Meaning(ones, _dating(scored), _dating(observed), at, time_of_outcomes(observed, times))
 
 
 def time_of_outcomes(observed: Log, times: Times | None) -> Candidate | None:
@@ -255,149 +269,108 @@ def _times(scored: Log, observed: Log) -> Times | None:
     return next(((a, b) for a in ours for b in theirs if rules.comparable(a, b)), None)
 
 
-def _joined(session: Session, scored: Log, observed: Log, key: Key) -> Pair | None:
-    taken = [column.name for column in key.observed]
-    outcomes = rules.outcomes([c for c in observed.columns if c.name not in taken])
-    times = _times(scored, observed)
-    meaning = _meaning(scored, observed, times, {c.name: rules.is_one(c) for c in outcomes})
-    scored, observed = _with_span(session, scored), _with_span(session, observed)
-    asked, looked = arrivals.look_up(session, scored, observed, key, meaning)
-    choice = _chosen(session, scored, key.names, outcomes)
-    if not choice.scores:
-        return None
-    outcome = choice.outcomes[0]
-    arrivals.take_outcome(session, [c.name for c in outcomes].index(outcome.name))
-    arrived = arrivals.count(session, asked, looked)
-    weight = _weight(session, observed, "outcomes", observed.table, rules.is_one(outcome))
-    if arrived.found:
-        weight = _weight(session, scored, "predictions", MET, "cm_is_one") or weight
-    return Pair(scored, observed, choice, key, arrived, times, weight)
-
-
-def _in_one(session: Session, log: Log) -> Pair | None:
-    """Take outcomes from the predictions, unless the column is a decision made from the score."""
-    candidates = rules.outcomes_beside(log.columns)
-    clear = [c for c in candidates if c.points >= CLEAR]
-    outcomes = clear or candidates
+def _measured(
+    session: Session, scored: Log, observed: Log, key: Key | None, parts: Sequence[Column] = ()
+) -> Pair | None:
+    """Join the rows of both logs, or take those of one, and see what they say of every role."""
+    labels = labels_in(observed, parts) if parts else []
+    outcomes = [Candidate(c, CLEAR, "") for c in labels] or _outcomes(observed, key)
     if not outcomes:
         return None
+    ones = are_one(labels) if parts else {c.name: rules.is_one(c) for c in outcomes}
+    times = _times(scored, observed) if key else None
+    scored = _with_span(session, scored)
+    observed = _with_span(session, observed) if key else scored
+    by = time_of_outcomes(observed, times)
+    meaning = Meaning(ones, _dating(scored), _dating(observed), by)
+    asked, looked = arrivals.look_up(session, scored, observed, key, meaning)
+    met, classes = {name: f"cm_one_{n}" for n, name in enumerate(ones)}, None
+    if parts:
+        values = [f"try_cast({quoted(part.name)} AS DOUBLE)" for part in parts]
+        p, happened = arrivals.matched(session, values, len(ones))
+        named = name_classes(
+            session, scored, parts, labels, p, dict(zip(met, happened, strict=False))
+        )
+        if named is None:
+            return None
+        best, label = (Candidate(c, CLEAR, "") for c in (parts[0], named.label))
+        choice, classes = Choice([best], [label], doubts=named.doubts), named.setting
+        mine = f"{labels.index(label.column)} "
+        kinds = {name.removeprefix(mine): met[name] for name in met if name.startswith(mine)}
+        known = f"nullif({' OR '.join(ones[f'{mine}{kind}'] for kind in kinds)}, false)"
+    else:
+        choice = _chosen(session, scored, key, outcomes)
+        decided = not key and any(r.key == "outcomes.outcome" for r in choice.remarks)
+        unsure = not key and outcomes[0].points < CLEAR and not choice.predicts
+        if not choice.scores or decided or unsure:
+            return None
+        one = met[choice.outcomes[0].name]
+        kinds = {"0": f"NOT {one}", "1": one}
+        known, times = (ones[choice.outcomes[0].name], times) if key else _known(
+            session, scored, choice.outcomes[0]
+        )  # fmt: skip
+    if key:
+        arrived = arrivals.count(session, asked, looked, kinds)
+    else:
+        used = [*labels, choice.outcomes[0], *filter(None, [_dating(scored)]), *(times or ())[1:]]
+        names = [*dict.fromkeys(column.name for column in used)]
+        arrived = arrivals.fill(session, scored, known, _dating(scored), names)
+    pair = Pair(scored, observed, choice, key, arrived, times, classes)
+    further = [] if classes else [*_weight(session, pair, one), *_entity(session, scored)]
+    about = [] if classes else [*_about_scale(session, pair), *choice.doubts, *_about_names(pair)]
+    doubts = (*scored.doubts, *(about or choice.doubts))
+    return replace(pair, further=(*further, *_zone(session, scored)), doubts=doubts)
+
+
+def _outcomes(observed: Log, key: Key | None) -> list[Candidate]:
+    """List the columns that may be the outcome; beside scores, clear ones if there are any."""
+    if key:
+        taken = [column.name for column in key.observed]
+        return rules.outcomes([c for c in observed.columns if c.name not in taken])
+    beside = rules.outcomes_beside(observed.columns)
+    return [c for c in beside if c.points >= CLEAR] or beside
+
+
+def _of_one_version(session: Session, log: Log) -> Log:
+    """Keep the rows of the newest version of a log whose ids repeat for each."""
     ids = [c for c in log.columns if is_id(c)]
-    if not any(c.uniqueness >= UNIQUE for c in ids):
-        repeated = (c.name for c in ids if c.uniqueness >= 1 / MOST_VERSIONS)
-        log = next(filter(None, (_version(session, log, [name]) for name in repeated)), log)
-    log = _with_span(session, log)
-    arrivals.keep_own(session, log, Meaning({c.name: rules.is_one(c) for c in outcomes}))
-    choice = _chosen(session, log, [], outcomes)
-    decided = any(remark.key == "outcomes.outcome" for remark in choice.remarks)
-    if not choice.scores or decided or not (clear or choice.predicts):
-        return None
-    outcome = choice.outcomes[0]
-    arrivals.take_outcome(session, [c.name for c in outcomes].index(outcome.name))
-    known, times = _unknown_by(session, log, outcome)
-    session.connection.execute(f"DELETE FROM {MET} WHERE ({known}) IS NULL")
-    used = [outcome, *filter(None, [_dating(log)]), *(times or ())[1:]]
-    names = [*dict.fromkeys(c.name for c in used)]
-    arrived = arrivals.fill(session, log, known, _dating(log), names)
-    times = times or _times_beside(log, outcome)
-    weight = _weight(session, log, "predictions", MET, "cm_is_one")
-    return Pair(log, log, choice, None, arrived, times, weight)
+    if any(c.uniqueness >= UNIQUE for c in ids):
+        return log
+    repeated = (c.name for c in ids if c.uniqueness >= 1 / MOST_VERSIONS)
+    return next(filter(None, (_version(session, log, [name]) for name in repeated)), log)
 
 
-def _unknown_by(session: Session, log: Log, outcome: Candidate) -> tuple[str, Times | None]:
-    """Find a time without which an outcome of 0 is not known yet: it is null, or impossible.
+def _known(session: Session, log: Log, outcome: Candidate) -> tuple[str, Times | None]:
+    """Find the time of outcomes beside the scores, and write in SQL those that are known.
 
-    If all outcomes of 0 lack the time, it is that of the positive ones.
-
-    Gives SQL of the outcome, and the times of the prediction and of the outcome.
+    It is null exactly where they are; or an outcome of 0 is not known yet without it, or if it is
+    impossible. If all outcomes of 0 lack a time, it is that of the positive ones.
     """
-    one, columns = rules.is_one(outcome), rules.times(log.columns)
+    one, columns, waiting = rules.is_one(outcome), rules.times(log.columns), outcome.column.nulls
     zero = f"({one}) = false"
     for theirs in columns:
-        ours = [t for t in columns if not t.column.nulls and t != theirs]
-        pairs = [(t, theirs) for t in ours if rules.comparable(t, theirs)]
+        ours = (t for t in columns if not t.column.nulls and t != theirs)
+        pair = next(((t, theirs) for t in ours if rules.comparable(t, theirs)), None)
+        if pair and waiting and theirs.column.nulls == waiting:
+            return one, pair
         neither = f"({rules.moment(theirs)} IS NULL OR {rules.is_impossible(theirs)})"
         counts = f"{zero} AND {neither}", f"{zero} AND NOT {neither}", f"NOT ({zero}) AND {neither}"
-        asked = ", ".join(f"count_if({which})" for which in counts)
-        waiting, observed, positive = ask(session, f"SELECT {asked} FROM {MET}")
-        if pairs and waiting and observed and not positive:
-            known = f"CASE WHEN NOT coalesce({zero} AND {neither}, false) THEN {one} END"
-            return known, pairs[0]
+        counted = ask(session, f"SELECT {', '.join(f'count_if({c})' for c in counts)} FROM {MET}")
+        if pair and counted[0] and counted[1] and not counted[2]:
+            return f"CASE WHEN NOT coalesce({zero} AND {neither}, false) THEN {one} END", pair
     return one, None
 
 
-def _times_beside(log: Log, outcome: Candidate) -> Times | None:
-    """Find the time of the prediction, and the time that is null exactly where the outcome is."""
-    columns = [t for t in rules.times(log.columns) if not t.column.form]
-    waiting = outcome.column.nulls
-    theirs = [t for t in columns if waiting and t.column.nulls == waiting]
-    ours = [t for t in columns if not t.column.nulls]
-    return next(((a, b) for a in ours for b in theirs if rules.comparable(a, b)), None)
-
-
-def _of_classes(
-    session: Session, log: Log, logs: Sequence[Log], parts: Sequence[Column]
-) -> Pair | None:
-    """Pair a log whose columns are the probabilities of classes with what says which came true."""
-    # The choice beside the probabilities of an answer is made from them.
-    for observed in (o for o in logs if parts and not (log.question and o is log)):
-        together = observed is log
-        labels = labels_in(observed, parts)
-        key = find_key(session, log, observed) if labels and not together else None
-        if not labels or (not together and (key is None or key.uniqueness < LEAST_UNIQUENESS)):
-            continue
-        if pair := _with_classes(session, (log, observed, key), parts, labels):
-            return pair
-    return None
-
-
-def _with_classes(
-    session: Session,
-    logs: tuple[Log, Log, Key | None],
-    parts: Sequence[Column],
-    labels: Sequence[Column],
-) -> Pair | None:
-    scored, observed, key = logs
-    times = _times(scored, observed) if key else None
-    ones = are_one(labels)
-    meaning = _meaning(scored, observed, times, ones) if key else Meaning(ones)
-    counted = (0, 0)
-    if key:
-        counted = arrivals.look_up(session, scored, observed, key, meaning)
-    else:
-        arrivals.keep_own(session, scored, meaning)
-    numbers = [f"try_cast({quoted(part.name)} AS DOUBLE)" for part in parts]
-    values, happened = arrivals.matched(session, numbers, [*ones])
-    p = dict(zip([part.name for part in parts], values, strict=False))
-    found = name_classes(session, scored, parts, labels, (p, happened))
-    if found is None:
-        return None
-    scored = _with_span(session, scored)
-    observed = _with_span(session, observed) if key else scored
-    mine = f"{labels.index(found.label)} "
-    of = {name.removeprefix(mine): n for n, name in enumerate(ones) if name.startswith(mine)}
-    if key:
-        arrived = arrivals.count(session, *counted, of)
-    else:
-        sql = [[*ones.values()][n] for n in of.values()]
-        known = f"CASE WHEN {' OR '.join(sql)} THEN {sql[0]} END"
-        columns = [c.name for c in scored.columns]
-        arrived = arrivals.fill(session, scored, known, _dating(scored), columns)
-    best, label = (Candidate(c, CLEAR, "") for c in (parts[0], found.label))
-    doubts = (*scored.doubts, *found.doubts)
-    choice = Choice([best], [label])
-    return Pair(scored, observed, choice, key, arrived, times, doubts=doubts, classes=found.setting)
-
-
-def _chosen(
-    session: Session, log: Log, taken: Sequence[str], outcomes: Sequence[Candidate]
-) -> Choice:
+def _chosen(session: Session, log: Log, key: Key | None, outcomes: Sequence[Candidate]) -> Choice:
     """Choose score and outcome by the matched rows."""
     names = [c.name for c in outcomes]
-    own = {*taken, *(() if taken else names)}
+    own = key.names if key else names
     free = [c for c in log.columns if c.name not in own]
     scores = rules.candidates(SCORE, free, weak=True)
     readings = [each for score in scores for each in (score, *_labelled(score, log, names))]
-    values, ones = arrivals.matched(session, [*map(rules.probability, readings)], names)
+    sql = [*map(rules.probability, readings)]
+    values, happened = arrivals.matched(session, sql, len(names))
+    ones = dict(zip(names, happened, strict=False))
     if not values:
         return Choice([c for c in scores if c.points > 0], [*outcomes])
     choice = choose([*zip(readings, values, strict=True)], outcomes, ones)
@@ -424,19 +397,26 @@ def _labelled(score: Candidate, log: Log, outcomes: Sequence[str]) -> Iterator[C
             yield score.because(f"the probability of `{label.name}`", {**settings, **means})
 
 
-def _weight(session: Session, log: Log, section: str, table: str, is_one: str) -> Weight | None:
+def _weight(session: Session, pair: Pair, is_one: str) -> Iterator[Setting]:
     """Find weights, and see whether all rows of an outcome have the same."""
-    for column in (candidate.column for candidate in rules.candidates(WEIGHT, log.columns)):
+    own, theirs = (rules.candidates(WEIGHT, log.columns) if log else () for log in
+                   (pair.scored, pair.observed))  # fmt: skip
+    places = [("predictions", c.column, MET, is_one) for c in own if has_table(session, MET)]
+    if pair.key and pair.observed:
+        of = rules.is_one(pair.choice.outcomes[0])
+        places += [("outcomes", c.column, pair.observed.table, of) for c in theirs]
+    for section, column, table, one in places[:1]:
         values = f"SELECT count(DISTINCT {quoted(column.name)}) AS n FROM {table}"
-        of_each = f"{values} WHERE {is_one} IS NOT NULL GROUP BY {is_one}"
+        of_each = f"{values} WHERE {one} IS NOT NULL GROUP BY {one}"
         (most,) = ask(session, f"SELECT max(n) FROM ({of_each})")
-        return Weight(section, column, constant=most == 1)
-    return None
+        shown = ", ".join([*column.values][:MOST_SHOWN]) or f"{column.distinct:,} values"
+        why = say("weight" if most == 1 else "weights differ", values=shown)
+        yield Setting(section, "weight", column.setting, why, active=most == 1)
 
 
-def _entity(session: Session, log: Log) -> tuple[Column, float] | None:
+def _entity(session: Session, log: Log) -> Iterator[Setting]:
     """Find the column of ids whose values come again on most days."""
-    dating, found = _dating(log), list[tuple[Column, float]]()
+    dating, found = _dating(log), list[tuple[float, Column]]()
     day = f"({rules.moment(dating)})::DATE" if dating else quoted(PARTITION)
     for column in (candidate.column for candidate in rules.candidates(ENTITY, log.columns)):
         name = quoted(column.name)
@@ -445,23 +425,24 @@ def _entity(session: Session, log: Log) -> tuple[Column, float] | None:
             f"WHERE {name} IS NOT NULL GROUP BY {name}"
         )
         (again,) = ask(session, f"SELECT avg((days > 1)::INT) FROM ({values})")
-        found.append((column, again or 0.0))
-    best = max(found, key=lambda candidate: candidate[1], default=None)
-    return best if best and best[1] >= LEAST_AGAIN else None
+        found.append((again or 0.0, column))
+    again, best = max(found, key=lambda candidate: candidate[0], default=(0.0, None))
+    if best and again >= LEAST_AGAIN:
+        why = say("entity", again=percent(again, 0))
+        yield Setting("predictions", "entity", best.setting, why)
 
 
-def _ahead(session: Session, log: Log) -> int | None:
+def _zone(session: Session, log: Log) -> Iterator[Setting]:
     """Find the one offset from UTC, in whole hours, at which every time is on its own day."""
     zoned = [t for t in rules.times(log.columns) if rules.has_zone(t)]
     if not log.days or not zoned:
-        return None
+        return
     at = f"({rules.moment(zoned[0])})::TIMESTAMP"
     after = f"date_diff('second', {quoted(PARTITION)}::TIMESTAMP, {at}) / 3600"
     first, last = ask(session, f"SELECT min({after}), max({after}) FROM {log.table}")
-    if first is None:
-        return None
-    fits = [hours for hours in OFFSETS if first + hours >= 0 and last + hours < HOURS_A_DAY]
-    return fits[0] if len(fits) == 1 and fits != [0] else None
+    fits = [h for h in OFFSETS if first is not None and first + h >= 0 and last + h < HOURS_A_DAY]
+    if len(fits) == 1 and fits != [0]:
+        yield Setting("", "time_zone", f"Etc/GMT{-fits[0]:+d}", say("zone", ahead=fits[0]))
 
 
 def _about_scale(session: Session, pair: Pair) -> Iterator[str]:

@@ -2,14 +2,19 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
 from monitor.base.sql_text import text_in_sql
 from monitor.config import LONGEST_WAIT, TODO, WEEKDAYS
 from monitor.days.summary import days_between
-from monitor.logs.discovery.pairing import Pair, about_confidence, is_dated, time_of_outcomes
+from monitor.logs.discovery.pairing import (
+    Pair,
+    Setting,
+    about_confidence,
+    is_dated,
+    time_of_outcomes,
+)
 from monitor.logs.discovery.roles import rules
 from monitor.logs.discovery.roles.evidence import Choice
 from monitor.logs.discovery.roles.keys import Key
@@ -28,46 +33,17 @@ LEAST_SPAN = 13  # days after the first: with two weeks, every day of the week c
 FEW_GRADES = 12  # values in texts
 
 
-@dataclass(frozen=True)
-class Setting:
-    """One key of the configuration.
-
-    Attributes
-    ----------
-    section : str
-        `predictions`, `outcomes`, `checks`, or empty for a key of the model.
-    key : str
-        Its name.
-    value : object
-        What it is set to.
-    why : str
-        The reason, and what to look at.
-    active : bool
-        Whether it is set, or only offered in a comment.
-    """
-
-    section: str
-    key: str
-    value: Any
-    why: str = ""
-    active: bool = True
-
-
 def settings_of(pair: Pair) -> list[Setting]:
     """List the settings of a model in the order in which they are written."""
     parts = [*_place("predictions", pair.scored), *_id("predictions", pair), *_score(pair)]
-    parts += [*_time("predictions", pair), *_weight("predictions", pair)]
-    if pair.entity:
-        column, again = pair.entity
-        why = say("entity", again=percent(again, 0))
-        parts.append(Setting("predictions", "entity", column.setting, why))
+    parts += _time("predictions", pair)
     if pair.together and pair.scored:
         why = say("together" if pair.arrived else "only log")
         parts.append(Setting("outcomes", "in_predictions", True, why))
     else:
         parts += [*_place("outcomes", pair.observed), *_id("outcomes", pair)]
         parts += _calendar_of_outcomes(pair)
-    parts += [*_outcome(pair), *_time("outcomes", pair), *_weight("outcomes", pair)]
+    parts += [*_outcome(pair), *_time("outcomes", pair), *pair.further]
     parts += [*_delay(pair), *_segments(pair)]
     log = pair.scored
     if pair.arrived and log and log.days and (gaps := _gaps(log)) and not _weekdays(log):
@@ -241,14 +217,6 @@ def how_to_map(column: Column) -> str:
     return f"{begin} {say_how_to_map(kind, **facts)}"
 
 
-def _weight(section: str, pair: Pair) -> Iterator[Setting]:
-    if pair.weight and pair.weight.section == section:
-        column, constant = pair.weight.column, pair.weight.constant
-        values = ", ".join([*column.values][:MOST_SHOWN]) or f"{column.distinct:,} values"
-        why = say("weight" if constant else "weights differ", values=values)
-        yield Setting(section, "weight", column.setting, why, active=constant)
-
-
 def _time(section: str, pair: Pair) -> Iterator[Setting]:
     """Name the time of a row; that of outcomes alone is only for those that come again."""
     is_ours, time = section == "predictions", None
@@ -329,8 +297,6 @@ def _delay(pair: Pair) -> Iterator[Setting]:
         wait = min(LONGEST_WAIT, wait + longer)
         why += say("longer", days=longer) if longer > 0 else ""
     yield Setting("", "settled_after", wait, why)
-    if pair.ahead is not None:
-        yield Setting("", "time_zone", f"Etc/GMT{-pair.ahead:+d}", say("zone", ahead=pair.ahead))
     if pair.scored and (own := _weekdays(pair.scored)):
         yield Setting("", "calendar", {"weekdays": own}, say("weekdays", what="predictions"))
 

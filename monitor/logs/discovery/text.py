@@ -10,7 +10,7 @@ import yaml
 
 from monitor.base.segment_names import printable
 from monitor.logs.discovery.guess import Guess
-from monitor.logs.discovery.settings import Setting
+from monitor.logs.discovery.pairing import Setting
 from monitor.words.guesses import HEAD, REST, REST_WITHOUT_ZONE, UNSURE
 
 WIDTH = 100

@@ -19,8 +19,8 @@ from monitor.config.checks import listed
 from monitor.days.summary import Summary, whole
 from monitor.logs.days.batches import summarise_days
 from monitor.logs.days.days import newest_settled_day
+from monitor.logs.discovery.pairing import Setting
 from monitor.logs.discovery.samples.reading import SAMPLED_DAYS
-from monitor.logs.discovery.settings import Setting
 from monitor.logs.engines.databases import open_databases
 from monitor.logs.sources.source import days_of
 from monitor.words.guesses import say
@@ -111,7 +111,7 @@ def _answers(found: Found, repeats: float) -> Iterator[tuple[Setting, str]]:
             alone = len(broken) == 1 and check not in UNDATED
             doubt = f"{min(broken)}: {why.rstrip('.')}" if alone else ""
             yield Setting("checks", check, answer, why), doubt
-    tallies = [whole(of).tally for of in found.values() if not of.classes]
+    tallies = [whole(of).tally for of in found.values() if of.final and not of.classes]
     if any(of.total_positives < FEW or of.total_positives == of.total for of in tallies):
         yield Setting("checks", "one_class", "accept", say("few")), ""
 

@@ -195,8 +195,8 @@ def test_an_outcome_that_nothing_predicts(name: str, decided: bool, tmp_path: Pa
     assert (active(model)["outcomes.outcome"] == name) == decided
 
 
-def test_labels_that_come_true_together_are_named(tmp_path: Path) -> None:
-    """A score and an outcome for each label: rows can be logged for each, with strata by label."""
+def test_labels_that_come_true_together_are_a_doubt(tmp_path: Path) -> None:
+    """A score and an outcome for each label: one pair is taken, and another is said to fit too."""
     rng = np.random.default_rng(8)
     for n in range(DAYS):
         ids, *_ = draw(rng, n)
@@ -218,8 +218,10 @@ def test_labels_that_come_true_together_are_named(tmp_path: Path) -> None:
 
     (model,) = guess([str(tmp_path)]).models
 
-    (said,) = [doubt for doubt in model.doubts if "strata" in doubt]
-    assert said.startswith("`p_a` and `is_a`, `p_b` and `is_b`, `p_c` and `is_c` each are a score")
+    (said,) = [doubt for doubt in model.doubts if " fits `p_" in doubt]
+    label = active(model)["outcomes.outcome"]
+    assert said.startswith(f"`{label}` (1 in ")
+    assert f"fits `{active(model)['predictions.score']}`" in said
 
 
 def test_horizons_and_durations(tmp_path: Path) -> None:

@@ -79,14 +79,13 @@ class Meaning:
         Of each column that may be the outcome, or class: SQL whether that of a row is 1.
     scored_on, observed_on : Candidate or None
         What dates a row, where the path names no day.
-    scored_at, observed_at : Candidate or None
-        The time of a row.
+    observed_at : Candidate or None
+        The time of an outcome.
     """
 
     are_one: Mapping[str, str]
     scored_on: Candidate | None = None
     observed_on: Candidate | None = None
-    scored_at: Candidate | None = None
     observed_at: Candidate | None = None
 
 
@@ -114,9 +113,11 @@ class Arrived:
 
 
 def look_up(
-    session: Session, scored: Log, observed: Log, key: Key, meaning: Meaning
+    session: Session, scored: Log, observed: Log, key: Key | None, meaning: Meaning
 ) -> tuple[int, int]:
     """Look up sampled predictions among the outcomes; the table `met` then has both.
+
+    Without a key, these are the rows of one log, which has the outcomes beside the scores.
 
     Returns
     -------
@@ -124,6 +125,10 @@ def look_up(
         Sampled predictions, and the age up to which every probed day has outcomes.
     """
     drop(session, MET)
+    if key is None:
+        rows = f"SELECT *{_ones(meaning)} FROM {scored.table}"
+        session.connection.execute(f"CREATE TABLE {MET} AS {rows}")
+        return size_of(session, MET), 0
     since = max(0, key.since - AGES_BEFORE)
     asked, looked = 0, since + MOST_AGES
     for day in key.days or (None,):
@@ -131,7 +136,6 @@ def look_up(
         session.connection.execute(
             f"CREATE OR REPLACE TABLE probe AS SELECT *, {key.ids('a')}, "
             f"{_dated(meaning.scored_on, day)} AS cm_scored_on, "
-            f"{_timed(meaning.scored_at)} AS cm_scored_at, "
             f"row_number() OVER () + {asked} AS cm_row FROM {scored.table} {only}"
         )
         asked += size_of(session, "probe")
@@ -154,7 +158,8 @@ def _meet(
         rows.create_view("some_rows", replace=True)
         theirs = (
             f"SELECT {key.ids('o')}, {_dated(meaning.observed_on, later)} AS cm_observed_on, "
-            f"{_timed(meaning.observed_at)} AS cm_observed_at{_ones(meaning)} FROM some_rows"
+            f"{moment(meaning.observed_at) if meaning.observed_at else 'NULL::TIMESTAMPTZ'} "
+            f"AS cm_observed_at{_ones(meaning)} FROM some_rows"
         )
         columns = "p.*, o.cm_observed_on, o.cm_observed_at, COLUMNS('cm_one_.*')"
         add(session, f"SELECT {columns} FROM probe p JOIN ({theirs}) o ON {key.on()}", MET)
@@ -164,22 +169,9 @@ def _meet(
             return
 
 
-def keep_own(session: Session, log: Log, meaning: Meaning) -> None:
-    """Make `met` the rows of a log that has outcomes beside the score."""
-    rows = f"SELECT *{_ones(meaning)} FROM {log.table}"
-    session.connection.execute(f"CREATE OR REPLACE TABLE {MET} AS {rows}")
-
-
-def take_outcome(session: Session, number: int) -> None:
-    """Make one of the columns that may be the outcome that of the matched rows."""
-    if has_table(session, MET):
-        columns = f"SELECT *, cm_one_{number} AS cm_is_one FROM {MET}"
-        session.connection.execute(f"CREATE OR REPLACE TABLE {MET} AS {columns}")
-
-
 def matched(
-    session: Session, scores: Sequence[str], outcomes: Sequence[str]
-) -> tuple[list[Floats], dict[str, Floats]]:
+    session: Session, scores: Sequence[str], outcomes: int
+) -> tuple[list[Floats], list[Floats]]:
     """Return the scores and the outcomes of the matched rows, nan where there is none.
 
     Parameters
@@ -188,25 +180,23 @@ def matched(
         May have the table `met`.
     scores : sequence of str
         SQL of probabilities.
-    outcomes : sequence of str
-        What may be the outcome, in the order of `Meaning.are_one`.
+    outcomes : int
+        How many columns may be the outcome, in the order of `Meaning.are_one`.
     """
     if not has_table(session, MET) or not scores:
-        return [], {}
+        return [], []
     wanted = [
         *(f"({sql})::DOUBLE AS s{i}" for i, sql in enumerate(scores)),
-        *(f"cm_one_{i}::INT::DOUBLE AS o{i}" for i in range(len(outcomes))),
+        *(f"cm_one_{i}::INT::DOUBLE AS o{i}" for i in range(outcomes)),
     ]
     rows = session.connection.execute(f"SELECT {', '.join(wanted)} FROM {MET}").fetchnumpy()
-    found = {name: np.ma.filled(values.astype(np.float64), np.nan) for name, values in rows.items()}
-    ends = [at_ends(found[f"s{i}"]) for i in range(len(scores))]
+    found = [np.ma.filled(values.astype(np.float64), np.nan) for values in rows.values()]
+    ends = [at_ends(values) for values in found[: len(scores)]]
     probabilities = [np.where(outside, np.nan, values) for values, outside in ends]
-    return probabilities, {name: found[f"o{i}"] for i, name in enumerate(outcomes)}
+    return probabilities, found[len(scores) :]
 
 
-def count(
-    session: Session, asked: int, looked: int, classes: Mapping[str, int] | None = None
-) -> Arrived:
+def count(session: Session, asked: int, looked: int, kinds: Mapping[str, str]) -> Arrived:
     """Count when the outcomes of the matched rows came.
 
     Parameters
@@ -215,30 +205,24 @@ def count(
         May have the table `met`.
     asked, looked : int
         What `look_up` gives.
-    classes : mapping of str to int, optional
-        Of each class, its place in `Meaning.are_one`. Without it, an outcome is 1 where
-        `take_outcome` says so.
+    kinds : mapping of str to str
+        The outcomes that there are, or classes, each with SQL whether a row has it.
     """
     if not has_table(session, MET):
         return Arrived(asked, 0, 0, say("nothing came"))
-    kinds, kind, unknown = tuple(classes or TWO), "cm_is_one::INT", 0
-    if classes:
-        cases = (f"WHEN cm_one_{place} THEN {n}" for n, place in enumerate(classes.values()))
-        kind, unknown = f"CASE {' '.join(cases)} END", -1
-    session.connection.execute(f"CREATE OR REPLACE TABLE each AS {OF_EACH.format(kind=kind)}")
+    cases = " ".join(f"WHEN {sql} THEN {n}" for n, sql in enumerate(kinds.values()))
+    each = OF_EACH.format(kind=f"CASE {cases} END")
     ages = np.zeros((MOST_AGES + LONGEST_WAIT, len(kinds)), dtype=np.int64)
-    grouped = f"SELECT age, greatest(kind, {unknown}), count(*) FROM each GROUP BY ALL"
+    grouped = f"SELECT age, kind, count(*) FROM ({each}) WHERE kind >= 0 GROUP BY ALL"
     for age, of, rows in session.connection.execute(grouped).fetchall():
-        if of >= 0:
-            ages[min(int(age), len(ages) - 1), int(of)] += rows
-    found, ones = int(ages.sum()), 0 if classes else int(ages[:, 1].sum())
+        ages[min(int(age), len(ages) - 1), int(of)] += rows
+    found, names = int(ages.sum()), tuple(kinds)
+    clicks = names == TWO and 0 < ages[:, 1].sum() == found < DAYS_OF_CLICKS * asked
     rare = ages.sum(axis=0) < LEAST_OF_CLASS
-    if classes and rare.any():
+    if names != TWO and rare.any():
         ages = np.hstack([ages[:, ~rare], ages[:, rare].sum(axis=1, keepdims=True)])
-        kinds = (*(k for k, few in zip(kinds, rare, strict=True) if not few), "rarer classes")
-    wait, why = _wait(ages, kinds, looked)
-    clicks = bool(ones) and ones == found < DAYS_OF_CLICKS * asked
-    return Arrived(asked, found, wait, why, clicks)
+        names = (*(k for k, few in zip(names, rare, strict=True) if not few), "rarer classes")
+    return Arrived(asked, found, *_wait(ages, names, looked), clicks)
 
 
 def _wait(ages: npt.NDArray[np.int64], kinds: tuple[str, ...], looked: int) -> tuple[int, str]:
@@ -265,7 +249,7 @@ def _wait(ages: npt.NDArray[np.int64], kinds: tuple[str, ...], looked: int) -> t
 
 
 def fill(
-    session: Session, log: Log, is_one: str, dated_by: Candidate | None, columns: Sequence[str]
+    session: Session, log: Log, known: str, dated_by: Candidate | None, columns: Sequence[str]
 ) -> Arrived:
     """Count the outcomes of the newest days of a log that holds scores and outcomes.
 
@@ -273,8 +257,8 @@ def fill(
     ----------
     session, log : Session, Log
         What to read.
-    is_one : str
-        SQL of the outcome.
+    known : str
+        SQL of the outcome, null where it is not known.
     dated_by : Candidate or None
         The time of a row, if the path names no day.
     columns : sequence of str
@@ -282,11 +266,11 @@ def fill(
     """
     drop(session, "all_rows")
     for day in log.days[-NEWEST_DAYS:] or (None,):
-        rows = read(session, log, day, None if day else columns, most=ROWS_PER_DAY if day else None)
+        rows = read(session, log, day, columns, most=ROWS_PER_DAY if day else None)
         if rows is not None:
             dated = rows.select(f"*, {_dated(dated_by, day)} AS cm_day")
             dated.create_view("some_rows", replace=True)
-            counted = f"count(*), count({is_one})"
+            counted = f"count(*), count({known})"
             add(session, f"SELECT cm_day, {counted} FROM some_rows GROUP BY 1", "all_rows")
     last = "(SELECT max(cm_day) FROM all_rows)"
     ages = f"SELECT ({last} - cm_day)::INT AS age, * EXCLUDE (cm_day) FROM all_rows"
@@ -336,10 +320,6 @@ def filled(days: Floats) -> Arrived:
 
 def _ones(meaning: Meaning) -> str:
     return "".join(f", {sql} AS cm_one_{n}" for n, sql in enumerate(meaning.are_one.values()))
-
-
-def _timed(time: Candidate | None) -> str:
-    return moment(time) if time else "NULL::TIMESTAMPTZ"
 
 
 def _dated(time: Candidate | None, day: date | None) -> str:

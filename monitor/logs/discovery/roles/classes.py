@@ -80,7 +80,8 @@ def name_classes(
     log: Log,
     parts: Sequence[Column],
     labels: Sequence[Column],
-    matched: tuple[Mapping[str, Floats], Mapping[str, Floats]],
+    matched: Sequence[Floats],
+    ones: Mapping[str, Floats],
 ) -> Classes | None:
     """Find which column the probabilities fit best, and which class each of them is of.
 
@@ -90,13 +91,14 @@ def name_classes(
         Has the sample.
     parts, labels : sequence of Column
         The probabilities, and what may be the class.
-    matched : tuple of two mappings of str to ndarray of shape (n,)
-        The probabilities of the matched rows by column, and what is 1 as `are_one` names it.
+    matched : sequence of ndarray of shape (n,)
+        The probabilities of the matched rows, a column each.
+    ones : mapping of str to ndarray of shape (n,)
+        What is 1 of these rows, as `are_one` names it.
     """
-    probabilities, ones = matched
     best, most = None, 0.0
     for n, label in enumerate(labels if ones else ()):
-        p = np.column_stack([probabilities[part.name] for part in parts])
+        p = np.column_stack(matched)
         values = sorted(label.values)
         positions, gained = _assign(p, np.column_stack([ones[f"{n} {v}"] for v in values]))
         if gained > most:

@@ -18,17 +18,15 @@ from monitor.words.numbers import percent
 from monitor.words.plausibility import Remark, about_outcomes
 
 Floats = npt.NDArray[np.float64]
-Fits = Mapping[str, "Fit"]
+Fits = Mapping[int, "Fit"]  # by the place of the reading
 
 SURE = 1e-6  # scores are cut here, so that one wrong certainty does not decide
 STEPS = 30  # of Newton's method; five are usual
 LARGEST_STEP = 3.0  # in log-odds
 STANDARD_ERRORS = 2.0  # of a mean difference: within it, two scores are a tie
-BINS = 20  # of the scores, by rows
 TIE = 0.02  # of the entropy: within it, two outcomes are a tie
 FEWEST = 50  # rows: with fewer, nothing is measured
 MANY = 300  # rows: with fewer, a score that seems to predict nothing is no news
-LABELS = 3  # scores with an outcome each, from which on they may be labels of one model
 OTHER_CLASS = {"score_means": "probability_of_0"}
 DECISION = "outcomes.outcome"  # of a remark that the outcome was made from the score
 
@@ -41,8 +39,6 @@ class Fit:
     ----------
     shifted : ndarray of shape (n,)
         Log loss of each row, in nats, with the best constant added to the log-odds.
-    curved : ndarray of shape (n,)
-        Log loss of each row, in nats, of the best curve of the scores.
     loss, entropy : float
         Mean log loss of the scores as they are, and of a constant score, in nats.
     mean_score, prevalence : float
@@ -52,7 +48,6 @@ class Fit:
     """
 
     shifted: Floats
-    curved: Floats
     loss: float
     entropy: float
     mean_score: float
@@ -66,13 +61,11 @@ class Fit:
 
     @property
     def worth(self) -> float:
-        """Share of the entropy that the curve explains, less twice what is lost beside the curve.
+        """Share of the entropy that the scores explain as they are.
 
-        A decision that was made from the score follows it more closely than the score claims, and
-        loses more than it gains.
+        Of several outcomes, a score claims the one that it is calibrated for.
         """
-        curve = float(np.nanmean(self.curved))
-        return ((self.entropy - curve) - 2 * max(0.0, self.loss - curve)) / self.entropy
+        return (self.entropy - self.loss) / self.entropy
 
 
 @dataclass(frozen=True)
@@ -136,10 +129,10 @@ def fit(scores: Floats, outcomes: Floats) -> Fit | None:
 
 
 def _fit(p: Floats, y: Floats, known: npt.NDArray[np.bool_], *, flipped: bool) -> Fit:
-    shifted, curved = np.full((2, known.size), np.nan)
-    shifted[known], curved[known] = _losses(_shift(p, y), y), _losses(_curve(p, y), y)
+    shifted = np.full(known.size, np.nan)
+    shifted[known] = _losses(_shift(p, y), y)
     entropy, loss = (float(_losses(q, y).mean()) for q in (np.full(y.size, y.mean()), p))
-    return Fit(shifted, curved, loss, entropy, float(p.mean()), float(y.mean()), flipped)
+    return Fit(shifted, loss, entropy, float(p.mean()), float(y.mean()), flipped)
 
 
 def is_better(gains: Floats) -> bool:
@@ -160,91 +153,73 @@ def choose(
     Parameters
     ----------
     readings : sequence of (Candidate, ndarray of shape (n,))
-        The columns that may be the score with their probabilities, the best names first; those of
-        which a column has several are beside one another. One with 0 points or less is taken only
-        if no other one predicts an outcome.
+        The columns that may be the score with their probabilities, the best names first; a column
+        may have several. One with 0 points or less is taken only if no other one predicts an
+        outcome.
     outcomes : sequence of Candidate
         The columns that may be the outcome.
     ones : mapping of str to ndarray of shape (n,)
         The outcomes by column; nan where there is none.
     """
-    best = dict[str, tuple[Candidate, Floats]]()
-    for candidate, p in readings:
-        known = best.get(candidate.name)
-        if known is None or any(_reads_better(p, known[1], y) for y in ones.values()):
-            best[candidate.name] = candidate, p
-    scores = [candidate for candidate, _ in best.values()]
-    probabilities = {name: p for name, (_, p) in best.items()}
-    return _choose(scores, outcomes, probabilities, ones)
-
-
-def _reads_better(p: Floats, other: Floats, y: Floats) -> bool:
-    own, than = fit(p, y), fit(other, y)
-    return bool(
-        own and than and own.predicts and not own.flipped and is_better(than.shifted - own.shifted)
-    )
-
-
-def _choose(
-    scores: Sequence[Candidate],
-    outcomes: Sequence[Candidate],
-    probabilities: Mapping[str, Floats],
-    ones: Mapping[str, Floats],
-) -> Choice:
-    points = {c.name: c.points for c in (*scores, *outcomes)}
-    named = [c for c in scores if c.points > 0]
-    fits = {of: {n: one for n, p in probabilities.items() if (one := fit(p, y))}
-            for of, y in ones.items()}  # fmt: skip
+    points = [candidate.points for candidate, _ in readings]
+    fits = {of: _fits(readings, y) for of, y in ones.items()}
     fits = {of: each for of, each in fits.items() if each}
+    plain = {c.name: c for c, _ in reversed(readings) if c.points > 0}
     if not fits:
-        return Choice(named, [*outcomes])
-    best = {of: _best_score(each, named, points) for of, each in fits.items()}
-    remarks = {of: _remarks(probabilities[name], ones[of]) for of, name in best.items()}
-    usable = [of for of, said in remarks.items() if DECISION not in (r.key for r in said)]
+        return Choice([*reversed(plain.values())], [*outcomes])
+    best = {of: _best_score(each, points) for of, each in fits.items()}
+    said = {of: _remarks(readings[n][1], ones[of]) for of, n in best.items()}
+    usable = [of for of, remarks in said.items() if DECISION not in (r.key for r in remarks)]
     own = {of: fits[of][best[of]] for of in usable or best}
-    outcome = _best_outcome(own, points)
-    score, one = best[outcome], own[outcome]
+    outcome = _best_outcome(own, {c.name: c.points for c in outcomes})
+    score, p = readings[best[outcome]]
+    one, chosen = own[outcome], sorted(outcomes, key=lambda c: c.name != outcome)
+    losses = {readings[n][0].name: each.loss for n, each in fits[outcome].items()}
     ordered = [
-        c.because(f"log loss {fits[outcome][c.name].loss:.4f}" if c.name in fits[outcome] else "")
-        for c in sorted(scores, key=lambda c: c.name != score)
-        if c.points > 0 or c.name == score
+        c.because(f"log loss {losses[c.name]:.4f}" if c.name in losses else "")
+        for c in {score.name: score, **dict(reversed(plain.items())), score.name: score}.values()
     ]
-    chosen = sorted(outcomes, key=lambda c: c.name != outcome)
     if chosen[0].unknown_words:
         # Which word means 1 is not known, so neither is whether the score is of the other class.
         chosen[0] = _with_likely_word(chosen[0], flipped=one.flipped)
-        fits[outcome] = {**fits[outcome], score: replace(one, flipped=False)}
-    elif one.flipped and not ordered[0].settings:
-        ordered[0] = ordered[0].because(_reversed(score, outcome), OTHER_CLASS)
+        one = replace(one, flipped=False)
+    elif one.flipped and not score.settings:
+        ordered[0] = ordered[0].because(_reversed(score.name, outcome), OTHER_CLASS)
+    named = {of: readings[n][0].name for of, n in best.items()}
     doubts = (
-        *_about_score(score, outcome, fits[outcome], probabilities, points),
-        *_about_outcome(outcome, own, ones, best, points),
-        *_about_labels({best[of]: of for of, each in own.items() if each.predicts}, ones),
+        *_about_score(readings, best[outcome], outcome, {**fits[outcome], best[outcome]: one}),
+        *_about_outcome(chosen, own, ones, named),
     )
     refuted = not one.predicts and int(np.count_nonzero(~np.isnan(one.shifted))) >= MANY
-    p = probabilities[score]
-    said = _remarks(1 - p if fits[outcome][score].flipped else p, ones[outcome])
-    return Choice(ordered, chosen, said, doubts, one.predicts, refuted)
+    remarks = _remarks(1 - p if one.flipped else p, ones[outcome])
+    return Choice(ordered, chosen, remarks, doubts, one.predicts, refuted)
 
 
-def _best_score(of: Fits, named: Sequence[Candidate], points: Mapping[str, float]) -> str:
+def _fits(readings: Sequence[tuple[Candidate, Floats]], y: Floats) -> Fits:
+    """Measure all readings; a label beside the score says itself of which class it is."""
+    fits = {n: one for n, (_, p) in enumerate(readings) if (one := fit(p, y))}
+    of_label = {n for n, (c, _) in enumerate(readings) if "predicted_label" in c.settings}
+    return {n: one for n, one in fits.items() if not (n in of_label and one.flipped)}
+
+
+def _best_score(of: Fits, points: Sequence[float]) -> int:
     """Choose the score that predicts best; of a tie the calibrated one, then the better name.
 
     Of those with a fitting name, if one of them predicts the outcome.
     """
-    strong = {c.name: of[c.name] for c in named if c.name in of}
+    strong = {n: fit for n, fit in of.items() if points[n] > 0}
     weak = any(fit.predicts for fit in of.values())
     if any(fit.predicts for fit in strong.values()) or (strong and not weak):
         of = strong
-    able = {name: fit for name, fit in of.items() if fit.predicts} or of
-    first = min(able, key=lambda name: (_mean(able[name]), name))
+    able = {n: fit for n, fit in of.items() if fit.predicts} or of
+    first = min(able, key=lambda n: (_mean(able[n]), n))
     tied = [n for n in able if not is_better(able[n].shifted - able[first].shifted)]
     least = min(able[n].loss for n in tied)
     calibrated = [n for n in tied if able[n].loss <= least + TIE * able[n].entropy]
     return min(calibrated, key=lambda n: (able[n].flipped, -points[n], able[n].loss, n))
 
 
-def _best_outcome(fits: Fits, points: Mapping[str, float]) -> str:
+def _best_outcome(fits: Mapping[str, Fit], points: Mapping[str, float]) -> str:
     """Choose the outcome that its best score fits best; of a tie the better name."""
     able = {name: fit for name, fit in fits.items() if fit.predicts} or fits
     straight = {name: fit for name, fit in able.items() if not fit.flipped} or able
@@ -270,16 +245,6 @@ def _shift(p: Floats, y: Floats) -> Floats:
         step = float((y - q).sum() / max((q * (1 - q)).sum(), SURE))
         constant += float(np.clip(step, -LARGEST_STEP, LARGEST_STEP))
     return 1 / (1 + np.exp(-(log_odds + constant)))
-
-
-def _curve(p: Floats, y: Floats) -> Floats:
-    """Give each row the share of ones of its bin, one success and one failure added."""
-    edges = np.unique(np.quantile(p, np.arange(1, BINS) / BINS))
-    bins = np.searchsorted(edges, p, side="right")
-    rows = np.bincount(bins, minlength=edges.size + 1)
-    ones = np.bincount(bins, weights=y, minlength=edges.size + 1)
-    share: Floats = (ones + float(y.mean())) / (rows + 1)
-    return share[bins]
 
 
 def _remarks(p: Floats, y: Floats) -> list[Remark]:
@@ -309,74 +274,63 @@ def _reversed(score: str, outcome: str) -> str:
 
 
 def _about_score(
-    score: str, outcome: str, fits: Fits, rows: Mapping[str, Floats], points: Mapping[str, float]
+    readings: Sequence[tuple[Candidate, Floats]], chosen: int, outcome: str, fits: Fits
 ) -> Iterator[str]:
     """Say which other score predicts the outcome too, or that none does."""
-    own = fits[score]
+    own, (score, _) = fits[chosen], readings[chosen]
     if not own.predicts:
         if np.count_nonzero(~np.isnan(own.shifted)) >= MANY:
-            yield say("no prediction", score=score, outcome=outcome)
+            yield say("no prediction", score=score.name, outcome=outcome)
         return
     if own.flipped:
-        yield _reversed(score, outcome)
-    p = {n: 1 - rows[n] if each.flipped else rows[n] for n, each in fits.items()}
+        yield _reversed(score.name, outcome)
+    names = [candidate.name for candidate, _ in readings]
+    points = [candidate.points for candidate, _ in readings]
+    p = {n: 1 - readings[n][1] if each.flipped else readings[n][1] for n, each in fits.items()}
     rivals = [
-        name
-        for name, each in fits.items()
-        if name != score
-        and (each.predicts or points[name] > points[score])
-        and not _same(p[name], p[score])
-        and (points[name] >= points[score] or not is_better(each.shifted - own.shifted))
+        n
+        for n, each in fits.items()
+        if names[n] != score.name and not _same(p[n], p[chosen])
+        if each.predicts or points[n] > points[chosen]
+        if points[n] >= points[chosen] or not is_better(each.shifted - own.shifted)
     ]
-    if not rivals:
-        return
-    rival = min(rivals, key=lambda name: (_mean(fits[name]), name))
-    other = fits[rival]
-    facts = {"score": score, "rival": rival, "own": own.loss, "other": other.loss}
-    if is_better(own.shifted - other.shifted):
-        yield say("rival without a name", **facts)
-        return
-    better = is_better(other.shifted - own.shifted) or own.loss < other.loss - TIE * own.entropy
-    yield say("rival", how="better than" if better else "as well as", **facts)
+    if rivals:
+        rival = min(rivals, key=lambda n: (_mean(fits[n]), names[n]))
+        first, second = chosen, rival
+        if is_better(own.shifted - fits[rival].shifted):
+            first, second = rival, chosen
+        a, b = fits[first], fits[second]
+        better = is_better(b.shifted - a.shifted) or a.loss < b.loss - TIE * own.entropy
+        how, losses = "better than" if better else "as well as", {"own": a.loss, "other": b.loss}
+        yield say("rival", how=how, score=names[first], rival=names[second], **losses)
 
 
 def _about_outcome(
-    outcome: str,
-    fits: Fits,
+    chosen: Sequence[Candidate],
+    fits: Mapping[str, Fit],
     ones: Mapping[str, Floats],
     best: Mapping[str, str],
-    points: Mapping[str, float],
 ) -> Iterator[str]:
     """Say which other outcome the scores fit too."""
-    own = fits[outcome]
+    outcome, *others = [c for c in chosen if c.name in fits]
+    own = fits[outcome.name]
     rivals = [
-        name
-        for name, each in fits.items()
-        if name != outcome
-        and each.predicts
-        and not each.flipped
-        and not _same(ones[name], ones[outcome])
-        and (points[name] >= points[outcome] or each.worth >= own.worth - TIE)
+        (fits[c.name].worth, c.name)
+        for c in others
+        if fits[c.name].predicts and not fits[c.name].flipped
+        if not _same(ones[c.name], ones[outcome.name])
+        if c.points >= outcome.points or fits[c.name].worth >= own.worth - TIE
     ]
     if rivals:
-        rival = max(rivals, key=lambda name: (fits[name].worth, name))
+        worth, rival = max(rivals)
         yield say(
             "other outcome",
-            outcome=outcome,
+            outcome=outcome.name,
             share=percent(own.prevalence),
-            score=best[outcome],
+            score=best[outcome.name],
             mean=percent(own.mean_score),
-            how="better than" if own.worth > fits[rival].worth + TIE else "as well as",
+            how="better than" if own.worth > worth + TIE else "as well as",
             rival=rival,
             other=percent(fits[rival].prevalence),
-            also="" if best[rival] == best[outcome] else f" fits `{best[rival]}`",
+            also="" if best[rival] == best[outcome.name] else f" fits `{best[rival]}`",
         )
-
-
-def _about_labels(outcomes: Mapping[str, str], ones: Mapping[str, Floats]) -> Iterator[str]:
-    """Say that many outcomes have a score each, and several come true at once: they are labels."""
-    together = sum((np.nan_to_num(ones[name]) for name in outcomes.values()), np.zeros(1))
-    if len(outcomes) >= LABELS and together.max() > 1:
-        pairs = [f"`{score}` and `{outcome}`" for score, outcome in sorted(outcomes.items())]
-        more = f" and {len(pairs) - LABELS} more pairs" if len(pairs) > LABELS else ""
-        yield say("labels", pairs=", ".join(pairs[:LABELS]) + more)
