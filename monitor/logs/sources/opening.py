@@ -429,6 +429,7 @@ def open_files(
         If a file is not readable.
     """
     log = log_of(model, kind)
+    names = [name for name in names if name.removeprefix("file://") not in session.refused]
     filesystem, _ = open_filesystem(log.path)
     if isinstance(filesystem, LocalFileSystem):
         names = [name.removeprefix("file://") for name in names]

@@ -41,10 +41,11 @@ Counted = tuple[dict[date | None, Any], OpenLog]  # rows by day, and where those
 
 @dataclass(frozen=True)
 class Source(ABC):
-    """A log of a model, `predictions` or `outcomes`."""
+    """A log of a model, `predictions` or `outcomes`, of which a sample has fewer files of a day."""
 
     model: Model
     kind: Kind
+    most: int | None = None
 
     @property
     def log(self) -> PredictionLog | OutcomeLog:
@@ -64,8 +65,8 @@ class Source(ABC):
         """Describe some days, so that a change of what they hold is noticed."""
 
     @abstractmethod
-    def relation(self, session: Session, days: Sequence[date]) -> OpenLog:
-        """Open the rows of some days, which it has."""
+    def relation(self, session: Session, days: Sequence[date] | None) -> OpenLog:
+        """Open the rows of some days, which it has, or of all if it is None."""
 
     def refuse(self, what: str, names: Sequence[str] = ()) -> None:
         """Raise DataError for files of a table, some of whose rows do not count any more."""
@@ -102,9 +103,10 @@ class DailyFiles(Source):
         """Describe the files of each day."""
         return [describe_files(self.log.path, day) for day in days]
 
-    def relation(self, session: Session, days: Sequence[date]) -> OpenLog:
+    def relation(self, session: Session, days: Sequence[date] | None) -> OpenLog:
         """Open the files of the days."""
-        names = [name for day in days for name in list_files(self.log.path, day)]
+        days = self.days() if days is None else days
+        names = [name for day in days for name in list_files(self.log.path, day)][: self.most]
         self.refuse(session.what, names)
         return open_files(session, self.model, self.kind, names, days)
 
@@ -150,9 +152,9 @@ class DatedFiles(Dated):
         """Describe all files."""
         return [describe_files(self.log.path, date.min), [str(day) for day in days]]
 
-    def relation(self, session: Session, days: Sequence[date]) -> OpenLog:
+    def relation(self, session: Session, days: Sequence[date] | None) -> OpenLog:
         """Open all files."""
-        names = list_files(self.log.path, date.min) if days else []
+        names = list_files(self.log.path, date.min) if days or days is None else []
         self.refuse(session.what, names)
         return open_files(session, self.model, self.kind, names, days)
 
@@ -174,7 +176,7 @@ class Lake(Dated):
         """Name the version of the table."""
         return [open_table(self.log).version, [str(day) for day in days]]
 
-    def relation(self, session: Session, days: Sequence[date]) -> OpenLog:
+    def relation(self, session: Session, days: Sequence[date] | None) -> OpenLog:
         """Open the newest version."""
         return open_table_of(session, self.model, self.kind, open_table(self.log), days)
 

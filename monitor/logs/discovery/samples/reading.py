@@ -28,8 +28,9 @@ from monitor.logs.engines.session import (
     readable,
     remedy_of,
 )
-from monitor.logs.sources.opening import OpenLog, open_files, open_table_of
-from monitor.logs.sources.tables import Range, Scan, open_table
+from monitor.logs.sources.opening import OpenLog
+from monitor.logs.sources.source import source_of
+from monitor.logs.sources.tables import Range, Scan
 from monitor.words.guesses import say
 
 ROWS_PER_DAY = 20_000  # of each sampled day
@@ -118,36 +119,28 @@ def open_rows(
     *,
     files: int | None = None,
     most: int | None = None,
-) -> OpenLog | None:
-    """Open the rows of a day, or all, with the reader of runs; None if there are no files."""
+) -> OpenLog:
+    """Open the rows of a day, or all, with the reader of runs."""
     settings = {"day": "-", **log.settings} if "{day" not in log.place else log.settings
     together = {"in_predictions": True}
     model = Model.model_validate({"predictions": settings, "outcomes": together})
-    days = [day] if day else None
-    if log.format in TABLES:
-        table = open_table(model.predictions)
-        table = replace(table, scan=_at_most(table.scan, most)) if most else table
-        opened = open_table_of(session, model, "predictions", table, days)
-        known = next(iter(opened.files.values()))
-        named = {name: of for name, of in known.items() if name not in table.unfit}
-        opened = replace(opened, files=dict.fromkeys(opened.files, named))
-    else:
-        names = [name for name in files_of(log, day) if name not in session.refused]
-        if not names:
-            return None
-        names = names[: files if day else None]
-        session.files.update(dict.fromkeys(names, model.predictions.stored_as))
-        opened = open_files(session, model, "predictions", names, days)
-        opened = replace(
-            opened, files={f: _single(session, f, of) for f, of in opened.files.items()}
-        )
-    return opened if day else replace(opened, dating=None)
+    source = replace(source_of(model, "predictions"), most=files)
+    opened = source.relation(session, [day] if day else None)
+    table = opened.table
+    if table and most:
+        opened = replace(opened, table=replace(table, scan=_at_most(table.scan, most)))
+    named = {
+        file: {name: of for name, of in types.items() if name not in _unread(opened, file)}
+        for file, types in opened.files.items()
+    }
+    return replace(opened, files=named) if day else replace(opened, files=named, dating=None)
 
 
-def _single(session: Session, file: str, types: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out the columns with fields whose names differ only in case."""
-    twins = {twin.partition(FIELD)[0] for twin in session.twins.get(file, ()) if FIELD in twin}
-    return {name: of for name, of in types.items() if name not in twins}
+def _unread(opened: OpenLog, file: str) -> set[str]:
+    """Name the columns of unfit types, and those with fields that only case tells apart."""
+    twins = opened.session.twins.get(file, ())
+    unfit = opened.table.unfit if opened.table else ()
+    return {*unfit, *(twin.partition(FIELD)[0] for twin in twins if FIELD in twin)}
 
 
 def _at_most(scan: Scan, most: int) -> Scan:
@@ -209,7 +202,7 @@ def read(
         None if there are no files.
     """
     opened = open_rows(session, log, day, files=files, most=most)
-    if opened is None or not opened.files:
+    if not opened.files:
         return None
     inside = {leaf.name: leaf.sql for leaf in log.leaves}
     wholes = {leaf.whole for leaf in log.leaves}
@@ -369,7 +362,7 @@ def size_of(session: Session, table: str) -> int:
 def _with_columns_of_newest(session: Session, log: Log) -> Log:
     """Where columns went and others came, keep the days that have all columns of the newest."""
     opened = {day: open_rows(session, log, day, files=1) for day in log.sampled}
-    columns = {d: {*n} for d, of in opened.items() if of for n in list(of.files.values())[:1]}
+    columns = {d: {*n} for d, of in opened.items() for n in list(of.files.values())[:1]}
     today = columns[max(columns)]
     older = [day for day in columns if not columns[day] >= today]
     gone = sorted(set.union(*columns.values()) - today)
