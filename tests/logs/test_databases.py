@@ -312,6 +312,33 @@ def test_both_logs_are_read_in_one_snapshot(database: str) -> None:
     assert days_of(model, "outcomes") == []
 
 
+@pytest.mark.usefixtures("database")
+@pytest.mark.parametrize("name", ["counted", "newest", "total"])
+def test_the_column_of_the_day_may_have_any_name(name: str) -> None:
+    """Also one that a column of the query for days might have."""
+    usual, named = (
+        Model.model_validate(
+            of_tables() | {"predictions": log(AS_AT.replace(" at ", f" {day} "), day)}
+        )
+        for day in ("at", name)
+    )
+    assert days_of(named, "predictions") == days_of(usual, "predictions")
+
+
+@pytest.mark.usefixtures("database")
+def test_a_day_that_a_filter_leaves_nothing_of_is_empty_there_too() -> None:
+    """With the message of rows that are read here."""
+    described = of_tables()
+    described["predictions"]["where"] = "score > 2"
+    model, said = Model.model_validate({"settled_after": 1, **described}), list[str]()
+    for engine in (ENGINE, WAREHOUSE):
+        with pytest.raises(DataError) as refusal, looking_once():
+            summarise_day("ctr", model, DAYS[0], as_of=LONG_AFTER, engine=engine)
+        said.append(str(refusal.value))
+    assert "the log contains no valid prediction" in said[0]
+    assert said[0] == said[1]
+
+
 AS_AT = "scored_at AS at FROM scores"
 REFUSED = {
     "numeric": (

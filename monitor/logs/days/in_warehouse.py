@@ -57,10 +57,9 @@ def count_there(session: Session, batch: Batch) -> Iterator[tuple[date, DayRows 
     span = Span(*(asked.as_day(f"'{day}'") for day in days))
     parts = [name for name, _ in parts_of(asked)]
     statement = counting(asked, span, versioned=False)
-    if driver.language == "postgres":
-        counts = _unpacked(_ask(asked, _packed(statement, parts)), parts)
-    else:
-        counts = _typed(_ask(asked, statement), parts)
+    is_packed = driver.language == "postgres"
+    rows = _ask(asked, _packed(statement, parts) if is_packed else statement)
+    counts = _typed(_unpacked(rows, parts) if is_packed and rows else rows, parts)
     filtered = _left_out(asked, span)
     for day in batch.days:
         own = counts.filter(pc.equal(counts["day"], pa.scalar(day)))
@@ -194,7 +193,7 @@ def _typed(counts: pa.Table, parts: Sequence[str]) -> pa.Table:
     """Make whole numbers of the counts, which some databases send as decimals."""
     kinds: dict[str, pa.DataType] = {"day": pa.date32()}
     kinds |= dict.fromkeys(("status", *parts), pa.string()) | dict.fromkeys(NUMBERS, pa.int64())
-    if not counts.num_columns:  # a server of Flight SQL sends no columns without rows
+    if not counts.num_columns:  # without rows there is no batch, and so no column
         return pa.schema(kinds).empty_table()
     return counts.select([*kinds]).cast(pa.schema(kinds))
 

@@ -122,9 +122,10 @@ def _with_casts(opened: Table) -> str:
     numbers = [n for n in names if n in opened.unfit and opened.unfit[n].native in CASTS]
     tests = [f"bool_and(({quoted(n)})::numeric % 1 = 0) AS {quoted(n)}" for n in numbers]
     query = f"SELECT {', '.join(tests)} FROM (\n{sql}\n) AS {ROWS}"
-    asked = ask_database(f"{opened.log.connection}", opened.snapshot, query) if tests else [{}]
+    asked = ask_database(f"{opened.log.connection}", opened.snapshot, query) if tests else [()]
     kinds = {
-        n: "numeric::bigint" if w else "numeric::double precision" for n, w in asked[0].items()
+        n: "numeric::bigint" if is_whole else "numeric::double precision"
+        for n, is_whole in zip(numbers, asked[0], strict=True)
     }
     listed = ", ".join(
         f"{quoted(n)}::{kinds.get(n, 'text')} AS {quoted(n)}" if n in opened.unfit else quoted(n)

@@ -84,8 +84,8 @@ def take_snapshot(variable: str) -> Snapshot:
             return Snapshot(_now(variable))
         connection = _connect(variable, None)
         release.callback(_end, connection)
-        (row,) = _rows(variable, connection, "SELECT now()::text, pg_export_snapshot()")
-        return Snapshot(row["now"], row["pg_export_snapshot"], connection)
+        ((now, name),) = _rows(variable, connection, "SELECT now()::text, pg_export_snapshot()")
+        return Snapshot(now, name, connection)
 
     kept = keep_while_looking(("snapshot", variable), export)
     return kept or Snapshot(_now(variable))
@@ -93,11 +93,11 @@ def take_snapshot(variable: str) -> Snapshot:
 
 def _now(variable: str) -> str:
     """Ask for the time of the server."""
-    (row,) = ask(variable, None, "SELECT CAST(current_timestamp AS VARCHAR) AS taken")
-    return str(row["taken"])
+    ((taken,),) = ask(variable, None, "SELECT CAST(current_timestamp AS VARCHAR) AS taken")
+    return str(taken)
 
 
-def ask(variable: str, snapshot: Snapshot | None, query: str) -> list[dict[str, Any]]:
+def ask(variable: str, snapshot: Snapshot | None, query: str) -> list[tuple[Any, ...]]:
     """Return the few rows of a query."""
     connection = _connect(variable, snapshot)
     try:
@@ -170,8 +170,10 @@ def replace_rows(variable: str, name: str, rows: pa.Table, old: str) -> None:
         _end(connection)
 
 
-def _rows(variable: str, connection: Any, query: str) -> list[dict[str, Any]]:
-    return [row for batch in _batches(variable, connection, query) for row in batch.to_pylist()]
+def _rows(variable: str, connection: Any, query: str) -> list[tuple[Any, ...]]:
+    batches = _batches(variable, connection, query)
+    columns = ([column.to_pylist() for column in batch.columns] for batch in batches)
+    return [row for of_batch in columns for row in zip(*of_batch, strict=True)]
 
 
 def _batches(variable: str, connection: Any, query: str) -> Iterator[pa.RecordBatch]:

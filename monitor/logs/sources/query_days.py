@@ -43,7 +43,7 @@ def describe_days(table: Table, dating: Dating, days: Sequence[date]) -> list[li
     if not table.log.changed and days and not sums.keys() >= set(days):
         first, last = min(days), max([*days, *filter(None, counted)])
         end = min([last + timedelta(days=1), *sums])
-        by_day = _by_day(table, dating, "''", _total(table), first=first, end=end)
+        by_day = _by_day(table, dating, "''", _total(table), (first, end))
         span = range((max(end, max(days) + timedelta(days=1)) - first).days)
         for day in (first + timedelta(days=i) for i in span):
             sums.setdefault(day, by_day[day][2] if day in by_day else "")
@@ -69,29 +69,27 @@ def _by_day(
     dating: Dating,
     newest: str,
     total: str,
-    *,
-    first: date | None = None,
-    end: date | None = None,
+    span: tuple[date, date] | None = None,
 ) -> dict[date | None, Count]:
     """Aggregate the rows of each day, of all or of those from one day until before another."""
     column = driver_of(table.log.connection).quoted(dating.column)
-    margin = timedelta(days=2)  # for time zones; the first and last day are whole
-    in_span = (
-        f"WHERE {column} >= '{first - margin}' AND {column} < '{end + margin}'"
-        if (first and end)
-        else ""
-    )
+    in_span = ""
+    if span:
+        margin = timedelta(days=2)  # for time zones; the first and last day are whole
+        first, end = span[0] - margin, span[1] + margin
+        in_span = f"WHERE {column} >= '{first}' AND {column} < '{end}'"
     rows = ask(
         f"{table.log.connection}",
         table.snapshot,
-        f"SELECT {_day(table, dating)} AS {column}, count(*) AS counted, {newest} AS newest, "
-        f"{total} AS total FROM (\n{table.log.sql}\n) AS {ROWS} {in_span} GROUP BY 1",
+        f"SELECT {_day(table, dating)} AS {column}, count(*) AS number_of_rows, "
+        f"{newest} AS newest_change, {total} AS sum_of_rows "
+        f"FROM (\n{table.log.sql}\n) AS {ROWS} {in_span} GROUP BY 1",
     )
     counted = dict[date | None, Count]()
-    for day, *values in (row.values() for row in rows):
+    for day, number, changed, value in rows:
         place = day if day and EARLIEST <= day <= LATEST else None
         before, *_ = counted.get(place, (0, "", ""))
-        counted[place] = (before + values[0], f"{values[1] or ''}", f"{values[2]}")
+        counted[place] = before + number, f"{changed or ''}", f"{value}"
     return counted
 
 
