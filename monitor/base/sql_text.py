@@ -4,22 +4,20 @@ Rule: no value of a log, a file name or a list of the configuration gets into a 
 than by this function, or as a parameter.
 """
 
-from typing import Literal
-
 NUL = "\0"  # ends a statement of DuckDB, wherever it stands
 
 
-def text_in_sql(value: str, engine: Literal["duckdb", "spark"] = "duckdb") -> str:
-    r"""Write a text in SQL.
+def text_in_sql(value: str, *, escapes: bool = False) -> str:
+    r"""Write a text in SQL, also where a backslash begins an escape.
 
     Examples
     --------
-    >>> text_in_sql("it's"), text_in_sql("it's", "spark")
+    >>> text_in_sql("it's"), text_in_sql("it's", escapes=True)
     ("'it''s'", "'it\\'s'")
     >>> print(text_in_sql("a" + NUL + "b"))
     ('a' || chr(0) || 'b')
     """
-    if engine == "spark":
+    if escapes:
         escaped = value.replace("\\", "\\\\").replace("'", "\\'").replace(NUL, "\\u0000")
         return f"'{escaped}'"
     parts = ["'" + part.replace("'", "''") + "'" for part in value.split(NUL)]

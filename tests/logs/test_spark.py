@@ -288,6 +288,6 @@ def test_settings_of_spark_need_spark() -> None:
 
 def test_texts_are_read_back(spark: Databases) -> None:
     """Whatever ends a text or a statement somewhere."""
-    written = [f"{text_in_sql(text, 'spark')} AS c{i}" for i, text in enumerate(STRANGE)]
+    written = [f"{text_in_sql(text, escapes=True)} AS c{i}" for i, text in enumerate(STRANGE)]
     (row,) = spark.spark.sql(f"SELECT {', '.join(written)}").collect()
     assert [*row] == STRANGE

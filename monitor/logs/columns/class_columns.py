@@ -283,7 +283,7 @@ def highest_scores(log: OpenLog, classes: Classes, top: Highest) -> tuple[tuple[
     if top.map:
         log.check(top.map, f"{TOP}.scores", _is_map, "a map of text to floating point numbers")
     for name in top.classes:
-        log.check(name, f"{TOP}.classes", lambda _: True, "of any type")
+        log.check(name, f"{TOP}.classes")
     for name in () if top.map else top.scores:
         log.check(name, f"{TOP}.scores", _is_score, "floating point, or a list of it")
     for name in top.outcome:

@@ -325,7 +325,7 @@ def labels_of(predictions: OpenLog, column: str, model: Model) -> OutcomeMeans |
     if means is None:
         wanted = f"{OUTCOME_TYPES} (or list its values in predictions.label_means)"
         predictions.check(column, PREDICTED_LABEL, lambda type_: type_.can_be_outcome, wanted)
-    elif predictions.check(column, PREDICTED_LABEL, lambda _: True, "of any type"):
+    elif predictions.check(column, PREDICTED_LABEL):
         own = model.predictions.label_means is not None
         setting = (
             "predictions.label_means"

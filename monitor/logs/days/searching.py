@@ -58,7 +58,7 @@ def parts_to_search(
     with open_session(f"{name} {days[0]}", databases) as session:
         log = open_log(session, model, "predictions", days)
         for column in columns:
-            log.check(column, "--columns", lambda _: True, "of any type")
+            log.check(column, "--columns")
         raise_all(log)
         for column in columns or _free_columns(log, model):
             table = session.fetch(

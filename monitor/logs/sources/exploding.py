@@ -57,11 +57,6 @@ def way_of(exploded: Exploded, names: Iterable[str]) -> Way:
     return Way(column, tuple(steps.split(".")) if steps else (), exploded.separator)
 
 
-def sources(way: Way) -> list[str]:
-    """Name the columns that hold the list."""
-    return columns_in(way.column)
-
-
 def list_in(way: Way, type_: Type) -> str:
     """Write the list in SQL, given the type of its column; null where there is none.
 
@@ -112,18 +107,13 @@ def types_of_elements(session: Session, way: Way, types: Mapping[str, Type]) -> 
     ValueError
         If it holds no list; says what it is instead.
     """
-    known = {name: f"{types[name]}" for name in sources(way)}
+    known = {name: f"{types[name]}" for name in columns_in(way.column)}
     element = session.type_of_expression(f"({list_in(way, types[way.column])})[1]", known)
     return {ELEMENT: element, POSITION: Type("BIGINT")}
 
 
-def explode(rows: duckdb.DuckDBPyRelation, way: Way, type_: Type) -> duckdb.DuckDBPyRelation:
-    """Make a row of each element of the list in each row."""
-    return take_apart(rows, list_in(way, type_))
-
-
-def take_apart(rows: duckdb.DuckDBPyRelation, listed: str) -> duckdb.DuckDBPyRelation:
-    """Make a row of each element of a list that is written in SQL."""
+def explode(rows: duckdb.DuckDBPyRelation, listed: str) -> duckdb.DuckDBPyRelation:
+    """Make a row of each element of a list in each row, which is written in SQL."""
     whole = rows.project(f"*, {listed} AS {LIST}")
     none, count = f"CASE WHEN {LIST} IS NULL THEN [NULL]", f"range(len({LIST}))"
     return whole.project(

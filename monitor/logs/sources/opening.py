@@ -45,7 +45,7 @@ from monitor.logs.engines.session import (
     readable,
     without_number,
 )
-from monitor.logs.sources.exploding import ADDED, explode, sources, types_of_elements, way_of
+from monitor.logs.sources.exploding import ADDED, explode, list_in, types_of_elements, way_of
 from monitor.logs.sources.tables import Range, Table, reading_table
 from monitor.logs.sources.times import Dating, dating_of, is_day
 
@@ -55,8 +55,14 @@ TEXT = Type("VARCHAR")
 NO_TYPE = "INTEGER"  # what DuckDB calls the type of a column of nothing but nulls in Parquet
 IN_PATH = Type("VARCHAR", in_path=True)
 TIME_TYPES = "a text such as 2026-03-01T10:00:00Z, or a number with time_unit"
+Fits = Callable[[Type], bool]
 Kind = Literal["predictions", "outcomes"]
 KINDS: tuple[Kind, ...] = ("predictions", "outcomes")
+
+
+def anything(_: Type) -> bool:
+    """Take a column of any type."""
+    return True
 
 
 @dataclass(frozen=True)
@@ -117,68 +123,80 @@ class OpenLog:
         """What reads the rows."""
         return self.table or FORMATS[self.form]
 
-    def check(self, column: str, setting: str, fits: Callable[[Type], bool], wanted: str) -> bool:
+    def check(
+        self, column: str, setting: str, fits: Fits = anything, wanted: str = "of any type"
+    ) -> bool:
         """Note the first file in which a required column is missing or has the wrong type.
 
         Text is converted later, so it fits.
         """
-        if expression_of(column):
-            return self._check_expression(column, setting, fits, wanted)
-        what = self.session.what
+        look = self._wrong_value if expression_of(column) else self._wrong_column
+        if expression_of(column) and not all(
+            self.check(name, setting) for name in self._names_in(column)
+        ):
+            return False
         for file, types in self.files.items():
-            if twice := self._of_one_name(file, column):
-                self._note_twins(file, twice)
-                return False
-            if FIELD in column:
-                of_field = self._type_of_field(file, column, types)
-                types.update({column: of_field} if of_field else {})
-            if column not in types:
-                near = difflib.get_close_matches(column, types, n=1)
-                hint = f"did you mean '{near[0]}'? " if near else ""
-                if FIELD in column and not self.reader.has_fields:
-                    hint = f"{self.reader.name} has no structs; "
-                elif FIELD not in column and not self.table:
-                    old = self._formerly(types, near, fits)
-                    hint += (
-                        f"if older files call it something else, write renamed: "
-                        f"{{{_key(old or 'OLD_NAME')}: {_key(column)}}} for that log; else "
-                    )
-                msg = (
-                    f"{what}: the {self.kind} have no column '{named(column)}', only "
-                    f"{', '.join(name for name in types if FIELD not in name)} ({file}); {hint}"
-                    f"correct {setting} in the configuration, or the log."
-                )
-                self.note(msg, "is missing")
-                return False
-            if unfit := self.reader.unfit.get(column):
-                msg = (
-                    f"{what}: column '{column}' of the {self.kind} is {unfit.native}; write "
-                    f"{column}::{unfit.target} AS {column} in sql."
-                )
-                self.note(msg, "has another type")
-                return False
-            if not (self.is_text or fits(types[column])):
-                msg = (
-                    f"{what}: column '{named(column)}' of the {self.kind} is {types[column]}, "
-                    f"must be {wanted} ({file}); correct the log, or {setting} "
-                    f"in the configuration, then rerun this day."
-                )
-                self.note(msg, "has another type")
+            if wrong := look(file, types, column, setting, fits, wanted):
+                self.note(*wrong)
                 return False
         return True
 
-    def _note_twins(self, file: str, twins: Sequence[str]) -> None:
+    def _wrong_column(
+        self, file: str, types: dict[str, Type], column: str, setting: str, fits: Fits, wanted: str
+    ) -> tuple[str, str] | None:
+        """Word what is wrong with a column of a file, and say it without its name."""
+        what = self.session.what
+        if twice := self._of_one_name(file, column):
+            return self._twins(file, twice)
+        if FIELD in column and (of_field := self._type_of_field(file, column, types)):
+            types[column] = of_field
+        if column not in types:
+            msg = (
+                f"{what}: the {self.kind} have no column '{named(column)}', only "
+                f"{', '.join(name for name in types if FIELD not in name)} ({file}); "
+                f"{self._hint(types, column, fits)}correct {setting} in the configuration, or the "
+                f"log."
+            )
+            return msg, "is missing"
+        if unfit := self.reader.unfit.get(column):
+            msg = (
+                f"{what}: column '{column}' of the {self.kind} is {unfit.native}; write "
+                f"{column}::{unfit.target} AS {column} in sql."
+            )
+            return msg, "has another type"
+        if not (self.is_text or fits(types[column])):
+            msg = (
+                f"{what}: column '{named(column)}' of the {self.kind} is {types[column]}, "
+                f"must be {wanted} ({file}); correct the log, or {setting} "
+                f"in the configuration, then rerun this day."
+            )
+            return msg, "has another type"
+        return None
+
+    def _hint(self, types: Mapping[str, Type], column: str, fits: Fits) -> str:
+        """Say what a missing column may be called."""
+        near = difflib.get_close_matches(column, types, n=1)
+        hint = f"did you mean '{near[0]}'? " if near else ""
+        if FIELD in column:
+            return hint if self.reader.has_fields else f"{self.reader.name} has no structs; "
+        if self.table:
+            return hint
+        old = self._formerly(types, near, fits) or "OLD_NAME"
+        return (
+            f"{hint}if older files call it something else, write renamed: {{{_key(old)}: "
+            f"{_key(column)}}} for that log; else "
+        )
+
+    def _twins(self, file: str, twins: Sequence[str]) -> tuple[str, str]:
         kind = "fields" if FIELD in twins[0] else "columns"
         msg = (
             f"{self.session.what}: the {self.kind} have {len(twins)} {kind} of one name, "
             f"{', '.join(readable(twins))} ({file}); upper and lower case do not differ; rename "
             f"one in the log, then rerun this day."
         )
-        self.note(msg, "is there twice")
+        return msg, "is there twice"
 
-    def _formerly(
-        self, types: Mapping[str, Type], near: Sequence[str], fits: Callable[[Type], bool]
-    ) -> str | None:
+    def _formerly(self, types: Mapping[str, Type], near: Sequence[str], fits: Fits) -> str | None:
         """Name the column of a file that may be what is missing: of those that nothing names."""
         dumped = [of.model_dump() if isinstance(of, BaseModel) else of for of in self.settings]
         given = {*_texts(dumped)}
@@ -190,35 +208,27 @@ class OpenLog:
         likely = [name for name in near if name in free] or free
         return likely[0] if len(likely) == 1 else None
 
-    def _check_expression(
-        self, column: str, setting: str, fits: Callable[[Type], bool], wanted: str
-    ) -> bool:
-        """Note the columns of an expression that a file lacks, and a value of the wrong type."""
-        names = [self.same_name(name) for name in columns_in(column)]
-        if not all(self.check(name, setting, lambda _: True, "of any type") for name in names):
-            return False
-        for file, types in self.files.items():
-            if twice := self._fields_in(file, column):
-                self._note_twins(file, twice)
-                return False
-            try:
-                type_ = self.session.type_of_expression(
-                    quoted(column), {name: f"{types[name]}" for name in names}
-                )
-            except duckdb.Error as error:
-                wrong = f"cannot be applied ({first_line(error)})"
-                type_ = None
-            else:
-                wrong = f"gives {type_}, must be {wanted}"
-            if type_ is None or not (self.is_text or fits(type_)):
-                msg = (
-                    f"{self.session.what}: {setting} {wrong}: {named(column)} ({file}); correct it "
-                    f"in the configuration, then rerun this day."
-                )
-                self.note(msg, "has another type")
-                return False
-            types[column] = type_
-        return True
+    def _wrong_value(
+        self, file: str, types: dict[str, Type], column: str, setting: str, fits: Fits, wanted: str
+    ) -> tuple[str, str] | None:
+        """Word what is wrong with the value of an expression, whose columns a file has."""
+        if twice := self._fields_in(file, column):
+            return self._twins(file, twice)
+        known = {name: f"{types[name]}" for name in self._names_in(column)}
+        try:
+            type_ = self.session.type_of_expression(quoted(column), known)
+        except duckdb.Error as error:
+            wrong = f"cannot be applied ({first_line(error)})"
+        else:
+            if self.is_text or fits(type_):
+                types[column] = type_
+                return None
+            wrong = f"gives {type_}, must be {wanted}"
+        msg = (
+            f"{self.session.what}: {setting} {wrong}: {named(column)} ({file}); correct it "
+            f"in the configuration, then rerun this day."
+        )
+        return msg, "has another type"
 
     def note(self, msg: str, wrong: str) -> None:
         """Keep what is wrong with a column; the second text says it without its name."""
@@ -256,11 +266,10 @@ class OpenLog:
     def check_filter(self, row_filter: str) -> None:
         """Note the columns of a filter that a file lacks; SQL ignores the case of their names."""
         for column in columns_of_filter(row_filter):
-            self.check(self.same_name(column), f"{self.kind}.where", lambda _: True, "of any type")
-        for file in self.files:
-            if twice := self._fields_in(file, row_filter):
-                self._note_twins(file, twice)
-                return
+            self.check(self.same_name(column), f"{self.kind}.where")
+        twins = ((file, self._fields_in(file, row_filter)) for file in self.files)
+        if found := next(((file, twice) for file, twice in twins if twice), None):
+            self.note(*self._twins(*found))
 
     def read(self, row_filter: str | None = None, **columns: str | Wanted) -> Any:
         """Read columns of the chosen rows under new names, in the widest type of any file."""
@@ -294,7 +303,7 @@ class OpenLog:
         named_by = [name for value in wanted for c in value.columns for name in self._names_in(c)]
         used = dict.fromkeys([*named_by, *filtered, *dated])
         if self.exploded:
-            listed = [self.same_name(name) for name in sources(way_of(self.exploded, types))]
+            listed = map(self.same_name, columns_in(way_of(self.exploded, types).column))
             used = dict.fromkeys([*(c for c in used if c not in ADDED), *listed])
         return [c for c in used if types[c].in_path], [c for c in used if not types[c].in_path]
 
@@ -346,7 +355,7 @@ class OpenLog:
             rows = rows.filter(duckdb.SQLExpression(self.dating.is_in(self.days, types)))
         if self.exploded:
             way = way_of(self.exploded, types)
-            rows = explode(rows, way, types[way.column])
+            rows = explode(rows, list_in(way, types[way.column]))
         rows = rows.filter(self._bound(rows, row_filter)) if row_filter else rows
         written = {new: _of_chosen(value, types, row_filter) for new, value in wanted.items()}
         return rows.select(*(duckdb.SQLExpression(sql).alias(new) for new, sql in written.items()))
@@ -444,7 +453,7 @@ def open_files(
     if log.renamed:
         files = {name: _renamed(types, log) for name, types in files.items()}
     opened = OpenLog(
-        *(session, kind, log.stored_as, files, dating_of(model, kind) if log.day else None, days),
+        *(session, kind, log.stored_as, files, dating_of(log, model.time_zone), days),
         settings=[log, model.segments and model.segments.column],
         layout=layout,
         exploded=log.explode,
@@ -474,9 +483,7 @@ def _check_list(log: OpenLog, exploded: Exploded) -> bool:
             log.note(msg, "is there twice")
             return False
     ways = {file: way_of(exploded, types) for file, types in log.files.items()}
-    if not all(
-        log.check(way.column, setting, lambda _: True, "of any type") for way in ways.values()
-    ):
+    if not all(log.check(way.column, setting) for way in ways.values()):
         return False
     for file, types in log.files.items():
         try:
@@ -495,7 +502,7 @@ def _check_list(log: OpenLog, exploded: Exploded) -> bool:
 def _check_dating(log: OpenLog, dating: Dating) -> None:
     """Note a column that cannot date the rows."""
     wanted = f"a date, a time, {TIME_TYPES}"
-    fits: Callable[[Type], bool] = lambda type_: is_day(type_, dating.unit)  # noqa: E731
+    fits: Fits = lambda type_: is_day(type_, dating.unit)  # noqa: E731
     if log.reader.finds_days:
         wanted = "a date or a timestamp; convert it in sql"
         fits = lambda type_: type_.is_date or type_.is_time  # noqa: E731
@@ -509,7 +516,7 @@ def open_table_of(
     log = log_of(model, kind)
     types = session.types_of_arrow(log.path, table.schema)
     files = {} if days is not None and not days else {log.path: dict(types)}
-    dating = dating_of(model, kind)
+    dating = dating_of(log, model.time_zone)
     opened = OpenLog(session, kind, log.stored_as, files, dating, days, table, exploded=log.explode)
     return _checked(opened)
 
@@ -522,8 +529,8 @@ def log_of(model: Model, kind: Kind) -> PredictionLog | OutcomeLog:
 
 def layout_of(log: PredictionLog | OutcomeLog) -> Layout | None:
     """Return how the files of a log of CSV are laid out; None if they say it themselves."""
-    told = log.columns or log.separator or log.null_text
-    return Layout(log.columns, log.separator, log.null_text) if told else None
+    configured = log.columns or log.separator or log.null_text
+    return Layout(log.columns, log.separator, log.null_text) if configured else None
 
 
 def raise_all(*logs: OpenLog) -> None:
@@ -560,7 +567,7 @@ def _inspect(session: Session, form: Format, names: Sequence[str]) -> dict[str, 
 
 
 def _may_be_untyped(types: Mapping[str, Type]) -> bool:
-    """Tell whether a column may be one without a type, which DuckDB reads as integers."""
+    """Return whether a column may be one without a type, which DuckDB reads as integers."""
     return any(type_.name == NO_TYPE for type_ in types.values())
 
 

@@ -1,4 +1,4 @@
-"""The days of a log in a database: one query for their rows and what tells that one has changed."""
+"""The days of a log in a database: one query counts their rows and notices a change."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta

@@ -1,4 +1,4 @@
-"""One source of rows for each log, whatever it is: its days, what tells a change, and its rows.
+"""One source of rows for each log, whatever it is: its days, their versions, and its rows.
 
 `source_of` alone decides what a log is: a file for each day, files or a table whose rows a column
 dates, or a query of a database. All that follows asks for days, versions and rows.
@@ -190,7 +190,7 @@ class Query(Lake):
 
     def versions(self, days: Sequence[date]) -> list[Any]:
         """Describe the rows of each day."""
-        dating = dating_of(self.model, self.kind)
+        dating = dating_of(self.log, self.model.time_zone)
         return describe_days(open_table(self.log), dating, days) if dating else []
 
     def count(self, log: OpenLog, dating: Dating) -> Counted:
@@ -221,7 +221,7 @@ def present_days(model: Model, kind: Kind, days: Sequence[date]) -> list[date]:
 
 
 def has_day(model: Model, kind: Kind, day: date) -> bool:
-    """Tell whether a log has a day."""
+    """Return whether a log has a day."""
     return bool(present_days(model, kind, [day]))
 
 
@@ -281,7 +281,7 @@ def _count_undated(log: OpenLog, model: Model, day: Wanted) -> int:
     needed = {"day": day}
     column = model.outcomes.outcome if log.kind == "outcomes" else None
     if column:
-        log.check(column, "outcomes.outcome", lambda _: True, "of any type")
+        log.check(column, "outcomes.outcome")
         needed["outcome"] = as_it_is(column)
     row_filter = log_of(model, log.kind).where
     if row_filter:

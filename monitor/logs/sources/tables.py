@@ -220,10 +220,6 @@ def _open_iceberg(log: PredictionLog | OutcomeLog, number: int | None) -> Table:
     return Table(log, version, snapshot, table.schema().as_arrow(), scan)
 
 
-def _open_query(log: PredictionLog | OutcomeLog, _: int | None) -> Table:
-    return query_table(log)
-
-
 @dataclass(frozen=True)
 class TableFormat:
     """One format of tables: its name for messages, the extra that reads it, and its function."""
@@ -236,7 +232,7 @@ class TableFormat:
 TABLE_FORMATS: Mapping[str, TableFormat] = {
     "delta": TableFormat("a Delta Lake table", "delta", _open_delta),
     "iceberg": TableFormat("an Iceberg table", "iceberg", _open_iceberg),
-    "sql": TableFormat("rows of a database", "postgres", _open_query),
+    "sql": TableFormat("rows of a database", "postgres", lambda log, _: query_table(log)),
 }
 
 

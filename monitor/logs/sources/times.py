@@ -10,9 +10,9 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from monitor.base.sql_text import text_in_sql
-from monitor.config import EARLIEST, LATEST, Model, TimeUnit
+from monitor.config import EARLIEST, LATEST, OutcomeLog, PredictionLog, TimeUnit
 from monitor.days.summary import end_of_day
-from monitor.logs.engines.conversions import Type, Wanted, or_misfit, quoted
+from monitor.logs.engines.conversions import WITH_ZONE, Type, Wanted, or_misfit, quoted
 from monitor.logs.sources.tables import Range
 
 MICROSECONDS = {"s": 1_000_000, "ms": 1000, "us": 1}
@@ -128,11 +128,9 @@ class Dating:
         return day if type_.is_date else datetime.combine(day, datetime.min.time())
 
 
-def dating_of(model: Model, kind: str) -> Dating | None:
+def dating_of(log: PredictionLog | OutcomeLog, zone: str) -> Dating | None:
     """Return the column that dates the rows of a log, or None if its path does."""
-    together = model.outcomes.in_predictions
-    log = model.outcomes if kind == "outcomes" and not together else model.predictions
-    return Dating(log.day, log.time_unit, model.time_zone) if log.day else None
+    return Dating(log.day, log.time_unit, zone) if log.day else None
 
 
 def since_1970(column: str, unit: TimeUnit | None) -> str:
@@ -194,11 +192,16 @@ def undated(observed_at: Wanted, *, missing: bool, impossible: bool) -> Wanted:
 def _compared(at: str, sign: str, moment: datetime) -> str:
     """Compare a time with a moment of UTC, or one without zone with the same on a clock."""
     zoned = moment.replace(tzinfo=UTC)
-    return (
-        f"CASE typeof({at}) WHEN 'TIMESTAMP WITH TIME ZONE' "
-        f"THEN CAST({at} AS TIMESTAMPTZ) {sign} {_literal(zoned)} "
-        f"ELSE CAST({at} AS TIMESTAMP) {sign} {_literal(moment)} END"
+    return _by_zone(
+        at,
+        f"CAST({at} AS TIMESTAMPTZ) {sign} {_literal(zoned)}",
+        f"CAST({at} AS TIMESTAMP) {sign} {_literal(moment)}",
     )
+
+
+def _by_zone(at: str, zoned: str, local: str) -> str:
+    """Write a value of times with a zone, and one of times without."""
+    return f"CASE typeof({at}) WHEN '{WITH_ZONE}' THEN {zoned} ELSE {local} END"
 
 
 def known_by(
@@ -213,11 +216,8 @@ def known_by(
 
     def write(types: Mapping[str, Type]) -> str:
         at, value = observed_at.sql(types), outcome.sql(types)
-        late = (
-            f"CASE typeof({at}) WHEN 'TIMESTAMP WITH TIME ZONE' "
-            f"THEN {at} >= {_literal(end)} ELSE {at} >= {_literal(local)} END"
-        )
-        late = f"coalesce({late}, FALSE)"
+        is_late = _by_zone(at, f"{at} >= {_literal(end)}", f"{at} >= {_literal(local)}")
+        late = f"coalesce({is_late}, FALSE)"
         if dated:
             late += f" AND {dated.sql(types)} <> {BEYOND}"
         return f"CASE WHEN {late} THEN NULL ELSE {value} END"
@@ -230,23 +230,20 @@ def age_on(day: date, zone: str, observed_at: Wanted) -> Wanted:
 
     def write(types: Mapping[str, Type]) -> str:
         at = observed_at.sql(types)
-        local = (
-            f"CASE typeof({at}) WHEN 'TIMESTAMP WITH TIME ZONE' "
-            f"THEN CAST(timezone({text_in_sql(zone)}, {at}) AS DATE) ELSE CAST({at} AS DATE) END"
-        )
-        return f"{local} - {_literal(day)}"
+        there = f"CAST(timezone({text_in_sql(zone)}, {at}) AS DATE)"
+        return f"{_by_zone(at, there, f'CAST({at} AS DATE)')} - {_literal(day)}"
 
     return Wanted(observed_at.columns, write)
 
 
 def is_time(type_: Type, unit: TimeUnit | None) -> bool:
-    """Return whether a type can tell the time; a number needs a unit."""
+    """Return whether values of a type can be times; numbers need a unit."""
     by_itself = type_.is_time or type_.is_text
     return by_itself or (type_.is_number and unit is not None)
 
 
 def is_day(type_: Type, unit: TimeUnit | None) -> bool:
-    """Return whether a type can tell the day."""
+    """Return whether values of a type can be days."""
     return type_.is_date or is_time(type_, unit)
 
 

@@ -123,7 +123,7 @@ class Dialect:
         >>> DIALECTS["trino"].literal("it's"), DIALECTS["bigquery"].literal("it's")
         ("'it''s'", "'it\\'s'")
         """
-        return text_in_sql(value, "spark" if self.escapes else "duckdb")
+        return text_in_sql(value, escapes=self.escapes)
 
     def after(self, day: str, days: int) -> str:
         """Write the day that is some days after another."""

@@ -96,7 +96,7 @@ def _clause(clause: Clause, engine: Engine) -> str:
         )
         return " AND ".join([*least, end])
     texts, value = (
-        [text_in_sql(text, engine) for text in clause.values],
+        [text_in_sql(text, escapes=engine == "spark") for text in clause.values],
         f"CAST({column} AS STRING)",
     )
     if clause.others:
