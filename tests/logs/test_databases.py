@@ -317,10 +317,8 @@ def test_both_logs_are_read_in_one_snapshot(database: str) -> None:
 def test_the_column_of_the_day_may_have_any_name(name: str) -> None:
     """Also one that a column of the query for days might have."""
     usual, named = (
-        Model.model_validate(
-            of_tables() | {"predictions": log(AS_AT.replace(" at ", f" {day} "), day)}
-        )
-        for day in ("at", name)
+        Model.model_validate(of_tables() | {"predictions": log(f"SELECT {sql}", day)})
+        for day, sql in (("at", AS_AT), (name, AS_AT.replace(" at ", f" {name} ")))
     )
     assert days_of(named, "predictions") == days_of(usual, "predictions")
 

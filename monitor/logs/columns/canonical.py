@@ -417,35 +417,25 @@ def _check_values(predictions: OpenLog, outcomes: OpenLog, model: Model) -> tupl
     score = number(column, "predictions.score") if predictions.is_text else as_it_is(column)
     if label := model.predictions.predicted_label:
         score = score_of_label(score, label, labels_of(predictions, label, model))
-    _check_outcomes(outcomes, model.outcomes)
     return {"score": score}, {"outcome": _value_of_outcome(outcomes, model.outcomes)}
 
 
 def _value_of_outcome(outcomes: OpenLog, log: OutcomeLog) -> Wanted:
-    if log.outcome is None:
+    """Check the column of outcomes, and return how it is read."""
+    column, means = log.outcome, log.outcome_means
+    if column is None:
         return one()
-    if log.outcome_means is not None:
-        return as_it_is(log.outcome)
-    setting = "outcomes.outcome (or list its values in outcomes.outcome_means)"
-    if outcomes.is_text:
-        return outcome(log.outcome, setting)
-    return number_or_text(log.outcome, outcome(log.outcome, setting))
-
-
-def _check_outcomes(outcomes: OpenLog, log: OutcomeLog) -> None:
-    if log.outcome is None:
-        return
-    if log.outcome_means is None:
-        clicks = log.absent_means is not None
-        setting = "outcomes.outcome" + " (null if every row is a 1)" * clicks
-        wanted = f"{OUTCOME_TYPES}, or text (or list its values in outcomes.outcome_means)"
-        # Text is converted, as that of CSV: pandas writes True and False where values are missing.
-        fits = lambda type_: type_.can_be_outcome or type_.is_text  # noqa: E731
-        outcomes.check(log.outcome, setting, fits, wanted)
-        return
-    if not outcomes.check(log.outcome, "outcomes.outcome", lambda _: True, "of any type"):
-        return
-    check_meanings(outcomes, log.outcome, "outcomes.outcome_means", log.outcome_means)
+    if means is not None:
+        if outcomes.check(column, "outcomes.outcome"):
+            check_meanings(outcomes, column, "outcomes.outcome_means", means)
+        return as_it_is(column)
+    listed = "(or list its values in outcomes.outcome_means)"
+    clicks = " (null if every row is a 1)" * (log.absent_means is not None)
+    # Text is converted, as that of CSV: pandas writes True and False where values are missing.
+    fits = lambda type_: type_.can_be_outcome or type_.is_text  # noqa: E731
+    outcomes.check(column, f"outcomes.outcome{clicks}", fits, f"{OUTCOME_TYPES}, or text {listed}")
+    of_text = outcome(column, f"outcomes.outcome {listed}")
+    return of_text if outcomes.is_text else number_or_text(column, of_text)
 
 
 def _check_times(predictions: OpenLog, outcomes: OpenLog, model: Model) -> tuple[Read, Read]:
@@ -455,14 +445,11 @@ def _check_times(predictions: OpenLog, outcomes: OpenLog, model: Model) -> tuple
     times = list[tuple[OpenLog, str, str, TimeUnit | None]]()
     if scored.time and both:
         times.append((predictions, scored.time, "predictions.time", scored.time_unit))
-    used = both or observed.duplicates == "latest" or observed.in_predictions
-    if observed.time and (used or may_be_undated(model)):
+    if observed.time and (needs_times(model) or may_be_undated(model)):
         times.append((outcomes, observed.time, "outcomes.time", observed.time_unit))
     zones, wanted = list[bool](), f"a timestamp, {TIME_TYPES}"
     for log, column, setting, unit in times:  # text of CSV and JSON lines may be a number too
-        known = log.check(
-            column, setting, partial(is_time, unit=unit), f"a timestamp, {TIME_TYPES}"
-        )
+        known = log.check(column, setting, partial(is_time, unit=unit), wanted)
         if known and log.files and not log.type_of(column).is_text:
             zones.append(_has_zone(log.type_of(column)))
     zoned = zones[0] if zones else True
@@ -473,14 +460,21 @@ def _check_times(predictions: OpenLog, outcomes: OpenLog, model: Model) -> tuple
     read = {
         setting: moment(column, setting, unit, zoned=zoned) for _, column, setting, unit in times
     }
-    of_outcomes = {"observed_at": read["outcomes.time"]} if observed.time and used else {}
+    of_outcomes = dict[str, Wanted]()
+    if observed.time and needs_times(model):
+        of_outcomes["observed_at"] = read["outcomes.time"]
     if may_be_undated(model):
-        checks, at = model.checks, read["outcomes.time"]
-        missing, impossible = map(checks.of, UNDATED)
-        of_outcomes["undated"] = undated(
-            at, missing=missing != "accept", impossible=impossible != "accept"
-        )
+        missing, impossible = (model.checks.of(check) != "accept" for check in UNDATED)
+        at = read["outcomes.time"]
+        of_outcomes["undated"] = undated(at, missing=missing, impossible=impossible)
     return {"scored_at": read["predictions.time"]} if both else {}, of_outcomes
+
+
+def needs_times(model: Model) -> bool:
+    """Return whether the times of outcomes, if they have any, are compared with something."""
+    observed = model.outcomes
+    both = None not in (model.predictions.time, observed.time)
+    return both or observed.duplicates == "latest" or observed.in_predictions
 
 
 def may_be_undated(model: Model) -> bool:
@@ -490,7 +484,7 @@ def may_be_undated(model: Model) -> bool:
 
 
 def _is_comparable(type_: Type, unit: TimeUnit | None, *, zoned: bool) -> bool:
-    """Tell whether times of a type can be compared with those of the others; text has either."""
+    """Return whether times of a type can be compared with those of the others; text has either."""
     return type_.is_text or not is_time(type_, unit) or _has_zone(type_) == zoned
 
 
@@ -506,7 +500,7 @@ def _check_parts(predictions: OpenLog, _: OpenLog, model: Model) -> tuple[Read, 
         ("stratum", "strata.column", model.strata),
     ):
         if parts:
-            predictions.check(parts.column, setting, lambda _: True, "of any type")
+            predictions.check(parts.column, setting)
             read[name] = label(parts.column)
     if model.predictions.entity:
         columns = entity_columns(model.predictions)
@@ -521,9 +515,8 @@ def _check_watched(predictions: OpenLog, model: Model) -> dict[str, Wanted]:
     cut = {c for w in model.columns if getattr(w, "numeric", False) for c in w.columns}
     read = dict[str, Wanted]()
     for column in watched_columns(model):
-        wanted = "a number" if column in cut else "of any type"
-        fits = _is_number if column in cut else lambda _: True
-        predictions.check(column, "segments", fits, wanted)
+        of_type = (_is_number, "a number") if column in cut else ()
+        predictions.check(column, "segments", *of_type)
         as_text = predictions.is_text and column in cut
         read[watched_name(column)] = number(column, "segments") if as_text else label(column)
     return read

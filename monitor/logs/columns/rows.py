@@ -176,7 +176,7 @@ def _of_predictions(model: Model, *, of_days: bool) -> dict[str, str]:
     part = f"{segment} * {len(model.stratum_names)} + {_place('stratum', model.strata)}"
     parts = len(model.segment_names) * len(model.stratum_names)
     values = {
-        "score": _as_probability("CAST(score AS DOUBLE)", model.predictions.score_means),
+        "score": as_probability("CAST(score AS DOUBLE)", model.predictions.score_means),
         "part": f"day * {parts} + {part}" if of_days else part,
         "predicted": "own" if of_days else "CAST(1 AS TINYINT)",
     }
@@ -211,7 +211,8 @@ def wrong_meaning(type_: Type, means: OutcomeMeans) -> str | None:
     return None if kinds <= {str, int} else "texts (in quotes, because YAML reads yes as true)"
 
 
-def _as_probability(score: str, means: str) -> str:
+def as_probability(score: str, means: str) -> str:
+    """Write a score as a probability, as `predictions.score_means` says."""
     if means == "percent":
         return f"{score} / 100e0"
     if means == "logit":

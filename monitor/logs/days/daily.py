@@ -1,7 +1,7 @@
 """What was counted of one day becomes one Summary."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 
 import numpy as np
@@ -24,7 +24,7 @@ from monitor.days.summary import (
     stratified,
 )
 from monitor.logs.checks.checks import IN_PREDICTED, Groups, Status
-from monitor.logs.days.days import Batch, all_known
+from monitor.logs.days.days import Batch, all_known, parts_of
 from monitor.logs.sources.source import place_of
 from monitor.logs.statement.contract import Violation
 from monitor.metrics.beyond_binary.class_counts import ClassCounts
@@ -116,10 +116,6 @@ def summarise(batch: Batch, rows: DayRows) -> Summary:
     return summary
 
 
-def _acted(groups: Groups, model: Model, place: int) -> int | None:
-    return groups.rows_with(Status.ACTED_ON, place) if model.action else None
-
-
 def is_settled(batch: Batch, day: date, groups: Groups) -> bool:
     """Return whether no more outcomes can arrive: the time is up, or all are known."""
     if groups.observed_rows == groups.predicted_rows:
@@ -137,21 +133,15 @@ def _known_at(day: date, partitions: Sequence[date], model: Model) -> datetime:
 
 
 def _segments(day: DayRows, model: Model) -> dict[str, Segment]:
-    parts = (
-        replace(
-            _part(day.groups, place),
-            rated=day.rated.get(place),
-            acted=_acted(day.groups, model, place),
-        )
-        for place in range(len(model.segment_names) * len(model.stratum_names))
-    )
+    parts = (_part(day, model, place) for place in range(len(parts_of(model))))
     return {
         segment: stratified({stratum: next(parts) for stratum in model.stratum_names})
         for segment in model.segment_names
     }
 
 
-def _part(groups: Groups, place: int) -> Segment:
+def _part(day: DayRows, model: Model, place: int) -> Segment:
+    groups = day.groups
     matched = (groups.statuses == Status.MATCHED) & (groups.parts == place)
     # Negatives without an outcome are groups of their own, which may have the same cells.
     parts = (_tally(groups, matched & (groups.with_outcome == seen)) for seen in (0, 1))
@@ -159,6 +149,8 @@ def _part(groups: Groups, place: int) -> Segment:
         merge(parts),
         sum(groups.rows_with(status, place) for status in IN_PREDICTED),
         _awaited(groups, place),
+        rated=day.rated.get(place),
+        acted=groups.rows_with(Status.ACTED_ON, place) if model.action else None,
     )
 
 
@@ -170,8 +162,7 @@ def _tally(groups: Groups, rows: npt.NDArray[np.bool_]) -> Tally:
 def _entities(groups: Groups, model: Model) -> Entities:
     """Count the matched rows of each part by bucket and bin of the score."""
     by_part = {}
-    names = ((name, stratum) for name in model.segment_names for stratum in model.stratum_names)
-    for place, key in enumerate(names):
+    for place, key in enumerate(parts_of(model)):
         rows = (groups.statuses == Status.MATCHED) & (groups.parts == place)
         if rows.any():
             by_part[key] = add_up_buckets(

@@ -66,8 +66,8 @@ class Batch:
 
     @property
     def part_count(self) -> int:
-        """The number of the model's segments, times that of its strata."""
-        return len(self.model.segment_names) * len(self.model.stratum_names)
+        """The number of the model's parts."""
+        return len(parts_of(self.model))
 
     def known_until(self, last: date) -> "Batch":
         """Leave out the partitions of outcomes after a day."""
@@ -84,6 +84,11 @@ class Batch:
             replace(self, partitions={day: self.partitions[day] for day in half})
             for half in (self.days[:middle], self.days[middle:])
         ]
+
+
+def parts_of(model: Model) -> list[tuple[str, str]]:
+    """Name segment and stratum of each part, as rows are numbered."""
+    return [(name, stratum) for name in model.segment_names for stratum in model.stratum_names]
 
 
 def batch_of(name: str, model: Model, day: date, *, as_of: date) -> Batch:

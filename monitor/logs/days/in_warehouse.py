@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monitor.base.errors import ConfigError, DataError
-from monitor.config import Model, OutcomeMeans, id_columns
+from monitor.config import OutcomeMeans, id_columns
 from monitor.logs.columns.canonical import check_columns
 from monitor.logs.days.counts import rows_of_table
 from monitor.logs.days.daily import DayRows
@@ -24,7 +24,7 @@ from monitor.logs.sources.drivers import driver_of
 from monitor.logs.sources.queries import batches_of, schema_of
 from monitor.logs.sources.tables import open_table
 from monitor.logs.statement.counts_table import COUNTS, OF_CELLS, checked_table
-from monitor.logs.warehouse.asked import Asked, Log, check_countable
+from monitor.logs.warehouse.asked import Asked, check_countable, own_logs
 from monitor.logs.warehouse.counting import counting
 from monitor.logs.warehouse.reading import Span, left_out, parts_of, rows_of_log, select
 
@@ -56,7 +56,7 @@ def count_there(session: Session, batch: Batch) -> Iterator[tuple[date, DayRows 
     days = first, batch.days[-1], batch.as_of - timedelta(days=1)
     span = Span(*(asked.as_day(f"'{day}'") for day in days))
     parts = [name for name, _ in parts_of(asked)]
-    statement = counting(asked, span, versioned=False)
+    statement = counting(asked, span)
     is_packed = driver.language == "postgres"
     rows = _ask(asked, _packed(statement, parts) if is_packed else statement)
     counts = _typed(_unpacked(rows, parts) if is_packed and rows else rows, parts)
@@ -71,15 +71,9 @@ def count_there(session: Session, batch: Batch) -> Iterator[tuple[date, DayRows 
             yield day, error
 
 
-def _logs(model: Model) -> dict[str, Log]:
-    """List the logs that have rows of their own."""
-    logs: dict[str, Log] = {"predictions": model.predictions}
-    return logs if model.outcomes.in_predictions else {**logs, "outcomes": model.outcomes}
-
-
 def _must_be_in_one_place(batch: Batch) -> None:
     """Raise ConfigError for logs that no single database has."""
-    places = {(log.format, log.connection) for log in _logs(batch.model).values()}
+    places = {(log.format, log.connection) for log in own_logs(batch.model).values()}
     if len(places) > 1:
         msg = (
             f"models.{batch.name}: engine.kind: warehouse joins the logs where they lie, and they "
@@ -102,7 +96,7 @@ def _with_known_types(asked: Asked) -> Asked:
         For a value that another program compares or writes in another way.
     """
     wrong, model = list[str](), asked.model
-    for kind, log in _logs(model).items():
+    for kind, log in own_logs(model).items():
         values = [*_read_of(asked, kind)]
         columns = [(f"v{i}", asked.value(c, at)) for i, (at, c, _) in enumerate(values)]
         if not columns:
@@ -127,9 +121,9 @@ Fits = Callable[[pa.DataType], str]  # what to do about a type that does not fit
 def _read_of(asked: Asked, kind: str) -> Iterator[tuple[str, str, Fits]]:
     """List what the statement reads of a log but scores: setting, column, and what it must be."""
     model = asked.model
-    log = _logs(model)[kind]
     if not asked.joined:
-        yield from ((f"{kind}.id", column, _is_exact) for column in id_columns(log))
+        of_ids = id_columns(own_logs(model)[kind])
+        yield from ((f"{kind}.id", column, _is_exact) for column in of_ids)
     if kind == "predictions":
         parts = ("segments", model.segments), ("strata", model.strata)
         yield from ((f"{name}.column", of.column, _is_exact) for name, of in parts if of)
@@ -201,7 +195,7 @@ def _typed(counts: pa.Table, parts: Sequence[str]) -> pa.Table:
 def _left_out(asked: Asked, span: Span) -> dict[date, dict[str, tuple[int, int]]]:
     """Count the rows of each day that a filter leaves out, and all rows."""
     found = dict[date, dict[str, tuple[int, int]]]()
-    for kind, log in _logs(asked.model).items():
+    for kind, log in own_logs(asked.model).items():
         if log.where:
             for row in _ask(asked, left_out(asked, log, span)).to_pylist():
                 counted = int(row["left_out"]), int(row["of"])

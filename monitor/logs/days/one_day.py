@@ -15,7 +15,7 @@ from monitor.logs.checks.checks import Groups
 from monitor.logs.columns.canonical import Logs, open_logs
 from monitor.logs.columns.class_columns import parts_of_vector
 from monitor.logs.days.daily import DayRows, is_settled
-from monitor.logs.days.days import Batch, readable_days
+from monitor.logs.days.days import Batch, parts_of, readable_days
 from monitor.logs.engines.databases import Databases
 from monitor.logs.engines.session import Session, open_session
 from monitor.logs.sources.opening import KINDS
@@ -75,7 +75,7 @@ def read_day(session: Session, batch: Batch) -> list[DayRows]:
         violations += _unmatched_outcomes(session, model, day)
     if violations:
         contract.enforce(batch.what, violations, model.checks)
-    filtered = _left_out_by_filters(session, model, day) if _is_filtered(model) else {}
+    filtered = _left_out_by_filters(session, model, day)
     weighted = model.predictions.weight or model.outcomes.weight
     result, weights = _weighed(batch, result, names) if weighted else (result, (1.0, 1.0))
     query, groups, columns = result.query, result.groups, result.columns
@@ -205,14 +205,8 @@ def _weighed(
 
 
 def _parts(model: Model) -> list[tuple[str, str]]:
-    """Name segment and stratum of each part, as rows are numbered; none of a model without."""
-    if not (model.segments or model.strata):
-        return []
-    return [(name, stratum) for name in model.segment_names for stratum in model.stratum_names]
-
-
-def _is_filtered(model: Model) -> bool:
-    return any(getattr(model, kind).where for kind in KINDS)
+    """Name the parts of a model that has segments or strata; none of another."""
+    return parts_of(model) if model.segments or model.strata else []
 
 
 def _left_out_by_filters(session: Session, model: Model, day: date) -> dict[str, tuple[int, int]]:

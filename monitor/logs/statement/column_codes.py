@@ -68,13 +68,9 @@ def code_names(model: Model, logs: Logs | None = None, rows: int = 0) -> dict[st
         frequent ones.
     """
     return {
-        w.name: _frequent(w, model, logs, rows) if logs and _names_none(w) else _names(w)
+        w.name: _names(w) or (_frequent(w, model, logs, rows) if logs else ())
         for w in model.columns
     }
-
-
-def _names_none(watched: Watched) -> bool:
-    return isinstance(watched, Crossing) or watched.top is not None
 
 
 def _frequent(watched: Watched, model: Model, logs: Logs, rows: int) -> list[str]:
@@ -90,6 +86,7 @@ def _frequent(watched: Watched, model: Model, logs: Logs, rows: int) -> list[str
 
 
 def _names(watched: Watched) -> Sequence[str]:
+    """Name the values or ranges that a column lists; none if the day decides them."""
     if isinstance(watched, Crossing) or watched.top is not None:
         return ()
     if watched.values:
@@ -195,7 +192,7 @@ def pairs_of_codes(
     Parameters
     ----------
     columns, model, names
-        From and for `count_codes`.
+        From and for `run_with_codes`.
     classes : sequence of str
         Their names.
     counted : sequence of sequence of ClassPart

@@ -26,6 +26,7 @@ from monitor.logs.checks.checks import (
 from monitor.logs.columns.canonical import Logs
 from monitor.logs.columns.class_columns import few_classes
 from monitor.logs.engines.steps import ALL, Steps
+from monitor.logs.sources.times import OBSERVED
 from monitor.logs.statement.statement import Query
 from monitor.words.plausibility import ScoreRange, about_scores
 
@@ -171,8 +172,8 @@ def without_repeats(
         if rows := _total(scored, "repeated"):
             check, show = "prediction_repeated", partial(_repeated, scored)
             violations.append(Violation(check, rows, predictions, OF_OTHER_ROWS[check], show))
-            clean = scored.also([("alone", _not_among("single", "repeated", "id"))])
-            clean = replace(clean, predictions="alone")
+            alone = "SELECT * FROM single ANTI JOIN repeated USING (id)"
+            clean = scored.also([("alone", alone)], predictions="alone")
         elif model.predictions.duplicates == "keep_identical":
             clean = replace(scored, predictions="single")
     if groups.prediction_rows > predictions:
@@ -200,32 +201,43 @@ def _repeated_predictions(logs: Logs, model: Model) -> Steps:
     return [("single", rows), ("repeated", ids)]
 
 
-def _not_among(rows: str, others: str, column: str) -> str:
-    return f"SELECT * FROM {rows} ANTI JOIN {others} USING ({column})"
+def outcomes_that_count(rows: str, by: str, *, undated: bool, latest: bool) -> Steps:
+    """Leave out the outcomes of an id that others replace, in the last step; none if all count.
+
+    Parameters
+    ----------
+    rows, by : str
+        The step that has the outcomes, and the columns that identify their prediction.
+    undated : bool
+        Whether some may never have been observed: they count only where an id has no other.
+    latest : bool
+        Whether only those with the latest time of their id count.
+    """
+    steps = list[tuple[str, str]]()
+    if undated:
+        doubtful = f"CASE WHEN outcome = 0 AND undated > {OBSERVED} THEN 1 ELSE 0 END"
+        of_id = f"min(doubtful) OVER (PARTITION BY {by}) AS least_doubtful"
+        steps += [
+            ("doubted", f"  SELECT *, {doubtful} AS doubtful\n  FROM {rows}"),
+            ("compared", f"  SELECT *, {of_id}\n  FROM doubted"),
+            ("dated", "  SELECT *\n  FROM compared\n  WHERE doubtful = least_doubtful"),
+        ]
+        rows = "dated"
+    if latest:
+        of_id = f"max(observed_at) OVER (PARTITION BY {by}) AS newest"
+        kept = "observed_at = newest OR newest IS NULL"
+        steps += [
+            ("in_order", f"  SELECT *, {of_id}\n  FROM {rows}"),
+            ("latest", f"  SELECT *\n  FROM in_order\n  WHERE {kept}"),
+        ]
+    return steps
 
 
 def _merged_outcomes(logs: Logs, model: Model) -> Steps:
-    """Write one row of each outcome id, those that agree and those in conflict.
-
-    If the latest outcome counts, only rows with the latest time of their id are merged. Outcomes
-    that were never observed count only where an id has no other.
-    """
-    rows, steps = logs.outcomes, list[tuple[str, str]]()
-    if "undated" in logs.columns:
-        doubtful = "CASE WHEN outcome = 0 AND undated > 0 THEN 1 ELSE 0 END"
-        least = f"min({doubtful}) OVER (PARTITION BY outcome_id)"
-        steps += [
-            ("doubted", f"SELECT *, {doubtful} AS doubtful, {least} AS least FROM {rows}"),
-            ("dated", "SELECT * FROM doubted WHERE doubtful = least"),
-        ]
-        rows = "dated"
-    if model.outcomes.duplicates == "latest":
-        newest = "max(observed_at) OVER (PARTITION BY outcome_id)"
-        steps += [
-            ("in_order", f"SELECT *, {newest} AS newest FROM {rows}"),
-            ("latest", "SELECT * FROM in_order WHERE observed_at = newest OR newest IS NULL"),
-        ]
-        rows = "latest"
+    """Write one row of each outcome id, those that agree and those in conflict."""
+    undated, latest = "undated" in logs.columns, model.outcomes.duplicates == "latest"
+    steps = outcomes_that_count(logs.outcomes, "outcome_id", undated=undated, latest=latest)
+    rows = steps[-1][0] if steps else logs.outcomes
     weights = ["weight"] * (model.weight_column("outcomes") is not None)
     kept = [*(c for c in ("observed_at", "undated", "said") if c in logs.columns), *weights]
     values = "".join(f", min({column}) AS {column}" for column in kept)

@@ -14,10 +14,16 @@ from monitor.config import (
     named,
     reasons_against_counts,
 )
-from monitor.logs.columns.canonical import may_be_undated
+from monitor.logs.columns.canonical import may_be_undated, needs_times
 from monitor.logs.warehouse.dialects import DIALECTS, Dialect, translated
 
 Log = PredictionLog | OutcomeLog
+
+
+def own_logs(model: Model) -> dict[str, Log]:
+    """List the logs that have rows of their own."""
+    logs: dict[str, Log] = {"predictions": model.predictions}
+    return logs if model.outcomes.in_predictions else {**logs, "outcomes": model.outcomes}
 
 
 @dataclass(frozen=True)
@@ -61,8 +67,7 @@ class Asked:
     @property
     def keeps_times(self) -> bool:
         """Whether the times of outcomes are read."""
-        used = self.timed or self.undated or self.model.outcomes.duplicates == "latest"
-        return bool(self.model.outcomes.time) and (used or self.joined)
+        return bool(self.model.outcomes.time) and (needs_times(self.model) or self.undated)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -137,12 +142,9 @@ def check_countable(asked: Asked, remedy: str = "") -> None:
 
 
 def _reasons(model: Model) -> Iterator[tuple[str, str]]:
-    """List the settings that need more than one statement, or types that nobody knows here."""
-    logs: dict[str, Log] = {"predictions": model.predictions}
-    if not model.outcomes.in_predictions:
-        logs["outcomes"] = model.outcomes
+    """List the settings that need more than one statement, or types that are not known here."""
     elsewhere = "in the query under sql"
-    for kind, log in logs.items():
+    for kind, log in own_logs(model).items():
         if log.day is None:
             yield f"{kind}.day", "name the column that dates the rows; a table has no path"
         if log.time_unit:

@@ -10,6 +10,7 @@ from monitor.days.settling import Settling
 from monitor.logs.checks.checks import IN_PREDICTED, ROW_CHECKS, Status, checks_of
 from monitor.logs.engines.steps import Cases, Steps, as_double, first_true
 from monitor.logs.sources.times import BEFORE, BEYOND, NO_TIME, OBSERVED
+from monitor.logs.statement.contract import outcomes_that_count
 from monitor.logs.statement.counts_table import MATCHED, UNLABELLED, VERSION
 from monitor.logs.statement.statement import LOWEST
 from monitor.logs.warehouse.asked import Asked
@@ -36,7 +37,7 @@ FIRST_DAY, LAST_DAY = "'1970-01-02'", f"'{LATEST}'"  # of what can have been obs
 PLACED = [MATCHED, UNLABELLED, *(NAMES[status] for status in IN_PREDICTED if status in NAMES)]
 
 
-def counting(asked: Asked, span: Span, *, versioned: bool = True) -> str:
+def counting(asked: Asked, span: Span) -> str:
     """Write the statement that counts some days.
 
     Parameters
@@ -45,8 +46,6 @@ def counting(asked: Asked, span: Span, *, versioned: bool = True) -> str:
         The model.
     span : Span
         The days.
-    versioned : bool
-        Write the version and the last day of outcomes into each row, as others read it.
 
     Raises
     ------
@@ -60,10 +59,10 @@ def counting(asked: Asked, span: Span, *, versioned: bool = True) -> str:
         once = paired_once(asked, _undated(asked, "observed_at"))
         steps.append(("all_paired", f"  SELECT *\n  FROM paired\n  UNION ALL\n{once}"))
     steps += [("stated", _stated(asked, steps[-1][0])), *_placed(asked)]
-    parts = [_counts(asked, span, versioned=versioned)]
+    parts = [_counts(asked, span)]
     if not asked.joined:
         steps += _without_prediction(asked, span, among)
-        parts.append(_counts_of_outcomes(asked, span, versioned=versioned))
+        parts.append(_counts_of_outcomes(asked, span))
     written = ",\n".join(f"{name} AS (\n{query}\n)" for name, query in steps)
     ending = f"\n{asked.dialect.ending}" if asked.dialect.ending else ""
     return f"WITH {written}\n" + "\nUNION ALL\n".join(parts) + ending
@@ -113,23 +112,9 @@ def _met(asked: Asked, rows: str) -> Steps:
         f"  INNER JOIN observed AS o ON {same}\n"
         f"  WHERE o.seen_on >= s.scored_on AND o.seen_on <= {last}",
     )
-    steps, group = [("met", met)], f"(PARTITION BY scored_on, {keys})"
-    if asked.undated:
-        doubtful = f"CASE WHEN outcome = 0 AND undated > {OBSERVED} THEN 1 ELSE 0 END"
-        of_id = f"min(doubtful) OVER {group} AS least_doubtful"
-        steps += [
-            ("doubted", f"  SELECT *, {doubtful} AS doubtful\n  FROM met"),
-            ("compared", f"  SELECT *, {of_id}\n  FROM doubted"),
-            ("dated", "  SELECT *\n  FROM compared\n  WHERE doubtful = least_doubtful"),
-        ]
-    if asked.model.outcomes.duplicates == "latest":
-        of_id = f"max(observed_at) OVER {group} AS newest"
-        kept = "observed_at = newest OR newest IS NULL"
-        steps += [
-            ("in_order", f"  SELECT *, {of_id}\n  FROM {steps[-1][0]}"),
-            ("latest", f"  SELECT *\n  FROM in_order\n  WHERE {kept}"),
-        ]
-    return steps
+    latest = asked.model.outcomes.duplicates == "latest"
+    group = f"scored_on, {keys}"
+    return [("met", met), *outcomes_that_count("met", group, undated=asked.undated, latest=latest)]
 
 
 def _known(asked: Asked, rows: str) -> str:
@@ -277,26 +262,25 @@ def _placed(asked: Asked) -> Steps:
     return [*_in_cells(asked.dialect, "stated"), ("placed", rows)]
 
 
-def _counts(asked: Asked, span: Span, *, versioned: bool) -> str:
+def _counts(asked: Asked, span: Span) -> str:
     """Count the predictions of each day, status, part and cell."""
     parts = [name for name, _ in parts_of(asked)]
     positive = f"CASE WHEN status = {_text(MATCHED)} AND outcome = 1 THEN 1 ELSE 0 END"
     by = ", ".join(["scored_on", "status", *parts, "own_cell"])
     counts = "own_cell", "count(*)", f"sum({positive})", "sum(place)"
-    rows = f"FROM placed\n  GROUP BY {by}"
-    return _columns(asked, span if versioned else None, counts, rows)
+    return _columns(asked, span, counts, f"FROM placed\n  GROUP BY {by}")
 
 
-def _columns(asked: Asked, span: Span | None, counts: tuple[str, ...], rest: str) -> str:
+def _columns(asked: Asked, span: Span, counts: tuple[str, ...], rest: str) -> str:
     """Write the columns of a log of counts: all but the first and the parts as whole numbers."""
     quoted = asked.dialect.quoted
     nothing = asked.as_text("NULL")
     parts = [(name, name if "placed" in rest else nothing) for name, _ in parts_of(asked)]
     named = zip(("cell", "rows", "positives", "offset_sum"), counts, strict=True)
     columns = [
-        *([("version", f"{VERSION}")] if span else []),
+        ("version", f"{VERSION}"),
         ("day", "scored_on"),
-        *([("known_until", _known_until(asked, span))] if span else []),
+        ("known_until", _known_until(asked, span)),
         ("status", "status"),
         *parts,
         *((name, asked.as_whole(value)) for name, value in named),
@@ -360,11 +344,10 @@ def _alone(asked: Asked, keys: list[str], once: str | None) -> str:
     return f"{select(columns, rest)}\n{contradicting}{others}"
 
 
-def _counts_of_outcomes(asked: Asked, span: Span, *, versioned: bool) -> str:
+def _counts_of_outcomes(asked: Asked, span: Span) -> str:
     """Count the outcomes of each day and status that belong to no prediction."""
     rest = f"FROM alone\n  WHERE status <> {_text(MATCHED)}\n  GROUP BY scored_on, status"
-    counts = "0", "sum(arrivals)", "0", "0"
-    return _columns(asked, span if versioned else None, counts, rest)
+    return _columns(asked, span, ("0", "sum(arrivals)", "0", "0"), rest)
 
 
 def _named(table: str, names: list[str], prefix: str) -> str:

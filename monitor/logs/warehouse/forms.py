@@ -5,7 +5,7 @@ from typing import Literal
 from monitor.base.errors import ConfigError
 from monitor.config import Model
 from monitor.logs.statement.counts_table import NAMES
-from monitor.logs.warehouse.asked import Asked, Log, check_countable
+from monitor.logs.warehouse.asked import Asked, check_countable, own_logs
 from monitor.logs.warehouse.counting import counting
 from monitor.logs.warehouse.reading import Span, parts_of
 
@@ -41,9 +41,8 @@ def statement(name: str, model: Model, language: str, form: Form) -> str:
 def _heading(asked: Asked) -> list[str]:
     """Say what the statement needs."""
     model, zone = asked.model, asked.model.time_zone
-    logs: dict[str, Log] = {"predictions": model.predictions}
-    logs |= {} if asked.joined else {"outcomes": model.outcomes}
-    tables = [kind for kind, log in logs.items() if not (log.sql or log.catalog)]
+    logs = own_logs(model).items()
+    tables = [kind for kind, log in logs if not (log.sql or log.catalog)]
     lines = [
         f"counts the days of model {asked.name}, as calibration-monitor reads them with",
         "predictions: {format: counts, day: day, ...} and outcomes: {in_predictions: true}",

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from monitor.config import OutcomeMeans, Segments, id_columns
+from monitor.logs.columns.rows import as_probability
 from monitor.logs.engines.steps import first_true
 from monitor.logs.warehouse.asked import Asked, Log
 from monitor.logs.warehouse.dialects import translated
@@ -102,7 +103,7 @@ def _among(asked: Asked, log: Log, table: str | None) -> str:
 
 
 def parts_of(asked: Asked) -> list[tuple[str, Segments]]:
-    """List the columns whose values are counted apart, with the names they get."""
+    """List the columns whose values are counted separately, with the names they get."""
     both = ("segment", asked.model.segments), ("stratum", asked.model.strata)
     return [(name, parts) for name, parts in both if parts]
 
@@ -156,18 +157,15 @@ def _probability(asked: Asked) -> str:
     """Write the score as a probability."""
     log = asked.model.predictions
     score = asked.as_real(asked.value(log.score, "predictions.score"))
-    if log.score_means == "percent":
-        return f"{score} / 100e0"
-    if log.score_means == "probability_of_0":
-        return f"1e0 - {score}"
+    probability = as_probability(score, log.score_means)
     if log.score_means != "logit":
-        return score
+        return probability
     cases = [
         (f"{score} IS NULL OR {asked.dialect.is_nan.format(score)}", score),
         (f"{score} < -{LARGEST_LOGIT}", "0e0"),
         (f"{score} > {LARGEST_LOGIT}", "1e0"),
     ]
-    return first_true(cases, f"1e0 / (1e0 + exp(-{score}))")
+    return first_true(cases, probability)
 
 
 def _outcome(asked: Asked) -> list[tuple[str, str]]:
