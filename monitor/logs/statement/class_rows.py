@@ -68,8 +68,8 @@ class Shares:
     ----------
     query : Query
         Of a day of a model with classes.
-    classes : int
-        The length of a vector.
+    classes : Classes
+        The configured classes.
     kept : sequence of tuple, optional
         The rows, in batches.
     moves : tuple of callable
@@ -77,9 +77,19 @@ class Shares:
     """
 
     query: Query
-    classes: int
+    classes: Classes
     kept: Sequence[Batches] | None = None
     moves: tuple[Move, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """The length of a vector."""
+        return len(self.classes.names)
+
+    @property
+    def log_offsets(self) -> Floats | None:
+        """The logarithms of the rates at which the rows of each class were kept."""
+        return -np.log(np.array(self.classes.weights)) if self.classes.weights else None
 
     def each(self, of: Callable[[Iterable[Batches]], T]) -> list[T]:
         """Give what a function of a module makes of each share of the rows."""
@@ -87,7 +97,7 @@ class Shares:
             return [of(self.kept)]
         columns = ", ".join(("vector", "label", "part", *self.query.logs.codes))
         chosen = f"SELECT {columns} FROM rows_of_day WHERE status = {int(Status.MATCHED)}"
-        return self.query.each(chosen, partial(_of_share, of, self.classes, self.moves))
+        return self.query.each(chosen, partial(_of_share, of, self.count, self.moves))
 
     def through(self, move: Move) -> "Shares":
         """Move the rows of every batch, each once if they are in memory."""
@@ -96,16 +106,8 @@ class Shares:
         return replace(self, moves=(*self.moves, move))
 
 
-def matched_rows(query: Query, classes: int) -> Shares:
-    """Choose the rows of a day whose outcome is known, each with its part and its codes.
-
-    Parameters
-    ----------
-    query : Query
-        Of a day of a model with classes.
-    classes : int
-        The length of a vector.
-    """
+def matched_rows(query: Query, classes: Classes) -> Shares:
+    """Choose the rows of a day whose outcome is known, each with its part and its codes."""
     shares = Shares(query, classes)
     read = shares.each(partial(_if_few, VALUES_KEPT))
     kept = [batch for share in read for batch in share or ()]
@@ -168,9 +170,9 @@ def count_day(
     sizes : sequence of int
         How many codes each watched column has.
     """
-    rows = matched_rows(query, len(classes.names))
-    counts = _count(rows, classes, parts)
-    of_codes = [_parts(rows, classes, at, size) for at, size in enumerate(sizes, 1)]
+    rows = matched_rows(query, classes)
+    counts = _count(rows, parts)
+    of_codes = [_parts(rows, at, size) for at, size in enumerate(sizes, 1)]
     if classes.top:
         counts = only_highest(counts, _vector_scores(query) if classes.top.outcome else None)
     return counts, of_codes
@@ -193,53 +195,38 @@ def count_mapped_day(
     vector_map : VectorMap
         The map.
     """
-    rows, offsets = matched_rows(query, len(classes.names)), _log_offsets(classes)
-    sums = partial(_score_sums, len(classes.names), offsets)
-    logged = np.sum(rows.each(sums), axis=0)
+    rows = matched_rows(query, classes)
+    logged = np.sum(rows.each(partial(_score_sums, rows.log_offsets, rows.count)), axis=0)
     mapped = rows.through(partial(_mapped, vector_map))
-    tops = mapped.each(partial(_first_choices, len(parts), offsets)) if parts else []
-    counts = _count(mapped, classes, parts)
+    tops = mapped.each(partial(_first_choices, rows.log_offsets, len(parts))) if parts else []
+    counts = _count(mapped, parts)
     return logged, counts, [merge(of_part) for of_part in zip(*tops, strict=True)]
 
 
-def _count(rows: Shares, classes: Classes, parts: Sequence[tuple[str, str]]) -> ClassCounts:
-    count, offsets = len(classes.names), _log_offsets(classes)
-    ranked = rows.each(partial(_ranks, count))
-    watched, pairs, third = most_frequent(ranked, count, classes.watched)
+def _count(rows: Shares, parts: Sequence[tuple[str, str]]) -> ClassCounts:
+    classes, count, offsets = rows.classes, rows.count, rows.log_offsets
+    watched, pairs, third = most_frequent(rows.each(partial(_ranks, count)), count, classes.watched)
     weights = None
     if not classes.top:  # which has no scores of the other classes to weigh
         weights = solve_class_weights(
-            lambda at: rows.each(partial(_sums_of_scores, at, offsets)), count
+            lambda at: rows.each(partial(_sums_of_scores, offsets, at)), count
         )
-    counted = partial(
-        _classes,
-        classes.names,
-        weights,
-        offsets,
-        watched=watched,
-        pairs=() if parts else pairs,
-        third=() if parts else third,
-    )
-    counts = replace(merge_class_counts(rows.each(counted)), weights=classes.weights)
+    if parts:  # which count pairs themselves
+        pairs, third = [], []
+    chosen = partial(_classes, offsets, classes.names, weights)
+    counted = rows.each(partial(chosen, watched=watched, pairs=pairs, third=third))
+    counts = replace(merge_class_counts(counted), weights=classes.weights)
     if not parts:
         return counts
     often = sorted(watched, key=lambda k: (-int(counts.outcomes[k]), k))[:MOST_WATCHED]
-    of_parts = _parts(rows, classes, 0, len(parts), sorted(often))
+    of_parts = _parts(rows, 0, len(parts), sorted(often))
     return with_parts(counts, dict(zip(parts, of_parts, strict=True)))
 
 
-def _parts(
-    rows: Shares, classes: Classes, place: int, size: int, watched: Sequence[int] = ()
-) -> list[ClassPart]:
+def _parts(rows: Shares, place: int, size: int, watched: Sequence[int] = ()) -> list[ClassPart]:
     """Count pairs, and classes against the rest, by one of the parts of each row."""
-    count, offsets = len(classes.names), _log_offsets(classes)
-    sums = partial(_sums_of_parts, place, count, size, offsets, watched=watched)
+    sums = partial(_sums_of_parts, rows.log_offsets, rows.count, place, size, watched)
     return parts_of_sums(rows.each(sums))
-
-
-def _log_offsets(classes: Classes) -> Floats | None:
-    """Give the logarithms of the rates at which the rows of each class were kept."""
-    return -np.log(np.array(classes.weights)) if classes.weights else None
 
 
 # What is counted of a share. Tasks of Spark run these, so each is a function of this module.
@@ -250,54 +237,46 @@ def _ranks(classes: int, rows: Iterable[Batches]) -> Ranks:
 
 
 def _sums_of_scores(
-    log_weights: Floats, log_offsets: Floats | None, rows: Iterable[Batches]
+    log_offsets: Floats | None, log_weights: Floats, rows: Iterable[Batches]
 ) -> ScoreSums:
-    moved = ((sampled_vectors(v, log_offsets), labels) for v, labels in _unplaced(rows))
-    return sum_scores(moved, log_weights)
+    return sum_scores(_unplaced(_sampled(log_offsets, rows)), log_weights)
 
 
 def _classes(
+    log_offsets: Floats | None,
     names: Sequence[str],
     log_weights: Floats | None,
-    log_offsets: Floats | None,
     rows: Iterable[Batches],
-    *,
-    watched: Sequence[int],
-    pairs: Sequence[tuple[int, int]],
-    third: Sequence[tuple[int, int]],
+    **chosen: Any,
 ) -> ClassCounts:
-    return count_classes(
-        *(names, _unplaced(rows), log_weights),
-        watched=watched,
-        pairs=pairs,
-        third=third,
-        log_offsets=log_offsets,
-    )
+    return count_classes(names, _unplaced(rows), log_weights, log_offsets=log_offsets, **chosen)
 
 
 def _sums_of_parts(
-    place: int,
-    classes: int,
-    size: int,
     log_offsets: Floats | None,
-    rows: Iterable[Batches],
-    *,
+    classes: int,
+    place: int,
+    size: int,
     watched: Sequence[int],
+    rows: Iterable[Batches],
 ) -> PartSums:
     return sum_parts(_placed(rows, place), classes, size, log_offsets, watched)
 
 
-def _score_sums(classes: int, log_offsets: Floats | None, rows: Iterable[Batches]) -> Ints:
-    sums = (score_sums(sampled_vectors(vectors, log_offsets)) for vectors, *_ in rows)
+def _score_sums(log_offsets: Floats | None, classes: int, rows: Iterable[Batches]) -> Ints:
+    sums = (score_sums(vectors) for vectors, *_ in _sampled(log_offsets, rows))
     return sum(sums, np.zeros(classes, np.int64))
 
 
-def _first_choices(parts: int, log_offsets: Floats | None, rows: Iterable[Batches]) -> list[Tally]:
-    moved = (
-        (sampled_vectors(vectors, log_offsets), labels, part_of_row)
-        for vectors, labels, part_of_row in _placed(rows, 0)
+def _first_choices(log_offsets: Floats | None, parts: int, rows: Iterable[Batches]) -> list[Tally]:
+    return first_choices(_placed(_sampled(log_offsets, rows), 0), parts)
+
+
+def _sampled(log_offsets: Floats | None, rows: Iterable[Batches]) -> Iterator[Batches]:
+    """Move the vectors so that they are right for the log, if it is a sample by class."""
+    return (
+        (sampled_vectors(vectors, log_offsets), labels, places) for vectors, labels, places in rows
     )
-    return first_choices(moved, parts)
 
 
 def _mapped(vector_map: VectorMap, rows: Batches) -> Batches:
@@ -329,7 +308,8 @@ def read_matched(query: Query, classes: Classes) -> Batch:
     query, classes
         As for `count_day`.
     """
-    shares = matched_rows(query, len(classes.names)).each(partial(_together, len(classes.names)))
+    matched = matched_rows(query, classes)
+    shares = matched.each(partial(_together, matched.count))
     vectors, labels = (np.concatenate(of) for of in zip(*shares, strict=True))
     return vectors, labels
 
@@ -344,13 +324,10 @@ def read_pairs(query: Query, classes: Classes, rank: int) -> CodedRows:
     rank : int
         Of the score that makes a pair with the highest one.
     """
-    count = len(classes.names)
-    none = np.zeros(0, np.int64)
+    rows, none = matched_rows(query, classes), np.zeros(0, np.int64)
     codes: Any = np.zeros((len(query.logs.codes), 0), np.uint16)
     read = [CodedRows(none, none > 0, codes, none)]
-    for share in matched_rows(query, count).each(
-        partial(_pairs, count, rank, _log_offsets(classes))
-    ):
+    for share in rows.each(partial(_pairs, rows.log_offsets, rows.count, rank)):
         read += share
     return CodedRows(
         np.concatenate([of.cells for of in read]),
@@ -361,7 +338,7 @@ def read_pairs(query: Query, classes: Classes, rank: int) -> CodedRows:
 
 
 def _pairs(
-    classes: int, rank: int, log_offsets: Floats | None, rows: Iterable[Batches]
+    log_offsets: Floats | None, classes: int, rank: int, rows: Iterable[Batches]
 ) -> list[CodedRows]:
     read = list[CodedRows]()
     for vectors, labels, places in rows:
