@@ -453,7 +453,9 @@ def open_files(
     if log.renamed:
         files = {name: _renamed(types, log) for name, types in files.items()}
     opened = OpenLog(
-        *(session, kind, log.stored_as, files, dating_of(log, model.time_zone), days),
+        *(session, kind, log.stored_as, files),
+        dating=dating_of(log, model.time_zone) if log.day else None,
+        days=days,
         settings=[log, model.segments and model.segments.column],
         layout=layout,
         exploded=log.explode,

@@ -190,8 +190,7 @@ class Query(Lake):
 
     def versions(self, days: Sequence[date]) -> list[Any]:
         """Describe the rows of each day."""
-        dating = dating_of(self.log, self.model.time_zone)
-        return describe_days(open_table(self.log), dating, days) if dating else []
+        return describe_days(open_table(self.log), dating_of(self.log, self.model.time_zone), days)
 
     def count(self, log: OpenLog, dating: Dating) -> Counted:
         """Ask for the rows of each day."""

@@ -128,9 +128,9 @@ class Dating:
         return day if type_.is_date else datetime.combine(day, datetime.min.time())
 
 
-def dating_of(log: PredictionLog | OutcomeLog, zone: str) -> Dating | None:
-    """Return the column that dates the rows of a log, or None if its path does."""
-    return Dating(log.day, log.time_unit, zone) if log.day else None
+def dating_of(log: PredictionLog | OutcomeLog, zone: str) -> Dating:
+    """Return the column that dates the rows of a log whose path does not."""
+    return Dating(f"{log.day}", log.time_unit, zone)
 
 
 def since_1970(column: str, unit: TimeUnit | None) -> str:
