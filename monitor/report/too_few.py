@@ -9,8 +9,6 @@ from monitor.evaluation.evaluation import LEAST_RARER, Evaluation
 
 LEAST_FOR_ECE = 20  # of the rarer outcome: with fewer, one bin may hold all of them
 
-LEAST_FOR_TCE = LEAST_RARER
-
 
 def says_ece(e: Evaluation) -> bool:
     """Return whether there are outcomes enough for ECE."""
@@ -19,7 +17,7 @@ def says_ece(e: Evaluation) -> bool:
 
 def says_tce(e: Evaluation) -> bool:
     """Return whether there are outcomes enough for TCE."""
-    return _rarer(e) >= LEAST_FOR_TCE
+    return _rarer(e) >= LEAST_RARER
 
 
 def reason(e: Evaluation) -> str:
@@ -29,7 +27,7 @@ def reason(e: Evaluation) -> str:
     missing = "TCE" if says_ece(e) else "ECE and TCE"
     return (
         f"{missing}: too few outcomes to say, {_rarer(e):,} of the rarer kind; ECE needs "
-        f"{LEAST_FOR_ECE}, TCE {LEAST_FOR_TCE}"
+        f"{LEAST_FOR_ECE}, TCE {LEAST_RARER}"
     )
 
 

@@ -5,6 +5,7 @@ from math import nan
 
 import pytest
 
+from monitor.evaluation.evaluation import LEAST_RARER
 from monitor.measures.verdicts import OF_VERDICTS
 from monitor.report import tables, verdicts
 from monitor.report.columns import (
@@ -13,16 +14,16 @@ from monitor.report.columns import (
 )
 from monitor.report.notebook.stored import _verdict
 from monitor.report.page import words
-from monitor.report.too_few import LEAST_FOR_ECE, LEAST_FOR_TCE
+from monitor.report.too_few import LEAST_FOR_ECE
 from tests.support.filled_store import DRIFT, FINAL, evaluation, verdict
 
 
-@pytest.mark.parametrize("rarer", [0, LEAST_FOR_ECE - 1, LEAST_FOR_ECE, LEAST_FOR_TCE])
+@pytest.mark.parametrize("rarer", [0, LEAST_FOR_ECE - 1, LEAST_FOR_ECE, LEAST_RARER])
 def test_a_window_is_written_number_by_number(rarer: int) -> None:
     """Each cell is its field; ECE and TCE need outcomes enough, and a missing part is a dash."""
     full = replace(evaluation(1, FINAL), matched=1_000, positives=rarer)
     for e in (full, replace(full, prior=None), replace(full, shift=None, prevalence=nan)):
-        ece, tce = rarer >= LEAST_FOR_ECE, rarer >= LEAST_FOR_TCE
+        ece, tce = rarer >= LEAST_FOR_ECE, rarer >= LEAST_RARER
         expected = (
             "1,000",
             "-" if e.prevalence != e.prevalence else f"{100 * e.prevalence:.1f} %",

@@ -41,10 +41,10 @@ def read_map(path: str | PathLike[str]) -> MapFile | ClassMapFile:
     """
     from monitor.store.map_file import read_map as read
 
-    return read(path_of("path", path))
+    return read(path_of(path))
 
 
-def path_of(name: str, given: object) -> str:
+def path_of(given: object) -> str:
     """Give a path as text.
 
     Raises
@@ -53,7 +53,7 @@ def path_of(name: str, given: object) -> str:
         If it is none.
     """
     if not isinstance(given, str | PathLike):
-        msg = f"{name} is {given!r}, but must be a path or a URL."
+        msg = f"path is {given!r}, but must be a path or a URL."
         raise ConfigError(msg)
     return str(given)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from math import nan
 from typing import TYPE_CHECKING, Any
 
@@ -162,7 +162,7 @@ def open_store(path: str) -> ResultStore:
     DataError
         If it cannot be read.
     """
-    store = ResultStore(path_of("path", path))
+    store = ResultStore(path_of(path))
     if not store.models():
         msg = (
             f"{path} is not a store with results; give the path that 'store' has in the "
@@ -178,11 +178,13 @@ def _in_order(kind: str, rows: Sequence[Columns]) -> "pd.DataFrame":
 
 
 def _day(name: str, given: Day | None, default: date) -> date:
-    if given is None or isinstance(given, date):
-        return default if given is None else given
+    if given is None:
+        return default
+    if isinstance(given, date):
+        return given.date() if isinstance(given, datetime) else given
     try:
         return date.fromisoformat(given)
-    except ValueError:
+    except (TypeError, ValueError):
         msg = f"{name} is {given!r}, but must be a day such as 2026-03-01."
         raise ConfigError(msg) from None
 
@@ -211,8 +213,7 @@ def _evaluations(results: "Results", day: date) -> Iterator[Columns]:
 
 
 def _verdicts(results: "Results", day: date) -> Iterator[Columns]:
-    for v in results.verdicts(day):
-        yield _verdict(v)
+    yield from map(_verdict, results.verdicts(day))
 
 
 def _verdict(v: "Verdict") -> Columns:

@@ -13,12 +13,12 @@ from importlib.resources import files
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from monitor.base.errors import ConfigError
+from monitor.base.errors import needing
 from monitor.base.segment_names import printable_lines
 from monitor.drift.records.detector import Incident
 from monitor.drift.records.region_state import Break
 from monitor.drift.records.verdict import Verdict
-from monitor.evaluation.evaluation import NAMES
+from monitor.evaluation.evaluation import LEAST_RARER, NAMES
 from monitor.metrics.core.estimate import Estimate
 from monitor.report.columns import STREAMS, meanings
 from monitor.report.page.content import DayOnPage, Page, Reliability, Table
@@ -29,7 +29,7 @@ from monitor.report.page.restarts import restarts
 from monitor.report.page.still import bins_svg, evidence_svg, repair_svg
 from monitor.report.page.widths import LONGEST, room
 from monitor.report.page.words import STATES
-from monitor.report.too_few import LEAST_FOR_ECE, LEAST_FOR_TCE
+from monitor.report.too_few import LEAST_FOR_ECE
 from monitor.words.broken import what_broke
 from monitor.words.windows import cause_name
 
@@ -114,7 +114,7 @@ def model_html(page: Page, *, home: str = "") -> str:
         segments_room=room(of_all_days),
         bins=bins,
         least_for_ece=LEAST_FOR_ECE,
-        least_for_tce=LEAST_FOR_TCE,
+        least_for_tce=LEAST_RARER,
     )
 
 
@@ -187,15 +187,9 @@ def require_jinja() -> None:
 
 def _jinja() -> "tuple[Environment, type[Markup]]":
     """Load Jinja, and the class of text that it does not escape."""
-    try:
+    with needing("report pages", "jinja2", "report"):
         from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - an extra
         from markupsafe import Markup  # noqa: PLC0415 - comes with Jinja
-    except ImportError:
-        msg = (
-            "report pages need the package jinja2, which is not installed; "
-            "pip install 'calibration-monitor[report]'."
-        )
-        raise ConfigError(msg) from None
     environment = Environment(
         loader=PackageLoader("monitor.report.page"),
         autoescape=True,

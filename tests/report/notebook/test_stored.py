@@ -36,15 +36,18 @@ def test_frames_hold_what_is_stored(project: Project) -> None:
 
 
 def test_days_and_models_can_be_chosen(project: Project) -> None:
-    """Days as dates or text, both ends included; other models are refused."""
+    """Days as dates, times or text, both ends included; other models are refused."""
     found = monitor.open_store(str(project.folder / "store"))
 
     assert set(found.summaries("ctr", first="2026-03-02").day) == {pd.Timestamp(DAY)}
     assert set(found.summaries("ctr", last=DAY_BEFORE).day) == {pd.Timestamp(DAY_BEFORE)}
+    assert set(found.verdicts("ctr", first=pd.Timestamp(DAY)).day) == {pd.Timestamp(DAY)}
     with pytest.raises(monitor.ConfigError, match=r"no results of 'bids'; choose one of ctr\."):
         found.verdicts("bids")
     with pytest.raises(monitor.ConfigError, match="first is 'March', but must be a day"):
         found.verdicts(first="March")
+    with pytest.raises(monitor.ConfigError, match="last is 20260301, but must be a day"):
+        found.verdicts(last=20260301)  # type: ignore[arg-type]
 
 
 def test_incidents_are_listed_by_segment(project: Project) -> None:
