@@ -98,6 +98,16 @@ class DataError(Exception):
 
 
 @contextmanager
+def unless_newer() -> Iterator[None]:
+    """Go on without a file of the store that cannot be read, unless a newer program wrote it."""
+    try:
+        yield
+    except DataError as error:
+        if error.newer:
+            raise
+
+
+@contextmanager
 def needing(what: str, package: str, extra: str) -> Iterator[None]:
     """Turn a failed import into a ConfigError that says which extra has the package."""
     try:

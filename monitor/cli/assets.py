@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from monitor.base.errors import ConfigError
-from monitor.cli.printing import say
+from monitor.cli.printing import say_line
 from monitor.export.fleet_dashboard import resized
 
 PACKAGED = Path(str(files("monitor"))) / "assets"
@@ -78,7 +78,7 @@ def assets(
             (folder / name).write_bytes(content)
     written = [str(folder / name) for name in contents]
     said = "\n".join(f"written: {path}" for path in written)
-    say(said, soft_wrap=True)
+    say_line(said)
 
 
 def shipped() -> Iterator[str]:

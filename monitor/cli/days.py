@@ -29,7 +29,7 @@ from monitor.cli.options import (
     must_be_stored,
     of_each,
 )
-from monitor.cli.printing import print_json, progress, say, stop_at
+from monitor.cli.printing import print_json, progress, say, say_line, stop_at
 from monitor.cli.reporting import write_configured_pages
 
 WHAT_IS_DONE_AGAIN = ("evaluated", "judged")
@@ -137,7 +137,7 @@ def check_logs(
         said = [*lost, *filter(None, [again, twice]), *labels.sentences]
         noticed = [*map(str, said), *(remark.sentence for remark in wrong)]
         for sentence in [*able, *(f"{model_name}: {said}" for said in noticed)]:
-            tell(sentence, markup=False, highlight=False, soft_wrap=True)
+            tell(sentence, highlight=False, soft_wrap=True)
         reminders, taken = _last_for_long(config, model_name, model, until)
         awaited = awaited_in_store(config, model_name)
         delay = delay_in_logs(config, model_name, as_of=until, engine=opened())
@@ -271,7 +271,7 @@ def backfill(
         if as_json:
             print_json({"plans": list(plans.values())})
         for what in [] if as_json else plans.values():
-            say(plan_text(what), soft_wrap=True)
+            say_line(plan_text(what))
         stop_at(errors)
         return
     check_call(config, name, begin, end, as_of)
@@ -317,7 +317,7 @@ def evaluate(
             must_be_there()
             own_store.note_newest(model_name)
         if references.awaited and not as_json:
-            say(f"{model_name}: {references.awaited}", style="yellow", soft_wrap=True)
+            say_line(f"{model_name}: {references.awaited}", style="yellow")
         return {"evaluated": days, "judged": judged}
 
     done, errors = of_each(config, name, redo)
@@ -329,9 +329,8 @@ def evaluate(
     for model_name, days in {} if as_json else done.items():
         judged = days["judged"]
         since = f" (from {judged[0]} on)" if judged else ""
-        say(
-            f"{model_name}: days evaluated {len(days['evaluated'])}, judged {len(judged)}{since}",
-            soft_wrap=True,
+        say_line(
+            f"{model_name}: days evaluated {len(days['evaluated'])}, judged {len(judged)}{since}"
         )
     stop_at(errors)
 

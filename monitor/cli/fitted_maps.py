@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from monitor.base.errors import ConfigError
-from monitor.cli.printing import print_json, say, say_aside, write_out
+from monitor.cli.printing import print_json, say, say_aside, say_line, write_out
 
 if TYPE_CHECKING:
     from monitor.pipeline.maps.class_recalibration import ClassRecalibration
@@ -77,7 +77,7 @@ def hand_over(
         }
         print_json(document)
     else:
-        say(head, soft_wrap=True, highlight=False)
+        say_line(head)
         title = "Gain for each prediction on days left out"
         say(candidate_table(title, choice, worth_it=fitted.worth_it))
         for sentence in sentences:
@@ -85,4 +85,4 @@ def hand_over(
         if out:
             no = f"not written: {out}, because no map is worth it; --kind {anyway} writes one all"
             said = f"written: {out}" if written else f"{no} the same."
-            say(said, soft_wrap=True, highlight=False)
+            say_line(said)

@@ -17,7 +17,7 @@ from monitor.cli.options import (
     end_of_outcomes,
     of_each,
 )
-from monitor.cli.printing import say, stop_at
+from monitor.cli.printing import say_line, stop_at
 
 if TYPE_CHECKING:
     from monitor.config import Config, Model
@@ -47,7 +47,7 @@ def prune(
     plan = partial(pruning.plan, keep_days=days)
     done, errors = _each(config, name, plan, pruning.prune, dry_run=dry_run)
     for planned in done.values():
-        say(_told(planned, dry_run=dry_run), soft_wrap=True)
+        say_line(_told(planned, dry_run=dry_run))
     stop_at(errors)
 
 
@@ -69,7 +69,7 @@ def compact(
 
     done, errors = _each(*(config, name, compaction.plan, compaction.compact), dry_run=dry_run)
     for planned in done.values():
-        say(_compacted(planned, dry_run=dry_run), soft_wrap=True)
+        say_line(_compacted(planned, dry_run=dry_run))
     stop_at(
         [*errors, *(DataError(damage) for planned in done.values() for damage in planned.damaged)]
     )

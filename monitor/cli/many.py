@@ -8,7 +8,7 @@ from functools import partial
 from monitor.base.errors import ConfigError, DataError
 from monitor.base.files import looking_once
 from monitor.cli.options import chosen_models, end_of_outcomes, invalid_models, now
-from monitor.cli.printing import finish, progress, progress_of_models, say
+from monitor.cli.printing import finish, progress, progress_of_models, say_line
 from monitor.cli.reporting import write_configured_index, write_configured_page
 from monitor.config import Config
 from monitor.logs import Again
@@ -80,7 +80,7 @@ def check_call(
 def begin_store(config: Config, *, quiet: bool) -> None:
     """Begin a store where there is none, and say so."""
     if Store(config.store).begin(now()) and not quiet:
-        say(f"store: {config.store} is new, and begins here", soft_wrap=True, highlight=False)
+        say_line(f"store: {config.store} is new, and begins here")
 
 
 def newest_days(

@@ -8,7 +8,7 @@ import typer
 
 from monitor.base.errors import ConfigError
 from monitor.cli.options import DEFAULT_CONFIG, ConfigPath, ThisModel
-from monitor.cli.printing import say, write_out
+from monitor.cli.printing import say, say_line, write_out
 from monitor.cli.recalibrating_classes import select_list
 from monitor.metrics.maps.part import Engine
 
@@ -93,7 +93,7 @@ def compose(
         msg = f"{deployed} and {newer}: {error} Give two maps of the same scores."
         raise ConfigError(msg) from None
     write_map(str(out), content)
-    say(f"written: {out}", soft_wrap=True, highlight=False)
+    say_line(f"written: {out}")
 
 
 def retire(
@@ -146,7 +146,7 @@ def retire(
         f"If days from then on are stored already, judge them again: {again}",
     )
     for sentence in said:
-        say(sentence, soft_wrap=True, highlight=False)
+        say_line(sentence)
 
 
 def _of_scores(path: str) -> "MapFile":

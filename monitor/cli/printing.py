@@ -110,33 +110,31 @@ def finish(
     if as_json:
         print_json({"reports": reports, "new_models": begun, "delivered_again": again})
     for new in [] if as_json else begun:
-        say(f"{new}", soft_wrap=True)
+        say_line(f"{new}")
     for report in [] if as_json else reports:
         without_log = f"without a log {len(report.quiet)}, " if report.quiet else ""
-        say(
+        say_line(
             f"{report.model}: days summarised {len(report.summarised)}, "
             f"unchanged {len(report.unchanged)}, {without_log}evaluated {len(report.evaluated)}, "
-            f"failed {len(report.failures)}",
-            soft_wrap=True,
+            f"failed {len(report.failures)}"
         )
         if report.kept:
-            say(
+            say_line(
                 f"{report.model}: kept {len(report.kept)} final days, first {report.kept[0]}, "
                 "because their outcomes came after this --as-of; backfill --recompute replaces "
-                "them.",
-                soft_wrap=True,
+                "them."
             )
         if report.late:
-            say(f"{report.model}: {late_outcomes(report.late)}", style="yellow", soft_wrap=True)
+            say_line(f"{report.model}: {late_outcomes(report.late)}", style="yellow")
         _say_what_was_damaged(report)
         for lost in report.left_out:
-            say(f"{report.model}: {lost}", soft_wrap=True)
+            say_line(f"{report.model}: {lost}")
         for twice in again.get(report.model, ()):
-            say(f"{report.model}: {twice}", style="yellow", highlight=False, soft_wrap=True)
+            say_line(f"{report.model}: {twice}", style="yellow")
         for message in grouped(report.model, report.still_missing):
-            say(f"Still missing: {message}", soft_wrap=True)
+            say_line(f"Still missing: {message}")
     if reports and not as_json and len(reports) + len(errors) > 1:
-        say(summary_of(reports, errors), soft_wrap=True)
+        say_line(summary_of(reports, errors))
     stop_at_failures(reports, errors)
 
 
@@ -156,11 +154,11 @@ def summary_of(reports: Sequence["RunReport"], errors: Sequence[ConfigError | Da
 
 def _say_what_was_damaged(report: "RunReport") -> None:
     if report.healed:
-        say(f"{report.model}: {_listed('made again', report.healed)}", soft_wrap=True)
+        say_line(f"{report.model}: {_listed('made again', report.healed)}")
     if report.damaged:
         left = _listed("could not be made again", report.damaged)
         remedy = "restore them from a backup, or delete them"
-        say(f"{report.model}: {left}; {remedy}", style="yellow", soft_wrap=True)
+        say_line(f"{report.model}: {left}; {remedy}", style="yellow")
 
 
 def _listed(what: str, files: Sequence[str]) -> str:
@@ -195,6 +193,11 @@ def say(*content: object, **options: Any) -> None:
     write_out(text.get())
 
 
+def say_line(text: str, **options: Any) -> None:
+    """Print sentences for people, which a terminal wraps where they are too long for it."""
+    say(text, soft_wrap=True, highlight=False, **options)
+
+
 def say_aside(text: str, **options: Any) -> None:
     """Print for people on standard error, beside the results."""
     from monitor.cli.terminal import err
@@ -220,7 +223,7 @@ def answer(document: object, *contents: object, as_json: bool, **options: Any) -
 def say_doubts(before: str, doubts: Sequence[str]) -> None:
     """Print what `init` was unsure of and no person has looked at, a line each."""
     for doubt in doubts:
-        say(f"{before}unsure: {doubt}", style="yellow", highlight=False, soft_wrap=True)
+        say_line(f"{before}unsure: {doubt}", style="yellow")
 
 
 def print_json(content: object) -> None:

@@ -15,7 +15,7 @@ from monitor.cli.options import (
     must_be_stored,
     now,
 )
-from monitor.cli.printing import say, stop_at
+from monitor.cli.printing import say_line, stop_at
 from monitor.cli.reporting import write_configured_pages
 
 if TYPE_CHECKING:
@@ -70,9 +70,8 @@ def rebase(
         f" To judge at once: calibration-monitor evaluate --model {quote(name)} --from {since} "
         f"--to {days[-1]}"
     )
-    say(
-        f"{name}: the reference that begins on {since} {told}.{judge if since <= days[-1] else ''}",
-        soft_wrap=True,
+    say_line(
+        f"{name}: the reference that begins on {since} {told}.{judge if since <= days[-1] else ''}"
     )
     stop_at(write_configured_pages(config, [name]))
 

@@ -13,7 +13,7 @@ from monitor.cli.options import (
     chosen_models,
     invalid_models,
 )
-from monitor.cli.printing import say, stop_at
+from monitor.cli.printing import say_line, stop_at
 
 if TYPE_CHECKING:
     from monitor.config import Config
@@ -58,7 +58,7 @@ def report(
         written, errors = write_pages(config, chosen_models(config, name), place)
         errors += invalid_models(config, name)
     for path in written:
-        say(f"written: {path}", soft_wrap=True, highlight=False)
+        say_line(f"written: {path}")
     stop_at(errors)
 
 

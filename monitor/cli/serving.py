@@ -20,7 +20,7 @@ from monitor.cli.options import (
     of_each,
     seconds,
 )
-from monitor.cli.printing import say, say_aside, stop_at
+from monitor.cli.printing import say_aside, say_line, stop_at
 
 if TYPE_CHECKING:
     from monitor.config import Config, Model
@@ -96,7 +96,7 @@ def serve(
             style="yellow",
         )
     for line in said:
-        say(line, soft_wrap=True)
+        say_line(line)
     try:
         thread.join()
     except KeyboardInterrupt:
@@ -140,13 +140,13 @@ def push(
 
     if delete is not None:  # a removed model is not in the configuration
         pushing.delete(delete, gateway)
-        say(f"deleted: {delete}", soft_wrap=True)
+        say_line(f"deleted: {delete}")
         return
     config = config_of_store(config_path)
     reader, names = Reader(config, MOST_SEGMENTS), config.names
     errors: list[ConfigError | DataError] = [*invalid_models(config, None)]
     errors += filter(None, [pushing.push(reader, model, gateway) for model in names])
-    say(f"pushed: {', '.join(names)}", soft_wrap=True)
+    say_line(f"pushed: {', '.join(names)}")
     stop_at(errors)
 
 
@@ -163,7 +163,7 @@ def textfile(
 
     config = config_of_store(config_path)
     faults = write_textfile(Reader(config, MOST_SEGMENTS), path)
-    say(f"written: {path}", soft_wrap=True)
+    say_line(f"written: {path}")
     stop_at([*map(DataError, faults), *invalid_models(config, None)])
 
 
@@ -207,7 +207,7 @@ def openmetrics(
     samples = exporting.write(
         path, exporting.openmetrics([*models.values()], repeat=seconds(repeat))
     )
-    say(f"written: {path}, {samples:,} samples", soft_wrap=True)
+    say_line(f"written: {path}, {samples:,} samples")
     stop_at(errors)
 
 
@@ -239,7 +239,7 @@ def table(
     models, errors = of_each(config, None, rows)
     found = [row for of_model in models.values() for row in of_model]
     count = exporting.write(into, found, [*models], (begin, end), _replace_rows)
-    say(f"written: {into}, {count:,} rows", soft_wrap=True)
+    say_line(f"written: {into}, {count:,} rows")
     stop_at(errors)
 
 

@@ -30,6 +30,7 @@ from monitor.cli.printing import (
     progress,
     say,
     say_doubts,
+    say_line,
     stop_at_failures,
     working,
 )
@@ -166,7 +167,7 @@ def _end_with(failed: Failed | None, *, as_json: bool) -> None:
         said = "; ".join(
             f"{group}: {', '.join(map(shown, segments))}" for group, segments in by_group.items()
         )
-        say(f"--fail-on: {name}, {said}", style="red", soft_wrap=True)
+        say_line(f"--fail-on: {name}, {said}", style="red")
     raise typer.Exit(FAILED)
 
 
@@ -249,7 +250,7 @@ def _show_newest(
     name, model = results.model, config.model(results.model)
     stopped = unfinished(results.store, name)
     if stopped and not as_json:
-        say(f"{stopped}", style="yellow", soft_wrap=True)
+        say_line(f"{stopped}", style="yellow")
     chosen = _last_evaluations(results, segment, days or DAYS_SHOWN, window or 1)
     week, latest = nearest_to_week(model.windows), newest(results)
     stands, beside = latest.of(segment, week), latest.verdicts
@@ -334,11 +335,11 @@ def _say_warnings(
     from monitor.words.values import strata_instead_of_drift
 
     for value, holder in of_values.items():
-        say(f"Who has {value}? {holder}", soft_wrap=True)
+        say_line(f"Who has {value}? {holder}")
     if strata:
-        say(strata_instead_of_drift(name, strata), style="yellow", soft_wrap=True)
+        say_line(strata_instead_of_drift(name, strata), style="yellow")
     for sentence in of_labels:
-        say(sentence, style="yellow", soft_wrap=True)
+        say_line(sentence, style="yellow")
 
 
 def _strata(config: "Config", name: str, verdict: "Verdict | None") -> "MovingPriors | None":
@@ -437,8 +438,8 @@ def demo(
     say(incident_table("The drifts that were found", first))
     if more := sum(map(len, drifts.values())) - sum(map(len, first.values())):
         say(f"{more} more drifts: add --tables.")
-    say(flights.conclusion(), soft_wrap=True, highlight=False)
-    say(flights.next_steps(sys.argv[0], folder), soft_wrap=True, highlight=False)
+    say_line(flights.conclusion())
+    say_line(flights.next_steps(sys.argv[0], folder))
     if tables:
         say(incident_table("All drifts that were found", drifts))
         for name in config.models:
@@ -447,7 +448,7 @@ def demo(
         say(legend())
         say()
         say(flights.repair_table(flights.repairs(config), plain_table))
-        say(flights.repair_conclusion(), soft_wrap=True, highlight=False)
+        say_line(flights.repair_conclusion())
 
 
 def _month_ends(results: "Results", longest: int) -> "Evaluations":

@@ -2,7 +2,7 @@
 
 from monitor.base.errors import DataError
 from monitor.cli.options import of_each
-from monitor.cli.printing import print_json, say, stop_at
+from monitor.cli.printing import print_json, say, say_line, stop_at
 from monitor.config import Config, Model
 from monitor.pipeline.housekeeping.store_check import StoreCheck, check_store
 from monitor.store.store import Store
@@ -22,10 +22,9 @@ def check_whole_store(config: Config, name: str | None, *, as_json: bool) -> Non
     for checked in [] if as_json else checks.values():
         _say_found(checked)
     for other in [] if as_json else others:
-        say(
+        say_line(
             f"{other}: is in the store but not in the configuration; delete its folders if it is "
-            "no longer needed.",
-            soft_wrap=True,
+            "no longer needed."
         )
     bad = [
         DataError(said)
@@ -39,10 +38,8 @@ def check_whole_store(config: Config, name: str | None, *, as_json: bool) -> Non
 
 def _say_found(checked: StoreCheck) -> None:
     counts = f"damaged {len(checked.damaged)}, missing {len(checked.missing)}"
-    say(
-        f"{checked.model}: files read {checked.files}, {counts}, "
-        f"left over {len(checked.left_over)}",
-        soft_wrap=True,
+    say_line(
+        f"{checked.model}: files read {checked.files}, {counts}, left over {len(checked.left_over)}"
     )
     for said in checked.left_over:
-        say(said, soft_wrap=True, markup=False, highlight=False)
+        say_line(said)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from monitor.base.errors import ConfigError, DataError
+from monitor.base.errors import ConfigError, DataError, unless_newer
 from monitor.base.files import (
     create,
     folder_on_disk,
@@ -235,12 +235,10 @@ class DayFiles:
 
     def is_sound(self, kind: str, model: str, day: date) -> bool:
         """Say whether the file of a day is there with a digest that fits."""
-        try:
-            return self._digest(day_file(kind, model, day)) is not None
-        except DataError as error:
-            if error.newer:
-                raise
-            return False
+        digest = None
+        with unless_newer():
+            digest = self._digest(day_file(kind, model, day))
+        return digest is not None
 
     def month_damage(self, kind: str, model: str, month: str) -> DataError | None:
         """Read a file that holds days of a month, and give what is wrong with it."""

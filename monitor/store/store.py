@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from monitor.base.errors import DataError, Fault
+from monitor.base.errors import DataError, Fault, unless_newer
 from monitor.base.files import reaching
 from monitor.days.arrivals import Arrivals
 from monitor.days.run_record import FailedDay, RunRecord
@@ -285,27 +285,24 @@ class Store(DecisionLog):
 
         There are none without evaluations, and of a file that is damaged or of an earlier version.
         """
-        try:
-            name = day_file("evaluations", model, day)
-            content = self._read(name)
-            with self._table(name, content, OF_CAUSES) as (table, digest):
-                about = table.schema.metadata or {}
-                of, by = (about.get(key, b"").decode() for key in (MADE_FROM.encode(), b"program"))
-                return (causes_of_day(table), (of, by)) if digest else ({}, ("", ""))
-        except DataError as error:
-            if error.newer:
-                raise
-            return {}, ("", "")
+        name = day_file("evaluations", model, day)
+        with (
+            unless_newer(),
+            self._table(name, self._read(name), OF_CAUSES) as (table, digest),
+        ):
+            about = table.schema.metadata or {}
+            of, by = (about.get(key, b"").decode() for key in (MADE_FROM.encode(), b"program"))
+            if digest:
+                return causes_of_day(table), (of, by)
+        return {}, ("", "")
 
     def evaluation_inputs(self, model: str, day: date) -> str | None:
         """Read the fingerprint of the evaluations' inputs; None if none are sound."""
-        try:
+        with unless_newer():
             content = self.content("evaluations", model, day)
-            return self.parse_evaluations(model, day, content)[1] if is_sealed(content) else None
-        except DataError as error:
-            if error.newer:
-                raise
-            return None
+            if is_sealed(content):
+                return self.parse_evaluations(model, day, content)[1]
+        return None
 
     def write_verdicts(
         self,
@@ -340,14 +337,11 @@ class Store(DecisionLog):
         """Replace verdicts that are stored already, and keep what they said if it changes."""
         about = {"basis": basis, MADE_FROM: made_from}
         name, content = _file_of_verdicts(model, day, verdicts, about, carried)
-        try:
+        before, earlier = list[Verdict](), list[Revision]()
+        with unless_newer():  # of an earlier version or damaged: what they said is lost
             stored = self.content("verdicts", model, day)
-            before = self.parse_verdicts(model, day, stored)[0] if stored != content else []
-            earlier = self.read_revisions(model, day)
-        except DataError as error:  # of an earlier version or damaged: what they said is lost
-            if error.newer:
-                raise
-            before, earlier = [], []
+            said = self.parse_verdicts(model, day, stored)[0] if stored != content else []
+            before, earlier = said, self.read_revisions(model, day)
         if kept := superseded(before, verdicts, earlier, as_of):
             table = revision_table([*earlier, *kept])
             self._write(day_file("revisions", model, day), table)
@@ -412,11 +406,8 @@ class Store(DecisionLog):
 
     def read_arrivals(self, model: str, day: date) -> Arrivals:
         """Read how many outcomes of a day arrived at each age."""
-        return self.parse_arrivals(model, day, self.content("arrivals", model, day))
-
-    def parse_arrivals(self, model: str, day: date, content: bytes) -> Arrivals:
-        """Parse the bytes of the file of one day."""
-        with self._table(day_file("arrivals", model, day), content) as (table, _):
+        name = day_file("arrivals", model, day)
+        with self._table(name, self._read(name)) as (table, _):
             columns = table.to_pydict()
             arrivals = Arrivals(day, tuple(columns["positives"]), tuple(columns["negatives"]))
             check_arrivals(arrivals, columns["age"])
