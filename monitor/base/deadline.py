@@ -1,6 +1,7 @@
 """A limit on the whole of what may wait for another machine.
 
-Rule: a limit between two bytes is none: who sends a byte a second would be waited for without end.
+Rule: the limit counts for a whole answer. With one between two bytes, a server that sends a byte a
+second would be waited for without end.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -50,11 +50,11 @@ def open_filesystem(url: str) -> "tuple[AbstractFileSystem, str]":
         )
         raise ConfigError(msg) from None
     except ValueError as error:
-        msg = f"{url}: {_told(error, url)}; use a local path or s3://bucket/prefix."
+        msg = f"{url}: {_said(error, url)}; use a local path or s3://bucket/prefix."
         raise ConfigError(msg) from None
     except Exception as error:  # noqa: BLE001 - of any of the libraries behind a scheme
         msg = (
-            f"{url}: cannot be opened ({_told(error, url)}); correct the address, or "
+            f"{url}: cannot be opened ({_said(error, url)}); correct the address, or "
             f"use a local path or s3://bucket/prefix."
         )
         raise ConfigError(msg) from None
@@ -96,7 +96,7 @@ def _limited(request: Callable[..., T]) -> Callable[..., T]:
 
 
 def is_local(filesystem: "AbstractFileSystem") -> bool:
-    """Tell whether the files are on this machine."""
+    """Return whether the files are on this machine."""
     from fsspec.implementations.local import LocalFileSystem  # noqa: PLC0415 - as above
 
     return isinstance(filesystem, LocalFileSystem)
@@ -116,7 +116,7 @@ def folder_on_disk(url: str) -> Path | None:
     return Path(path) if is_local(filesystem) else None
 
 
-def _told(error: Exception, place: str) -> str:
+def _said(error: Exception, place: str) -> str:
     """Write the error of another library, without the credentials of the place."""
     if isinstance(error, TimeoutError):
         return f"no whole answer within {LONGEST} seconds"
@@ -136,7 +136,7 @@ def reaching(place: str) -> Iterator[None]:
         raise
     except Exception as error:
         msg = (
-            f"{place}: cannot be reached ({_told(error, place)}); "
+            f"{place}: cannot be reached ({_said(error, place)}); "
             f"check that it exists and that this user has access to it, then run again."
         )
         raise DataError(msg) from error
@@ -266,7 +266,7 @@ def replacing(
 
 
 def version_of(entry: Mapping[str, Any]) -> str:
-    """Give what tells one content of a file from another of the same size.
+    """Give what differs between two contents of a file that have the same size.
 
     Parameters
     ----------
@@ -330,7 +330,7 @@ def keep_while_looking(key: Hashable, make: Callable[[ExitStack], T]) -> T | Non
     Parameters
     ----------
     key : hashable
-        Tells it from others.
+        Identifies it.
     make : callable
         Makes it, given what is released at the end of the block.
     """

@@ -1,8 +1,8 @@
 """Temporary files and folders: names that cannot be guessed, and none left by a killed process.
 
-Rule: whoever writes a temporary file, or keeps a temporary folder, holds a lock on it. The system
-releases the lock however the process ends, so what nobody holds was left behind, and the next
-process removes it.
+Rule: a process that writes a temporary file, or keeps a temporary folder, holds a lock on it. The
+system releases the lock however the process ends, so what is not locked was left behind, and the
+next process removes it.
 """
 
 import fcntl

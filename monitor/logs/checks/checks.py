@@ -198,7 +198,7 @@ class Groups:
     @property
     def has_flaws(self) -> bool:
         """Whether a row breaks a check."""
-        return bool(np.isin(self.statuses, [check.status for check in ROW_CHECKS]).any())
+        return self.rows_with(*(check.status for check in ROW_CHECKS)) > 0
 
     def proves_unique(self, *, predictions: int, outcomes: int) -> bool:
         """Return whether so many rows of both logs prove that no id is repeated."""
@@ -213,7 +213,7 @@ class Groups:
     @property
     def predicted_rows(self) -> int:
         """Rows with a valid prediction."""
-        return int(self.counts[np.isin(self.statuses, IN_PREDICTED)].sum())
+        return self.rows_with(*IN_PREDICTED)
 
     @property
     def outcome_rows(self) -> int:
@@ -225,12 +225,6 @@ class Groups:
         """Matched rows whose outcome is in the log, not concluded from its absence."""
         seen = (self.statuses == Status.MATCHED) & (self.with_outcome == 1)
         return int(self.counts[seen].sum())
-
-    @property
-    def unmatched_rows(self) -> int:
-        """Rows of the join whose outcome has no prediction, or no id."""
-        alone = (Status.UNMATCHED_OUTCOME, Status.OUTCOME_ID_MISSING)
-        return int(self.counts[np.isin(self.statuses, alone)].sum())
 
     @property
     def met_rows(self) -> int:
@@ -245,9 +239,9 @@ class Groups:
         taken = {name: getattr(self, name)[rows] for name in arrays}
         return Groups(**{**taken, "parts": taken["parts"] % part_count})
 
-    def rows_with(self, status: Status, part: int | None = None) -> int:
-        """Count the rows of one status, in one part or in all."""
-        chosen = self.statuses == status
+    def rows_with(self, *statuses: Status, part: int | None = None) -> int:
+        """Count the rows of some statuses, in one part or in all."""
+        chosen = np.isin(self.statuses, statuses)
         if part is not None:
             chosen &= self.parts == part
         return int(self.counts[chosen].sum())

@@ -10,7 +10,6 @@ and what needs the other scores is not counted.
 
 import difflib
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from monitor.base.sql_text import text_in_sql
@@ -183,7 +182,7 @@ def _is_real(type_: Type) -> bool:
 
 def _is_vector(type_: Type) -> bool:
     if type_.is_map:
-        return type_.name in {"MAP(VARCHAR, DOUBLE)", "MAP(VARCHAR, FLOAT)"}
+        return _is_map(type_)
     if type_.is_struct:
         return all(field.is_float for field in type_.fields.values())
     return type_.is_list and type_.inner.is_float
@@ -294,14 +293,11 @@ def highest_scores(log: OpenLog, classes: Classes, top: Highest) -> tuple[tuple[
 
 def scores_of_outcome(top: Highest) -> dict[str, Wanted]:
     """Return how the columns are read that log loss and Brier score are computed from."""
-    return {
-        name: Wanted((column,), partial(_as_number, column))
-        for name, column in zip(OF_OUTCOME, top.outcome, strict=False)
-    }
+    return {name: _as_number(column) for name, column in zip(OF_OUTCOME, top.outcome, strict=False)}
 
 
-def _as_number(column: str, _: Mapping[str, Type]) -> str:
-    return _number(column)
+def _as_number(column: str) -> Wanted:
+    return Wanted((column,), lambda _: _number(column))
 
 
 def _number(column: str) -> str:

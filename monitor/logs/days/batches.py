@@ -46,10 +46,12 @@ def plan_batches(
 
     Parameters
     ----------
-    name, model, databases
-        As for `summarise_days`.
+    name, model : str, Model
+        Name of the model, and its configuration.
     days : sequence of date
         Days of the predictions, in order.
+    databases : Databases
+        Threads and memory that each batch may use.
     jobs : int
         How many batches are read at a time.
     """
@@ -79,10 +81,14 @@ def days_at_a_time(
 
     Parameters
     ----------
-    name, model, days, jobs
-        As for `plan_batches`.
+    name, model : str, Model
+        Name of the model, and its configuration.
+    days : sequence of date
+        Days of the predictions, in order.
     engine : Engine
         The whole of threads and memory, which the jobs divide.
+    jobs : int
+        The most days at a time.
     """
     if model.settled_after or not days[1:]:
         return 1

@@ -147,10 +147,10 @@ def _part(day: DayRows, model: Model, place: int) -> Segment:
     parts = (_tally(groups, matched & (groups.with_outcome == seen)) for seen in (0, 1))
     return Segment(
         merge(parts),
-        sum(groups.rows_with(status, place) for status in IN_PREDICTED),
+        groups.rows_with(*IN_PREDICTED, part=place),
         _awaited(groups, place),
         rated=day.rated.get(place),
-        acted=groups.rows_with(Status.ACTED_ON, place) if model.action else None,
+        acted=groups.rows_with(Status.ACTED_ON, part=place) if model.action else None,
     )
 
 

@@ -11,7 +11,7 @@ from datetime import date
 from monitor.config import Classes, Model
 from monitor.days.settling import Settling
 from monitor.days.summary import CodedRows, Columns
-from monitor.logs.checks.checks import Groups
+from monitor.logs.checks.checks import Groups, Status
 from monitor.logs.columns.canonical import Logs, open_logs
 from monitor.logs.columns.class_columns import parts_of_vector
 from monitor.logs.days.daily import DayRows, is_settled
@@ -71,7 +71,8 @@ def read_day(session: Session, batch: Batch) -> list[DayRows]:
     result, violations = _counted(batch, logs, (predictions, outcomes), names)
     if result.groups.has_flaws:
         violations += contract.row_violations(result.groups, result.query, model)
-    if day in batch.partitions[day] and result.groups.unmatched_rows:
+    without_prediction = Status.UNMATCHED_OUTCOME, Status.OUTCOME_ID_MISSING
+    if day in batch.partitions[day] and result.groups.rows_with(*without_prediction):
         violations += _unmatched_outcomes(session, model, day)
     if violations:
         contract.enforce(batch.what, violations, model.checks)
@@ -198,7 +199,7 @@ def _weighed(
     """
     if not result.groups.predicted_rows:
         return result, (1.0, 1.0)
-    weights = class_weights(batch.what, batch.model, result.groups, result.query.fetch_rows)
+    weights = class_weights(batch.what, batch.model, result.groups, result.query.rows.fetch_rows)
     if weights[0] != weights[1]:
         result = _run(batch, result.query.logs, names, weights[0] / weights[1])
     return result, weights

@@ -169,8 +169,7 @@ class Session:
         """
         self.files.update(dict.fromkeys(files, form))
         places = [self.copies.get(file, file) for file in files]
-        told = self.layouts.get(files[0])
-        layout = told.options if told else {}
+        layout = self.layouts[files[0]].options if files[0] in self.layouts else {}
         own = {"hive_partitioning": False, "filename": with_name}
         if span is None:
             return FORMATS[form].read(self.connection, places, columns, layout, own)
@@ -182,7 +181,7 @@ class Session:
         """Return the type of every column of a file but twins, in their order."""
         if file not in self.types:
             if FORMATS[form].is_text:
-                self.must_be_whole(file, form)
+                self._must_be_whole(file, form)
             look = FORMATS[form].look
             self.files[file] = form
             place = self.copies.get(file, file)
@@ -198,7 +197,7 @@ class Session:
             }
         return self.types[file]
 
-    def must_be_whole(self, file: str, form: Format) -> None:
+    def _must_be_whole(self, file: str, form: Format) -> None:
         """Raise DataError for a compressed file that ends too early; Parquet has its own end."""
         if wrong := self.broken(file, form):
             msg = f"{self.what}: {file} {wrong}; write the file again, then rerun this day."
@@ -367,7 +366,7 @@ class Session:
 
 
 def _has_numbered(columns: Iterable[tuple[str, Any]]) -> bool:
-    """Tell whether a name, of a field too, may be another one with a number from DuckDB."""
+    """Return whether a name, of a field too, may be another one with a number from DuckDB."""
     named = [*columns]
     lowered = {name.lower() for name, _ in named}
     numbered = (match[1].lower() for name, _ in named if (match := NUMBERED.fullmatch(name)))
@@ -477,7 +476,7 @@ def _understanding(session: Session, engine: Engine) -> Iterator[None]:
 
 
 def _is_of_reader(error: Exception) -> bool:
-    """Tell an error of a library that reads logs by its class, or by the last code that ran."""
+    """Know an error of a library that reads logs by its class, or by the last code that ran."""
     frames = [frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__)]
     modules = type(error).__module__, *frames[-1:]
     return any(module.partition(".")[0] in READERS for module in modules)

@@ -19,7 +19,7 @@ OF_SESSION = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
 }
-TOLD = "told by a task of calibration-monitor: "  # begins our own error inside one of Spark
+OF_TASK = "told by a task of calibration-monitor: "  # begins our own error inside one of Spark
 CONNECT_PORT = 15002
 PATIENCE = 10.0  # seconds
 CAUSE = "Caused by: "
@@ -99,9 +99,9 @@ def is_of_spark(error: Exception) -> bool:
 
 
 def word(what: str, error: Exception) -> ConfigError | DataError:
-    """Word an error of Spark: what a task of ours told, or else what it says itself."""
-    before, told, after = str(error).partition(TOLD)
-    if told:
+    """Word an error of Spark: our own error in a task, or else what Spark says."""
+    before, is_ours, after = str(error).partition(OF_TASK)
+    if is_ours:
         (message, fault), _ = json.JSONDecoder().raw_decode(after)
         return DataError(message, Fault(**fault)) if fault else ConfigError(message)
     if missing := MISSING_MODULE.search(before):

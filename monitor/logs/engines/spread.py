@@ -25,7 +25,7 @@ from monitor.config import Engine
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.engines.databases import Databases
 from monitor.logs.engines.session import Session, open_session
-from monitor.logs.engines.spark import TOLD, ignore_warnings
+from monitor.logs.engines.spark import OF_TASK, ignore_warnings
 
 T = TypeVar("T")
 KEYS = "id", "outcome_id", "entity"  # the first of them that rows have is what shares are made by
@@ -123,7 +123,7 @@ class Spread:
 def _reading(what: str, packed: Any) -> Iterator[tuple[Session, int, duckdb.DuckDBPyRelation]]:
     """Read a part of a log in a task; give the number of the log, too."""
     log, part, steps = pickle.loads(packed)  # noqa: S301 - of the driver
-    with _telling(), open_session(what, _databases()) as session:
+    with _own_errors_as_text(), open_session(what, _databases()) as session:
         rows = part.read(session)
         for do, text in steps:
             rows = getattr(rows, do)(text)
@@ -183,7 +183,7 @@ def _count(
     batches: Iterable[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
     """Count a share of the rows in a task."""
-    with _telling(), open_session(what, _databases()) as session:
+    with _own_errors_as_text(), open_session(what, _databases()) as session:
         tables = [
             types and _table(session, f"share_{log}", types) for log, types in enumerate(logs)
         ]
@@ -218,11 +218,11 @@ def _keep_what_is_loaded() -> None:
 
 
 @contextmanager
-def _telling() -> Iterator[None]:
+def _own_errors_as_text() -> Iterator[None]:
     """Write our own errors so that the driver finds them in the error of Spark."""
     try:
         yield
     except (ConfigError, DataError) as error:
         fault = getattr(error, "fault", None)
-        told = json.dumps([str(error), asdict(fault) if fault else None])
-        raise RuntimeError(TOLD + told) from None
+        written = json.dumps([str(error), asdict(fault) if fault else None])
+        raise RuntimeError(OF_TASK + written) from None

@@ -67,8 +67,8 @@ class Driver:
         """Write the name of a column as the database has it."""
         return quoted(column.upper() if self.upper and column.islower() else column)
 
-    def told(self, column: str) -> str:
-        """Say the name of a column as it is written without quotes."""
+    def unquoted(self, column: str) -> str:
+        """Give the name of a column as it is written without quotes."""
         return column.lower() if self.upper and column.isupper() else column
 
     def total_of(self, columns: Sequence[str]) -> str:

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 LONGEST = 3600  # seconds until the first rows of a query, and between them
 END_SECONDS = 10  # to say good-bye
-# How the driver begins to say why there is no connection, and what a person is told instead.
+# How the driver begins to say why there is no connection, and what the message says instead.
 NO_CONNECTION = (
     (
         r"authenticat|incorrect username|no password|role .* exist|pg_hba",
@@ -116,15 +116,15 @@ def schema_of(variable: str, snapshot: Snapshot | None, query: str) -> pa.Schema
                 schema: pa.Schema = call(partial(cursor.adbc_execute_schema, query))
                 return schema
             call(partial(cursor.execute, f"SELECT * FROM (\n{query}\n) AS none_of_them LIMIT 0"))
-            return _told(variable, call(cursor.fetch_record_batch).schema)
+            return _unquoted(variable, call(cursor.fetch_record_batch).schema)
     finally:
         _end(connection)
 
 
-def _told(variable: str, schema: pa.Schema) -> pa.Schema:
+def _unquoted(variable: str, schema: pa.Schema) -> pa.Schema:
     """Name columns as they are written without quotes."""
-    told = driver_of(variable).told
-    return pa.schema([column.with_name(told(column.name)) for column in schema])
+    unquoted = driver_of(variable).unquoted
+    return pa.schema([column.with_name(unquoted(column.name)) for column in schema])
 
 
 def batches_of(
@@ -183,7 +183,7 @@ def _batches(variable: str, connection: Any, query: str) -> Iterator[pa.RecordBa
         reader = call(cursor.fetch_record_batch)
         while (batch := call(lambda: next(reader, None))) is not None:
             _must_be_finite(batch)
-            yield batch.rename_columns(_told(variable, batch.schema).names)
+            yield batch.rename_columns(_unquoted(variable, batch.schema).names)
 
 
 def _must_be_finite(batch: pa.RecordBatch) -> None:
@@ -288,7 +288,7 @@ def _of_connection(variable: str, error: Exception) -> str:
     said = f"{error}"
     unreadable = f"it is no address of a database, such as {driver_of(variable).example}"
     why = next(
-        (told for sign, told in NO_CONNECTION if re.search(sign, said, re.IGNORECASE)), unreadable
+        (why for sign, why in NO_CONNECTION if re.search(sign, said, re.IGNORECASE)), unreadable
     )
     return (
         f"the database of the environment variable {variable} cannot be reached: {why}; correct "
@@ -309,9 +309,9 @@ def _of_query(variable: str, error: Exception) -> str:
     primary = dict(_details(error)).get("PG_DIAG_MESSAGE_PRIMARY")
     # While rows come, there are no details; other drivers have none.
     of_server = re.search(r"(?:ERROR: +|\[(?:Snowflake|FlightSQL)\] )(.*)", f"{error}")
-    told = primary or (of_server[1] if of_server else "")
-    is_secret = _has_a_part(told, os.environ.get(variable, ""))
-    said = "an error that is not shown" if is_secret else told
+    said = primary or (of_server[1] if of_server else "")
+    if _has_a_part(said, os.environ.get(variable, "")):
+        said = "an error that is not shown"
     said = said or "the connection was lost"
     code = f" (SQLSTATE {state})" if re.fullmatch("[0-9A-Z]{5}", f"{state}") else ""
     return (
@@ -330,7 +330,7 @@ def _text(value: bytes | str) -> str:
 
 
 def _has_a_part(said: str, address: str) -> bool:
-    """Tell whether a text has a part of an address, which may be malformed; a short one as a word.
+    """Return whether a text has a part of an address, maybe a malformed one; a short one as a word.
 
     Examples
     --------

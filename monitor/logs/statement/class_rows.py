@@ -97,7 +97,7 @@ class Shares:
             return [of(self.kept)]
         columns = ", ".join(("vector", "label", "part", *self.query.logs.codes))
         chosen = f"SELECT {columns} FROM rows_of_day WHERE status = {int(Status.MATCHED)}"
-        return self.query.each(chosen, partial(_of_share, of, self.count, self.moves))
+        return self.query.rows.each(chosen, partial(_of_share, of, self.count, self.moves))
 
     def through(self, move: Move) -> "Shares":
         """Move the rows of every batch, each once if they are in memory."""
@@ -296,7 +296,7 @@ def _placed(rows: Iterable[Batches], place: int) -> Iterator[PlacedBatch]:
 def _vector_scores(query: Query) -> tuple[Sums, Sums]:
     """Sum Brier and log scores up, of what the log says of whole vectors."""
     matched = f"FROM rows_of_day WHERE status = {int(Status.MATCHED)}"
-    table = query.fetch(f"SELECT {', '.join(OF_OUTCOME)} {matched}")
+    table = query.rows.fetch(f"SELECT {', '.join(OF_OUTCOME)} {matched}")
     return vector_scores(*(table[name].to_numpy() for name in OF_OUTCOME))
 
 

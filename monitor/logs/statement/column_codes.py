@@ -75,7 +75,7 @@ def code_names(model: Model, logs: Logs | None = None, rows: int = 0) -> dict[st
 
 def _frequent(watched: Watched, model: Model, logs: Logs, rows: int) -> list[str]:
     """Find the values of a day that count by themselves, the most frequent first."""
-    # Apart, each column is counted by its dictionary.
+    # A query for each column counts it by its dictionary.
     counted = logs.fetch_rows(
         "SELECT value, count(*) AS rows FROM labelled WHERE value <> '' GROUP BY value",
         [("labelled", f"SELECT {label_of(watched, model)} AS value FROM {logs.predictions}")],
@@ -140,7 +140,7 @@ def run_with_codes(query: Query, model: Model, names: Names) -> tuple[Groups, Co
     starts = np.concatenate([[0], np.cumsum(sizes)])
     fixed = query.logs.codes, starts, query.keys.part_count, groups_of(SCORED, query.totals)
     count = partial(_count_share, *fixed)
-    grouped, *counted = zip(*query.each(query.slim, count), strict=True)
+    grouped, *counted = zip(*query.rows.each(query.slim, count), strict=True)
     shares = pa.concat_tables(grouped)  # noqa: F841 - in SQL
     groups = query.logs.session.connection.sql(together(query.totals)).to_arrow_table()
     sums = [np.sum(of_shares, axis=0) for of_shares in counted]
@@ -173,7 +173,7 @@ def _count_share(
 def coded_rows(query: Query) -> CodedRows:
     """Give the rows of a day that have an outcome, in any order, with their codes."""
     chosen = ", ".join(("key", *query.logs.codes))
-    table = query.fetch(f"SELECT {chosen} FROM rows_of_day WHERE status = {MATCHED}")
+    table = query.rows.fetch(f"SELECT {chosen} FROM rows_of_day WHERE status = {MATCHED}")
     keys, *codes = (column.to_numpy().astype(np.int64) for column in table.columns)
     whole, seen = np.divmod(keys, OUTCOMES)
     cells = whole % CELL_COUNT // CELLS_IN_ONE

@@ -97,9 +97,8 @@ def _example(query: Query, check: Check, model: Model) -> Example:
         column = "observed_at"
     if status == Status.OUTCOME_INVALID and "said" in logs.columns:
         column = "said"
-    identity, value = _first_row(
-        logs, f"FROM rows_of_day WHERE status = {int(status)}", ("id", column), query.steps
-    )
+    broken = f"FROM rows_of_day WHERE status = {int(status)}"
+    identity, value = _first_row(query.rows, broken, ("id", column))
     if classes:
         value = _without_number(query, classes) if status == Status.SCORE_MISSING else value
         remark = about_vector(status, value, classes)
@@ -115,9 +114,8 @@ def _without_number(query: Query, classes: Classes) -> str:
     """Name the classes that have no number in the first vector."""
     first = "ORDER BY id NULLS FIRST, score NULLS FIRST LIMIT 1"
     missing = f"status = {int(Status.SCORE_MISSING)}"
-    table = query.fetch(
-        f"SELECT id, score, vector FROM rows_of_day WHERE {missing} {first}", f"{ALL} {first}"
-    )
+    chosen = f"SELECT id, score, vector FROM rows_of_day WHERE {missing} {first}"
+    table = query.rows.fetch(chosen, whole=f"{ALL} {first}")
     (vector,) = table["vector"].to_pylist()
     values = dict(zip(classes.names, vector or (), strict=bool(vector)))
     lacking = [name for name, value in values.items() if value is None or isnan(value)]
@@ -127,10 +125,11 @@ def _without_number(query: Query, classes: Classes) -> str:
 def _scale(query: Query) -> str:
     """Say what scale the scores seem to have; empty if only a few lie outside [0, 1]."""
     counts = ", ".join(f"count(*) FILTER ({out}) AS n{i}" for i, out in enumerate(OUTSIDE))
-    (numbers,) = query.fetch_rows(
+    (numbers,) = query.rows.fetch_rows(
         f"SELECT min(score) AS a, max(score) AS b, count(*) AS n, {counts} FROM rows_of_day "
         f"WHERE NOT isnan(score) AND abs(score) < CAST('inf' AS DOUBLE)",
-        "SELECT min(a) AS a, max(b) AS b, sum(n0) / sum(n) AS c, sum(n1) / sum(n) AS d FROM shares",
+        whole="SELECT min(a) AS a, max(b) AS b, sum(n0) / sum(n) AS c, sum(n1) / sum(n) AS d "
+        "FROM shares",
     )
     remarks = about_scores(ScoreRange(*map(float, numbers))) if numbers[0] is not None else []
     return "".join(f"{remark.sentence} Else " for remark in remarks)
@@ -283,23 +282,15 @@ def outcome_violations(
     show : callable
         Gives the first of those that have no prediction.
     """
+    nameless = "outcome_id_missing"
+    said = {**OF_OTHER_ROWS, nameless: _no_id(OF_OTHER_ROWS[nameless], model)}
     after = f"later than settled_after ({model.settled_after} days)"
     listed = (
-        (
-            "outcome_id_missing",
-            missing,
-            _no_id(OF_OTHER_ROWS["outcome_id_missing"], model),
-            partial(Example, "id null"),
-        ),
-        ("outcome_orphan", orphans, OF_OTHER_ROWS["outcome_orphan"], show),
-        (
-            "outcome_late",
-            late,
-            OF_OTHER_ROWS["outcome_late"],
-            partial(Example, after),
-        ),
+        (nameless, missing, partial(Example, "id null")),
+        ("outcome_orphan", orphans, show),
+        ("outcome_late", late, partial(Example, after)),
     )
-    return [Violation(check, rows, of, said, shown) for check, rows, said, shown in listed if rows]
+    return [Violation(check, rows, of, said[check], shown) for check, rows, shown in listed if rows]
 
 
 # What leaving out rows does, where it does not do it to both outcomes alike.
@@ -390,14 +381,14 @@ def _number(text: str) -> float | None:
     return number if isfinite(number) else None
 
 
-def _first_row(logs: Logs, rows: str, columns: Sequence[str], steps: Steps = ()) -> list[str]:
+def _first_row(logs: Logs, rows: str, columns: Sequence[str]) -> list[str]:
     """Read the first row as text, written by DuckDB because it supports years after 9999."""
     names = [f"c{i}" for i in range(len(columns))]
     named = ", ".join(f"{column} AS {name}" for column, name in zip(columns, names, strict=True))
     first = f"ORDER BY {', '.join(f'{name} NULLS FIRST' for name in names)} LIMIT 1"
     texts = ", ".join(f"coalesce(CAST({name} AS VARCHAR), 'null') AS {name}" for name in names)
     whole = f"SELECT {texts} FROM (SELECT * FROM shares {first})"
-    (row,) = logs.fetch_rows(f"SELECT {named} {rows} {first}", steps, whole)
+    (row,) = logs.fetch_rows(f"SELECT {named} {rows} {first}", whole=whole)
     return [printable(str(text)) for text in row]
 
 

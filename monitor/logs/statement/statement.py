@@ -17,17 +17,14 @@ columns are only carried where a query shows examples. Of every choice the usual
 because an engine looks at the other cases only for the other rows.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from monitor.logs.checks.checks import ROW_CHECKS, Groups, Status, checks_of
 from monitor.logs.columns.canonical import Logs
-from monitor.logs.engines.session import Session
-from monitor.logs.engines.steps import ALL, LOGARITHM, Cases, Steps, as_double, first_true
+from monitor.logs.engines.steps import LOGARITHM, Cases, Steps, as_double, first_true
 from monitor.logs.sources.times import BEYOND
 from monitor.logs.statement.weights import Totals, totals_of
 from monitor.metrics.core.buckets import BUCKETS
@@ -41,7 +38,6 @@ from monitor.metrics.core.grid import (
     POSITIONS_PER_LOGIT,
 )
 
-T = TypeVar("T")
 # The last part of a key: without an outcome, or with one, and if it is positive.
 NO_OUTCOME, WITH_OUTCOME, POSITIVE, OUTCOMES = 0, 2, 3, 4
 UNUSABLE, UNKNOWN_CLASS = 4, 2  # the least code of another outcome; the outcome of an unknown class
@@ -64,8 +60,7 @@ class Keys:
     Attributes
     ----------
     part_count : int
-        Number of the parts that a key tells apart: the model's segments, times its strata, times
-        the buckets.
+        Number of the parts of a status: the model's segments, times its strata, times the buckets.
     buckets : int
         Number of buckets that entities are in; 1 without entities.
     """
@@ -102,17 +97,10 @@ class Query:
     steps: Steps
     keys: Keys
 
-    def each(self, query: str, of: Callable[[Session, Any], T]) -> list[T]:
-        """Give what a function makes of a query over each share of `rows_of_day`."""
-        return self.logs.each(query, of, self.steps)
-
-    def fetch(self, query: str, whole: str = ALL) -> pa.Table:
-        """Ask something of the rows of the full join, `rows_of_day`."""
-        return self.logs.fetch(query, self.steps, whole)
-
-    def fetch_rows(self, query: str, whole: str = ALL) -> list[tuple[Any, ...]]:
-        """Ask something of them that has few rows."""
-        return self.logs.fetch_rows(query, self.steps, whole)
+    @property
+    def rows(self) -> Logs:
+        """The logs with the rows of their full join, `rows_of_day`."""
+        return self.logs.also(self.steps)
 
     @property
     def totals(self) -> Totals:
@@ -173,8 +161,8 @@ def write(
 
 def run(query: Query) -> Groups:
     """Run the statement and unpack its groups."""
-    steps = [*query.steps, ("slim", query.slim), *groups_of("slim", query.totals)]
-    table = query.logs.fetch("SELECT * FROM grouped", steps, together(query.totals))
+    steps = [("slim", query.slim), *groups_of("slim", query.totals)]
+    table = query.rows.fetch("SELECT * FROM grouped", steps, together(query.totals))
     return unpack(table, query)
 
 
@@ -340,7 +328,7 @@ def _key(unobserved: Status, logs: Logs, keys: Keys) -> str:
 def groups_of(rows: str, totals: Totals) -> Steps:
     """Group rows of the same status, part and cell, and those with and without an outcome.
 
-    What is added up of weights is so for rows with outcome 0 and 1 apart.
+    The weights of rows with outcome 0 and with outcome 1 are added up separately.
     """
     # Two predictions with the same id may have different keys. Which key remains does not
     # matter, because without_repeats leaves both out.

@@ -25,7 +25,7 @@ from monitor.logs.checks.checks import IN_PREDICTED, Groups, Status
 from monitor.logs.engines.steps import as_double
 
 Totals = Mapping[str, tuple[str, str]]  # by name: SQL of a row, and the aggregate of rows
-Ask = Callable[[str, str], list[tuple[Any, ...]]]  # a query of the rows, and one of all shares
+Ask = Callable[..., list[tuple[Any, ...]]]  # a query of the rows, and `whole` of all shares
 SAME = 1e-9  # relative: a weight that was rounded, or stored in another type
 ABOVE_0 = "weight > 0 AND weight < CAST('inf' AS DOUBLE)"
 A_RATE = f"weight >= {as_double(LEAST_RATE)} AND weight <= 1e0"
@@ -115,14 +115,14 @@ def _by_elimination(ask: Ask, weights: dict[int, float]) -> dict[int, float]:
         f"SELECT min(weight) AS a, max(weight) AS b, count(*) AS n, "
         f"count(*) FILTER (NOT isnan(weight) AND {ABOVE_0}) AS c "
         f"FROM rows_of_day WHERE status IN ({scored}) AND {other}",
-        "SELECT min(a) AS a, max(b) AS b, sum(c) AS c, sum(n) AS n FROM shares",
+        whole="SELECT min(a) AS a, max(b) AS b, sum(c) AS c, sum(n) AS n FROM shares",
     )
     known = rows and usable == rows and _Span(least, most, 0).constant
     return {1 - outcome: float(most)} if known else {}
 
 
 def _refusal(what: str, model: Model, outcome: int, span: _Span) -> DataError:
-    setting = _setting(model)
+    log = _log_of_weights(model)
     if span.unusable or not isfinite(span.greatest):
         said = f"{span.unusable:,} rows with outcome {outcome} have no weight above 0"
     else:
@@ -130,26 +130,26 @@ def _refusal(what: str, model: Model, outcome: int, span: _Span) -> DataError:
             f"the weights of outcome {outcome} lie between {span.least:.6g} and {span.greatest:.6g}"
         )
     msg = (
-        f"{what}: {said}; {setting} can only be corrected exactly if all rows of an outcome have "
-        f"the same weight on a day, because with others the counts are not those of a binomial "
-        f"distribution. Sample each class at one rate a day, or give rows with another rate a "
-        f"model of their own (predictions.where), then rerun this day."
+        f"{what}: {said}; {log}.weight can only be corrected exactly if all rows of an outcome "
+        f"have the same weight on a day, because with others the counts are not those of a "
+        f"binomial distribution. Sample each class at one rate a day, or give rows with another "
+        f"rate a model of their own (predictions.where), then rerun this day."
     )
-    return DataError(msg, Fault(setting.partition(".")[0], "other", "weights differ in a class"))
+    return DataError(msg, Fault(log, "other", "weights differ in a class"))
 
 
 def _unknown(what: str, model: Model, weights: dict[int, float]) -> DataError:
-    setting = _setting(model)
+    log = _log_of_weights(model)
     missing = " and ".join(str(outcome) for outcome in (0, 1) if outcome not in weights)
     msg = (
-        f"{what}: {setting} is not known for outcome {missing}, of which there is no row yet; "
+        f"{what}: {log}.weight is not known for outcome {missing}, of which there is no row yet; "
         f"rerun this day when it has outcomes of both kinds."
     )
-    return DataError(msg, Fault(setting.partition(".")[0], "other", "weights are not known"))
+    return DataError(msg, Fault(log, "other", "weights are not known"))
 
 
-def _setting(model: Model) -> str:
-    return "predictions.weight" if model.predictions.weight else "outcomes.weight"
+def _log_of_weights(model: Model) -> str:
+    return "predictions" if model.predictions.weight else "outcomes"
 
 
 def count_rated(what: str, groups: Groups) -> dict[int, Rated]:
