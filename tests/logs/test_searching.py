@@ -66,3 +66,14 @@ def test_numbers_are_cut_where_they_have_a_value(
     write(tmp_path, price=[None if p is None else float(p) for p in prices])
     found = parts_to_search("m", model_of(tmp_path), ["price"], [DAY], duckdb)
     assert [watched.edges for watched in found] == ([edges] if edges else [])
+
+
+@pytest.mark.parametrize("columns", [["device"], []])
+def test_days_without_a_row_are_not_divided(
+    tmp_path: Path, duckdb: Databases, columns: list[str]
+) -> None:
+    """Their file was replaced by one that does not even have types."""
+    write(tmp_path)
+    nothing = pa.table({name: pa.nulls(0) for name in ("prediction_id", "score", "device")})
+    pq.write_table(nothing, tmp_path / "predictions" / f"{DAY}.parquet")
+    assert parts_to_search("m", model_of(tmp_path), columns, [DAY], duckdb) == []

@@ -52,18 +52,23 @@ def read_days(session: Session, batch: Batch) -> Iterator[DayRows]:
             continue
         violations = contract.row_violations(own, query, model)
         if day in batch.partitions[day]:
-            violations += contract.outcome_violations(
-                model,
-                of=rows[1],
-                missing=own.rows_with(Status.OUTCOME_ID_MISSING),
-                orphans=own.rows_with(Status.UNMATCHED_OUTCOME) - late.get(day, 0),
-                late=late.get(day, 0),
-            )
+            violations += _of_outcomes(model, own, rows[1], late.get(day, 0))
         if not any(contract.fails(violation, model.checks) for violation in violations):
             left = scored.get((place, 0), 0)
             filtered = _left_out(session, model, day, left, *rows)
             values = unlisted.get(place, ())
             yield DayRows(day, own, violations, filtered, unlisted=values)
+
+
+def _of_outcomes(model: Model, own: Groups, logged: int, late: int) -> list[contract.Violation]:
+    """List what is wrong with the outcomes of a day's own partition, which has `logged` rows."""
+    return contract.outcome_violations(
+        model,
+        of=logged,
+        missing=own.rows_with(Status.OUTCOME_ID_MISSING),
+        orphans=own.rows_with(Status.UNMATCHED_OUTCOME) - late,
+        late=late,
+    )
 
 
 def _has_read_its_own(batch: Batch, day: date) -> bool:

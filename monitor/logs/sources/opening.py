@@ -443,7 +443,7 @@ def open_files(
     if isinstance(filesystem, LocalFileSystem):
         names = [name.removeprefix("file://") for name in names]
         for name in names:
-            _must_be_a_readable_file(session.what, kind, name)
+            _must_be_a_readable_file(session.what, kind, name, log.stored_as)
     else:
         session.reach(filesystem, names, log.stored_as)
     layout = layout_of(log)
@@ -635,7 +635,7 @@ def _in_path(column: str) -> str:
     return f"url_decode(nullif({value}, '{NULL_IN_PATH}'))"
 
 
-def _must_be_a_readable_file(what: str, kind: Kind, name: str) -> None:
+def _must_be_a_readable_file(what: str, kind: Kind, name: str, form: Format) -> None:
     """Raise DataError for a path that would block DuckDB or give a misleading message."""
     path = Path(name)
     if path.is_dir():
@@ -644,7 +644,7 @@ def _must_be_a_readable_file(what: str, kind: Kind, name: str) -> None:
             f"/*.parquet"
         )
     elif not path.is_file():
-        wrong = "is not a regular file; replace it with a Parquet file"
+        wrong = f"is not a regular file; replace it with a {FORMATS[form].name} file"
     elif not os.access(path, os.R_OK, effective_ids=True):
         wrong = "may not be read by this user; grant read permission"
     else:
