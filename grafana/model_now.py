@@ -151,10 +151,11 @@ def said_now() -> stat.Panel:
         panel.color_mode(common.BigValueColorMode.BACKGROUND),
         "Verdict",
         "What is said of the newest judged day. Red: the curve is bent, whatever the base rate "
-        "does, until the outcomes say 1,000 to 1 that it is back. Yellow: the level is off. Blue: "
-        "only the base rate moved. Orange: a planned change covers what was found. Light "
-        "red: what is left of a drift is smaller than the outcomes can tell. Grey: not enough "
-        "outcomes. Purple: the logs break a rule.",
+        "does, until the outcomes say 1,000 to 1 that it is back. Light red: what is left of a "
+        "drift is smaller than the outcomes can tell. Yellow: the level is off, or labels changed. "
+        "Orange: a planned change covers what was found. Blue: only the base rate moved. Light "
+        "blue: changed for the better. Grey: not enough outcomes. Light purple: the reference "
+        "changed, or days are read otherwise than it. Purple: the logs break a rule.",
         none="no reference yet",
         width=WIDTH,
     )
